@@ -1,0 +1,302 @@
+"""The command line: one function a command, which parses, calls and prints."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import types
+import typing
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Literal, NoReturn
+
+from regard import __version__
+from regard.config import Config, options, read_config
+from regard.errors import InputError
+
+if typing.TYPE_CHECKING:
+    from regard.models.trained import Trained
+    from regard.records import Example
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = make_parser()
+    arguments = parser.parse_args(argv)
+    if "run" not in arguments:
+        parser.print_help()
+        return 0
+    try:
+        arguments.run(arguments)
+        sys.stdout.flush()
+        return 0
+    except InputError as error:
+        return complain(str(error), 2)
+    except KeyboardInterrupt:
+        return complain("stopped; a run that had finished an epoch goes on with --resume", 130)
+    except BrokenPipeError:
+        # whoever read the output has seen enough; keep Python from complaining once more when it closes the pipe
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except MemoryError:
+        return complain("out of memory; a smaller --batch-size, or --max-words, takes less", 2)
+    except OSError as error:
+        return complain(f"{error.filename or 'input or output'}: {error.strerror or error}", 2)
+
+
+def complain(sentence: str, code: int) -> int:
+    from regard.report.progress import printable
+
+    print(f"regard: {printable(sentence)}", file=sys.stderr)
+    return code
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"regard: {message} (see `{self.prog} --help`)\n")
+
+
+def make_parser() -> Parser:
+    parser = Parser(prog="regard", description="Text classifiers that show their work.")
+    parser.add_argument("--version", action="version", version=f"regard {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
+
+    def command(name: str, run: Callable[[argparse.Namespace], None], help: str) -> Parser:
+        added = commands.add_parser(name, help=help, description=help[0].upper() + help[1:] + ".")
+        added.set_defaults(run=run)
+        return added
+
+    train = command("train", run_train, "learn from a file of texts and labels, and save the model as a folder")
+    add_options(train)
+    train.add_argument("--out", type=Path, metavar="RUN", help="the folder of the run (default: runs/NAME)")
+    train.add_argument("--resume", action="store_true", help="go on with a run that was stopped or killed")
+    train.add_argument("--overwrite", action="store_true", help="replace a run that is there already")
+    train.add_argument("--config", metavar="FILE", help="read options from a TOML file; those given here go first")
+
+    predict = command("predict", run_predict, "say what a trained model makes of texts")
+    predict.add_argument("folder", metavar="RUN", help="the folder that `regard train` wrote")
+    predict.add_argument(
+        "source",
+        metavar="FILE",
+        nargs="?",
+        default="-",
+        help="a file of texts, or - for standard input; words with spaces between them are taken as a text",
+    )
+    add_reading(predict)
+    predict.add_argument(
+        "--format", choices=("terminal", "jsonl", "csv"), help="default: terminal, or jsonl into a pipe or file"
+    )
+    predict.add_argument("--out", type=Path, metavar="FILE", help="write here instead of to standard output")
+
+    evaluate = command("evaluate", run_evaluate, "score a trained model on a file of texts and labels")
+    evaluate.add_argument("folder", metavar="RUN")
+    evaluate.add_argument("source", metavar="FILE")
+    add_reading(evaluate)
+    evaluate.add_argument("--json", action="store_true", help="one JSON object instead of a table")
+
+    explain = command("explain", run_explain, "show which words a trained model's answer was made of")
+    explain.add_argument("folder", metavar="RUN")
+    explain.add_argument("text_given", metavar="TEXT", nargs="?", default="-", help="a text, or - for standard input")
+    explain.add_argument("--file", metavar="FILE", help="explain every text of a file")
+    add_reading(explain)
+    explain.add_argument("--limit", type=int, metavar="N", help="explain the first N texts only")
+    explain.add_argument(
+        "--format", choices=("terminal", "jsonl", "csv", "html", "svg"), help="default: terminal, or as --out ends"
+    )
+    explain.add_argument("--out", type=Path, metavar="FILE", help="write here instead of to standard output")
+
+    demo = command("demo", run_demo, "train on the corpus that comes with regard, and show what it learned")
+    demo.add_argument(
+        "--out", type=Path, default=Path("demo"), metavar="DIR", help="where the run and its page go (default: demo)"
+    )
+    demo.add_argument("--seed", type=int, default=0, metavar="N")
+
+    command("datasets", run_datasets, "list the corpora found in the folder that REGARD_DATA names")
+    return parser
+
+
+def add_options(parser: Parser) -> None:
+    """Every option of the config, under the same name, in the same groups."""
+    groups = {name: parser.add_argument_group(f"[{name}]") for name in ("data", "model", "training")}
+    for section, item, kind in options():
+        extra: dict[str, Any] = {"default": argparse.SUPPRESS, "help": item.metadata["help"].replace("%", "%%")}
+        if item.default not in (None, "auto") and "default" not in extra["help"]:
+            shown = " ".join(map(str, item.default)) if isinstance(item.default, tuple) else item.default
+            extra["help"] += f" (default: {shown})" if not isinstance(item.default, bool) else ""
+        origin, inner = typing.get_origin(kind), typing.get_args(kind)
+        if origin in (types.UnionType, typing.Union):
+            kind = next(part for part in inner if part is not types.NoneType)
+        if item.name == "train":
+            groups[section].add_argument("train", metavar="FILE", nargs="?", **extra)
+        elif kind is bool:
+            groups[section].add_argument(flag(item.name), action=argparse.BooleanOptionalAction, **extra)
+        elif origin is Literal:
+            groups[section].add_argument(flag(item.name), choices=inner, **extra)
+        elif origin is tuple:
+            groups[section].add_argument(flag(item.name), nargs="+", type=int, metavar="N", **extra)
+        else:
+            metavar = {int: "N", float: "X"}.get(kind, METAVARS.get(item.name, "NAME"))
+            groups[section].add_argument(flag(item.name), type=kind, metavar=metavar, **extra)
+
+
+METAVARS = {"dev": "FILE", "test": "FILE", "vectors": "FILE", "text": "COLUMN", "label": "COLUMN"}
+
+
+def flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def add_reading(parser: Parser) -> None:
+    parser.add_argument("--text", metavar="COLUMN", help="the column of the texts (default: guessed)")
+    parser.add_argument("--label", metavar="COLUMN", help="the column of the labels (default: guessed)")
+    parser.add_argument("--skip-bad-rows", action="store_true", help="leave out rows that cannot be used")
+    parser.add_argument("--device", default="auto", help="cpu, cuda or auto")
+
+
+def run_train(arguments: argparse.Namespace) -> None:
+    given = vars(arguments)
+    names = {item.name for _, item, _ in options()}
+    values = read_config(arguments.config) if arguments.config else {}
+    values |= {
+        name: tuple(value) if isinstance(value, list) else value for name, value in given.items() if name in names
+    }
+    config = Config().override(values)
+
+    from regard.report.progress import Watch
+    from regard.runs import train_run
+
+    with Watch() as recorder:
+        trained, folder = train_run(config, arguments.out, arguments.resume, arguments.overwrite, recorder)
+    show_scores(trained.metrics)
+    print(f'saved in {folder}; try: regard explain {folder} "a text of yours"')
+
+
+def show_scores(metrics: dict[str, Any]) -> None:
+    from rich.console import Console
+
+    from regard.report.tables import metrics_table
+
+    console = Console()
+    for split in ("dev", "test"):
+        if split in metrics:
+            console.print(f"[bold]{split}[/] (epoch {metrics['best_epoch']} of {metrics['epochs']})")
+            console.print(metrics_table(metrics[split]))
+
+
+def run_predict(arguments: argparse.Namespace) -> None:
+    from regard.report.writing import write_predictions
+
+    trained = load_model(arguments)
+    examples = read_source(arguments, arguments.source)
+    predictions = trained.task.predictions(trained.answers([example.text for example in examples]))
+    write_predictions(examples, predictions, arguments.format, arguments.out)
+
+
+def load_model(arguments: argparse.Namespace) -> Trained:
+    from regard.models.folder import load
+    from regard.training.device import choose_device
+
+    return load(arguments.folder, choose_device(arguments.device))
+
+
+def read_source(arguments: argparse.Namespace, source: str, labelled: bool = False) -> list[Example]:
+    """Texts from a file, a named corpus, standard input, or the argument itself where it is more than one word."""
+    from regard.data.datasets import resolve
+    from regard.data.readers import read, read_lines
+    from regard.records import Example
+    from regard.report.progress import Watch
+    from regard.runs import tell
+
+    how = {
+        "text": arguments.text,
+        "label": arguments.label,
+        "skip_bad_rows": arguments.skip_bad_rows,
+        "labelled": labelled,
+    }
+    if source == "-":
+        if sys.stdin.isatty():
+            print("regard: reading texts from the keyboard, one a line; Ctrl-D ends", file=sys.stderr)
+        corpus = read_lines(sys.stdin.buffer, "standard input", **how)
+    elif not labelled and len(source.split()) > 1 and not Path(source).exists():
+        return [Example(source, row=1)]
+    else:
+        corpus = read(resolve(source, "test"), **how)
+    tell(corpus, Watch())
+    return corpus.examples
+
+
+def run_evaluate(arguments: argparse.Namespace) -> None:
+    import json
+
+    from rich.console import Console
+
+    from regard.report.tables import metrics_table
+    from regard.runs import score
+
+    trained = load_model(arguments)
+    # the columns that training used are the ones to look for, where they are not said again
+    arguments.text = arguments.text or trained.config.data.text
+    arguments.label = arguments.label or trained.config.data.label
+    metrics = score(trained, read_source(arguments, arguments.source, labelled=True), arguments.source)
+    if arguments.json:
+        print(json.dumps(metrics, ensure_ascii=False))
+    else:
+        Console().print(metrics_table(metrics))
+
+
+def run_explain(arguments: argparse.Namespace) -> None:
+    from regard.explain.explain import explain
+    from regard.models.tasks import labels_as_shown
+    from regard.records import Example
+    from regard.report.writing import write_explanations
+
+    if arguments.limit is not None and arguments.limit < 1:
+        raise InputError(f"--limit {arguments.limit}: 1 or more is accepted")
+    if arguments.file is not None and arguments.text_given != "-":
+        raise InputError("a text and --file were both given; give one of them")
+    trained = load_model(arguments)
+    if arguments.file is None and arguments.text_given != "-":
+        check_text(arguments.text_given)
+        examples = [Example(arguments.text_given, row=1)]
+    else:
+        examples = read_source(arguments, arguments.file or "-")
+    examples = examples[: arguments.limit]
+    labels = labels_as_shown(trained.task, examples)
+    explanations = explain(trained, [example.text for example in examples], labels)
+    write_explanations(explanations, arguments.format, arguments.out, f"What {arguments.folder} looked at")
+
+
+def check_text(text: str) -> None:
+    from regard.data.words import spans
+
+    if not spans(text):
+        raise InputError(f"the text {text!r} holds no word; there is nothing to explain")
+    if Path(text).is_file():
+        print(f"regard: explaining the words {text!r}; to read that file, say --file {text}", file=sys.stderr)
+
+
+def run_demo(arguments: argparse.Namespace) -> None:
+    from regard.demo import demo
+    from regard.report.progress import Watch
+
+    with Watch() as recorder:
+        demo(arguments.out, arguments.seed, recorder)
+
+
+def run_datasets(arguments: argparse.Namespace) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from regard.data.datasets import available
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("name", "parts", "what it is"):
+        table.add_column(heading)
+    for dataset in available():
+        table.add_row(dataset.name, ", ".join(dataset.splits), Text(dataset.title))
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,242 @@
+"""The options of a run: frozen dataclasses, read strictly from TOML, and the same on the command line.
+
+Every field carries the line that `--help` prints. Contradictions are refused here, before anything is read or written.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import tomllib
+import types
+import typing
+from collections.abc import Iterator, Mapping
+from dataclasses import Field, asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from regard.errors import InputError
+
+LEVELS = (1, 2, 3)
+
+
+def option(default: Any, help: str) -> Any:
+    return field(default=default, metadata={"help": help})
+
+
+@dataclass(frozen=True)
+class Data:
+    """What is read, and how."""
+
+    train: str | None = option(None, "the file, folder or named corpus to learn from")
+    dev: str | None = option(None, "what early stopping looks at (default: a part of the training texts is held out)")
+    test: str | None = option(None, "what the finished model is scored on, once")
+    text: str | None = option(None, "the column of the texts (default: guessed)")
+    label: str | None = option(None, "the column of the labels (default: guessed)")
+    task: Literal["auto", "binary", "multiclass", "regression"] = option("auto", "what the labels are")
+    dev_fraction: float = option(0.1, "the part of the training texts held out where no dev file is given")
+    max_words: int | None = option(None, "cut texts after this many words (default: nothing is cut)")
+    min_count: int = option(2, "a word seen fewer times in training shares the vector of unknown words")
+    max_vocabulary: int | None = option(None, "keep only this many words, the most frequent ones")
+    lowercase: bool = option(True, "read capitals as small letters")
+    vectors: str | None = option(None, "word vectors to start from: GloVe-style text, or npz (named ones too)")
+    skip_bad_rows: bool = option(False, "leave out rows that cannot be used instead of stopping at the first")
+
+
+@dataclass(frozen=True)
+class Model:
+    """What is built. `encoder` and `pooling` may name one a level, words first: "cnn,bilstm"."""
+
+    encoder: str = option("embedding", "what reads the words: embedding, affine, cnn, lstm, bilstm")
+    pooling: str = option("attention", "what makes one vector of them: average, max, last, attention, apln, norm_unit")
+    levels: int = option(
+        1, "1 reads words; 2 words and sentences (HAN); 3 also the parts of a text, such as a user's reviews"
+    )
+    embedding: int = option(100, "width of a word's vector (a vectors file has its own)")
+    hidden: int = option(200, "width of the encoder's states: all filters, or both directions together")
+    windows: tuple[int, ...] = option(
+        (3,), "how many words a cnn's filters see; several share `hidden` out (Kim: 3 4 5)"
+    )
+    attention: Literal["additive", "dot"] = option("additive", "how attention and apln score a word")
+    query: int = option(200, "width of additive attention's query")
+    scale: float = option(1.0, "λ, what attention scores are divided by")
+    norm: Literal["scalar", "sample", "feature"] = option("scalar", "apln's norm p: one, one a text, or one a feature")
+    norm_init: float | None = option(None, "p at the start (default: 1 for apln, 2 for norm_unit)")
+    rescale: Literal["clip", "normalise"] = option("clip", "how apln keeps its input in a safe range")
+    nonnegative: bool = option(True, "apln: limit the input to 0 or more (off: the paper's −SL ≥0)")
+    bounded: bool = option(True, "apln: limit the input to 1 or less (off: the paper's −SL ≤1)")
+    reformulate: bool = option(True, "apln: take powers as exp(p·log x) (off: the paper's −RF)")
+    head_bias: bool = option(True, "a bias in the last layer (Sun & Lu have none)")
+    freeze_embeddings: bool = option(False, "leave the word vectors as they start")
+
+
+@dataclass(frozen=True)
+class Training:
+    """How it learns."""
+
+    epochs: int = option(10, "passes over the training texts, at most")
+    patience: int = option(3, "stop after this many epochs without a better dev score (0: never)")
+    batch_size: int = option(64, "texts a step")
+    optimizer: Literal["adam", "adagrad", "sgd"] = option("adam", "how steps are taken")
+    lr: float | None = option(None, "learning rate (default: adam 0.001, adagrad 0.05, sgd 0.1)")
+    dropout: float = option(0.2, "the share of inputs dropped, at the embeddings and at each encoder's states")
+    l2: float = option(0.0, "L2 penalty on every weight")
+    vtw: float = option(0.0, "penalty c·(VᵀW)² that holds dot attention and the last layer apart (Sun & Lu)")
+    clip: float = option(5.0, "longest gradient of one step (0: any)")
+    seed: int = option(0, "where chance starts: same seed, same device, same weights")
+    device: str = option("auto", "cpu, cuda, or auto: cuda where there is one")
+    bf16: bool = option(False, "train in bfloat16 autocast")
+
+
+@dataclass(frozen=True)
+class Config:
+    data: Data = field(default_factory=Data)
+    model: Model = field(default_factory=Model)
+    training: Training = field(default_factory=Training)
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    def override(self, values: Mapping[str, Any]) -> Config:
+        """The same with some options replaced, whatever section they stand in."""
+        sections = {}
+        for name, section in self.sections():
+            own = {item.name for item in fields(section)}
+            sections[name] = replace(section, **{key: value for key, value in values.items() if key in own})
+        return Config(**sections)
+
+    def sections(self) -> Iterator[tuple[str, Any]]:
+        for item in fields(self):
+            yield item.name, getattr(self, item.name)
+
+    def to_toml(self) -> str:
+        """Everything that is not None, so that the file tells all that a run did."""
+        lines = []
+        for name, section in self.sections():
+            lines.append(f"[{name}]")
+            for key, value in asdict(section).items():
+                if value is not None:
+                    lines.append(f"{key} = {toml_value(value)}")
+            lines.append("")
+        return "\n".join(lines)
+
+
+def options() -> Iterator[tuple[str, Field[Any], Any]]:
+    """(section, field, type) of every option there is."""
+    for name, section in (("data", Data), ("model", Model), ("training", Training)):
+        hints = typing.get_type_hints(section)
+        for item in fields(section):
+            yield name, item, hints[item.name]
+
+
+def toml_value(value: Any) -> str:
+    if isinstance(value, tuple):
+        return "[" + ", ".join(toml_value(item) for item in value) + "]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    # a JSON string is a TOML string once the characters are kept as they are; DEL alone must be escaped too
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f") if isinstance(value, str) else repr(value)
+
+
+def read_config(path: str | Path) -> dict[str, Any]:
+    """The options that a TOML file gives, by name, checked."""
+    try:
+        with open(path, "rb") as file:
+            tables = tomllib.load(file)
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file; --config takes a TOML file") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise InputError(f"{path}: not a TOML file that can be read ({error})") from None
+    return options_in(tables, str(path))
+
+
+def options_in(tables: Mapping[str, Any], where: str) -> dict[str, Any]:
+    known: dict[str, dict[str, Any]] = {}
+    for section, item, kind in options():
+        known.setdefault(section, {})[item.name] = kind
+    found: dict[str, Any] = {}
+    for section, table in tables.items():
+        if section not in known or not isinstance(table, Mapping):
+            raise InputError(
+                f"{where}: unknown section {section!r}; known are {', '.join(f'[{name}]' for name in known)}"
+            )
+        for key, value in table.items():
+            if key not in known[section]:
+                raise InputError(f"{where}: unknown key {key!r} in [{section}]{elsewhere(key, known)}")
+            found[key] = converted(value, known[section][key], f"{where}: {section}.{key}")
+    return found
+
+
+def elsewhere(key: str, known: Mapping[str, Mapping[str, Any]]) -> str:
+    """Where an unknown key might belong, and all that is known."""
+    every = {name: section for section, names in known.items() for name in names}
+    near = difflib.get_close_matches(key, every, 1, 0.7)
+    hint = f"; did you mean {near[0]!r} in [{every[near[0]]}]?" if near else ";"
+    return hint + " known keys are " + "; ".join(f"[{section}] {', '.join(names)}" for section, names in known.items())
+
+
+def converted(value: Any, kind: Any, where: str) -> Any:
+    """A value from TOML or from Python as the type of its field, or a sentence that says what is accepted."""
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (types.UnionType, typing.Union):
+        if value is None:
+            return None
+        return converted(value, next(part for part in inner if part is not types.NoneType), where)
+    if origin is Literal:
+        if value in inner:
+            return value
+        raise InputError(f"{where} = {value!r}: accepted are {', '.join(map(str, inner))}")
+    if origin is tuple:
+        if isinstance(value, (list, tuple)) and all(
+            isinstance(item, int) and not isinstance(item, bool) for item in value
+        ):
+            return tuple(value)
+        raise InputError(f"{where} = {value!r}: a list of whole numbers is accepted")
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if isinstance(value, kind) and not (kind is not bool and isinstance(value, bool)):
+        return value
+    names = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}
+    raise InputError(f"{where} = {value!r}: {names[kind]} is accepted")
+
+
+def check(config: Config) -> None:
+    """Refuse values outside their range and options that contradict each other."""
+    data, model, training = config.data, config.model, config.training
+    for name, value, low, high in (
+        ("dev_fraction", data.dev_fraction, 0, 0.9),
+        ("max_words", data.max_words, 1, None),
+        ("min_count", data.min_count, 1, None),
+        ("max_vocabulary", data.max_vocabulary, 1, None),
+        ("embedding", model.embedding, 1, None),
+        ("hidden", model.hidden, 1, None),
+        ("query", model.query, 1, None),
+        ("norm_init", model.norm_init, 1e-2, 1e3),
+        ("epochs", training.epochs, 1, None),
+        ("patience", training.patience, 0, None),
+        ("batch_size", training.batch_size, 1, None),
+        ("dropout", training.dropout, 0, 0.95),
+        ("l2", training.l2, 0, None),
+        ("vtw", training.vtw, 0, None),
+        ("clip", training.clip, 0, None),
+        ("seed", training.seed, 0, 2**31 - 1),
+    ):
+        within(name, value, low, high)
+    for name, value in (("scale", model.scale), ("lr", training.lr)):
+        if value is not None and not 0 < value < float("inf"):
+            raise InputError(f"{name} = {value!r}: a number above 0 is accepted")
+    if model.levels not in LEVELS:
+        raise InputError(f"levels = {model.levels}: 1 (words), 2 (sentences) or 3 (parts) is accepted")
+    if not model.windows or min(model.windows) < 1 or max(model.windows) > 100:
+        raise InputError(f"windows = {list(model.windows)}: one or more whole numbers from 1 to 100 are accepted")
+    names = [name.strip() for name in model.pooling.split(",")]
+    if training.vtw and (names[-1] != "attention" or model.attention != "dot"):
+        raise InputError(
+            "vtw needs pooling = 'attention' with attention = 'dot' on the highest level: it has no V otherwise"
+        )
+
+
+def within(name: str, value: float | None, low: float, high: float | None) -> None:
+    if value is not None and not (low <= value and (high is None or value <= high)):
+        accepted = f"from {low:g} to {high:g}" if high is not None else f"{low:g} or more"
+        raise InputError(f"{name} = {value!r}: {accepted} is accepted")

@@ -1,0 +1,90 @@
+"""Texts of different length side by side: padded batches, and batches of texts of like length."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from regard.data.tokenizer import Indexed
+from regard.values import Batch
+
+POOL = 50  # batches' worth of shuffled texts that are sorted by length together: little padding, and still chance
+MOST_PLACES = 1 << 16  # padded places a batch at most, so that a few enormous texts don't fill the memory
+
+
+def collate(texts: Sequence[Indexed], levels: int, labels: NDArray[np.float64] | None = None) -> Batch:
+    """Ids side by side, padded behind on every axis; labels go along."""
+    places = coordinates(texts, levels)
+    shape = [len(texts), *(int(axis.max()) + 1 if len(axis) else 1 for axis in places[1:])]
+    ids, mask = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=bool)
+    ids[places] = np.concatenate([text.ids for text in texts])
+    mask[places] = True
+    return Batch(
+        torch.from_numpy(ids), torch.from_numpy(mask), None if labels is None else torch.from_numpy(np.asarray(labels))
+    )
+
+
+def coordinates(texts: Sequence[Indexed], levels: int) -> tuple[NDArray[np.int64], ...]:
+    """For every word of every text its place on each axis: text, [part,] [sentence,] word."""
+    if levels == 1:
+        return owners([len(text.ids) for text in texts])
+    lengths = np.concatenate([text.shape[0] for text in texts])
+    sentence, word = owners(lengths)
+    if levels == 2:
+        text, position = owners([len(text.shape[0]) for text in texts])
+        return text[sentence], position[sentence], word
+    part, position = owners(np.concatenate([text.shape[1] for text in texts]))
+    text, number = owners([len(text.shape[1]) for text in texts])
+    return text[part[sentence]], number[part[sentence]], position[sentence], word
+
+
+def owners(counts: Sequence[int] | NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For each of Σ counts things: whose it is, and the how manieth of its owner."""
+    counts = np.asarray(counts, dtype=np.int64)
+    owner = np.repeat(np.arange(len(counts)), counts)
+    return owner, np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
+def cost(text: Indexed) -> tuple[int, int]:
+    """What a text is sorted by: the axis just below the top, then its words."""
+    return (len(text.shape[-1]) if text.shape else 0, len(text.ids))
+
+
+def padded_places(text: Indexed) -> int:
+    """How many places a text takes with its own sentences padded to its longest."""
+    size = len(text.ids)
+    for counts in text.shape[:1]:
+        size = len(counts) * int(counts.max(initial=0))
+    return max(size, 1)
+
+
+def in_order(texts: Sequence[Indexed], batch_size: int) -> list[NDArray[np.int64]]:
+    """Batches of row numbers for reading every text once, texts of like length together."""
+    order = sorted(range(len(texts)), key=lambda row: cost(texts[row]))
+    return cut(texts, np.asarray(order, dtype=np.int64), batch_size)
+
+
+def shuffled(texts: Sequence[Indexed], batch_size: int, seed: int, epoch: int) -> list[NDArray[np.int64]]:
+    """The batches of an epoch, a function of seed and epoch alone: nothing of it needs saving to resume."""
+    chance = np.random.default_rng((seed, epoch))
+    order = chance.permutation(len(texts))
+    batches: list[NDArray[np.int64]] = []
+    for start in range(0, len(order), batch_size * POOL):
+        pool = order[start : start + batch_size * POOL]
+        pool = np.asarray(sorted(pool.tolist(), key=lambda row: cost(texts[row])), dtype=np.int64)
+        batches += cut(texts, pool, batch_size)
+    return [batches[place] for place in chance.permutation(len(batches))]
+
+
+def cut(texts: Sequence[Indexed], order: NDArray[np.int64], batch_size: int) -> list[NDArray[np.int64]]:
+    batches, start, widest = [], 0, 0
+    for place, row in enumerate(order):
+        wider = max(widest, padded_places(texts[row]))
+        if place > start and (place - start == batch_size or wider * (place - start + 1) > MOST_PLACES):
+            batches.append(order[start:place])
+            start, wider = place, padded_places(texts[row])
+        widest = wider
+    return [*batches, order[start:]] if len(order) else []

@@ -1,0 +1,125 @@
+"""What a user did not say, guessed from the data: the columns of text and label, and the kind of task."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from regard.errors import InputError
+
+Task = Literal["binary", "multiclass", "regression"]
+
+# Likelier names first: of a table with both, "label" is the class and "rating" often what it was made from.
+# fmt: off
+TEXT_NAMES = (
+    "text", "review", "comment", "body", "content", "sentence", "message", "document", "tweet", "description",
+    "post", "utterance", "ticket", "question", "article", "headline", "abstract", "summary", "title", "subject",
+)
+LABEL_NAMES = (
+    "label", "class", "category", "target", "sentiment", "stars", "rating", "score", "topic", "polarity", "y",
+    "intent", "labels", "tag", "emotion", "star", "overall", "genre", "output",
+)
+# fmt: on
+MOST_CLASSES = 20  # more distinct numbers than this are taken for a scale
+
+
+def guess_columns(
+    columns: Sequence[str],
+    rows: Sequence[Mapping[str, object]],
+    *,
+    text: str | None = None,
+    by_name_only: bool = False,
+) -> tuple[str, str | None]:
+    """(text column, label column or None), by well-known names, then by content; `by_name_only` holds for the label."""
+    if text is None:
+        prose = [column for column in columns if any(_is_prose(row.get(column)) for row in rows)]
+        text = _named(prose, TEXT_NAMES) or max(prose, key=lambda column: _mean_length(column, rows), default=None)
+    if text is None:
+        raise InputError(f"no column holds text (columns: {listed(columns)}); one whose values are strings is needed")
+    plain = [column for column in columns if any(isinstance(row.get(column), str | int | float) for row in rows)]
+    others = [column for column in plain if column != text]
+    label = _named(others, LABEL_NAMES)
+    if label is None and not by_name_only:
+        label = _most_repeated(others, rows)
+    return text, label
+
+
+def guess_task(labels: Sequence[str]) -> tuple[Task, str]:
+    """The task and the reason for it, a sentence for the user."""
+    distinct = sorted(set(labels), key=_natural)
+    shown = listed(distinct, most=6)
+    if len(distinct) < 2:
+        raise InputError(f"every label is {shown}; at least two different labels are needed to learn from")
+    numeric = all(is_number(label) for label in distinct)
+    if numeric and not all(float(label).is_integer() for label in distinct):
+        return (
+            "regression",
+            "the labels are numbers with fractions, so they are taken for a scale (--task multiclass overrides)",
+        )
+    if numeric and len(distinct) > MOST_CLASSES:
+        return (
+            "regression",
+            f"the labels are {len(distinct)} different numbers, taken for a scale (--task multiclass overrides)",
+        )
+    if len(distinct) == 2:
+        return "binary", f"the labels have two values, {shown} (--task overrides)"
+    if len(distinct) > MOST_CLASSES and len(distinct) >= len(labels) / 2:
+        raise InputError(
+            f"{len(distinct)} different values in {len(labels)} rows ({shown}) do not look like a label column; "
+            "name the column with --label, or the task with --task"
+        )
+    other = "--task regression" if numeric else "--task"
+    return "multiclass", f"the labels have {len(distinct)} values, {shown} ({other} overrides)"
+
+
+def is_number(text: str) -> bool:
+    """Whether it is written like a finite number; Python's own 1_000 is not."""
+    try:
+        return math.isfinite(float(text)) and "_" not in text
+    except ValueError:
+        return False
+
+
+def listed(names: Sequence[str], most: int = 20) -> str:
+    shown = ", ".join(repr(name[:40]) for name in names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+def _named(columns: Sequence[str], names: Sequence[str]) -> str | None:
+    """The column called by the likeliest of the names; failing that, one with it in its name, as review_body."""
+    whole = [[column.strip().lower()] for column in columns]
+    pieces = [re.split(r"[\W_]+", column.lower()) for column in columns]
+    for readings in (whole, pieces):
+        for name in names:
+            for column, reading in zip(columns, readings, strict=True):
+                if name in reading:
+                    return column
+    return None
+
+
+def _is_prose(value: object) -> bool:
+    if isinstance(value, list):
+        return any(isinstance(item, str) for item in value)
+    return isinstance(value, str) and bool(value.strip()) and not is_number(value)
+
+
+def _mean_length(column: str, rows: Sequence[Mapping[str, object]]) -> float:
+    return sum(len(str(row.get(column, ""))) for row in rows) / max(1, len(rows))
+
+
+def _most_repeated(columns: Sequence[str], rows: Sequence[Mapping[str, object]]) -> str | None:
+    """The column with the fewest distinct values, of those with at least two whose values come again."""
+    counts: dict[str, int] = {}
+    for column in columns:
+        values = [row.get(column) for row in rows]
+        plain = [value for value in values if isinstance(value, str | int | float) and value != ""]
+        distinct = len(set(plain))
+        if len(plain) == len(values) and 2 <= distinct <= len(values) / 2:
+            counts[column] = distinct
+    return min(counts, key=lambda column: counts[column], default=None)
+
+
+def _natural(label: str) -> tuple[bool, float, str]:
+    return (False, float(label), label) if is_number(label) else (True, 0.0, label)

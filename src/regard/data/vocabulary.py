@@ -1,0 +1,62 @@
+"""The words that a model knows, each with its number; 0 is padding and 1 stands for all other words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+PADDING = 0
+UNKNOWN = 1
+SPECIALS = 2
+LONGEST = 100  # characters; what is longer is a web address or worse, and never comes again
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Words in the order of their numbers, the first of which is 2."""
+
+    words: tuple[str, ...]
+    _numbers: dict[str, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        numbers = {word: number for number, word in enumerate(self.words, SPECIALS)}
+        if len(numbers) < len(self.words):
+            twice = next(word for word, count in Counter(self.words).items() if count > 1)
+            raise ValueError(f"words: {twice!r} stands there twice; every word of a vocabulary must be another one")
+        object.__setattr__(self, "_numbers", numbers)
+
+    @classmethod
+    def build(
+        cls,
+        texts: Iterable[Sequence[str]],
+        min_count: int = 2,
+        max_size: int | None = None,
+        keep: Container[str] = (),
+    ) -> Vocabulary:
+        """The `max_size` most frequent words of those seen `min_count` times, or seen at all and in `keep`."""
+        if min_count < 1:
+            raise ValueError(f"min_count: {min_count} is given; 1 or more is accepted")
+        if max_size is not None and max_size < 0:
+            raise ValueError(f"max_size: {max_size} is given; 0 or more, or None for no limit, is accepted")
+        counts: Counter[str] = Counter()
+        for forms in texts:
+            counts.update(forms)
+        known = [
+            word for word, count in counts.items() if (count >= min_count or word in keep) and len(word) <= LONGEST
+        ]
+        known.sort(key=lambda word: (-counts[word], word))
+        return cls(tuple(known[:max_size]))
+
+    def ids(self, forms: Sequence[str]) -> npt.NDArray[np.int32]:
+        number = self._numbers.get
+        return np.fromiter((number(form, UNKNOWN) for form in forms), dtype=np.int32, count=len(forms))
+
+    def __len__(self) -> int:
+        return SPECIALS + len(self.words)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._numbers

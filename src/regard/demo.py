@@ -1,0 +1,70 @@
+"""`regard demo`: a hierarchical model on the built-in reviews, scored, explained and drawn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+
+from regard.config import Config
+from regard.data.reviews import splits
+from regard.explain.explain import explain
+from regard.faithfulness.plausibility import plausibility
+from regard.files import write
+from regard.models.folder import save
+from regard.recording import Recorder
+from regard.report.page import page
+from regard.report.tables import metrics_table
+from regard.report.terminal import show
+from regard.runs import score
+from regard.training.fit import fit
+
+SHOWN, DRAWN = 3, 24  # texts in the terminal, and on the page
+SETTINGS = {
+    "levels": 2,
+    "encoder": "bilstm",
+    "pooling": "apln",
+    "hidden": 64,
+    "query": 64,
+    "embedding": 50,
+    "epochs": 8,
+    "lr": 0.003,
+    "dropout": 0.3,
+    "task": "multiclass",
+}
+
+
+def demo(out: Path, seed: int, recorder: Recorder) -> None:
+    console = Console()
+    corpus = splits()
+    recorder.note(f"HAN-APLN learns from {len(corpus['train'])} composed reviews of one to five stars")
+    trained = fit(Config().override({**SETTINGS, "seed": seed}), corpus["train"], corpus["dev"], recorder)
+    test = corpus["test"]
+    trained.metrics["test"] = score(trained, test, "the demo's test texts")
+    labels = [example.label for example in test]
+    explanations = list(explain(trained, [example.text for example in test], labels))
+    truth = plausibility(explanations, [example.evidence for example in test])
+    trained.metrics["plausibility"] = truth
+    save(trained, out / "run")
+    facts = {
+        "model": "HAN-APLN: words, then sentences; each read by a BiLSTM and pooled with a norm that is learned",
+        "corpus": f"regard's own reviews: {len(corpus['train'])} to learn from, {len(test)} to be tested on",
+        "seed": str(seed),
+        "weight on the words that decide": f"{truth['weight_on_evidence']:.0%}, where chance gives {truth['random']:.0%}",
+    }
+    drawn = page(
+        explanations[:DRAWN],
+        "What the demo model looked at",
+        trained.metrics["test"],
+        facts,
+        trained.metrics["history"],
+    )
+    write(out / "page.html", drawn)
+    console.print(metrics_table(trained.metrics["test"]))
+    for explanation in explanations[:SHOWN]:
+        show(explanation, console)
+    console.print(
+        f"The words that decide are known here: {truth['weight_on_evidence']:.0%} of the weight lies on them "
+        f"(chance: {truth['random']:.0%})."
+    )
+    console.print(f"page to open: {out / 'page.html'}\nthe model:    {out / 'run'}", soft_wrap=True, highlight=False)

@@ -1,0 +1,23 @@
+"""Encoders read one axis of a text: (embedded (N, L, E), mask (N, L)) -> states (N, L, D), zero on padding.
+
+Adding one is a file, a line in `ENCODERS`, and whatever the contract tests don't already say about it.
+"""
+
+from __future__ import annotations
+
+from regard.encoders.affine import Affine
+from regard.encoders.bilstm import BiLSTM
+from regard.encoders.cnn import CNN
+from regard.encoders.embedding import Embedding
+from regard.encoders.encoder import Encoder
+from regard.encoders.lstm import LSTM
+
+ENCODERS: dict[str, type[Encoder]] = {
+    "embedding": Embedding,
+    "affine": Affine,
+    "cnn": CNN,
+    "lstm": LSTM,
+    "bilstm": BiLSTM,
+}
+
+__all__ = ["CNN", "ENCODERS", "LSTM", "Affine", "BiLSTM", "Embedding", "Encoder"]

@@ -1,0 +1,25 @@
+"""h = M e: one linear map a word, without a bias (Sun & Lu's DP-A)."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from torch import Tensor, nn
+
+from regard.config import Model
+from regard.encoders.encoder import Encoder
+from regard.masking import fill
+
+
+class Affine(Encoder):
+    def __init__(self, width: int, dim: int):
+        super().__init__()
+        self.dim = dim
+        self.map = nn.Linear(width, dim, bias=False)
+
+    @classmethod
+    def configured(cls, width: int, config: Model) -> Self:
+        return cls(width, config.hidden)
+
+    def forward(self, embedded: Tensor, mask: Tensor) -> Tensor:
+        return fill(self.map(embedded), mask)

@@ -1,0 +1,38 @@
+"""Filters over windows of words, ReLU (APLN's CNN: 400 filters of window 3; Kim 2014: windows 3, 4 and 5 of 100 each)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+import torch
+from torch import Tensor, nn
+
+from regard.config import Model
+from regard.encoders.encoder import Encoder
+from regard.errors import InputError
+from regard.masking import fill
+
+
+class CNN(Encoder):
+    def __init__(self, width: int, dim: int, windows: Sequence[int] = (3,)):
+        super().__init__()
+        if dim % len(windows):
+            raise InputError(f"hidden = {dim} cannot be shared out evenly to {len(windows)} windows {list(windows)}")
+        self.dim, self.sizes = dim, tuple(windows)
+        self.windows = nn.ModuleList(nn.Conv1d(width, dim // len(windows), size) for size in windows)
+
+    @classmethod
+    def configured(cls, width: int, config: Model) -> Self:
+        return cls(width, config.hidden, config.windows)
+
+    def forward(self, embedded: Tensor, mask: Tensor) -> Tensor:
+        rows = fill(embedded, mask).mT  # (N, E, L), zeros beyond the text
+        pairs = zip(self.windows, self.sizes, strict=True)
+        filtered = [conv(nn.functional.pad(rows, around(size))) for conv, size in pairs]
+        return fill(torch.relu(torch.cat(filtered, 1)).mT, mask)  # (N, L, D)
+
+
+def around(size: int) -> tuple[int, int]:
+    """Zeros on either side, so that every word has a window; an even window reaches further right."""
+    return (size - 1) // 2, size // 2

@@ -1,0 +1,198 @@
+"""The scikit-learn face: fit, predict, predict_proba, explain; in pipelines, grids and cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from regard.config import Config, converted, options
+from regard.errors import InputError
+from regard.explain.explain import explain
+from regard.models import folder as folders
+from regard.models.tasks import Classes
+from regard.models.trained import Trained
+from regard.recording import Silent
+from regard.records import Example, Explanation
+from regard.report.page import fragment
+from regard.report.progress import Watch
+from regard.training.fit import fit
+
+# labels are strings in a run folder; what they were in Python is noted beside them
+LABELS: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "bool": lambda name: name == "True", "str": str}
+
+
+class Shown(Explanation):
+    """An explanation that draws itself in a notebook."""
+
+    def _repr_html_(self) -> str:
+        return fragment(self)
+
+
+class TextEstimator(BaseEstimator):  # type: ignore[misc]
+    """What classifier and regressor share. The parameters are the options of `regard train`, under the same names."""
+
+    trained_: Trained
+    verbose: bool
+
+    def __init__(
+        self,
+        *,
+        encoder: str = "embedding",
+        pooling: str = "attention",
+        levels: int = 1,
+        embedding: int = 100,
+        hidden: int = 200,
+        windows: tuple[int, ...] = (3,),
+        attention: str = "additive",
+        query: int = 200,
+        scale: float = 1.0,
+        norm: str = "scalar",
+        norm_init: float | None = None,
+        rescale: str = "clip",
+        nonnegative: bool = True,
+        bounded: bool = True,
+        reformulate: bool = True,
+        head_bias: bool = True,
+        freeze_embeddings: bool = False,
+        dev_fraction: float = 0.1,
+        max_words: int | None = None,
+        min_count: int = 2,
+        max_vocabulary: int | None = None,
+        lowercase: bool = True,
+        vectors: str | None = None,
+        epochs: int = 10,
+        patience: int = 3,
+        batch_size: int = 64,
+        optimizer: str = "adam",
+        lr: float | None = None,
+        dropout: float = 0.2,
+        l2: float = 0.0,
+        vtw: float = 0.0,
+        clip: float = 5.0,
+        seed: int = 0,
+        device: str = "auto",
+        bf16: bool = False,
+        verbose: bool = False,
+    ):
+        # scikit-learn asks for every parameter under its own name, unchanged; a test compares them with the options
+        for name, value in list(locals().items()):
+            if name != "self":
+                setattr(self, name, value)
+
+    def explain(self, text: str) -> Shown:
+        """Which words, and sentences where the model reads them, the answer was made of."""
+        if not isinstance(text, str):
+            raise InputError(f"explain takes one text; a {type(text).__name__} was given (explain_all takes several)")
+        return self.explain_all([text])[0]
+
+    def explain_all(self, texts: Iterable[str]) -> list[Shown]:
+        check_is_fitted(self, "trained_")
+        return [Shown(**vars(item)) for item in explain(self.trained_, strings(texts))]
+
+    def save(self, folder: str | Path) -> None:
+        """Write the fitted model as a run folder, for `regard.load` and the command line."""
+        check_is_fitted(self, "trained_")
+        folders.save(self.trained_, folder)
+
+    def config(self, task: Literal["binary", "multiclass", "regression"]) -> Config:
+        given = self.get_params(deep=False)
+        kinds = {item.name: kind for _, item, kind in options()}
+        values = {name: converted(given[name], kinds[name], name) for name in given if name in kinds}
+        return Config().override({**values, "task": task})
+
+    def learn(self, texts: Any, labels: Sequence[Any], task: Literal["binary", "multiclass", "regression"]) -> None:
+        given = strings(texts)
+        if len(given) != len(labels):
+            raise InputError(f"{len(given)} texts and {len(labels)} labels were given; they go in pairs")
+        if len(given) < 2:
+            raise InputError(f"{len(given)} texts were given; at least two are needed")
+        examples = [Example(text, label, row) for row, (text, label) in enumerate(zip(given, labels, strict=True))]
+        with Watch() if self.verbose else Silent() as recorder:
+            self.trained_ = fit(self.config(task), examples, None, recorder)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string, tags.input_tags.two_d_array = True, False
+        tags.target_tags.required = True
+        return tags
+
+
+class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
+    """`TextClassifier(encoder="bilstm", pooling="apln").fit(texts, labels)`; labels of any type, two or more classes."""
+
+    classes_: NDArray[Any]
+
+    def fit(self, texts: Any, labels: Any) -> Self:
+        values = np.asarray(labels).ravel()
+        if missing := [place for place, value in enumerate(values.tolist()) if value is None or value != value]:
+            raise InputError(f"label {missing[0]} is missing ({values[missing[0]]!r}); every text needs one")
+        classes = np.unique(values)
+        self.learn(texts, [str(value) for value in values.tolist()], "multiclass" if len(classes) > 2 else "binary")
+        self.classes_ = classes
+        self.trained_.metrics["label_type"] = type(self.classes_.tolist()[0]).__name__
+        return self
+
+    def predict_proba(self, texts: Any) -> NDArray[np.float64]:
+        """One row a text, one column a class of `classes_`."""
+        check_is_fitted(self, "trained_")
+        task = self.trained_.task
+        assert isinstance(task, Classes)
+        columns = [task.classes.index(str(name)) for name in self.classes_.tolist()]
+        return self.trained_.answers(strings(texts))[:, columns]
+
+    def predict(self, texts: Any) -> NDArray[Any]:
+        chosen = self.predict_proba(texts).argmax(1)
+        result: NDArray[Any] = self.classes_[chosen]
+        return result
+
+
+class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
+    """The same for numbers: `TextRegressor(levels=2, pooling="apln").fit(texts, ratings)`."""
+
+    def fit(self, texts: Any, values: Any) -> Self:
+        self.learn(texts, np.asarray(values).ravel().tolist(), "regression")
+        return self
+
+    def predict(self, texts: Any) -> NDArray[np.float64]:
+        check_is_fitted(self, "trained_")
+        return self.trained_.answers(strings(texts))[:, 0]
+
+
+def strings(texts: Any) -> list[str]:
+    """Texts from a list, an array, or a column of pandas or polars."""
+    if isinstance(texts, str):
+        raise InputError("one str was given where several texts are expected: put it in a list")
+    found = np.asarray(list(texts) if isinstance(texts, (list, tuple)) else texts, dtype=object)
+    if found.ndim > 1 and found.size != len(found):
+        raise InputError(f"a table of {found.shape[1]} columns was given; one column of texts is accepted")
+    given: list[Any] = found.ravel().tolist()
+    for place, text in enumerate(given):
+        if not isinstance(text, str):
+            raise InputError(f"text {place} is {text!r}, a {type(text).__name__}; strings are accepted")
+    return given
+
+
+def load(folder: str | Path) -> TextClassifier | TextRegressor:
+    """A run folder as a fitted estimator. Nothing in it is executed."""
+    trained = folders.load(folder)
+    kind = TextClassifier if isinstance(trained.task, Classes) else TextRegressor
+    names = set(kind().get_params(deep=False))
+    values = {
+        item.name: getattr(section, item.name)
+        for section_name, item, _ in options()
+        for section in (getattr(trained.config, section_name),)
+        if item.name in names
+    }
+    model = kind(**values)
+    model.trained_ = trained
+    if isinstance(model, TextClassifier) and isinstance(trained.task, Classes):
+        model.classes_ = np.array(
+            [LABELS[trained.metrics.get("label_type", "str")](name) for name in trained.task.classes]
+        )
+    return model

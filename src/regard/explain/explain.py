@@ -1,0 +1,70 @@
+"""Texts in, explanations out: each word with its share of the text's vector, each sentence with its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from regard.data.words import normalise
+from regard.models.trained import Trained, outputs
+from regard.records import Explanation, Prediction, SentenceScore, TokenScore
+from regard.values import Output
+
+CHUNK = 512  # texts held at a time, so that a large file streams
+
+
+def explain(
+    trained: Trained, texts: Sequence[str], labels: Sequence[str | float | None] | None = None
+) -> Iterator[Explanation]:
+    """One explanation a text, in order."""
+    for start in range(0, len(texts), CHUNK):
+        part = texts[start : start + CHUNK]
+        known = [None] * len(part) if labels is None else labels[start : start + CHUNK]
+        yield from explain_chunk(trained, part, known)
+
+
+def explain_chunk(trained: Trained, texts: Sequence[str], labels: Sequence[str | float | None]) -> list[Explanation]:
+    found: dict[int, Explanation] = {}
+    indexed = [trained.tokenizer.encode(text) for text in texts]
+    for rows, batch, output in outputs(trained.model, indexed):
+        predictions = trained.task.predictions(trained.task.answers(output.logits))
+        masks = batch.mask.cpu().numpy()
+        weights = [values.cpu().double().numpy() for values in level_weights(output)]
+        for place, row in enumerate(rows):
+            own = [level[place] for level in weights]
+            found[row] = assemble(trained, texts[row], predictions[place], own, masks[place], labels[row])
+    return [found[row] for row in range(len(texts))]
+
+
+def level_weights(output: Output) -> list[Tensor]:
+    """Weights over the whole text at each level, words first: each is the product of all levels from the top to it."""
+    whole = [output.traces[-1].pooled.weights]
+    for trace in reversed(output.traces[:-1]):
+        whole.insert(0, whole[0].unsqueeze(-1) * trace.pooled.weights)
+    return whole
+
+
+def assemble(
+    trained: Trained,
+    text: str,
+    prediction: Prediction,
+    weights: Sequence[NDArray[np.float64]],
+    mask: NDArray[np.bool_],
+    label: str | float | None,
+) -> Explanation:
+    outline = trained.tokenizer.outline(text)
+    lowercase, vocabulary = trained.tokenizer.lowercase, trained.tokenizer.vocabulary
+    tokens = tuple(
+        TokenScore(text[a:b], a, b, float(weight), normalise(text[a:b], lowercase) in vocabulary)
+        for (a, b), weight in zip(outline.words, weights[0][mask], strict=True)
+    )
+    units = [outline.sentences, outline.parts]
+    above = []
+    for level, spans in zip(weights[1:], units, strict=False):
+        mask = np.asarray(mask.any(-1))
+        above.append(tuple(SentenceScore(a, b, float(w)) for (a, b), w in zip(spans, level[mask], strict=True)))
+    sentences, parts = (*above, (), ())[:2]
+    return Explanation(text, prediction, tokens, sentences, label=label, parts=parts)

@@ -1,0 +1,1 @@
+"""Measures of whether the words pointed at are the words that matter."""

@@ -1,0 +1,1 @@
+"""Arithmetic that is worth fusing, each behind one plain function."""

@@ -1,0 +1,43 @@
+"""The weighted power mean of APLN (Wu et al., ACL 2020, equation 5) in log space.
+
+    r = [ Σ_i clip(α_i h_i, 0, 1)^p / Σ_i α_i^p ]^(1/p),   every power as  x^p = exp(p · log(x + ε))
+
+Taken with log-sum-exp, and no ε outside the sums: an outer ε would put a floor of ε^(1/p) under r (0.78 at p = 64), and
+a linear sum underflows. At p = 1 and 0 ≤ α h ≤ 1 the result differs from Σ α h by Nε|1 − Σ α h| / (1 + Nε).
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from regard.masking import masked_logsumexp
+
+EPSILON = 1e-7
+
+
+def power_mean(scaled: Tensor, weights: Tensor, norm: Tensor, mask: Tensor) -> Tensor:
+    """`scaled` is α h after it was limited to be non-negative.  (N, L, D), (N, L), p, (N, L) -> (N, D)
+
+    The norm p is one number (), one a text (N, 1) or one a feature (D,). Rows with nothing real give zeros.
+    """
+    power = norm.unsqueeze(-2) if norm.ndim else norm  # (1, D), (N, 1, 1) or ()
+    above = masked_logsumexp(power * (scaled + EPSILON).log(), mask.unsqueeze(-1), dim=1)  # (N, D)
+    below = masked_logsumexp(power * (weights + EPSILON).log().unsqueeze(-1), mask.unsqueeze(-1), dim=1)  # (N, D or 1)
+    return ((above - below) / norm).exp().masked_fill(~mask.any(1, keepdim=True), 0)
+
+
+def direct_power_mean(scaled: Tensor, weights: Tensor, norm: Tensor, mask: Tensor) -> Tensor:
+    """The same without the re-formulation (the paper's −RF): real powers taken directly, with all their hazards."""
+    power = norm.unsqueeze(-2) if norm.ndim else norm
+    above = masked_power_sum(scaled, power, mask)  # (N, D)
+    below = masked_power_sum(weights.unsqueeze(-1), power, mask)  # (N, D or 1)
+    return torch.pow(above / below, 1 / norm).masked_fill(~mask.any(1, keepdim=True), 0)
+
+
+def masked_power_sum(values: Tensor, power: Tensor, mask: Tensor) -> Tensor:
+    """Padding is set to 1 before the power: the derivative of 0^p by p is not finite, and would spoil p's gradient."""
+    padding = ~mask.unsqueeze(-1)
+    total: Tensor = torch.pow(values.masked_fill(padding, 1), power).masked_fill(padding, 0).sum(1)
+    # a row with nothing real has no power mean; 1 keeps its division finite until it is dropped
+    return torch.where(mask.any(1, keepdim=True), total, torch.ones_like(total))

@@ -1,0 +1,67 @@
+"""The card of a run: what it is, what it learned from, how well, and how to use it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from regard.models.tasks import Classes, Regression
+from regard.models.trained import Trained
+
+
+def card(trained: Trained) -> str:
+    config, metrics = trained.config, trained.metrics
+    model, training = config.model, config.training
+    lines = [
+        f"# {model.encoder}-{model.pooling}" + (f", {model.levels} levels" if model.levels > 1 else ""),
+        "",
+        "A text classifier that shows its work, trained by regard."
+        if isinstance(trained.task, Classes)
+        else "A text rater that shows its work, trained by regard.",
+        "",
+        "| | |",
+        "|---|---|",
+        f"| task | {describe(trained)} |",
+        f"| learned from | {cell(config.data.train or 'texts given in Python')}, {metrics.get('texts', '?')} texts |",
+        f"| vocabulary | {len(trained.tokenizer.vocabulary) - 2} words |",
+        f"| vectors | {cell(config.data.vectors or 'none: learned from scratch')} |",
+        f"| training | {training.optimizer}, seed {training.seed}, best of {metrics.get('epochs', '?')} epochs on dev: "
+        f"{metrics.get('best_epoch', '?')} |",
+        f"| environment | {cell(', '.join(f'{k} {v}' for k, v in metrics.get('environment', {}).items()))} |",
+    ]
+    for split in ("dev", "test"):
+        if split in metrics:
+            lines.append(f"| {split} | {scores(metrics[split])} |")
+    lines += [
+        "",
+        'Use it with `regard predict FOLDER texts.csv`, `regard explain FOLDER "a text"`, or in Python:',
+        "",
+        "```python",
+        "import regard",
+        "",
+        "model = regard.load(FOLDER)",
+        'model.explain("a text")',
+        "```",
+        "",
+        "A weight says how much of a word went into the decision's vector, not whether the word spoke for or against it.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def describe(trained: Trained) -> str:
+    task = trained.task
+    if isinstance(task, Classes):
+        shown = ", ".join(cell(name) for name in task.classes[:20]) + (", …" if len(task.classes) > 20 else "")
+        return f"{len(task.classes)} classes: {shown}"
+    assert isinstance(task, Regression)
+    return f"a number (training mean {task.mean:.4g}, standard deviation {task.scale:.4g})"
+
+
+def scores(metrics: dict[str, Any]) -> str:
+    shown = ("accuracy", "macro_f", "log_loss", "rmse", "mae", "r2")
+    return ", ".join(f"{name} {metrics[name]:.4f}" for name in shown if name in metrics) + f" ({metrics['n']} texts)"
+
+
+def cell(text: str) -> str:
+    """User text inside a Markdown table."""
+    return str(text).replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ").replace("<", "&lt;").replace("`", "'")

@@ -1,0 +1,99 @@
+"""A text is a nested list; a level reads one axis (encoder) and pools that axis away (pooling).
+
+One level is a flat model, two a HAN, three the user's reviews of the three-tier model; nothing else changes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from regard.encoders import Encoder
+from regard.poolings import Pooling
+from regard.values import Batch, Output, Pooled, Trace
+
+GROUP = 64  # rows read together below the top: large enough for the matrices, small enough for like lengths
+
+
+class Level(nn.Module):
+    def __init__(self, encoder: Encoder, pooling: Pooling, dropout: float = 0.0):
+        super().__init__()
+        self.encoder, self.pooling = encoder, pooling
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Trace:
+        """(…, L, E), (…, L) -> Trace with the same leading axes"""
+        if mask.ndim == 2:
+            return self.read(x, mask)
+        # Below the top most places of a batch are padding: sentences that a text doesn't have, words that a sentence
+        # doesn't have. Read the real rows only, in groups of like length, each no wider than its longest.
+        rows = mask.flatten(0, -2)
+        groups = like_lengths(rows.sum(-1))
+        traces = [self.read(x.flatten(0, -3)[group, :width], rows[group, :width]) for group, width in groups]
+        return put_back(traces, [group for group, _ in groups], mask)
+
+    def read(self, x: Tensor, mask: Tensor) -> Trace:
+        states = self.dropout(self.encoder(x, mask))
+        return Trace(states, mask, self.pooling(states, mask))
+
+
+def like_lengths(lengths: Tensor) -> list[tuple[Tensor, int]]:
+    """Row numbers of the rows that hold something, shortest first, in groups with the length of each group's longest."""
+    order = lengths.argsort(stable=True)
+    empty = int((lengths == 0).sum())
+    groups = order[empty if empty < len(order) else -1 :].split(GROUP)  # of nothing at all, one row stands for the rest
+    return [(group, max(int(lengths[group[-1]]), 1)) for group in groups]
+
+
+def put_back(traces: Sequence[Trace], groups: Sequence[Tensor], mask: Tensor) -> Trace:
+    """Groups of rows at their places among all rows; where there is none, zeros."""
+    rows, (*lead, length) = torch.cat(list(groups)), mask.shape
+
+    def whole(parts: Sequence[Tensor]) -> Tensor:
+        values = torch.cat(list(parts))
+        zeros = values.new_zeros(math.prod(lead), *values.shape[1:])
+        return zeros.index_copy(0, rows, values).view(*lead, *values.shape[1:])
+
+    def widened(parts: Sequence[Tensor]) -> list[Tensor]:
+        return [functional.pad(part, (0, 0) * (part.ndim - 2) + (0, length - part.size(1))) for part in parts]
+
+    pooled = [trace.pooled for trace in traces]
+    norms = [part.norm for part in pooled if part.norm is not None]
+    return Trace(
+        whole(widened([trace.states for trace in traces])),
+        mask,
+        Pooled(
+            whole([part.vector for part in pooled]),
+            whole(widened([part.weights for part in pooled])),
+            whole(widened([part.scores for part in pooled])),
+            # a norm a text is one a row that was read; the others are the same for all rows
+            torch.cat(norms) if norms and norms[0].ndim == 2 else (norms[0] if norms else None),
+            pooled[0].query,
+        ),
+    )
+
+
+class Classifier(nn.Module):
+    """Word vectors, levels, and a linear head (also of one output: a rating)."""
+
+    def __init__(self, embedding: nn.Embedding, levels: Sequence[Level], head: nn.Linear, dropout: float = 0.0):
+        super().__init__()
+        self.embedding, self.levels, self.head = embedding, nn.ModuleList(levels), head
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, batch: Batch, embedded: Tensor | None = None) -> Output:
+        """`embedded` stands in for the word vectors: the only door that gradient explainers need."""
+        x = self.dropout(self.embedding(batch.ids) if embedded is None else embedded)  # (B, …, W, E)
+        mask, traces = batch.mask, []
+        for level in self.levels:
+            traces.append(level(x, mask))
+            x, mask = traces[-1].pooled.vector, mask.any(-1)
+        return Output(self.head(x), tuple(traces), self.terms(traces[-1].pooled))
+
+    def terms(self, top: Pooled) -> dict[str, Tensor]:
+        """(VᵀW)², where the top attention is a plain product (Sun & Lu's penalty)."""
+        return {} if top.query is None else {"vtw": (self.head.weight @ top.query).square().sum()}

@@ -1,0 +1,88 @@
+"""A trained model as a folder that a stranger can read, with nothing in it that runs:
+
+config.toml · tokenizer.json · task.json · weights.safetensors · metrics.json · README.md (its card)
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import safetensors.torch
+import torch
+from safetensors import SafetensorError
+
+from regard.config import Config, read_config
+from regard.data.tokenizer import Tokenizer
+from regard.errors import InputError
+from regard.files import write_all
+from regard.models.build import build
+from regard.models.card import card
+from regard.models.tasks import task_from_dict
+from regard.models.trained import Trained
+
+FILES = ("config.toml", "tokenizer.json", "task.json", "weights.safetensors", "metrics.json")
+
+
+def save(trained: Trained, folder: str | Path) -> None:
+    weights = {name: value.detach().cpu().contiguous() for name, value in trained.model.state_dict().items()}
+    write_all(
+        Path(folder),
+        {
+            "config.toml": trained.config.to_toml().encode(),
+            "tokenizer.json": trained.tokenizer.to_json().encode("utf-8", "replace"),
+            "task.json": json.dumps(trained.task.as_dict(), ensure_ascii=False, indent=1).encode("utf-8", "replace"),
+            "weights.safetensors": safetensors.torch.save(weights),
+            "metrics.json": json.dumps(trained.metrics, ensure_ascii=False, indent=1).encode("utf-8", "replace"),
+            "README.md": card(trained).encode("utf-8", "replace"),
+        },
+    )
+
+
+def is_run(folder: Path) -> bool:
+    return all((folder / name).is_file() for name in FILES)
+
+
+def load(folder: str | Path, device: str | torch.device = "cpu") -> Trained:
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise InputError(f"{folder}: there is no such folder; a run is a folder that `regard train` wrote")
+    missing = [name for name in FILES if not (folder / name).is_file()]
+    if missing:
+        unfinished = " (its training has not finished: go on with --resume)" if (folder / CHECKPOINT).exists() else ""
+        raise InputError(f"{folder}: not a finished run of regard: {', '.join(missing)} missing{unfinished}")
+    try:
+        config = Config().override(read_config(folder / "config.toml"))
+        tokenizer = Tokenizer.from_dict(read_json(folder / "tokenizer.json"))
+        task = task_from_dict(read_json(folder / "task.json"))
+        weights = safetensors.torch.load_file(folder / "weights.safetensors")
+        model = build(config.model, len(tokenizer.vocabulary), task.out_dim, config.training.dropout, shape_of(weights))
+        model.load_state_dict(weights)
+        metrics = read_json(folder / "metrics.json")
+    except InputError as error:
+        raise InputError(f"{folder}: damaged run ({error})") from None
+    except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError, AttributeError, OSError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise InputError(
+            f"{folder}: damaged run, or one of another program ({type(error).__name__}: {reason})"
+        ) from None
+    return Trained(config, tokenizer, task, model.to(device).eval(), metrics)
+
+
+CHECKPOINT = "checkpoint.safetensors"  # what an unfinished run has instead
+
+
+def shape_of(weights: dict[str, torch.Tensor]) -> torch.Tensor:
+    """Embeddings may be as wide as a vectors file was, which the config does not say."""
+    return weights["embedding.weight"]
+
+
+def read_json(path: Path) -> Any:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path.name} is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise InputError(f"{path.name} holds a {type(value).__name__} instead of an object")
+    return value

@@ -1,0 +1,183 @@
+"""What labels are and what a head's outputs mean: two classes, several, or a number."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from regard.errors import InputError
+from regard.records import Example, Prediction
+
+
+class Task(ABC):
+    """Labels as written on one side, logits on the other."""
+
+    kind: str
+    out_dim: int
+
+    @abstractmethod
+    def encode(self, label: Any, where: str) -> float:
+        """A label as written, as the number that `loss` takes. `where` begins the sentence of an error."""
+
+    @abstractmethod
+    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
+        """(B, C), (B,) -> (), the mean over the texts."""
+
+    @abstractmethod
+    def answers(self, logits: Tensor) -> NDArray[np.float64]:
+        """Probabilities (B, classes), or values in the user's unit (B, 1)."""
+
+    @abstractmethod
+    def predictions(self, answers: NDArray[np.float64]) -> list[Prediction]: ...
+
+    @abstractmethod
+    def as_dict(self) -> dict[str, Any]: ...
+
+
+class Classes(Task, ABC):
+    """What two and more classes have in common."""
+
+    classes: tuple[str, ...]
+
+    def encode(self, label: Any, where: str) -> float:
+        try:
+            return float(self.classes.index(str(label)))
+        except ValueError:
+            known = ", ".join(map(repr, self.classes[:20])) + (", …" if len(self.classes) > 20 else "")
+            raise InputError(f"{where}: the label {str(label)!r} was not among the training labels ({known})") from None
+
+    def predictions(self, answers: NDArray[np.float64]) -> list[Prediction]:
+        return [
+            Prediction(self.classes[int(row.argmax())], dict(zip(self.classes, row.tolist(), strict=True)))
+            for row in answers
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, "classes": list(self.classes)}
+
+
+@dataclass(frozen=True)
+class Binary(Classes):
+    """One logit: the second class against the first."""
+
+    classes: tuple[str, ...]
+    kind: str = "binary"
+    out_dim: int = 1
+
+    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
+        return functional.binary_cross_entropy_with_logits(logits.squeeze(-1).float(), labels.float())
+
+    def answers(self, logits: Tensor) -> NDArray[np.float64]:
+        positive: NDArray[np.float64] = torch.sigmoid(logits.double()).cpu().numpy()
+        return np.concatenate((1 - positive, positive), axis=1)
+
+
+@dataclass(frozen=True)
+class Multiclass(Classes):
+    """A logit a class."""
+
+    classes: tuple[str, ...]
+    kind: str = "multiclass"
+
+    @property
+    def out_dim(self) -> int:  # type: ignore[override]
+        return len(self.classes)
+
+    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
+        return functional.cross_entropy(logits.float(), labels.long())
+
+    def answers(self, logits: Tensor) -> NDArray[np.float64]:
+        result: NDArray[np.float64] = logits.double().softmax(-1).cpu().numpy()
+        return result
+
+
+@dataclass(frozen=True)
+class Regression(Task):
+    """A number. The model learns (y − mean) / scale; answers come in the user's unit."""
+
+    mean: float
+    scale: float
+    kind: str = "regression"
+    out_dim: int = 1
+
+    def encode(self, label: Any, where: str) -> float:
+        return (number(label, where) - self.mean) / self.scale
+
+    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
+        return functional.mse_loss(logits.squeeze(-1).float(), labels.float())
+
+    def answers(self, logits: Tensor) -> NDArray[np.float64]:
+        result: NDArray[np.float64] = logits.double().cpu().numpy() * self.scale + self.mean
+        return result
+
+    def predictions(self, answers: NDArray[np.float64]) -> list[Prediction]:
+        return [Prediction(float(row[0]), {}) for row in answers]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, "mean": self.mean, "scale": self.scale}
+
+
+def number(label: Any, where: str) -> float:
+    try:
+        value = float(label)
+    except (TypeError, ValueError):
+        value = math.nan
+    if not math.isfinite(value):
+        raise InputError(f"{where}: the label {str(label)!r} is not a number; regression needs numbers")
+    return value
+
+
+def make_task(kind: str, labels: Sequence[Any], where: str) -> Task:
+    """The task that the training labels define. Classes are in the order of their numbers, or of the alphabet."""
+    if kind == "regression":
+        values = np.array([number(label, f"{where}, text {row}") for row, label in enumerate(labels, 1)])
+        scale = float(values.std())
+        if not scale > 0:
+            raise InputError(f"{where}: all labels are {labels[0]!r}; regression needs at least two different numbers")
+        return Regression(float(values.mean()), scale)
+    classes = tuple(sorted({str(label) for label in labels}, key=class_order))
+    if len(classes) < 2:
+        raise InputError(f"{where}: one class only ({classes[0]!r}); at least two different labels are needed")
+    if kind == "multiclass":
+        return Multiclass(classes)
+    if len(classes) > 2:
+        shown = ", ".join(map(repr, classes[:6]))
+        raise InputError(f"{where}: {len(classes)} classes ({shown}, …) with task = binary, which takes two")
+    return Binary(classes)
+
+
+def class_order(name: str) -> tuple[int, float, str]:
+    try:
+        return 0, float(name), name
+    except ValueError:
+        return 1, 0.0, name
+
+
+def task_from_dict(row: dict[str, Any]) -> Task:
+    if row["kind"] == "regression":
+        return Regression(float(row["mean"]), float(row["scale"]))
+    kinds: dict[str, type[Binary] | type[Multiclass]] = {"binary": Binary, "multiclass": Multiclass}
+    return kinds[row["kind"]](tuple(row["classes"]))
+
+
+def labels_as_shown(task: Task, examples: Sequence[Example]) -> list[str | float | None]:
+    """True labels beside answers: classes as written, numbers as numbers, None where there is none that makes sense."""
+    if isinstance(task, Classes):
+        return [None if example.label is None else str(example.label) for example in examples]
+    return [as_number(example.label) for example in examples]
+
+
+def as_number(label: Any) -> float | None:
+    try:
+        return number(label, "")
+    except InputError:
+        return None

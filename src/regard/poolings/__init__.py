@@ -1,0 +1,25 @@
+"""Poolings make one vector of a row of states: (states (N, L, D), mask (N, L)) -> Pooled. Each works alone as an nn.Module.
+
+Adding one is a file, a line in `POOLINGS`, and whatever the contract tests don't already say about it.
+"""
+
+from __future__ import annotations
+
+from regard.poolings.apln import APLN
+from regard.poolings.attention import Attention
+from regard.poolings.average import Average
+from regard.poolings.last import Last
+from regard.poolings.maximum import Maximum
+from regard.poolings.norm_unit import NormUnit
+from regard.poolings.pooling import Pooling
+
+POOLINGS: dict[str, type[Pooling]] = {
+    "average": Average,
+    "max": Maximum,
+    "last": Last,
+    "attention": Attention,
+    "apln": APLN,
+    "norm_unit": NormUnit,
+}
+
+__all__ = ["APLN", "POOLINGS", "Attention", "Average", "Last", "Maximum", "NormUnit", "Pooling"]

@@ -1,0 +1,93 @@
+"""Attentive pooling with learnable norms (Wu et al., ACL 2020): the power mean of attended states, its norm p learned.
+
+    r = [ Σ_i clip(α_i h_i, 0, 1)^p / Σ_i α_i^p ]^(1/p)
+
+Choices where the paper is silent: p = exp(θ), so that it stays positive and may fall below 1; the weight drawn for a word
+is α^p renormalised, as in its Figure 8. Beyond the paper: a norm predicted from the text (its future work) and one a feature.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, Self
+
+import torch
+from torch import Tensor, nn
+
+from regard.config import Model
+from regard.kernels.power_mean import EPSILON, direct_power_mean, power_mean
+from regard.masking import at_least_float32, fill, masked_softmax, weighted_sum
+from regard.poolings.pooling import Pooling
+from regard.poolings.scorer import Scorer
+from regard.values import Pooled
+
+WIDEST = math.log(1024)  # a predicted log p is held within ±this: one strange text must not send the norm to infinity
+
+
+class APLN(Pooling):
+    """The three switches reproduce Table 4: `nonnegative` (−SL ≥0), `bounded` (−SL ≤1), `reformulate` (−RF)."""
+
+    def __init__(
+        self,
+        dim: int,
+        scorer: Scorer,
+        norm: Literal["scalar", "sample", "feature"] = "scalar",
+        norm_init: float = 1.0,
+        rescale: Literal["clip", "normalise"] = "clip",
+        nonnegative: bool = True,
+        bounded: bool = True,
+        reformulate: bool = True,
+    ):
+        super().__init__()
+        self.scorer = scorer
+        self.rescale = rescale
+        self.nonnegative, self.bounded = nonnegative, bounded
+        self.power_mean = power_mean if reformulate else direct_power_mean
+        self.log_norm = nn.Parameter(torch.full((dim,) if norm == "feature" else (), math.log(norm_init)))
+        self.predictor = nn.Parameter(torch.zeros(dim)) if norm == "sample" else None
+
+    @classmethod
+    def configured(cls, dim: int, directions: int, config: Model) -> Self:
+        return cls(
+            dim,
+            Scorer.configured(dim, config),
+            norm=config.norm,
+            norm_init=1.0 if config.norm_init is None else config.norm_init,
+            rescale=config.rescale,
+            nonnegative=config.nonnegative,
+            bounded=config.bounded,
+            reformulate=config.reformulate,
+        )
+
+    def forward(self, states: Tensor, mask: Tensor) -> Pooled:
+        scores = fill(self.scorer(states), mask)
+        alpha = masked_softmax(scores, mask)  # (N, L)
+        states = at_least_float32(states)
+        norm = self.norm(alpha, states)  # (), (D,) or (N, 1)
+        vector = self.power_mean(self.limit(alpha.unsqueeze(-1) * states, mask), alpha, norm, mask)
+        sharpness = (
+            norm.mean() if self.log_norm.ndim else norm
+        )  # the words are drawn with one norm, also where features differ
+        return Pooled(vector, masked_softmax(fill(sharpness * scores, mask), mask), scores, norm=norm)
+
+    def norm(self, alpha: Tensor, states: Tensor) -> Tensor:
+        if self.predictor is None:
+            return self.log_norm.exp()
+        attended = (weighted_sum(alpha, states) * self.predictor).sum(-1, keepdim=True)  # (N, 1)
+        return (self.log_norm + attended).clamp(-WIDEST, WIDEST).exp()
+
+    def limit(self, scaled: Tensor, mask: Tensor) -> Tensor:
+        """Bring α h into the range where powers are safe."""
+        if self.rescale == "normalise":
+            return normalise(scaled, mask)
+        if self.nonnegative or self.bounded:
+            return scaled.clamp(0 if self.nonnegative else None, 1 if self.bounded else None)
+        return scaled
+
+
+def normalise(scaled: Tensor, mask: Tensor) -> Tensor:
+    """Each text's elements on [0, 1] by its smallest and largest: negative states count as small instead of not at all."""
+    places = mask.unsqueeze(-1)
+    low = scaled.masked_fill(~places, torch.finfo(scaled.dtype).max).amin((1, 2), keepdim=True)
+    high = scaled.masked_fill(~places, torch.finfo(scaled.dtype).min).amax((1, 2), keepdim=True)
+    return fill((scaled - low) / (high - low + EPSILON), mask)

@@ -1,0 +1,28 @@
+"""r = Σ α_i h_i,  α = softmax(a): the attentive pooling of HAN (Yang et al. 2016), and with dot scores that of Sun & Lu."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from torch import Tensor
+
+from regard.config import Model
+from regard.masking import fill, masked_softmax, weighted_sum
+from regard.poolings.pooling import Pooling
+from regard.poolings.scorer import Scorer
+from regard.values import Pooled
+
+
+class Attention(Pooling):
+    def __init__(self, scorer: Scorer):
+        super().__init__()
+        self.scorer = scorer
+
+    @classmethod
+    def configured(cls, dim: int, directions: int, config: Model) -> Self:
+        return cls(Scorer.configured(dim, config))
+
+    def forward(self, states: Tensor, mask: Tensor) -> Pooled:
+        scores = fill(self.scorer(states), mask)
+        weights = masked_softmax(scores, mask)
+        return Pooled(weighted_sum(weights, states), weights, scores, query=self.scorer.direction)

@@ -1,0 +1,23 @@
+"""r = (1/N) Σ h_i. Every word weighs the same."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from regard.config import Model
+from regard.masking import at_least_float32, uniform, weighted_sum
+from regard.poolings.pooling import Pooling
+from regard.values import Pooled
+
+
+class Average(Pooling):
+    @classmethod
+    def configured(cls, dim: int, directions: int, config: Model) -> Self:
+        return cls()
+
+    def forward(self, states: Tensor, mask: Tensor) -> Pooled:
+        weights = uniform(mask, at_least_float32(states).dtype)
+        return Pooled(weighted_sum(weights, states), weights, torch.zeros_like(weights))

@@ -1,0 +1,38 @@
+"""The state after the last word; of states read both ways, each half where its reading ended."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from regard.config import Model
+from regard.masking import at_least_float32
+from regard.poolings.pooling import Pooling
+from regard.values import Pooled
+
+
+class Last(Pooling):
+    """`directions` = 2 says that the second half of a state was read from right to left, so it ends at the first word."""
+
+    def __init__(self, directions: int = 1):
+        super().__init__()
+        self.directions = directions
+
+    @classmethod
+    def configured(cls, dim: int, directions: int, config: Model) -> Self:
+        return cls(directions)
+
+    def forward(self, states: Tensor, mask: Tensor) -> Pooled:
+        states = at_least_float32(states)
+        places = torch.arange(mask.size(1), device=mask.device)
+        end = (places == mask.sum(1, keepdim=True) - 1).to(states.dtype)  # (N, L) one-hot, all zero for an empty row
+        start = ((places == 0) & mask).to(states.dtype)
+        half = states.size(-1) // self.directions
+        rightwards = (end.unsqueeze(-1) * states[..., :half]).sum(1)
+        if self.directions == 1:
+            return Pooled(rightwards, end, end)
+        leftwards = (start.unsqueeze(-1) * states[..., half:]).sum(1)
+        weights = (start + end) / 2
+        return Pooled(torch.cat((rightwards, leftwards), -1), weights, weights)

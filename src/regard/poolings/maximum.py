@@ -1,0 +1,37 @@
+"""r_j = max_i h_ij. A word's drawn weight is its share of the sum of the winning elements (APLN, footnote of Figure 1).
+
+Choices: a winning element below zero counts for nothing; where none is above zero, shares of the number of wins stand in;
+words that tie for a feature share it, so that the order of the words changes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from regard.config import Model
+from regard.masking import at_least_float32
+from regard.poolings.pooling import Pooling
+from regard.values import Pooled
+
+
+class Maximum(Pooling):
+    @classmethod
+    def configured(cls, dim: int, directions: int, config: Model) -> Self:
+        return cls()
+
+    def forward(self, states: Tensor, mask: Tensor) -> Pooled:
+        states = at_least_float32(states)
+        some = mask.any(1, keepdim=True)  # (N, 1)
+        lowered = states.masked_fill(~mask.unsqueeze(-1), torch.finfo(states.dtype).min)
+        vector = lowered.amax(1).masked_fill(~some, 0)  # (N, D)
+        won = (lowered == vector.unsqueeze(1)) & mask.unsqueeze(-1)  # (N, L, D)
+        share = won / won.sum(1, keepdim=True).clamp_min(1)
+        height = vector.detach().clamp(0, 1e30).unsqueeze(1)  # below the range's end, so that their sum stays finite
+        scores = (share * height).sum(-1)  # (N, L)
+        heights = scores.sum(-1, keepdim=True)
+        tiny = torch.finfo(states.dtype).tiny
+        weights = torch.where(heights > tiny, scores / heights.clamp_min(tiny), share.mean(-1))
+        return Pooled(vector, weights, scores)

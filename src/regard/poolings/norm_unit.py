@@ -1,0 +1,49 @@
+"""The learned-norm unit (Gulcehre et al. 2014):  u_j = ( mean_i |h_ij − c_j|^p_j )^(1/p_j),  p_j = 1 + log(1 + exp(ρ_j)).
+
+Choices: the unit was made for a fixed number of inputs with a centre each; over a text, whose length varies, the centre is
+one a feature. A word's drawn weight is its share of the sum under the root, averaged over the features.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Self
+
+import torch
+from torch import Tensor, nn
+
+from regard.config import Model
+from regard.errors import InputError
+from regard.kernels.power_mean import EPSILON
+from regard.masking import at_least_float32, masked_logsumexp
+from regard.poolings.pooling import Pooling
+from regard.values import Pooled
+
+
+class NormUnit(Pooling):
+    def __init__(self, dim: int, norm_init: float = 2.0):
+        super().__init__()
+        if norm_init <= 1:
+            raise InputError(
+                f"norm_init = {norm_init:g}: a norm_unit's norm is 1 + log(1 + exp(ρ)), so it starts above 1"
+            )
+        self.rho = nn.Parameter(
+            torch.full((dim,), math.log(math.expm1(norm_init - 1)) if norm_init < 20 else norm_init - 1)
+        )
+        self.centre = nn.Parameter(torch.zeros(dim))
+
+    @classmethod
+    def configured(cls, dim: int, directions: int, config: Model) -> Self:
+        return cls(dim, 2.0 if config.norm_init is None else config.norm_init)
+
+    def forward(self, states: Tensor, mask: Tensor) -> Pooled:
+        norm = 1 + nn.functional.softplus(self.rho)  # (D,)
+        places = mask.unsqueeze(-1)
+        distance = (at_least_float32(states) - self.centre).abs().masked_fill(~places, 0)
+        powers = norm * (distance + EPSILON).log()  # (N, L, D)
+        total = masked_logsumexp(powers, places, dim=1)  # (N, D)
+        count = mask.sum(1, keepdim=True).clamp_min(1).log()
+        vector = ((total - count) / norm).exp().masked_fill(~mask.any(1, keepdim=True), 0)
+        shares = (powers - total.unsqueeze(1)).exp().masked_fill(~places, 0)  # (N, L, D), each feature sums to 1
+        weights = shares.mean(-1)
+        return Pooled(vector, weights, weights, norm=norm)

@@ -1,0 +1,100 @@
+"""What stands on either side of the tensors: examples going in, predictions and explanations coming out, and their JSONL form."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+Span = tuple[int, int]  # characters [start, end) of the text
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One text of a corpus, with the row of the file that it came from (the first data row is 1)."""
+
+    text: str
+    label: str | float | None = None
+    row: int = 0
+    evidence: tuple[Span, ...] = ()  # where the words stand that decide the label, if that is known
+
+
+@dataclass(frozen=True, slots=True)
+class TokenScore:
+    """A word of a text and its weight; the weights of a text's words sum to 1."""
+
+    text: str
+    start: int
+    end: int
+    weight: float
+    known: bool = True  # False where the model has no vector of this word's own
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceScore:
+    """A sentence (or a part) of a text and its weight; the weights of a text's sentences sum to 1."""
+
+    start: int
+    end: int
+    weight: float
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """An answer: a class with the probability of every class, or a number."""
+
+    value: str | float
+    probabilities: Mapping[str, float]  # empty for regression
+
+    def as_dict(self) -> dict[str, Any]:
+        row: dict[str, Any] = {"prediction": self.value}
+        if self.probabilities:
+            row["probabilities"] = dict(self.probabilities)
+        return row
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A text, what the model says of it, and how much each word weighed; each sentence too, where the model reads them."""
+
+    text: str
+    prediction: Prediction
+    tokens: tuple[TokenScore, ...]
+    sentences: tuple[SentenceScore, ...] = ()  # empty for a flat model
+    method: str = "attention"
+    label: str | float | None = None  # the true answer, where it is known
+    parts: tuple[SentenceScore, ...] = ()  # of a text with three levels; its sentences weigh in the whole text
+
+    def as_dict(self) -> dict[str, Any]:
+        row: dict[str, Any] = {"text": self.text, **self.prediction.as_dict(), "method": self.method}
+        if self.label is not None:
+            row["label"] = self.label
+        row["tokens"] = [asdict(token) for token in self.tokens]
+        if self.sentences:
+            row["sentences"] = [asdict(sentence) for sentence in self.sentences]
+        if self.parts:
+            row["parts"] = [asdict(part) for part in self.parts]
+        return row
+
+    @classmethod
+    def from_dict(cls, row: Mapping[str, Any]) -> Explanation:
+        return cls(
+            text=row["text"],
+            prediction=Prediction(row["prediction"], row.get("probabilities", {})),
+            tokens=tuple(TokenScore(**token) for token in row["tokens"]),
+            sentences=tuple(SentenceScore(**sentence) for sentence in row.get("sentences", ())),
+            method=row["method"],
+            label=row.get("label"),
+            parts=tuple(SentenceScore(**part) for part in row.get("parts", ())),
+        )
+
+    def top(self, count: int = 5) -> list[TokenScore]:
+        """The words with the largest weights, heaviest first."""
+        return sorted(self.tokens, key=lambda token: -token.weight)[:count]
+
+
+def to_jsonl(rows: Sequence[Mapping[str, Any]] | Iterator[Mapping[str, Any]]) -> Iterator[str]:
+    """One line a record, without the newline; text stays readable in every script."""
+    for row in rows:
+        yield json.dumps(row, ensure_ascii=False)

@@ -1,0 +1,52 @@
+"""What a user's text may do to the page, figure or terminal that shows it: nothing."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# Controls, lone surrogates and noncharacters: no XML holds them, no encoder writes the surrogates, and a terminal obeys
+# the controls. Tab, newline and carriage return are text.
+_UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+
+
+def visible(text: str) -> str:
+    """The text with every unsafe character drawn as a symbol. Its length stays the same, so that spans still hold."""
+    return _UNSAFE.sub(lambda match: _symbol(ord(match.group())), text)
+
+
+def one_line(text: object) -> str:
+    """A name (a class, a fact, a word) made safe and put on one line."""
+    return " ".join(visible(str(text)).split())
+
+
+def cells(text: str) -> int:
+    """The width of a text in monospace cells: 2 for wide East Asian characters, 0 for marks on a letter."""
+    return sum(map(_cell, text))
+
+
+def is_wide(char: str) -> bool:
+    return unicodedata.east_asian_width(char) in "WF"
+
+
+def direction(text: str) -> str | None:
+    """'ltr' or 'rtl' by the first letter that has a direction; None where no letter has one."""
+    for char in text:
+        kind = unicodedata.bidirectional(char)
+        if kind == "L":
+            return "ltr"
+        if kind in ("R", "AL"):
+            return "rtl"
+    return None
+
+
+def _symbol(code: int) -> str:
+    if code < 0x20:
+        return chr(0x2400 + code)  # the control pictures: ESC shows as ␛
+    return "␡" if code == 0x7F else "\ufffd"
+
+
+def _cell(char: str) -> int:
+    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if is_wide(char) else 1

@@ -1,0 +1,62 @@
+"""The one colour ramp of every report: a single orange laid over the ground, the more opaque the heavier the word.
+
+One hue, ordered by lightness alone, reads the same with every kind of colour blindness. Because the orange never covers
+more than `MOST` of the ground, a shaded word stays light on light paper and dark on dark paper: the ink that suits the
+ground suits every word on it, and an HTML fragment need not know the theme of the notebook it lands in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+RGB = tuple[int, int, int]
+
+ACCENT: RGB = (213, 80, 0)
+MOST = 0.6
+LEVELS = 20  # steps of the ramp where it is written as style classes
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What lies under the words, and the letters on it."""
+
+    paper: RGB
+    ink: RGB
+    faint: RGB  # ink of lesser things: numbers, captions
+
+
+LIGHT = Ground(paper=(255, 255, 255), ink=(27, 29, 33), faint=(89, 94, 104))
+DARK = Ground(paper=(23, 25, 30), ink=(232, 234, 238), faint=(160, 166, 178))
+
+
+def opacity(strength: float) -> float:
+    """How opaque the accent lies over a word of this strength (0 to 1)."""
+    return round(MOST * min(max(strength, 0.0), 1.0), 3)
+
+
+def shade(strength: float, paper: RGB) -> RGB:
+    """The colour that results on this paper."""
+    alpha = opacity(strength)
+    red, green, blue = (round(alpha * over + (1 - alpha) * under) for over, under in zip(ACCENT, paper, strict=True))
+    return red, green, blue
+
+
+def hexed(colour: RGB) -> str:
+    return "#{:02x}{:02x}{:02x}".format(*colour)
+
+
+def luminance(colour: RGB) -> float:
+    """Relative luminance as WCAG 2 defines it."""
+
+    def linear(channel: int) -> float:
+        value = channel / 255
+        return value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+
+    red, green, blue = map(linear, colour)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: RGB, other: RGB) -> float:
+    """Contrast ratio as WCAG 2 defines it; 4.5 is enough for text."""
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)

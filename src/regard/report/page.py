@@ -1,0 +1,81 @@
+"""Explanations as one HTML document that needs nothing but itself (no script, no font, no address), or a fragment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from regard.records import Explanation
+from regard.report import charts, colours, measures
+from regard.report.answers import answer, chances, tally
+from regard.report.characters import one_line, visible
+from regard.report.highlights import concentration, rows, top_words, weight_text
+
+
+def page(
+    explanations: Sequence[Explanation],
+    title: str,
+    metrics: Mapping[str, Any] | None = None,
+    facts: Mapping[str, str] | None = None,
+    history: Sequence[Mapping[str, Any]] | None = None,
+) -> str:
+    """The whole document; write it as UTF-8."""
+    texts = [_view(explanation) for explanation in explanations]
+    judged, wrong = tally([text["answer"] for text in texts])
+    return (
+        _templates()
+        .get_template("page.html")
+        .render(
+            title=title,
+            facts=facts or {},
+            metrics=metrics or {},
+            charts=charts.charts(history or ()),
+            texts=texts,
+            judged=judged,
+            wrong=wrong,
+            hierarchical=any(explanation.sentences for explanation in explanations),
+        )
+    )
+
+
+def fragment(explanation: Explanation) -> str:
+    """One explanation with inline styles, for `_repr_html_`; it takes ink and ground from where it stands."""
+    return _templates().get_template("fragment.html").render(text=_view(explanation))
+
+
+def _view(explanation: Explanation) -> dict[str, Any]:
+    listed, more = chances(explanation)
+    return {
+        "answer": answer(explanation),
+        "chances": listed,
+        "more": more,
+        "rows": rows(explanation),
+        "sentences": bool(explanation.sentences),
+        "tokens": explanation.tokens,
+        "method": explanation.method,
+        "top": top_words(explanation),
+        "concentration": concentration(explanation),
+    }
+
+
+def _exact(text: str) -> Markup:
+    """The text, escaped; a carriage return is written as a reference, or the parser would turn it into a newline."""
+    return Markup(str(escape(visible(text))).replace("\r", "&#13;"))
+
+
+@cache
+def _templates() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("regard.report", ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"exact": _exact, "line": one_line, "weight": weight_text, "hexed": colours.hexed}
+    environment.globals |= {"colours": colours, "measures": measures, "plot": charts}
+    return environment

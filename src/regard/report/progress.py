@@ -1,0 +1,73 @@
+"""A training run as it is watched: a bar with loss, dev score and time left, or a line an epoch where there is no bar."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
+from rich.text import Text
+
+
+class Left(ProgressColumn):
+    """Time left, over all epochs that may come, by the pace so far."""
+
+    def render(self, task: Task) -> Text:
+        seconds = task.time_remaining
+        return Text("–:––" if seconds is None else clock(seconds), style="progress.remaining")
+
+
+class Watch:
+    """A recorder for people. Everything goes to standard error, so that results can be piped."""
+
+    def __init__(self, console: Console | None = None):
+        self.console = console or Console(stderr=True, soft_wrap=True, highlight=False)
+        self.bar: Progress | None = None
+        self.seen = ""
+        self.epochs = 0
+
+    def note(self, sentence: str) -> None:
+        self.console.print(f"[dim]·[/] {escape(printable(sentence))}")
+
+    def begin(self, epoch: int, epochs: int, steps: int) -> None:
+        self.epochs = epochs
+        if self.console.is_terminal and self.bar is None:
+            columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[loss]}"), Left())
+            self.bar = Progress(*columns, console=self.console, transient=True, speed_estimate_period=600)
+            self.bar.add_task("", total=steps * epochs, completed=steps * (epoch - 1), loss="")
+            self.bar.start()
+        if self.bar:
+            self.bar.update(self.bar.task_ids[0], description=f"epoch {epoch}/{epochs}{self.seen}")
+
+    def step(self, loss: float | None) -> None:
+        if self.bar:
+            shown = {} if loss is None else {"loss": f"loss {loss:.4f}"}
+            self.bar.update(self.bar.task_ids[0], advance=1, **shown)  # type: ignore[arg-type]
+
+    def end(self, record: Mapping[str, Any]) -> None:
+        scores = record.get("dev") or record["train"]
+        name = "accuracy" if "accuracy" in scores else "rmse"
+        self.seen = f" · {'dev' if 'dev' in record else 'train'} {name} {scores[name]:.4f}"
+        norms = "".join(f" · p({level}) {norm['mean']:.3f}" for level, norm in record.get("norms", {}).items())
+        done = f"epoch {record['epoch']:>2}/{self.epochs} · loss {record['loss']:.4f}"
+        self.console.print(f"{done}{self.seen}{norms} · {record['seconds']:.1f} s")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar:
+            self.bar.stop()
+            self.bar = None
+
+
+def clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02} left" if minutes >= 60 else f"{minutes}:{rest:02} left"
+
+
+def printable(sentence: str) -> str:
+    """A sentence may quote what a user's file holds: keep control characters out of the terminal."""
+    return "".join(char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}" for char in sentence)

@@ -1,0 +1,147 @@
+"""The training loop: epochs of length-bucketed batches, early stopping on dev, a checkpoint after every epoch."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn, optim
+
+from regard.config import Training
+from regard.data.collate import collate, shuffled
+from regard.data.tokenizer import Indexed
+from regard.errors import InputError
+from regard.models.classifier import Classifier
+from regard.models.tasks import Task
+from regard.models.trained import outputs, to_device
+from regard.recording import Recorder
+from regard.training.checkpoint import Progress, read_checkpoint, write_checkpoint
+from regard.training.metrics import goodness, measure
+from regard.training.statistics import Statistics
+
+RATES = {"adam": 1e-3, "adagrad": 0.05, "sgd": 0.1}
+SHOWN_EVERY = 10  # steps between two readings of the loss: each makes a GPU wait
+
+
+class Texts(NamedTuple):
+    """Indexed texts and their encoded labels."""
+
+    indexed: Sequence[Indexed]
+    labels: NDArray[np.float64]
+
+
+def train(
+    model: Classifier,
+    task: Task,
+    texts: Texts,
+    dev: Texts | None,
+    config: Training,
+    recorder: Recorder,
+    checkpoint: Path | None = None,
+    identity: str = "",
+) -> Progress:
+    """Train a model in place and leave it with the weights of its best epoch."""
+    device = model.embedding.weight.device
+    optimizer = make_optimizer(model, config)
+    progress = Progress()
+    if checkpoint is not None and checkpoint.exists():
+        progress = read_checkpoint(checkpoint, identity, model, optimizer)
+        recorder.note(f"going on after epoch {progress.epoch}")
+    while progress.epoch < config.epochs and not out_of_patience(progress, config.patience):
+        epoch, begun = progress.epoch + 1, time.perf_counter()
+        torch.manual_seed(config.seed * 100_003 + epoch)
+        loss = run_epoch(model, task, texts, config, epoch, optimizer, device, recorder)
+        scores, statistics = evaluate(model, task, dev or texts)
+        record = {"epoch": epoch, "loss": loss, "seconds": time.perf_counter() - begun, **statistics.as_dict()}
+        record["dev" if dev else "train"] = {name: value for name, value in scores.items() if isinstance(value, float)}
+        progress.history.append(record)
+        progress.epoch = epoch
+        # without a dev set nothing can be chosen by it: the last epoch counts
+        if not dev or not progress.best_epoch or goodness(scores) > best_goodness(progress):
+            progress.best_epoch = epoch
+            progress.best = {name: value.detach().cpu().clone() for name, value in model.state_dict().items()}
+        recorder.end(record)
+        if checkpoint is not None:
+            write_checkpoint(checkpoint, identity, progress, model, optimizer)
+    model.load_state_dict(progress.best)
+    model.eval()
+    return progress
+
+
+def best_goodness(progress: Progress) -> tuple[float, float]:
+    return goodness(progress.history[progress.best_epoch - 1]["dev"])
+
+
+def out_of_patience(progress: Progress, patience: int) -> bool:
+    return bool(patience) and progress.epoch - progress.best_epoch >= patience
+
+
+def run_epoch(
+    model: Classifier,
+    task: Task,
+    texts: Texts,
+    config: Training,
+    epoch: int,
+    optimizer: optim.Optimizer,
+    device: torch.device,
+    recorder: Recorder,
+) -> float:
+    model.train()
+    batches = shuffled(texts.indexed, config.batch_size, config.seed, epoch)
+    recorder.begin(epoch, config.epochs, len(batches))
+    total, seen = torch.zeros((), device=device), 0
+    for step, rows in enumerate(batches, 1):
+        batch = to_device(collate([texts.indexed[row] for row in rows], len(model.levels), texts.labels[rows]), device)
+        with torch.autocast(device.type, torch.bfloat16, enabled=config.bf16):
+            output = model(batch)
+        assert batch.labels is not None
+        loss = task.loss(output.logits, batch.labels)
+        penalty = config.vtw * output.terms["vtw"] if config.vtw else 0.0
+        optimizer.zero_grad(set_to_none=True)
+        (loss + penalty).backward()
+        if config.clip:
+            nn.utils.clip_grad_norm_(model.parameters(), config.clip)
+        optimizer.step()
+        total, seen = total + loss.detach() * len(rows), seen + len(rows)
+        if step % SHOWN_EVERY == 0 or step == len(batches):
+            recorder.step(finite(total / seen, epoch, step))
+        else:
+            recorder.step(None)
+    return float(total / seen)
+
+
+def finite(loss: Tensor, epoch: int, step: int) -> float:
+    value = float(loss)
+    if not math.isfinite(value):
+        raise InputError(f"training diverged: the loss is {value} in epoch {epoch}, step {step}; try a smaller lr")
+    return value
+
+
+def evaluate(model: Classifier, task: Task, texts: Texts) -> tuple[dict[str, Any], Statistics]:
+    """Scores of a model on texts, and what its attention did there."""
+    statistics, answers = Statistics(), np.empty((len(texts.labels), 0))
+    for rows, _, output in outputs(model, texts.indexed):
+        part = task.answers(output.logits)
+        if not np.isfinite(part).all():
+            raise InputError("training diverged: the model's answers are not finite; try a smaller lr")
+        if not answers.size:
+            answers = np.empty((len(texts.labels), part.shape[1]))
+        answers[rows] = part
+        statistics.add(output)
+    return measure(task, answers, texts.labels), statistics
+
+
+def make_optimizer(model: nn.Module, config: Training) -> optim.Optimizer:
+    weights = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    rate = RATES[config.optimizer] if config.lr is None else config.lr
+    if config.optimizer == "adam":
+        return optim.Adam(weights, rate, weight_decay=config.l2, fused=True)
+    if config.optimizer == "adagrad":
+        return optim.Adagrad(weights, rate, weight_decay=config.l2)
+    return optim.SGD(weights, rate, weight_decay=config.l2)

@@ -1,0 +1,58 @@
+"""What an epoch shows of each level's attention: its scores (already divided by λ) and its norm p."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from regard.values import Output
+
+
+@dataclass
+class Spread:
+    """Count, mean, standard deviation and range of numbers that come in parts."""
+
+    count: int = 0
+    total: float = 0.0
+    squares: float = 0.0
+    low: float = math.inf
+    high: float = -math.inf
+
+    def add(self, values: Tensor) -> None:
+        values = values.detach().double().flatten()
+        if values.numel():
+            self.count += values.numel()
+            self.total += values.sum().item()
+            self.squares += values.square().sum().item()
+            self.low = min(self.low, values.min().item())
+            self.high = max(self.high, values.max().item())
+
+    def as_dict(self) -> dict[str, float]:
+        mean = self.total / self.count
+        deviation = math.sqrt(max(self.squares / self.count - mean**2, 0.0))
+        return {"mean": mean, "std": deviation, "min": self.low, "max": self.high}
+
+
+NAMES = ("words", "sentences", "parts")
+
+
+class Statistics:
+    """Gathers from the outputs of one pass."""
+
+    def __init__(self) -> None:
+        self.scores: dict[str, Spread] = {}
+        self.norms: dict[str, Spread] = {}
+
+    def add(self, output: Output) -> None:
+        for name, trace in zip(NAMES, output.traces, strict=False):
+            self.scores.setdefault(name, Spread()).add(trace.pooled.scores[trace.mask])
+            if trace.pooled.norm is not None:
+                self.norms.setdefault(name, Spread()).add(trace.pooled.norm)
+
+    def as_dict(self) -> dict[str, dict[str, dict[str, float]]]:
+        return {
+            "scores": {name: spread.as_dict() for name, spread in self.scores.items() if spread.count},
+            "norms": {name: spread.as_dict() for name, spread in self.norms.items() if spread.count},
+        }

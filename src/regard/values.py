@@ -1,0 +1,54 @@
+"""The tensors that cross rooms, and the one legend of their shapes.
+
+B texts · R parts (reviews) of a text · S sentences · W words · N rows of a level (B, B·S or B·R·S) · L length of the
+axis that a level reads · E width coming in · D width of the states · C outputs of the head.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from torch import Tensor
+
+
+class Batch(NamedTuple):
+    """Texts of word ids. One axis per level: words; sentences and words; parts, sentences and words."""
+
+    ids: Tensor  # (B, W), (B, S, W) or (B, R, S, W), 0 on padding
+    mask: Tensor  # the same shape, True = real; real ones come first on every axis
+    labels: Tensor | None = None  # (B,) class numbers (long) or normalised targets (float)
+
+
+class Pooled(NamedTuple):
+    """What a pooling made of rows of states. A row without a real token gives zeros everywhere."""
+
+    vector: Tensor  # (N, D)
+    weights: Tensor  # (N, L) ≥ 0, sum to 1 over real tokens, exactly 0 on padding
+    scores: Tensor  # (N, L) the evidence behind the weights before they compete, 0 on padding
+    norm: Tensor | None = None  # (), (D,) or (N, 1): the norm p in use, where the pooling has one
+    query: Tensor | None = None  # (D,) the direction V that scores are products with, where they are plain products
+
+
+class Trace(NamedTuple):
+    """What one level saw and did, with the leading axes of the batch put back."""
+
+    states: Tensor  # (…, L, D)
+    mask: Tensor  # (…, L)
+    pooled: Pooled
+
+
+class Output(NamedTuple):
+    """A model's answer with everything that an explainer could want."""
+
+    logits: Tensor  # (B, C)
+    traces: tuple[Trace, ...]  # words first
+    terms: Mapping[str, Tensor]  # penalties by name, each (), to be weighted by whoever trains
+
+    @property
+    def word_weights(self) -> Tensor:
+        """The share of each word in the whole text: the product down the levels, shaped like the ids."""
+        weights = self.traces[-1].pooled.weights
+        for trace in reversed(self.traces[:-1]):
+            weights = weights.unsqueeze(-1) * trace.pooled.weights
+        return weights

@@ -1,0 +1,95 @@
+"""What every row of ENCODERS keeps: a new encoder is tested by being listed."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from regard.config import Model
+from regard.encoders import ENCODERS, Encoder
+from regard.errors import InputError
+
+E, D = 5, 12
+MASK = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 0, 0, 0, 0], [0, 0, 0, 0, 0]]).bool()
+VARIANTS: dict[str, tuple[str, Model]] = {
+    **{name: (name, Model(hidden=D)) for name in ENCODERS},
+    "cnn of Kim": ("cnn", Model(hidden=D, windows=(3, 4, 5))),
+    "cnn of one word": ("cnn", Model(hidden=D, windows=(1,))),
+    "cnn wider than the text": ("cnn", Model(hidden=D, windows=(9,))),
+}
+
+
+def make(variant: str) -> Encoder:
+    torch.manual_seed(0)
+    name, config = VARIANTS[variant]
+    return ENCODERS[name].configured(E, config).double().eval()
+
+
+def make_embedded() -> torch.Tensor:
+    return torch.randn(4, 5, E, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_states_are_as_wide_as_said_and_zero_on_padding(variant: str) -> None:
+    encoder = make(variant)
+    states = encoder(make_embedded(), MASK)
+    assert states.shape == (4, 5, encoder.dim)
+    assert (states[~MASK] == 0).all()
+    assert states[MASK].abs().sum() > 0
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_padding_mates_and_order_of_rows_change_nothing(variant: str) -> None:
+    encoder, embedded = make(variant), make_embedded()
+    whole = encoder(embedded, MASK)
+    noise = torch.full((4, 3, E), 7.0, dtype=torch.float64)
+    wide = encoder(torch.cat((embedded, noise), 1), nn.functional.pad(MASK, (0, 3)))
+    torch.testing.assert_close(wide[:, :5], whole, rtol=0, atol=1e-9)
+    order = torch.tensor([2, 0, 3, 1])
+    torch.testing.assert_close(encoder(embedded[order], MASK[order]), whole[order], rtol=0, atol=1e-9)
+    for row, length in enumerate(MASK.sum(1).tolist()):
+        alone = encoder(embedded[row : row + 1, : max(length, 1)], MASK[row : row + 1, : max(length, 1)])
+        torch.testing.assert_close(alone[0, :length], whole[row, :length], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_noise_on_padding_gets_no_gradient(variant: str) -> None:
+    embedded = make_embedded().requires_grad_()
+    make(variant)(embedded, MASK).sum().backward()
+    assert embedded.grad is not None
+    assert (embedded.grad[~MASK] == 0).all()
+
+
+def test_bilstm_equals_packed_sequences() -> None:
+    """Our length-aware reversal against PyTorch's own bidirectional LSTM over packed sequences."""
+    encoder, embedded = make("bilstm"), make_embedded()[:3]
+    reference = nn.LSTM(E, D // 2, batch_first=True, bidirectional=True).double()
+    weights = {}
+    for name, value in encoder.state_dict().items():
+        direction, kind = name.split(".")
+        weights[kind + ("_reverse" if direction == "backwards" else "")] = value
+    reference.load_state_dict(weights)
+    packed = nn.utils.rnn.pack_padded_sequence(embedded, MASK[:3].sum(1), batch_first=True, enforce_sorted=False)
+    expected = nn.utils.rnn.pad_packed_sequence(reference(packed)[0], batch_first=True, total_length=5)[0]
+    torch.testing.assert_close(encoder(embedded, MASK[:3]), expected)
+
+
+def test_cnn_by_hand() -> None:
+    """One filter of window 3 that adds up its words: 1, 2, 3 | padding gives 3, 6, 5."""
+    from regard.encoders import CNN
+
+    encoder = CNN(1, 1)
+    with torch.no_grad():
+        encoder.windows[0].weight.fill_(1)
+        encoder.windows[0].bias.fill_(0)
+    words = torch.tensor([[[1.0], [2.0], [3.0], [9.0]]])
+    states = encoder(words, torch.tensor([[True, True, True, False]]))
+    assert states[0, :, 0].tolist() == [3.0, 6.0, 5.0, 0.0]
+
+
+def test_widths_that_cannot_be_shared_out_are_refused() -> None:
+    with pytest.raises(InputError, match="hidden = 7 cannot be halved"):
+        ENCODERS["bilstm"].configured(E, Model(hidden=7))
+    with pytest.raises(InputError, match="3 windows"):
+        ENCODERS["cnn"].configured(E, Model(hidden=10, windows=(3, 4, 5)))

@@ -1,0 +1,157 @@
+"""What every row of POOLINGS keeps, whatever it is: a new pooling is tested by being listed."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from regard.config import Model
+from regard.poolings import POOLINGS, Pooling
+
+D = 6
+MASK = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 0, 0, 0, 0], [0, 0, 0, 0, 0]]).bool()
+
+# every pooling, and the options that make another arithmetic of it
+VARIANTS: dict[str, tuple[str, Model]] = {
+    **{name: (name, Model()) for name in POOLINGS},
+    "attention dot": ("attention", Model(attention="dot", scale=3.0)),
+    "apln dot": ("apln", Model(attention="dot")),
+    "apln sample": ("apln", Model(norm="sample", norm_init=1.7)),
+    "apln feature": ("apln", Model(norm="feature", norm_init=0.6)),
+    "apln normalise": ("apln", Model(rescale="normalise", norm_init=2.0)),
+    "apln unbounded": ("apln", Model(bounded=False, norm_init=1.3)),
+    "apln direct": ("apln", Model(reformulate=False, norm_init=1.3)),
+}
+DIRECTIONS = (1, 2)
+
+
+def make(variant: str, directions: int = 1, dtype: torch.dtype = torch.float64) -> Pooling:
+    torch.manual_seed(0)
+    name, config = VARIANTS[variant]
+    pooling = POOLINGS[name].configured(D, directions, config)
+    with torch.no_grad():  # zero starts (a predictor, centres) would hide what their gradients do
+        for parameter in pooling.parameters():
+            if parameter.ndim:
+                parameter.add_(torch.randn_like(parameter) * 0.1)
+    return pooling.to(dtype).eval()
+
+
+def make_states(rows: int = 4, length: int = 5) -> Tensor:
+    generator = torch.Generator().manual_seed(1)
+    return torch.rand(rows, length, D, generator=generator, dtype=torch.float64) * 2 - 0.7
+
+
+@pytest.mark.parametrize("directions", DIRECTIONS)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_weights_are_shares_of_real_tokens(variant: str, directions: int) -> None:
+    pooled = make(variant, directions)(make_states(), MASK)
+    assert pooled.vector.shape == (4, D)
+    assert (pooled.weights >= 0).all()
+    assert (pooled.weights[~MASK] == 0).all()
+    assert (pooled.scores[~MASK] == 0).all()
+    torch.testing.assert_close(pooled.weights.sum(1), MASK.any(1).double(), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_row_without_tokens_gives_zeros(variant: str) -> None:
+    pooled = make(variant)(make_states(), MASK)
+    for part in (pooled.vector, pooled.weights, pooled.scores):
+        assert (part[3] == 0).all()
+    empty = make(variant)(make_states(), torch.zeros_like(MASK))
+    assert (empty.vector == 0).all()
+    assert (empty.weights == 0).all()
+
+
+@pytest.mark.parametrize("directions", DIRECTIONS)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_padding_mates_and_order_of_rows_change_nothing(variant: str, directions: int) -> None:
+    pooling, states = make(variant, directions), make_states()
+    whole = pooling(states, MASK)
+    wide_states = torch.cat(
+        (states, torch.full((4, 3, D), 7.0, dtype=torch.float64)), 1
+    )  # what stands on padding is noise
+    wide = pooling(wide_states, nn.functional.pad(MASK, (0, 3)))
+    torch.testing.assert_close(wide.vector, whole.vector, rtol=0, atol=1e-9)
+    torch.testing.assert_close(wide.weights[:, :5], whole.weights, rtol=0, atol=1e-9)
+    order = torch.tensor([2, 0, 3, 1])
+    torch.testing.assert_close(pooling(states[order], MASK[order]).vector, whole.vector[order], rtol=0, atol=1e-9)
+    for row, length in enumerate(MASK.sum(1).tolist()):
+        alone = pooling(states[row : row + 1, : max(length, 1)], MASK[row : row + 1, : max(length, 1)])
+        torch.testing.assert_close(alone.vector[0], whole.vector[row], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("variant", [name for name in VARIANTS if name != "last"])
+def test_order_of_tokens_changes_nothing(variant: str) -> None:
+    pooling, states = make(variant), make_states()
+    order = torch.tensor([4, 2, 0, 1, 3])
+    given, turned = pooling(states[:1], MASK[:1]), pooling(states[:1, order], MASK[:1])
+    torch.testing.assert_close(turned.vector, given.vector, rtol=0, atol=1e-9)
+    torch.testing.assert_close(turned.weights, given.weights[:, order], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("directions", DIRECTIONS)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_gradients_are_those_of_finite_differences(variant: str, directions: int) -> None:
+    """With respect to states and every parameter, the norm's among them."""
+    pooling = make(variant, directions)
+    # away from the kinks: no element near 0 or 1 after weighting, no ties
+    states = make_states() if variant != "apln direct" else make_states().abs() + 0.1
+    names = [name for name, _ in pooling.named_parameters()]
+
+    def vector(states: Tensor, *parameters: Tensor) -> Tensor:
+        pooled = torch.func.functional_call(pooling, dict(zip(names, parameters, strict=True)), (states, MASK))
+        return torch.cat((pooled.vector, pooled.weights), 1) if variant.startswith(("att", "apln")) else pooled.vector
+
+    inputs = [states.requires_grad_(), *(p.detach().clone().requires_grad_() for p in pooling.parameters())]
+    assert torch.autograd.gradcheck(vector, inputs, eps=1e-7, atol=1e-5, rtol=1e-4)
+
+
+SAFE = [
+    name for name in VARIANTS if name not in ("apln direct", "apln unbounded")
+]  # those two exist to show the hazard
+NORMS = (0.05, 0.3, 1.0, 2.0, 8.0, 64.0)
+PRECISIONS = {"float32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
+
+
+def hard_states(precision: str) -> Tensor:
+    """Zeros, tiny and huge values of both signs beside ordinary ones."""
+    huge = {"float32": 1e30, "bf16": 1e30, "fp16": 6e4}[precision]
+    states = torch.randn(4, 5, D)
+    states[0, 0] = 0
+    states[0, 1] = huge
+    states[1, 0] = -huge
+    states[1, 1] = 1e-30
+    states[2, 0] = torch.tensor([0.0, huge, -huge, 1e-8, -1e-8, 1.0])
+    states[0, 2:] = torch.tensor([1e-20, -1e-20, 0.0, 1e-7, 1.0, -1.0])
+    return states
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("variant", SAFE)
+def test_everything_stays_finite(variant: str, precision: str) -> None:
+    for norm, all_zero in itertools.product(NORMS, (False, True)):
+        pooling = with_norm(make(variant, dtype=torch.float32), norm)
+        states = hard_states(precision) * (not all_zero)
+        states = states.to(PRECISIONS[precision]).requires_grad_()
+        with torch.autocast("cpu", PRECISIONS[precision], enabled=precision != "float32"):
+            pooled = pooling(states, MASK)
+        assert pooled.vector.isfinite().all(), (norm, all_zero)
+        assert pooled.weights.isfinite().all(), (norm, all_zero)
+        pooled.vector.sum().backward()
+        assert states.grad is not None
+        assert states.grad.isfinite().all(), (norm, all_zero)
+        for name, parameter in pooling.named_parameters():
+            assert parameter.grad is None or parameter.grad.isfinite().all(), (name, norm, all_zero)
+
+
+def with_norm(pooling: Pooling, norm: float) -> Pooling:
+    with torch.no_grad():
+        for name, parameter in pooling.named_parameters():
+            if name == "log_norm":
+                parameter.fill_(norm).log_()
+            elif name == "rho":  # this unit's norm is above 1 by its form
+                parameter.fill_(max(norm, 1.05) - 1).expm1_().log_().nan_to_num_(posinf=norm - 1)
+    return pooling

@@ -1,0 +1,286 @@
+"""Readers: every format gives the same examples, and every fault a sentence that names its place."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from regard.data.readers import Corpus, read, read_lines
+from regard.data.sentences import parts
+from regard.errors import InputError
+
+ROWS = [("good, really", "1"), ('a "bad"\nfilm', "0"), ("так себе", "1")]
+OBJECTS = [{"text": text, "label": int(label)} for text, label in ROWS]
+CSV = 'text,label\n"good, really",1\n"a ""bad""\nfilm",0\nтак себе,1\n'
+JSONL = "".join(json.dumps(row) + "\n" for row in OBJECTS)
+
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def to_file(content: str | bytes, name: str = "data.csv") -> Path:
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return to_file
+
+
+def pairs(corpus: Corpus) -> list[tuple[str, object]]:
+    return [(example.text, example.label) for example in corpus.examples]
+
+
+def refused(path: Path | str, message: str, **options: object) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        read(path, **options)  # type: ignore[arg-type]
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def parquet() -> bytes:
+    pa = pytest.importorskip("pyarrow")
+    stream = io.BytesIO()
+    pytest.importorskip("pyarrow.parquet").write_table(pa.Table.from_pylist(OBJECTS), stream)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", CSV),
+        ("a.CSV", CSV.replace("\n", "\r\n").replace('"\r\nfilm', '"\nfilm')),
+        ("bom.csv", "\ufeff" + CSV),
+        ("semicolon.csv", CSV.replace(",", ";").replace("good;", "good,")),
+        ("a.tsv", CSV.replace(",", "\t").replace("good\t", "good,")),
+        ("wide.tsv", CSV.replace(",", "\t").replace("good\t", "good,").encode("utf-16")),
+        ("a.jsonl", JSONL),
+        ("a.ndjson", "\n" + JSONL.replace("\n", "\r\n")),
+        ("a.json", json.dumps(OBJECTS)),
+        ("a.parquet", parquet),
+    ],
+)
+def test_every_format_gives_the_same_examples(write: Write, name: str, content: object, packed: bool) -> None:
+    data = content() if callable(content) else content
+    data = data.encode() if isinstance(data, str) else data
+    assert isinstance(data, bytes)
+    corpus = read(write(gzip.compress(data), name + ".gz") if packed else write(data, name))
+    assert pairs(corpus) == ROWS
+    assert [example.row for example in corpus.examples] == [1, 2, 3]
+    assert (corpus.text_column, corpus.label_column, corpus.skipped) == ("text", "label", 0)
+
+
+def test_a_folder_for_each_class_is_read_in_order(tmp_path: Path) -> None:
+    for name, text in {"pos/2.txt": "two", "pos/1.txt": "one", "neg/3.txt": "three", ".git/x.txt": "no"}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    corpus = read(tmp_path)
+    assert pairs(corpus) == [("three", "neg"), ("one", "pos"), ("two", "pos")]
+    assert corpus.label_column == "folder"
+
+
+def test_a_folder_without_classes_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "one.txt").write_text("one")
+    refused(tmp_path, "no file CLASS/NAME.txt")
+
+
+def test_lines_are_unlabelled_texts(write: Write) -> None:
+    path = write("one\n\n two \n", "a.txt")
+    corpus = read(path, labelled=False)
+    assert [(example.text, example.row, example.label) for example in corpus.examples] == [
+        ("one", 1, None),
+        ("two", 3, None),
+    ]
+    assert corpus.label_column is None
+    refused(path, "lines of text have no labels")
+
+
+def test_guesses_are_told_and_options_override_them(write: Write) -> None:
+    path = write("id,review,stars,other\n1,good one,5,a\n2,bad one,1,b\n")
+    assert read(path).guessed == ["text column 'review' and label column 'stars' guessed; --text and --label override"]
+    assert read(path, text="review").guessed == ["label column 'stars' guessed; --label overrides"]
+    chosen = read(path, text="other", label="id")
+    assert pairs(chosen) == [("a", "1"), ("b", "2")]
+    assert chosen.guessed == []
+
+
+def test_labels_are_optional_without_labelled(write: Write) -> None:
+    assert pairs(read(write("text,label\none,\ntwo,1\n"), labelled=False)) == [("one", None), ("two", "1")]
+    assert pairs(read(write("text,kind\none,a\ntwo,a\nthree,b\nfour,b\n"), labelled=False))[0] == ("one", None)
+
+
+def test_labels_are_kept_as_written_in_csv(write: Write) -> None:
+    assert [label for _, label in pairs(read(write("text,label\na,1.0\nb, x\nc,None\n")))] == ["1.0", " x", "None"]
+
+
+def test_json_numbers_and_strings_give_one_label(write: Write) -> None:
+    values = [1, 1.0, "1", True, 0.5, -2.0]
+    content = "".join(json.dumps({"text": "a", "label": value}) + "\n" for value in values)
+    assert [label for _, label in pairs(read(write(content, "a.jsonl")))] == ["1", "1", "1", "true", "0.5", "-2"]
+
+
+def test_a_list_of_texts_becomes_parts(write: Write) -> None:
+    rows = [{"text": ["one\n\n \ntwo ", "", "three"], "label": "a"}, {"text": "four", "label": "b"}]
+    text = read(write(json.dumps(rows), "a.json")).examples[0].text
+    assert text == "one\ntwo\n\nthree"
+    assert [text[start:end] for start, end in parts(text)] == ["one\ntwo", "three"]
+
+
+@pytest.mark.parametrize(
+    ("evidence", "expected"),
+    [
+        ([[0, 3], [4, 7]], ((0, 3), (4, 7))),
+        ([[0, 8]], ()),
+        ([[3, 3]], ()),
+        ([[0.0, 3]], ()),
+        ("0-3", ()),
+        ([], ()),
+        (None, ()),
+    ],
+)
+def test_evidence_is_read_where_it_is_valid(write: Write, evidence: object, expected: object) -> None:
+    line = json.dumps({"text": "one two", "label": 1, "evidence": evidence}) + "\n"
+    assert read(write(line * 2, "a.jsonl")).examples[1].evidence == expected
+
+
+def test_huge_fields_and_quoted_tables_are_read_and_the_limit_is_put_back(write: Write) -> None:
+    before = csv.field_size_limit()
+    assert len(read(write("text,label\n" + "word " * 50_000 + ",1\nb,0\n")).examples[0].text) == 250_000
+    assert csv.field_size_limit() == before
+
+
+def test_tabs_with_loose_quotation_marks_are_read_as_they_stand(write: Write) -> None:
+    path = write('text\tlabel\n"odd start\t1\n"even" more\t0\n', "a.tsv")
+    assert pairs(read(path)) == [('"odd start', "1"), ('"even" more', "0")]
+
+
+def test_long_text_without_spaces_is_no_long_word(write: Write) -> None:
+    assert len(read(write("text,label\n" + "好" * 10_001 + ",1\nb,0\n")).examples) == 2
+
+
+BAD_FILES: list[tuple[str, str | bytes, str]] = [
+    ("a.csv", "", "the file is empty"),
+    ("a.jsonl", "\n \n", "the file is empty"),
+    ("a.json", "[]", "no rows are found"),
+    ("a.xls", "x", r"\.xls is found; .*\.csv"),
+    ("plain", "x", "no suffix is found"),
+    ("a.csv", "text,label\n", "only the row of column names .'text', 'label'."),
+    ("a.csv", "text,label\na,1\n", "1 usable rows found; at least 2 rows are expected"),
+    ("a.csv", "text,label,text\na,1,b\n", "column 'text' twice"),
+    ("a.csv", 'text,label\n"a,1\nb,2\n', "line 3: unexpected end of data"),
+    ("a.csv", b"text,label\ngood,1\ncaf\xe9,0\n", "line 3: byte 0xe9 at offset 21 is not UTF-8; convert"),
+    ("a.csv.gz", gzip.compress(CSV.encode())[:-9], "gzip data is damaged"),
+    ("a.csv.gz", "no gzip", "gzip data is damaged"),
+    ("a.json", '{"text": "a"}', "an object .* is found; a list of objects"),
+    ("a.json", "[1,", "is no JSON"),
+    ("a.parquet", "PAR1 no", "no whole Parquet file"),
+    ("a.csv", "text,id\na b,1\nc d,2\n", "no column looks like labels .* --label names it"),
+    ("a.csv", "n,label\n1,1\n2,0\n", "no column holds text .* --text names it"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "message"), BAD_FILES)
+def test_a_file_that_cannot_be_used_is_refused(write: Write, name: str, content: str | bytes, message: str) -> None:
+    refused(write(content, name), message)
+
+
+BAD_ROWS: list[tuple[str, str, str]] = [
+    ("a.csv", "bad", "row 2: 1 fields are found; 2 are expected"),
+    ("a.csv", "bad,1,2", "row 2: 3 fields are found; 2 are expected"),
+    ("a.csv", " ,1", "row 2, column 'text': the text ' ' has no word"),
+    ("a.csv", "<br />,1", "row 2, column 'text': .* has no word"),
+    ("a.csv", "bad,", "row 2, column 'label': the label is missing"),
+    ("a.csv", "bad,NaN", "row 2, column 'label': the label is missing"),
+    ("a.csv", "bad,nan", "row 2, column 'label': the label is missing"),
+    ("a.csv", "b\0ad,1", "row 2, column 'text': a NUL byte is found at character 1"),
+    ("a.csv", "a" * 10_001 + ",1", "row 2, column 'text': a word of 10001 characters"),
+    ("a.jsonl", '{"text": "bad", "label": null}', r"row 2 \(line 2\), column 'label': the label is missing .*null"),
+    ("a.jsonl", '{"text": "bad", "label": NaN}', "column 'label': the label is missing"),
+    ("a.jsonl", '{"text": "bad", "label": Infinity}', "column 'label': the label is missing"),
+    ("a.jsonl", '{"text": "bad"}', "column 'label': the label is missing"),
+    ("a.jsonl", '{"text": "bad", "label": [1]}', "column 'label': the label is of another kind .a list"),
+    ("a.jsonl", '{"label": 1}', "column 'text': the row has no such field; its fields are 'label'"),
+    ("a.jsonl", '{"text": 3, "label": 1}', "column 'text': a number .3. is found; a text"),
+    ("a.jsonl", '{"text": null, "label": 1}', "column 'text': null is found; a text"),
+    ("a.jsonl", '{"text": [1], "label": 1}', "column 'text': a list .*is found; a text"),
+    ("a.jsonl", '{"text": "\\ud83d", "label": 1}', "column 'text': .*half a surrogate pair"),
+    ("a.jsonl", '{"text": "bad", ', r"row 2 \(line 2\): .* is no JSON"),
+    ("a.jsonl", "[" * 100_000, r"row 2 \(line 2\): .* is no JSON"),
+    ("a.jsonl", "[1]", r"row 2 \(line 2\): a list .* is found; a JSON object"),
+]
+GOOD = {
+    "a.csv": ("text,label\ngood one,1\n", "\nlast one,0\n"),
+    "a.jsonl": ('{"text": "good one", "label": 1}\n', '\n{"text": "last one", "label": 0}\n'),
+}
+
+
+@pytest.mark.parametrize(("name", "line", "message"), BAD_ROWS)
+def test_a_bad_row_is_refused_or_left_out(write: Write, name: str, line: str, message: str) -> None:
+    path = write(line.join(GOOD[name]), name)
+    refused(path, message)
+    corpus = read(path, skip_bad_rows=True)
+    assert pairs(corpus) == [("good one", "1"), ("last one", "0")]
+    assert (corpus.skipped, corpus.examples[1].row) == (1, 3)
+
+
+def test_rows_that_are_not_utf8_can_be_left_out(write: Write) -> None:
+    path = write(b"text,label\ngood,1\ncaf\xe9,0\nlast,0\nx,\xe9\n")
+    corpus = read(path, skip_bad_rows=True)
+    assert pairs(corpus) == [("good", "1"), ("last", "0")]
+    assert corpus.skipped == 2
+
+
+def test_leaving_out_every_row_is_an_error(write: Write) -> None:
+    refused(write("text,label\na,\nb,\n"), "0 usable rows found.*first of 2 bad rows.*row 1", skip_bad_rows=True)
+    refused(write("no json\n", "a.jsonl"), "is no JSON", skip_bad_rows=True)
+
+
+def test_a_missing_column_lists_what_is_there(write: Write) -> None:
+    path = write("Review,stars\na b,1\nc d,2\n")
+    refused(
+        path,
+        r"no column 'reviews' \(--text\); did you mean 'Review'\? the columns are 'Review', 'stars'",
+        text="reviews",
+    )
+    refused(path, r"no column 'zzz' \(--label\); the columns are", label="zzz")
+    refused(path, "both text and label", text="stars", label="stars")
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    refused(tmp_path / "none.csv", "no such file")
+
+
+def test_at_least_sets_the_number_of_rows(write: Write) -> None:
+    path = write("text,label\na,1\n")
+    assert len(read(path, at_least=1).examples) == 1
+    refused(path, "at least 5 rows", at_least=5)
+
+
+def test_parquet_without_pyarrow_says_what_to_install(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    refused(write("x", "a.parquet"), r"pip install 'regard\[parquet\]'")
+
+
+def test_a_stream_is_lines_or_objects() -> None:
+    assert pairs(read_lines(io.StringIO("one\n{two}\n"))) == [("one", None), ("{two}", None)]
+    assert pairs(read_lines(io.BytesIO(b'{"text": "one", "label": 2}\n'))) == [("one", "2")]
+    assert pairs(read_lines(io.StringIO(CSV), input_format="csv", labelled=True)) == ROWS
+    assert pairs(read_lines(io.StringIO("text\tx\na b\t1\n"), input_format="tsv")) == [("a b", None)]
+    assert pairs(read_lines(io.StringIO('{"text": "one"}\n'), input_format="lines")) == [('{"text": "one"}', None)]
+
+
+def test_a_bad_stream_is_refused_by_name() -> None:
+    with pytest.raises(InputError, match="standard input: the file is empty"):
+        read_lines(io.StringIO(""))
+    with pytest.raises(InputError, match="stdin, line 1: byte 0xff"):
+        read_lines(io.BytesIO(b"a\xff"), "stdin")
+    with pytest.raises(InputError, match="input_format: 'xml' is given; auto, lines"):
+        read_lines(io.StringIO("a"), input_format="xml")  # type: ignore[arg-type]

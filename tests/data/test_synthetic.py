@@ -1,0 +1,261 @@
+"""Sun & Lu's synthetic texts: what stands in them, how evenly, and that the classes mirror each other."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from regard.data.synthetic import RATIOS, Deck, classes, data_one, data_two
+from regard.errors import InputError
+from regard.records import Example
+
+
+def words_of(example: Example) -> list[str]:
+    return example.text.split(" ")
+
+
+def deciding(example: Example) -> list[str]:
+    return [example.text[start:end] for start, end in example.evidence]
+
+
+def count_words(examples: list[Example], label: str) -> Counter[str]:
+    return Counter(word for example in examples if example.label == label for word in words_of(example))
+
+
+def mirrored(example: Example) -> tuple[str, ...]:
+    swap = {"p": "n", "n": "p"}
+    return tuple(swap.get(word[0], word[0]) + word[1:] for word in words_of(example))
+
+
+def spread(counts: Counter[str], names: list[str]) -> int:
+    return max(counts[name] for name in names) - min(counts[name] for name in names)
+
+
+# --- Data I ---------------------------------------------------------------------------------------------------------
+
+
+def test_data_one_as_in_the_paper() -> None:
+    made = data_one(2000)
+    assert Counter(example.label for example in made) == {"positive": 1000, "negative": 1000}
+    assert [example.row for example in made] == list(range(1, 2001))
+    for example in made:
+        own, other = ("p", "n") if example.label == "positive" else ("n", "p")
+        kinds = Counter(word[0] for word in words_of(example))
+        assert kinds == {own: 2, "o": 10}
+        assert len(set(words_of(example))) == 12
+        assert [word[0] for word in deciding(example)] == [own, own]
+        assert kinds[other] == 0
+    positive, negative = count_words(made, "positive"), count_words(made, "negative")
+    assert {positive[f"p{i}"] for i in range(50)} == {40}  # 1000 texts · 2 tokens / 50
+    assert {negative[f"n{i}"] for i in range(50)} == {40}
+    assert {positive[f"o{i}"] for i in range(1000)} == {10}  # 1000 texts · 10 tokens / 1000
+    assert {negative[f"o{i}"] for i in range(1000)} == {10}
+
+
+SIZES = st.fixed_dictionaries(
+    {
+        "texts": st.integers(2, 60),
+        "seed": st.integers(0, 2**40),
+        "positive": st.integers(3, 8),
+        "negative": st.integers(3, 8),
+        "neutral": st.integers(6, 12),
+        "length": st.integers(4, 7),
+        "evidence": st.integers(1, 3),
+    }
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(sizes=SIZES)
+def test_data_one_deals_every_token_equally_often_give_or_take_one(sizes: dict[str, int]) -> None:
+    made = data_one(**sizes)
+    assert len(made) == sizes["texts"]
+    labels = Counter(example.label for example in made)
+    assert abs(labels["positive"] - labels["negative"]) <= 1
+    for label, letter in (("positive", "p"), ("negative", "n")):
+        counts = count_words(made, label)
+        assert spread(counts, [f"{letter}{i}" for i in range(sizes[label])]) <= 1
+        assert spread(counts, [f"o{i}" for i in range(sizes["neutral"])]) <= 1
+    for example in made:
+        assert len(words_of(example)) == len(set(words_of(example))) == sizes["length"]
+        assert deciding(example) == [word for word in words_of(example) if word[0] == str(example.label)[0]]
+        assert len(deciding(example)) == sizes["evidence"]
+
+
+@pytest.mark.parametrize("make", [data_one, data_two])
+def test_two_equal_classes_are_mirror_images(make: Any) -> None:
+    made = make(400, seed=3)
+    positive = Counter(tuple(words_of(example)) for example in made if example.label == "positive")
+    negative = Counter(mirrored(example) for example in made if example.label == "negative")
+    assert positive == negative
+
+
+def test_evidence_has_no_fixed_place() -> None:
+    starts = Counter(start == 0 for example in data_one(600) for start, _ in example.evidence)
+    assert 0.05 < starts[True] / 1200 < 0.12  # 1 place of 12
+
+
+@pytest.mark.parametrize("ratio", RATIOS)
+def test_ratio_is_positive_texts_for_one_negative(ratio: float) -> None:
+    labels = Counter(example.label for example in data_one(1200, ratio=ratio))
+    assert labels["positive"] / labels["negative"] == pytest.approx(ratio)
+    assert labels.total() == 1200
+
+
+def test_ratios_are_five_balanced_in_the_middle_and_skewed_alike() -> None:
+    assert len(RATIOS) == 5
+    assert RATIOS[2] == 1
+    assert [a * b for a, b in zip(RATIOS, reversed(RATIOS), strict=True)] == [1.0] * 5
+
+
+def test_skewed_classes_still_deal_their_tokens_evenly() -> None:
+    made = data_one(1200, ratio=5)
+    assert spread(count_words(made, "positive"), [f"p{i}" for i in range(50)]) <= 1
+    assert spread(count_words(made, "negative"), [f"n{i}" for i in range(50)]) <= 1
+
+
+# --- Data II --------------------------------------------------------------------------------------------------------
+
+
+def test_data_two_lets_a_fifth_of_the_tokens_cross_in_a_tenth_of_the_texts() -> None:
+    made = data_two(2000, seed=1)
+    negative = count_words(made, "negative")
+    positive = count_words(made, "positive")
+    assert {negative[f"p{i}"] for i in range(10)} == {10}  # 1000 texts · 0.1 / 10 tokens
+    assert {positive[f"n{i}"] for i in range(10)} == {10}
+    assert {negative[f"p{i}"] for i in range(10, 50)} == {0}
+    assert {positive[f"p{i}"] for i in range(50)} == {40}
+    crossing = [e for e in made if any(word[0] in "pn" and word[0] != str(e.label)[0] for word in words_of(e))]
+    assert Counter(example.label for example in crossing) == {"positive": 100, "negative": 100}
+    gamma = (positive["p0"] - negative["p0"]) / (positive["p0"] + negative["p0"])
+    assert gamma == pytest.approx(0.6)
+
+
+def test_a_crossing_token_is_not_evidence_and_takes_the_place_of_a_neutral_one() -> None:
+    for example in data_two(200, crossing=1.0):
+        own = str(example.label)[0]
+        assert Counter(word[0] for word in words_of(example)) == {own: 2, "n" if own == "p" else "p": 1, "o": 9}
+        assert {word[0] for word in deciding(example)} == {own}
+
+
+def test_data_two_without_crossing_is_data_one() -> None:
+    assert data_two(100, seed=7, crossing=0.0) == data_one(100, seed=7)
+
+
+@settings(max_examples=40, deadline=None)
+@given(texts=st.integers(2, 300), crossing=st.floats(0, 1), noisy=st.floats(0.05, 1))
+def test_crossing_texts_are_the_share_asked_for(texts: int, crossing: float, noisy: float) -> None:
+    made = data_two(texts, crossing=crossing, noisy=noisy, positive=20, negative=30)
+    for label, letter in (("positive", "n"), ("negative", "p")):
+        part = [example for example in made if example.label == label]
+        strange = sum(any(word[0] == letter for word in words_of(example)) for example in part)
+        assert abs(strange - crossing * len(part)) < 1 + 1e-6
+        names = {word for example in part for word in words_of(example) if word[0] == letter}
+        assert len(names) <= round(noisy * (30 if letter == "n" else 20))
+
+
+# --- K classes ------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=30, deadline=None)
+@given(number=st.integers(2, 6), extra=st.integers(0, 50), seed=st.integers(0, 99))
+def test_classes_are_balanced_and_mirror_images(number: int, extra: int, seed: int) -> None:
+    made = classes(number, number + extra, seed, tokens=5, neutral=20)
+    labels = Counter(example.label for example in made)
+    assert set(labels) == {str(k) for k in range(number)}
+    assert max(labels.values()) - min(labels.values()) <= 1
+    forms = {}
+    for k in range(number):
+        part = [example for example in made if example.label == str(k)]
+        assert all(word.startswith(f"c{k}t") for example in part for word in deciding(example))
+        assert all(word[0] == "o" or word in deciding(e) for e in part for word in words_of(e))
+        assert spread(count_words(made, str(k)), [f"c{k}t{i}" for i in range(5)]) <= 1
+        forms[k] = Counter(example.text.replace(f"c{k}t", "t") for example in part)
+    assert all(forms[number - 1] <= forms[k] for k in range(number))  # the last has the fewest
+
+
+def test_neutral_tokens_stand_evenly_in_three_classes() -> None:
+    made = classes(3, 300)
+    for k in range(3):
+        assert {count_words(made, str(k))[f"o{i}"] for i in range(1000)} == {1}
+
+
+# --- dealing and seeds ----------------------------------------------------------------------------------------------
+
+
+class Backwards:
+    """Stands in for the generator: a draw of 0 each time."""
+
+    def random(self) -> float:
+        return 0.0
+
+
+def test_deck_goes_on_into_the_next_pack_without_dealing_a_card_twice_in_a_hand() -> None:
+    deck = Deck(3, Backwards())  # type: ignore[arg-type]
+    hands = [deck.deal(2) for _ in range(6)]
+    assert all(len(set(hand)) == 2 for hand in hands)
+    assert Counter(card for hand in hands for card in hand) == {0: 4, 1: 4, 2: 4}
+
+
+def test_the_same_seed_gives_the_same_texts_on_every_machine() -> None:
+    made = [*data_one(50), *data_two(50), *classes(3, 50)]
+    digest = hashlib.sha256("\n".join(f"{e.label} {e.text} {e.evidence}" for e in made).encode()).hexdigest()
+    assert digest == "5babf6ed3b8428b597391e8ff38a464b826e0b9aca5ddefeded92d1a3d224f8a"
+    assert data_one(50, seed=1) != data_one(50, seed=2)
+
+
+# --- refusals -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"texts": 1}, "texts is 1; accepted: a whole number of at least 2"),
+        ({"texts": 10.0}, r"texts is 10\.0; accepted: a whole number"),
+        ({"seed": -1}, "seed is -1; accepted: a whole number of at least 0"),
+        ({"positive": 1}, "positive is 1; accepted: a whole number of at least 2"),
+        ({"negative": 0}, "negative is 0; accepted"),
+        ({"neutral": 9}, "neutral is 9; accepted: a whole number of at least 10"),
+        ({"length": 1}, "length is 1; accepted: a whole number of at least 2"),
+        ({"evidence": 0}, "evidence is 0; accepted: a whole number of at least 1"),
+        ({"ratio": 0.0}, r"ratio is 0\.0; accepted: a finite number above 0"),
+        ({"ratio": float("nan")}, "ratio is nan; accepted"),
+        ({"ratio": 1000.0}, r"ratio is 1000\.0, which leaves one class without a text among 20; accepted"),
+    ],
+)
+@pytest.mark.parametrize("make", [data_one, data_two])
+def test_refusals_name_the_argument_the_value_and_what_is_accepted(
+    make: Any, arguments: dict[str, Any], sentence: str
+) -> None:
+    if make is data_two and "length" in arguments:
+        sentence = "length is 1; accepted: a whole number of at least 3"  # one place more, for the crossing token
+    with pytest.raises(InputError, match=sentence):
+        make(**{"texts": 20, **arguments})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"noisy": 1.5}, r"noisy is 1\.5; accepted: a share between 0 and 1"),
+        ({"crossing": -0.1}, r"crossing is -0\.1; accepted: a share between 0 and 1"),
+        ({"crossing": float("nan")}, "crossing is nan; accepted"),
+        ({"noisy": 0.001}, r"noisy is 0\.001, which is no token of 50 positive or of 50 negative ones; accepted"),
+    ],
+)
+def test_data_two_refuses_shares_that_are_none(arguments: dict[str, float], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        data_two(20, **arguments)  # type: ignore[arg-type]
+
+
+def test_classes_refuses_fewer_than_two_and_fewer_texts_than_classes() -> None:
+    with pytest.raises(InputError, match="number is 1; accepted: a whole number of at least 2"):
+        classes(1, 10)
+    with pytest.raises(InputError, match="texts is 3; accepted: a whole number of at least 4"):
+        classes(4, 3)
+    with pytest.raises(InputError, match="tokens is 1; accepted: a whole number of at least 2"):
+        classes(3, 30, tokens=1)

@@ -1,0 +1,105 @@
+"""Word vectors from files: every form, and every way in which a file can be wrong."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from regard.data.vectors import read_vectors, vector_words
+from regard.errors import InputError
+
+LINES = "the 1 2\nCat 3 4.5\n. . 5 6\nthe 9 9\n"
+
+
+def npz(path: Path, **arrays: Any) -> Path:
+    np.savez(path, **arrays)
+    return path
+
+
+@pytest.fixture(params=["text", "header", "gz", "npz of a string", "npz of an array"])
+def vectors(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    path = tmp_path / "v.txt"
+    numbers = np.array([[1, 2], [3, 4.5], [5, 6]], dtype=np.float16)
+    match request.param:
+        case "text":
+            path.write_text(LINES, encoding="utf-8")
+        case "header":
+            path.write_text("4 2\n" + LINES.replace("\n", " \n"), encoding="utf-8")
+        case "gz":
+            path = tmp_path / "v.txt.gz"
+            path.write_bytes(gzip.compress(LINES.encode()))
+        case "npz of a string":
+            path = npz(tmp_path / "v.npz", words=np.array("the\nCat\n. ."), vectors=numbers)
+        case _:
+            path = npz(tmp_path / "v.npz", words=np.array(["the", "Cat", ". ."]), vectors=numbers)
+    return path
+
+
+def test_every_form_gives_the_same_vectors(vectors: Path) -> None:
+    found_vectors, found = read_vectors(vectors, ["Cat", "dog", "The", ". ."])
+    assert found_vectors.dtype == np.float32
+    assert found_vectors.tolist() == [[3, 4.5], [0, 0], [1, 2], [5, 6]]
+    assert found.tolist() == [True, False, True, True]
+    assert vector_words(vectors) == {"the", "Cat", ". ."}
+
+
+def test_the_word_as_written_goes_before_lower_case(tmp_path: Path) -> None:
+    path = tmp_path / "v.txt"
+    path.write_text("us 1\nUS 2\n")
+    assert read_vectors(path, ["US", "us", "Us"])[0].tolist() == [[2], [1], [1]]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "the file is empty"),
+        ("the\n", "line 1: 'the' is no vector"),
+        ("the 1 2\ncat 3\n", "line 2: 1 numbers after the word where 2 are expected"),
+        ("the 1 2\ncat 3 4 5\n", "line 2: 3 numbers after the word where 2 are expected"),
+        ("the 1 x\n", "line 1, word 'the': 'x' is found where a number is expected"),
+        ("the 1 nan\n", "line 1, word 'the': nan is found where a finite number"),
+        ("the 1 inf\n", "line 1, word 'the': inf is found where a finite number"),
+        ("cat 1 2\n", "a vector for none of the 1 words"),
+    ],
+)
+def test_a_bad_text_file_is_refused_by_line(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "v.txt"
+    path.write_text(content)
+    with pytest.raises(InputError, match=message) as caught:
+        read_vectors(path, ["the"])
+    assert str(path) in str(caught.value)
+
+
+NUMBERS = np.ones((2, 3))
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"words": np.array(["the", "cat"])}, "no array vectors"),
+        ({"a": NUMBERS}, "no array words and no vectors; .* a is found"),
+        ({"words": np.array(["the"]), "vectors": NUMBERS}, "1 words but 2 vectors"),
+        ({"words": np.array(["the", "cat"]), "vectors": NUMBERS[0]}, r"shape \(3,\)"),
+        ({"words": NUMBERS, "vectors": NUMBERS}, "words is float64 of 2 axes"),
+        ({"words": np.array(["the", "cat"]), "vectors": NUMBERS * np.nan}, "word 'the': nan"),
+        ({"words": np.array(["the", None]), "vectors": NUMBERS}, "no npz file of plain arrays"),
+        ({"words": np.array(""), "vectors": NUMBERS[:0]}, "holds no word"),
+    ],
+)
+def test_a_bad_npz_is_refused(tmp_path: Path, arrays: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_vectors(npz(tmp_path / "v.npz", **arrays), ["the"])
+
+
+@pytest.mark.parametrize("name", ["v.npz", "v.txt", "v.txt.gz"])
+def test_missing_and_damaged_files_are_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    with pytest.raises(InputError, match="no such file"):
+        read_vectors(path, ["the"])
+    path.write_bytes(b"\x1f\x8b\x00damaged")
+    with pytest.raises(InputError, match=name):
+        read_vectors(path, ["the"])

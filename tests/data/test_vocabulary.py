@@ -1,0 +1,53 @@
+"""The vocabulary: which words enter, in what order, and their numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from regard.data.vocabulary import PADDING, UNKNOWN, Vocabulary
+
+TEXTS = [["b", "a", "c"], ["b", "a", "d"], ["b"]]
+
+
+def test_words_stand_by_count_then_alphabet() -> None:
+    assert Vocabulary.build(TEXTS, min_count=1).words == ("b", "a", "c", "d")
+
+
+def test_rare_words_enter_only_if_kept() -> None:
+    assert Vocabulary.build(TEXTS).words == ("b", "a")
+    assert Vocabulary.build(TEXTS, keep={"d", "never seen"}).words == ("b", "a", "d")
+
+
+def test_size_is_limited_to_the_most_frequent() -> None:
+    assert Vocabulary.build(TEXTS, min_count=1, max_size=3).words == ("b", "a", "c")
+
+
+def test_overlong_words_never_enter() -> None:
+    assert Vocabulary.build([["x" * 101, "y" * 100]] * 3, keep={"x" * 101}).words == ("y" * 100,)
+
+
+def test_ids_leave_room_for_padding_and_unknown() -> None:
+    vocabulary = Vocabulary(("b", "a"))
+    ids = vocabulary.ids(["a", "zzz", "b"])
+    assert (PADDING, UNKNOWN, len(vocabulary)) == (0, 1, 4)
+    assert ids.dtype == np.int32
+    assert ids.tolist() == [3, UNKNOWN, 2]
+    assert vocabulary.ids([]).shape == (0,)
+    assert "a" in vocabulary
+    assert "zzz" not in vocabulary
+
+
+def test_order_of_texts_changes_nothing() -> None:
+    assert Vocabulary.build(TEXTS, 1) == Vocabulary.build(TEXTS[::-1], 1)
+
+
+@pytest.mark.parametrize(("options", "name"), [({"min_count": 0}, "min_count"), ({"max_size": -1}, "max_size")])
+def test_senseless_limits_are_refused(options: dict[str, int], name: str) -> None:
+    with pytest.raises(ValueError, match=name):
+        Vocabulary.build(TEXTS, **options)  # type: ignore[arg-type]
+
+
+def test_a_word_given_twice_is_refused() -> None:
+    with pytest.raises(ValueError, match="'a' stands there twice"):
+        Vocabulary(("a", "b", "a"))

@@ -1,0 +1,55 @@
+"""Average, maximum, last and attention on numbers that can be checked by eye."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from regard.poolings import Attention, Average, Last, Maximum
+from regard.poolings.scorer import Scorer
+
+# two words and a padding place; a row of nothing
+STATES = torch.tensor([[[1.0, 4.0], [3.0, 0.0], [9.0, 9.0]], [[9.0, 9.0], [9.0, 9.0], [9.0, 9.0]]])
+MASK = torch.tensor([[True, True, False], [False, False, False]])
+
+
+def test_average() -> None:
+    pooled = Average()(STATES, MASK)
+    assert pooled.vector.tolist() == [[2.0, 2.0], [0.0, 0.0]]
+    assert pooled.weights.tolist() == [[0.5, 0.5, 0.0], [0.0, 0.0, 0.0]]
+
+
+def test_maximum_shares_out_the_sum_of_the_winning_elements() -> None:
+    pooled = Maximum()(STATES, MASK)
+    assert pooled.vector.tolist() == [[3.0, 4.0], [0.0, 0.0]]
+    torch.testing.assert_close(pooled.weights, torch.tensor([[4 / 7, 3 / 7, 0.0], [0.0, 0.0, 0.0]]))
+
+
+def test_maximum_below_zero_counts_wins() -> None:
+    states = torch.tensor([[[-1.0, -2.0, -5.0], [-3.0, -1.0, -1.0]]])
+    pooled = Maximum()(states, torch.tensor([[True, True]]))
+    assert pooled.vector.tolist() == [[-1.0, -1.0, -1.0]]
+    torch.testing.assert_close(pooled.weights, torch.tensor([[1 / 3, 2 / 3]]))
+
+
+def test_last_takes_each_half_where_its_reading_ended() -> None:
+    one, two = Last(1)(STATES, MASK), Last(2)(STATES, MASK)
+    assert one.vector.tolist() == [[3.0, 0.0], [0.0, 0.0]]
+    assert one.weights.tolist() == [[0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
+    assert two.vector.tolist() == [[3.0, 4.0], [0.0, 0.0]]
+    assert two.weights.tolist() == [[0.5, 0.5, 0.0], [0.0, 0.0, 0.0]]
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0, 10.0])
+def test_dot_attention_divides_scores_by_the_scale(scale: float) -> None:
+    pooling = Attention(Scorer(2, 0, scale))
+    with torch.no_grad():
+        pooling.scorer.query.copy_(torch.tensor([1.0, 0.0]))
+    pooled = pooling(STATES, MASK)
+    first = 1 / (1 + math.exp((3.0 - 1.0) / scale))
+    torch.testing.assert_close(pooled.scores[0], torch.tensor([1 / scale, 3 / scale, 0.0]))
+    torch.testing.assert_close(pooled.weights[0], torch.tensor([first, 1 - first, 0.0]))
+    torch.testing.assert_close(pooled.vector[0], first * STATES[0, 0] + (1 - first) * STATES[0, 1])
+    assert pooled.query is pooling.scorer.query

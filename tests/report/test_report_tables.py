@@ -1,0 +1,85 @@
+"""The terminal table of an evaluation's metrics."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from regard.report.tables import metrics_table
+
+METRICS: dict[str, Any] = {
+    "task": "multiclass",
+    "n": 1500,
+    "accuracy": 0.91,
+    "accuracy_interval": [0.88, 0.93],
+    "macro_f": 0.9,
+    "log_loss": 0.3,
+    "per_class": {"pos": {"precision": 0.8, "recall": 0.7, "f": 0.75, "n": 9}, "[bold]": {"f": None}},
+    "confusion": {"labels": ["pos", "[bold]"], "counts": [[7, 2], [1, 5]]},
+}
+
+
+def printed(metrics: dict[str, Any], width: int = 80) -> str:
+    console = Console(file=io.StringIO(), width=width)
+    console.print(metrics_table(metrics))
+    assert isinstance(console.file, io.StringIO)
+    return re.sub(r"[ ─]+", " ", console.file.getvalue())
+
+
+def test_numbers_carry_their_intervals() -> None:
+    out = printed(METRICS)
+    assert "texts 1,500" in out
+    assert "accuracy 0.910 (0.880 to 0.930)" in out
+    assert "macro F1 0.900" in out
+    assert "interval" not in out
+
+
+def test_classes_and_confusions_are_shown_and_names_are_no_markup() -> None:
+    out = printed(METRICS)
+    assert "pos 0.800 0.700 0.750 9" in out
+    assert "[bold] – – – –" in out
+    assert "pos 7 2" in out
+    assert "[bold] 1 5" in out
+
+
+def test_regression() -> None:
+    out = printed(
+        {"task": "regression", "n": 10, "rmse": 12345.6, "mae": 0.00012, "r2": -0.5, "rmse_of_mean": float("nan")}
+    )
+    assert "RMSE 1.23e+04" in out
+    assert "MAE 0.00012" in out
+    assert "R² -0.500" in out
+    assert "RMSE of always saying the mean –" in out
+
+
+@pytest.mark.parametrize(
+    "metrics",
+    [
+        {},
+        {"task": "binary"},
+        {"accuracy_interval": [0, 1]},
+        {"per_class": None, "confusion": None},
+        {"per_class": {}, "confusion": {}},
+        {"confusion": {"labels": ["a", "b"], "counts": [[1]]}},
+        {"confusion": {"labels": ["a"]}},
+        {"accuracy": None, "accuracy_interval": None},
+    ],
+)
+def test_missing_and_broken_keys_are_tolerated(metrics: dict[str, Any]) -> None:
+    printed(metrics)
+
+
+def test_fifty_classes_stay_readable() -> None:
+    names = [f"topic{place}" for place in range(50)]
+    counts = [[100 if row == column else (row == 3 and column == 4) * 17 for column in range(50)] for row in range(50)]
+    classes = {name: {"precision": 1.0, "recall": 1.0, "f": place / 50, "n": 100} for place, name in enumerate(names)}
+    out = printed({"n": 5000, "per_class": classes, "confusion": {"labels": names, "counts": counts}})
+    assert "20 of 50 classes, weakest first" in out
+    assert "topic19" in out
+    assert "topic20" not in out
+    assert "topic3 topic4 17" in out
+    assert len(out.splitlines()) < 40

@@ -1,0 +1,73 @@
+"""Imports point down only, and rooms of one layer don't import each other."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parent.parent / "src" / "regard"
+
+# room -> layer; a room may import rooms of lower layers, and itself
+LAYERS = {
+    "errors": 0,
+    "records": 1,
+    "files": 1,
+    "recording": 1,
+    "config": 1,
+    "values": 1,
+    "masking": 1,
+    "kernels": 2,
+    "data": 3,
+    "encoders": 3,
+    "poolings": 3,
+    "models": 4,
+    "training": 5,
+    "explain": 5,
+    "faithfulness": 5,
+    "report": 5,
+    "runs": 6,
+    "estimators": 6,
+    "demo": 7,
+    "cli": 8,
+}
+# `report` stands high so that few may use it, but it looks at records only: no tensors
+ONLY = {"report": {"errors", "records", "files", "report"}}
+NO_TORCH = {"errors", "records", "files", "recording", "config", "report", "cli"}
+
+
+def room(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imported(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+FILES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_point_down(path: Path) -> None:
+    own = room(path)
+    assert own in LAYERS, f"give {own!r} a layer"
+    for name in imported(path):
+        parts = name.split(".")
+        if parts[0] == "torch":
+            assert own not in NO_TORCH, f"{path.name} must not import torch"
+        if parts[0] != "regard" or parts[1] in (own, "__version__"):
+            continue
+        assert LAYERS[parts[1]] < LAYERS[own], f"{path.relative_to(SOURCE)} imports {name}"
+        assert parts[1] in ONLY.get(own, LAYERS), f"{path.relative_to(SOURCE)} imports {name}"
+
+
+def test_every_layer_still_exists() -> None:
+    assert set(LAYERS) == {room(path) for path in FILES}
