@@ -105,8 +105,9 @@ def test_lines_are_unlabelled_texts(write: Write) -> None:
 
 def test_guesses_are_told_and_options_override_them(write: Write) -> None:
     path = write("id,review,stars,other\n1,good one,5,a\n2,bad one,1,b\n")
-    assert read(path).guessed == ["text column 'review' and label column 'stars' guessed; --text and --label override"]
-    assert read(path, text="review").guessed == ["label column 'stars' guessed; --label overrides"]
+    both = f"{path}: text column 'review' and label column 'stars' guessed; --text and --label override"
+    assert read(path).guessed == [both]
+    assert read(path, text="review").guessed == [f"{path}: label column 'stars' guessed; --label overrides"]
     chosen = read(path, text="other", label="id")
     assert pairs(chosen) == [("a", "1"), ("b", "2")]
     assert chosen.guessed == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,7 +13,7 @@ from regard.data.tokenizer import Indexed
 from regard.values import Batch
 
 POOL = 50  # batches' worth of shuffled texts that are sorted by length together: little padding, and still chance
-MOST_PLACES = 1 << 16  # padded places a batch at most, so that a few enormous texts don't fill the memory
+MOST_PLACES = 1 << 17  # padded places a batch at most, so that a few enormous texts don't fill the memory
 
 
 def collate(texts: Sequence[Indexed], levels: int, labels: NDArray[np.float64] | None = None) -> Batch:
@@ -53,12 +54,11 @@ def cost(text: Indexed) -> tuple[int, int]:
     return (len(text.shape[-1]) if text.shape else 0, len(text.ids))
 
 
-def padded_places(text: Indexed) -> int:
-    """How many places a text takes with its own sentences padded to its longest."""
-    size = len(text.ids)
-    for counts in text.shape[:1]:
-        size = len(counts) * int(counts.max(initial=0))
-    return max(size, 1)
+def extent(text: Indexed) -> tuple[int, ...]:
+    """How many places a text takes on each axis, at least one: [parts,] [sentences,] words."""
+    if not text.shape:
+        return (max(len(text.ids), 1),)
+    return (max(len(text.shape[-1]), 1), *(int(counts.max(initial=1)) for counts in reversed(text.shape)))
 
 
 def in_order(texts: Sequence[Indexed], batch_size: int) -> list[NDArray[np.int64]]:
@@ -80,11 +80,15 @@ def shuffled(texts: Sequence[Indexed], batch_size: int, seed: int, epoch: int) -
 
 
 def cut(texts: Sequence[Indexed], order: NDArray[np.int64], batch_size: int) -> list[NDArray[np.int64]]:
-    batches, start, widest = [], 0, 0
+    """Batches in the order given. Each axis is as long as the longest text on it, and that may be another one on each."""
+    batches: list[NDArray[np.int64]] = []
+    widest: tuple[int, ...] = ()
+    start = 0
     for place, row in enumerate(order):
-        wider = max(widest, padded_places(texts[row]))
-        if place > start and (place - start == batch_size or wider * (place - start + 1) > MOST_PLACES):
+        own = extent(texts[row])
+        wider = tuple(map(max, own, widest or own))
+        if place > start and (place - start == batch_size or math.prod(wider) * (place - start + 1) > MOST_PLACES):
             batches.append(order[start:place])
-            start, wider = place, padded_places(texts[row])
+            start, wider = place, own
         widest = wider
     return [*batches, order[start:]] if len(order) else []

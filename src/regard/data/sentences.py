@@ -73,7 +73,12 @@ def word_ranges(text: str, found: Sequence[Span]) -> list[tuple[int, int]]:
 def parts(text: str) -> list[Span]:
     """The pieces of a text between blank lines: the reviews, where a text is a list of reviews."""
     found = words.spans(text)
-    return _spans(found, _groups((match.start() for match in _BLANK_LINE.finditer(text)), found))
+    return _spans(found, part_ranges(text, found))
+
+
+def part_ranges(text: str, found: Sequence[Span]) -> list[tuple[int, int]]:
+    """The parts as ranges [first, last) of the text's words, whose spans are `found`."""
+    return list(_groups((match.start() for match in _BLANK_LINE.finditer(text)), found))
 
 
 def _spans(found: Sequence[Span], ranges: Iterable[tuple[int, int]]) -> list[Span]:

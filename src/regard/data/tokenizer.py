@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.data.sentences import parts, sentences
+from regard.data.sentences import part_ranges, word_ranges
 from regard.data.vocabulary import Vocabulary
 from regard.data.words import forms, spans
 from regard.records import Span
 
+WordRange = tuple[int, int]  # words [first, last) of a text
 FORMAT = "regard words 1"
 
 
@@ -46,18 +47,20 @@ class Tokenizer:
         return Indexed(ids, () if self.levels == 1 else self.outline(text).shape)
 
     def outline(self, text: str) -> Outline:
-        words = spans(text)[: self.max_words]
+        found = spans(text)
+        words = found[: self.max_words]
         if self.levels == 1:
             return Outline(words, [], [], ())
-        starts = [start for start, _ in words]
-        units, lengths = occupied(sentences(text), starts)
+        # Parts and sentences are found before the text is cut: max_words must not move their ends.
+        parts = part_ranges(text, found) if self.levels == 3 else [(0, len(found))]
+        parts = [part for part in parts if part[0] < len(words)]
+        units = [[unit for unit in sentences_of(part, text, found) if unit[0] < len(words)] for part in parts]
+        sentences = [unit for within in units for unit in within]
+        lengths = np.array([min(last, len(words)) - first for first, last in sentences], dtype=np.int64)
         if self.levels == 2:
-            return Outline(words, units, [], (lengths,))
-        # a sentence ends where its part ends, so sentences are found part by part
-        pieces = [(low + a, low + b) for low, high in parts(text) for a, b in sentences(text[low:high])]
-        units, lengths = occupied(pieces, starts)
-        tops, counts = occupied(parts(text), [start for start, _ in units])
-        return Outline(words, units, tops, (lengths, counts))
+            return Outline(words, edges(sentences, found), [], (lengths,))
+        counts = np.array([len(within) for within in units], dtype=np.int64)
+        return Outline(words, edges(sentences, found), edges(parts, found), (lengths, counts))
 
     def to_json(self) -> str:
         row = {
@@ -67,7 +70,8 @@ class Tokenizer:
             "max_words": self.max_words,
             "words": list(self.vocabulary.words),
         }
-        return json.dumps(row, ensure_ascii=False, indent=0)
+        # Half a surrogate pair is no UTF-8: written as \ud83d it can be saved, and stays another word than "?".
+        return json.dumps(row, ensure_ascii=False, indent=0).encode("utf-8", "backslashreplace").decode("utf-8")
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Tokenizer:
@@ -76,8 +80,14 @@ class Tokenizer:
         return cls(Vocabulary(tuple(row["words"])), int(row["levels"]), bool(row["lowercase"]), row["max_words"])
 
 
-def occupied(units: list[Span], starts: list[int]) -> tuple[list[Span], NDArray[np.int64]]:
-    """The units that hold something, and how many of the things that start at `starts` (in order) each holds."""
-    edges = np.searchsorted(np.asarray(starts, dtype=np.int64), [start for start, _ in units[1:]])
-    counts = np.diff(np.concatenate(([0], edges, [len(starts)])))
-    return [unit for unit, count in zip(units, counts, strict=True) if count], counts[counts > 0]
+def sentences_of(part: WordRange, text: str, found: Sequence[Span]) -> list[WordRange]:
+    """The sentences of a part, which is read on its own, for a sentence ends where its part ends."""
+    first, last = part
+    low, high = found[first][0], found[last - 1][1]
+    own = [(start - low, end - low) for start, end in found[first:last]]
+    return [(first + start, first + end) for start, end in word_ranges(text[low:high], own)]
+
+
+def edges(ranges: Iterable[WordRange], found: Sequence[Span]) -> list[Span]:
+    """Ranges of words as characters."""
+    return [(found[first][0], found[last - 1][1]) for first, last in ranges]

@@ -16,7 +16,8 @@ from regard.encoders import Encoder
 from regard.poolings import Pooling
 from regard.values import Batch, Output, Pooled, Trace
 
-GROUP = 64  # rows read together below the top: large enough for the matrices, small enough for like lengths
+# rows read together below the top: few on a CPU, which pays for padding; many on a GPU, which pays for every launch
+GROUP = {"cpu": 64, "cuda": 512}
 
 
 class Level(nn.Module):
@@ -44,8 +45,8 @@ class Level(nn.Module):
 def like_lengths(lengths: Tensor) -> list[tuple[Tensor, int]]:
     """Row numbers of the rows that hold something, shortest first, in groups with the length of each group's longest."""
     order = lengths.argsort(stable=True)
-    empty = int((lengths == 0).sum())
-    groups = order[empty if empty < len(order) else -1 :].split(GROUP)  # of nothing at all, one row stands for the rest
+    first = min(int((lengths == 0).sum()), len(order) - 1)  # where no row holds anything, one stands for them all
+    groups = order[first:].split(GROUP.get(lengths.device.type, 512))
     return [(group, max(int(lengths[group[-1]]), 1)) for group in groups]
 
 

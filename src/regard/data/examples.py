@@ -1,0 +1,109 @@
+"""Rows to examples: what cannot be used is refused, with its place. Labels stay as they are written."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from regard.data import words
+from regard.data.guess import listed
+from regard.data.rows import Row, shown
+from regard.errors import InputError
+from regard.records import Example, Span
+
+LONGEST_WORD = 10_000  # characters; longer ones are pasted files, not words
+_BLANK_LINES = re.compile(r"\n\s*\n\s*")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def make_examples(
+    rows: Iterable[Row], name: str, text_column: str, label_column: str | None, labelled: bool, skip_bad_rows: bool
+) -> tuple[list[Example], list[InputError]]:
+    """The examples, and what was wrong with the rows that were skipped."""
+    examples: list[Example] = []
+    problems: list[InputError] = []
+    for row in rows:
+        try:
+            examples.append(make_example(row, name, text_column, label_column, labelled))
+        except InputError as problem:
+            if not skip_bad_rows:
+                raise
+            problems.append(problem)
+    return examples, problems
+
+
+def make_example(row: Row, name: str, text_column: str, label_column: str | None, labelled: bool) -> Example:
+    where = f"{name}, {row.place}"
+    text = _text(row.fields, text_column, f"{where}, column {text_column!r}")
+    label = None
+    if label_column is not None:
+        label, found = _label(row.fields.get(label_column))
+        if found and labelled:
+            raise InputError(
+                f"{where}, column {label_column!r}: {found}; a string or a finite number is accepted as a label"
+            )
+    return Example(text, label, row.number, _evidence(row.fields.get("evidence"), len(text)))
+
+
+def _text(fields: Mapping[str, Any], column: str, where: str) -> str:
+    if column not in fields:
+        raise InputError(f"{where}: the row has no such field; its fields are {listed(list(fields))}")
+    value = fields[column]
+    text = _joined(value) if isinstance(value, list) and all(isinstance(part, str) for part in value) else value
+    if not isinstance(text, str):
+        raise InputError(f"{where}: {shown(value)} is found; a text or a list of texts is accepted")
+    if "\0" in text:
+        raise InputError(f"{where}: a NUL byte is found at character {text.index(chr(0))}; only text is accepted")
+    if _SURROGATE.search(text):
+        raise InputError(
+            f"{where}: bytes that are not UTF-8, or half a surrogate pair, are found; whole characters are accepted"
+        )
+    if not words.has_words(text):
+        raise InputError(f"{where}: the text {text[:20]!r} has no word in it; at least one is expected")
+    _refuse_long_words(text, where)
+    return text
+
+
+def _refuse_long_words(text: str, where: str) -> None:
+    # Words hold no white space, so that nearly all texts pass the first, cheap question.
+    if len(text) <= LONGEST_WORD or max(map(len, text.split())) <= LONGEST_WORD:
+        return
+    longest = max(end - start for start, end in words.spans(text))
+    if longest > LONGEST_WORD:
+        raise InputError(
+            f"{where}: a word of {longest} characters is found (pasted binary data?); up to {LONGEST_WORD} are accepted"
+        )
+
+
+def _joined(parts: Iterable[str]) -> str:
+    """Parts with a blank line between them, and none inside, so that `sentences.parts` finds them again."""
+    stripped = (_BLANK_LINES.sub("\n", part.strip()) for part in parts)
+    return "\n\n".join(part for part in stripped if part)
+
+
+def _label(value: object) -> tuple[str | None, str | None]:
+    """(label, None), or (None, what is wrong with it). The number 1, 1.0 and the string "1" give the same label."""
+    if isinstance(value, bool):
+        return str(value).lower(), None
+    if isinstance(value, int):
+        return str(value), None
+    if isinstance(value, float) and math.isfinite(value):
+        return str(int(value)) if value.is_integer() else repr(value), None
+    if isinstance(value, str) and value.strip().lower() not in ("", "nan") and not _SURROGATE.search(value):
+        return value, None
+    missing = value is None or isinstance(value, str | float)
+    return None, f"the label is {'missing or not usable' if missing else 'of another kind'} ({shown(value)})"
+
+
+def _evidence(value: object, length: int) -> tuple[Span, ...]:
+    """Spans of the text, if that is what the field holds; anything else is somebody's field of that name."""
+    if not isinstance(value, list):
+        return ()
+    for span in value:
+        if not (isinstance(span, list) and len(span) == 2 and all(type(edge) is int for edge in span)):
+            return ()
+        if not 0 <= span[0] < span[1] <= length:
+            return ()
+    return tuple((start, end) for start, end in value)

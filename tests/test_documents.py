@@ -1,0 +1,102 @@
+"""The documents say what is true: links, options, configs and code in them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from regard.cli import make_parser
+from regard.config import Config, options_in
+from regard.models.build import build
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
+ELSEWHERE: set[str] = set()  # options of other programs that the documents name
+
+every_document = pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+
+
+def blocks(path: Path, language: str) -> list[str]:
+    return [body for name, body in BLOCK.findall(path.read_text(encoding="utf-8")) if name == language]
+
+
+def all_blocks(language: str) -> list[object]:
+    found = [(path, place, body) for path in DOCUMENTS for place, body in enumerate(blocks(path, language), 1)]
+    return [pytest.param(body, id=f"{path.relative_to(ROOT)}-{place}") for path, place, body in found]
+
+
+def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for child in action.choices.values():
+                yield from parsers(child)
+
+
+def test_there_are_documents() -> None:
+    assert {"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "start.md", "models.md", "extend.md"} <= {
+        path.name for path in DOCUMENTS
+    }
+
+
+@every_document
+def test_links_lead_somewhere(path: Path) -> None:
+    text = BLOCK.sub("", path.read_text(encoding="utf-8"))
+    targets = [target.partition("#")[0] for target in LINK.findall(text) if "://" not in target]
+    missing = [target for target in targets if target and not (path.parent / target).exists()]
+    assert not missing, f"{path.name} links to {missing}"
+
+
+@every_document
+def test_options_exist(path: Path) -> None:
+    known = {name for parser in parsers(make_parser()) for action in parser._actions for name in action.option_strings}
+    unknown = set(OPTION.findall(path.read_text(encoding="utf-8"))) - known - ELSEWHERE
+    assert not unknown, f"{path.name} names options that there are not: {sorted(unknown)}"
+
+
+@pytest.mark.parametrize("body", all_blocks("sh"))
+def test_commands_are_accepted_by_the_parser(body: str) -> None:
+    import shlex
+
+    parser = make_parser()
+    for line in body.splitlines():
+        words = shlex.split(line, comments=True)
+        if "regard" in words and words[0] != "git":
+            words = words[words.index("regard") + 1 :]
+            parser.parse_args(words[: words.index(">")] if ">" in words else words)
+
+
+@pytest.mark.parametrize("body", all_blocks("toml"))
+def test_configs_are_accepted_and_make_a_model(body: str) -> None:
+    config = Config().override(options_in(tomllib.loads(body), "document"))
+    assert len(build(config.model, 10, 2).levels) == config.model.levels
+
+
+@pytest.mark.parametrize("body", all_blocks("python"))
+def test_python_compiles(body: str) -> None:
+    compile(body, "document", "exec")
+
+
+def test_the_first_example_of_the_readme_runs_as_shown(tmp_path: Path) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    marked = text.index("<!-- this block is run by tests/test_documents.py -->")
+    (_, code), (_, shown) = BLOCK.findall(text[marked:])[:2]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}  # tests run side by side
+    command = [sys.executable, "-W", "error", "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    # the weights may differ in their last digits from one machine to another; the answer and the shape may not
+    assert done.stdout.splitlines()[0] == shown.splitlines()[0]
+    assert len(done.stdout.splitlines()) == len(shown.splitlines())
+    assert (tmp_path / "runs" / "stars" / "weights.safetensors").is_file()
