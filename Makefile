@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+# threads that spin while they wait slow everything beside them down, above all tests that run side by side
+export OMP_WAIT_POLICY ?= PASSIVE
 
 .PHONY: demo test test-all bench lint clean
 
@@ -9,10 +11,10 @@ demo: $(VENV)/.run
 	$(BIN)/regard demo
 
 test: $(VENV)/.dev lint
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -n auto -m "not slow"
 
 test-all: $(VENV)/.dev lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -139,8 +139,18 @@ def render(rows: list[Job]) -> str:
     groups: dict[tuple[str, str], list[Job]] = defaultdict(list)
     for row in rows:
         options = ", ".join(f"{name} {value}" for name, value in row["options"].items())
-        groups[row["config"].removesuffix(".toml"), options].append(row)
-    heads = ("config", "setting", "seeds", "dev", "test", "macro-F (test)", "p (words, …)", "s a run")
+        groups[row["config"].removeprefix("configs/").removesuffix(".toml"), options].append(row)
+    heads = (
+        "config",
+        "setting",
+        "seeds",
+        "dev",
+        "test",
+        "macro-F (test)",
+        "below saying the mean",
+        "p (words, …)",
+        "s a run",
+    )
     lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
     for (config, options), found in sorted(groups.items()):
         good = [row for row in found if "error" not in row]
@@ -150,6 +160,8 @@ def render(rows: list[Job]) -> str:
             str(len(good)) + (f" ({len(found) - len(good)} failed)" if len(good) < len(found) else ""),
         ]
         cells += [interval(good, "dev"), interval(good, "test"), interval(good, "test", ("macro_f",))]
+        gains = [1 - row["test"]["rmse"] / row["test"]["rmse_of_mean"] for row in good if "rmse" in row.get("test", {})]
+        cells.append(f"{np.mean(gains):.1%}" if gains else "")
         levels = sorted({level for row in good for level in row["norms"]}, reverse=True)
         cells.append(", ".join(f"{np.mean([row['norms'][level] for row in good]):.3f}" for level in levels))
         cells.append(f"{np.mean([row['seconds'] for row in good]):.0f}" if good else "")
@@ -169,5 +181,6 @@ def interval(rows: list[Job], split: str, names: tuple[str, ...] = ("accuracy", 
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("OMP_NUM_THREADS", "2")
+    # threads that spin while they wait make runs side by side many times slower
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     sys.exit(main())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 import types
@@ -16,11 +17,19 @@ from regard.config import Config, options, read_config
 from regard.errors import InputError
 
 if typing.TYPE_CHECKING:
+    from regard.data.readers import Corpus
     from regard.models.trained import Trained
-    from regard.records import Example
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    # PyTorch's threads spin while they wait, and beside any other busy process that made training 15 times slower
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    if sys.stdout is None:
+        return complain("standard output is closed; send it to /dev/null where it is not wanted", 2)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # a pipe gets UTF-8, as a file does; a terminal that cannot show a character gets its number
+        encoding = sys.stdout.encoding if sys.stdout.isatty() else "utf-8"
+        sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace")
     parser = make_parser()
     arguments = parser.parse_args(argv)
     if "run" not in arguments:
@@ -33,13 +42,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     except InputError as error:
         return complain(str(error), 2)
     except KeyboardInterrupt:
-        return complain("stopped; a run that had finished an epoch goes on with --resume", 130)
+        goes_on = "; --resume goes on after the last epoch that was finished" if arguments.run is run_train else ""
+        return complain(f"stopped{goes_on}", 130)
     except BrokenPipeError:
         # whoever read the output has seen enough; keep Python from complaining once more when it closes the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except MemoryError:
-        return complain("out of memory; a smaller --batch-size, or --max-words, takes less", 2)
+    except SystemExit:
+        return 0  # rich's answer to a broken pipe
+    except (MemoryError, RuntimeError) as error:
+        if "memory" not in f"{type(error).__name__} {error}".lower():  # PyTorch has no error of its own for it on a CPU
+            raise
+        return complain("out of memory; a smaller --batch-size, --max-words or --hidden takes less", 2)
     except OSError as error:
         return complain(f"{error.filename or 'input or output'}: {error.strerror or error}", 2)
 
@@ -47,13 +61,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 def complain(sentence: str, code: int) -> int:
     from regard.report.progress import printable
 
-    print(f"regard: {printable(sentence)}", file=sys.stderr)
+    if sys.stderr is not None:  # closed: the exit code must do
+        print(f"regard: {printable(sentence)}", file=sys.stderr)
     return code
 
 
 class Parser(argparse.ArgumentParser):
+    def __init__(self, **given: Any):
+        super().__init__(**given, allow_abbrev=False)  # --epoch is a slip, not --epochs: options are strict everywhere
+
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"regard: {message} (see `{self.prog} --help`)\n")
+        self.exit(complain(f"{message} (see `{self.prog} --help`)", 2))
 
 
 def make_parser() -> Parser:
@@ -187,7 +205,7 @@ def run_predict(arguments: argparse.Namespace) -> None:
     from regard.report.writing import write_predictions
 
     trained = load_model(arguments)
-    examples = read_source(arguments, arguments.source)
+    examples = read_source(arguments, arguments.source).examples
     predictions = trained.task.predictions(trained.answers([example.text for example in examples]))
     write_predictions(examples, predictions, arguments.format, arguments.out)
 
@@ -199,11 +217,10 @@ def load_model(arguments: argparse.Namespace) -> Trained:
     return load(arguments.folder, choose_device(arguments.device))
 
 
-def read_source(arguments: argparse.Namespace, source: str, labelled: bool = False) -> list[Example]:
+def read_source(arguments: argparse.Namespace, source: str, labelled: bool = False) -> Corpus:
     """Texts from a file, a named corpus, standard input, or the argument itself where it is more than one word."""
     from regard.data.datasets import resolve
     from regard.data.readers import read, read_lines
-    from regard.records import Example
     from regard.report.progress import Watch
     from regard.runs import tell
 
@@ -212,17 +229,30 @@ def read_source(arguments: argparse.Namespace, source: str, labelled: bool = Fal
         "label": arguments.label,
         "skip_bad_rows": arguments.skip_bad_rows,
         "labelled": labelled,
+        "at_least": 1,
     }
+    if source == "-" and sys.stdin is None:
+        raise InputError("standard input is closed; a file of texts, or a text, is accepted")
     if source == "-":
         if sys.stdin.isatty():
             print("regard: reading texts from the keyboard, one a line; Ctrl-D ends", file=sys.stderr)
         corpus = read_lines(sys.stdin.buffer, "standard input", **how)
-    elif not labelled and len(source.split()) > 1 and not Path(source).exists():
-        return [Example(source, row=1)]
+    elif not labelled and len(source.split()) != 1 and not os.path.exists(source):
+        return read_text(source)
     else:
         corpus = read(resolve(source, "test"), **how)
     tell(corpus, Watch())
-    return corpus.examples
+    return corpus
+
+
+def read_text(text: str) -> Corpus:
+    """A text that stands on the command line, held to what is asked of a file's rows."""
+    from regard.data.examples import make_example
+    from regard.data.readers import Corpus
+    from regard.data.rows import Row
+
+    example = make_example(Row(1, "argument", {"text": text}), "command line", "text", None, labelled=False)
+    return Corpus("command line", [example], "text", None, [], 0)
 
 
 def run_evaluate(arguments: argparse.Namespace) -> None:
@@ -237,7 +267,7 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
     # the columns that training used are the ones to look for, where they are not said again
     arguments.text = arguments.text or trained.config.data.text
     arguments.label = arguments.label or trained.config.data.label
-    metrics = score(trained, read_source(arguments, arguments.source, labelled=True), arguments.source)
+    metrics = score(trained, read_source(arguments, arguments.source, labelled=True))
     if arguments.json:
         print(json.dumps(metrics, ensure_ascii=False))
     else:
@@ -247,7 +277,6 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
 def run_explain(arguments: argparse.Namespace) -> None:
     from regard.explain.explain import explain
     from regard.models.tasks import labels_as_shown
-    from regard.records import Example
     from regard.report.writing import write_explanations
 
     if arguments.limit is not None and arguments.limit < 1:
@@ -256,23 +285,16 @@ def run_explain(arguments: argparse.Namespace) -> None:
         raise InputError("a text and --file were both given; give one of them")
     trained = load_model(arguments)
     if arguments.file is None and arguments.text_given != "-":
-        check_text(arguments.text_given)
-        examples = [Example(arguments.text_given, row=1)]
+        if os.path.isfile(arguments.text_given):
+            sentence = f"explaining the words {arguments.text_given!r}; to read that file, say --file"
+            print(f"regard: {sentence} {arguments.text_given}", file=sys.stderr)
+        corpus = read_text(arguments.text_given)
     else:
-        examples = read_source(arguments, arguments.file or "-")
-    examples = examples[: arguments.limit]
+        corpus = read_source(arguments, arguments.file or "-")
+    examples = corpus.examples[: arguments.limit]
     labels = labels_as_shown(trained.task, examples)
     explanations = explain(trained, [example.text for example in examples], labels)
     write_explanations(explanations, arguments.format, arguments.out, f"What {arguments.folder} looked at")
-
-
-def check_text(text: str) -> None:
-    from regard.data.words import spans
-
-    if not spans(text):
-        raise InputError(f"the text {text!r} holds no word; there is nothing to explain")
-    if Path(text).is_file():
-        print(f"regard: explaining the words {text!r}; to read that file, say --file {text}", file=sys.stderr)
 
 
 def run_demo(arguments: argparse.Namespace) -> None:
@@ -288,13 +310,19 @@ def run_datasets(arguments: argparse.Namespace) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from regard.data.datasets import available
+    from regard.data.datasets import VARIABLE, available
 
+    found = available()
+    if not found:
+        folder = os.environ.get(VARIABLE)
+        raise InputError(
+            f"{VARIABLE} is {repr(folder) if folder else 'not set'}; a folder of NAME/train.csv and the like is accepted"
+        )
     table = Table(box=None, pad_edge=False)
     for heading in ("name", "parts", "what it is"):
         table.add_column(heading)
-    for dataset in available():
-        table.add_row(dataset.name, ", ".join(dataset.splits), Text(dataset.title))
+    for dataset in found:
+        table.add_row(*map(Text, (dataset.name, ", ".join(dataset.splits), dataset.title)))
     Console().print(table)
 
 

@@ -18,6 +18,7 @@ from typing import Any, Literal
 from regard.errors import InputError
 
 LEVELS = (1, 2, 3)
+WIDEST = 100_000  # beyond this a width is a slip of the finger
 
 
 def option(default: Any, help: str) -> Any:
@@ -74,11 +75,11 @@ class Model:
 class Training:
     """How it learns."""
 
-    epochs: int = option(10, "passes over the training texts, at most")
+    epochs: int = option(20, "passes over the training texts, at most")
     patience: int = option(3, "stop after this many epochs without a better dev score (0: never)")
     batch_size: int = option(64, "texts a step")
     optimizer: Literal["adam", "adagrad", "sgd"] = option("adam", "how steps are taken")
-    lr: float | None = option(None, "learning rate (default: adam 0.001, adagrad 0.05, sgd 0.1)")
+    lr: float | None = option(None, "learning rate (default: adam 0.003, adagrad 0.05, sgd 0.1)")
     dropout: float = option(0.2, "the share of inputs dropped, at the embeddings and at each encoder's states")
     l2: float = option(0.0, "L2 penalty on every weight")
     vtw: float = option(0.0, "penalty c·(VᵀW)² that holds dot attention and the last layer apart (Sun & Lu)")
@@ -145,7 +146,7 @@ def read_config(path: str | Path) -> dict[str, Any]:
             tables = tomllib.load(file)
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file; --config takes a TOML file") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, OSError) as error:
         raise InputError(f"{path}: not a TOML file that can be read ({error})") from None
     return options_in(tables, str(path))
 
@@ -208,9 +209,9 @@ def check(config: Config) -> None:
         ("max_words", data.max_words, 1, None),
         ("min_count", data.min_count, 1, None),
         ("max_vocabulary", data.max_vocabulary, 1, None),
-        ("embedding", model.embedding, 1, None),
-        ("hidden", model.hidden, 1, None),
-        ("query", model.query, 1, None),
+        ("embedding", model.embedding, 1, WIDEST),
+        ("hidden", model.hidden, 1, WIDEST),
+        ("query", model.query, 1, WIDEST),
         ("norm_init", model.norm_init, 1e-2, 1e3),
         ("epochs", training.epochs, 1, None),
         ("patience", training.patience, 0, None),
@@ -237,6 +238,6 @@ def check(config: Config) -> None:
 
 
 def within(name: str, value: float | None, low: float, high: float | None) -> None:
-    if value is not None and not (low <= value and (high is None or value <= high)):
+    if value is not None and not (low <= value < float("inf") and (high is None or value <= high)):
         accepted = f"from {low:g} to {high:g}" if high is not None else f"{low:g} or more"
         raise InputError(f"{name} = {value!r}: {accepted} is accepted")

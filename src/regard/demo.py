@@ -7,10 +7,11 @@ from pathlib import Path
 from rich.console import Console
 
 from regard.config import Config
+from regard.data.readers import Corpus
 from regard.data.reviews import splits
 from regard.explain.explain import explain
 from regard.faithfulness.plausibility import plausibility
-from regard.files import write
+from regard.files import check_place, write
 from regard.models.folder import save
 from regard.recording import Recorder
 from regard.report.page import page
@@ -35,12 +36,13 @@ SETTINGS = {
 
 
 def demo(out: Path, seed: int, recorder: Recorder) -> None:
+    check_place(out / "run")
     console = Console()
     corpus = splits()
     recorder.note(f"HAN-APLN learns from {len(corpus['train'])} composed reviews of one to five stars")
     trained = fit(Config().override({**SETTINGS, "seed": seed}), corpus["train"], corpus["dev"], recorder)
     test = corpus["test"]
-    trained.metrics["test"] = score(trained, test, "the demo's test texts")
+    trained.metrics["test"] = score(trained, Corpus("the demo's test texts", test, "text", "label", [], 0))
     labels = [example.label for example in test]
     explanations = list(explain(trained, [example.text for example in test], labels))
     truth = plausibility(explanations, [example.evidence for example in test])
@@ -67,4 +69,6 @@ def demo(out: Path, seed: int, recorder: Recorder) -> None:
         f"The words that decide are known here: {truth['weight_on_evidence']:.0%} of the weight lies on them "
         f"(chance: {truth['random']:.0%})."
     )
-    console.print(f"page to open: {out / 'page.html'}\nthe model:    {out / 'run'}", soft_wrap=True, highlight=False)
+    console.print(
+        f"page to open: {out / 'page.html'}\nthe model:    {out / 'run'}", soft_wrap=True, highlight=False, markup=False
+    )

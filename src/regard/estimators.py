@@ -66,7 +66,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         max_vocabulary: int | None = None,
         lowercase: bool = True,
         vectors: str | None = None,
-        epochs: int = 10,
+        epochs: int = 20,
         patience: int = 3,
         batch_size: int = 64,
         optimizer: str = "adam",
@@ -98,6 +98,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
     def save(self, folder: str | Path) -> None:
         """Write the fitted model as a run folder, for `regard.load` and the command line."""
         check_is_fitted(self, "trained_")
+        folders.check_own(Path(folder))
         folders.save(self.trained_, folder)
 
     def config(self, task: Literal["binary", "multiclass", "regression"]) -> Config:
@@ -130,9 +131,16 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
 
     def fit(self, texts: Any, labels: Any) -> Self:
         values = np.asarray(labels).ravel()
-        if missing := [place for place, value in enumerate(values.tolist()) if value is None or value != value]:
-            raise InputError(f"label {missing[0]} is missing ({values[missing[0]]!r}); every text needs one")
-        classes = np.unique(values)
+        for place, value in enumerate(values.tolist()):
+            if is_missing(value):
+                raise InputError(f"label {place} is missing ({value!r}); every text needs one")
+        try:
+            classes = np.unique(values)
+        except TypeError:
+            kinds = sorted({type(value).__name__ for value in values.tolist()})
+            raise InputError(
+                f"labels of the types {', '.join(kinds)} were given; labels of one type are accepted"
+            ) from None
         self.learn(texts, [str(value) for value in values.tolist()], "multiclass" if len(classes) > 2 else "binary")
         self.classes_ = classes
         self.trained_.metrics["label_type"] = type(self.classes_.tolist()[0]).__name__
@@ -164,6 +172,23 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         return self.trained_.answers(strings(texts))[:, 0]
 
 
+def is_missing(value: Any) -> bool:
+    """None, NaN, or what stands for them in pandas: of these it cannot be said that they equal themselves."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:
+        return True
+
+
+def as_given(names: Sequence[str], kind: object) -> list[Any]:
+    """Labels as they were in Python; as the strings of the run folder where these are not of that kind."""
+    try:
+        values = [LABELS[str(kind)](name) for name in names]
+    except (KeyError, ValueError):
+        return list(names)
+    return values if [str(value) for value in values] == list(names) else list(names)
+
+
 def strings(texts: Any) -> list[str]:
     """Texts from a list, an array, or a column of pandas or polars."""
     if isinstance(texts, str):
@@ -192,7 +217,5 @@ def load(folder: str | Path) -> TextClassifier | TextRegressor:
     model = kind(**values)
     model.trained_ = trained
     if isinstance(model, TextClassifier) and isinstance(trained.task, Classes):
-        model.classes_ = np.array(
-            [LABELS[trained.metrics.get("label_type", "str")](name) for name in trained.task.classes]
-        )
+        model.classes_ = np.unique(as_given(trained.task.classes, trained.metrics.get("label_type")))
     return model

@@ -3,35 +3,60 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from regard.errors import InputError
 
 
 def write_all(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Write files of a folder together: all are written beside their places first, then moved there one after the other."""
+    """Write files of a folder together: all are written beside their places first, then moved there one after the other.
+
+    A killed writer may leave the last one missing, but never new ones beside an old last one.
+    """
     made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     waiting: list[Path] = []
+    place = folder
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in contents.items():
+            place = folder / name
             waiting.append(folder / f".{name}.partial")
             with open(waiting[-1], "wb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
+        if len(contents) > 1:
+            place.unlink(missing_ok=True)
         for path, name in zip(waiting, contents, strict=True):
-            os.replace(path, folder / name)
+            place = folder / name
+            os.replace(path, place)
     except OSError as error:
-        for path in waiting:
-            path.unlink(missing_ok=True)
-        for parent in made:
-            if parent.is_dir() and not any(parent.iterdir()):
-                parent.rmdir()
+        clear(waiting, made)
         raise InputError(
-            f"{folder}: could not be written ({error.strerror or error}); nothing was left there half-written"
+            f"{place}: could not be written ({error.strerror or error}); nothing was left there half-written"
         ) from None
+    except BaseException:  # Ctrl-C
+        clear(waiting, made)
+        raise
+
+
+def clear(waiting: Iterable[Path], made: Iterable[Path]) -> None:
+    """Take back what was written beside its place, and the folders that were made for it, innermost first."""
+    for path in waiting:
+        path.unlink(missing_ok=True)
+    for folder in made:
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+
+
+def check_place(folder: Path) -> None:
+    """Refuse a folder that cannot be made or written to now, rather than after hours of work."""
+    there = next(parent for parent in (folder, *folder.absolute().parents) if os.path.lexists(parent))
+    if not there.is_dir():
+        raise InputError(f"{folder}: cannot be a folder, for {there} is a file")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise InputError(f"{folder}: cannot be written to, for {there} is read-only or belongs to somebody else")
 
 
 def write(path: Path, content: str) -> None:

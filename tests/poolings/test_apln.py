@@ -12,7 +12,6 @@ from regard.masking import masked_softmax
 from regard.poolings.apln import APLN
 from regard.poolings.attention import Attention
 from regard.poolings.norm_unit import NormUnit
-from regard.poolings.scorer import Scorer
 
 LENGTHS = torch.tensor([9, 4, 1, 0])
 MASK = torch.arange(9) < LENGTHS.unsqueeze(1)
@@ -20,8 +19,9 @@ MASK = torch.arange(9) < LENGTHS.unsqueeze(1)
 
 def pair(norm: float, dtype: torch.dtype, dim: int = 5) -> tuple[Attention, APLN]:
     torch.manual_seed(0)
-    scorer = Scorer(dim, 7)
-    return Attention(scorer).to(dtype), APLN(dim, scorer, norm_init=norm).to(dtype)
+    attention, pooling = Attention(dim, query=7).to(dtype), APLN(dim, query=7, norm_init=norm).to(dtype)
+    pooling.scorer.load_state_dict(attention.scorer.state_dict())
+    return attention, pooling
 
 
 def test_power_mean_by_hand() -> None:
@@ -83,7 +83,7 @@ def test_the_norm_learns_from_one_in_either_direction() -> None:
 
 
 def test_a_norm_per_text_starts_the_same_and_then_differs() -> None:
-    pooling = APLN(5, Scorer(5, 7), norm="sample", norm_init=1.5).double()
+    pooling = APLN(5, query=7, norm="sample", norm_init=1.5).double()
     states = torch.randn(4, 9, 5, dtype=torch.float64)
     norm = pooling(states, MASK).norm
     assert norm is not None
@@ -100,7 +100,7 @@ def test_the_switches_are_what_keeps_it_stable() -> None:
     torch.manual_seed(0)
     states = torch.randn(4, 9, 5, dtype=torch.float64)
     for nonnegative in (True, False):
-        pooling = APLN(5, Scorer(5, 7), norm_init=1.2, nonnegative=nonnegative, reformulate=False).double()
+        pooling = APLN(5, query=7, norm_init=1.2, nonnegative=nonnegative, reformulate=False).double()
         assert pooling(states, MASK).vector.isfinite().all().item() is nonnegative
 
 

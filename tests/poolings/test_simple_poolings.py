@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from regard.poolings import Attention, Average, Last, Maximum
-from regard.poolings.scorer import Scorer
 
 # two words and a padding place; a row of nothing
 STATES = torch.tensor([[[1.0, 4.0], [3.0, 0.0], [9.0, 9.0]], [[9.0, 9.0], [9.0, 9.0], [9.0, 9.0]]])
@@ -44,7 +43,7 @@ def test_last_takes_each_half_where_its_reading_ended() -> None:
 
 @pytest.mark.parametrize("scale", [0.5, 1.0, 10.0])
 def test_dot_attention_divides_scores_by_the_scale(scale: float) -> None:
-    pooling = Attention(Scorer(2, 0, scale))
+    pooling = Attention(2, "dot", scale=scale)
     with torch.no_grad():
         pooling.scorer.query.copy_(torch.tensor([1.0, 0.0]))
     pooled = pooling(STATES, MASK)

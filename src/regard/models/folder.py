@@ -23,6 +23,7 @@ from regard.models.tasks import task_from_dict
 from regard.models.trained import Trained
 
 FILES = ("config.toml", "tokenizer.json", "task.json", "weights.safetensors", "metrics.json")
+CHECKPOINT = "checkpoint.safetensors"  # what an unfinished run has instead
 
 
 def save(trained: Trained, folder: str | Path) -> None:
@@ -30,12 +31,12 @@ def save(trained: Trained, folder: str | Path) -> None:
     write_all(
         Path(folder),
         {
-            "config.toml": trained.config.to_toml().encode(),
+            "config.toml": trained.config.to_toml().encode("utf-8", "replace"),
             "tokenizer.json": trained.tokenizer.to_json().encode("utf-8", "replace"),
             "task.json": json.dumps(trained.task.as_dict(), ensure_ascii=False, indent=1).encode("utf-8", "replace"),
-            "weights.safetensors": safetensors.torch.save(weights),
             "metrics.json": json.dumps(trained.metrics, ensure_ascii=False, indent=1).encode("utf-8", "replace"),
             "README.md": card(trained).encode("utf-8", "replace"),
+            "weights.safetensors": safetensors.torch.save(weights),
         },
     )
 
@@ -44,14 +45,30 @@ def is_run(folder: Path) -> bool:
     return all((folder / name).is_file() for name in FILES)
 
 
+def is_begun(folder: Path) -> bool:
+    """Whether there is something to go on from. A finished run has no checkpoint; one that is overwritten has both."""
+    return (folder / CHECKPOINT).is_file()
+
+
+def check_own(folder: Path) -> None:
+    """Refuse a folder with other things in it: a README.md of somebody's project is not to be overwritten."""
+    if not folder.is_dir() or is_run(folder) or is_begun(folder):
+        return
+    others = sorted(path.name for path in folder.iterdir() if not path.name.endswith(".partial"))  # of a killed run
+    if others:
+        raise InputError(f"{folder} is not a run of regard (it holds {others[0]!r}), so it is left alone")
+
+
 def load(folder: str | Path, device: str | torch.device = "cpu") -> Trained:
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no such folder; a run is a folder that `regard train` wrote")
     missing = [name for name in FILES if not (folder / name).is_file()]
+    if is_begun(folder):
+        # also where all files are there: they may be those of the run that this one overwrites
+        raise InputError(f"{folder}: its training has not finished; `regard train` goes on with --resume")
     if missing:
-        unfinished = " (its training has not finished: go on with --resume)" if (folder / CHECKPOINT).exists() else ""
-        raise InputError(f"{folder}: not a finished run of regard: {', '.join(missing)} missing{unfinished}")
+        raise InputError(f"{folder}: not a finished run of regard: {', '.join(missing)} missing")
     try:
         config = Config().override(read_config(folder / "config.toml"))
         tokenizer = Tokenizer.from_dict(read_json(folder / "tokenizer.json"))
@@ -60,17 +77,19 @@ def load(folder: str | Path, device: str | torch.device = "cpu") -> Trained:
         model = build(config.model, len(tokenizer.vocabulary), task.out_dim, config.training.dropout, shape_of(weights))
         model.load_state_dict(weights)
         metrics = read_json(folder / "metrics.json")
+        reads = (tokenizer.levels, tokenizer.lowercase, tokenizer.max_words)
+        if reads != (config.model.levels, config.data.lowercase, config.data.max_words):
+            raise InputError("tokenizer.json and config.toml differ in levels, lowercase or max_words")
+        if not all(bool(value.isfinite().all()) for value in weights.values()):
+            raise InputError("weights.safetensors holds numbers that are not finite")
     except InputError as error:
         raise InputError(f"{folder}: damaged run ({error})") from None
-    except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError, AttributeError, OSError) as error:
+    except (SafetensorError, LookupError, TypeError, ValueError, RuntimeError, AttributeError, OSError) as error:
         reason = " ".join(str(error).split())[:200]
         raise InputError(
             f"{folder}: damaged run, or one of another program ({type(error).__name__}: {reason})"
         ) from None
     return Trained(config, tokenizer, task, model.to(device).eval(), metrics)
-
-
-CHECKPOINT = "checkpoint.safetensors"  # what an unfinished run has instead
 
 
 def shape_of(weights: dict[str, torch.Tensor]) -> torch.Tensor:

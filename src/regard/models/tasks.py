@@ -129,22 +129,18 @@ class Regression(Task):
 def number(label: Any, where: str) -> float:
     try:
         value = float(label)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         value = math.nan
     if not math.isfinite(value):
         raise InputError(f"{where}: the label {str(label)!r} is not a number; regression needs numbers")
     return value
 
 
-def make_task(kind: str, labels: Sequence[Any], where: str) -> Task:
+def make_task(kind: str, examples: Sequence[Example], where: str) -> Task:
     """The task that the training labels define. Classes are in the order of their numbers, or of the alphabet."""
     if kind == "regression":
-        values = np.array([number(label, f"{where}, text {row}") for row, label in enumerate(labels, 1)])
-        scale = float(values.std())
-        if not scale > 0:
-            raise InputError(f"{where}: all labels are {labels[0]!r}; regression needs at least two different numbers")
-        return Regression(float(values.mean()), scale)
-    classes = tuple(sorted({str(label) for label in labels}, key=class_order))
+        return make_regression(examples, where)
+    classes = tuple(sorted({str(example.label) for example in examples}, key=class_order))
     if len(classes) < 2:
         raise InputError(f"{where}: one class only ({classes[0]!r}); at least two different labels are needed")
     if kind == "multiclass":
@@ -153,6 +149,19 @@ def make_task(kind: str, labels: Sequence[Any], where: str) -> Task:
         shown = ", ".join(map(repr, classes[:6]))
         raise InputError(f"{where}: {len(classes)} classes ({shown}, …) with task = binary, which takes two")
     return Binary(classes)
+
+
+def make_regression(examples: Sequence[Example], where: str) -> Regression:
+    values = np.array([number(example.label, f"{where}, row {example.row}") for example in examples])
+    with np.errstate(over="ignore", invalid="ignore"):  # said below, in words
+        mean, scale = float(values.mean()), float(values.std())
+    if not scale > 0:
+        raise InputError(
+            f"{where}: all labels are {examples[0].label!r}; regression needs at least two different numbers"
+        )
+    if not math.isfinite(mean) or not math.isfinite(scale):
+        raise InputError(f"{where}: labels such as {np.abs(values).max():g} are too large to take a deviation of")
+    return Regression(mean, scale)
 
 
 def class_order(name: str) -> tuple[int, float, str]:
@@ -164,9 +173,12 @@ def class_order(name: str) -> tuple[int, float, str]:
 
 def task_from_dict(row: dict[str, Any]) -> Task:
     if row["kind"] == "regression":
-        return Regression(float(row["mean"]), float(row["scale"]))
+        return Regression(number(row["mean"], "mean"), number(row["scale"], "scale"))
     kinds: dict[str, type[Binary] | type[Multiclass]] = {"binary": Binary, "multiclass": Multiclass}
-    return kinds[row["kind"]](tuple(row["classes"]))
+    classes = tuple(str(name) for name in row["classes"])
+    if len(classes) < 2 or len(set(classes)) < len(classes) or (row["kind"] == "binary" and len(classes) > 2):
+        raise ValueError(f"{len(classes)} classes for {row['kind']}")
+    return kinds[row["kind"]](classes)
 
 
 def labels_as_shown(task: Task, examples: Sequence[Example]) -> list[str | float | None]:

@@ -35,12 +35,11 @@ class Trained:
 
 
 def answers(model: Classifier, task: Task, texts: Sequence[Indexed]) -> NDArray[np.float64]:
-    found: NDArray[np.float64] | None = None
+    columns = task.answers(torch.zeros(0, task.out_dim)).shape[1]
+    found = np.empty((len(texts), columns))
     for rows, _, output in outputs(model, texts):
-        part = task.answers(output.logits)
-        found = np.empty((len(texts), part.shape[1])) if found is None else found
-        found[rows] = part
-    return np.empty((0, task.out_dim)) if found is None else found
+        found[rows] = task.answers(output.logits)
+    return found
 
 
 def outputs(model: Classifier, texts: Sequence[Indexed]) -> Iterator[tuple[NDArray[np.int64], Batch, Output]]:

@@ -30,7 +30,9 @@ class APLN(Pooling):
     def __init__(
         self,
         dim: int,
-        scorer: Scorer,
+        attention: Literal["additive", "dot"] = "additive",
+        query: int = 200,
+        scale: float = 1.0,
         norm: Literal["scalar", "sample", "feature"] = "scalar",
         norm_init: float = 1.0,
         rescale: Literal["clip", "normalise"] = "clip",
@@ -39,7 +41,7 @@ class APLN(Pooling):
         reformulate: bool = True,
     ):
         super().__init__()
-        self.scorer = scorer
+        self.scorer = Scorer(dim, attention, query, scale)
         self.rescale = rescale
         self.nonnegative, self.bounded = nonnegative, bounded
         self.power_mean = power_mean if reformulate else direct_power_mean
@@ -50,7 +52,9 @@ class APLN(Pooling):
     def configured(cls, dim: int, directions: int, config: Model) -> Self:
         return cls(
             dim,
-            Scorer.configured(dim, config),
+            attention=config.attention,
+            query=config.query,
+            scale=config.scale,
             norm=config.norm,
             norm_init=1.0 if config.norm_init is None else config.norm_init,
             rescale=config.rescale,

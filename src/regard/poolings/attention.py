@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Literal, Self
 
 from torch import Tensor
 
@@ -14,13 +14,15 @@ from regard.values import Pooled
 
 
 class Attention(Pooling):
-    def __init__(self, scorer: Scorer):
+    def __init__(
+        self, dim: int, attention: Literal["additive", "dot"] = "additive", query: int = 200, scale: float = 1.0
+    ):
         super().__init__()
-        self.scorer = scorer
+        self.scorer = Scorer(dim, attention, query, scale)
 
     @classmethod
     def configured(cls, dim: int, directions: int, config: Model) -> Self:
-        return cls(Scorer.configured(dim, config))
+        return cls(dim, config.attention, config.query, config.scale)
 
     def forward(self, states: Tensor, mask: Tensor) -> Pooled:
         scores = fill(self.scorer(states), mask)

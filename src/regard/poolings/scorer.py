@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import torch
 from torch import Tensor, nn
 
-from regard.config import Model
 from regard.masking import at_least_float32
 
 
 class Scorer(nn.Module):
-    """One score a token, at least in float32. `query_dim` = 0 makes the score a plain product with V."""
+    """One score a token, at least in float32. `query` is the width of an additive score's q; a dot score's V is `dim` wide."""
 
-    def __init__(self, dim: int, query_dim: int = 200, scale: float = 1.0):
+    def __init__(self, dim: int, form: Literal["additive", "dot"] = "additive", query: int = 200, scale: float = 1.0):
         super().__init__()
         self.scale = scale
-        self.project = nn.Linear(dim, query_dim) if query_dim else None
-        self.query = nn.Parameter(torch.empty(query_dim or dim).uniform_(-0.1, 0.1))  # q, or V
-
-    @classmethod
-    def configured(cls, dim: int, config: Model) -> Scorer:
-        return cls(dim, config.query if config.attention == "additive" else 0, config.scale)
+        self.project = nn.Linear(dim, query) if form == "additive" else None
+        self.query = nn.Parameter(torch.empty(query if form == "additive" else dim).uniform_(-0.1, 0.1))  # q, or V
 
     @property
     def direction(self) -> Tensor | None:

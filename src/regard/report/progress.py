@@ -19,11 +19,18 @@ class Left(ProgressColumn):
         return Text("–:––" if seconds is None else clock(seconds), style="progress.remaining")
 
 
+class Onlooker(Console):
+    """A console whose reader may leave: nobody watches any more, but training goes on."""
+
+    def on_broken_pipe(self) -> None:  # rich would end the program; it means this to be replaced
+        self.quiet = True
+
+
 class Watch:
     """A recorder for people. Everything goes to standard error, so that results can be piped."""
 
     def __init__(self, console: Console | None = None):
-        self.console = console or Console(stderr=True, soft_wrap=True, highlight=False)
+        self.console = console or Onlooker(stderr=True, soft_wrap=True, highlight=False)
         self.bar: Progress | None = None
         self.seen = ""
         self.epochs = 0

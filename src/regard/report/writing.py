@@ -50,11 +50,10 @@ def write_predictions(
 
 
 def prediction_table(examples: Sequence[Example], predictions: Sequence[Prediction]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("row", "prediction", "probability", "text"):
-        table.add_column(
-            heading, no_wrap=heading == "text", overflow="ellipsis", ratio=1 if heading == "text" else None
-        )
+    table = Table(box=None, pad_edge=False, expand=True)  # without `expand` a long text would push all others out
+    for heading in ("row", "prediction", "probability"):
+        table.add_column(heading, no_wrap=True, overflow="ellipsis", max_width=24)
+    table.add_column("text", no_wrap=True, overflow="ellipsis", ratio=1)
     for example, said in zip(examples, predictions, strict=True):
         chance = f"{said.probabilities[str(said.value)]:.3f}" if said.probabilities else ""
         value = said.value if isinstance(said.value, str) else f"{said.value:.3f}"

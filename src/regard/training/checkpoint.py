@@ -54,11 +54,7 @@ def read_checkpoint(path: Path, identity: str, model: nn.Module, optimizer: opti
         with safe_open(path, "pt") as file:
             facts = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-        if facts["identity"] != identity:
-            raise InputError(
-                f"{path.parent}: was begun with other options or other texts, so it cannot be resumed with these; "
-                "give the same, or another --out"
-            )
+        check_identity(path.parent, facts["identity"], identity)
         model.load_state_dict(below(tensors, "model/"))
         load_optimizer(optimizer, below(tensors, "optimizer/"))
         history = json.loads(facts["history"])
@@ -67,6 +63,14 @@ def read_checkpoint(path: Path, identity: str, model: nn.Module, optimizer: opti
         raise
     except (SafetensorError, KeyError, ValueError, RuntimeError, OSError) as error:
         raise InputError(f"{path}: damaged checkpoint ({type(error).__name__}); start again without --resume") from None
+
+
+def check_identity(folder: Path, found: str, identity: str) -> None:
+    if found != identity:
+        raise InputError(
+            f"{folder}: was begun with other options or other texts, so it cannot be resumed with these; "
+            "give the same, or another --out"
+        )
 
 
 def below(tensors: State, prefix: str) -> State:

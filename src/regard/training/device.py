@@ -13,7 +13,7 @@ def choose_device(name: str) -> torch.device:
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     kind, _, number = name.partition(":")
-    if kind not in ("cpu", "cuda") or (number and not number.isdigit()):
+    if kind not in ("cpu", "cuda") or (number and not number.isdecimal()):
         raise InputError(f"device = {name!r}: cpu, cuda, cuda:N or auto is accepted")
     if kind == "cuda" and int(number or 0) >= torch.cuda.device_count():
         raise InputError(

@@ -20,6 +20,7 @@ from regard.data.tokenizer import Tokenizer
 from regard.data.vectors import read_vectors, vector_words
 from regard.data.vocabulary import Vocabulary
 from regard.data.words import forms
+from regard.errors import InputError
 from regard.models.build import build
 from regard.models.tasks import Classes, Task, make_task
 from regard.models.trained import Trained
@@ -41,7 +42,7 @@ def fit(
     task = find_task(config, examples, recorder, where)
     config = config.override({"task": task.kind})
     device = choose_device(config.training.device)
-    identity = fingerprint(config, [*examples, *(dev or ())], str(device))
+    identity = fingerprint(config, examples, dev)
     if dev is None:
         examples, dev = hold_out(examples, config.data.dev_fraction, config.training.seed, isinstance(task, Classes))
         recorder.note(f"{len(dev)} of the texts held out to stop early by" if dev else "too few texts to hold any out")
@@ -67,12 +68,14 @@ def fit(
 
 
 def find_task(config: Config, examples: Sequence[Example], recorder: Recorder, where: str) -> Task:
-    labels = [example.label for example in examples]
     kind: str = config.data.task
     if kind == "auto":
-        kind, reason = guess_task([str(label) for label in labels])
+        try:
+            kind, reason = guess_task([str(example.label) for example in examples])
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from None
         recorder.note(reason)
-    return make_task(kind, labels, where)
+    return make_task(kind, examples, where)
 
 
 def learn_words(
@@ -110,12 +113,13 @@ def indexed(tokenizer: Tokenizer, task: Task, examples: Sequence[Example], where
     return Texts([tokenizer.encode(example.text) for example in examples], np.array(labels, dtype=np.float64))
 
 
-def fingerprint(config: Config, examples: Sequence[Example], device: str) -> str:
+def fingerprint(config: Config, examples: Sequence[Example], dev: Sequence[Example] | None) -> str:
     """Tells whether two runs would go the same way: options (but not how long), texts, labels and device."""
     data = replace(config.data, train=None, dev=None, test=None)
-    training = replace(config.training, epochs=1, device=device)
-    digest = hashlib.sha256(Config(data, config.model, training).to_toml().encode())
-    for example in examples:
+    training = replace(config.training, epochs=1, device=str(choose_device(config.training.device)))
+    digest = hashlib.sha256(Config(data, config.model, training).to_toml().encode("utf-8", "replace"))
+    digest.update(f"{len(examples)}\0".encode())  # where dev begins
+    for example in (*examples, *(dev or ())):
         digest.update(f"\0{example.label}\0{example.text}".encode("utf-8", "replace"))
     return digest.hexdigest()
 

@@ -1,0 +1,113 @@
+"""One epoch of BiLSTM-attention on imdb: regard's loop beside a plain one that pads every shuffled batch to its longest text.
+
+    REGARD_DATA=… python benchmarks/bucketing.py [--texts 25000] [--save]
+
+The same model, optimiser, batch size and texts; only what stands together in a batch differs. The limit of what bucketing
+can give is the ratio of places padded by the plain loop to real words, printed beside.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+
+from regard.config import Config
+from regard.data.collate import collate, shuffled
+from regard.data.datasets import resolve
+from regard.data.readers import read
+from regard.models.build import build
+from regard.models.classifier import Classifier
+from regard.models.tasks import make_task
+from regard.recording import Silent
+from regard.training.fit import indexed, learn_words
+from regard.training.loop import Texts, make_optimizer, run_epoch
+
+RESULTS = Path(__file__).parent / "results" / "bucketing.json"
+CONFIG = Config().override({"encoder": "bilstm", "pooling": "attention", "hidden": 200})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--texts", type=int, default=25_000, help="how many of the training texts, taken evenly")
+    parser.add_argument("--save", action="store_true", help=f"keep the figures in {RESULTS.name}")
+    arguments = parser.parse_args()
+    every = read(resolve("imdb", "train"), text="text", label="label").examples
+    examples = every[:: max(len(every) // arguments.texts, 1)][: arguments.texts]
+    tokenizer, _ = learn_words(CONFIG, examples, Silent())
+    task = make_task("binary", [example.label for example in examples], "imdb")
+    texts = indexed(tokenizer, task, examples, "imdb")
+    words = sum(len(text.ids) for text in texts.indexed)
+    device = torch.device("cpu")
+
+    def fresh() -> Classifier:
+        torch.manual_seed(0)
+        return build(CONFIG.model, len(tokenizer.vocabulary), task.out_dim, CONFIG.training.dropout)
+
+    model = fresh()
+    begun = time.perf_counter()
+    ours_loss = run_epoch(
+        model, task, texts, CONFIG.training, 1, make_optimizer(model, CONFIG.training), device, Silent()
+    )
+    ours = time.perf_counter() - begun
+    print(f"regard: {ours:.1f} s, mean loss {ours_loss:.4f}", flush=True)
+
+    model = fresh()
+    begun = time.perf_counter()
+    plain_loss = plain_epoch(model, task, texts)
+    plain = time.perf_counter() - begun
+    print(f"plain:  {plain:.1f} s, mean loss {plain_loss:.4f}", flush=True)
+
+    row = {
+        "texts": len(examples),
+        "words": words,
+        "places_regard": places(texts, shuffled(texts.indexed, CONFIG.training.batch_size, 0, 1)),
+        "places_plain": places(texts, plain_batches(len(examples))),
+        "seconds_regard": round(ours, 2),
+        "seconds_plain": round(plain, 2),
+        "times_faster": round(plain / ours, 2),
+        "machine": f"{platform.machine()}, {torch.get_num_threads()} threads",
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+    }
+    row["limit"] = round(row["places_plain"] / words, 2)
+    print(json.dumps(row, indent=1))
+    if arguments.save:
+        RESULTS.parent.mkdir(exist_ok=True)
+        RESULTS.write_text(json.dumps(row, indent=1) + "\n", encoding="utf-8")
+
+
+def plain_batches(count: int) -> list[np.ndarray]:
+    order = np.random.default_rng(0).permutation(count)
+    size = CONFIG.training.batch_size
+    return [order[start : start + size] for start in range(0, count, size)]
+
+
+def plain_epoch(model: Classifier, task, texts: Texts) -> float:  # type: ignore[no-untyped-def]
+    """What most training scripts do."""
+    model.train()
+    optimizer = torch.optim.Adam(model.parameters(), 1e-3)
+    total = 0.0
+    for rows in plain_batches(len(texts.labels)):
+        batch = collate([texts.indexed[row] for row in rows], 1, texts.labels[rows])
+        loss = task.loss(model(batch).logits, batch.labels)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), CONFIG.training.clip)
+        optimizer.step()
+        total += loss.item() * len(rows)
+    return total / len(texts.labels)
+
+
+def places(texts: Texts, batches: list[np.ndarray]) -> int:
+    return sum(len(rows) * max(len(texts.indexed[row].ids) for row in rows) for rows in batches)
+
+
+if __name__ == "__main__":
+    main()

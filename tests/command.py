@@ -1,0 +1,34 @@
+"""What tests of the command line speak of: small options, what was said, small tables."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+TINY = ("--hidden", "8", "--embedding", "8", "--query", "8", "--epochs", "2", "--device", "cpu")
+
+
+class Said(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def complaint(self) -> str:
+        """The one sentence that is said of bad input; what goes before are remarks."""
+        assert "Traceback" not in self.err
+        *remarks, last = self.err.splitlines()
+        assert last.startswith("regard: "), self.err
+        assert not [line for line in remarks if line.startswith("regard: ")], self.err
+        return last.removeprefix("regard: ")
+
+
+Regard = Callable[..., Said]
+
+
+def write_csv(path: Path, rows: Iterable[Sequence[object]], head: Sequence[str] = ("text", "label")) -> Path:
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([head, *rows])
+    return path

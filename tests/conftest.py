@@ -1,0 +1,57 @@
+"""What tests of the command line share: a small table of reviews, a small trained run, and `regard` in this process."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch loads: threads of side-by-side tests wait for each other
+
+from command import TINY, Regard, Said, write_csv
+from regard.cli import main
+from regard.data.reviews import reviews
+
+
+@pytest.fixture(autouse=True)
+def _no_corpora(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Tests mean the same whatever the user's environment names, but for those that ask for it."""
+    if "data" not in request.keywords:
+        monkeypatch.delenv("REGARD_DATA", raising=False)
+
+
+@pytest.fixture
+def regard(capsys: pytest.CaptureFixture[str]) -> Regard:
+    def call(*argv: object) -> Said:
+        capsys.readouterr()
+        try:
+            code = main([str(word) for word in argv])
+        except SystemExit as end:  # argparse's way out
+            code = int(end.code or 0)
+        return Said(code, *capsys.readouterr())
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """60 reviews of 1 to 5 stars."""
+    rows = [(example.text, example.label) for example in reviews(60)]
+    return write_csv(tmp_path_factory.mktemp("table") / "stars.csv", rows)
+
+
+@pytest.fixture(scope="session")
+def run(table: Path) -> Path:
+    """A finished run of two levels on the table."""
+    folder = table.parent / "run"
+    assert main(["train", str(table), *TINY, "--levels", "2", "--pooling", "apln", "--out", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture(scope="session")
+def rated(table: Path) -> Path:
+    """A finished run that answers with numbers."""
+    folder = table.parent / "rated"
+    assert main(["train", str(table), *TINY, "--task", "regression", "--out", str(folder)]) == 0
+    return folder

@@ -1,0 +1,118 @@
+"""Tasks: losses and answers against numbers worked out by hand, and labels that make no sense."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from regard.errors import InputError
+from regard.models.tasks import Binary, Multiclass, Regression, Task, labels_as_shown, make_task, task_from_dict
+from regard.records import Example
+
+
+def examples(*labels: str | float | None) -> list[Example]:
+    return [Example("text", label, row) for row, label in enumerate(labels, 1)]
+
+
+def test_binary_by_hand() -> None:
+    """σ(log 3) = 3/4, so the losses of labels 1 and 0 are log(4/3) and log 4."""
+    task = Binary(("no", "yes"))
+    logits = torch.tensor([[math.log(3)], [math.log(3)]])
+    loss = task.loss(logits, torch.tensor([1.0, 0.0]))
+    assert loss.item() == pytest.approx((math.log(4 / 3) + math.log(4)) / 2)
+    np.testing.assert_allclose(task.answers(logits), [[0.25, 0.75]] * 2, rtol=1e-6)
+    assert [said.value for said in task.predictions(task.answers(logits))] == ["yes", "yes"]
+    assert task.predictions(np.array([[0.9, 0.1]]))[0].probabilities == {"no": 0.9, "yes": 0.1}
+
+
+def test_multiclass_by_hand() -> None:
+    """Softmax of log 1, log 2, log 5 is 1/8, 2/8, 5/8."""
+    task = Multiclass(("a", "b", "c"))
+    logits = torch.tensor([[0.0, math.log(2), math.log(5)]] * 2)
+    loss = task.loss(logits, torch.tensor([0.0, 2.0]))
+    assert loss.item() == pytest.approx((math.log(8) + math.log(8 / 5)) / 2)
+    np.testing.assert_allclose(task.answers(logits)[0], [1 / 8, 2 / 8, 5 / 8], rtol=1e-6)
+    assert task.predictions(task.answers(logits))[0].value == "c"
+    assert task.out_dim == 3
+
+
+def test_regression_by_hand() -> None:
+    """2, 4, 9 have mean 5 and variance (9 + 1 + 16) / 3; the model sees deviations, the user numbers."""
+    task = make_task("regression", examples("2", "4", "9"), "file")
+    assert isinstance(task, Regression)
+    deviation = math.sqrt(26 / 3)
+    assert (task.mean, task.scale) == (5, pytest.approx(deviation))
+    encoded = [task.encode(label, "") for label in ("2", "4", "9")]
+    assert encoded == pytest.approx([-3 / deviation, -1 / deviation, 4 / deviation])
+    assert np.mean(encoded) == pytest.approx(0)
+    assert np.std(encoded) == pytest.approx(1)
+    logits = torch.tensor([[0.0], [1.0]], dtype=torch.float64)
+    np.testing.assert_allclose(task.answers(logits), [[5], [5 + deviation]])
+    assert task.loss(logits, torch.tensor([1.0, 3.0])).item() == pytest.approx((1 + 4) / 2)
+    assert [said.value for said in task.predictions(np.array([[2.5]]))] == [2.5]
+
+
+def test_losses_keep_finite_where_answers_are_sure() -> None:
+    huge = torch.tensor([[1e4], [-1e4]])
+    assert Binary(("a", "b")).loss(huge, torch.tensor([1.0, 0.0])).item() == 0
+    assert Binary(("a", "b")).loss(huge, torch.tensor([0.0, 1.0])).item() == 1e4
+    assert np.isfinite(Binary(("a", "b")).answers(huge)).all()
+    assert np.isfinite(Multiclass(("a", "b")).answers(torch.tensor([[1e4, -1e4]]))).all()
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        (("10", "9", "-1"), ("-1", "9", "10")),
+        (("b", "a", "B"), ("B", "a", "b")),
+        (("x", "2", "10"), ("2", "10", "x")),
+        ((True, False), ("False", "True")),
+    ],
+)
+def test_classes_stand_in_the_order_of_numbers_then_of_the_alphabet(
+    labels: tuple[str, ...], classes: tuple[str, ...]
+) -> None:
+    task = make_task("multiclass", examples(*labels), "file")
+    assert isinstance(task, Multiclass)
+    assert task.classes == classes
+    assert [task.encode(name, "") for name in classes] == list(range(len(classes)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "labels", "message"),
+    [
+        ("binary", ("a", "b", "c"), "file: 3 classes .'a', 'b', 'c', …. with task = binary"),
+        ("binary", ("a", "a"), "file: one class only .'a'."),
+        ("multiclass", ("a", "a"), "one class only"),
+        ("regression", ("1", "x"), "file, row 2: the label 'x' is not a number"),
+        ("regression", ("1", "nan"), "file, row 2: the label 'nan'"),
+        ("regression", ("1", None), "file, row 2: the label 'None'"),
+        ("regression", ("1", "1.0"), "all labels are '1'"),
+        ("regression", ("1e308", "-1e308"), r"labels such as 1e\+308 are too large"),
+    ],
+)
+def test_labels_that_make_no_task(kind: str, labels: tuple[str, ...], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        make_task(kind, examples(*labels), "file")
+
+
+@pytest.mark.parametrize("task", [Binary(("a", "b")), Multiclass(("1", "é", "<b>")), Regression(3.25, 0.1)])
+def test_a_task_comes_back_from_json(task: Task) -> None:
+    assert task_from_dict(json.loads(json.dumps(task.as_dict()))) == task
+
+
+def test_an_unknown_label_lists_the_known_ones() -> None:
+    with pytest.raises(InputError, match=r"here: the label 'c' was not among the training labels .'a', 'b'.$"):
+        Binary(("a", "b")).encode("c", "here")
+    with pytest.raises(InputError, match="'19', …"):
+        Multiclass(tuple(map(str, range(30)))).encode("c", "here")
+
+
+def test_true_labels_beside_answers() -> None:
+    given = examples("1", None, "x")
+    assert labels_as_shown(Binary(("1", "x")), given) == ["1", None, "x"]
+    assert labels_as_shown(Regression(0, 1), given) == [1.0, None, None]

@@ -1,0 +1,368 @@
+"""Every command as it is used: what goes in, what comes out, and what stands in the folder."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import math
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from command import TINY, Regard, Said, write_csv
+from regard.config import Config, read_config
+from regard.data.reviews import reviews
+
+ROWS = [("a good film", "pos"), ("a bad film", "neg")] * 6
+
+
+def jsonl(said: Said) -> list[dict[str, Any]]:
+    assert said.code == 0, said.err
+    return [json.loads(line) for line in said.out.splitlines()]
+
+
+def as_parquet(path: Path) -> None:
+    pa = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet").write_table(
+        pa.Table.from_pylist([{"text": text, "label": label} for text, label in ROWS]), path
+    )
+
+
+def as_folder(path: Path) -> None:
+    for number, (text, label) in enumerate(ROWS):
+        (path / label).mkdir(parents=True, exist_ok=True)
+        (path / label / f"{number}.txt").write_text(text)
+
+
+LINES = "".join(json.dumps({"text": text, "label": label}) + "\n" for text, label in ROWS)
+FORMATS: dict[str, Callable[[Path], object]] = {
+    "a.csv": lambda path: write_csv(path, ROWS),
+    "a.tsv": lambda path: path.write_text("text\tlabel\n" + "".join(f"{text}\t{label}\n" for text, label in ROWS)),
+    "a.jsonl": lambda path: path.write_text(LINES),
+    "a.jsonl.gz": lambda path: path.write_bytes(gzip.compress(LINES.encode())),
+    "a.json": lambda path: path.write_text("[" + LINES.strip().replace("\n", ",") + "]"),
+    "a.parquet": as_parquet,
+    "folder": as_folder,
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_is_learned_from_and_scored(regard: Regard, tmp_path: Path, name: str) -> None:
+    path, out = tmp_path / name, tmp_path / "run"
+    FORMATS[name](path)
+    assert regard("train", path, *TINY, "--out", out).code == 0
+    said = regard("evaluate", out, path, "--json")
+    assert said.code == 0
+    assert json.loads(said.out)["n"] == 12
+
+
+def test_a_run_folder_holds_what_a_stranger_needs(regard: Regard, table: Path, run: Path) -> None:
+    names = ("README.md", "config.toml", "metrics.json", "task.json", "tokenizer.json", "weights.safetensors")
+    assert sorted(os.listdir(run)) == sorted(names)
+    card = (run / "README.md").read_text()
+    assert "embedding-apln, 2 levels" in card
+    assert "5 classes: 1, 2, 3, 4, 5" in card
+    assert json.loads((run / "task.json").read_text()) == {"kind": "multiclass", "classes": ["1", "2", "3", "4", "5"]}
+    assert tomllib.loads((run / "config.toml").read_text())["data"]["train"] == str(table)
+
+
+def test_the_history_tells_what_an_epoch_did(run: Path) -> None:
+    metrics = json.loads((run / "metrics.json").read_text())
+    assert metrics["epochs"] == len(metrics["history"]) == 2
+    assert metrics["dev"]["accuracy"] == metrics["history"][metrics["best_epoch"] - 1]["dev"]["accuracy"]
+    for record in metrics["history"]:
+        assert record["loss"] > 0
+        assert set(record["dev"]) >= {"accuracy", "macro_f", "log_loss"}
+        for kind in ("scores", "norms"):
+            assert list(record[kind]) == ["words", "sentences"]
+            for spread in record[kind].values():
+                assert spread["min"] <= spread["mean"] <= spread["max"]
+    first, second = (record["norms"]["words"]["mean"] for record in metrics["history"])
+    assert first != second, "the norm is learned"
+
+
+def test_the_config_of_a_run_makes_the_same_run(regard: Regard, run: Path, tmp_path: Path) -> None:
+    assert regard("train", "--config", run / "config.toml", "--out", tmp_path / "again").code == 0
+    again = (tmp_path / "again" / "weights.safetensors").read_bytes()
+    assert again == (run / "weights.safetensors").read_bytes()
+    assert read_config(tmp_path / "again" / "config.toml") == read_config(run / "config.toml")
+
+
+def test_the_command_line_goes_before_the_file(regard: Regard, table: Path, tmp_path: Path) -> None:
+    (tmp_path / "run.toml").write_text(
+        '[model]\nhidden = 6\nencoder = "cnn"\nwindows = [1, 2]\n[training]\nepochs = 1\n'
+    )
+    given = ("--hidden", 4, "--no-lowercase", "--no-head-bias", "--device", "cpu")
+    assert regard("train", table, "--config", tmp_path / "run.toml", *given, "--out", tmp_path / "run").code == 0
+    found = Config().override(read_config(tmp_path / "run" / "config.toml"))
+    assert (found.model.hidden, found.model.encoder, found.model.windows) == (4, "cnn", (1, 2))
+    assert (found.data.lowercase, found.model.head_bias, found.training.epochs) == (False, False, 1)
+
+
+def test_training_with_dev_test_and_vectors(regard: Regard, table: Path, tmp_path: Path) -> None:
+    (tmp_path / "vectors.txt").write_text("".join(f"{word} 1 2 3\n" for word in ("the", "was", "good")))
+    given = ("--dev", table, "--test", table, "--vectors", tmp_path / "vectors.txt", "--out", tmp_path / "run")
+    said = regard("train", table, *TINY, *given)
+    assert said.code == 0
+    assert "have a vector in" in said.err
+    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
+    assert metrics["dev"]["n"] == metrics["test"]["n"] == 60
+    assert regard("predict", tmp_path / "run", "the vectors are 3 wide, not 8").code == 0
+
+
+def test_named_corpora(regard: Regard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    elsewhere = tmp_path / ".work"  # in the folder itself "films" would be a path
+    elsewhere.mkdir()
+    (tmp_path / "films").mkdir()
+    for split, count in (("train", 12), ("dev", 6), ("test", 4)):
+        write_csv(tmp_path / "films" / f"{split}.csv", ROWS[:count])
+    (tmp_path / "films" / "README.md").write_text("# films\n\nTwo films [bold]of ours[/].\n")
+    (tmp_path / "[bold]odd").mkdir()
+    write_csv(tmp_path / "[bold]odd" / "train.csv", ROWS)
+    monkeypatch.setenv("REGARD_DATA", str(tmp_path))
+    monkeypatch.chdir(elsewhere)
+    said = regard("datasets")
+    assert "train, dev, test  Two films [bold]of ours[/]." in said.out
+    assert "[bold]odd" in said.out
+    said = regard("train", "films", *TINY, "--test", "films")
+    assert said.code == 0
+    assert "early stopping by the dev part of films" in said.err
+    assert 'dev = "films/dev"' in Path("runs/films/config.toml").read_text(), "a name, so that the run can be moved"
+    assert "early stopping by" not in regard("train", "films/dev", *TINY, "--out", "other").err, "not its own texts"
+    metrics = json.loads(Path("runs/films/metrics.json").read_text())
+    assert (metrics["dev"]["n"], metrics["test"]["n"]) == (6, 4)
+    assert json.loads(regard("evaluate", "runs/films", "films", "--json").out)["n"] == 4
+    assert json.loads(regard("evaluate", "runs/films", "films/dev", "--json").out)["n"] == 6
+
+
+# evaluate
+
+
+def test_evaluate_gives_one_json_object(regard: Regard, run: Path, table: Path) -> None:
+    (found,) = jsonl(regard("evaluate", run, table, "--json"))
+    assert found["n"] == 60
+    assert {"accuracy", "macro_f", "log_loss", "per_class", "confusion"} <= set(found)
+    said = [row["prediction"] for row in jsonl(regard("predict", run, table))]
+    right = sum(answer == label for answer, label in zip(said, labels(table), strict=True))
+    assert found["accuracy"] == pytest.approx(right / 60)
+
+
+def labels(path: Path) -> list[str]:
+    with open(path, encoding="utf-8", newline="") as file:
+        return [row["label"] for row in csv.DictReader(file)]
+
+
+def test_ratings_are_scored_in_the_unit_of_the_file(regard: Regard, rated: Path, table: Path, tmp_path: Path) -> None:
+    (found,) = jsonl(regard("evaluate", rated, table, "--json"))
+    said = [row["prediction"] for row in jsonl(regard("predict", rated, table))]
+    errors = [given - float(true) for given, true in zip(said, labels(table), strict=True)]
+    assert found["rmse"] == pytest.approx(math.sqrt(sum(error**2 for error in errors) / 60))
+    many = write_csv(tmp_path / "many.csv", [(text, 1000 * float(stars)) for text, stars in rows(table)])
+    assert regard("train", many, *TINY, "--task", "regression", "--out", tmp_path / "run").code == 0
+    (thousandfold,) = jsonl(regard("evaluate", tmp_path / "run", many, "--json"))
+    assert thousandfold["rmse"] == pytest.approx(1000 * found["rmse"], rel=1e-3)
+
+
+def rows(path: Path) -> list[tuple[str, str]]:
+    with open(path, encoding="utf-8", newline="") as file:
+        return [(row["text"], row["label"]) for row in csv.DictReader(file)]
+
+
+def test_one_row_can_be_evaluated(regard: Regard, run: Path, rated: Path, tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "one.csv", [("good film", "1")])
+    for folder in (run, rated):
+        assert json.loads(regard("evaluate", folder, path, "--json").out)["n"] == 1
+        assert regard("evaluate", folder, path).code == 0
+
+
+def test_evaluate_looks_at_the_columns_of_training(regard: Regard, tmp_path: Path) -> None:
+    path = write_csv(
+        tmp_path / "a.csv", [(text, "x y", label, "z") for text, label in ROWS], ("b", "text", "c", "label")
+    )
+    assert regard("train", path, *TINY, "--text", "b", "--label", "c", "--out", tmp_path / "run").code == 0
+    assert json.loads(regard("evaluate", tmp_path / "run", path, "--json").out)["n"] == 12
+
+
+# predict
+
+
+def test_predictions_stay_beside_their_rows(regard: Regard, run: Path, table: Path, tmp_path: Path) -> None:
+    """Texts are read in order of length; answers come in the order of the file, whatever stands around a text."""
+    found = jsonl(regard("predict", run, table, "--format", "jsonl"))
+    assert [row["row"] for row in found] == list(range(1, 61))
+    assert [row["text"] for row in found] == [text for text, _ in rows(table)]
+    for row in found[::20]:
+        (alone,) = jsonl(regard("predict", run, row["text"], "--format", "jsonl"))
+        assert alone["prediction"] == row["prediction"]
+        assert alone["probabilities"] == pytest.approx(row["probabilities"], abs=1e-6)
+        assert sum(row["probabilities"].values()) == pytest.approx(1)
+    sheet = list(csv.DictReader(io.StringIO(regard("predict", run, table, "--format", "csv").out)))
+    assert [row["prediction"] for row in sheet] == [row["prediction"] for row in found]
+    assert [float(row["p(3)"]) for row in sheet] == [row["probabilities"]["3"] for row in found]
+    written = tmp_path / "answers.jsonl"
+    assert regard("predict", run, table, "--out", written).out == ""
+    assert [json.loads(line) for line in written.read_text(encoding="utf-8").splitlines()] == found
+
+
+def test_rows_that_are_left_out_keep_their_numbers(regard: Regard, run: Path, tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "a.csv", [("good", 1), ("", 1), ("bad", 1)])
+    said = regard("predict", run, path, "--skip-bad-rows", "--format", "jsonl")
+    assert [row["row"] for row in jsonl(said)] == [1, 3]
+    assert "1 rows could not be used and were left out" in said.err
+
+
+@pytest.mark.parametrize(
+    ("content", "texts"),
+    [
+        ("good film\n\nbad film\n", ["good film", "bad film"]),
+        ('{"text": "good film"}\n{"text": ["one", "two"]}\n', ["good film", "one\n\ntwo"]),
+    ],
+)
+def test_texts_come_from_a_pipe(
+    regard: Regard, run: Path, monkeypatch: pytest.MonkeyPatch, content: str, texts: list[str]
+) -> None:
+    for source in ([], ["-"]):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
+        assert [row["text"] for row in jsonl(regard("predict", run, *source))] == texts
+
+
+def test_a_table_for_the_terminal_shows_every_column(regard: Regard, run: Path, table: Path) -> None:
+    said = regard("predict", run, table, "--format", "terminal")
+    head, first, *_ = said.out.splitlines()
+    assert head.split() == ["row", "prediction", "probability", "text"]
+    assert first.split()[0] == "1"
+    assert len(said.out.splitlines()) == 61
+
+
+def test_a_long_text_on_the_command_line_is_no_file_name(regard: Regard, run: Path) -> None:
+    text = "good film " * 500
+    assert jsonl(regard("predict", run, text))[0]["text"] == text
+    assert regard("explain", run, text).code == 0
+
+
+def test_a_file_is_read_and_a_text_is_not(regard: Regard, run: Path, tmp_path: Path) -> None:
+    path = tmp_path / "two words.txt"
+    path.write_text("good film\nbad film\n")
+    assert len(jsonl(regard("predict", run, path))) == 2
+    said = regard("explain", run, path, "--format", "jsonl")
+    assert len(jsonl(said)) == 1
+    assert "to read that file, say --file" in said.err
+
+
+def test_user_text_does_nothing_to_the_terminal(regard: Regard, run: Path, tmp_path: Path) -> None:
+    nasty = "[bold]good[/] \x1b[31mfilm\x07 [/nope] <b>&"
+    path = write_csv(tmp_path / "a.csv", [(nasty, "1")])
+    for command in (("predict", run, path, "--format", "terminal"), ("explain", run, "--file", path)):
+        said = regard(*command)
+        assert said.code == 0
+        assert "\x1b" not in said.out
+        assert "\x07" not in said.out
+        assert "nope" in said.out
+
+
+# explain
+
+
+def test_explanations_in_every_format(regard: Regard, run: Path, table: Path, tmp_path: Path) -> None:
+    found = jsonl(regard("explain", run, "--file", table, "--limit", 3, "--format", "jsonl"))
+    assert len(found) == 3
+    for row in found:
+        assert sum(token["weight"] for token in row["tokens"]) == pytest.approx(1)
+        assert sum(sentence["weight"] for sentence in row["sentences"]) == pytest.approx(1)
+        assert all(row["text"][token["start"] : token["end"]] == token["text"] for token in row["tokens"])
+    sheet = list(
+        csv.DictReader(io.StringIO(regard("explain", run, "--file", table, "--limit", 3, "--format", "csv").out))
+    )
+    assert [row["word"] for row in sheet] == [token["text"] for row in found for token in row["tokens"]]
+    assert [row["text"] for row in sheet if row["start"] == "0"] == ["1", "2", "3"]
+    for name in ("page.html", "table.csv", "lines.jsonl", "text.txt"):
+        assert regard("explain", run, "--file", table, "--limit", 3, "--out", tmp_path / name).out == ""
+        assert (tmp_path / name).stat().st_size > 500
+    assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    terminal = regard("explain", run, "--file", table, "--limit", 1).out
+    assert "top words:" in terminal
+
+
+def test_a_figure_is_xml_and_text_is_escaped(regard: Regard, run: Path, tmp_path: Path) -> None:
+    text = "<script>alert(1)</script> & good \x1b film"
+    assert regard("explain", run, text, "--out", tmp_path / "a.svg").code == 0
+    drawing = ElementTree.parse(tmp_path / "a.svg")
+    assert "script" in "".join(drawing.getroot().itertext())
+    assert "<script" not in (tmp_path / "a.svg").read_text(encoding="utf-8")
+    assert regard("explain", run, text, "--out", tmp_path / "a.html").code == 0
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "<script" not in page
+    assert "&lt;" in page
+    assert "\x1b" not in page
+
+
+def test_explain_reads_standard_input(regard: Regard, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("好 film\nbad\n".encode())))
+    assert [row["text"] for row in jsonl(regard("explain", run, "--format", "jsonl"))] == ["好 film", "bad"]
+
+
+def test_three_levels_read_lists_of_texts(regard: Regard, tmp_path: Path) -> None:
+    path, out = tmp_path / "users.jsonl", tmp_path / "run"
+    texts = [example.text for example in reviews(40)]
+    users = [{"text": texts[place : place + 2], "label": place % 4 // 2} for place in range(0, 40, 2)]
+    path.write_text("".join(json.dumps(user) + "\n" for user in users), encoding="utf-8")
+    assert regard("train", path, *TINY, "--levels", 3, "--pooling", "attention", "--out", out).code == 0
+    for row in jsonl(regard("explain", out, "--file", path, "--format", "jsonl")):
+        assert len(row["parts"]) == 2
+        assert sum(part["weight"] for part in row["parts"]) == pytest.approx(1)
+        for first, last, weight in ((part["start"], part["end"], part["weight"]) for part in row["parts"]):
+            for units in ("sentences", "tokens"):
+                own = [unit["weight"] for unit in row[units] if first <= unit["start"] < last]
+                assert sum(own) == pytest.approx(weight)
+
+
+def test_help_and_version_cost_no_torch() -> None:
+    code = (
+        "import sys, regard.cli\n"
+        "try: regard.cli.main(sys.argv[1:])\n"
+        "except SystemExit: pass\n"
+        "assert not {'torch', 'sklearn', 'numpy', 'rich'} & set(sys.modules), 'loaded'"
+    )
+    for option in ("--help", "--version"):
+        done = subprocess.run([sys.executable, "-c", code, option], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert "regard" in done.stdout
+
+
+def test_output_is_utf8_whatever_the_locale_says(run: Path) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-W", "error", "-m", "regard.cli", "predict", run, "-"]
+    done = subprocess.run(command, env=environment, input="好 film 🎬\n".encode(), capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.decode("utf-8"))["text"] == "好 film 🎬"
+
+
+def test_no_command_shows_help(regard: Regard) -> None:
+    said = regard()
+    assert said.code == 0
+    assert "train" in said.out
+
+
+def test_the_demo_shows_what_it_learned(regard: Regard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from regard import demo
+    from regard.data.reviews import splits
+
+    monkeypatch.setattr(demo, "splits", lambda: splits(train=40, dev=10, test=10))
+    monkeypatch.setattr(demo, "SETTINGS", {**demo.SETTINGS, "hidden": 8, "query": 8, "embedding": 8, "epochs": 1})
+    out = tmp_path / "[/demo]"
+    said = regard("demo", "--out", out, "--seed", 3)
+    assert said.code == 0
+    assert "The words that decide are known here" in said.out
+    assert str(out / "page.html") in said.out
+    assert (out / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert 0 <= json.loads((out / "run" / "metrics.json").read_text())["plausibility"]["weight_on_evidence"] <= 1
+    assert regard("demo", "--out", out).code == 0, "a demo may be given twice"

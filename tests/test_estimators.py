@@ -1,0 +1,303 @@
+"""The scikit-learn face: fits in its tools, takes what users have, and comes back from a folder as it went."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import regard
+from regard import InputError, TextClassifier, TextRegressor
+
+SMALL: dict[str, Any] = {
+    "hidden": 8,
+    "embedding": 8,
+    "query": 8,
+    "epochs": 2,
+    "lr": 0.05,
+    "min_count": 1,
+    "device": "cpu",
+}
+TEXTS = ["a good film", "a bad film", "good food", "bad food", "good book", "bad book"] * 4
+LABELS = ["pos", "neg", "pos", "neg", "pos", "neg"] * 4
+STARS = [5.0, 1.0, 4.0, 2.0, 4.5, 1.5] * 4
+
+
+def classifier(**options: Any) -> TextClassifier:
+    return TextClassifier(**{**SMALL, **options})
+
+
+@pytest.fixture(scope="module")
+def fitted() -> TextClassifier:
+    return classifier(epochs=6).fit(TEXTS, LABELS)
+
+
+def test_it_learns(fitted: TextClassifier) -> None:
+    assert fitted.classes_.tolist() == ["neg", "pos"]
+    assert fitted.predict(["good good", "bad bad"]).tolist() == ["pos", "neg"]
+    assert fitted.score(TEXTS, LABELS) == 1
+
+
+CONTAINERS: dict[str, Callable[[list[Any]], Any]] = {
+    "list": list,
+    "tuple": tuple,
+    "array": np.array,
+    "objects": lambda values: np.array(values, dtype=object),
+    "column vector": lambda values: np.array(values).reshape(-1, 1),
+    "pandas": pd.Series,
+    "pandas with an odd index": lambda values: pd.Series(values, index=range(100, 100 + len(values))),
+    "pandas strings": lambda values: pd.Series(values, dtype="string" if isinstance(values[0], str) else None),
+    "polars": pl.Series,
+}
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_texts_and_labels_come_in_any_container(fitted: TextClassifier, container: str) -> None:
+    make = CONTAINERS[container]
+    model = classifier(epochs=6).fit(make(TEXTS), make(LABELS))
+    np.testing.assert_array_equal(model.predict_proba(make(TEXTS)), fitted.predict_proba(TEXTS))
+    assert model.predict(make(TEXTS[:2])).tolist() == ["pos", "neg"]
+    rating = TextRegressor(**SMALL).fit(make(TEXTS), make(STARS))
+    assert rating.predict(make(TEXTS)).shape == (24,)
+
+
+LABELLINGS: dict[str, list[Any]] = {
+    "strings": LABELS,
+    "whole numbers": [3 if label == "pos" else -1 for label in LABELS],
+    "fractions": [0.5 if label == "pos" else 1.5 for label in LABELS],
+    "truth values": [label == "pos" for label in LABELS],
+    "numbers out of the alphabet's order": [10 if label == "pos" else 9 for label in LABELS],
+    "strings out of the numbers' order": ["10" if label == "pos" else "9" for label in LABELS],
+    "three classes": ["a", "b", "c"] * 8,
+    "dates": [np.datetime64("2020-01-01") if label == "pos" else np.datetime64("2021-01-01") for label in LABELS],
+}
+
+
+@pytest.mark.parametrize("name", LABELLINGS)
+def test_labels_keep_type_and_order_through_a_folder(tmp_path: Path, name: str) -> None:
+    labels = LABELLINGS[name]
+    model = classifier().fit(TEXTS, labels)
+    assert model.classes_.tolist() == sorted(set(np.array(labels).tolist()))
+    probabilities = model.predict_proba(TEXTS)
+    assert probabilities.shape == (24, len(model.classes_))
+    np.testing.assert_allclose(probabilities.sum(1), 1)
+    np.testing.assert_array_equal(model.predict(TEXTS), model.classes_[probabilities.argmax(1)])
+    model.save(tmp_path / "run")
+    again = regard.load(tmp_path / "run")
+    assert isinstance(again, TextClassifier)
+    assert again.get_params() == model.get_params()
+    np.testing.assert_array_equal(again.predict_proba(TEXTS), probabilities)
+    if name != "dates":  # which a folder keeps as strings
+        assert again.classes_.dtype == model.classes_.dtype
+        np.testing.assert_array_equal(again.predict(TEXTS), model.predict(TEXTS))
+
+
+def test_a_column_is_the_probability_of_its_class() -> None:
+    """The class with the higher probability for a text that only it was seen with, whatever its place."""
+    for positive, negative in ((1, 0), (0, 1), ("a", "b"), ("b", "a")):
+        labels = [positive if label == "pos" else negative for label in LABELS]
+        model = classifier(epochs=6).fit(TEXTS, labels)
+        row = model.predict_proba(["good good"])[0]
+        assert row[model.classes_.tolist().index(positive)] > 0.5
+
+
+def test_a_regressor_comes_back_from_a_folder(tmp_path: Path) -> None:
+    model = TextRegressor(**{**SMALL, "levels": 2, "pooling": "apln", "encoder": "cnn", "windows": (1, 2)})
+    model.fit(TEXTS, STARS).save(tmp_path / "run")
+    again = regard.load(str(tmp_path / "run"))
+    assert isinstance(again, TextRegressor)
+    np.testing.assert_array_equal(again.predict(TEXTS), model.predict(TEXTS))
+    assert again.get_params() == model.get_params()
+
+
+def test_a_run_of_the_command_line_is_a_model_and_the_other_way_round(
+    run: Path, fitted: TextClassifier, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from regard.cli import main
+
+    assert regard.load(run).predict(["good film"])[0] in {"1", "2", "3", "4", "5"}
+    fitted.save(tmp_path / "run")
+    assert main(["predict", str(tmp_path / "run"), "good good"]) == 0
+    assert '"prediction": "pos"' in capsys.readouterr().out
+
+
+def test_saving_leaves_other_folders_alone(fitted: TextClassifier, tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("mine")
+    with pytest.raises(InputError, match="is not a run of regard"):
+        fitted.save(tmp_path)
+    assert (tmp_path / "README.md").read_text() == "mine"
+    fitted.save(tmp_path / "run")
+    fitted.save(tmp_path / "run")
+
+
+# In the tools of scikit-learn
+
+
+def test_clone_and_parameters() -> None:
+    model = classifier(pooling="apln", windows=(2, 3), verbose=True)
+    copy = clone(model)
+    assert copy is not model
+    assert copy.get_params() == model.get_params()
+    assert copy.set_params(hidden=3).hidden == 3
+    assert repr(TextClassifier(hidden=3)) == "TextClassifier(hidden=3)"
+    with pytest.raises(ValueError, match="Invalid parameter"):
+        model.set_params(hiden=3)
+
+
+def test_pipeline_grid_and_cross_validation() -> None:
+    pipe = Pipeline([("calm", FunctionTransformer(lower)), ("model", classifier())])
+    grid = GridSearchCV(pipe, {"model__pooling": ["average", "max"]}, cv=2, error_score="raise").fit(TEXTS, LABELS)
+    assert grid.best_params_["model__pooling"] in ("average", "max")
+    assert grid.predict(TEXTS[:2]).shape == (2,)
+    assert grid.best_estimator_.predict_proba(TEXTS).shape == (24, 2)
+    assert cross_val_score(classifier(), pd.Series(TEXTS), pd.Series(LABELS), cv=3, error_score="raise").shape == (3,)
+    scores = cross_val_score(TextRegressor(**SMALL), TEXTS, STARS, cv=2, scoring="r2", error_score="raise")
+    assert scores.shape == (2,)
+
+
+def lower(texts: list[str]) -> list[str]:
+    return [text.lower() for text in texts]
+
+
+def test_same_seed_same_answers() -> None:
+    one, two, three = (classifier(seed=seed).fit(TEXTS, LABELS).predict_proba(TEXTS) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one, two)
+    assert (one != three).any()
+
+
+def test_before_fit_there_are_no_answers() -> None:
+    for ask in ("predict", "predict_proba", "explain_all"):
+        with pytest.raises(NotFittedError):
+            getattr(classifier(), ask)(["good"])
+    with pytest.raises(NotFittedError):
+        TextRegressor().predict(["good"])
+
+
+def test_no_texts_give_no_answers(fitted: TextClassifier) -> None:
+    assert fitted.predict_proba([]).shape == (0, 2)
+    assert fitted.predict([]).shape == (0,)
+    assert fitted.explain_all([]) == []
+
+
+def test_texts_without_a_word_are_answered(fitted: TextClassifier) -> None:
+    assert np.isfinite(fitted.predict_proba(["", "…", " ", "good"])).all()
+    assert fitted.explain("").tokens == ()
+    for levels in (2, 3):
+        model = classifier(levels=levels, encoder="bilstm", pooling="apln").fit(
+            [*TEXTS, "", " "], [*LABELS, "pos", "neg"]
+        )
+        assert np.isfinite(model.predict_proba(["", "good"])).all()
+
+
+def test_a_huge_word_is_one_word(fitted: TextClassifier) -> None:
+    assert np.isfinite(fitted.predict_proba(["a" * 2**20])).all()
+
+
+# Explanations
+
+
+def test_explanations_draw_themselves(fitted: TextClassifier) -> None:
+    shown = fitted.explain("a <b>good</b> film & more\x1b")
+    assert shown.prediction.value == "pos"
+    assert sum(token.weight for token in shown.tokens) == pytest.approx(1)
+    drawn = shown._repr_html_()
+    assert "good" in drawn
+    assert "<b>good" not in drawn
+    assert "\x1b" not in drawn
+    assert [item.text for item in fitted.explain_all(["one", "two"])] == ["one", "two"]
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("texts", "labels", "message"),
+    [
+        ("good film", ["a"], "one str was given where several texts"),
+        (["good", None], ["a", "b"], "text 1 is None, a NoneType"),
+        (["good", 3.0], ["a", "b"], "text 1 is 3.0, a float"),
+        ([b"good", b"bad"], ["a", "b"], "text 0 is b'good', a bytes"),
+        (pd.DataFrame({"a": ["x", "y"], "b": ["x", "y"]}), ["a", "b"], "a table of 2 columns"),
+        (["good", "bad"], ["a"], "2 texts and 1 labels"),
+        ([], [], "0 texts were given; at least two"),
+        (["good"], ["a"], "1 texts were given; at least two"),
+        (["good", "bad"], ["a", "a"], "one class only .'a'."),
+        (["good", "bad"], ["a", None], "label 1 is missing .None."),
+        (["good", "bad"], [1.0, float("nan")], "label 1 is missing .nan."),
+        (["good", "bad"], pd.Series(["a", None], dtype="string"), "label 1 is missing"),
+        (["good", "bad"], pl.Series(["a", None]), "label 1 is missing"),
+        (["good", "bad"], np.array([1, "a"], dtype=object), "labels of the types int, str were given"),
+    ],
+)
+def test_a_classifier_refuses(texts: Any, labels: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        classifier().fit(texts, labels)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([1.0, float("nan")], "row 1: the label 'nan' is not a number"),
+        ([1.0, float("inf")], "'inf' is not a number"),
+        ([1.0, None], "'None' is not a number"),
+        (["1", "much"], "'much' is not a number"),
+        ([10**400, 1], "is not a number"),
+        ([2.0, 2.0], "all labels are 2.0"),
+    ],
+)
+def test_a_regressor_refuses(values: list[Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        TextRegressor(**SMALL).fit(["good", "bad"], values)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"hidden": 0}, "hidden = 0: from 1"),
+        ({"hidden": "8"}, "hidden = '8': a whole number"),
+        ({"pooling": "mean"}, "'mean' is unknown"),
+        ({"norm": "none"}, "norm = 'none': accepted are"),
+        ({"windows": 3}, "windows = 3: a list of whole numbers"),
+        ({"device": "cuda:99"}, "PyTorch sees"),
+        ({"lr": 1e9, "batch_size": 4}, "training diverged"),
+    ],
+)
+def test_options_are_checked_when_fitting(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        classifier(**options).fit(TEXTS, LABELS)
+
+
+def test_explain_takes_one_text(fitted: TextClassifier) -> None:
+    with pytest.raises(InputError, match="explain takes one text; a list was given"):
+        fitted.explain(["good"])  # type: ignore[arg-type]
+
+
+def test_a_foreign_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such folder"):
+        regard.load(tmp_path / "none")
+    with pytest.raises(InputError, match="not a finished run"):
+        regard.load(tmp_path)
+
+
+def test_importing_regard_loads_no_heavy_library() -> None:
+    code = "import sys, regard; dir(regard); print({'torch', 'sklearn', 'numpy', 'rich'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+def test_public_names() -> None:
+    assert all(getattr(regard, name) is not None for name in regard.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        regard.nothing  # noqa: B018

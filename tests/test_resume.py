@@ -1,0 +1,360 @@
+"""Killed at any moment, a run goes on to the very weights of an unbroken one; and what --resume says and refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command import TINY, Regard
+from regard import files, runs
+from regard.config import Config
+from regard.recording import Silent
+from regard.runs import train_run
+
+SMALL = {"hidden": 8, "embedding": 8, "query": 8, "epochs": 4, "batch_size": 16, "device": "cpu"}
+
+
+class Killed(BaseException):
+    """What `kill -9` is to a test: nobody expects it, so nobody cleans up after it."""
+
+
+class Mortal(Silent):
+    """Dies as the given epoch begins, or at its third step."""
+
+    def __init__(self, begin: int = 0, step: int = 0):
+        self.fatal, self.fatal_step = begin, step
+        self.epoch = self.steps = 0
+
+    def begin(self, epoch: int, epochs: int, steps: int) -> None:
+        self.epoch, self.steps = epoch, 0
+        if epoch == self.fatal:
+            raise Killed
+
+    def step(self, loss: float | None) -> None:
+        self.steps += 1
+        if (self.epoch, self.steps) == (self.fatal_step, 3):
+            raise Killed
+
+
+class Listener(Silent):
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def note(self, sentence: str) -> None:
+        self.notes.append(sentence)
+
+
+def config_of(table: Path, **options: object) -> Config:
+    return Config().override({**SMALL, "train": str(table), **options})
+
+
+def start(config: Config, out: Path, recorder: Silent | None = None) -> None:
+    train_run(config, out, False, False, recorder or Silent())
+
+
+def go_on(config: Config, out: Path) -> list[str]:
+    listener = Listener()
+    train_run(config, out, True, False, listener)
+    return listener.notes
+
+
+def weights(out: Path) -> bytes:
+    return (out / "weights.safetensors").read_bytes()
+
+
+def told(out: Path) -> dict[str, Any]:
+    """metrics.json without the times."""
+    metrics: dict[str, Any] = json.loads((out / "metrics.json").read_text())
+    del metrics["seconds"]
+    for record in metrics["history"]:
+        del record["seconds"]
+    return metrics
+
+
+def assert_same_run(out: Path, unbroken: Path) -> None:
+    assert weights(out) == weights(unbroken)
+    assert told(out) == told(unbroken)
+    assert sorted(os.listdir(out)) == sorted(os.listdir(unbroken))
+    assert "checkpoint.safetensors" not in os.listdir(out)
+
+
+KINDS: dict[str, dict[str, object]] = {
+    "adam": {},
+    "adagrad": {"optimizer": "adagrad", "l2": 0.001},
+    "sgd": {"optimizer": "sgd", "lr": 0.5},
+    "much dropout": {"dropout": 0.7, "encoder": "cnn", "pooling": "max"},
+    "two levels": {"levels": 2, "encoder": "bilstm", "pooling": "apln"},
+    "three levels": {"levels": 3, "pooling": "norm_unit"},
+    "frozen": {"freeze_embeddings": True, "encoder": "affine"},
+    "a regression": {"task": "regression", "pooling": "apln", "norm": "sample"},
+    "dot attention": {"attention": "dot", "vtw": 0.1},
+    "no dev": {"dev_fraction": 0.0},
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_killed_run_goes_on_to_the_same_weights(table: Path, tmp_path: Path, kind: str) -> None:
+    config = config_of(table, **KINDS[kind])
+    start(config, tmp_path / "unbroken")
+    with pytest.raises(Killed):
+        start(config, tmp_path / "killed", Mortal(step=3))
+    assert os.listdir(tmp_path / "killed") == ["checkpoint.safetensors"]
+    assert "going on after epoch 2" in go_on(config, tmp_path / "killed")
+    assert_same_run(tmp_path / "killed", tmp_path / "unbroken")
+
+
+def test_early_stopping_comes_at_the_same_epoch(table: Path, tmp_path: Path) -> None:
+    config = config_of(table, epochs=30, patience=2, lr=0.2)
+    start(config, tmp_path / "unbroken")
+    found = told(tmp_path / "unbroken")
+    assert found["best_epoch"] + 2 == found["epochs"] < 30
+    for epoch in (found["best_epoch"] + 1, found["epochs"]):  # the best weights are then not the latest ones
+        out = tmp_path / f"killed {epoch}"
+        with pytest.raises(Killed):
+            start(config, out, Mortal(begin=epoch))
+        go_on(config, out)
+        assert_same_run(out, tmp_path / "unbroken")
+
+
+def test_killed_before_the_first_checkpoint_nothing_is_there(table: Path, tmp_path: Path) -> None:
+    config = config_of(table)
+    with pytest.raises(Killed):
+        start(config, tmp_path / "deep" / "run", Mortal(step=1))
+    assert list(tmp_path.iterdir()) == []
+    notes = go_on(config, tmp_path / "deep" / "run")
+    assert f"{tmp_path / 'deep' / 'run'} has no checkpoint to go on from; starting at the beginning" in notes
+    start(config, tmp_path / "unbroken")
+    assert_same_run(tmp_path / "deep" / "run", tmp_path / "unbroken")
+
+
+def test_killed_twice(table: Path, tmp_path: Path) -> None:
+    config = config_of(table)
+    start(config, tmp_path / "unbroken")
+    with pytest.raises(Killed):
+        start(config, tmp_path / "killed", Mortal(begin=2))
+    with pytest.raises(Killed):
+        train_run(config, tmp_path / "killed", True, False, Mortal(step=4))
+    assert "going on after epoch 3" in go_on(config, tmp_path / "killed")
+    assert_same_run(tmp_path / "killed", tmp_path / "unbroken")
+
+
+def after(count: int, real: Callable[..., Any]) -> Callable[..., Any]:
+    """The function until it was called so many times; then death."""
+    calls = [0]
+
+    def dying(*given: Any, **more: Any) -> Any:
+        calls[0] += 1
+        if calls[0] > count:
+            raise Killed
+        return real(*given, **more)
+
+    return dying
+
+
+@pytest.mark.parametrize("moved", range(7))
+def test_killed_while_the_finished_run_is_saved(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moved: int
+) -> None:
+    """Before the first of six files is moved to its place, between any two, and before the checkpoint is removed."""
+    config, out = config_of(table, epochs=2), tmp_path / "killed"
+    start(config, tmp_path / "unbroken")
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "clear", lambda *_: None)  # the dead tidy nothing up
+        patch.setattr(os, "replace", after(2 + moved, os.replace))  # two checkpoints go first
+        patch.setattr(Path, "unlink", after(2, Path.unlink))  # the old checkpoint and the old last file
+        with pytest.raises(Killed):
+            start(config, out)
+    assert (out / "checkpoint.safetensors").exists()
+    assert "going on after epoch 2" in go_on(config, out)
+    assert_same_run(out, tmp_path / "unbroken")
+
+
+def test_killed_while_a_checkpoint_is_written(table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = config_of(table)
+    start(config, tmp_path / "unbroken")
+    for written in (0, 2):
+        out = tmp_path / f"killed {written}"
+        with monkeypatch.context() as patch:
+            patch.setattr(files, "clear", lambda *_: None)
+            patch.setattr(os, "fsync", after(written, os.fsync))
+            with pytest.raises(Killed):
+                start(config, out)
+        assert ".checkpoint.safetensors.partial" in os.listdir(out)
+        go_on(config, out)
+        assert_same_run(out, tmp_path / "unbroken")
+
+
+def test_a_run_that_was_overwriting_another_goes_on_too(table: Path, tmp_path: Path) -> None:
+    old, new, out = config_of(table, seed=5), config_of(table), tmp_path / "run"
+    start(new, tmp_path / "unbroken")
+    start(old, out)
+    before = weights(out)
+    with pytest.raises(Killed):
+        train_run(new, out, False, True, Mortal(begin=2))
+    assert weights(out) == before, "the old run stays until the new one is whole"
+    go_on(new, out)
+    assert_same_run(out, tmp_path / "unbroken")
+
+
+def test_a_start_that_fails_does_not_spoil_the_run_it_would_overwrite(
+    regard: Regard, table: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    start(config_of(table), out)
+    before = weights(out)
+    assert regard("train", table, *TINY, "--out", out, "--overwrite", "--encoder", "gru").code == 2
+    assert weights(out) == before
+    assert regard("predict", out, "good film").code == 0
+
+
+def test_seeds(table: Path, tmp_path: Path) -> None:
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        start(config_of(table, seed=seed), tmp_path / name)
+    assert weights(tmp_path / "a") == weights(tmp_path / "b")
+    assert weights(tmp_path / "a") != weights(tmp_path / "c")
+
+
+def test_more_epochs_may_be_asked_for(table: Path, tmp_path: Path) -> None:
+    start(config_of(table, patience=0), tmp_path / "unbroken")
+    with pytest.raises(Killed):
+        start(config_of(table, patience=0, epochs=3), tmp_path / "killed", Mortal(begin=3))
+    go_on(config_of(table, patience=0), tmp_path / "killed")
+    assert_same_run(tmp_path / "killed", tmp_path / "unbroken")
+
+
+# What --resume says and refuses
+
+
+def halfway(table: Path, out: Path) -> None:
+    with pytest.raises(Killed):
+        start(config_of(table), out, Mortal(begin=3))
+
+
+OPTIONS = ("--hidden", 8, "--embedding", 8, "--query", 8, "--epochs", 4, "--batch-size", 16, "--device", "cpu")
+
+
+@pytest.mark.parametrize("end", ["killed", "finished"])
+@pytest.mark.parametrize("other", [("--lr", 0.5), ("--seed", 1), ("--levels", 2), ("--dev-fraction", 0.2), ("--l2", 1)])
+def test_other_options_are_refused(
+    regard: Regard, table: Path, tmp_path: Path, end: str, other: tuple[str, int]
+) -> None:
+    out = tmp_path / "run"
+    if end == "killed":
+        halfway(table, out)
+    else:
+        start(config_of(table), out)
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    said = regard("train", table, *OPTIONS, *other, "--out", out, "--resume")
+    assert said.code == 2
+    assert f"{out}: was begun with other options or other texts" in said.complaint
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    assert regard("train", table, *OPTIONS, "--out", out, "--resume").code == 0
+
+
+def test_other_texts_are_refused(regard: Regard, table: Path, tmp_path: Path) -> None:
+    halfway(table, tmp_path / "run")
+    lines = table.read_text().splitlines(keepends=True)
+    other = tmp_path / "other.csv"
+    other.write_text("".join(lines[:-1]))
+    said = regard("train", other, *OPTIONS, "--out", tmp_path / "run", "--resume")
+    assert "was begun with other options or other texts" in said.complaint
+    moved = tmp_path / "moved.csv"
+    moved.write_text("".join(lines))
+    assert regard("train", moved, *OPTIONS, "--out", tmp_path / "run", "--resume").code == 0, "a path is no text"
+
+
+def test_a_finished_run_is_only_reported(regard: Regard, table: Path, tmp_path: Path) -> None:
+    start(config_of(table), tmp_path / "run")
+    before = (tmp_path / "run" / "weights.safetensors").stat().st_mtime_ns
+    said = regard("train", table, *OPTIONS, "--out", tmp_path / "run", "--resume")
+    assert said.code == 0
+    assert f"{tmp_path / 'run'} is finished after 4 epochs; nothing is left to do" in said.err
+    assert "accuracy" in said.out
+    assert (tmp_path / "run" / "weights.safetensors").stat().st_mtime_ns == before
+
+
+def test_runs_without_a_place_get_the_next_name(
+    regard: Regard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("stars", "stars-2"):
+        assert f"saved in runs/{name};" in regard("train", table, *TINY).out
+    assert "saved in runs/stars;" in regard("train", table, *TINY, "--overwrite").out
+    assert "runs/stars-2 is finished" in regard("train", table, *TINY, "--resume").err
+    assert sorted(os.listdir("runs")) == ["stars", "stars-2"]
+
+
+def test_the_unfinished_one_of_several_runs_is_resumed(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "FOLDER", tmp_path)
+    halfway(table, tmp_path / "stars")
+    start(config_of(table, seed=3), tmp_path / "stars-2")
+    _, folder = train_run(config_of(table), None, True, False, Silent())
+    assert folder == tmp_path / "stars"
+    assert not (folder / "checkpoint.safetensors").exists()
+
+
+@pytest.mark.parametrize("name", ["films/train.csv", "films/data.csv", "films.csv", "films.csv.gz"])
+def test_a_run_is_named_after_its_texts(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert runs.find_folder(name, None, resume=False, overwrite=False) == Path("runs/films")
+
+
+@pytest.mark.slow
+def test_kill_9(table: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "regard.cli", "train", table, *TINY, "--epochs", "40", "--patience", "0"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    quiet: dict[str, Any] = {"env": environment, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    subprocess.run([*command, "--out", tmp_path / "unbroken"], **quiet, check=True)
+    with subprocess.Popen([*command, "--out", tmp_path / "killed"], **quiet) as process:
+        while not (tmp_path / "killed" / "checkpoint.safetensors").exists():
+            assert process.poll() is None
+            time.sleep(0.001)
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    subprocess.run([*command, "--out", tmp_path / "killed", "--resume"], **quiet, check=True)
+    assert_same_run(tmp_path / "killed", tmp_path / "unbroken")
+
+
+def test_a_file_of_texts_that_changed_its_name_only(table: Path) -> None:
+    from regard.data.readers import read
+    from regard.training.fit import fingerprint
+
+    examples = read(table).examples
+    one, other = config_of(table), config_of(table, train="elsewhere.csv", epochs=9)
+    assert fingerprint(one, examples, None) == fingerprint(other, examples, None)
+    assert fingerprint(one, examples, None) != fingerprint(one, examples[:-1], examples[-1:])
+    assert fingerprint(one, examples, None) != fingerprint(config_of(table, seed=1), examples, None)
+
+
+def test_what_is_written_over_is_never_half_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of several files the old last one goes before the first new one comes."""
+    files.write_all(tmp_path, {"first": b"old", "last": b"old"})
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", after(1, os.replace))
+        with pytest.raises(Killed):
+            files.write_all(tmp_path, {"first": b"new", "last": b"new"})
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"first": b"new"}
+    files.write_all(tmp_path, {"last": b"old"})
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", after(0, os.replace))
+        with pytest.raises(Killed):
+            files.write_all(tmp_path, {"last": b"new"})
+    assert (tmp_path / "last").read_bytes() == b"old", "a single file is replaced at once"
+
+
+def test_a_place_that_is_free_is_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in (Path("a"), Path("a/b/c"), tmp_path / "d", Path()):
+        files.check_place(folder)
+    assert os.listdir() == []

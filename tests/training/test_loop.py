@@ -1,0 +1,217 @@
+"""The loop: one step by hand, the best epoch kept, patience, divergence, and the task learned in the user's unit."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from regard.config import Config, Model, Training
+from regard.data.collate import collate
+from regard.data.tokenizer import Indexed
+from regard.errors import InputError
+from regard.models.build import build
+from regard.models.classifier import Classifier
+from regard.models.tasks import Binary, Regression
+from regard.recording import Silent
+from regard.records import Example
+from regard.training import loop
+from regard.training.checkpoint import Progress, read_checkpoint, write_checkpoint
+from regard.training.fit import fit
+from regard.training.loop import Texts, train
+
+TASK = Binary(("no", "yes"))
+PLAIN = Training(optimizer="sgd", lr=0.5, dropout=0.0, clip=0.0, epochs=1, device="cpu")
+WORDS = [[2, 3], [4], [3, 4, 2], [5, 5]]
+TEXTS = Texts([Indexed(np.array(ids, np.int32)) for ids in WORDS], np.array([0.0, 1.0, 0.0, 1.0]))
+
+
+def make(**options: Any) -> Classifier:
+    torch.manual_seed(3)
+    return build(Model(embedding=4, hidden=4, query=4, **options), 6, 1)
+
+
+def changed(config: Training, **options: Any) -> dict[str, torch.Tensor]:
+    """How far one epoch of a single batch moves each weight."""
+    model = make(**options)
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    train(model, TASK, TEXTS, None, config, Silent())
+    return {name: value - before[name] for name, value in model.state_dict().items()}
+
+
+def test_one_step_goes_down_the_gradient_of_the_mean_loss() -> None:
+    model = make()
+    TASK.loss(model(collate(TEXTS.indexed, 1)).logits, torch.from_numpy(TEXTS.labels)).backward()
+    for name, parameter in model.named_parameters():
+        assert parameter.grad is not None
+        torch.testing.assert_close(changed(PLAIN)[name], -0.5 * parameter.grad, rtol=1e-4, atol=1e-7)
+
+
+def test_the_penalty_adds_its_own_gradient() -> None:
+    """c (VᵀW)² moves V by −lr · 2c (VᵀW) W and W by −lr · 2c (VᵀW) V, beside what the loss does."""
+    without, with_it = (changed(Training(**{**vars(PLAIN), "vtw": c}), attention="dot") for c in (0.0, 0.7))
+    model = make(attention="dot")
+    v, w = model.levels[0].pooling.scorer.query.detach(), model.head.weight.detach()[0]
+    moved = {name: with_it[name] - without[name] for name in with_it}
+    torch.testing.assert_close(moved["levels.0.pooling.scorer.query"], -0.5 * 2 * 0.7 * (v @ w) * w)
+    torch.testing.assert_close(moved["head.weight"][0], -0.5 * 2 * 0.7 * (v @ w) * v)
+    assert moved["embedding.weight"].abs().max() == 0
+
+
+def test_clip_limits_the_step() -> None:
+    free, clipped = changed(PLAIN), changed(Training(**{**vars(PLAIN), "clip": 1e-3}))
+    length = math.sqrt(sum(float(value.square().sum()) for value in clipped.values()))
+    assert length == pytest.approx(0.5 * 1e-3, rel=1e-3)
+    assert math.sqrt(sum(float(value.square().sum()) for value in free.values())) > length
+
+
+def test_frozen_embeddings_stay() -> None:
+    moved = changed(PLAIN, freeze_embeddings=True)
+    assert moved["embedding.weight"].abs().max() == 0
+    assert moved["head.weight"].abs().max() > 0
+
+
+def test_padding_stays_zero() -> None:
+    assert changed(Training(**{**vars(PLAIN), "l2": 0.1}))["embedding.weight"][0].abs().max() == 0
+
+
+def scripted(monkeypatch: pytest.MonkeyPatch, accuracies: list[float]) -> None:
+    """Dev scores as given, whatever the model says."""
+    real, left = loop.evaluate, iter(accuracies)
+
+    def evaluate(*given: Any) -> Any:
+        scores, statistics = real(*given)
+        return {**scores, "accuracy": next(left), "log_loss": 1.0}, statistics
+
+    monkeypatch.setattr(loop, "evaluate", evaluate)
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "patience", "best", "epochs"),
+    [
+        ([0.5, 0.9, 0.8, 0.7, 0.95], 2, 2, 4),
+        ([0.5, 0.9, 0.8, 0.95, 0.7], 2, 4, 5),
+        ([0.5, 0.9, 0.8, 0.7, 0.6], 0, 2, 5),
+        ([0.5, 0.5, 0.5, 0.5, 0.5], 3, 1, 4),  # the first of equal ones
+        ([0.0, 0.0, 0.0, 0.0, 0.1], 4, 5, 5),
+    ],
+)
+def test_the_best_epoch_is_kept_and_patience_ends_it(
+    monkeypatch: pytest.MonkeyPatch, accuracies: list[float], patience: int, best: int, epochs: int
+) -> None:
+    config, model = Training(**{**vars(PLAIN), "epochs": 5, "patience": patience}), make()
+    with monkeypatch.context() as patch:
+        scripted(patch, accuracies)
+        progress = train(model, TASK, TEXTS, TEXTS, config, Silent())
+    assert (progress.best_epoch, progress.epoch) == (best, epochs)
+    # the weights are those of a run that ended with its best epoch
+    other = make()
+    train(other, TASK, TEXTS, None, Training(**{**vars(PLAIN), "epochs": best}), Silent())
+    assert all(torch.equal(value, other.state_dict()[name]) for name, value in model.state_dict().items())
+    assert not model.training
+
+
+def test_without_dev_the_last_epoch_counts() -> None:
+    progress = train(make(), TASK, TEXTS, None, Training(**{**vars(PLAIN), "epochs": 7, "patience": 1}), Silent())
+    assert progress.best_epoch == progress.epoch == 7
+    assert "dev" not in progress.history[0]
+    assert progress.history[0]["train"]["accuracy"] >= 0
+
+
+@pytest.mark.parametrize("rate", [1e9, 1e30])
+@pytest.mark.parametrize("optimizer", ["adam", "adagrad", "sgd"])
+def test_divergence_is_told(rate: float, optimizer: str) -> None:
+    config = Training(**{**vars(PLAIN), "optimizer": optimizer, "lr": rate, "epochs": 20, "batch_size": 2})
+    with pytest.raises(InputError, match=r"training diverged: .* try a smaller lr"):
+        train(make(), TASK, TEXTS, None, config, Silent())
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "adagrad", "sgd"])
+def test_every_optimizer_learns(optimizer: str) -> None:
+    config = Training(**{**vars(PLAIN), "optimizer": optimizer, "lr": None, "epochs": 60, "batch_size": 2})
+    progress = train(make(), TASK, TEXTS, None, config, Silent())
+    assert progress.history[-1]["loss"] < progress.history[0]["loss"]
+
+
+def test_bf16_stays_finite() -> None:
+    config = Training(**{**vars(PLAIN), "bf16": True})
+    progress = train(make(encoder="cnn", pooling="apln"), TASK, TEXTS, TEXTS, config, Silent())
+    assert math.isfinite(progress.history[0]["loss"])
+
+
+def test_a_checkpoint_brings_model_optimiser_and_history_back(tmp_path: Path) -> None:
+    for name in ("adam", "adagrad", "sgd"):
+        model, config = make(), Training(**{**vars(PLAIN), "optimizer": name, "lr": 0.1})
+        optimizer = loop.make_optimizer(model, config)
+        for _ in range(2):
+            sum(parameter.square().sum() for parameter in model.parameters()).backward()  # type: ignore[union-attr]
+            optimizer.step()
+        progress = Progress(2, 1, {"w": torch.ones(2)}, [{"epoch": 1, "dev": {"accuracy": 0.1 + 0.2}}, {"epoch": 2}])
+        write_checkpoint(tmp_path / name, "me", progress, model, optimizer)
+        other = make()
+        with torch.no_grad():
+            other.head.weight.zero_()
+        found_optimizer = loop.make_optimizer(other, config)
+        found = read_checkpoint(tmp_path / name, "me", other, found_optimizer)
+        assert (found.epoch, found.best_epoch, found.history) == (2, 1, progress.history)
+        assert torch.equal(found.best["w"], progress.best["w"])
+        assert all(torch.equal(value, model.state_dict()[key]) for key, value in other.state_dict().items())
+        states = (found_optimizer.state_dict()["state"], optimizer.state_dict()["state"])
+        assert states[0].keys() == states[1].keys()
+        for place, state in states[1].items():
+            assert state.keys() == states[0][place].keys()
+            assert all(torch.equal(value, states[0][place][key]) for key, value in state.items())
+        with pytest.raises(InputError, match="other options or other texts"):
+            read_checkpoint(tmp_path / name, "somebody", other, found_optimizer)
+
+
+# fit
+
+
+SMALL = {"embedding": 8, "query": 8, "min_count": 1, "device": "cpu", "lr": 0.05}
+
+
+def test_a_regression_learns_in_the_unit_of_the_user() -> None:
+    """Far from 0 and wide: without the norm of the targets nothing near would come out."""
+    examples = [Example(*pair) for pair in [("good film", 5200.0), ("bad film", 5000.0)] * 10]
+    config = Config().override({**SMALL, "task": "regression", "epochs": 60, "patience": 0})
+    trained = fit(config, examples, None, Silent())
+    assert isinstance(trained.task, Regression)
+    assert (trained.task.mean, trained.task.scale) == (5100, 100)
+    good, bad = trained.answers(["good film", "bad film"])[:, 0]
+    assert good == pytest.approx(5200, abs=30)
+    assert bad == pytest.approx(5000, abs=30)
+    assert trained.metrics["dev"]["rmse"] < 30
+    assert trained.metrics["history"][0]["loss"] < 10, "the loss is of the normalised numbers"
+
+
+def test_what_is_held_out_is_not_learned_from() -> None:
+    examples = [Example(f"word{row} film", str(row % 2), row) for row in range(20)]
+    trained = fit(Config().override({**SMALL, "epochs": 1, "dev_fraction": 0.2}), examples, None, Silent())
+    assert trained.metrics["texts"] == 16
+    assert trained.metrics["dev"]["n"] == 4
+    assert sum(f"word{row}" in trained.tokenizer.vocabulary for row in range(20)) == 16
+
+
+def test_a_label_of_dev_that_training_lacks_is_refused() -> None:
+    examples = [Example("good", "a", 1), Example("bad", "b", 2)]
+    with pytest.raises(InputError, match="the dev texts, row 7: the label 'c' was not among"):
+        fit(Config().override({**SMALL, "epochs": 1}), examples, [Example("odd", "c", 7)], Silent())
+
+
+def test_max_words_cuts_and_says_so() -> None:
+    notes: list[str] = []
+
+    class Listener(Silent):
+        def note(self, sentence: str) -> None:
+            notes.append(sentence)
+
+    examples = [Example("one two three four", "a"), Example("five six", "b")]
+    trained = fit(Config().override({**SMALL, "epochs": 1, "max_words": 3}), examples, None, Listener())
+    assert any("1 of 2 texts are longer than max_words = 3 words and were cut" in note for note in notes)
+    assert "four" not in trained.tokenizer.vocabulary
+    assert len(trained.tokenizer.encode("one two three four five").ids) == 3

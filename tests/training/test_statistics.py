@@ -1,0 +1,49 @@
+"""What an epoch shows of attention: scores over λ and norms, over real words only."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from regard.config import Model
+from regard.data.collate import collate
+from regard.data.tokenizer import Indexed
+from regard.models.build import build
+from regard.training.statistics import Spread, Statistics
+
+
+def test_numbers_that_come_in_parts() -> None:
+    spread = Spread()
+    for part in ([1.0, 2.0], [], [6.0]):
+        spread.add(torch.tensor(part))
+    whole = np.array([1.0, 2.0, 6.0])
+    assert spread.as_dict() == pytest.approx({"mean": 3, "std": whole.std(), "min": 1, "max": 6})
+
+
+def test_scores_are_divided_by_scale_and_padding_has_none() -> None:
+    """dot scores: word vectors 2 and 4 with V = 3 and λ = 2 give 3 and 6."""
+    model = build(Model(attention="dot", embedding=1, scale=2.0), 4, 2).eval()
+    with torch.no_grad():
+        model.embedding.weight.copy_(torch.tensor([[0.0], [9.0], [2.0], [4.0]]))
+        model.levels[0].pooling.scorer.query.fill_(3)
+    statistics = Statistics()
+    batch = collate([Indexed(np.array([2, 3], np.int32)), Indexed(np.array([2], np.int32))], 1)
+    statistics.add(model(batch))
+    found = statistics.as_dict()
+    assert found["scores"]["words"] == pytest.approx({"mean": 4, "std": np.std([3, 6, 3]), "min": 3, "max": 6})
+    assert found["norms"] == {}
+
+
+@pytest.mark.parametrize("norm", ["scalar", "sample", "feature"])
+@pytest.mark.parametrize("levels", [1, 2, 3])
+def test_norms_of_every_level(norm: str, levels: int) -> None:
+    model = build(Model(pooling="apln", norm=norm, norm_init=2.0, levels=levels, embedding=4), 9, 2).eval()  # type: ignore[arg-type]
+    lengths, counts = np.array([2, 1, 2]), np.array([1, 2])
+    text = Indexed(np.array([2, 3, 4, 5, 6], np.int32), ((), (lengths,), (lengths, counts))[levels - 1])
+    statistics = Statistics()
+    statistics.add(model(collate([text], levels)))
+    names = ["words", "sentences", "parts"][:levels]
+    found = statistics.as_dict()
+    assert list(found["norms"]) == list(found["scores"]) == names
+    assert all(found["norms"][name]["mean"] == pytest.approx(2) for name in names)
