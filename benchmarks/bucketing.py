@@ -41,7 +41,7 @@ def main() -> None:
     every = read(resolve("imdb", "train"), text="text", label="label").examples
     examples = every[:: max(len(every) // arguments.texts, 1)][: arguments.texts]
     tokenizer, _ = learn_words(CONFIG, examples, Silent())
-    task = make_task("binary", [example.label for example in examples], "imdb")
+    task = make_task("binary", examples, "imdb")
     texts = indexed(tokenizer, task, examples, "imdb")
     words = sum(len(text.ids) for text in texts.indexed)
     device = torch.device("cpu")

@@ -30,11 +30,12 @@ LAYERS = {
     "runs": 6,
     "estimators": 6,
     "demo": 7,
+    "arguments": 7,
     "cli": 8,
 }
 # `report` stands high so that few may use it, but it looks at records only: no tensors
 ONLY = {"report": {"errors", "records", "files", "report"}}
-NO_TORCH = {"errors", "records", "files", "recording", "config", "report", "cli"}
+NO_TORCH = {"errors", "records", "files", "recording", "config", "report", "arguments", "cli"}
 
 
 def room(path: Path) -> str:

@@ -6,19 +6,22 @@ import argparse
 import io
 import os
 import sys
-import types
 import typing
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any
 
 from regard import __version__
+from regard.arguments import Parser, add_options, add_reading, complain
 from regard.config import Config, options, read_config
 from regard.errors import InputError
 
 if typing.TYPE_CHECKING:
     from regard.data.readers import Corpus
     from regard.models.trained import Trained
+
+
+A_RUN = "the folder that `regard train` wrote"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -58,22 +61,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return complain(f"{error.filename or 'input or output'}: {error.strerror or error}", 2)
 
 
-def complain(sentence: str, code: int) -> int:
-    from regard.report.progress import printable
-
-    if sys.stderr is not None:  # closed: the exit code must do
-        print(f"regard: {printable(sentence)}", file=sys.stderr)
-    return code
-
-
-class Parser(argparse.ArgumentParser):
-    def __init__(self, **given: Any):
-        super().__init__(**given, allow_abbrev=False)  # --epoch is a slip, not --epochs: options are strict everywhere
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(complain(f"{message} (see `{self.prog} --help`)", 2))
-
-
 def make_parser() -> Parser:
     parser = Parser(prog="regard", description="Text classifiers that show their work.")
     parser.add_argument("--version", action="version", version=f"regard {__version__}")
@@ -92,7 +79,7 @@ def make_parser() -> Parser:
     train.add_argument("--config", metavar="FILE", help="read options from a TOML file; those given here go first")
 
     predict = command("predict", run_predict, "say what a trained model makes of texts")
-    predict.add_argument("folder", metavar="RUN", help="the folder that `regard train` wrote")
+    predict.add_argument("folder", metavar="RUN", help=A_RUN)
     predict.add_argument(
         "source",
         metavar="FILE",
@@ -107,13 +94,15 @@ def make_parser() -> Parser:
     predict.add_argument("--out", type=Path, metavar="FILE", help="write here instead of to standard output")
 
     evaluate = command("evaluate", run_evaluate, "score a trained model on a file of texts and labels")
-    evaluate.add_argument("folder", metavar="RUN")
-    evaluate.add_argument("source", metavar="FILE")
+    evaluate.add_argument("folder", metavar="RUN", help=A_RUN)
+    evaluate.add_argument(
+        "source", metavar="FILE", help="a file of texts and labels, or a named corpus (its test part)"
+    )
     add_reading(evaluate)
     evaluate.add_argument("--json", action="store_true", help="one JSON object instead of a table")
 
     explain = command("explain", run_explain, "show which words a trained model's answer was made of")
-    explain.add_argument("folder", metavar="RUN")
+    explain.add_argument("folder", metavar="RUN", help=A_RUN)
     explain.add_argument("text_given", metavar="TEXT", nargs="?", default="-", help="a text, or - for standard input")
     explain.add_argument("--file", metavar="FILE", help="explain every text of a file")
     add_reading(explain)
@@ -127,48 +116,10 @@ def make_parser() -> Parser:
     demo.add_argument(
         "--out", type=Path, default=Path("demo"), metavar="DIR", help="where the run and its page go (default: demo)"
     )
-    demo.add_argument("--seed", type=int, default=0, metavar="N")
+    demo.add_argument("--seed", type=int, default=0, metavar="N", help="where chance starts (default: 0)")
 
     command("datasets", run_datasets, "list the corpora found in the folder that REGARD_DATA names")
     return parser
-
-
-def add_options(parser: Parser) -> None:
-    """Every option of the config, under the same name, in the same groups."""
-    groups = {name: parser.add_argument_group(f"[{name}]") for name in ("data", "model", "training")}
-    for section, item, kind in options():
-        extra: dict[str, Any] = {"default": argparse.SUPPRESS, "help": item.metadata["help"].replace("%", "%%")}
-        if item.default not in (None, "auto") and "default" not in extra["help"]:
-            shown = " ".join(map(str, item.default)) if isinstance(item.default, tuple) else item.default
-            extra["help"] += f" (default: {shown})" if not isinstance(item.default, bool) else ""
-        origin, inner = typing.get_origin(kind), typing.get_args(kind)
-        if origin in (types.UnionType, typing.Union):
-            kind = next(part for part in inner if part is not types.NoneType)
-        if item.name == "train":
-            groups[section].add_argument("train", metavar="FILE", nargs="?", **extra)
-        elif kind is bool:
-            groups[section].add_argument(flag(item.name), action=argparse.BooleanOptionalAction, **extra)
-        elif origin is Literal:
-            groups[section].add_argument(flag(item.name), choices=inner, **extra)
-        elif origin is tuple:
-            groups[section].add_argument(flag(item.name), nargs="+", type=int, metavar="N", **extra)
-        else:
-            metavar = {int: "N", float: "X"}.get(kind, METAVARS.get(item.name, "NAME"))
-            groups[section].add_argument(flag(item.name), type=kind, metavar=metavar, **extra)
-
-
-METAVARS = {"dev": "FILE", "test": "FILE", "vectors": "FILE", "text": "COLUMN", "label": "COLUMN"}
-
-
-def flag(name: str) -> str:
-    return "--" + name.replace("_", "-")
-
-
-def add_reading(parser: Parser) -> None:
-    parser.add_argument("--text", metavar="COLUMN", help="the column of the texts (default: guessed)")
-    parser.add_argument("--label", metavar="COLUMN", help="the column of the labels (default: guessed)")
-    parser.add_argument("--skip-bad-rows", action="store_true", help="leave out rows that cannot be used")
-    parser.add_argument("--device", default="auto", help="cpu, cuda or auto")
 
 
 def run_train(arguments: argparse.Namespace) -> None:

@@ -1,0 +1,64 @@
+"""The words of the command line: options that follow the config by themselves, and errors of one sentence."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import types
+import typing
+from typing import Any, Literal, NoReturn
+
+from regard.config import options
+
+METAVARS = {"dev": "FILE", "test": "FILE", "vectors": "FILE", "text": "COLUMN", "label": "COLUMN"}
+
+
+def complain(sentence: str, code: int) -> int:
+    from regard.report.progress import printable
+
+    if sys.stderr is not None:  # closed: the exit code must do
+        print(f"regard: {printable(sentence)}", file=sys.stderr)
+    return code
+
+
+class Parser(argparse.ArgumentParser):
+    def __init__(self, **given: Any):
+        super().__init__(**given, allow_abbrev=False)  # --epoch is a slip, not --epochs: options are strict everywhere
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(complain(f"{message} (see `{self.prog} --help`)", 2))
+
+
+def add_options(parser: Parser) -> None:
+    """Every option of the config, under the same name, in the same groups."""
+    groups = {name: parser.add_argument_group(f"[{name}]") for name in ("data", "model", "training")}
+    for section, item, kind in options():
+        extra: dict[str, Any] = {"default": argparse.SUPPRESS, "help": item.metadata["help"].replace("%", "%%")}
+        if item.default not in (None, "auto") and "default" not in extra["help"]:
+            shown = " ".join(map(str, item.default)) if isinstance(item.default, tuple) else item.default
+            extra["help"] += f" (default: {shown})" if not isinstance(item.default, bool) else ""
+        origin, inner = typing.get_origin(kind), typing.get_args(kind)
+        if origin in (types.UnionType, typing.Union):
+            kind = next(part for part in inner if part is not types.NoneType)
+        if item.name == "train":
+            groups[section].add_argument("train", metavar="FILE", nargs="?", **extra)
+        elif kind is bool:
+            groups[section].add_argument(flag(item.name), action=argparse.BooleanOptionalAction, **extra)
+        elif origin is Literal:
+            groups[section].add_argument(flag(item.name), choices=inner, **extra)
+        elif origin is tuple:
+            groups[section].add_argument(flag(item.name), nargs="+", type=int, metavar="N", **extra)
+        else:
+            metavar = {int: "N", float: "X"}.get(kind, METAVARS.get(item.name, "NAME"))
+            groups[section].add_argument(flag(item.name), type=kind, metavar=metavar, **extra)
+
+
+def flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def add_reading(parser: Parser) -> None:
+    parser.add_argument("--text", metavar="COLUMN", help="the column of the texts (default: guessed)")
+    parser.add_argument("--label", metavar="COLUMN", help="the column of the labels (default: guessed)")
+    parser.add_argument("--skip-bad-rows", action="store_true", help="leave out rows that cannot be used")
+    parser.add_argument("--device", default="auto", help="cpu, cuda or auto")
