@@ -2,8 +2,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-# threads that spin while they wait slow everything beside them down, above all tests that run side by side
-export OMP_WAIT_POLICY ?= PASSIVE
+# threads that spin for long while they wait slow everything beside them down
+export GOMP_SPINCOUNT ?= 1000
 
 .PHONY: demo test test-all bench lint clean
 

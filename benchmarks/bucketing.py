@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
 import time
 from pathlib import Path
@@ -73,6 +74,7 @@ def main() -> None:
         "seconds_plain": round(plain, 2),
         "times_faster": round(plain / ours, 2),
         "machine": f"{platform.machine()}, {torch.get_num_threads()} threads",
+        "threads_spin": os.environ.get("GOMP_SPINCOUNT", "as OpenMP likes"),
         "python": platform.python_version(),
         "torch": torch.__version__,
     }

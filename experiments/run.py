@@ -181,6 +181,6 @@ def interval(rows: list[Job], split: str, names: tuple[str, ...] = ("accuracy", 
 
 
 if __name__ == "__main__":
-    # threads that spin while they wait make runs side by side many times slower
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    # threads that spin for long while they wait make runs side by side many times slower
+    os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     sys.exit(main())
