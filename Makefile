@@ -22,7 +22,7 @@ lint: $(VENV)/.dev
 	$(BIN)/mypy
 
 bench: $(VENV)/.dev
-	$(BIN)/python benchmarks/bucketing.py
+	$(BIN)/python benchmarks/bucketing.py --save
 
 # pinned versions first, then the package itself without looking for anything more
 $(VENV)/.run: requirements/run.txt pyproject.toml

@@ -42,6 +42,12 @@ def at_least_float32(values: Tensor) -> Tensor:
     return values.float() if values.dtype in (torch.float16, torch.bfloat16) else values
 
 
+def within_reach(values: Tensor) -> Tensor:
+    """Values held so far from the end of the range that a sum of their products cannot become inf − inf."""
+    far = min(1e30, torch.finfo(values.dtype).max)
+    return values.clamp(-far, far)
+
+
 def weighted_sum(weights: Tensor, states: Tensor) -> Tensor:
     """Σ_i w_i h_i, in float32 also inside autocast: a sum of weights rounded above 1 overflows fp16.  -> (N, D)"""
     with torch.autocast(states.device.type, enabled=False):

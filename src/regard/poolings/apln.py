@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from regard.config import Model
 from regard.kernels.power_mean import EPSILON, direct_power_mean, power_mean
-from regard.masking import at_least_float32, fill, masked_softmax, weighted_sum
+from regard.masking import at_least_float32, fill, masked_softmax, weighted_sum, within_reach
 from regard.poolings.pooling import Pooling
 from regard.poolings.scorer import Scorer
 from regard.values import Pooled
@@ -77,13 +77,16 @@ class APLN(Pooling):
     def norm(self, alpha: Tensor, states: Tensor) -> Tensor:
         if self.predictor is None:
             return self.log_norm.exp()
-        attended = (weighted_sum(alpha, states) * self.predictor).sum(-1, keepdim=True)  # (N, 1)
+        attended = (within_reach(weighted_sum(alpha, states)) * self.predictor).sum(-1, keepdim=True)  # (N, 1)
         return (self.log_norm + attended).clamp(-WIDEST, WIDEST).exp()
 
     def limit(self, scaled: Tensor, mask: Tensor) -> Tensor:
         """Bring α h into the range where powers are safe."""
         if self.rescale == "normalise":
             return normalise(scaled, mask)
+        if self.nonnegative and self.bounded:
+            # unlike clamp it has no gradient at 0 itself, where a weight that underflowed stands beside a huge state
+            return nn.functional.hardtanh(scaled, 0, 1)
         if self.nonnegative or self.bounded:
             return scaled.clamp(0 if self.nonnegative else None, 1 if self.bounded else None)
         return scaled
@@ -91,7 +94,7 @@ class APLN(Pooling):
 
 def normalise(scaled: Tensor, mask: Tensor) -> Tensor:
     """Each text's elements on [0, 1] by its smallest and largest: negative states count as small instead of not at all."""
-    places = mask.unsqueeze(-1)
+    places, scaled = mask.unsqueeze(-1), within_reach(scaled)
     low = scaled.masked_fill(~places, torch.finfo(scaled.dtype).max).amin((1, 2), keepdim=True)
     high = scaled.masked_fill(~places, torch.finfo(scaled.dtype).min).amax((1, 2), keepdim=True)
     return fill((scaled - low) / (high - low + EPSILON), mask)

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from regard.config import Model
-from regard.masking import at_least_float32
+from regard.masking import at_least_float32, within_reach
 from regard.poolings.pooling import Pooling
 from regard.values import Pooled
 
@@ -29,7 +29,7 @@ class Maximum(Pooling):
         vector = lowered.amax(1).masked_fill(~some, 0)  # (N, D)
         won = (lowered == vector.unsqueeze(1)) & mask.unsqueeze(-1)  # (N, L, D)
         share = won / won.sum(1, keepdim=True).clamp_min(1)
-        height = vector.detach().clamp(0, 1e30).unsqueeze(1)  # below the range's end, so that their sum stays finite
+        height = within_reach(vector.detach()).clamp_min(0).unsqueeze(1)
         scores = (share * height).sum(-1)  # (N, L)
         heights = scores.sum(-1, keepdim=True)
         tiny = torch.finfo(states.dtype).tiny

@@ -7,7 +7,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from regard.masking import at_least_float32
+from regard.masking import at_least_float32, within_reach
 
 
 class Scorer(nn.Module):
@@ -25,6 +25,7 @@ class Scorer(nn.Module):
         return self.query if self.project is None else None
 
     def forward(self, states: Tensor) -> Tensor:
+        states = within_reach(states)
         keys = states if self.project is None else torch.tanh(self.project(states))
         # not a matmul: autocast would take it in half precision, where a product with large states overflows
         return (at_least_float32(keys) * self.query).sum(-1) / self.scale  # (N, L)
