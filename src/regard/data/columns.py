@@ -7,10 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from regard.data.guess import guess_columns, listed
-from regard.data.rows import Row
 from regard.errors import InputError
-
-SAMPLE = 200  # rows that the columns are guessed from
 
 
 class Columns(NamedTuple):
@@ -19,9 +16,15 @@ class Columns(NamedTuple):
     guessed: list[str]  # sentences for the user
 
 
-def find_columns(name: str, rows: Sequence[Row], text: str | None, label: str | None, labelled: bool) -> Columns:
+def find_columns(
+    name: str,
+    columns: Sequence[str],
+    sample: Sequence[Mapping[str, object]],
+    text: str | None,
+    label: str | None,
+    labelled: bool,
+) -> Columns:
     """The columns `text` and `label`, or guesses where they are None; without `labelled` there may be no label."""
-    columns = list(dict.fromkeys(column for row in rows for column in row.fields))
     for option, column in (("--text", text), ("--label", label)):
         if column is not None and column not in columns:
             raise InputError(f"{name}: there is no column {column!r} ({option}); {_there(column, columns)}")
@@ -29,7 +32,6 @@ def find_columns(name: str, rows: Sequence[Row], text: str | None, label: str | 
     if text is None or label is None:
         try:
             others = [column for column in columns if column != label]
-            sample = [row.fields for row in rows[:SAMPLE]]
             text, guess = guess_columns(others, sample, text=text, by_name_only=not labelled)
         except InputError as problem:
             raise InputError(f"{name}: {problem}; --text names it") from None

@@ -1,39 +1,84 @@
-"""What a file holds: its bytes, unpacked, and the text that they stand for."""
+"""What a file holds: its bytes, unpacked, the text that they stand for, and its lines; in pieces, never as a whole."""
 
 from __future__ import annotations
 
 import codecs
 import gzip
+import io
 import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 
 from regard.errors import InputError
 
+Source = Path | bytes  # bytes where they come only once, as through a pipe
+Text = Callable[[], Iterator[str]]  # the pieces of a text, from the first on at every call
 
-def unpacked(path: Path) -> bytes:
+PIECE = 2**17  # bytes; much larger ones leave the processor's cache and take longer
+
+
+@contextmanager
+def opened(source: Source) -> Iterator[io.BufferedIOBase]:
+    if isinstance(source, bytes):
+        yield io.BytesIO(source)
+        return
     try:
-        data = path.read_bytes()
-        if path.suffix.lower() == ".gz":
-            data = gzip.decompress(data)
+        with gzip.open(source) if source.suffix.lower() == ".gz" else source.open("rb") as file:
+            yield file
     except (gzip.BadGzipFile, EOFError, zlib.error) as problem:
         raise InputError(
-            f"{path}: the gzip data is damaged or cut off ({problem}); a whole .gz file is expected"
+            f"{source}: the gzip data is damaged or cut off ({problem}); a whole .gz file is expected"
         ) from None
     except OSError as problem:
-        raise InputError(f"{path}: cannot be read ({problem.strerror})") from None
-    return data
+        raise InputError(f"{source}: cannot be read ({problem.strerror})") from None
 
 
-def decoded(data: bytes, name: str, lenient: bool) -> str:
+def unpacked(source: Source) -> Iterator[bytes]:
+    with opened(source) as file:
+        while data := file.read(PIECE):
+            yield data
+
+
+def decoded(source: Source, name: str, lenient: bool) -> Iterator[str]:
     """The text of the bytes. Lenient: what is no UTF-8 becomes lone surrogates, which make their row a bad one."""
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return data.decode("utf-16", errors="replace")
-    data = data.removeprefix(codecs.BOM_UTF8)
-    try:
-        return data.decode("utf-8", errors="surrogateescape" if lenient else "strict")
-    except UnicodeDecodeError as problem:
-        line = data.count(b"\n", 0, problem.start) + 1
-        found = f"byte 0x{data[problem.start]:02x} at offset {problem.start}"
-        raise InputError(
-            f"{name}, line {line}: {found} is not UTF-8; convert the file to UTF-8 (iconv -f latin1 -t utf-8)"
-        ) from None
+    pieces = unpacked(source)
+    first = next(pieces, b"")
+    if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        decoder = codecs.getincrementaldecoder("utf-16")("replace")
+    else:
+        first = first.removeprefix(codecs.BOM_UTF8)
+        decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape" if lenient else "strict")
+    offset = line_feeds = 0  # of the pieces before
+    for data in chain((first,), pieces, (b"",)):
+        begun = len(decoder.getstate()[0])  # bytes of a character whose other bytes are in this piece
+        try:
+            text = decoder.decode(data, final=not data)
+        except UnicodeDecodeError as problem:
+            yield problem.object[: problem.start].decode()
+            line = line_feeds + problem.object.count(b"\n", 0, problem.start) + 1
+            found = f"byte 0x{problem.object[problem.start]:02x} at offset {offset - begun + problem.start}"
+            raise InputError(
+                f"{name}, line {line}: {found} is not UTF-8; convert the file to UTF-8 (iconv -f latin1 -t utf-8)"
+            ) from None
+        yield text
+        offset += len(data)
+        line_feeds += data.count(b"\n")
+
+
+def is_blank(text: Text) -> bool:
+    return not any(piece.strip("\ufeff \t\r\n") for piece in text())
+
+
+def lines(pieces: Iterable[str]) -> Iterator[str]:
+    """What stands between line feeds."""
+    held: list[str] = []  # the beginning of a line that goes on in the next piece
+    for piece in pieces:
+        found = piece.split("\n")
+        held.append(found[0])
+        if len(found) > 1:
+            found[0] = "".join(held)
+            held = [found.pop()]
+            yield from found
+    yield "".join(held)

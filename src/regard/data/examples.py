@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from regard.data import words
 from regard.data.guess import listed
@@ -15,48 +14,44 @@ from regard.records import Example, Span
 
 LONGEST_WORD = 10_000  # characters; longer ones are pasted files, not words
 _BLANK_LINES = re.compile(r"\n\s*\n\s*")
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-def make_examples(
-    rows: Iterable[Row], name: str, text_column: str, label_column: str | None, labelled: bool, skip_bad_rows: bool
-) -> tuple[list[Example], list[InputError]]:
-    """The examples, and what was wrong with the rows that were skipped."""
-    examples: list[Example] = []
-    problems: list[InputError] = []
-    for row in rows:
-        try:
-            examples.append(make_example(row, name, text_column, label_column, labelled))
-        except InputError as problem:
-            if not skip_bad_rows:
-                raise
-            problems.append(problem)
-    return examples, problems
 
 
 def make_example(row: Row, name: str, text_column: str, label_column: str | None, labelled: bool) -> Example:
-    where = f"{name}, {row.place}"
-    text = _text(row.fields, text_column, f"{where}, column {text_column!r}")
+    fields = row.fields
+    text = fields.get(text_column)
+    if type(text) is not str or not _is_ordinary(text):
+        text = _text(row, name, text_column)
     label = None
     if label_column is not None:
-        label, found = _label(row.fields.get(label_column))
+        label, found = _label(fields.get(label_column))
         if found and labelled:
             raise InputError(
-                f"{where}, column {label_column!r}: {found}; a string or a finite number is accepted as a label"
+                f"{name}, {row.where()}, column {label_column!r}: {found}; "
+                "a string or a finite number is accepted as a label"
             )
-    return Example(text, label, row.number, _evidence(row.fields.get("evidence"), len(text)))
+    evidence = fields.get("evidence")
+    return Example(text, label, row.number, () if evidence is None else _evidence(evidence, len(text)))
 
 
-def _text(fields: Mapping[str, Any], column: str, where: str) -> str:
-    if column not in fields:
-        raise InputError(f"{where}: the row has no such field; its fields are {listed(list(fields))}")
-    value = fields[column]
+def _is_ordinary(text: str) -> bool:
+    """Whether `_text` would take it as it is; quick to say yes, as it is for nearly all texts."""
+    # A letter or digit that comes first is no white space and in no tag, so that there is a word.
+    return text[:1].isalnum() and len(text) <= LONGEST_WORD and "\0" not in text and _is_whole(text)
+
+
+def _text(row: Row, name: str, column: str) -> str:
+    if row.problem is not None:
+        raise InputError(f"{name}, {row.where()}: {row.problem}")
+    where = f"{name}, {row.where()}, column {column!r}"
+    if column not in row.fields:
+        raise InputError(f"{where}: the row has no such field; its fields are {listed(list(row.fields))}")
+    value = row.fields[column]
     text = _joined(value) if isinstance(value, list) and all(isinstance(part, str) for part in value) else value
     if not isinstance(text, str):
         raise InputError(f"{where}: {shown(value)} is found; a text or a list of texts is accepted")
     if "\0" in text:
         raise InputError(f"{where}: a NUL byte is found at character {text.index(chr(0))}; only text is accepted")
-    if _SURROGATE.search(text):
+    if not _is_whole(text):
         raise InputError(
             f"{where}: bytes that are not UTF-8, or half a surrogate pair, are found; whole characters are accepted"
         )
@@ -64,6 +59,17 @@ def _text(fields: Mapping[str, Any], column: str, where: str) -> str:
         raise InputError(f"{where}: the text {text[:20]!r} has no word in it; at least one is expected")
     _refuse_long_words(text, where)
     return text
+
+
+def _is_whole(text: str) -> bool:
+    """Whether there is no lone surrogate in it, which is all that UTF-8 refuses."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _refuse_long_words(text: str, where: str) -> None:
@@ -85,14 +91,14 @@ def _joined(parts: Iterable[str]) -> str:
 
 def _label(value: object) -> tuple[str | None, str | None]:
     """(label, None), or (None, what is wrong with it). The number 1, 1.0 and the string "1" give the same label."""
+    if isinstance(value, str) and value.strip().lower() not in ("", "nan") and _is_whole(value):
+        return value, None
     if isinstance(value, bool):
         return str(value).lower(), None
     if isinstance(value, int):
         return str(value), None
     if isinstance(value, float) and math.isfinite(value):
         return str(int(value)) if value.is_integer() else repr(value), None
-    if isinstance(value, str) and value.strip().lower() not in ("", "nan") and not _SURROGATE.search(value):
-        return value, None
     missing = value is None or isinstance(value, str | float)
     return None, f"the label is {'missing or not usable' if missing else 'of another kind'} ({shown(value)})"
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Literal
 
-from regard.data.columns import Columns, find_columns
-from regard.data.contents import decoded, unpacked
-from regard.data.examples import make_examples
+from regard.data.columns import Columns
+from regard.data.contents import Text, decoded, is_blank, unpacked
 from regard.data.objects import json_rows, jsonl_rows, parquet_rows, starts_with_object
-from regard.data.rows import Row, usable_rows
+from regard.data.rows import Rows
+from regard.data.streams import Stream, Wish, make_stream, row_count
 from regard.data.tables import csv_rows, tsv_rows
 from regard.data.texts import folder_rows, line_rows
 from regard.errors import InputError
@@ -23,7 +24,7 @@ from regard.records import Example
 
 InputFormat = Literal["auto", "lines", "csv", "tsv", "jsonl"]
 
-FORMS: dict[str, Callable[[str, str], list[Row]]] = {
+FORMS: dict[str, Callable[[Text, str], Rows]] = {
     "csv": csv_rows,
     "tsv": tsv_rows,
     "jsonl": jsonl_rows,
@@ -31,6 +32,7 @@ FORMS: dict[str, Callable[[str, str], list[Row]]] = {
     "json": json_rows,
     "txt": line_rows,
 }
+UNALIKE = ("jsonl", "ndjson", "json")  # one row may have other columns than the next
 
 
 @dataclass(frozen=True)
@@ -43,17 +45,6 @@ class Corpus:
     label_column: str | None  # None where no example has a label
     guessed: list[str]  # sentences for the user
     skipped: int  # rows that were left out
-
-
-@dataclass(frozen=True)
-class _Wish:
-    """What the caller asked for."""
-
-    text: str | None
-    label: str | None
-    labelled: bool
-    skip_bad_rows: bool
-    at_least: int
 
 
 def read(
@@ -69,16 +60,34 @@ def read(
 
     Without `labelled` a label is read where there is one but not asked for. `at_least` is two with labels, else one.
     """
+    return _corpus(
+        stream(path, text=text, label=label, labelled=labelled, skip_bad_rows=skip_bad_rows, at_least=at_least)
+    )
+
+
+def stream(
+    path: str | Path,
+    *,
+    text: str | None = None,
+    label: str | None = None,
+    labelled: bool = True,
+    skip_bad_rows: bool = False,
+    at_least: int | None = None,
+) -> Stream:
+    """The same, an example at a time, for files larger than memory.
+
+    Held as a whole are only a JSON list, a Parquet file that is packed, and what comes through a pipe.
+    """
     path = Path(path)
-    wish = _Wish(text, label, labelled, skip_bad_rows, _limit(at_least, labelled))
-    if path.is_dir():
-        return _corpus(str(path), list(folder_rows(path, skip_bad_rows)), wish, Columns("text", "folder", []))
-    suffix = _suffix(path)
     name = str(path)
-    data = unpacked(path)
-    if suffix == ".parquet":
-        return _corpus(name, parquet_rows(data, name), wish)
-    return _from_text(decoded(data, name, skip_bad_rows), name, suffix[1:], wish)
+    wish = Wish(text, label, labelled, skip_bad_rows, _limit(at_least, labelled))
+    if path.is_dir():
+        return make_stream(name, folder_rows(path, skip_bad_rows), wish, Columns("text", "folder", []))
+    form = _form(path)
+    source = path if path.is_file() else b"".join(unpacked(path))  # a pipe can be read only once
+    if form == "parquet":
+        return make_stream(name, parquet_rows(source, name), wish)
+    return _from_text(partial(decoded, source, name, skip_bad_rows), name, form, wish)
 
 
 def read_lines(
@@ -94,21 +103,26 @@ def read_lines(
 ) -> Corpus:
     """Every example of a stream; `auto` takes JSON objects for JSON lines, and anything else for a text a line."""
     data = stream.read()
-    content = decoded(data, name, skip_bad_rows) if isinstance(data, bytes) else data.removeprefix("\ufeff")
+    content: Text
+    if isinstance(data, bytes):
+        content = partial(decoded, data, name, skip_bad_rows)
+    else:
+        content = partial(iter, [data.removeprefix("\ufeff")])
     if input_format == "auto":
         form = "jsonl" if starts_with_object(content) else "txt"
     elif input_format in ("lines", "csv", "tsv", "jsonl"):
         form = "txt" if input_format == "lines" else input_format
     else:
         raise InputError(f"input_format: {input_format!r} is given; auto, lines, csv, tsv or jsonl is accepted")
-    return _from_text(content, name, form, _Wish(text, label, labelled, skip_bad_rows, _limit(at_least, labelled)))
+    wish = Wish(text, label, labelled, skip_bad_rows, _limit(at_least, labelled))
+    return _corpus(_from_text(content, name, form, wish))
 
 
 def _limit(at_least: int | None, labelled: bool) -> int:
     return at_least if at_least is not None else 2 if labelled else 1
 
 
-def _suffix(path: Path) -> str:
+def _form(path: Path) -> str:
     accepted = ", ".join([".parquet", *(f".{form}" for form in FORMS)])
     if not path.exists():
         raise InputError(f"{path}: no such file; a file ({accepted}, each also .gz) or a folder of classes is accepted")
@@ -118,34 +132,21 @@ def _suffix(path: Path) -> str:
         raise InputError(
             f"{path}: {suffix or 'no suffix'} is found; {accepted} (each also .gz) or a folder of classes is accepted"
         )
-    return suffix
+    return suffix[1:]
 
 
-def _from_text(content: str, name: str, form: str, wish: _Wish) -> Corpus:
-    if not content.strip("\ufeff \t\r\n"):
-        raise InputError(f"{name}: the file is empty; at least {_rows(wish.at_least)} expected")
-    rows = FORMS[form](content, name)
+def _from_text(content: Text, name: str, form: str, wish: Wish) -> Stream:
+    if is_blank(content):
+        raise InputError(f"{name}: the file is empty; at least {row_count(wish.at_least)} expected")
     if form != "txt":
-        return _corpus(name, rows, wish)
+        return make_stream(name, FORMS[form](content, name), wish, alike=form not in UNALIKE)
     if wish.labelled or wish.label is not None:
         raise InputError(
             f"{name}: lines of text have no labels; a .csv, .tsv or .jsonl file with a label column is needed"
         )
-    return _corpus(name, rows, wish, Columns("text", None, []))
+    return make_stream(name, line_rows(content, name), wish, Columns("text", None, []))
 
 
-def _corpus(name: str, rows: list[Row], wish: _Wish, columns: Columns | None = None) -> Corpus:
-    """`columns` where the format itself sets them."""
-    usable = usable_rows(rows, name, wish.skip_bad_rows)
-    if columns is None:
-        columns = find_columns(name, usable, wish.text, wish.label, wish.labelled)
-    examples, problems = make_examples(usable, name, columns.text, columns.label, wish.labelled, wish.skip_bad_rows)
-    skipped = len(rows) - len(examples)
-    if len(examples) < wish.at_least:
-        why = f"; the first of {skipped} bad rows: {problems[0]}" if problems else ""
-        raise InputError(f"{name}: {len(examples)} usable rows found; at least {_rows(wish.at_least)} expected{why}")
-    return Corpus(name, examples, *columns, skipped)
-
-
-def _rows(count: int) -> str:
-    return f"{count} {'row is' if count == 1 else 'rows are'}"
+def _corpus(found: Stream) -> Corpus:
+    examples = list(found)
+    return Corpus(found.path, examples, found.text_column, found.label_column, found.guessed, found.skipped)

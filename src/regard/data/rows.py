@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
-
-from regard.errors import InputError
+from collections.abc import Callable, Generator, Mapping
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     number: int
-    place: str
+    place: str | int | None  # words for it, or its line in the file; None where its number is enough
     fields: Mapping[str, Any]
     problem: str | None = None  # why there are no fields
 
+    def where(self) -> str:
+        """Made when it is asked for: few rows of many are ever named."""
+        if isinstance(self.place, str):
+            return self.place
+        return f"row {self.number}" if self.place is None else f"row {self.number} (line {self.place})"
 
-def usable_rows(rows: Sequence[Row], name: str, skip_bad_rows: bool) -> list[Row]:
-    """The rows that have fields; one without is an error, unless it may be skipped and others are left."""
-    usable = [row for row in rows if row.problem is None]
-    if usable and (skip_bad_rows or len(usable) == len(rows)):
-        return usable
-    for row in rows:
-        if row.problem is not None:
-            raise InputError(f"{name}, {row.place}: {row.problem}")
-    raise InputError(f"{name}: no rows are found; at least one is expected")
+
+Rows = Callable[[], Generator[Row, None, None]]  # from the first on at every call
 
 
 def shown(value: object) -> str:

@@ -1,0 +1,56 @@
+"""Many texts as one array of bytes, in which `kernels/scanner.py` finds the words that `forms` would find.
+
+ASCII stays as it is. No word reaches over a blank, so of any other text only the pieces between blanks that hold
+another character go through `forms`; their words stand in UTF-8 behind READY.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.data.words import LINE_BREAK, forms
+from regard.kernels.scanner import READY
+
+OTHER = re.compile(r"[^\x00-\x7F][^ ]*+")  # from a piece's first character that is not ASCII to its end
+MARKER = bytes([READY])
+SEPARATORS = bytes.maketrans(b"\x1c\x1d\x1e\x1f", b"    ")
+SHORT = 64  # characters of a piece that may well come again
+
+
+def pack(texts: Sequence[str], lowercase: bool = True) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The bytes and where each text starts, with the end of the last: (bytes,), (texts + 1,).
+
+    `lowercase` is for the words of other scripts; ASCII is put into lower case by the scanner.
+    """
+    parts = [text.encode("ascii") if text.isascii() else _mixed(text, lowercase) for text in texts]
+    offsets = np.zeros(len(parts) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)), out=offsets[1:])
+    # bytearray: the scanner writes
+    return np.frombuffer(bytearray().join(parts), dtype=np.uint8), offsets
+
+
+def _mixed(text: str, lowercase: bool) -> bytes:
+    if "<" in text:
+        text = LINE_BREAK.sub(" ", text)
+    parts: list[bytes] = []
+    done = 0
+    for match in OTHER.finditer(text):
+        start, end = max(done, text.rfind(" ", done, match.start()) + 1), match.end()
+        words = _known if end - start <= SHORT else _ready
+        parts += (text[done:start].encode("ascii"), words(text[start:end], lowercase))
+        done = end
+    parts.append(text[done:].encode("ascii"))
+    # Beside other scripts these are white space, but not in the pattern that the scanner follows.
+    return b"".join(parts).translate(SEPARATORS)
+
+
+def _ready(piece: str, lowercase: bool) -> bytes:
+    return b"".join([MARKER + word.encode("utf-8", "surrogatepass") for word in forms(piece, lowercase)])
+
+
+_known = lru_cache(maxsize=1 << 16)(_ready)
