@@ -22,16 +22,21 @@ from torch import nn
 from regard.config import Config
 from regard.data.collate import collate, shuffled
 from regard.data.datasets import resolve
+from regard.data.labels import Labels
 from regard.data.readers import read
 from regard.models.build import build
 from regard.models.classifier import Classifier
 from regard.models.tasks import make_task
 from regard.recording import Silent
-from regard.training.fit import indexed, learn_words
+from regard.training.choices import Size, choose
+from regard.training.fit_torch import indexed, learn_words
 from regard.training.loop import Texts, make_optimizer, run_epoch
 
 RESULTS = Path(__file__).parent / "results" / "bucketing.json"
-CONFIG = Config().override({"encoder": "bilstm", "pooling": "attention", "hidden": 200})
+CONFIG = choose(
+    Config().override({"encoder": "bilstm", "pooling": "attention", "hidden": 200, "task": "binary"}),
+    Size(25_000, 7_000_000),
+)
 
 
 def main() -> None:
@@ -42,7 +47,7 @@ def main() -> None:
     every = read(resolve("imdb", "train"), text="text", label="label").examples
     examples = every[:: max(len(every) // arguments.texts, 1)][: arguments.texts]
     tokenizer, _ = learn_words(CONFIG, examples, Silent())
-    task = make_task("binary", examples, "imdb")
+    task = make_task("binary", Labels.of(examples), "imdb")
     texts = indexed(tokenizer, task, examples, "imdb")
     words = sum(len(text.ids) for text in texts.indexed)
     device = torch.device("cpu")

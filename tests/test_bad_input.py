@@ -13,11 +13,13 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from command import TINY, Regard, write_csv
 from regard.cli import main
+from regard.training import sparse
 
 COMMAND = [sys.executable, "-W", "error", "-m", "regard.cli"]
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONUTF8": "1"}
@@ -82,6 +84,15 @@ def test_data_that_cannot_be_learned_from(regard: Regard, tmp_path: Path, name: 
         (["--vectors", "none.txt"], "none.txt: no such file"),
         (["--dev", "none.csv"], "none.csv: no such file"),
         (["--lr", "1e9", "--batch-size", "16"], "training diverged: the loss is"),
+        (["--lr", "1000"], "training diverged: the loss is"),
+        (["--lr", "1e30", "--optimizer", "sgd"], "training diverged: the loss is"),
+        (["--lr", "1e9", "--engine", "torch", "--batch-size", "16"], "training diverged: the loss is"),
+        (["--engine", "sparse", "--encoder", "cnn"], "engine = 'sparse': it reads encoder = 'embedding' or 'affine'"),
+        (["--engine", "sparse", "--optimizer", "adam"], "engine = 'sparse': it takes the steps of adagrad and sgd"),
+        (["--engine", "fast"], "argument --engine: invalid choice: 'fast'"),
+        (["--pairs", "--encoder", "lstm"], "pairs and beginnings need encoder = 'embedding' or 'affine'"),
+        (["--pairs", "--optimizer", "adam"], "pairs needs the sparse engine"),
+        (["--decay", "--levels", "2"], "decay needs the sparse engine"),
         (["--lr", "1e9", "--task", "regression", "--encoder", "cnn", "--pooling", "apln"], "training diverged"),
     ],
 )
@@ -138,6 +149,17 @@ def test_vectors_of_the_wrong_width_name_the_line(regard: Regard, table: Path, t
     path, out = tmp_path / "vectors.txt", tmp_path / "run"
     path.write_text("the 1 2 3\nfilm 1 2\n")
     refused(regard, f"{path}, line 2: 2 numbers", "train", table, *TINY, "--vectors", path, "--out", out, left=out)
+
+
+@pytest.mark.parametrize("engine", ["sparse", "torch"])
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf", "1e39", "one"])
+def test_vectors_of_what_is_no_number_name_the_line(
+    regard: Regard, table: Path, tmp_path: Path, number: str, engine: str
+) -> None:
+    path, out = tmp_path / "vectors.txt", tmp_path / "run"
+    path.write_text(f"a 1 2 3\nthe 1 {number} 3\n")
+    options = (*TINY, "--engine", engine, "--vectors", path, "--out", out)
+    refused(regard, f"{path}, line 2", "train", table, *options, left=out)
 
 
 # Places
@@ -227,6 +249,44 @@ def test_a_damaged_run_is_refused(regard: Regard, run: Path, tmp_path: Path, nam
     shutil.copytree(run, folder)
     assert regard("predict", folder, "good film").code == 0
     DAMAGE[name](folder)
+    refused(regard, str(folder), "predict", folder, "good film")
+
+
+def listed(name: str, key: str, change: Callable[[list[Any]], list[Any]]) -> Callable[[Path], object]:
+    """A list of a JSON file made into another one."""
+    return lambda folder: swapped(name, **{key: change(json.loads((folder / name).read_text())[key])})(folder)
+
+
+FLAT_DAMAGE: dict[str, Callable[[Path], object]] = {
+    "weights that are not finite": not_finite,
+    "pairs of words that are not there": listed(
+        "tokenizer.json", "pairs", lambda pairs: [[10**6] * len(pairs[0]), pairs[1]]
+    ),
+    "pairs of negative words": listed("tokenizer.json", "pairs", lambda pairs: [pairs[0], [-1] * len(pairs[1])]),
+    "pairs of numbers beyond all": listed(
+        "tokenizer.json", "pairs", lambda pairs: [[10**30] * len(pairs[0]), pairs[1]]
+    ),
+    "a pair more": listed("tokenizer.json", "pairs", lambda pairs: [[*side, 2] for side in pairs]),
+    "pairs of one list": listed("tokenizer.json", "pairs", lambda pairs: pairs[:1]),
+    "pairs of unequal lists": listed("tokenizer.json", "pairs", lambda pairs: [pairs[0][:-1], pairs[1]]),
+    "no pairs": swapped("tokenizer.json", pairs=[[], []]),
+    "a beginning less": listed("tokenizer.json", "beginnings", lambda names: names[1:]),
+    "a beginning twice": listed("tokenizer.json", "beginnings", lambda names: [names[1], *names[1:]]),
+    "beginnings that are numbers": listed("tokenizer.json", "beginnings", lambda names: list(range(len(names)))),
+    "words that are numbers": listed("tokenizer.json", "words", lambda names: list(range(len(names)))),
+    "letters in words": swapped("tokenizer.json", letters="five"),
+    "letters below none": swapped("tokenizer.json", letters=-5),
+    "half the weights": lambda folder: os.truncate(folder / "weights.safetensors", 5000),
+    "two classes for a number": swapped("task.json", kind="multiclass", classes=["1", "2", "3"]),
+}
+
+
+@pytest.mark.parametrize("name", FLAT_DAMAGE)
+def test_a_damaged_run_of_the_sparse_engine_is_refused(regard: Regard, rated: Path, tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(rated, folder)
+    assert regard("predict", folder, "good film").code == 0
+    FLAT_DAMAGE[name](folder)
     refused(regard, str(folder), "predict", folder, "good film")
 
 
@@ -327,12 +387,14 @@ def test_out_of_memory_is_a_sentence(regard: Regard, run: Path, monkeypatch: pyt
         refused(regard, "out of memory", "predict", run, "good film")
 
 
+@pytest.mark.parametrize("engine", ["torch", "sparse"])
 @pytest.mark.parametrize("failing", ["write", "save"])
 def test_a_full_disk_leaves_nothing_half_written(
-    regard: Regard, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
+    regard: Regard, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str, engine: str
 ) -> None:
     """At the first checkpoint, and when the finished run is saved: the last file of all is the one that doesn't fit."""
-    out, real, calls = tmp_path / "deep" / "run", os.fsync, [0]
+    monkeypatch.setattr(sparse, "SAVED_EVERY", 0)
+    out, real, calls, options = tmp_path / "deep" / "run", os.fsync, [0], (*TINY, "--engine", engine)
 
     def fsync(number: int) -> None:
         calls[0] += 1
@@ -341,13 +403,13 @@ def test_a_full_disk_leaves_nothing_half_written(
         real(number)
 
     monkeypatch.setattr(os, "fsync", fsync)
-    refused(regard, "could not be written (No space left on device)", "train", table, *TINY, "--out", out)
+    refused(regard, "could not be written (No space left on device)", "train", table, *options, "--out", out)
     assert calls[0] == {"write": 1, "save": 8}[failing]
     if failing == "write":
         assert list(tmp_path.iterdir()) == []
     else:
         assert [path.name for path in out.iterdir()] == ["checkpoint.safetensors"]
-        assert regard("train", table, *TINY, "--out", out, "--resume").code == 0
+        assert regard("train", table, *options, "--out", out, "--resume").code == 0
         assert regard("predict", out, "good film").code == 0
 
 
@@ -359,13 +421,15 @@ def test_ctrl_c_while_saving_leaves_nothing_half_written(
 
     monkeypatch.setattr(os, "fsync", stop)
     said = regard("train", table, *TINY, "--out", tmp_path / "run")
-    assert (said.code, said.complaint) == (130, "stopped; --resume goes on after the last epoch that was finished")
+    assert (said.code, said.complaint) == (130, "stopped; --resume goes on after the last epoch that was saved")
     said = regard("predict", run, "good film", "--out", tmp_path / "a.jsonl")
     assert (said.code, said.complaint) == (130, "stopped")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_limit_on_file_size_is_a_sentence(table: Path, tmp_path: Path) -> None:
+def test_a_limit_on_file_size_is_a_sentence(table: Path, rated: Path, tmp_path: Path) -> None:
+    """`rated` is there so that the kernels are compiled and kept before files may no longer grow."""
+
     def limit() -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
@@ -378,8 +442,10 @@ def test_a_limit_on_file_size_is_a_sentence(table: Path, tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
-def test_ctrl_c_is_one_sentence(table: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("engine", ["torch", "sparse"])
+def test_ctrl_c_is_one_sentence(table: Path, tmp_path: Path, engine: str) -> None:
     command = [*COMMAND, "train", table, *TINY, "--epochs", "1000000", "--patience", "0", "--out", tmp_path / "run"]
+    command += ["--engine", engine]
     with subprocess.Popen(
         command,
         env=ENVIRONMENT,
@@ -399,7 +465,10 @@ def test_ctrl_c_is_one_sentence(table: Path, tmp_path: Path) -> None:
     assert out == ""
     assert err.splitlines()[-1].startswith("regard: stopped; --resume")
     assert "Traceback" not in err
-    assert [path.name for path in (tmp_path / "run").iterdir()] == ["checkpoint.safetensors"]
+    if engine == "torch":
+        assert [path.name for path in (tmp_path / "run").iterdir()] == ["checkpoint.safetensors"]
+    else:
+        assert list(tmp_path.iterdir()) == [], "seconds are sooner done again than written down"
 
 
 @pytest.mark.parametrize("form", ["terminal", "jsonl"])

@@ -29,7 +29,10 @@ SPECIAL: dict[str, st.SearchStrategy[Any]] = {
     "norm_init": st.none() | st.floats(0.01, 1000),
     "lr": st.none() | st.floats(1e-12, 1e12),
     "dropout": st.floats(0, 0.95),
-    "vtw": st.just(0.0),  # it depends on others
+    "vtw": st.just(0.0),  # it and the next three depend on others
+    "pairs": st.just(False),
+    "beginnings": st.just(0),
+    "decay": st.just(False),
     "seed": st.integers(0, 2**31 - 1),
 }
 TEXT = st.text(st.characters(exclude_categories=("Cs",)))
@@ -48,6 +51,7 @@ def values_of(name: str, kind: Any) -> st.SearchStrategy[Any]:
 
 @given(st.fixed_dictionaries({}, optional={item.name: values_of(item.name, kind) for _, item, kind in options()}))
 @example({"train": "\x00\x7f\x85\u2028\\\"'\r\n", "lr": 1e-05, "l2": 1e300})
+@example({"pairs": True, "beginnings": 100, "decay": True, "engine": "sparse", "attention": "dot", "vtw": 0.5})
 def test_a_config_comes_back_from_its_toml(values: dict[str, Any]) -> None:
     config = Config().override(values)
     found = options_in(tomllib.loads(config.to_toml()), "file")
@@ -103,6 +107,8 @@ BAD_VALUES = [
     ("windows", (), r"windows = \[\]: one or more"),
     ("windows", (101,), r"windows = \[101\]: .* from 1 to 100"),
     ("vtw", 1.0, "vtw needs pooling = 'attention' with attention = 'dot'"),
+    ("beginnings", 101, "beginnings = 101: from 0 to 100"),
+    ("batch_size", 0, "batch_size = 0: 1 or more"),
 ]
 
 
@@ -110,6 +116,20 @@ BAD_VALUES = [
 def test_values_out_of_range_are_refused(name: str, value: object, message: str) -> None:
     with pytest.raises(InputError, match=message):
         Config().override({name: value})
+
+
+CONTRADICTIONS = [
+    ({"pairs": True, "levels": 2}, "pairs and beginnings need encoder = 'embedding' or 'affine' and levels = 1"),
+    ({"pairs": True, "encoder": "cnn"}, "pairs and beginnings need"),
+    ({"beginnings": 3, "encoder": "bilstm"}, "pairs and beginnings need"),
+    ({"vtw": 1.0, "attention": "dot", "pooling": "max"}, "vtw needs pooling"),
+]
+
+
+@pytest.mark.parametrize(("values", "message"), CONTRADICTIONS)
+def test_options_that_contradict_each_other_are_refused(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Config().override(values)
 
 
 BAD_FILES = [

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,10 @@ import pytest
 from command import TINY, Regard
 from regard import files, runs
 from regard.config import Config
+from regard.errors import InputError
 from regard.recording import Silent
 from regard.runs import train_run
+from regard.training import sparse
 
 SMALL = {"hidden": 8, "embedding": 8, "query": 8, "epochs": 4, "batch_size": 16, "device": "cpu"}
 
@@ -51,6 +54,15 @@ class Listener(Silent):
 
     def note(self, sentence: str) -> None:
         self.notes.append(sentence)
+
+
+@pytest.fixture(autouse=True)
+def _saved_every_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sparse engine too: it would save a run of seconds never."""
+    monkeypatch.setattr(sparse, "SAVED_EVERY", 0)
+
+
+both = pytest.mark.parametrize("engine", ["torch", "sparse"])
 
 
 def config_of(table: Path, **options: object) -> Config:
@@ -88,16 +100,24 @@ def assert_same_run(out: Path, unbroken: Path) -> None:
 
 
 KINDS: dict[str, dict[str, object]] = {
-    "adam": {},
-    "adagrad": {"optimizer": "adagrad", "l2": 0.001},
-    "sgd": {"optimizer": "sgd", "lr": 0.5},
+    "adam": {"engine": "torch"},
+    "adagrad": {"engine": "torch", "optimizer": "adagrad", "l2": 0.001},
+    "sgd": {"engine": "torch", "optimizer": "sgd", "lr": 0.5},
     "much dropout": {"dropout": 0.7, "encoder": "cnn", "pooling": "max"},
     "two levels": {"levels": 2, "encoder": "bilstm", "pooling": "apln"},
     "three levels": {"levels": 3, "pooling": "norm_unit"},
     "frozen": {"freeze_embeddings": True, "encoder": "affine"},
     "a regression": {"task": "regression", "pooling": "apln", "norm": "sample"},
-    "dot attention": {"attention": "dot", "vtw": 0.1},
-    "no dev": {"dev_fraction": 0.0},
+    "dot attention": {"engine": "torch", "attention": "dot", "vtw": 0.1},
+    "no dev": {"engine": "torch", "dev_fraction": 0.0},
+    "sparse": {},
+    "sparse, sgd": {"optimizer": "sgd", "lr": 0.5},
+    "sparse, penalties": {"l2": 0.001, "attention": "dot", "vtw": 0.1},
+    "sparse, affine": {"encoder": "affine", "attention": "additive"},
+    "sparse, much dropout": {"dropout": 0.7},
+    "sparse, a constant rate": {"decay": False},
+    "sparse, a regression": {"task": "regression"},
+    "sparse, no dev": {"dev_fraction": 0.0},
 }
 
 
@@ -105,6 +125,7 @@ KINDS: dict[str, dict[str, object]] = {
 def test_a_killed_run_goes_on_to_the_same_weights(table: Path, tmp_path: Path, kind: str) -> None:
     config = config_of(table, **KINDS[kind])
     start(config, tmp_path / "unbroken")
+    assert told(tmp_path / "unbroken")["engine"].startswith("sparse") == kind.startswith("sparse")
     with pytest.raises(Killed):
         start(config, tmp_path / "killed", Mortal(step=3))
     assert os.listdir(tmp_path / "killed") == ["checkpoint.safetensors"]
@@ -112,8 +133,9 @@ def test_a_killed_run_goes_on_to_the_same_weights(table: Path, tmp_path: Path, k
     assert_same_run(tmp_path / "killed", tmp_path / "unbroken")
 
 
-def test_early_stopping_comes_at_the_same_epoch(table: Path, tmp_path: Path) -> None:
-    config = config_of(table, epochs=30, patience=2, lr=0.2)
+@both
+def test_early_stopping_comes_at_the_same_epoch(table: Path, tmp_path: Path, engine: str) -> None:
+    config = config_of(table, epochs=30, patience=2, lr=0.2, engine=engine)
     start(config, tmp_path / "unbroken")
     found = told(tmp_path / "unbroken")
     assert found["best_epoch"] + 2 == found["epochs"] < 30
@@ -136,8 +158,9 @@ def test_killed_before_the_first_checkpoint_nothing_is_there(table: Path, tmp_pa
     assert_same_run(tmp_path / "deep" / "run", tmp_path / "unbroken")
 
 
-def test_killed_twice(table: Path, tmp_path: Path) -> None:
-    config = config_of(table)
+@both
+def test_killed_twice(table: Path, tmp_path: Path, engine: str) -> None:
+    config = config_of(table, engine=engine)
     start(config, tmp_path / "unbroken")
     with pytest.raises(Killed):
         start(config, tmp_path / "killed", Mortal(begin=2))
@@ -160,12 +183,13 @@ def after(count: int, real: Callable[..., Any]) -> Callable[..., Any]:
     return dying
 
 
+@both
 @pytest.mark.parametrize("moved", range(7))
 def test_killed_while_the_finished_run_is_saved(
-    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moved: int
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moved: int, engine: str
 ) -> None:
     """Before the first of six files is moved to its place, between any two, and before the checkpoint is removed."""
-    config, out = config_of(table, epochs=2), tmp_path / "killed"
+    config, out = config_of(table, epochs=2, engine=engine), tmp_path / "killed"
     start(config, tmp_path / "unbroken")
     with monkeypatch.context() as patch:
         patch.setattr(files, "clear", lambda *_: None)  # the dead tidy nothing up
@@ -178,8 +202,11 @@ def test_killed_while_the_finished_run_is_saved(
     assert_same_run(out, tmp_path / "unbroken")
 
 
-def test_killed_while_a_checkpoint_is_written(table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    config = config_of(table)
+@both
+def test_killed_while_a_checkpoint_is_written(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str
+) -> None:
+    config = config_of(table, engine=engine)
     start(config, tmp_path / "unbroken")
     for written in (0, 2):
         out = tmp_path / f"killed {written}"
@@ -216,19 +243,42 @@ def test_a_start_that_fails_does_not_spoil_the_run_it_would_overwrite(
     assert regard("predict", out, "good film").code == 0
 
 
-def test_seeds(table: Path, tmp_path: Path) -> None:
+@both
+def test_seeds(table: Path, tmp_path: Path, engine: str) -> None:
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-        start(config_of(table, seed=seed), tmp_path / name)
+        start(config_of(table, seed=seed, engine=engine), tmp_path / name)
     assert weights(tmp_path / "a") == weights(tmp_path / "b")
     assert weights(tmp_path / "a") != weights(tmp_path / "c")
 
 
-def test_more_epochs_may_be_asked_for(table: Path, tmp_path: Path) -> None:
-    start(config_of(table, patience=0), tmp_path / "unbroken")
+@both
+def test_more_epochs_may_be_asked_for(table: Path, tmp_path: Path, engine: str) -> None:
+    options = {"engine": engine, "patience": 0, "decay": False}
+    start(config_of(table, **options), tmp_path / "unbroken")
     with pytest.raises(Killed):
-        start(config_of(table, patience=0, epochs=3), tmp_path / "killed", Mortal(begin=3))
-    go_on(config_of(table, patience=0), tmp_path / "killed")
+        start(config_of(table, **options, epochs=3), tmp_path / "killed", Mortal(begin=3))
+    go_on(config_of(table, **options), tmp_path / "killed")
     assert_same_run(tmp_path / "killed", tmp_path / "unbroken")
+
+
+def test_more_epochs_are_refused_where_the_rate_falls_along_the_run(table: Path, tmp_path: Path) -> None:
+    with pytest.raises(Killed):
+        start(config_of(table, decay=True), tmp_path / "run", Mortal(begin=3))
+    with pytest.raises(InputError, match="was begun with other options or other texts"):
+        go_on(config_of(table, decay=True, epochs=5), tmp_path / "run")
+
+
+def test_a_short_sparse_run_is_not_saved_on_its_way(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sparse, "SAVED_EVERY", 1000)
+    config = config_of(table)
+    with pytest.raises(Killed):
+        start(config, tmp_path / "run", Mortal(begin=4))
+    assert list(tmp_path.iterdir()) == []
+    assert f"{tmp_path / 'run'} has no checkpoint to go on from; starting at the beginning" in go_on(
+        config, tmp_path / "run"
+    )
 
 
 # What --resume says and refuses
@@ -310,9 +360,14 @@ def test_a_run_is_named_after_its_texts(name: str, monkeypatch: pytest.MonkeyPat
     assert runs.find_folder(name, None, resume=False, overwrite=False) == Path("runs/films")
 
 
+PATIENT = "from regard.cli import main; from regard.training import sparse; sparse.SAVED_EVERY = 0; main()"
+
+
 @pytest.mark.slow
-def test_kill_9(table: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "regard.cli", "train", table, *TINY, "--epochs", "40", "--patience", "0"]
+@both
+def test_kill_9(table: Path, tmp_path: Path, engine: str) -> None:
+    command = [sys.executable, "-c", PATIENT, "train", table, *TINY, "--epochs", "400", "--patience", "0"]
+    command += ["--engine", engine]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     quiet: dict[str, Any] = {"env": environment, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     subprocess.run([*command, "--out", tmp_path / "unbroken"], **quiet, check=True)
@@ -327,14 +382,27 @@ def test_kill_9(table: Path, tmp_path: Path) -> None:
 
 
 def test_a_file_of_texts_that_changed_its_name_only(table: Path) -> None:
-    from regard.data.readers import read
     from regard.training.fit import fingerprint
 
-    examples = read(table).examples
     one, other = config_of(table), config_of(table, train="elsewhere.csv", epochs=9)
-    assert fingerprint(one, examples, None) == fingerprint(other, examples, None)
-    assert fingerprint(one, examples, None) != fingerprint(one, examples[:-1], examples[-1:])
-    assert fingerprint(one, examples, None) != fingerprint(config_of(table, seed=1), examples, None)
+    assert fingerprint(one, ["texts"], "cpu") == fingerprint(other, ["texts"], "cpu")
+    assert fingerprint(one, ["texts"], "cpu") != fingerprint(one, ["other", "texts"], "cpu")
+    assert fingerprint(one, ["texts"], "cpu") != fingerprint(one, ["texts"], "cuda")
+    assert fingerprint(one, ["texts"], "cpu") != fingerprint(config_of(table, seed=1), ["texts"], "cpu")
+    falling = [config_of(table, decay=True, epochs=epochs) for epochs in (4, 9)]
+    assert fingerprint(falling[0], ["texts"], "cpu") != fingerprint(falling[1], ["texts"], "cpu")
+
+
+def test_texts_are_told_apart_by_either_engine(table: Path) -> None:
+    from regard.data.gathering import Gathering
+    from regard.data.readers import read
+    from regard.training.fit_torch import digest
+
+    examples = read(table).examples
+    for known in (digest, lambda several: Gathering(True, None).read(several).digest):
+        assert known(examples) == known(list(examples))
+        for others in (examples[:-1], examples[::-1], [*examples[:-1], replace(examples[-1], label="7")]):
+            assert known(examples) != known(others)
 
 
 def test_what_is_written_over_is_never_half_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

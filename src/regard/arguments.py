@@ -40,6 +40,7 @@ def add_options(parser: Parser) -> None:
         origin, inner = typing.get_origin(kind), typing.get_args(kind)
         if origin in (types.UnionType, typing.Union):
             kind = next(part for part in inner if part is not types.NoneType)
+            origin, inner = typing.get_origin(kind), typing.get_args(kind)
         if item.name == "train":
             groups[section].add_argument("train", metavar="FILE", nargs="?", **extra)
         elif kind is bool:

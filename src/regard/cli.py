@@ -7,7 +7,7 @@ import io
 import os
 import sys
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,11 @@ from regard.errors import InputError
 if typing.TYPE_CHECKING:
     from regard.data.readers import Corpus
     from regard.models.trained import Trained
+    from regard.records import Example, Prediction
 
 
 A_RUN = "the folder that `regard train` wrote"
+LARGE = 1 << 26  # bytes of a file that is answered while it is read
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -46,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except InputError as error:
         return complain(str(error), 2)
     except KeyboardInterrupt:
-        goes_on = "; --resume goes on after the last epoch that was finished" if arguments.run is run_train else ""
+        goes_on = "; --resume goes on after the last epoch that was saved" if arguments.run is run_train else ""
         return complain(f"stopped{goes_on}", 130)
     except BrokenPipeError:
         # whoever read the output has seen enough; keep Python from complaining once more when it closes the pipe
@@ -157,16 +159,41 @@ def run_predict(arguments: argparse.Namespace) -> None:
     from regard.report.writing import write_predictions
 
     trained = load_model(arguments)
-    examples = read_source(arguments, arguments.source).examples
-    predictions = trained.task.predictions(trained.answers([example.text for example in examples]))
-    write_predictions(examples, predictions, arguments.format, arguments.out)
+    write_predictions(predicted(trained, read_large(arguments)), arguments.format, arguments.out)
+
+
+def read_large(arguments: argparse.Namespace) -> Iterable[Example]:
+    """Texts to predict. Of a large file not all are in memory; so a bad row is met when others were answered already."""
+    from regard.data.datasets import resolve
+    from regard.data.readers import stream
+
+    source = arguments.source
+    if not os.path.isfile(source) or os.path.getsize(source) < LARGE:
+        return read_source(arguments, source)
+    how = {"text": arguments.text, "label": arguments.label, "skip_bad_rows": arguments.skip_bad_rows}
+    return stream(resolve(source, "test"), **how, labelled=False, at_least=1)
+
+
+def predicted(trained: Trained, examples: Iterable[Example]) -> Iterator[tuple[Example, Prediction]]:
+    """Each text with what the model says of it, some thousand at a time, so that a large file streams."""
+    from itertools import islice
+
+    several = iter(examples)
+    while part := list(islice(several, 1 << 14)):
+        said = trained.task.predictions(trained.answers([example.text for example in part]))
+        yield from zip(part, said, strict=True)
 
 
 def load_model(arguments: argparse.Namespace) -> Trained:
     from regard.models.folder import load
+
+    if arguments.device in ("auto", "cpu"):
+        trained = load(arguments.folder)
+        if trained.is_flat or arguments.device == "cpu":
+            return trained  # on a CPU it answers faster than PyTorch is imported
     from regard.training.device import choose_device
 
-    return load(arguments.folder, choose_device(arguments.device))
+    return load(arguments.folder, str(choose_device(arguments.device)))
 
 
 def read_source(arguments: argparse.Namespace, source: str, labelled: bool = False) -> Corpus:

@@ -22,6 +22,7 @@ WIDEST = 100_000  # beyond this a width is a slip of the finger
 
 
 def option(default: Any, help: str) -> Any:
+    """None where the type has no None: left open until `training/choices` fills it in."""
     return field(default=default, metadata={"help": help})
 
 
@@ -37,8 +38,17 @@ class Data:
     task: Literal["auto", "binary", "multiclass", "regression"] = option("auto", "what the labels are")
     dev_fraction: float = option(0.1, "the part of the training texts held out where no dev file is given")
     max_words: int | None = option(None, "cut texts after this many words (default: nothing is cut)")
-    min_count: int = option(2, "a word seen fewer times in training shares the vector of unknown words")
+    min_count: int = option(
+        None,
+        "what is seen fewer times in training counts as unknown (default: 2; by the corpus' size where pairs are read)",
+    )
     max_vocabulary: int | None = option(None, "keep only this many words, the most frequent ones")
+    pairs: bool = option(
+        None, 'look at pairs of neighbouring words too, as in "not good" (default: where the encoder reads none)'
+    )
+    beginnings: int = option(
+        None, "look at the first N letters of longer words too; 0: don't (default: 5 where pairs are read, else 0)"
+    )
     lowercase: bool = option(True, "read capitals as small letters")
     vectors: str | None = option(None, "word vectors to start from: GloVe-style text, or npz (named ones too)")
     skip_bad_rows: bool = option(False, "leave out rows that cannot be used instead of stopping at the first")
@@ -53,14 +63,19 @@ class Model:
     levels: int = option(
         1, "1 reads words; 2 words and sentences (HAN); 3 also the parts of a text, such as a user's reviews"
     )
-    embedding: int = option(100, "width of a word's vector (a vectors file has its own)")
+    embedding: int = option(
+        None,
+        "width of a word's vector; a vectors file has its own (default: 100; sparse engine: 16 to 64, by the classes)",
+    )
     hidden: int = option(200, "width of the encoder's states: all filters, or both directions together")
     windows: tuple[int, ...] = option(
         (3,), "how many words a cnn's filters see; several share `hidden` out (Kim: 3 4 5)"
     )
-    attention: Literal["additive", "dot"] = option("additive", "how attention and apln score a word")
+    attention: Literal["additive", "dot"] = option(
+        None, "how attention and apln score a word (default: additive, with the sparse engine dot)"
+    )
     query: int = option(200, "width of additive attention's query")
-    scale: float = option(1.0, "λ, what attention scores are divided by")
+    scale: float = option(None, "λ, what attention scores are divided by (default: 1, with the sparse engine 3)")
     norm: Literal["scalar", "sample", "feature"] = option("scalar", "apln's norm p: one, one a text, or one a feature")
     norm_init: float | None = option(None, "p at the start (default: 1 for apln, 2 for norm_unit)")
     rescale: Literal["clip", "normalise"] = option("clip", "how apln keeps its input in a safe range")
@@ -70,23 +85,48 @@ class Model:
     head_bias: bool = option(True, "a bias in the last layer (Sun & Lu have none)")
     freeze_embeddings: bool = option(False, "leave the word vectors as they start")
 
+    def filled(self) -> Model:
+        """With what PyTorch models have where nothing is said."""
+        plain: dict[str, Any] = {"embedding": 100, "attention": "additive", "scale": 1.0}
+        return replace(self, **{name: value for name, value in plain.items() if getattr(self, name) is None})
+
 
 @dataclass(frozen=True)
 class Training:
     """How it learns."""
 
-    epochs: int = option(20, "passes over the training texts, at most")
-    patience: int = option(3, "stop after this many epochs without a better dev score (0: never)")
-    batch_size: int = option(64, "texts a step")
-    optimizer: Literal["adam", "adagrad", "sgd"] = option("adam", "how steps are taken")
-    lr: float | None = option(None, "learning rate (default: adam 0.003, adagrad 0.05, sgd 0.1)")
-    dropout: float = option(0.2, "the share of inputs dropped, at the embeddings and at each encoder's states")
+    engine: Literal["auto", "sparse", "torch"] = option(
+        "auto", "sparse: compiled, for attention over embedding or affine on a CPU; torch: everything else"
+    )
+    epochs: int = option(None, "passes over the training texts, at most (default: by their number)")
+    patience: int = option(
+        None, "stop after this many epochs without a better dev score; 0: never (default: by the number of texts)"
+    )
+    batch_size: int = option(None, "texts a step (default: 64, with the sparse engine 32 or fewer, by their number)")
+    optimizer: Literal["adam", "adagrad", "sgd"] = option(
+        None, "how steps are taken (default: adam, with the sparse engine adagrad)"
+    )
+    lr: float | None = option(
+        None,
+        "learning rate (default: adam 0.003, adagrad 0.05, sgd 0.1; with the sparse engine 0.1 to 0.3, by the texts' length)",
+    )
+    decay: bool = option(
+        None, "let the learning rate fall to 0 along the run (default: with the sparse engine; it alone can)"
+    )
+    dropout: float = option(
+        None,
+        "the share of inputs dropped, at the embeddings (sparse: whole words) and at each encoder's states (default: 0.2)",
+    )
     l2: float = option(0.0, "L2 penalty on every weight")
     vtw: float = option(0.0, "penalty c·(VᵀW)² that holds dot attention and the last layer apart (Sun & Lu)")
-    clip: float = option(5.0, "longest gradient of one step (0: any)")
+    clip: float = option(None, "longest gradient of one step; 0: any (default: 5, with the sparse engine any)")
     seed: int = option(0, "where chance starts: same seed, same device, same weights")
     device: str = option("auto", "cpu, cuda, or auto: cuda where there is one")
     bf16: bool = option(False, "train in bfloat16 autocast")
+    deterministic: bool = option(
+        None,
+        "same seed, same weights, whatever the threads (default: yes; with the sparse engine, up to 20 million words)",
+    )
 
 
 @dataclass(frozen=True)
@@ -209,6 +249,7 @@ def check(config: Config) -> None:
         ("max_words", data.max_words, 1, None),
         ("min_count", data.min_count, 1, None),
         ("max_vocabulary", data.max_vocabulary, 1, None),
+        ("beginnings", data.beginnings, 0, 100),
         ("embedding", model.embedding, 1, WIDEST),
         ("hidden", model.hidden, 1, WIDEST),
         ("query", model.query, 1, WIDEST),
@@ -231,6 +272,10 @@ def check(config: Config) -> None:
     if not model.windows or min(model.windows) < 1 or max(model.windows) > 100:
         raise InputError(f"windows = {list(model.windows)}: one or more whole numbers from 1 to 100 are accepted")
     names = [name.strip() for name in model.pooling.split(",")]
+    if (data.pairs or data.beginnings) and (model.levels > 1 or model.encoder not in ("embedding", "affine")):
+        raise InputError(
+            "pairs and beginnings need encoder = 'embedding' or 'affine' and levels = 1: others read in order"
+        )
     if training.vtw and (names[-1] != "attention" or model.attention != "dot"):
         raise InputError(
             "vtw needs pooling = 'attention' with attention = 'dot' on the highest level: it has no V otherwise"

@@ -7,7 +7,6 @@ from pathlib import Path
 from rich.console import Console
 
 from regard.config import Config
-from regard.data.readers import Corpus
 from regard.data.reviews import splits
 from regard.explain.explain import explain
 from regard.faithfulness.plausibility import plausibility
@@ -17,8 +16,7 @@ from regard.recording import Recorder
 from regard.report.page import page
 from regard.report.tables import metrics_table
 from regard.report.terminal import show
-from regard.runs import score
-from regard.training.fit import fit
+from regard.training.fit import Parts, Run, fit
 
 SHOWN, DRAWN = 3, 24  # texts in the terminal, and on the page
 SETTINGS = {
@@ -40,9 +38,9 @@ def demo(out: Path, seed: int, recorder: Recorder) -> None:
     console = Console()
     corpus = splits()
     recorder.note(f"HAN-APLN learns from {len(corpus['train'])} composed reviews of one to five stars")
-    trained = fit(Config().override({**SETTINGS, "seed": seed}), corpus["train"], corpus["dev"], recorder)
     test = corpus["test"]
-    trained.metrics["test"] = score(trained, Corpus("the demo's test texts", test, "text", "label", [], 0))
+    parts = Parts(corpus["train"], corpus["dev"], test)
+    trained = fit(Config().override({**SETTINGS, "seed": seed}), parts, Run(recorder))
     labels = [example.label for example in test]
     explanations = list(explain(trained, [example.text for example in test], labels))
     truth = plausibility(explanations, [example.evidence for example in test])

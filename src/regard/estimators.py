@@ -21,7 +21,7 @@ from regard.recording import Silent
 from regard.records import Example, Explanation
 from regard.report.page import fragment
 from regard.report.progress import Watch
-from regard.training.fit import fit
+from regard.training.fit import Parts, Run, fit
 
 # labels are strings in a run folder; what they were in Python is noted beside them
 LABELS: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "bool": lambda name: name == "True", "str": str}
@@ -46,12 +46,12 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         encoder: str = "embedding",
         pooling: str = "attention",
         levels: int = 1,
-        embedding: int = 100,
+        embedding: int | None = None,
         hidden: int = 200,
         windows: tuple[int, ...] = (3,),
-        attention: str = "additive",
+        attention: str | None = None,
         query: int = 200,
-        scale: float = 1.0,
+        scale: float | None = None,
         norm: str = "scalar",
         norm_init: float | None = None,
         rescale: str = "clip",
@@ -62,22 +62,27 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         freeze_embeddings: bool = False,
         dev_fraction: float = 0.1,
         max_words: int | None = None,
-        min_count: int = 2,
+        min_count: int | None = None,
         max_vocabulary: int | None = None,
+        pairs: bool | None = None,
+        beginnings: int | None = None,
         lowercase: bool = True,
         vectors: str | None = None,
-        epochs: int = 20,
-        patience: int = 3,
-        batch_size: int = 64,
-        optimizer: str = "adam",
+        engine: str = "auto",
+        epochs: int | None = None,
+        patience: int | None = None,
+        batch_size: int | None = None,
+        optimizer: str | None = None,
         lr: float | None = None,
-        dropout: float = 0.2,
+        decay: bool | None = None,
+        dropout: float | None = None,
         l2: float = 0.0,
         vtw: float = 0.0,
-        clip: float = 5.0,
+        clip: float | None = None,
         seed: int = 0,
         device: str = "auto",
         bf16: bool = False,
+        deterministic: bool | None = None,
         verbose: bool = False,
     ):
         # scikit-learn asks for every parameter under its own name, unchanged; a test compares them with the options
@@ -103,8 +108,11 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
 
     def config(self, task: Literal["binary", "multiclass", "regression"]) -> Config:
         given = self.get_params(deep=False)
-        kinds = {item.name: kind for _, item, kind in options()}
-        values = {name: converted(given[name], kinds[name], name) for name in given if name in kinds}
+        values = {
+            item.name: converted(given[item.name], kind, item.name)
+            for _, item, kind in options()
+            if item.name in given and not (given[item.name] is None and item.default is None)
+        }
         return Config().override({**values, "task": task})
 
     def learn(self, texts: Any, labels: Sequence[Any], task: Literal["binary", "multiclass", "regression"]) -> None:
@@ -115,7 +123,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
             raise InputError(f"{len(given)} texts were given; at least two are needed")
         examples = [Example(text, label, row) for row, (text, label) in enumerate(zip(given, labels, strict=True))]
         with Watch() if self.verbose else Silent() as recorder:
-            self.trained_ = fit(self.config(task), examples, None, recorder)
+            self.trained_ = fit(self.config(task), Parts(examples), Run(recorder))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -212,7 +220,7 @@ def load(folder: str | Path) -> TextClassifier | TextRegressor:
         item.name: getattr(section, item.name)
         for section_name, item, _ in options()
         for section in (getattr(trained.config, section_name),)
-        if item.name in names
+        if item.name in names and item.name != "engine"  # which is to be chosen again with other options
     }
     model = kind(**values)
     model.trained_ = trained

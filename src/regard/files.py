@@ -9,8 +9,10 @@ from pathlib import Path
 from regard.errors import InputError
 
 
-def write_all(folder: Path, contents: Mapping[str, bytes]) -> None:
+def write_all(folder: Path, contents: Mapping[str, bytes | Iterable[bytes]]) -> None:
     """Write files of a folder together: all are written beside their places first, then moved there one after the other.
+
+    A content may come in pieces, which are made while they are written.
 
     A killed writer may leave the last one missing, but never new ones beside an old last one.
     """
@@ -23,7 +25,7 @@ def write_all(folder: Path, contents: Mapping[str, bytes]) -> None:
             place = folder / name
             waiting.append(folder / f".{name}.partial")
             with open(waiting[-1], "wb") as file:
-                file.write(content)
+                file.writelines([content] if isinstance(content, bytes) else content)
                 file.flush()
                 os.fsync(file.fileno())
         if len(contents) > 1:
@@ -59,5 +61,6 @@ def check_place(folder: Path) -> None:
         raise InputError(f"{folder}: cannot be written to, for {there} is read-only or belongs to somebody else")
 
 
-def write(path: Path, content: str) -> None:
-    write_all(path.parent, {path.name: content.encode("utf-8", "replace")})
+def write(path: Path, content: str | Iterable[str]) -> None:
+    pieces = [content] if isinstance(content, str) else content
+    write_all(path.parent, {path.name: (piece.encode("utf-8", "replace") for piece in pieces)})

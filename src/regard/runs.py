@@ -5,22 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from regard.config import Config
 from regard.data.datasets import companion, resolve
-from regard.data.readers import Corpus, read
+from regard.data.labels import Labels
+from regard.data.readers import Corpus, stream
+from regard.data.streams import Stream
 from regard.errors import InputError
 from regard.files import check_place
-from regard.models.build import build
+from regard.models.flat import is_flat
 from regard.models.folder import CHECKPOINT, check_own, is_begun, is_run, load, save
-from regard.models.tasks import Task
+from regard.models.tasks import encoded
 from regard.models.trained import Trained
 from regard.recording import Recorder
 from regard.training.checkpoint import check_identity
-from regard.training.device import choose_device
-from regard.training.fit import find_task, fingerprint, fit
+from regard.training.choices import probe
+from regard.training.fit import Parts, Run, fit
 from regard.training.metrics import measure
 
 FOLDER = Path("runs")
@@ -35,33 +34,50 @@ def train_run(
         raise InputError("nothing to learn from: give a file, a folder or a named corpus, or data.train in the config")
     if resume and overwrite:
         raise InputError("--resume goes on with a run and --overwrite replaces it; give one of them")
-    build(config.model, words=2, outputs=1)  # names and widths that cannot be, refused before anything is read
-    choose_device(config.training.device)
+    check_options(config)
     config = with_named_dev(config, recorder)
     folder = find_folder(train, out, resume, overwrite)
     check_place(folder)
-    learned = read_split(config, train, "train", recorder, at_least=2)
-    dev = None if config.data.dev is None else read_split(config, config.data.dev, "dev", recorder)
-    test = None if config.data.test is None else read_split(config, config.data.test, "test", recorder)
-    task = find_task(config, learned.examples, recorder, learned.path)
-    for corpus in filter(None, (dev, test)):
-        encoded(task, corpus)  # a label that cannot be scored is told now, not after hours of training
-    config = config.override({"task": task.kind})
-    held = None if dev is None else dev.examples
-    if not resume:
+    streams = {"train": read_split(config, train, "train", recorder, at_least=2)}
+    for split, name in (("dev", config.data.dev), ("test", config.data.test)):
+        if name is not None:
+            streams[split] = read_split(config, name, split, recorder)
+    found: Trained | None = None
+
+    def done_before(identity: str) -> Trained | None:
+        nonlocal found
+        for part in streams.values():
+            tell_skipped(part, recorder)
+        if not resume:
+            (folder / CHECKPOINT).unlink(missing_ok=True)
+        elif is_run(folder) and not is_begun(folder):
+            found = finished(folder, identity, recorder)
+        elif not is_begun(folder):
+            recorder.note(f"{folder} has no checkpoint to go on from; starting at the beginning")
+        return found
+
+    train_name, dev_name, test_name = (
+        streams[split].path if split in streams else split for split in ("train", "dev", "test")
+    )
+    names = (train_name, dev_name, test_name)
+    parts = Parts(streams["train"], streams.get("dev"), streams.get("test"), names, streams["train"].label_column)
+    trained = fit(config, parts, Run(recorder, folder / CHECKPOINT, done_before))
+    if found is None:
+        save(trained, folder)
         (folder / CHECKPOINT).unlink(missing_ok=True)
-    elif is_begun(folder):
-        pass  # `fit` goes on from there
-    elif is_run(folder):
-        return finished(folder, fingerprint(config, learned.examples, held), recorder), folder
-    else:
-        recorder.note(f"{folder} has no checkpoint to go on from; starting at the beginning")
-    trained = fit(config, learned.examples, held, recorder, folder / CHECKPOINT, where=learned.path)
-    if test is not None:
-        trained.metrics["test"] = score(trained, test)
-    save(trained, folder)
-    (folder / CHECKPOINT).unlink(missing_ok=True)
     return trained, folder
+
+
+def check_options(config: Config) -> None:
+    """Refuse names and widths that cannot be before anything is read."""
+    model = probe(config).model
+    if is_flat(model):
+        return  # what there is to refuse was refused by the config
+    from regard.models.build import build
+    from regard.training.device import choose_device
+
+    build(model, words=2, outputs=1)
+    choose_device(config.training.device)
 
 
 def finished(folder: Path, identity: str, recorder: Recorder) -> Trained:
@@ -80,32 +96,30 @@ def with_named_dev(config: Config, recorder: Recorder) -> Config:
     return config.override({"dev": f"{name}/dev"})  # the name and not the path, so that the run can be moved
 
 
-def read_split(config: Config, name: str, split: str, recorder: Recorder, at_least: int = 1) -> Corpus:
+def read_split(config: Config, name: str, split: str, recorder: Recorder, at_least: int = 1) -> Stream:
     data = config.data
-    corpus = read(
+    found = stream(
         resolve(name, split), text=data.text, label=data.label, skip_bad_rows=data.skip_bad_rows, at_least=at_least
     )
-    tell(corpus, recorder)
-    return corpus
+    for sentence in found.guessed:
+        recorder.note(sentence)
+    return found
 
 
 def tell(corpus: Corpus, recorder: Recorder) -> None:
     for sentence in corpus.guessed:
         recorder.note(sentence)
-    if corpus.skipped:
-        recorder.note(f"{corpus.path}: {corpus.skipped} rows could not be used and were left out")
+    tell_skipped(corpus, recorder)
+
+
+def tell_skipped(read: Corpus | Stream, recorder: Recorder) -> None:
+    if read.skipped:
+        recorder.note(f"{read.path}: {read.skipped} rows could not be used and were left out")
 
 
 def score(trained: Trained, corpus: Corpus) -> dict[str, Any]:
-    labels = encoded(trained.task, corpus)
+    labels = encoded(trained.task, Labels.of(corpus.examples), corpus.path, corpus.label_column)
     return measure(trained.task, trained.answers([example.text for example in corpus.examples]), labels)
-
-
-def encoded(task: Task, corpus: Corpus) -> NDArray[np.float64]:
-    column = "" if corpus.label_column is None else f", column {corpus.label_column!r}"
-    return np.array(
-        [task.encode(example.label, f"{corpus.path}, row {example.row}{column}") for example in corpus.examples]
-    )
 
 
 def find_folder(train: str, out: Path | None, resume: bool, overwrite: bool) -> Path:

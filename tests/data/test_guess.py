@@ -66,7 +66,7 @@ def test_a_table_without_text_is_refused() -> None:
     ],
 )
 def test_the_task_follows_from_the_labels(labels: list[str], task: str) -> None:
-    guessed, reason = guess_task(labels)
+    guessed, reason = guess_task(set(labels), len(labels))
     assert guessed == task
     assert "--task" in reason
 
@@ -77,4 +77,4 @@ def test_the_task_follows_from_the_labels(labels: list[str], task: str) -> None:
 )
 def test_labels_that_cannot_be_learnt_are_refused(labels: list[str], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        guess_task(labels)
+        guess_task(set(labels), len(labels))

@@ -120,7 +120,84 @@ def test_capitals_count_only_without_lowercase() -> None:
 )
 def test_json_gives_the_tokenizer_back(forms: list[str], levels: int, lowercase: bool, most: int | None) -> None:
     tokenizer = Tokenizer(Vocabulary(tuple(forms)), levels, lowercase, most)
-    assert Tokenizer.from_dict(json.loads(tokenizer.to_json().encode())) == tokenizer
+    assert_same(Tokenizer.from_dict(json.loads(tokenizer.to_json().encode())), tokenizer)
+
+
+def assert_same(one: Tokenizer, other: Tokenizer) -> None:
+    plain = [{name: value for name, value in vars(each).items() if name in FIELDS} for each in (one, other)]
+    assert plain[0] == plain[1]
+    np.testing.assert_array_equal(one.pairs, other.pairs)
+
+
+FIELDS = {"vocabulary", "levels", "lowercase", "max_words", "letters", "beginnings"}
+
+
+@given(
+    st.lists(st.text(st.characters(), min_size=1, max_size=8), unique=True),
+    st.lists(st.text(st.characters(), min_size=3, max_size=3), unique=True),
+    st.data(),
+)
+def test_json_gives_pairs_and_beginnings_back(forms: list[str], beginnings: list[str], data: st.DataObject) -> None:
+    number = st.integers(0, len(forms) + 1)
+    pairs = np.array(data.draw(st.lists(st.tuples(number, number))), dtype=np.int64).reshape(-1, 2)
+    tokenizer = Tokenizer(Vocabulary(tuple(forms)), letters=3, beginnings=tuple(beginnings), pairs=pairs)
+    again = Tokenizer.from_dict(json.loads(tokenizer.to_json().encode()))
+    assert_same(again, tokenizer)
+    assert len(again) == 2 + len(forms) + len(beginnings) + len(pairs)
+
+
+def test_a_tokenizer_of_the_first_format_has_words_alone() -> None:
+    row = {"format": "regard words 1", "levels": 1, "lowercase": True, "max_words": None, "words": ["good", "bad"]}
+    assert_same(Tokenizer.from_dict(row), Tokenizer(Vocabulary(("good", "bad"))))
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [[[0], [5]], [[-1], [2]], [[2, 3], [3]], [[2]], [[2], [3], [4]], [2, 3], [["good"], ["bad"]], [[2.5], [None]]],
+)
+def test_pairs_of_numbers_that_no_word_has_are_refused(pairs: list[object]) -> None:
+    row = json.loads(Tokenizer(VOCABULARY).to_json())  # its words have the numbers 2, 3 and 4
+    with pytest.raises((ValueError, TypeError)):
+        Tokenizer.from_dict({**row, "pairs": pairs})
+
+
+UNITS = Tokenizer(VOCABULARY, letters=3, beginnings=("fil", "mov"), pairs=np.array([[0, 2], [2, 3], [3, 4]]))
+
+
+def test_units_by_hand() -> None:
+    """Words 2 to 4, beginnings 5 and 6, pairs 7 to 9; "odd" is unknown, and "movies" is known by its beginning."""
+    units = UNITS.encode_all(["Good bad.", "odd movies", "", "odd"])
+    assert units.ids.tolist() == [2, 3, 4, 7, 8, 9, 6, UNKNOWN]
+    assert units.first.tolist() == [0, 1, 2, 0, 0, 1, 1, 0]
+    assert units.last.tolist() == [0, 1, 2, 0, 1, 2, 1, 0]
+    assert units.offsets.tolist() == [0, 6, 7, 7, 8]
+    assert units.words.tolist() == [3, 2, 0, 1]
+    assert UNITS.encode("Good bad.").ids.tolist() == [2, 3, 4, 7, 8, 9]
+
+
+@given(st.lists(TEXTS, max_size=5), st.none() | st.integers(1, 9), st.booleans())
+def test_without_units_many_texts_are_what_each_is_alone(texts: list[str], most: int | None, lowercase: bool) -> None:
+    tokenizer = Tokenizer(VOCABULARY, lowercase=lowercase, max_words=most)
+    units, alone = tokenizer.encode_all(texts), [tokenizer.encode(text).ids for text in texts]
+    assert units.ids.tolist() == [number for ids in alone for number in ids.tolist()]
+    assert units.words.tolist() == np.diff(units.offsets).tolist() == [len(ids) for ids in alone]
+    assert units.first.tolist() == units.last.tolist() == [place for ids in alone for place in range(len(ids))]
+
+
+@given(st.lists(TEXTS, max_size=5), st.none() | st.integers(1, 9))
+def test_units_cover_words_of_their_own_text(texts: list[str], most: int | None) -> None:
+    tokenizer = Tokenizer(
+        VOCABULARY, max_words=most, letters=1, beginnings=("a", "b"), pairs=np.array([[0, 2], [2, 0]])
+    )
+    units = tokenizer.encode_all(texts)
+    assert units.words.tolist() == [len(tokenizer.outline(text).words) for text in texts]
+    for text in range(len(texts)):
+        own = slice(units.offsets[text], units.offsets[text + 1])
+        assert (units.offsets[text + 1] > units.offsets[text]) == (units.words[text] > 0)
+        assert (units.first[own] >= 0).all()
+        assert (units.first[own] <= units.last[own]).all()
+        assert (units.last[own] < max(units.words[text], 1)).all()
+    assert ((units.ids >= 1) & (units.ids < len(tokenizer))).all()
 
 
 def test_json_keeps_odd_characters_apart_and_others_readable() -> None:
@@ -132,5 +209,5 @@ def test_json_keeps_odd_characters_apart_and_others_readable() -> None:
 
 def test_another_format_is_refused() -> None:
     row = json.loads(Tokenizer(VOCABULARY).to_json())
-    with pytest.raises(ValueError, match="format 'words 9' instead of 'regard words 1'"):
+    with pytest.raises(ValueError, match="format 'words 9' instead of 'regard words 2'"):
         Tokenizer.from_dict({**row, "format": "words 9"})

@@ -13,9 +13,8 @@ from regard.explain import explain as module
 from regard.explain.explain import explain
 from regard.faithfulness.plausibility import plausibility
 from regard.models.trained import Trained, outputs
-from regard.recording import Silent
 from regard.records import Example, Explanation, Prediction, TokenScore
-from regard.training.fit import fit
+from regard.training.fit import Parts, fit
 
 SMALL = {"embedding": 8, "hidden": 8, "query": 8, "epochs": 1, "min_count": 1, "device": "cpu", "task": "multiclass"}
 SCRIPTS = {
@@ -36,7 +35,7 @@ SCRIPTS = {
 def trained(request: pytest.FixtureRequest) -> Trained:
     config = Config().override({**SMALL, "levels": request.param, "encoder": "cnn", "pooling": "attention"})
     examples = [*reviews(20), *(Example(text, "1") for text in SCRIPTS.values())]
-    return fit(config, examples, None, Silent())
+    return fit(config, Parts(examples))
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
@@ -103,7 +102,7 @@ def test_words_without_a_vector_are_marked(trained: Trained) -> None:
 
 def test_words_that_were_cut_off_have_no_weight() -> None:
     config = Config().override({**SMALL, "max_words": 3, "levels": 2})
-    trained = fit(config, reviews(12), None, Silent())
+    trained = fit(config, Parts(reviews(12)))
     (found,) = explain(trained, ["One two. Three four. Five six."])
     assert [token.text for token in found.tokens] == ["One", "two", "."]
     assert len(found.sentences) == 1

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from regard.data.labels import Labels
 from regard.errors import InputError
 from regard.models.tasks import Binary, Multiclass, Regression, Task, labels_as_shown, make_task, task_from_dict
 from regard.records import Example
@@ -16,6 +17,10 @@ from regard.records import Example
 
 def examples(*labels: str | float | None) -> list[Example]:
     return [Example("text", label, row) for row, label in enumerate(labels, 1)]
+
+
+def labelled(*labels: str | float | None) -> Labels:
+    return Labels.of(examples(*labels))
 
 
 def test_binary_by_hand() -> None:
@@ -42,7 +47,7 @@ def test_multiclass_by_hand() -> None:
 
 def test_regression_by_hand() -> None:
     """2, 4, 9 have mean 5 and variance (9 + 1 + 16) / 3; the model sees deviations, the user numbers."""
-    task = make_task("regression", examples("2", "4", "9"), "file")
+    task = make_task("regression", labelled("2", "4", "9"), "file")
     assert isinstance(task, Regression)
     deviation = math.sqrt(26 / 3)
     assert (task.mean, task.scale) == (5, pytest.approx(deviation))
@@ -76,7 +81,7 @@ def test_losses_keep_finite_where_answers_are_sure() -> None:
 def test_classes_stand_in_the_order_of_numbers_then_of_the_alphabet(
     labels: tuple[str, ...], classes: tuple[str, ...]
 ) -> None:
-    task = make_task("multiclass", examples(*labels), "file")
+    task = make_task("multiclass", labelled(*labels), "file")
     assert isinstance(task, Multiclass)
     assert task.classes == classes
     assert [task.encode(name, "") for name in classes] == list(range(len(classes)))
@@ -97,7 +102,7 @@ def test_classes_stand_in_the_order_of_numbers_then_of_the_alphabet(
 )
 def test_labels_that_make_no_task(kind: str, labels: tuple[str, ...], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        make_task(kind, examples(*labels), "file")
+        make_task(kind, labelled(*labels), "file")
 
 
 @pytest.mark.parametrize("task", [Binary(("a", "b")), Multiclass(("1", "é", "<b>")), Regression(3.25, 0.1)])

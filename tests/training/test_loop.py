@@ -21,11 +21,21 @@ from regard.recording import Silent
 from regard.records import Example
 from regard.training import loop
 from regard.training.checkpoint import Progress, read_checkpoint, write_checkpoint
-from regard.training.fit import fit
+from regard.training.fit import Parts, Run, fit
 from regard.training.loop import Texts, train
 
 TASK = Binary(("no", "yes"))
-PLAIN = Training(optimizer="sgd", lr=0.5, dropout=0.0, clip=0.0, epochs=1, device="cpu")
+PLAIN = Training(
+    optimizer="sgd",
+    lr=0.5,
+    dropout=0.0,
+    clip=0.0,
+    epochs=1,
+    patience=3,
+    batch_size=64,
+    device="cpu",
+    deterministic=True,
+)
 WORDS = [[2, 3], [4], [3, 4, 2], [5, 5]]
 TEXTS = Texts([Indexed(np.array(ids, np.int32)) for ids in WORDS], np.array([0.0, 1.0, 0.0, 1.0]))
 
@@ -172,14 +182,14 @@ def test_a_checkpoint_brings_model_optimiser_and_history_back(tmp_path: Path) ->
 # fit
 
 
-SMALL = {"embedding": 8, "query": 8, "min_count": 1, "device": "cpu", "lr": 0.05}
+SMALL = {"embedding": 8, "query": 8, "min_count": 1, "device": "cpu", "lr": 0.05, "engine": "torch"}
 
 
 def test_a_regression_learns_in_the_unit_of_the_user() -> None:
     """Far from 0 and wide: without the norm of the targets nothing near would come out."""
     examples = [Example(*pair) for pair in [("good film", 5200.0), ("bad film", 5000.0)] * 10]
     config = Config().override({**SMALL, "task": "regression", "epochs": 60, "patience": 0})
-    trained = fit(config, examples, None, Silent())
+    trained = fit(config, Parts(examples))
     assert isinstance(trained.task, Regression)
     assert (trained.task.mean, trained.task.scale) == (5100, 100)
     good, bad = trained.answers(["good film", "bad film"])[:, 0]
@@ -191,7 +201,7 @@ def test_a_regression_learns_in_the_unit_of_the_user() -> None:
 
 def test_what_is_held_out_is_not_learned_from() -> None:
     examples = [Example(f"word{row} film", str(row % 2), row) for row in range(20)]
-    trained = fit(Config().override({**SMALL, "epochs": 1, "dev_fraction": 0.2}), examples, None, Silent())
+    trained = fit(Config().override({**SMALL, "epochs": 1, "dev_fraction": 0.2}), Parts(examples))
     assert trained.metrics["texts"] == 16
     assert trained.metrics["dev"]["n"] == 4
     assert sum(f"word{row}" in trained.tokenizer.vocabulary for row in range(20)) == 16
@@ -200,7 +210,7 @@ def test_what_is_held_out_is_not_learned_from() -> None:
 def test_a_label_of_dev_that_training_lacks_is_refused() -> None:
     examples = [Example("good", "a", 1), Example("bad", "b", 2)]
     with pytest.raises(InputError, match="the dev texts, row 7: the label 'c' was not among"):
-        fit(Config().override({**SMALL, "epochs": 1}), examples, [Example("odd", "c", 7)], Silent())
+        fit(Config().override({**SMALL, "epochs": 1}), Parts(examples, [Example("odd", "c", 7)]))
 
 
 def test_max_words_cuts_and_says_so() -> None:
@@ -211,7 +221,7 @@ def test_max_words_cuts_and_says_so() -> None:
             notes.append(sentence)
 
     examples = [Example("one two three four", "a"), Example("five six", "b")]
-    trained = fit(Config().override({**SMALL, "epochs": 1, "max_words": 3}), examples, None, Listener())
+    trained = fit(Config().override({**SMALL, "epochs": 1, "max_words": 3}), Parts(examples), Run(Listener()))
     assert any("1 of 2 texts are longer than max_words = 3 words and were cut" in note for note in notes)
     assert "four" not in trained.tokenizer.vocabulary
     assert len(trained.tokenizer.encode("one two three four five").ids) == 3

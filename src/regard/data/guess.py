@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from regard.errors import InputError
@@ -46,9 +46,9 @@ def guess_columns(
     return text, label
 
 
-def guess_task(labels: Sequence[str]) -> tuple[Task, str]:
-    """The task and the reason for it, a sentence for the user."""
-    distinct = sorted(set(labels), key=_natural)
+def guess_task(names: Iterable[str], count: int) -> tuple[Task, str]:
+    """The task of `count` labels with these different names, and the reason for it, a sentence for the user."""
+    distinct = sorted(names, key=_natural)
     shown = listed(distinct, most=6)
     if len(distinct) < 2:
         raise InputError(f"every label is {shown}; at least two different labels are needed to learn from")
@@ -65,9 +65,9 @@ def guess_task(labels: Sequence[str]) -> tuple[Task, str]:
         )
     if len(distinct) == 2:
         return "binary", f"the labels have two values, {shown} (--task overrides)"
-    if len(distinct) > MOST_CLASSES and len(distinct) >= len(labels) / 2:
+    if len(distinct) > MOST_CLASSES and len(distinct) >= count / 2:
         raise InputError(
-            f"{len(distinct)} different values in {len(labels)} rows ({shown}) do not look like a label column; "
+            f"{len(distinct)} different values in {count} rows ({shown}) do not look like a label column; "
             "name the column with --label, or the task with --task"
         )
     other = "--task regression" if numeric else "--task"

@@ -6,7 +6,7 @@ here decides the task: labels stay as they are written.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -45,6 +45,9 @@ class Corpus:
     label_column: str | None  # None where no example has a label
     guessed: list[str]  # sentences for the user
     skipped: int  # rows that were left out
+
+    def __iter__(self) -> Iterator[Example]:
+        return iter(self.examples)
 
 
 def read(

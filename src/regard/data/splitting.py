@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from regard.records import Example
 
@@ -16,17 +16,25 @@ def hold_out(
     examples: Sequence[Example], fraction: float, seed: int, by_label: bool
 ) -> tuple[list[Example], list[Example]]:
     """(kept, held out), both in the order given; each label in proportion where `by_label`, and never all of one."""
-    if fraction == 0 or len(examples) < FEWEST:
-        return list(examples), []
-    groups: dict[str | float | None, list[int]] = defaultdict(list)
-    for row, example in enumerate(examples):
-        groups[example.label if by_label else None].append(row)
+    codes: dict[str | float | None, int] = {}
+    groups = [codes.setdefault(example.label if by_label else None, len(codes)) for example in examples]
+    out = held_rows(np.array(groups, dtype=np.int32), fraction, seed)
+    return [x for x, held in zip(examples, out, strict=True) if not held], [
+        x for x, held in zip(examples, out, strict=True) if held
+    ]
+
+
+def held_rows(groups: NDArray[np.int32], fraction: float, seed: int) -> NDArray[np.bool_]:
+    """Which rows are held out: a part of each group, never all of one. Groups are numbered as they come first."""
+    out = np.zeros(len(groups), dtype=bool)
+    if fraction == 0 or len(groups) < FEWEST:
+        return out
     chance = np.random.default_rng((seed, 7919))
-    out: set[int] = set()
+    order = np.argsort(groups, kind="stable")
     owed = 0.0  # what small groups could not give is owed by the next, so that the fraction comes out right
-    for rows in groups.values():
+    for rows in np.split(order, np.cumsum(np.bincount(groups))[:-1]):
         owed += fraction * len(rows)
         count = min(round(owed), len(rows) - 1)
         owed -= count
-        out.update(chance.permutation(rows)[:count].tolist())
-    return [x for row, x in enumerate(examples) if row not in out], [examples[row] for row in sorted(out)]
+        out[chance.permutation(rows)[:count]] = True
+    return out

@@ -4,19 +4,36 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.data.packing import pack
 from regard.data.sentences import part_ranges, word_ranges
 from regard.data.vocabulary import Vocabulary
 from regard.data.words import forms, spans
+from regard.kernels.dictionary import Dictionary
+from regard.kernels.pairs import PairTable, join
+from regard.kernels.scanner import find_words
+from regard.kernels.units import beginning_ends, cut, find_units
 from regard.records import Span
 
 WordRange = tuple[int, int]  # words [first, last) of a text
-FORMAT = "regard words 1"
+FORMAT = "regard words 2"
+FORMATS = ("regard words 1", FORMAT)  # 1 had no pairs and no beginnings
+
+
+class Units(NamedTuple):
+    """What attention looks at in many texts, one behind the other."""
+
+    ids: NDArray[np.int32]  # (units,)
+    first: NDArray[np.int32]  # the first word of its text that a unit covers
+    last: NDArray[np.int32]
+    offsets: NDArray[np.int64]  # (texts + 1,)
+    words: NDArray[np.int64]  # (texts,) how many words each text has
 
 
 class Indexed(NamedTuple):
@@ -35,14 +52,61 @@ class Outline(NamedTuple):
     shape: tuple[NDArray[np.int64], ...]  # as in Indexed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tokenizer:
+    """Numbers: words first, then beginnings of words, then pairs of words."""
+
     vocabulary: Vocabulary
     levels: int = 1
     lowercase: bool = True
     max_words: int | None = None
+    letters: int = 0  # how many letters of a longer word its beginning has; 0: none are looked at
+    beginnings: tuple[str, ...] = ()
+    # (pairs, 2) the numbers of both words; 0 is the edge of a text
+    pairs: NDArray[np.int64] = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
+
+    def __len__(self) -> int:
+        """How many numbers there are, padding and unknown among them."""
+        return len(self.vocabulary) + len(self.beginnings) + len(self.pairs)
+
+    @property
+    def has_units(self) -> bool:
+        """Whether there is more to look at than words."""
+        return bool(self.letters) or len(self.pairs) > 0
+
+    def encode_all(self, texts: Sequence[str]) -> Units:
+        """The units of many texts without levels, by compiled code."""
+        data, offsets = pack(texts, self.lowercase)
+        starts, ends, counts = find_words(data, offsets, self.lowercase)
+        if self.max_words is not None:
+            starts, ends, counts = cut(starts, ends, counts, self.max_words)
+        words = self._words.look_up(data, starts, ends) + 2  # what is not there has −1, and unknown is 1
+        bounds = np.zeros(len(texts) + 1, dtype=np.int64)
+        np.cumsum(counts, out=bounds[1:])
+        if not self.has_units:
+            place = (np.arange(len(words)) - np.repeat(bounds[:-1], counts)).astype(np.int32)
+            return Units(words, place, place, bounds, counts)
+        beginnings = np.zeros(len(words), dtype=np.int32)
+        if self.letters:
+            found = self._beginnings.look_up(data, starts, beginning_ends(data, starts, ends, self.letters))
+            beginnings = np.where(found < 0, 0, found + len(self.vocabulary)).astype(np.int32)
+        return Units(*find_units(words, beginnings, bounds, self._pairs), counts)
+
+    @cached_property
+    def _words(self) -> Dictionary:
+        return Dictionary.of(self.vocabulary.words)
+
+    @cached_property
+    def _beginnings(self) -> Dictionary:
+        return Dictionary.of(self.beginnings)
+
+    @cached_property
+    def _pairs(self) -> PairTable:
+        return PairTable(join(self.pairs[:, 0], self.pairs[:, 1]), len(self.vocabulary) + len(self.beginnings))
 
     def encode(self, text: str) -> Indexed:
+        if self.has_units:
+            return Indexed(self.encode_all([text]).ids)
         ids = self.vocabulary.ids(forms(text, self.lowercase)[: self.max_words])
         return Indexed(ids, () if self.levels == 1 else self.outline(text).shape)
 
@@ -68,16 +132,30 @@ class Tokenizer:
             "levels": self.levels,
             "lowercase": self.lowercase,
             "max_words": self.max_words,
+            "letters": self.letters,
             "words": list(self.vocabulary.words),
+            "beginnings": list(self.beginnings),
         }
         # Half a surrogate pair is no UTF-8: written as \ud83d it can be saved, and stays another word than "?".
-        return json.dumps(row, ensure_ascii=False, indent=0).encode("utf-8", "backslashreplace").decode("utf-8")
+        said = json.dumps(row, ensure_ascii=False, indent=0).encode("utf-8", "backslashreplace").decode("utf-8")
+        first, second = (json.dumps(side.tolist(), separators=(",", ":")) for side in self.pairs.T)
+        return f'{said[:-2]},\n"pairs": [\n{first},\n{second}\n]\n}}'
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Tokenizer:
-        if row["format"] != FORMAT:
+        if row["format"] not in FORMATS:
             raise ValueError(f"format {row['format']!r} instead of {FORMAT!r}")
-        return cls(Vocabulary(tuple(row["words"])), int(row["levels"]), bool(row["lowercase"]), row["max_words"])
+        vocabulary = Vocabulary(tuple(row["words"]))
+        pairs = np.array(row.get("pairs", [[], []]), dtype=np.int64)  # (2, pairs)
+        if pairs.ndim != 2 or len(pairs) != 2 or (pairs.size and not 0 <= pairs.min() <= pairs.max() < len(vocabulary)):
+            raise ValueError("pairs: two lists of numbers of words, equally long, are expected")
+        letters, beginnings = int(row.get("letters", 0)), tuple(row.get("beginnings", ()))
+        if not {*map(type, vocabulary.words), *map(type, beginnings)} <= {str} or len({*beginnings}) < len(beginnings):
+            raise ValueError("words and beginnings: strings are expected, each of which stands there once")
+        if letters < 0:
+            raise ValueError(f"letters: {letters} is found; 0 or more is expected")
+        levels, lowercase = int(row["levels"]), bool(row["lowercase"])
+        return cls(vocabulary, levels, lowercase, row["max_words"], letters, beginnings, pairs.T)
 
 
 def sentences_of(part: WordRange, text: str, found: Sequence[Span]) -> list[WordRange]:

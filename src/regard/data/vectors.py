@@ -95,7 +95,8 @@ def _entries(path: Path, lines: Iterator[str]) -> Iterator[tuple[int, str, list[
 
 def _row(values: list[str], place: str) -> Floats:
     try:
-        row = np.array(values, dtype=np.float32)
+        with np.errstate(over="ignore"):  # told below, in words
+            row = np.array(values, dtype=np.float32)
     except ValueError:
         wrong = next(value for value in values if not _is_number(value))
         raise InputError(f"{place}: {wrong[:40]!r} is found where a number is expected") from None
@@ -137,7 +138,8 @@ def _read_npz(path: Path, wanted: set[str]) -> tuple[int, dict[str, Floats]]:
     for number, word in enumerate(words):
         if word in wanted:
             index.setdefault(word, number)
-    chosen = vectors[list(index.values())].astype(np.float32)
+    with np.errstate(over="ignore"):  # told below, in words
+        chosen = vectors[list(index.values())].astype(np.float32)
     rows = {word: _finite(row, f"{path}, word {word!r}") for word, row in zip(index, chosen, strict=True)}
     return vectors.shape[1], rows
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor
 
+from regard.data.tokenizer import Units
 from regard.data.words import normalise
 from regard.models.trained import Trained, outputs
 from regard.records import Explanation, Prediction, SentenceScore, TokenScore
-from regard.values import Output
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from regard.values import Output
 
 CHUNK = 512  # texts held at a time, so that a large file streams
 
@@ -27,16 +32,42 @@ def explain(
 
 
 def explain_chunk(trained: Trained, texts: Sequence[str], labels: Sequence[str | float | None]) -> list[Explanation]:
+    if trained.is_flat:
+        return explain_flat(trained, texts, labels)
     found: dict[int, Explanation] = {}
     indexed = [trained.tokenizer.encode(text) for text in texts]
     for rows, batch, output in outputs(trained.model, indexed):
-        predictions = trained.task.predictions(trained.task.answers(output.logits))
+        predictions = trained.task.predictions(trained.task.answers(output.logits.double().cpu()))
         masks = batch.mask.cpu().numpy()
         weights = [values.cpu().double().numpy() for values in level_weights(output)]
         for place, row in enumerate(rows):
             own = [level[place] for level in weights]
             found[row] = assemble(trained, texts[row], predictions[place], own, masks[place], labels[row])
     return [found[row] for row in range(len(texts))]
+
+
+def explain_flat(trained: Trained, texts: Sequence[str], labels: Sequence[str | float | None]) -> list[Explanation]:
+    """A flat model's: the weight of a unit that is no word is shared out to the words it covers."""
+    found: list[Explanation] = []
+    for units, logits, weights in trained.attended(texts):
+        predictions = trained.task.predictions(trained.task.answers(logits))
+        bounds = np.concatenate([[0], np.cumsum(units.words)])
+        shares = share_out(units, weights.astype(np.float64), bounds)
+        for place, prediction in enumerate(predictions):
+            own, row = shares[bounds[place] : bounds[place + 1]], len(found)
+            mask = np.ones(len(own), dtype=bool)
+            found.append(assemble(trained, texts[row], prediction, [own], mask, labels[row]))
+    return found
+
+
+def share_out(units: Units, weights: NDArray[np.float64], bounds: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The weight of every word of every text: its own units', and half of each pair's."""
+    start = np.repeat(bounds[:-1], np.diff(units.offsets))
+    half = np.where(units.last > units.first, weights / 2, weights)
+    shares = np.zeros(int(bounds[-1]))
+    np.add.at(shares, start + units.first, half)
+    np.add.at(shares, start + units.last, np.where(units.last > units.first, half, 0.0))
+    return shares
 
 
 def level_weights(output: Output) -> list[Tensor]:

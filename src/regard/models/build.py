@@ -16,6 +16,7 @@ from regard.poolings import POOLINGS
 
 def build(config: Model, words: int, outputs: int, dropout: float = 0.0, vectors: Tensor | None = None) -> Classifier:
     """A fresh model for this many word ids (0 is padding). Vectors, where given, are what the embeddings start from."""
+    config = config.filled()
     embedding = nn.Embedding(words, config.embedding if vectors is None else vectors.size(1), padding_idx=0)
     with torch.no_grad():
         embedding.weight.uniform_(-0.1, 0.1)

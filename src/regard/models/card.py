@@ -22,10 +22,11 @@ def card(trained: Trained) -> str:
         "|---|---|",
         f"| task | {describe(trained)} |",
         f"| learned from | {cell(config.data.train or 'texts given in Python')}, {metrics.get('texts', '?')} texts |",
-        f"| vocabulary | {len(trained.tokenizer.vocabulary) - 2} words |",
+        f"| looks at | {units(trained)} |",
         f"| vectors | {cell(config.data.vectors or 'none: learned from scratch')} |",
         f"| training | {training.optimizer}, seed {training.seed}, best of {metrics.get('epochs', '?')} epochs on dev: "
         f"{metrics.get('best_epoch', '?')} |",
+        f"| engine | {engine(metrics)} |",
         f"| environment | {cell(', '.join(f'{k} {v}' for k, v in metrics.get('environment', {}).items()))} |",
     ]
     for split in ("dev", "test"):
@@ -55,6 +56,22 @@ def describe(trained: Trained) -> str:
         return f"{len(task.classes)} classes: {shown}"
     assert isinstance(task, Regression)
     return f"a number (training mean {task.mean:.4g}, standard deviation {task.scale:.4g})"
+
+
+def units(trained: Trained) -> str:
+    tokenizer = trained.tokenizer
+    others = ((len(tokenizer.beginnings), "beginnings of words"), (len(tokenizer.pairs), "pairs of words"))
+    return ", ".join(
+        [f"{len(tokenizer.vocabulary) - 2} words", *(f"{count} {what}" for count, what in others if count)]
+    )
+
+
+def engine(metrics: dict[str, Any]) -> str:
+    """Which one trained it, and what can be had again."""
+    name = str(metrics.get("engine", "torch"))
+    if name.endswith("lock-free"):
+        return f"{name}: another run with the same seed gives nearly, but not exactly, the same weights"
+    return f"{name}: the same seed gives the same weights" + (", whatever the threads" if "sparse" in name else "")
 
 
 def scores(metrics: dict[str, Any]) -> str:

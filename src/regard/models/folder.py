@@ -6,19 +6,20 @@ config.toml · tokenizer.json · task.json · weights.safetensors · metrics.jso
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import safetensors.torch
-import torch
+import numpy as np
+import safetensors.numpy
 from safetensors import SafetensorError
 
 from regard.config import Config, read_config
 from regard.data.tokenizer import Tokenizer
 from regard.errors import InputError
 from regard.files import write_all
-from regard.models.build import build
 from regard.models.card import card
+from regard.models.flat import EMBEDDING, shapes
 from regard.models.tasks import task_from_dict
 from regard.models.trained import Trained
 
@@ -27,7 +28,6 @@ CHECKPOINT = "checkpoint.safetensors"  # what an unfinished run has instead
 
 
 def save(trained: Trained, folder: str | Path) -> None:
-    weights = {name: value.detach().cpu().contiguous() for name, value in trained.model.state_dict().items()}
     write_all(
         Path(folder),
         {
@@ -36,7 +36,7 @@ def save(trained: Trained, folder: str | Path) -> None:
             "task.json": json.dumps(trained.task.as_dict(), ensure_ascii=False, indent=1).encode("utf-8", "replace"),
             "metrics.json": json.dumps(trained.metrics, ensure_ascii=False, indent=1).encode("utf-8", "replace"),
             "README.md": card(trained).encode("utf-8", "replace"),
-            "weights.safetensors": safetensors.torch.save(weights),
+            "weights.safetensors": safetensors.numpy.save(trained.weights),
         },
     )
 
@@ -59,7 +59,7 @@ def check_own(folder: Path) -> None:
         raise InputError(f"{folder} is not a run of regard (it holds {others[0]!r}), so it is left alone")
 
 
-def load(folder: str | Path, device: str | torch.device = "cpu") -> Trained:
+def load(folder: str | Path, device: str = "cpu") -> Trained:
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no such folder; a run is a folder that `regard train` wrote")
@@ -73,28 +73,47 @@ def load(folder: str | Path, device: str | torch.device = "cpu") -> Trained:
         config = Config().override(read_config(folder / "config.toml"))
         tokenizer = Tokenizer.from_dict(read_json(folder / "tokenizer.json"))
         task = task_from_dict(read_json(folder / "task.json"))
-        weights = safetensors.torch.load_file(folder / "weights.safetensors")
-        model = build(config.model, len(tokenizer.vocabulary), task.out_dim, config.training.dropout, shape_of(weights))
-        model.load_state_dict(weights)
-        metrics = read_json(folder / "metrics.json")
+        weights = safetensors.numpy.load_file(folder / "weights.safetensors")
+        trained = Trained(config, tokenizer, task, read_json(folder / "metrics.json"), weights=weights, device=device)
+        check_weights(trained)
         reads = (tokenizer.levels, tokenizer.lowercase, tokenizer.max_words)
         if reads != (config.model.levels, config.data.lowercase, config.data.max_words):
             raise InputError("tokenizer.json and config.toml differ in levels, lowercase or max_words")
-        if not all(bool(value.isfinite().all()) for value in weights.values()):
+        if not all(bool(np.isfinite(value).all()) for value in weights.values()):
             raise InputError("weights.safetensors holds numbers that are not finite")
     except InputError as error:
         raise InputError(f"{folder}: damaged run ({error})") from None
-    except (SafetensorError, LookupError, TypeError, ValueError, RuntimeError, AttributeError, OSError) as error:
+    except (
+        SafetensorError,
+        LookupError,
+        TypeError,
+        ValueError,
+        ArithmeticError,
+        RuntimeError,
+        AttributeError,
+        OSError,
+    ) as error:
         reason = " ".join(str(error).split())[:200]
         raise InputError(
             f"{folder}: damaged run, or one of another program ({type(error).__name__}: {reason})"
         ) from None
-    return Trained(config, tokenizer, task, model.to(device).eval(), metrics)
+    return trained
 
 
-def shape_of(weights: dict[str, torch.Tensor]) -> torch.Tensor:
-    """Embeddings may be as wide as a vectors file was, which the config does not say."""
-    return weights["embedding.weight"]
+def check_weights(trained: Trained) -> None:
+    """Every weight there and of the right shape: known of a flat model, and found out of another by building it."""
+    if not trained.is_flat:
+        _ = trained.model
+        return
+    model = trained.config.model.filled()
+    found = {name: value.shape for name, value in trained.weights.items()}
+    width = trained.weights[EMBEDDING].shape[1]
+    expected = shapes(replace(model, embedding=width), len(trained.tokenizer), trained.task.out_dim)
+    if found != expected:
+        wrong = next(name for name in {**expected, **found} if found.get(name) != expected.get(name))
+        raise InputError(
+            f"weights.safetensors: {wrong} has the shape {found.get(wrong)}; {expected.get(wrong)} is expected"
+        )
 
 
 def read_json(path: Path) -> Any:

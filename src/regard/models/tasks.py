@@ -6,16 +6,17 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
-from torch.nn import functional
 
+from regard.data.labels import Labels
 from regard.errors import InputError
 from regard.records import Example, Prediction
+
+if TYPE_CHECKING:  # PyTorch takes a second to import, and the fast engine does without it
+    from torch import Tensor
 
 
 class Task(ABC):
@@ -33,8 +34,8 @@ class Task(ABC):
         """(B, C), (B,) -> (), the mean over the texts."""
 
     @abstractmethod
-    def answers(self, logits: Tensor) -> NDArray[np.float64]:
-        """Probabilities (B, classes), or values in the user's unit (B, 1)."""
+    def answers(self, logits: Any) -> NDArray[np.float64]:
+        """Probabilities (B, classes), or values in the user's unit (B, 1), of logits in the computer's memory."""
 
     @abstractmethod
     def predictions(self, answers: NDArray[np.float64]) -> list[Prediction]: ...
@@ -74,10 +75,14 @@ class Binary(Classes):
     out_dim: int = 1
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
+        from torch.nn import functional
+
         return functional.binary_cross_entropy_with_logits(logits.squeeze(-1).float(), labels.float())
 
-    def answers(self, logits: Tensor) -> NDArray[np.float64]:
-        positive: NDArray[np.float64] = torch.sigmoid(logits.double()).cpu().numpy()
+    def answers(self, logits: Any) -> NDArray[np.float64]:
+        values = np.asarray(logits, dtype=np.float64)
+        small = np.exp(-np.abs(values))
+        positive = np.where(values >= 0, 1 / (1 + small), small / (1 + small))
         return np.concatenate((1 - positive, positive), axis=1)
 
 
@@ -93,10 +98,14 @@ class Multiclass(Classes):
         return len(self.classes)
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
+        from torch.nn import functional
+
         return functional.cross_entropy(logits.float(), labels.long())
 
-    def answers(self, logits: Tensor) -> NDArray[np.float64]:
-        result: NDArray[np.float64] = logits.double().softmax(-1).cpu().numpy()
+    def answers(self, logits: Any) -> NDArray[np.float64]:
+        values = np.asarray(logits, dtype=np.float64)
+        powers = np.exp(values - values.max(-1, keepdims=True))
+        result: NDArray[np.float64] = powers / powers.sum(-1, keepdims=True)
         return result
 
 
@@ -113,11 +122,12 @@ class Regression(Task):
         return (number(label, where) - self.mean) / self.scale
 
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
+        from torch.nn import functional
+
         return functional.mse_loss(logits.squeeze(-1).float(), labels.float())
 
-    def answers(self, logits: Tensor) -> NDArray[np.float64]:
-        result: NDArray[np.float64] = logits.double().cpu().numpy() * self.scale + self.mean
-        return result
+    def answers(self, logits: Any) -> NDArray[np.float64]:
+        return np.asarray(logits, dtype=np.float64) * self.scale + self.mean
 
     def predictions(self, answers: NDArray[np.float64]) -> list[Prediction]:
         return [Prediction(float(row[0]), {}) for row in answers]
@@ -136,11 +146,11 @@ def number(label: Any, where: str) -> float:
     return value
 
 
-def make_task(kind: str, examples: Sequence[Example], where: str) -> Task:
+def make_task(kind: str, labels: Labels, where: str) -> Task:
     """The task that the training labels define. Classes are in the order of their numbers, or of the alphabet."""
     if kind == "regression":
-        return make_regression(examples, where)
-    classes = tuple(sorted({str(example.label) for example in examples}, key=class_order))
+        return make_regression(labels, where)
+    classes = tuple(sorted(labels.names, key=class_order))
     if len(classes) < 2:
         raise InputError(f"{where}: one class only ({classes[0]!r}); at least two different labels are needed")
     if kind == "multiclass":
@@ -151,17 +161,24 @@ def make_task(kind: str, examples: Sequence[Example], where: str) -> Task:
     return Binary(classes)
 
 
-def make_regression(examples: Sequence[Example], where: str) -> Regression:
-    values = np.array([number(example.label, f"{where}, row {example.row}") for example in examples])
+def make_regression(labels: Labels, where: str) -> Regression:
+    values = np.array([number(name, f"{where}, row {row}") for name, row in labels.rows.items()])[labels.codes]
     with np.errstate(over="ignore", invalid="ignore"):  # said below, in words
         mean, scale = float(values.mean()), float(values.std())
     if not scale > 0:
         raise InputError(
-            f"{where}: all labels are {examples[0].label!r}; regression needs at least two different numbers"
+            f"{where}: all labels are {labels.names[0]!r}; regression needs at least two different numbers"
         )
     if not math.isfinite(mean) or not math.isfinite(scale):
         raise InputError(f"{where}: labels such as {np.abs(values).max():g} are too large to take a deviation of")
     return Regression(mean, scale)
+
+
+def encoded(task: Task, labels: Labels, where: str, column: str | None = None) -> NDArray[np.float64]:
+    """The number of every text's label, as `loss` takes it."""
+    told = "" if column is None else f", column {column!r}"
+    values = [task.encode(name, f"{where}, row {row}{told}") for name, row in labels.rows.items()]
+    return np.array(values, dtype=np.float64)[labels.codes]
 
 
 def class_order(name: str) -> tuple[int, float, str]:

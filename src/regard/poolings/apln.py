@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.config import Model
+from regard.kernels.attended_power_mean import attended_power_mean
 from regard.kernels.power_mean import EPSILON, direct_power_mean, power_mean
 from regard.masking import at_least_float32, fill, masked_softmax, weighted_sum, within_reach
 from regard.poolings.pooling import Pooling
@@ -43,13 +44,13 @@ class APLN(Pooling):
         super().__init__()
         self.scorer = Scorer(dim, attention, query, scale)
         self.rescale = rescale
-        self.nonnegative, self.bounded = nonnegative, bounded
-        self.power_mean = power_mean if reformulate else direct_power_mean
+        self.nonnegative, self.bounded, self.reformulate = nonnegative, bounded, reformulate
         self.log_norm = nn.Parameter(torch.full((dim,) if norm == "feature" else (), math.log(norm_init)))
         self.predictor = nn.Parameter(torch.zeros(dim)) if norm == "sample" else None
 
     @classmethod
     def configured(cls, dim: int, directions: int, config: Model) -> Self:
+        config = config.filled()
         return cls(
             dim,
             attention=config.attention,
@@ -66,9 +67,8 @@ class APLN(Pooling):
     def forward(self, states: Tensor, mask: Tensor) -> Pooled:
         scores = fill(self.scorer(states), mask)
         alpha = masked_softmax(scores, mask)  # (N, L)
-        states = at_least_float32(states)
         norm = self.norm(alpha, states)  # (), (D,) or (N, 1)
-        vector = self.power_mean(self.limit(alpha.unsqueeze(-1) * states, mask), alpha, norm, mask)
+        vector = self.mean(states, alpha, norm, mask)  # (N, D)
         sharpness = (
             norm.mean() if self.log_norm.ndim else norm
         )  # the words are drawn with one norm, also where features differ
@@ -80,13 +80,18 @@ class APLN(Pooling):
         attended = (within_reach(weighted_sum(alpha, states)) * self.predictor).sum(-1, keepdim=True)  # (N, 1)
         return (self.log_norm + attended).clamp(-WIDEST, WIDEST).exp()
 
+    def mean(self, states: Tensor, alpha: Tensor, norm: Tensor, mask: Tensor) -> Tensor:
+        if self.rescale == "clip" and self.nonnegative and self.bounded and self.reformulate:
+            return attended_power_mean(states, alpha, norm, mask)
+        scaled = self.limit(alpha.unsqueeze(-1) * at_least_float32(states), mask)  # (N, L, D)
+        return (power_mean if self.reformulate else direct_power_mean)(scaled, alpha, norm, mask)
+
     def limit(self, scaled: Tensor, mask: Tensor) -> Tensor:
         """Bring α h into the range where powers are safe."""
         if self.rescale == "normalise":
             return normalise(scaled, mask)
         if self.nonnegative and self.bounded:
-            # unlike clamp it has no gradient at 0 itself, where a weight that underflowed stands beside a huge state
-            return nn.functional.hardtanh(scaled, 0, 1)
+            return nn.functional.hardtanh(scaled, 0, 1)  # as in `attended_power_mean`
         if self.nonnegative or self.bounded:
             return scaled.clamp(0 if self.nonnegative else None, 1 if self.bounded else None)
         return scaled

@@ -22,6 +22,7 @@ class Attention(Pooling):
 
     @classmethod
     def configured(cls, dim: int, directions: int, config: Model) -> Self:
+        config = config.filled()
         return cls(dim, config.attention, config.query, config.scale)
 
     def forward(self, states: Tensor, mask: Tensor) -> Pooled:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,41 +34,36 @@ def choose_format(given: str | None, out: Path | None, accepted: Sequence[str], 
     return found
 
 
-def write_predictions(
-    examples: Sequence[Example], predictions: Sequence[Prediction], given: str | None, out: Path | None
-) -> None:
+def write_predictions(said: Iterable[tuple[Example, Prediction]], given: str | None, out: Path | None) -> None:
+    """A line a text, written as they come; the table alone waits for all."""
     default = "terminal" if out is None and sys.stdout.isatty() else "jsonl"
     kind = choose_format(given, out, ("terminal", "jsonl", "csv"), default)
     if kind == "terminal":
-        to_console(out, [prediction_table(examples, predictions)])
+        to_console(out, [prediction_table(said)])
     elif kind == "csv":
-        emit(out, prediction_csv(examples, predictions))
+        emit(out, as_csv(prediction_rows(said)))
     else:
-        pairs = zip(examples, predictions, strict=True)
-        rows = ({"row": example.row, "text": example.text, **said.as_dict()} for example, said in pairs)
-        emit(out, lines(rows))
+        emit(out, lines({"row": example.row, "text": example.text, **found.as_dict()} for example, found in said))
 
 
-def prediction_table(examples: Sequence[Example], predictions: Sequence[Prediction]) -> Table:
+def prediction_table(pairs: Iterable[tuple[Example, Prediction]]) -> Table:
     table = Table(box=None, pad_edge=False, expand=True)  # without `expand` a long text would push all others out
     for heading in ("row", "prediction", "probability"):
         table.add_column(heading, no_wrap=True, overflow="ellipsis", max_width=24)
     table.add_column("text", no_wrap=True, overflow="ellipsis", ratio=1)
-    for example, said in zip(examples, predictions, strict=True):
+    for example, said in pairs:
         chance = f"{said.probabilities[str(said.value)]:.3f}" if said.probabilities else ""
         value = said.value if isinstance(said.value, str) else f"{said.value:.3f}"
         table.add_row(str(example.row), Text(one_line(value)), chance, Text(one_line(example.text[:300])))
     return table
 
 
-def prediction_csv(examples: Sequence[Example], predictions: Sequence[Prediction]) -> str:
-    classes = list(predictions[0].probabilities) if predictions else []
-    rows = [["row", "text", "prediction", *(f"p({name})" for name in classes)]]
-    for example, said in zip(examples, predictions, strict=True):
-        rows.append(
-            [str(example.row), example.text, str(said.value), *(repr(said.probabilities[name]) for name in classes)]
-        )
-    return as_csv(rows)
+def prediction_rows(pairs: Iterable[tuple[Example, Prediction]]) -> Iterator[list[str]]:
+    for number, (example, said) in enumerate(pairs):
+        classes = list(said.probabilities)
+        if number == 0:
+            yield ["row", "text", "prediction", *(f"p({name})" for name in classes)]
+        yield [str(example.row), example.text, str(said.value), *(repr(said.probabilities[name]) for name in classes)]
 
 
 def write_explanations(explanations: Iterable[Explanation], given: str | None, out: Path | None, title: str) -> None:
@@ -76,43 +71,48 @@ def write_explanations(explanations: Iterable[Explanation], given: str | None, o
     if kind == "jsonl":
         emit(out, lines(item.as_dict() for item in explanations))
     elif kind == "csv":
-        emit(out, explanation_csv(explanations))
+        emit(out, as_csv(explanation_rows(explanations)))
     elif kind == "html":
-        emit(out, page(list(explanations), title))
+        emit(out, [page(list(explanations), title)])
     elif kind == "svg":
         found = list(explanations)
         if len(found) != 1:
             raise InputError(f"svg draws one text, and {len(found)} were given; --limit 1 takes the first")
-        emit(out, svg(found[0]))
+        emit(out, [svg(found[0])])
     else:
         to_console(out, explanations)
 
 
-def explanation_csv(explanations: Iterable[Explanation]) -> str:
+def explanation_rows(explanations: Iterable[Explanation]) -> Iterator[list[str]]:
     """One row a word, for a spreadsheet."""
-    rows = [["text", "prediction", "word", "start", "end", "weight", "known"]]
+    yield ["text", "prediction", "word", "start", "end", "weight", "known"]
     for number, item in enumerate(explanations, 1):
         for token in item.tokens:
             place = [str(token.start), str(token.end), repr(token.weight), str(token.known)]
-            rows.append([str(number), str(item.prediction.value), token.text, *place])
-    return as_csv(rows)
+            yield [str(number), str(item.prediction.value), token.text, *place]
 
 
-def as_csv(rows: Iterable[Sequence[str]]) -> str:
-    sheet = io.StringIO()
-    csv.writer(sheet).writerows(rows)
-    return sheet.getvalue()
+def as_csv(rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    for row in rows:
+        sheet = io.StringIO()
+        csv.writer(sheet).writerow(row)
+        yield sheet.getvalue()
 
 
-def lines(rows: Iterable[dict[str, Any]]) -> str:
-    return "".join(f"{line}\n" for line in to_jsonl(iter(rows)))
+def lines(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
+    return (f"{line}\n" for line in to_jsonl(iter(rows)))
 
 
-def emit(out: Path | None, content: str) -> None:
-    if out is None:
-        sys.stdout.write(content if content.endswith("\n") else content + "\n")
-    else:
-        write(out, content)
+def emit(out: Path | None, pieces: Iterable[str]) -> None:
+    if out is not None:
+        write(out, pieces)
+        return
+    last = "\n"
+    for piece in pieces:
+        sys.stdout.write(piece)
+        last = piece[-1:] or last
+    if last != "\n":
+        sys.stdout.write("\n")
 
 
 def to_console(out: Path | None, items: Iterable[Table | Explanation]) -> None:

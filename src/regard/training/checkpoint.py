@@ -6,18 +6,23 @@ Chance needs no saving: each epoch's is a function of seed and epoch.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import safetensors.torch
+import safetensors.numpy
+from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
-from torch import Tensor, nn, optim
 
 from regard.errors import InputError
 from regard.files import write_all
 
-State = dict[str, Tensor]
+if TYPE_CHECKING:
+    from torch import nn, optim
+
+Arrays = dict[str, NDArray[Any]]
 
 
 @dataclass
@@ -26,8 +31,38 @@ class Progress:
 
     epoch: int = 0
     best_epoch: int = 0
-    best: State = field(default_factory=dict)  # the weights of the best epoch
+    best: dict[str, Any] = field(default_factory=dict)  # the weights of the best epoch, as the engine has them
     history: list[dict[str, Any]] = field(default_factory=list)
+
+
+def write_arrays(path: Path, identity: str, progress: Progress, arrays: Arrays) -> None:
+    """`arrays` are weights, best weights and what else an engine needs to go on."""
+    facts = {
+        "identity": identity,
+        "epoch": str(progress.epoch),
+        "best_epoch": str(progress.best_epoch),
+        "history": json.dumps(progress.history),
+    }
+    write_all(path.parent, {path.name: safetensors.numpy.save(arrays, facts)})
+
+
+def read_arrays(path: Path, identity: str) -> tuple[Progress, Arrays]:
+    """What `write_arrays` wrote, but the best weights. `identity` tells whether it is the same run over the same texts."""
+    with reading(path), safe_open(path, "np") as file:
+        facts = file.metadata() or {}
+        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+        check_identity(path.parent, facts["identity"], identity)
+        return Progress(int(facts["epoch"]), int(facts["best_epoch"]), {}, json.loads(facts["history"])), arrays
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except InputError:
+        raise
+    except (SafetensorError, KeyError, ValueError, RuntimeError, OSError) as error:
+        raise InputError(f"{path}: damaged checkpoint ({type(error).__name__}); start again without --resume") from None
 
 
 def write_checkpoint(
@@ -37,32 +72,21 @@ def write_checkpoint(
     tensors |= {f"best/{name}": value for name, value in progress.best.items()}
     for place, state in optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer/{place}/{name}": value for name, value in state.items()}
-    facts = {
-        "identity": identity,
-        "epoch": str(progress.epoch),
-        "best_epoch": str(progress.best_epoch),
-        "history": json.dumps(progress.history),
-    }
-    # clones: safetensors refuses tensors that share memory, as the best weights do where the last epoch was the best
-    content = safetensors.torch.save({name: value.detach().cpu().clone() for name, value in tensors.items()}, facts)
-    write_all(path.parent, {path.name: content})
+    arrays = {name: value.detach().cpu().contiguous().numpy() for name, value in tensors.items()}
+    write_arrays(path, identity, progress, arrays)
 
 
 def read_checkpoint(path: Path, identity: str, model: nn.Module, optimizer: optim.Optimizer) -> Progress:
-    """Put model and optimiser where they were. `identity` tells whether it is the same run over the same texts."""
-    try:
-        with safe_open(path, "pt") as file:
-            facts = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-        check_identity(path.parent, facts["identity"], identity)
+    """Put model and optimiser where they were."""
+    import torch
+
+    progress, arrays = read_arrays(path, identity)
+    tensors = {name: torch.from_numpy(value) for name, value in arrays.items()}
+    with reading(path):
         model.load_state_dict(below(tensors, "model/"))
         load_optimizer(optimizer, below(tensors, "optimizer/"))
-        history = json.loads(facts["history"])
-        return Progress(int(facts["epoch"]), int(facts["best_epoch"]), below(tensors, "best/"), history)
-    except InputError:
-        raise
-    except (SafetensorError, KeyError, ValueError, RuntimeError, OSError) as error:
-        raise InputError(f"{path}: damaged checkpoint ({type(error).__name__}); start again without --resume") from None
+    progress.best = below(tensors, "best/")
+    return progress
 
 
 def check_identity(folder: Path, found: str, identity: str) -> None:
@@ -73,12 +97,12 @@ def check_identity(folder: Path, found: str, identity: str) -> None:
         )
 
 
-def below(tensors: State, prefix: str) -> State:
-    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
+def below(values: dict[str, Any], prefix: str) -> dict[str, Any]:
+    return {name.removeprefix(prefix): value for name, value in values.items() if name.startswith(prefix)}
 
 
-def load_optimizer(optimizer: optim.Optimizer, tensors: State) -> None:
-    state: dict[int, State] = {}
+def load_optimizer(optimizer: optim.Optimizer, tensors: dict[str, Any]) -> None:
+    state: dict[int, dict[str, Any]] = {}
     for name, value in tensors.items():
         place, key = name.split("/")
         state.setdefault(int(place), {})[key] = value

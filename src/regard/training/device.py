@@ -23,4 +23,6 @@ def choose_device(name: str) -> torch.device:
         # cuBLAS and some CUDA sums take whatever order is quickest unless told otherwise
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.use_deterministic_algorithms(True, warn_only=True)
+        # that also fills every fresh tensor, in case somebody reads it before it is written; nobody here does
+        torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     return torch.device(name)

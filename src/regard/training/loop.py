@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,11 +18,14 @@ from regard.data.tokenizer import Indexed
 from regard.errors import InputError
 from regard.models.classifier import Classifier
 from regard.models.tasks import Task
-from regard.models.trained import outputs, to_device
+from regard.models.trained import outputs
 from regard.recording import Recorder
 from regard.training.checkpoint import Progress, read_checkpoint, write_checkpoint
+from regard.training.graphs import make_step
 from regard.training.metrics import goodness, measure
 from regard.training.statistics import Statistics
+from regard.training.step import Step
+from regard.values import Batch
 
 RATES = {"adam": 3e-3, "adagrad": 0.05, "sgd": 0.1}
 HIGHEST = 1e6  # losses begin near 1; one like this has no way back, even where it is still a number
@@ -49,6 +52,7 @@ def train(
     """Train a model in place and leave it with the weights of its best epoch."""
     device = model.embedding.weight.device
     optimizer = make_optimizer(model, config)
+    take = make_step(Step(model, task, config, optimizer))
     progress = Progress()
     if checkpoint is not None and checkpoint.exists():
         progress = read_checkpoint(checkpoint, identity, model, optimizer)
@@ -56,7 +60,7 @@ def train(
     while progress.epoch < config.epochs and not out_of_patience(progress, config.patience):
         epoch, begun = progress.epoch + 1, time.perf_counter()
         torch.manual_seed(config.seed * 100_003 + epoch)
-        loss = run_epoch(model, task, texts, config, epoch, optimizer, device, recorder)
+        loss = run_epoch(model, task, texts, config, epoch, optimizer, device, recorder, take)
         scores, statistics = evaluate(model, task, dev or texts)
         record = {"epoch": epoch, "loss": loss, "seconds": time.perf_counter() - begun, **statistics.as_dict()}
         record["dev" if dev else "train"] = {name: value for name, value in scores.items() if isinstance(value, float)}
@@ -91,24 +95,17 @@ def run_epoch(
     optimizer: optim.Optimizer,
     device: torch.device,
     recorder: Recorder,
+    take: Callable[[Batch], Tensor] | None = None,
 ) -> float:
+    """`take` learns from a batch and gives its loss: one object for all epochs keeps what it captured."""
     model.train()
+    take = take or make_step(Step(model, task, config, optimizer))
     batches = shuffled(texts.indexed, config.batch_size, config.seed, epoch)
     recorder.begin(epoch, config.epochs, len(batches))
     total, seen = torch.zeros((), device=device), 0
     for step, rows in enumerate(batches, 1):
-        batch = to_device(collate([texts.indexed[row] for row in rows], len(model.levels), texts.labels[rows]), device)
-        with torch.autocast(device.type, torch.bfloat16, enabled=config.bf16):
-            output = model(batch)
-        assert batch.labels is not None
-        loss = task.loss(output.logits, batch.labels)
-        penalty = config.vtw * output.terms["vtw"] if config.vtw else 0.0
-        optimizer.zero_grad(set_to_none=True)
-        (loss + penalty).backward()
-        if config.clip:
-            nn.utils.clip_grad_norm_(model.parameters(), config.clip)
-        optimizer.step()
-        total, seen = total + loss.detach() * len(rows), seen + len(rows)
+        loss = take(collate([texts.indexed[row] for row in rows], len(model.levels), texts.labels[rows]))
+        total, seen = total + loss * len(rows), seen + len(rows)
         if step % SHOWN_EVERY == 0 or step == len(batches):
             recorder.step(finite(total / seen, epoch, step))
         else:
@@ -127,7 +124,7 @@ def evaluate(model: Classifier, task: Task, texts: Texts) -> tuple[dict[str, Any
     """Scores of a model on texts, and what its attention did there."""
     statistics, answers = Statistics(), np.empty((len(texts.labels), 0))
     for rows, _, output in outputs(model, texts.indexed):
-        part = task.answers(output.logits)
+        part = task.answers(output.logits.double().cpu())
         if not np.isfinite(part).all():
             raise InputError("training diverged: the model's answers are not finite; try a smaller lr")
         if not answers.size:
@@ -141,7 +138,8 @@ def make_optimizer(model: nn.Module, config: Training) -> optim.Optimizer:
     weights = [parameter for parameter in model.parameters() if parameter.requires_grad]
     rate = RATES[config.optimizer] if config.lr is None else config.lr
     if config.optimizer == "adam":
-        return optim.Adam(weights, rate, weight_decay=config.l2, fused=True)
+        on_cuda = bool(weights) and weights[0].is_cuda  # where a graph takes the steps, it must also count them
+        return optim.Adam(weights, rate, weight_decay=config.l2, fused=True, capturable=on_cuda)
     if config.optimizer == "adagrad":
         return optim.Adagrad(weights, rate, weight_decay=config.l2)
     return optim.SGD(weights, rate, weight_decay=config.l2)

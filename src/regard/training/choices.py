@@ -1,0 +1,127 @@
+"""What the user left open, chosen: by the engine, and with the sparse engine by the size of the data.
+
+The sparse engine's rules were fixed by five-fold cross-validation within the training and dev texts of sst2, sst1, trec,
+subj and mr, and on one such fold of ag_news, imdb and 20newsgroups; `benchmarks/accuracy.py` tries them on other corpora.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from regard.config import Config
+from regard.errors import InputError
+from regard.models.flat import is_flat
+
+MOST_WORDS, MOST_PAIRS = 1 << 20, 1 << 20  # rows of the sparse engine's table at most
+LOCK_FREE = 20_000_000  # words above which the sparse engine's threads no longer wait for each other
+
+
+class Size(NamedTuple):
+    """Of the training texts."""
+
+    texts: int
+    words: int
+    outputs: int = 1  # of the head: 1 for two classes and for numbers
+
+
+def choose_engine(config: Config) -> str:
+    """sparse or torch; what speaks against sparse where it was asked for."""
+    model, training = config.model, config.training
+    against = [
+        reason
+        for reason, true in (
+            ("it reads encoder = 'embedding' or 'affine' with pooling = 'attention' on one level", not is_flat(model)),
+            ("it runs on the CPU", training.device not in ("auto", "cpu")),
+            ("it takes the steps of adagrad and sgd", training.optimizer == "adam"),
+            ("it clips no gradient", bool(training.clip)),
+            ("it knows no bf16", training.bf16),
+            ("it learns the word vectors, and freeze_embeddings leaves them", model.freeze_embeddings),
+        )
+        if true
+    ]
+    if training.engine == "torch" or (training.engine == "auto" and against):
+        return "torch"
+    if against:
+        raise InputError(f"engine = 'sparse': {against[0]}; engine = 'auto' or 'torch' is accepted")
+    return "sparse"
+
+
+def choose(config: Config, size: Size) -> Config:
+    """The same with nothing left open."""
+    given = {**vars(config.data), **vars(config.model), **vars(config.training)}
+    engine = choose_engine(config)
+    for name in ("decay", "pairs", "beginnings"):
+        if engine == "torch" and given[name]:
+            raise InputError(
+                f"{name} needs the sparse engine, which the other options rule out (engine, optimizer, device)"
+            )
+    filled = by_size(config, size) if engine == "sparse" else plain(config, size)
+    missing = {name: value for name, value in filled.items() if given[name] is None}
+    return config.override({**missing, "engine": engine})
+
+
+def plain(config: Config, size: Size) -> dict[str, Any]:
+    """For PyTorch models: few texts are read more often, for a step's size does not know how many there are."""
+    batch_size = config.training.batch_size or 64
+    steps = max(1, math.ceil(size.texts / batch_size))
+    return {
+        "min_count": 2,
+        "pairs": False,
+        "beginnings": 0,
+        "embedding": 100,
+        "attention": "additive",
+        "scale": 1.0,
+        "epochs": min(100, max(20, math.ceil(500 / steps))),
+        "patience": min(20, max(3, math.ceil(100 / steps))),
+        "batch_size": batch_size,
+        "optimizer": "adam",
+        "dropout": 0.2,
+        "clip": 5.0,
+        "decay": False,
+        "deterministic": True,
+    }
+
+
+def by_size(config: Config, size: Size) -> dict[str, Any]:
+    """For the sparse engine."""
+    pairs = config.data.pairs is not False
+    optimizer = config.training.optimizer or "adagrad"
+    return {
+        "min_count": (1 if size.words < 1_000_000 else 2 if size.words < 30_000_000 else 5) if pairs else 2,
+        "max_vocabulary": MOST_WORDS,
+        "pairs": True,
+        "beginnings": 5 if pairs else 0,
+        "embedding": 16 if size.outputs == 1 else 32 if size.outputs < 10 else 64,
+        "attention": "dot",
+        "scale": 3.0,
+        "epochs": epochs(size),
+        "patience": 0 if config.training.decay is not False else 3,
+        "batch_size": min(32, max(1, size.texts // 200)),
+        "optimizer": optimizer,
+        "lr": rate(size) if optimizer == "adagrad" else 0.1,
+        "decay": True,
+        "dropout": 0.1,
+        "clip": 0.0,
+        "deterministic": size.words <= LOCK_FREE,
+    }
+
+
+def rate(size: Size) -> float:
+    """A word of a long text has a small share of it, and one of many classes a small share of the texts: both want more."""
+    length = size.words / max(size.texts, 1)
+    classes = size.outputs if size.outputs > 1 else 0
+    return float(min(0.3, 0.1 * max(1.0, length / 20) ** 0.2 * (1 + classes / 20)))
+
+
+def epochs(size: Size) -> int:
+    """More where so few texts make fewer than a thousand steps, fewer where there are many words."""
+    if size.texts < 200:
+        return min(50, math.ceil(1000 / max(size.texts, 1)))
+    return 5 if size.words < 1_000_000 else 3 if size.words < 30_000_000 else 1
+
+
+def probe(config: Config) -> Config:
+    """Something that can be built, before anything is read."""
+    return choose(replace(config), Size(1000, 20_000))

@@ -1,0 +1,190 @@
+"""The fast engine: trains a flat attention model on the CPU, touching only the rows that a text uses.
+
+It fills the weights of the same Classifier that PyTorch would train. Threads share each step, which gives the same
+weights whatever their number; or, lock-free, each takes steps of its own on the same weights, without waiting (Hogwild,
+Niu et al. 2011), which does not.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.config import Training
+from regard.errors import InputError
+from regard.kernels.attention import attend
+from regard.kernels.sparse_steps import BINARY, MULTICLASS, REGRESSION
+from regard.models.flat import State, tables
+from regard.models.tasks import Task
+from regard.recording import Recorder
+from regard.training.checkpoint import Progress, below, read_arrays, write_arrays
+from regard.training.metrics import goodness, measure
+from regard.training.sparse_batch import Form, Team, UnitTexts, Worker
+from regard.training.unit_texts import Source
+
+KINDS = {"binary": BINARY, "multiclass": MULTICLASS, "regression": REGRESSION}
+HIGHEST = 1e6  # losses begin near 1; one like this has no way back, even where it is still a number
+TICKS = 50  # times that an epoch shows how far it is
+SAVED_EVERY = 10.0  # seconds between two checkpoints: a shorter run is sooner done again than written down
+
+
+def threads() -> int:
+    """OMP_NUM_THREADS where it is set, as everywhere; else the cores that this process may use, up to 16."""
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    return int(asked) if asked.isdecimal() and int(asked) > 0 else min(16, len(os.sched_getaffinity(0)))
+
+
+def train_sparse(
+    state: State,
+    source: Source,
+    dev: UnitTexts | None,
+    config: Training,
+    scale: float,
+    task: Task,
+    recorder: Recorder,
+    checkpoint: Path | None = None,
+    identity: str = "",
+) -> Progress:
+    """Train weights in place; the best epoch's are in the result."""
+    trainer = Trainer(state, config, Form(KINDS[task.kind], scale, config.l2, config.vtw))
+    progress, saved = Progress(), time.perf_counter()
+    if checkpoint is not None and checkpoint.exists():
+        progress, arrays = read_arrays(checkpoint, identity)
+        for name, value in below(arrays, "model/").items():
+            state[name][...] = value
+        for name, value in below(arrays, "squares/").items():
+            trainer.squares[name][...] = value
+        progress.best = below(arrays, "best/")
+        recorder.note(f"going on after epoch {progress.epoch}")
+    seen = dev or next(source.blocks(np.random.default_rng(0)))
+    while progress.epoch < config.epochs and not out_of_patience(progress, config.patience):
+        epoch, begun = progress.epoch + 1, time.perf_counter()
+        try:
+            loss = trainer.epoch(source, epoch, recorder)
+            scores, spread = evaluate(state, scale, task, seen)
+        except InputError as error:
+            kept = (
+                f"; the last checkpoint stays in {checkpoint}" if checkpoint is not None and checkpoint.exists() else ""
+            )
+            raise InputError(f"{error}{kept}") from None
+        record: dict[str, Any] = {"epoch": epoch, "loss": loss, "seconds": time.perf_counter() - begun}
+        record |= {"scores": {"words": spread}, "norms": {}}
+        record["dev" if dev else "train"] = {name: value for name, value in scores.items() if isinstance(value, float)}
+        progress.history.append(record)
+        progress.epoch = epoch
+        # without a dev set nothing can be chosen by it: the last epoch counts
+        if not dev or not progress.best_epoch or goodness(scores) > best_goodness(progress):
+            progress.best_epoch = epoch
+            progress.best = {name: value.copy() for name, value in state.items()}
+        recorder.end(record)
+        if checkpoint is not None and time.perf_counter() - saved > SAVED_EVERY:
+            arrays = {f"model/{name}": value for name, value in state.items()}
+            arrays |= {f"squares/{name}": value for name, value in trainer.squares.items()}
+            write_arrays(checkpoint, identity, progress, arrays | {f"best/{k}": v for k, v in progress.best.items()})
+            saved = time.perf_counter()
+    trainer.close()
+    return progress
+
+
+def best_goodness(progress: Progress) -> tuple[float, float]:
+    return goodness(progress.history[progress.best_epoch - 1]["dev"])
+
+
+def out_of_patience(progress: Progress, patience: int) -> bool:
+    return bool(patience) and progress.epoch - progress.best_epoch >= patience
+
+
+class Trainer:
+    """Epochs of steps."""
+
+    def __init__(self, state: State, config: Training, form: Form) -> None:
+        self.config = config
+        adagrad = config.optimizer == "adagrad"
+        self.squares = {name: np.zeros_like(value) for name, value in state.items()} if adagrad else {}
+        count = threads()
+        self.team = Team(count if config.deterministic else 1)
+        workers = 1 if config.deterministic else count
+        self.workers = [Worker(state, self.squares, form, self.team, adagrad) for _ in range(workers)]
+        self.pool = ThreadPoolExecutor(workers)
+
+    def epoch(self, source: Source, epoch: int, recorder: Recorder) -> float:
+        """The mean loss of an epoch, whose chance is a function of seed and epoch alone."""
+        config = self.config
+        chance = np.random.default_rng((config.seed, epoch))
+        every = max(1, -(-source.size // (config.batch_size * TICKS)))  # steps a tick
+        recorder.begin(epoch, config.epochs, -(-source.size // (config.batch_size * every)))
+        total, seen = 0.0, 0
+        for texts in source.blocks(chance):
+            seed = int(chance.integers(1 << 62))
+            order = chance.permutation(len(texts.labels)).astype(np.int64)
+            batches = [order[start : start + config.batch_size] for start in range(0, len(order), config.batch_size)]
+            for start in range(0, len(batches), every):
+                part = batches[start : start + every]
+                rates = [
+                    self.rate(epoch, (seen + place * config.batch_size) / source.size) for place in range(len(part))
+                ]
+                with np.errstate(all="ignore"):  # what is not finite is said below, in words
+                    total += self.steps(texts, part, rates, seed)
+                seen += sum(map(len, part))
+                if not total / seen < HIGHEST:
+                    raise InputError(
+                        f"training diverged: the loss is {total / seen:.3g} in epoch {epoch}; try a smaller lr"
+                    )
+                recorder.step(total / seen)
+        return total / seen
+
+    def rate(self, epoch: int, done: float) -> float:
+        config = self.config
+        assert config.lr is not None  # `choose` fills it in
+        return config.lr * (1 - (epoch - 1 + done) / config.epochs) if config.decay else config.lr
+
+    def steps(self, texts: UnitTexts, batches: list[NDArray[np.int64]], rates: list[float], seed: int) -> float:
+        def go(worker: int) -> float:
+            own = range(worker, len(batches), len(self.workers))
+            dropout = self.config.dropout or 0.0
+            return sum(self.workers[worker].step(texts, batches[i], rates[i], dropout, seed) for i in own)
+
+        return sum(self.pool.map(go, range(1, len(self.workers))), go(0)) if len(self.workers) > 1 else go(0)
+
+    def close(self) -> None:
+        self.team.close()
+        self.pool.shutdown()
+
+
+def evaluate(state: State, scale: float, task: Task, texts: UnitTexts) -> tuple[dict[str, Any], dict[str, float]]:
+    """Scores on texts, and how the attention scores are spread there."""
+    made = tables(state, scale)
+    logits = np.empty((len(texts.labels), task.out_dim), dtype=np.float32)
+    repeated, offsets = spelled_out(texts)
+    attend(repeated, offsets, *made, logits, np.empty(0, dtype=np.float32))
+    answers = task.answers(logits)
+    if not np.isfinite(answers).all():
+        raise InputError("training diverged: the model's answers are not finite; try a smaller lr")
+    scores = made.scores[repeated].astype(np.float64) if len(repeated) else np.zeros(1)
+    spread = {"mean": scores.mean(), "std": scores.std(), "min": scores.min(), "max": scores.max()}
+    return measure(task, answers, texts.labels.astype(np.float64)), {k: float(v) for k, v in spread.items()}
+
+
+def spelled_out(texts: UnitTexts) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Units as often as they stand in each text."""
+    ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(texts.counts, dtype=np.int64)])
+    return np.repeat(texts.ids, texts.counts), ends[texts.offsets]
+
+
+def pieces(texts: UnitTexts, size: int) -> Iterator[UnitTexts]:
+    """Texts in pieces of about so many units."""
+    start, count = 0, len(texts.labels)
+    while start < count:
+        low = texts.offsets[start]
+        stop = max(start + 1, int(np.searchsorted(texts.offsets, low + size, side="right")) - 1)
+        high = texts.offsets[stop]
+        bounds = texts.offsets[start : stop + 1] - low
+        yield UnitTexts(texts.ids[low:high], texts.counts[low:high], bounds, texts.labels[start:stop])
+        start = stop

@@ -1,0 +1,41 @@
+"""One step of training: forward, loss, backward, clip, optimiser."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn, optim
+
+from regard.config import Training
+from regard.models.classifier import Classifier
+from regard.models.tasks import Task
+from regard.models.trained import to_device
+from regard.values import Batch
+
+
+@dataclass(frozen=True)
+class Step:
+    model: Classifier
+    task: Task
+    config: Training
+    optimizer: optim.Optimizer
+
+    @property
+    def device(self) -> torch.device:
+        return self.model.embedding.weight.device
+
+    def __call__(self, batch: Batch) -> Tensor:
+        """Learn from a batch, wherever it is; the mean loss of its texts, ()."""
+        batch = to_device(batch, self.device)
+        assert batch.labels is not None
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.bf16):
+            output = self.model(batch)
+        loss = self.task.loss(output.logits, batch.labels)
+        penalty = self.config.vtw * output.terms["vtw"] if self.config.vtw else 0.0
+        self.optimizer.zero_grad(set_to_none=True)
+        (loss + penalty).backward()
+        if self.config.clip:
+            nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip)
+        self.optimizer.step()
+        return loss.detach()

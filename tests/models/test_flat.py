@@ -1,0 +1,191 @@
+"""Models that answer by tables say what the Classifier with the same weights says, freshly trained and from a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from regard.config import Config, Model
+from regard.data.collate import collate
+from regard.data.reviews import reviews
+from regard.data.tokenizer import Indexed
+from regard.errors import InputError
+from regard.models import flat
+from regard.models.build import build
+from regard.models.flat import EMBEDDING, HEAD_BIAS, State, fresh, is_flat, shapes, tables
+from regard.models.folder import load, save
+from regard.models.tasks import Binary
+from regard.models.trained import Trained, answers
+from regard.records import Example
+from regard.training.fit import Parts, fit
+
+UNITS, OUTPUTS, SCALE = 40, 3, 2.5
+FORMS = [
+    (encoder, attention, bias)
+    for encoder in ("embedding", "affine")
+    for attention in ("dot", "additive")
+    for bias in (True, False)
+]
+forms = pytest.mark.parametrize(("encoder", "attention", "head_bias"), FORMS)
+TEXTS = ["Not good at all.", "A wonderful book, and good value!", "zzz qqq", "好", "", "good " * 300]
+
+
+def make(encoder: str, attention: str, head_bias: bool) -> tuple[Model, State]:
+    model = Model(
+        encoder=encoder, attention=attention, embedding=6, hidden=5, query=4, scale=SCALE, head_bias=head_bias
+    )  # type: ignore[arg-type]
+    return model, {name: 3 * value for name, value in fresh(model, UNITS, OUTPUTS, 7).items()}
+
+
+def learned(**options: Any) -> Trained:
+    return fit(
+        Config().override({"epochs": 2, "hidden": 8, "query": 8, "device": "cpu", **options}), Parts(reviews(80))
+    )
+
+
+@forms
+def test_tables_hold_the_classifiers_scores_and_polarities(encoder: str, attention: str, head_bias: bool) -> None:
+    """Every unit as a text of its own: its score is the trace's, and what it says is the head of its state."""
+    model, state = make(encoder, attention, head_bias)
+    made, classifier = tables(state, SCALE), build(model, UNITS, OUTPUTS).eval()
+    classifier.load_state_dict({name: torch.from_numpy(value) for name, value in state.items()})
+    with torch.no_grad():
+        output = classifier(collate([Indexed(np.array([unit], dtype=np.int32)) for unit in range(UNITS)], 1))
+    np.testing.assert_allclose(made.scores, output.traces[0].pooled.scores[:, 0].numpy(), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(made.polarity + made.bias, output.logits.numpy(), rtol=1e-4, atol=1e-6)
+    assert (made.bias == state[HEAD_BIAS]).all() if head_bias else (made.bias == 0).all()
+    assert made.polarity.dtype == made.scores.dtype == np.float32
+
+
+def test_tables_are_made_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, state = make("affine", "additive", True)
+    whole = tables(state, SCALE)
+    monkeypatch.setattr(flat, "CHUNK", 7)
+    for one, other in zip(tables(state, SCALE), whole, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5)
+
+
+@forms
+def test_shapes_are_those_of_fresh_weights(encoder: str, attention: str, head_bias: bool) -> None:
+    model, state = make(encoder, attention, head_bias)
+    assert shapes(model, UNITS, OUTPUTS) == {name: value.shape for name, value in state.items()}
+
+
+def test_fresh_weights_follow_the_seed_and_take_vectors() -> None:
+    """NaN stands for a unit that has none; a unit past the vectors has none either."""
+    model = Model(embedding=3)
+    same, again, other = (fresh(model, 5, 1, seed) for seed in (1, 1, 2))
+    assert all((same[name] == again[name]).all() for name in same)
+    assert any((same[name] != other[name]).any() for name in same)
+    vectors = np.array([[np.nan] * 2, [np.nan] * 2, [5, 6]], dtype=np.float32)
+    table = fresh(model, 5, 1, 1, vectors)[EMBEDDING]
+    assert table.shape == (5, 2), "vectors say how wide"
+    assert table[2].tolist() == [5, 6]
+    assert table[0].tolist() == [0, 0]
+    assert (np.abs(table[[1, 3, 4]]) <= 0.1).all()
+    assert np.isfinite(table).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "flat_one"),
+    [
+        ({}, True),
+        ({"encoder": "affine"}, True),
+        ({"encoder": "cnn"}, False),
+        ({"pooling": "apln"}, False),
+        ({"levels": 2}, False),
+    ],
+)
+def test_which_models_are_flat(options: dict[str, Any], flat_one: bool) -> None:
+    assert is_flat(Model(**options)) == flat_one
+
+
+# Trained ones
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"task": "regression"},
+        {"encoder": "affine", "attention": "additive"},
+        {"pairs": False},
+        {"head_bias": False, "lowercase": False, "max_words": 20},
+        {"engine": "torch"},
+        {"engine": "torch", "attention": "dot", "encoder": "affine"},
+    ],
+    ids=str,
+)
+def test_answers_by_tables_are_those_of_the_classifier(tmp_path: Path, options: dict[str, Any]) -> None:
+    trained = learned(**options)
+    assert trained.is_flat
+    found = trained.answers(TEXTS)
+    indexed = [trained.tokenizer.encode(text) for text in TEXTS]
+    np.testing.assert_allclose(answers(trained.model, trained.task, indexed), found, rtol=1e-5, atol=1e-5)
+    save(trained, tmp_path / "run")
+    again = load(tmp_path / "run")
+    np.testing.assert_array_equal(again.answers(TEXTS), found)
+    assert again.config == trained.config
+    assert all((value == trained.weights[name]).all() for name, value in again.weights.items())
+    np.testing.assert_allclose(answers(again.model, again.task, indexed), found, rtol=1e-5, atol=1e-5)
+
+
+def test_texts_in_pieces_are_answered_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    from regard.models import trained as module
+
+    model, texts = learned(), [example.text for example in reviews(50, seed=3)]
+    whole = model.answers(texts)
+    monkeypatch.setattr(module, "CHUNK", 7)
+    np.testing.assert_array_equal(model.answers(texts), whole)
+    np.testing.assert_allclose([model.answers([text])[0] for text in texts], whole, rtol=1e-6)
+
+
+def test_no_texts_have_no_answers() -> None:
+    assert learned().answers([]).shape == (0, 5)
+    assert learned(task="regression").answers([]).shape == (0, 1)
+
+
+def test_weights_of_a_vectors_file_come_back(tmp_path: Path) -> None:
+    (tmp_path / "vectors.txt").write_text("good 1 2 3\nbad -1 -2 -3\n")
+    examples = [Example("good film", "1"), Example("bad film", "0")] * 10
+    trained = fit(Config().override({"vectors": str(tmp_path / "vectors.txt")}), Parts(examples))
+    save(trained, tmp_path / "run")
+    np.testing.assert_array_equal(load(tmp_path / "run").answers(["good", "bad"]), trained.answers(["good", "bad"]))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        (EMBEDDING, np.zeros((3, 32), np.float32), r"embedding.weight has the shape \(3, 32\)"),
+        ("head.weight", np.zeros((5, 31), np.float32), r"head.weight has the shape \(5, 31\); \(5, 32\) is expected"),
+        ("head.bias", None, "head.bias has the shape None"),
+        ("more", np.zeros(3, np.float32), "more has the shape"),
+    ],
+)
+def test_weights_of_another_shape_are_refused(tmp_path: Path, name: str, value: Any, message: str) -> None:
+    trained = learned(embedding=32)
+    weights = {key: each for key, each in {**trained.weights, name: value}.items() if each is not None}
+    save(Trained(trained.config, trained.tokenizer, trained.task, trained.metrics, weights=weights), tmp_path / "run")
+    with pytest.raises(InputError, match=message):
+        load(tmp_path / "run")
+
+
+def test_weights_and_model_are_made_from_each_other() -> None:
+    model, state = make("affine", "additive", True)
+    words = fit(Config().override({"epochs": 1}), Parts([Example("a b", "1"), Example("c d", "0")])).tokenizer
+    config = Config(model=model)
+    state = {name: 3 * value for name, value in fresh(model, len(words), 1, 7).items()}
+    one = Trained(config, words, Binary(("0", "1")), weights=state)
+    other = Trained(config, words, Binary(("0", "1")), model=one.model)
+    assert {name: value.tolist() for name, value in other.weights.items()} == {k: v.tolist() for k, v in state.items()}
+    np.testing.assert_array_equal(one.answers(["a b c"]), other.answers(["a b c"]))
+
+
+def test_a_weight_that_is_one_number_stays_one() -> None:
+    """apln's norm p has no axis, on its way to a file too."""
+    trained = learned(pooling="apln", engine="torch")
+    assert trained.weights["levels.0.pooling.log_norm"].shape == ()

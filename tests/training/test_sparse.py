@@ -1,0 +1,440 @@
+"""The sparse engine as a whole: same seed same weights, what is learned, streams, divergence, the best epoch kept."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from regard.config import Config
+from regard.data import gathering
+from regard.data.gathering import Gathering
+from regard.data.reviews import reviews, splits
+from regard.data.spill import Spill
+from regard.errors import InputError
+from regard.kernels.units import distinct
+from regard.models.tasks import Regression
+from regard.models.trained import Trained
+from regard.recording import Silent
+from regard.records import Example
+from regard.training import sparse, sparse_batch, unit_texts
+from regard.training.choices import Size, choose
+from regard.training.fit import Parts, Run, fit
+from regard.training.unit_texts import Numbering, Source
+
+REVIEWS = splits(train=400, dev=100, test=100)
+TOY = [
+    Example(f"{word} {thing}", label) for word, label in (("good", "yes"), ("bad", "no")) for thing in "abcdefgh"
+] * 3
+
+
+def learn(
+    examples: Sequence[Example] = REVIEWS["train"], dev: Sequence[Example] | None = None, **options: Any
+) -> Trained:
+    trained = fit(Config().override({"device": "cpu", **options}), Parts(examples, dev))
+    assert trained.config.training.engine == "sparse"
+    return trained
+
+
+def digest(trained: Trained) -> str:
+    whole = hashlib.sha256()
+    for name, value in sorted(trained.weights.items()):
+        whole.update(name.encode() + value.tobytes())
+    return whole.hexdigest()
+
+
+def accuracy(trained: Trained, examples: Sequence[Example] = REVIEWS["test"]) -> float:
+    said = trained.task.predictions(trained.answers([example.text for example in examples]))
+    return float(np.mean([each.value == example.label for each, example in zip(said, examples, strict=True)]))
+
+
+# Seeds and threads
+
+
+def test_a_seed_says_it_all() -> None:
+    one, again, other = (digest(learn(TOY, seed=seed)) for seed in (1, 1, 2))
+    assert one == again
+    assert one != other
+
+
+@pytest.mark.parametrize("options", [{}, {"optimizer": "sgd", "l2": 0.01}], ids=["adagrad", "sgd"])
+def test_threads_change_no_weight(monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]) -> None:
+    monkeypatch.setattr(sparse_batch, "FEW", 0)
+    found = []
+    for threads in ("1", "2", "3"):
+        monkeypatch.setenv("OMP_NUM_THREADS", threads)
+        assert sparse.threads() == int(threads)
+        found.append(digest(learn(TOY, deterministic=True, **options)))
+    assert len(set(found)) == 1
+
+
+SCRIPT = """
+import sys, hashlib
+from regard.config import Config
+from regard.data.reviews import reviews
+from regard.training import sparse_batch
+from regard.training.fit import Parts, fit
+sparse_batch.FEW = 0
+for options in ({}, {"encoder": "affine", "attention": "additive", "epochs": 2, "batch_size": 32}):
+    weights = fit(Config().override(options), Parts(reviews(120))).weights
+    print(hashlib.sha256(b"".join(weights[name].tobytes() for name in sorted(weights))).hexdigest())
+"""
+
+
+def test_threads_of_a_process_change_no_weight() -> None:
+    """Matrices are multiplied by numpy, whose threads are those of the process."""
+    said = [
+        subprocess.run(
+            [sys.executable, "-W", "error", "-c", SCRIPT],
+            env={**os.environ, "OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for threads in ("1", "2")
+    ]
+    assert said[0] == said[1]
+    assert len(said[0].split()) == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "count"), [("3", 3), ("", None), ("0", None), ("two", None), ("-1", None), ("²", None)]
+)
+def test_the_number_of_threads(monkeypatch: pytest.MonkeyPatch, said: str, count: int | None) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", said)
+    assert sparse.threads() == (count or min(16, len(os.sched_getaffinity(0))))
+
+
+# What is learned
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"deterministic": False},
+        {"pairs": False, "beginnings": 0},
+        {"encoder": "affine", "hidden": 16, "epochs": 8},
+        {"attention": "additive", "query": 16, "epochs": 8},
+        {"head_bias": False},
+        {"dropout": 0.0},
+        {"decay": False},
+    ],
+    ids=lambda options: ", ".join(map(str, options)) or "defaults",
+)
+def test_reviews_are_learned(monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]) -> None:
+    """Of five classes as frequent, 100 texts: by chance 20 ± 4 are right."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    assert accuracy(learn(dev=REVIEWS["dev"], **options)) > 0.4
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_two_words_are_told_apart(seed: int) -> None:
+    trained = learn(TOY, seed=seed)
+    assert accuracy(trained, TOY) == 1
+    assert accuracy(trained, [Example("good z", "yes"), Example("bad z", "no")]) == 1
+
+
+def test_order_is_learned_from_pairs_alone() -> None:
+    """The same words on both sides: only pairs know which comes first."""
+    examples = [Example(text, label) for text, label in (("man bites dog", "a"), ("dog bites man", "b"))] * 20
+    assert accuracy(learn(examples, epochs=20), examples) == 1
+    assert accuracy(learn(examples, epochs=20, pairs=False, dev_fraction=0.0), examples) == 0.5
+
+
+def test_a_regression_is_learned_in_the_unit_of_the_user() -> None:
+    examples = [Example(f"{word} film", value) for word, value in (("good", 5200.0), ("bad", 5000.0))] * 20
+    trained = learn(examples, task="regression", epochs=40)
+    assert isinstance(trained.task, Regression)
+    assert (trained.task.mean, trained.task.scale) == (5100, 100)
+    assert trained.answers(["good film", "bad film"])[:, 0] == pytest.approx([5200, 5000], abs=30)
+    assert trained.metrics["dev"]["rmse"] < 30
+    assert trained.metrics["history"][0]["loss"] < 10, "the loss is of the normalised numbers"
+
+
+def test_texts_without_words_train_and_answer() -> None:
+    """Also where all that is held out, or all there is, has no word."""
+    texts = [*TOY, Example("", "yes"), Example("...", "no"), Example(" ", "no")]
+    assert np.isfinite(learn(texts).answers(["", "good a"])).all()
+    assert np.isfinite(learn(TOY, dev=[Example("", "yes"), Example(" ", "no")]).answers([""])).all()
+    assert np.isfinite(learn([Example("", "yes"), Example("", "no")] * 3).answers(["", "good"])).all()
+
+
+def test_a_batch_may_be_larger_than_all_texts() -> None:
+    assert learn(TOY, batch_size=1000, epochs=2).metrics["epochs"] == 2
+
+
+def test_vectors_are_started_from(tmp_path: Path) -> None:
+    """A vectors file says how wide a word is; words without one and all other units start as they would."""
+    path = tmp_path / "vectors.txt"
+    path.write_text("good 1 2 3\nbad -1 -2 -3\nunseen 9 9 9\n")
+    trained = learn(TOY, vectors=str(path), lr=1e-12, dropout=0.0)
+    words, table = trained.tokenizer.vocabulary, trained.weights["embedding.weight"]
+    assert table.shape == (len(trained.tokenizer), 3)
+    assert table[words.ids(["good", "bad"])] == pytest.approx(np.array([[1, 2, 3], [-1, -2, -3]]), abs=1e-5)
+    others = np.delete(table, words.ids(["good", "bad"]), 0)
+    assert np.abs(others).max() <= 0.1 + 1e-5
+    assert "unseen" not in words
+
+
+def test_what_is_held_out_is_not_learned_from() -> None:
+    examples = [Example(f"word{row} film", str(row % 2), row) for row in range(20)]
+    trained = learn(examples, dev_fraction=0.2, min_count=1, epochs=1)
+    assert trained.metrics["texts"] == 16
+    assert trained.metrics["dev"]["n"] == 4
+    assert sum(f"word{row}" in trained.tokenizer.vocabulary for row in range(20)) == 16
+
+
+def test_a_label_of_dev_that_training_lacks_is_refused() -> None:
+    with pytest.raises(InputError, match="the dev texts, row 7: the label 'c' was not among"):
+        learn(TOY, dev=[Example("odd", "c", 7)])
+
+
+def test_options_say_how_many_words_there_are() -> None:
+    trained = learn(min_count=5, max_vocabulary=50, pairs=False, beginnings=0)
+    assert len(trained.tokenizer) == len(trained.tokenizer.vocabulary) == 2 + 50
+    assert not trained.tokenizer.has_units
+    cut = learn(TOY, max_words=1)
+    assert set(cut.tokenizer.vocabulary.words) == {"good", "bad"}
+
+
+# Epochs
+
+
+def scripted(monkeypatch: pytest.MonkeyPatch, accuracies: list[float]) -> None:
+    """Dev scores as given, whatever the model says."""
+    real, left = sparse.evaluate, iter(accuracies)
+
+    def evaluate(*given: Any) -> Any:
+        scores, spread = real(*given)
+        return {**scores, "accuracy": next(left), "log_loss": 1.0}, spread
+
+    monkeypatch.setattr(sparse, "evaluate", evaluate)
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "patience", "best", "epochs"),
+    [
+        ([0.5, 0.9, 0.8, 0.7, 0.95], 2, 2, 4),
+        ([0.5, 0.9, 0.8, 0.95, 0.7], 2, 4, 5),
+        ([0.5, 0.9, 0.8, 0.7, 0.6], 0, 2, 5),
+        ([0.5, 0.5, 0.5, 0.5, 0.5], 3, 1, 4),  # the first of equal ones
+        ([0.0, 0.0, 0.0, 0.0, 0.1], 4, 5, 5),
+    ],
+)
+def test_the_best_epoch_is_kept_and_patience_ends_it(
+    monkeypatch: pytest.MonkeyPatch, accuracies: list[float], patience: int, best: int, epochs: int
+) -> None:
+    options = {"decay": False, "dev_fraction": 0.2}
+    with monkeypatch.context() as patch:
+        scripted(patch, accuracies)
+        trained = learn(TOY, epochs=5, patience=patience, **options)
+    assert (trained.metrics["best_epoch"], trained.metrics["epochs"]) == (best, epochs)
+    # the weights are those of a run whose last and best epoch was this one
+    with monkeypatch.context() as patch:
+        scripted(patch, [0.1 * epoch for epoch in range(1, best + 1)])
+        assert digest(learn(TOY, epochs=best, patience=0, **options)) == digest(trained)
+
+
+def test_without_dev_the_last_epoch_counts() -> None:
+    metrics = learn(TOY, dev_fraction=0.0, epochs=4, patience=1).metrics
+    assert metrics["best_epoch"] == metrics["epochs"] == 4
+    assert "dev" not in metrics
+    assert "dev" not in metrics["history"][0]
+    assert metrics["history"][0]["train"]["accuracy"] >= 0
+
+
+def test_the_rate_falls_to_nothing_along_the_run() -> None:
+    """Epoch 3 of 4 begins at lr / 2 and is at 3/8 of it halfway; without decay nothing changes."""
+    config = choose(Config().override({"lr": 0.8, "epochs": 4, "decay": True}), Size(10, 100))
+    trainer = sparse.Trainer(
+        {"embedding.weight": np.zeros((2, 1)), "head.weight": np.zeros((1, 1))}, config.training, sparse.Form(0)
+    )
+    assert trainer.rate(1, 0.0) == 0.8
+    assert trainer.rate(3, 0.0) == pytest.approx(0.8 / 2)
+    assert trainer.rate(3, 0.5) == pytest.approx(0.8 * 3 / 8)
+    assert trainer.rate(4, 1.0) == pytest.approx(0)
+    trainer.config = choose(Config().override({"lr": 0.8, "epochs": 4, "decay": False}), Size(10, 100)).training
+    assert trainer.rate(3, 0.5) == 0.8
+    trainer.close()
+
+
+class Steps(Silent):
+    def __init__(self) -> None:
+        self.told: list[list[float | None]] = []
+
+    def begin(self, epoch: int, epochs: int, steps: int) -> None:
+        self.told.append([])
+        self.promised = steps
+
+    def step(self, loss: float | None) -> None:
+        self.told[-1].append(loss)
+
+
+def test_a_watcher_sees_as_many_steps_as_were_promised() -> None:
+    watcher = Steps()
+    trained = fit(Config().override({"epochs": 2, "batch_size": 1}), Parts(TOY), Run(watcher))
+    assert [len(losses) for losses in watcher.told] == [watcher.promised] * 2
+    assert watcher.told[1][-1] == trained.metrics["history"][1]["loss"]
+
+
+# Divergence
+
+
+@pytest.mark.parametrize("optimizer", ["adagrad", "sgd"])
+@pytest.mark.parametrize("rate", [1000.0, 1e9, 1e30])
+@pytest.mark.parametrize("options", [{}, {"encoder": "affine", "attention": "additive"}, {"deterministic": False}])
+def test_divergence_is_told_and_leaves_nothing(
+    tmp_path: Path, rate: float, optimizer: str, options: dict[str, Any]
+) -> None:
+    config = Config().override({"optimizer": optimizer, "lr": rate, "hidden": 8, "query": 8, **options})
+    with pytest.raises(InputError, match=r"^training diverged: .* try a smaller lr$"):
+        fit(config, Parts(REVIEWS["train"][:100]), Run(checkpoint=tmp_path / "run" / "checkpoint.safetensors"))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_after_divergence_the_last_checkpoint_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run can be gone on with from there, to the weights that it would have had."""
+    monkeypatch.setattr(sparse, "SAVED_EVERY", 0)
+    config, path, real = Config().override({"epochs": 4}), tmp_path / "checkpoint.safetensors", sparse.Trainer.epoch
+
+    def epoch(self: sparse.Trainer, source: Source, number: int, recorder: Silent) -> float:
+        loss = real(self, source, number, recorder)
+        if number == 3:
+            raise InputError("training diverged")
+        return loss
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sparse.Trainer, "epoch", epoch)
+        with pytest.raises(InputError, match=f"the last checkpoint stays in {path}"):
+            fit(config, Parts(TOY), Run(checkpoint=path))
+    assert digest(fit(config, Parts(TOY), Run(checkpoint=path))) == digest(fit(config, Parts(TOY)))
+
+
+def test_weights_that_answer_no_number_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = sparse.Trainer.epoch
+
+    def epoch(self: sparse.Trainer, *given: Any) -> float:
+        loss = real(self, *given)
+        self.workers[0].state["head.weight"][:] = np.nan
+        return loss
+
+    monkeypatch.setattr(sparse.Trainer, "epoch", epoch)
+    with pytest.raises(InputError, match="training diverged: the model's answers are not finite"):
+        learn(TOY)
+
+
+# Many texts
+
+
+def prepared(
+    examples: Sequence[Example], kept: NDArray[np.bool_] | None = None, **options: Any
+) -> tuple[Source, Numbering]:
+    config = choose(Config().override(options), Size(len(examples), 20 * len(examples)))
+    several = Gathering(True, config.data.max_words)
+    part = several.read(examples)
+    wanted = np.ones(len(examples), dtype=bool) if kept is None else kept
+    numbering = Numbering(several, part, wanted, config.data, set())
+    return Source(numbering, part, wanted, np.arange(len(examples), dtype=np.float32)), numbering
+
+
+def texts_in(source: Source, seed: int) -> dict[float, list[tuple[int, int]]]:
+    """Each text's units and their counts, by its label, which is its row."""
+    found: dict[float, list[tuple[int, int]]] = {}
+    for block in source.blocks(np.random.default_rng(seed)):
+        for place, label in enumerate(block.labels.tolist()):
+            own = slice(block.offsets[place], block.offsets[place + 1])
+            assert label not in found, "every text once"
+            found[label] = list(zip(block.ids[own].tolist(), block.counts[own].tolist(), strict=True))
+    return found
+
+
+def test_a_stream_gives_every_text_once_an_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
+    examples = reviews(120)
+    kept = np.arange(len(examples)) % 5 != 0
+    source, _ = prepared(examples, kept)
+    whole = texts_in(source, 0)
+    assert sorted(whole) == np.flatnonzero(kept).tolist()
+    monkeypatch.setattr(unit_texts, "IN_MEMORY", 0)
+    monkeypatch.setattr(unit_texts, "CHUNK", 1600)
+    source, _ = prepared(examples, kept)
+    assert source.whole is None
+    assert len(list(source.blocks(np.random.default_rng(1)))) > 2
+    assert texts_in(source, 1) == texts_in(source, 2) == whole
+    firsts = {seed: next(source.blocks(np.random.default_rng(seed))).labels.tolist() for seed in (1, 1, 2)}
+    assert firsts[1] != firsts[2], "every epoch in another order"
+
+
+def test_a_block_of_a_stream_is_mixed_from_several_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A corpus sorted by its label would teach one class after the other."""
+    monkeypatch.setattr(unit_texts, "IN_MEMORY", 0)
+    monkeypatch.setattr(unit_texts, "CHUNK", 3200)
+    source, _ = prepared(reviews(200))
+    for block in list(source.blocks(np.random.default_rng(0)))[:-1]:
+        assert block.labels.min() < 60
+        assert block.labels.max() > 140
+
+
+def test_a_stream_trains_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    ordered = sorted(REVIEWS["train"], key=lambda example: str(example.label))
+    monkeypatch.setattr(unit_texts, "IN_MEMORY", 0)
+    monkeypatch.setattr(unit_texts, "CHUNK", 4000)
+    streamed = learn(ordered, dev=REVIEWS["dev"])
+    assert accuracy(streamed) > 0.4
+    assert digest(streamed) == digest(learn(ordered, dev=REVIEWS["dev"])), "and the same every time"
+
+
+@pytest.mark.parametrize("in_memory", [0, 1 << 24])
+def test_a_file_in_the_place_of_memory_changes_no_weight(monkeypatch: pytest.MonkeyPatch, in_memory: int) -> None:
+    monkeypatch.setattr(unit_texts, "IN_MEMORY", in_memory)
+    monkeypatch.setattr(unit_texts, "CHUNK", 4000)
+    before = learn(reviews(150))
+    monkeypatch.setattr(gathering, "Spill", partial(Spill, most=0))
+    assert digest(learn(reviews(150))) == digest(before)
+
+
+def test_words_beyond_the_most_are_forgotten_and_the_others_learned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gathering, "MOST_WORDS", 200)
+    monkeypatch.setattr(gathering, "BLOCK", 50)
+    trained = learn(dev=REVIEWS["dev"])
+    assert len(trained.tokenizer.vocabulary) < 2 + 200
+    assert accuracy(trained) > 0.3
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.text(st.sampled_from("abB .é好'"), max_size=30),
+            st.lists(st.sampled_from(["good", "Bad", "movies", "größer", "x" * 101, "好好好好好好"]), max_size=8).map(
+                " ".join
+            ),
+        ),
+        min_size=1,
+        max_size=6,
+    ),
+    st.integers(1, 2),
+    st.sampled_from([0, 2, 5]),
+    st.none() | st.integers(1, 4),
+)
+def test_texts_are_trained_on_as_they_are_read_later(
+    texts: list[str], least: int, letters: int, most: int | None
+) -> None:
+    """What training sees of a text is what the saved tokenizer finds in it."""
+    examples = [Example(text, "a") for text in texts]
+    source, numbering = prepared(examples, min_count=least, beginnings=letters, pairs=True, max_words=most)
+    units = numbering.tokenizer.encode_all(texts)
+    expected = distinct(units.ids, units.offsets, len(numbering.tokenizer))
+    assert source.whole is not None
+    for own, other in zip(source.whole[:3], expected, strict=True):
+        assert own.tolist() == other.tolist()
