@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 # threads that spin for long while they wait slow everything beside them down
 export GOMP_SPINCOUNT ?= 1000
 
-.PHONY: demo test test-all bench lint clean
+.PHONY: demo test test-all bench bench-all lint clean
 
 demo: $(VENV)/.run
 	$(BIN)/regard demo
@@ -21,8 +21,23 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(VENV)/.dev
+# ratios beside peers, some ten minutes; the corpora are those that REGARD_DATA names
+bench: $(VENV)/.bench
+	$(BIN)/python benchmarks/accuracy.py times --again
+	$(BIN)/python benchmarks/accuracy.py table
+	$(BIN)/python benchmarks/engine.py explain --save
+	$(BIN)/python benchmarks/engine.py determinism --save
+	$(BIN)/python benchmarks/engine.py stream --save
+	$(BIN)/python -c "import sys, torch; sys.exit(not torch.cuda.is_available())" \
+	  && $(BIN)/python benchmarks/gpu.py --save || echo "no CUDA device: benchmarks/gpu.py is left out"
+
+# what takes hours: every peer's setting chosen on dev, five seeds of each, and an epoch of a plain BiLSTM
+bench-all: $(VENV)/.bench
+	$(BIN)/python benchmarks/accuracy.py choose --again
+	$(BIN)/python benchmarks/accuracy.py peers --again
+	$(BIN)/python benchmarks/accuracy.py regard --again
 	$(BIN)/python benchmarks/bucketing.py --save
+	$(MAKE) bench
 
 # pinned versions first, then the package itself without looking for anything more
 $(VENV)/.run: requirements/run.txt pyproject.toml
@@ -33,6 +48,10 @@ $(VENV)/.run: requirements/run.txt pyproject.toml
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.run
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
+	touch $@
+
+$(VENV)/.bench: requirements/bench.txt $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/bench.txt
 	touch $@
 
 clean:

@@ -108,7 +108,7 @@ class Training:
     )
     lr: float | None = option(
         None,
-        "learning rate (default: adam 0.003, adagrad 0.05, sgd 0.1; with the sparse engine 0.1 to 0.3, by the texts' length)",
+        "learning rate (default: adam 0.003, adagrad 0.05, sgd 0.1; sparse engine: adagrad 0.1 to 0.3, by the data, sgd 1)",
     )
     decay: bool = option(
         None, "let the learning rate fall to 0 along the run (default: with the sparse engine; it alone can)"

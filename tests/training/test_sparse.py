@@ -258,16 +258,14 @@ def test_without_dev_the_last_epoch_counts() -> None:
 def test_the_rate_falls_to_nothing_along_the_run() -> None:
     """Epoch 3 of 4 begins at lr / 2 and is at 3/8 of it halfway; without decay nothing changes."""
     config = choose(Config().override({"lr": 0.8, "epochs": 4, "decay": True}), Size(10, 100))
-    trainer = sparse.Trainer(
-        {"embedding.weight": np.zeros((2, 1)), "head.weight": np.zeros((1, 1))}, config.training, sparse.Form(0)
-    )
-    assert trainer.rate(1, 0.0) == 0.8
-    assert trainer.rate(3, 0.0) == pytest.approx(0.8 / 2)
-    assert trainer.rate(3, 0.5) == pytest.approx(0.8 * 3 / 8)
-    assert trainer.rate(4, 1.0) == pytest.approx(0)
-    trainer.config = choose(Config().override({"lr": 0.8, "epochs": 4, "decay": False}), Size(10, 100)).training
-    assert trainer.rate(3, 0.5) == 0.8
-    trainer.close()
+    state = {"embedding.weight": np.zeros((2, 1)), "head.weight": np.zeros((1, 1))}
+    with sparse.Trainer(state, config.training, sparse.Form(0)) as trainer:
+        assert trainer.rate(1, 0.0) == 0.8
+        assert trainer.rate(3, 0.0) == pytest.approx(0.8 / 2)
+        assert trainer.rate(3, 0.5) == pytest.approx(0.8 * 3 / 8)
+        assert trainer.rate(4, 1.0) == pytest.approx(0)
+        trainer.config = choose(Config().override({"lr": 0.8, "epochs": 4, "decay": False}), Size(10, 100)).training
+        assert trainer.rate(3, 0.5) == 0.8
 
 
 class Steps(Silent):

@@ -27,7 +27,7 @@ Keys = NDArray[np.int64]
 class PairCounts:
     """How often each pair was seen. Beyond `most` pairs the rarest are forgotten."""
 
-    def __init__(self, most: int = 1 << 24) -> None:
+    def __init__(self, most: int = 1 << 23) -> None:
         self.most = most // PARTS
         self._keys = [np.full(1 << 12, EMPTY, dtype=np.int64) for _ in range(PARTS)]
         self._counts = [np.zeros(1 << 12, dtype=np.int32) for _ in range(PARTS)]

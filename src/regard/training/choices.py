@@ -100,7 +100,7 @@ def by_size(config: Config, size: Size) -> dict[str, Any]:
         "patience": 0 if config.training.decay is not False else 3,
         "batch_size": min(32, max(1, size.texts // 200)),
         "optimizer": optimizer,
-        "lr": rate(size) if optimizer == "adagrad" else 0.1,
+        "lr": rate(size) if optimizer == "adagrad" else 1.0,
         "decay": True,
         "dropout": 0.1,
         "clip": 0.0,

@@ -13,6 +13,7 @@ from regard.config import Config, Data
 from regard.data.datasets import resolve
 from regard.data.gathering import Gathering
 from regard.data.splitting import held_rows
+from regard.data.tokenizer import Tokenizer
 from regard.data.vectors import read_vectors, vector_words
 from regard.kernels.compiling import is_compiled
 from regard.models.flat import fresh
@@ -57,11 +58,12 @@ def fit_sparse(config: Config, parts: Parts, run: Run) -> Trained:
     numbering = Numbering(gathering, learned, ~held, data, set() if path is None else vector_words(path))
     tokenizer = numbering.tokenizer
     vectors = None if path is None else starting_vectors(data, tokenizer.vocabulary.words, path, recorder)
-    recorder.note(told(config, len(tokenizer.vocabulary) - 2, len(tokenizer.beginnings), len(tokenizer.pairs)))
+    width = config.model.embedding if vectors is None else vectors.shape[1]
+    recorder.note(told(config, tokenizer, width))
     state = fresh(config.model, len(tokenizer), task.out_dim, training.seed, vectors)
     source = Source(numbering, learned, ~held, truth[0])
     dev = None
-    if parts.dev is not None:
+    if parts.dev is not None and len(gathered[1]):
         dev = numbering.texts(gathered[1], np.ones(len(gathered[1]), dtype=bool), truth[1])
     elif held.any():
         dev = numbering.texts(learned, held, truth[0])
@@ -104,16 +106,13 @@ def starting_vectors(data: Data, words: tuple[str, ...], path: Any, recorder: Re
     return vectors
 
 
-def told(config: Config, words: int, beginnings: int, pairs: int) -> str:
+def told(config: Config, tokenizer: Tokenizer, width: int) -> str:
     """What was chosen, in one sentence."""
     model, training = config.model, config.training
-    units = (
-        f"{words:,} words"
-        + (f", {beginnings:,} beginnings" if beginnings else "")
-        + (f", {pairs:,} pairs" if pairs else "")
-    )
+    counts = (len(tokenizer.vocabulary) - 2, len(tokenizer.beginnings), len(tokenizer.pairs))
+    units = [f"{count:,} {what}" for count, what in zip(counts, ("words", "beginnings", "pairs"), strict=True) if count]
     return (
-        f"{model.attention} attention over {units} (seen {config.data.min_count} times or more), λ {model.scale:g}, "
-        f"width {model.embedding}; {training.optimizer} {training.lr:.2g}, {training.epochs} epochs, batches of "
-        f"{training.batch_size}"
+        f"{model.attention} attention over {', '.join(units)} (seen {config.data.min_count} times or more), "
+        f"λ {model.scale:g}, width {width}; {training.optimizer} {training.lr:.2g}, {training.epochs} epochs, "
+        f"batches of {training.batch_size}"
     )

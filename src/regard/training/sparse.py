@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,43 +53,48 @@ def train_sparse(
     identity: str = "",
 ) -> Progress:
     """Train weights in place; the best epoch's are in the result."""
-    trainer = Trainer(state, config, Form(KINDS[task.kind], scale, config.l2, config.vtw))
-    progress, saved = Progress(), time.perf_counter()
-    if checkpoint is not None and checkpoint.exists():
-        progress, arrays = read_arrays(checkpoint, identity)
-        for name, value in below(arrays, "model/").items():
-            state[name][...] = value
-        for name, value in below(arrays, "squares/").items():
-            trainer.squares[name][...] = value
-        progress.best = below(arrays, "best/")
-        recorder.note(f"going on after epoch {progress.epoch}")
-    seen = dev or next(source.blocks(np.random.default_rng(0)))
-    while progress.epoch < config.epochs and not out_of_patience(progress, config.patience):
-        epoch, begun = progress.epoch + 1, time.perf_counter()
-        try:
-            loss = trainer.epoch(source, epoch, recorder)
-            scores, spread = evaluate(state, scale, task, seen)
-        except InputError as error:
-            kept = (
-                f"; the last checkpoint stays in {checkpoint}" if checkpoint is not None and checkpoint.exists() else ""
-            )
-            raise InputError(f"{error}{kept}") from None
-        record: dict[str, Any] = {"epoch": epoch, "loss": loss, "seconds": time.perf_counter() - begun}
-        record |= {"scores": {"words": spread}, "norms": {}}
-        record["dev" if dev else "train"] = {name: value for name, value in scores.items() if isinstance(value, float)}
-        progress.history.append(record)
-        progress.epoch = epoch
-        # without a dev set nothing can be chosen by it: the last epoch counts
-        if not dev or not progress.best_epoch or goodness(scores) > best_goodness(progress):
-            progress.best_epoch = epoch
-            progress.best = {name: value.copy() for name, value in state.items()}
-        recorder.end(record)
-        if checkpoint is not None and time.perf_counter() - saved > SAVED_EVERY:
-            arrays = {f"model/{name}": value for name, value in state.items()}
-            arrays |= {f"squares/{name}": value for name, value in trainer.squares.items()}
-            write_arrays(checkpoint, identity, progress, arrays | {f"best/{k}": v for k, v in progress.best.items()})
-            saved = time.perf_counter()
-    trainer.close()
+    with Trainer(state, config, Form(KINDS[task.kind], scale, config.l2, config.vtw)) as trainer:
+        progress, saved = Progress(), time.perf_counter()
+        if checkpoint is not None and checkpoint.exists():
+            progress, arrays = read_arrays(checkpoint, identity)
+            for name, value in below(arrays, "model/").items():
+                state[name][...] = value
+            for name, value in below(arrays, "squares/").items():
+                trainer.squares[name][...] = value
+            progress.best = below(arrays, "best/")
+            recorder.note(f"going on after epoch {progress.epoch}")
+        seen = dev or next(source.blocks(np.random.default_rng(0)))
+        while progress.epoch < config.epochs and not out_of_patience(progress, config.patience):
+            epoch, begun = progress.epoch + 1, time.perf_counter()
+            try:
+                loss = trainer.epoch(source, epoch, recorder)
+                scores, spread = evaluate(state, scale, task, seen)
+            except InputError as error:
+                kept = (
+                    f"; the last checkpoint stays in {checkpoint}"
+                    if checkpoint is not None and checkpoint.exists()
+                    else ""
+                )
+                raise InputError(f"{error}{kept}") from None
+            record: dict[str, Any] = {"epoch": epoch, "loss": loss, "seconds": time.perf_counter() - begun}
+            record |= {"scores": {"words": spread}, "norms": {}}
+            record["dev" if dev else "train"] = {
+                name: value for name, value in scores.items() if isinstance(value, float)
+            }
+            progress.history.append(record)
+            progress.epoch = epoch
+            # without a dev set nothing can be chosen by it: the last epoch counts
+            if not dev or not progress.best_epoch or goodness(scores) > best_goodness(progress):
+                progress.best_epoch = epoch
+                progress.best = {name: value.copy() for name, value in state.items()}
+            recorder.end(record)
+            if checkpoint is not None and time.perf_counter() - saved > SAVED_EVERY:
+                arrays = {f"model/{name}": value for name, value in state.items()}
+                arrays |= {f"squares/{name}": value for name, value in trainer.squares.items()}
+                write_arrays(
+                    checkpoint, identity, progress, arrays | {f"best/{k}": v for k, v in progress.best.items()}
+                )
+                saved = time.perf_counter()
     return progress
 
 
@@ -113,6 +118,13 @@ class Trainer:
         workers = 1 if config.deterministic else count
         self.workers = [Worker(state, self.squares, form, self.team, adagrad) for _ in range(workers)]
         self.pool = ThreadPoolExecutor(workers)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.team.close()
+        self.pool.shutdown()
 
     def epoch(self, source: Source, epoch: int, recorder: Recorder) -> float:
         """The mean loss of an epoch, whose chance is a function of seed and epoch alone."""
@@ -152,10 +164,6 @@ class Trainer:
             return sum(self.workers[worker].step(texts, batches[i], rates[i], dropout, seed) for i in own)
 
         return sum(self.pool.map(go, range(1, len(self.workers))), go(0)) if len(self.workers) > 1 else go(0)
-
-    def close(self) -> None:
-        self.team.close()
-        self.pool.shutdown()
 
 
 def evaluate(state: State, scale: float, task: Task, texts: UnitTexts) -> tuple[dict[str, Any], dict[str, float]]:

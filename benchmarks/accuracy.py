@@ -1,0 +1,387 @@
+"""The default `regard train` beside fastText and TF-IDF with linear classifiers: accuracy, and time from file to saved model.
+
+    REGARD_DATA=… python benchmarks/accuracy.py choose [CORPUS …]   each peer's setting, by dev alone
+    REGARD_DATA=… python benchmarks/accuracy.py peers [CORPUS …]    at that setting: five seeds, test read now
+    REGARD_DATA=… python benchmarks/accuracy.py regard [CORPUS …]   the command line with no options, the same five seeds
+    REGARD_DATA=… python benchmarks/accuracy.py times [CORPUS …]    regard and the best peer by turns, in fresh processes
+    REGARD_DATA=… python benchmarks/accuracy.py table               the results as Markdown
+
+Results are kept in benchmarks/results as soon as they are there, and what stands there is not run again without --again.
+
+Everyone learns from the same texts. Where a corpus has no dev part, a tenth of train is held out as regard does it: with seed
+0 to choose by, then with each run's own seed. DEVELOPMENT corpora were looked at while regard's defaults were chosen, OTHERS
+were not. The grids are in peers.py; two are not walked through: logistic regression takes the features that were best for
+LinearSVC, and of LONG corpora fastText sees plain lower-cased text only at the rate that was best for regard's words.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import math
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from peers import PEERS, READINGS, THREADS, Peer, Setting, answers, classifier, fit, vectorizer
+from scipy import stats
+
+from regard.data.datasets import companion, resolve
+from regard.data.readers import read
+from regard.data.splitting import hold_out
+from regard.records import Example
+
+RESULTS = Path(__file__).parent / "results"
+CHOICE, PEERS_FILE, REGARD, TIMES, TABLE = (
+    RESULTS / name for name in ("peers_choice.json", "peers.json", "regard_default.json", "times.json", "accuracy.md")
+)
+DEVELOPMENT = ("trec", "sst2", "sst1", "mr", "subj", "ag_news", "20newsgroups", "imdb")
+OTHERS = ("cr", "yelp_small", "amazon_multidomain")
+LONG = ("ag_news", "20newsgroups", "imdb")
+TIMED = ("ag_news", "20newsgroups", "imdb")
+SEEDS = range(5)
+REPETITIONS = 3
+Row = dict[str, Any]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    steps = {"choose": choose, "peers": score_peers, "regard": score_regard, "times": measure_times}
+    parser.add_argument("step", choices=[*steps, "table"])
+    parser.add_argument("corpora", nargs="*", metavar="CORPUS")
+    parser.add_argument("--again", action="store_true", help="begin again instead of keeping what stands there")
+    arguments = parser.parse_args()
+    if arguments.step == "table":
+        TABLE.write_text(table(kept(PEERS_FILE), kept(REGARD), kept(TIMES)), encoding="utf-8")
+        print(TABLE.read_text(encoding="utf-8"))
+        return
+    if arguments.again:
+        {"choose": CHOICE, "peers": PEERS_FILE, "regard": REGARD, "times": TIMES}[arguments.step].unlink(
+            missing_ok=True
+        )
+    for corpus in arguments.corpora or (TIMED if arguments.step == "times" else DEVELOPMENT + OTHERS):
+        steps[arguments.step](corpus)
+
+
+# What is kept
+
+
+def kept(path: Path) -> dict[str, Row]:
+    return json.loads(path.read_text(encoding="utf-8"))["corpora"] if path.exists() else {}
+
+
+def keep(path: Path, step: str, corpus: str, row: Row) -> None:
+    """One row more. A file has one machine and one set of versions: rows of others would not be comparable."""
+    content = {"command": f"python benchmarks/accuracy.py {step}", **surroundings(), "corpora": kept(path)}
+    if path.exists() and json.loads(path.read_text(encoding="utf-8")) != content:
+        raise SystemExit(f"{path.name} was made elsewhere or with other versions; remove it to begin again")
+    content["corpora"][corpus] = {"data": checksums(corpus), **row}
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def surroundings() -> Row:
+    packages = ("regard", "torch", "numpy", "scikit-learn", "scipy", "fasttext")
+    return {
+        "machine": f"{processor()}, {os.cpu_count()} cores, {THREADS} threads used",
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
+        "seeds": list(SEEDS),
+    }
+
+
+def processor() -> str:
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return f"{names[0] if names else platform.processor()} ({platform.machine()})"
+
+
+def checksums(corpus: str) -> dict[str, str]:
+    """The beginning of each file's SHA-256."""
+    files = [resolve(corpus), companion(corpus, "dev"), companion(corpus, "test")]
+    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest()[:16] for file in files if file is not None}
+
+
+# Choosing
+
+
+def learn_and_dev(corpus: str, seed: int) -> tuple[list[Example], list[Example]]:
+    examples, dev = read(resolve(corpus)).examples, companion(corpus, "dev")
+    return hold_out(examples, 0.1, seed, by_label=True) if dev is None else (examples, read(dev).examples)
+
+
+def labels(examples: Sequence[Example]) -> list[str]:
+    return [str(example.label) for example in examples]
+
+
+def share(said: Sequence[str], true: Sequence[str]) -> float:
+    return float(np.mean([one == other for one, other in zip(said, true, strict=True)]))
+
+
+class Search:
+    """Dev accuracy of settings on one corpus; texts are made ready once, and so are features."""
+
+    def __init__(self, corpus: str) -> None:
+        self.parts = learn_and_dev(corpus, seed=0)
+        self.lines: dict[str, list[list[str]]] = {}
+        self.features: dict[str, tuple[Any, Any]] = {}
+
+    def ready(self, reading: str) -> list[list[str]]:
+        if reading not in self.lines:
+            self.lines[reading] = [[READINGS[reading](example.text) for example in part] for part in self.parts]
+        return self.lines[reading]
+
+    def dev(self, peer: Peer, setting: Setting) -> float | None:
+        """None where fastText could not learn at that rate."""
+        learn, dev = self.ready(setting["reading"])
+        true, wanted = map(labels, self.parts)
+        if peer.kind == "fasttext":
+            model = fit(peer, setting, learn, true, seed=0)
+            return None if model is None else share(answers(peer, model, dev), wanted)
+        key = json.dumps([peer.ngrams, {**setting, "C": None}])
+        if key not in self.features:
+            vectors = vectorizer(peer, setting)
+            self.features[key] = vectors.fit_transform(learn), vectors.transform(dev)
+        seen, unseen = self.features[key]
+        return share(classifier(peer, setting, seed=0).fit(seen, true).predict(unseen), wanted)
+
+
+def choose(corpus: str) -> None:
+    search: Search | None = None
+    done = kept(CHOICE).get(corpus, {}).get("peers", {})
+    for name, peer in PEERS.items():
+        if name in done:
+            continue
+        search = search or Search(corpus)
+        tried: list[tuple[Setting, float | None]] = []
+        begun = time.perf_counter()
+        for setting in settings(corpus, peer, done, tried):
+            tried.append((setting, search.dev(peer, setting)))
+        setting, dev = best(tried)
+        done[name] = {"setting": setting, "dev": dev, "tried": {written(one): score for one, score in tried}}
+        keep(CHOICE, "choose", corpus, {"held_out": companion(corpus, "dev") is None, "peers": done})
+        seconds = time.perf_counter() - begun
+        print(
+            f"{corpus}: {name}: {written(setting)}: dev {dev:.2%} ({len(tried)} settings, {seconds:.0f} s)", flush=True
+        )
+
+
+def settings(corpus: str, peer: Peer, done: Row, tried: list[tuple[Setting, float | None]]) -> Iterator[Setting]:
+    """The grid, or the part of it that is looked at; the last step of one depends on what was `tried` before."""
+    grid = list(peer.grid())
+    if peer.kind == "logistic":
+        name = next(name for name, other in PEERS.items() if other == Peer("svm", peer.ngrams))
+        features = {key: value for key, value in done[name]["setting"].items() if key != "C"}
+        yield from (setting for setting in grid if features.items() <= setting.items())
+    elif peer.kind == "fasttext" and corpus in LONG:
+        yield from (setting for setting in grid if setting["reading"] == "words")
+        yield {**best(tried)[0], "reading": "spaces"}
+    else:
+        yield from grid
+
+
+def best(tried: Sequence[tuple[Setting, float | None]]) -> tuple[Setting, float]:
+    """The highest on dev; of equal ones the first."""
+    return max(((setting, dev) for setting, dev in tried if dev is not None), key=lambda pair: pair[1])
+
+
+def written(setting: Setting) -> str:
+    return ", ".join(f"{name} {value}" for name, value in setting.items())
+
+
+# Scoring
+
+
+def score_peers(corpus: str) -> None:
+    choice = kept(CHOICE)[corpus]
+    done = kept(PEERS_FILE).get(corpus, {}).get("peers", {})
+    left = [name for name in PEERS if name not in done and name in choice["peers"]]
+    if not left:
+        return
+    test = read(resolve(corpus, "test")).examples
+    for name in left:
+        peer, setting = PEERS[name], choice["peers"][name]["setting"]
+        reading = READINGS[setting["reading"]]
+        unseen = [reading(example.text) for example in test]
+        scores: dict[str, list[float]] = {"dev": [], "test": []}
+        for seed in SEEDS:
+            if scores["test"] and peer.kind == "logistic" and not choice["held_out"]:
+                same = {part: values[0] for part, values in scores.items()}  # nothing here depends on chance
+            else:
+                learn, dev = learn_and_dev(corpus, seed)
+                model = fit(peer, setting, [reading(example.text) for example in learn], labels(learn), seed)
+                if model is None:
+                    raise SystemExit(f"{corpus}: {name} could not learn with {written(setting)} and seed {seed}")
+                known = [reading(example.text) for example in dev]
+                same = {"dev": share(answers(peer, model, known), labels(dev))}
+                same["test"] = share(answers(peer, model, unseen), labels(test))
+            for part, value in same.items():
+                scores[part].append(value)
+        done[name] = {"setting": setting, **summary(scores)}
+        keep(PEERS_FILE, "peers", corpus, {"test_texts": len(test), "peers": done})
+        print(f"{corpus}: {name}: dev {shown(done[name], 'dev')}, test {shown(done[name], 'test')}", flush=True)
+
+
+def score_regard(corpus: str) -> None:
+    if corpus in kept(REGARD):
+        return
+    scores: dict[str, list[float]] = {"dev": [], "test": []}
+    seconds, size = [], 0
+    for seed in SEEDS:
+        with tempfile.TemporaryDirectory() as folder:
+            run = Path(folder) / "run"
+            seconds.append(timed([*regard_command(corpus, run), "--test", f"{corpus}/test", "--seed", str(seed)]))
+            metrics = json.loads((run / "metrics.json").read_text(encoding="utf-8"))
+        for part, values in scores.items():
+            values.append(metrics[part]["accuracy"])
+        size = metrics["test"]["n"]
+    row = {"test_texts": size, **summary(scores), "seconds_with_test": [round(value, 2) for value in seconds]}
+    keep(REGARD, "regard", corpus, row)
+    print(f"{corpus}: regard: dev {shown(row, 'dev')}, test {shown(row, 'test')}", flush=True)
+
+
+def regard_command(corpus: str, out: Path) -> list[str]:
+    beside = Path(sys.executable).with_name("regard")  # of the same environment as this script
+    return [str(beside) if beside.exists() else shutil.which("regard") or "regard", "train", corpus, "--out", str(out)]
+
+
+def timed(command: Sequence[str]) -> float:
+    begun = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return time.perf_counter() - begun
+
+
+def summary(scores: dict[str, list[float]]) -> Row:
+    """In percent, rounded to thousandths; `interval` is half of the 95 % interval of the mean over seeds (Student's t)."""
+    row: Row = {}
+    for part, values in scores.items():
+        percent = [100 * value for value in values]
+        half = stats.t.ppf(0.975, len(percent) - 1) * np.std(percent, ddof=1) / math.sqrt(len(percent))
+        row[part] = [round(value, 3) for value in percent]
+        row[f"{part}_mean"], row[f"{part}_interval"] = round(float(np.mean(percent)), 3), round(float(half), 3)
+    return row
+
+
+def shown(row: Row, part: str) -> str:
+    return f"{row[f'{part}_mean']:.2f} ± {row[f'{part}_interval']:.2f}"
+
+
+# Times
+
+
+def measure_times(corpus: str) -> None:
+    """By turns, so that whatever else the machine does falls on both."""
+    if corpus in kept(TIMES):
+        return
+    name, peer = best_by("dev", kept(PEERS_FILE)[corpus]["peers"])
+    seconds: dict[str, list[float]] = {"regard": [], "peer": []}
+    for _ in range(REPETITIONS):
+        with tempfile.TemporaryDirectory() as folder:
+            script = str(Path(__file__).with_name("peers.py"))
+            model = str(Path(folder) / "model")
+            seconds["regard"].append(timed(regard_command(corpus, Path(folder) / "run")))
+            seconds["peer"].append(timed([sys.executable, script, corpus, name, json.dumps(peer["setting"]), model]))
+    middle = {who: statistics.median(values) for who, values in seconds.items()}
+    row = {
+        "peer": name,
+        "setting": peer["setting"],
+        "seconds": {who: [round(value, 2) for value in values] for who, values in seconds.items()},
+        "median": {who: round(value, 2) for who, value in middle.items()},
+        "peer_to_regard": round(middle["peer"] / middle["regard"], 3),
+    }
+    keep(TIMES, "times", corpus, row)
+    print(f"{corpus}: {row['median']}, {name} takes {row['peer_to_regard']} times as long", flush=True)
+
+
+# The table
+
+
+def best_by(part: str, rows: dict[str, Row]) -> tuple[str, Row]:
+    """The peer that is best on dev (which a user could know), or on test (which none could)."""
+    name = max(rows, key=lambda name: rows[name][f"{part}_mean"])
+    return name, rows[name]
+
+
+def difference(pairs: Sequence[tuple[Row, Row]]) -> tuple[float, float]:
+    """Mean over corpora of regard − peer on test, and half its 95 % interval over seeds (Welch's)."""
+    means = [ours["test_mean"] - theirs["test_mean"] for ours, theirs in pairs]
+    errors = [np.var(row["test"], ddof=1) / len(row["test"]) for pair in pairs for row in pair]
+    total = sum(errors)
+    if total == 0:
+        return float(np.mean(means)), 0.0
+    freedom = total**2 / sum(error**2 / (len(SEEDS) - 1) for error in errors)
+    return float(np.mean(means)), float(stats.t.ppf(0.975, freedom) * math.sqrt(total) / len(pairs))
+
+
+def table(peers: dict[str, Row], regard: dict[str, Row], times: dict[str, Row]) -> str:
+    lines = [
+        "Made by `python benchmarks/accuracy.py table`. Test accuracy in percent, mean over five seeds ± half the 95 % interval",
+        "over seeds; what another sample of test texts would change is not in it. The best peer is the one with the highest",
+        "mean on dev. *Highest on test* is the peer that test itself would have picked: no fair choice, but the hardest one.",
+        "",
+        "| corpus | test texts | best peer | its setting | peer | regard | regard − peer | highest on test | regard − highest |",
+        "|---" * 9 + "|",
+    ]
+    for title, corpora in (("development", DEVELOPMENT), ("others", OTHERS)):
+        fair, hard = [], []
+        for corpus in corpora:
+            if corpus not in peers:
+                continue
+            (name, row), (top, highest) = (best_by(part, peers[corpus]["peers"]) for part in ("dev", "test"))
+            cells = [corpus, str(peers[corpus]["test_texts"]), name, written(row["setting"]), shown(row, "test")]
+            ours = regard.get(corpus)
+            if ours is not None:
+                fair.append((ours, row))
+                hard.append((ours, highest))
+            cells += [shown(ours, "test"), signed([fair[-1]])] if ours else ["", ""]
+            cells += [f"{top} {shown(highest, 'test')}", signed([hard[-1]]) if ours else ""]
+            lines.append("| " + " | ".join(cells) + " |")
+        if fair:
+            means = [f"{np.mean([pair[who]['test_mean'] for pair in fair]):.2f}" for who in (1, 0)]
+            top = f"{np.mean([pair[1]['test_mean'] for pair in hard]):.2f}"
+            head = f"**{title}, mean of {len(fair)}**"
+            lines.append(f"| {head} | | | | {' | '.join(means)} | {signed(fair)} | {top} | {signed(hard)} |")
+    lines += ["", *every_peer(peers)]
+    if times:
+        lines += ["", f"Seconds from file to saved model, median of {REPETITIONS} by turns in fresh processes:", ""]
+        lines += ["| corpus | regard | best peer | peer | peer / regard |", "|---|---|---|---|---|"]
+        for corpus, row in times.items():
+            ours, theirs = (f"{row['median'][who]:.1f}" for who in ("regard", "peer"))
+            lines.append(f"| {corpus} | {ours} | {row['peer']} | {theirs} | {row['peer_to_regard']:.2f} |")
+    return "\n".join([*lines, ""])
+
+
+def every_peer(peers: dict[str, Row]) -> Iterator[str]:
+    yield "Every peer on test, each at its own setting:"
+    yield ""
+    yield "| corpus | " + " | ".join(PEERS) + " |"
+    yield "|---" * (len(PEERS) + 1) + "|"
+    for corpus in DEVELOPMENT + OTHERS:
+        if corpus in peers:
+            rows = peers[corpus]["peers"]
+            cells = [shown(rows[name], "test") if name in rows else "" for name in PEERS]
+            yield f"| {corpus} | " + " | ".join(cells) + " |"
+
+
+def signed(pairs: Sequence[tuple[Row, Row]]) -> str:
+    mean, half = difference(pairs)
+    return f"{mean:+.2f} ± {half:.2f}"
+
+
+if __name__ == "__main__":
+    # threads that spin for long while they wait slow everything beside them down
+    os.environ.setdefault("GOMP_SPINCOUNT", "1000")
+    main()
