@@ -18,6 +18,7 @@ from safetensors import SafetensorError, safe_open
 
 from regard.errors import InputError
 from regard.files import write_all
+from regard.training.metrics import goodness
 
 if TYPE_CHECKING:
     from torch import nn, optim
@@ -33,6 +34,22 @@ class Progress:
     best_epoch: int = 0
     best: dict[str, Any] = field(default_factory=dict)  # the weights of the best epoch, as the engine has them
     history: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(self, record: dict[str, Any], scores: dict[str, Any], chosen_by_dev: bool) -> bool:
+        """Take an epoch in; whether it is the best so far. Without a dev set nothing can be chosen: the last one counts."""
+        split = "dev" if chosen_by_dev else "train"
+        record[split] = {name: value for name, value in scores.items() if isinstance(value, float)}
+        before = goodness(self.history[self.best_epoch - 1]["dev"]) if chosen_by_dev and self.best_epoch else None
+        self.history.append(record)
+        self.epoch = record["epoch"]
+        better = before is None or goodness(scores) > before
+        if better:
+            self.best_epoch = self.epoch
+        return better
+
+    def is_over(self, epochs: int, patience: int) -> bool:
+        """Whether all epochs are done, or so many went by without a better one (0: never mind)."""
+        return self.epoch >= epochs or (bool(patience) and self.epoch - self.best_epoch >= patience)
 
 
 def write_arrays(path: Path, identity: str, progress: Progress, arrays: Arrays) -> None:

@@ -22,7 +22,7 @@ from regard.models.trained import outputs
 from regard.recording import Recorder
 from regard.training.checkpoint import Progress, read_checkpoint, write_checkpoint
 from regard.training.graphs import make_step
-from regard.training.metrics import goodness, measure
+from regard.training.metrics import measure
 from regard.training.statistics import Statistics
 from regard.training.step import Step
 from regard.values import Batch
@@ -57,18 +57,13 @@ def train(
     if checkpoint is not None and checkpoint.exists():
         progress = read_checkpoint(checkpoint, identity, model, optimizer)
         recorder.note(f"going on after epoch {progress.epoch}")
-    while progress.epoch < config.epochs and not out_of_patience(progress, config.patience):
+    while not progress.is_over(config.epochs, config.patience):
         epoch, begun = progress.epoch + 1, time.perf_counter()
         torch.manual_seed(config.seed * 100_003 + epoch)
         loss = run_epoch(model, task, texts, config, epoch, optimizer, device, recorder, take)
         scores, statistics = evaluate(model, task, dev or texts)
         record = {"epoch": epoch, "loss": loss, "seconds": time.perf_counter() - begun, **statistics.as_dict()}
-        record["dev" if dev else "train"] = {name: value for name, value in scores.items() if isinstance(value, float)}
-        progress.history.append(record)
-        progress.epoch = epoch
-        # without a dev set nothing can be chosen by it: the last epoch counts
-        if not dev or not progress.best_epoch or goodness(scores) > best_goodness(progress):
-            progress.best_epoch = epoch
+        if progress.add(record, scores, chosen_by_dev=dev is not None):
             progress.best = {name: value.detach().cpu().clone() for name, value in model.state_dict().items()}
         recorder.end(record)
         if checkpoint is not None:
@@ -76,14 +71,6 @@ def train(
     model.load_state_dict(progress.best)
     model.eval()
     return progress
-
-
-def best_goodness(progress: Progress) -> tuple[float, float]:
-    return goodness(progress.history[progress.best_epoch - 1]["dev"])
-
-
-def out_of_patience(progress: Progress, patience: int) -> bool:
-    return bool(patience) and progress.epoch - progress.best_epoch >= patience
 
 
 def run_epoch(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self
@@ -25,7 +24,7 @@ from regard.models.flat import State, tables
 from regard.models.tasks import Task
 from regard.recording import Recorder
 from regard.training.checkpoint import Progress, below, read_arrays, write_arrays
-from regard.training.metrics import goodness, measure
+from regard.training.metrics import measure
 from regard.training.sparse_batch import Form, Team, UnitTexts, Worker
 from regard.training.unit_texts import Source
 
@@ -56,54 +55,40 @@ def train_sparse(
     with Trainer(state, config, Form(KINDS[task.kind], scale, config.l2, config.vtw)) as trainer:
         progress, saved = Progress(), time.perf_counter()
         if checkpoint is not None and checkpoint.exists():
-            progress, arrays = read_arrays(checkpoint, identity)
-            for name, value in below(arrays, "model/").items():
-                state[name][...] = value
-            for name, value in below(arrays, "squares/").items():
-                trainer.squares[name][...] = value
-            progress.best = below(arrays, "best/")
+            progress = go_on(checkpoint, identity, state, trainer.squares)
             recorder.note(f"going on after epoch {progress.epoch}")
         seen = dev or next(source.blocks(np.random.default_rng(0)))
-        while progress.epoch < config.epochs and not out_of_patience(progress, config.patience):
+        while not progress.is_over(config.epochs, config.patience):
             epoch, begun = progress.epoch + 1, time.perf_counter()
             try:
                 loss = trainer.epoch(source, epoch, recorder)
                 scores, spread = evaluate(state, scale, task, seen)
             except InputError as error:
-                kept = (
-                    f"; the last checkpoint stays in {checkpoint}"
-                    if checkpoint is not None and checkpoint.exists()
-                    else ""
-                )
-                raise InputError(f"{error}{kept}") from None
+                there = checkpoint is not None and checkpoint.exists()
+                raise InputError(
+                    f"{error}; the last checkpoint stays in {checkpoint}" if there else str(error)
+                ) from None
             record: dict[str, Any] = {"epoch": epoch, "loss": loss, "seconds": time.perf_counter() - begun}
             record |= {"scores": {"words": spread}, "norms": {}}
-            record["dev" if dev else "train"] = {
-                name: value for name, value in scores.items() if isinstance(value, float)
-            }
-            progress.history.append(record)
-            progress.epoch = epoch
-            # without a dev set nothing can be chosen by it: the last epoch counts
-            if not dev or not progress.best_epoch or goodness(scores) > best_goodness(progress):
-                progress.best_epoch = epoch
+            if progress.add(record, scores, chosen_by_dev=dev is not None):
                 progress.best = {name: value.copy() for name, value in state.items()}
             recorder.end(record)
             if checkpoint is not None and time.perf_counter() - saved > SAVED_EVERY:
-                arrays = {f"model/{name}": value for name, value in state.items()}
-                arrays |= {f"squares/{name}": value for name, value in trainer.squares.items()}
-                write_arrays(
-                    checkpoint, identity, progress, arrays | {f"best/{k}": v for k, v in progress.best.items()}
-                )
+                kept = {"model": state, "squares": trainer.squares, "best": progress.best}
+                arrays = {f"{what}/{name}": value for what, named in kept.items() for name, value in named.items()}
+                write_arrays(checkpoint, identity, progress, arrays)
                 saved = time.perf_counter()
     return progress
 
 
-def best_goodness(progress: Progress) -> tuple[float, float]:
-    return goodness(progress.history[progress.best_epoch - 1]["dev"])
-
-
-def out_of_patience(progress: Progress, patience: int) -> bool:
-    return bool(patience) and progress.epoch - progress.best_epoch >= patience
+def go_on(checkpoint: Path, identity: str, state: State, squares: State) -> Progress:
+    """Put weights and Adagrad's sums where they were."""
+    progress, arrays = read_arrays(checkpoint, identity)
+    for what, into in (("model/", state), ("squares/", squares)):
+        for name, value in below(arrays, what).items():
+            into[name][...] = value
+    progress.best = below(arrays, "best/")
+    return progress
 
 
 class Trainer:
@@ -184,15 +169,3 @@ def spelled_out(texts: UnitTexts) -> tuple[NDArray[np.int32], NDArray[np.int64]]
     """Units as often as they stand in each text."""
     ends = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(texts.counts, dtype=np.int64)])
     return np.repeat(texts.ids, texts.counts), ends[texts.offsets]
-
-
-def pieces(texts: UnitTexts, size: int) -> Iterator[UnitTexts]:
-    """Texts in pieces of about so many units."""
-    start, count = 0, len(texts.labels)
-    while start < count:
-        low = texts.offsets[start]
-        stop = max(start + 1, int(np.searchsorted(texts.offsets, low + size, side="right")) - 1)
-        high = texts.offsets[stop]
-        bounds = texts.offsets[start : stop + 1] - low
-        yield UnitTexts(texts.ids[low:high], texts.counts[low:high], bounds, texts.labels[start:stop])
-        start = stop
