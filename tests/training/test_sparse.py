@@ -325,7 +325,8 @@ def test_weights_that_answer_no_number_are_told(monkeypatch: pytest.MonkeyPatch)
 
     def epoch(self: sparse.Trainer, *given: Any) -> float:
         loss = real(self, *given)
-        self.workers[0].state["head.weight"][:] = np.nan
+        assert self.crew
+        self.crew.workers[0].state["head.weight"][:] = np.nan
         return loss
 
     monkeypatch.setattr(sparse.Trainer, "epoch", epoch)

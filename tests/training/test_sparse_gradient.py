@@ -17,7 +17,7 @@ from regard.models.build import build
 from regard.models.classifier import Classifier
 from regard.models.flat import EMBEDDING, QUERY, fresh
 from regard.training import sparse_batch
-from regard.training.sparse_batch import Form, Team, UnitTexts, Worker
+from regard.training.sparse_batch import Crew, Form, UnitTexts, Worker
 from regard.values import Batch
 
 UNITS, SCALE = 30, 3.0
@@ -83,7 +83,7 @@ def test_the_gradient_is_autograds(encoder: str, attention: str, vtw: float, tas
     state, texts = make_state(model, outputs), make_texts(kind, outputs)
     made = make_classifier(model, outputs, state)
     loss_of(made, kind, texts.labels, vtw).backward()
-    told, rows, found = Worker(state, {}, Form(kind, SCALE, 0.0, vtw), Team(1)).gradient(texts, ALL)
+    told, rows, found = Worker(state, {}, Form(kind, SCALE, 0.0, vtw)).gradient(texts, ALL)
     assert told / len(WORDS) == pytest.approx(float(loss_of(made, kind, texts.labels, 0.0).detach()), rel=1e-9)
     assert sorted(rows) == sorted({unit for text in WORDS for unit in text})
     assert found.keys() == state.keys()
@@ -101,7 +101,7 @@ def test_a_batch_has_the_gradient_of_its_own_texts() -> None:
     state, texts = make_state(model, 1), make_texts(BINARY, 1)
     made = make_classifier(model, 1, state)
     loss_of(made, BINARY, texts.labels, 0.0, rows).backward()
-    worker = Worker(state, {}, Form(BINARY, SCALE), Team(1))
+    worker = Worker(state, {}, Form(BINARY, SCALE))
     worker.gradient(texts, ALL)  # what another batch left in the buffers is not seen
     _, used, found = worker.gradient(texts, rows)
     assert made.embedding.weight.grad is not None
@@ -118,16 +118,38 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch, task: str, atte
     offsets = np.cumsum([0, *chance.integers(1, 60, 40)]).astype(np.int64)
     ids = chance.integers(1, UNITS, offsets[-1]).astype(np.int32)
     texts = UnitTexts(*distinct(ids, offsets, UNITS), chance.integers(0, max(outputs, 2), 40).astype(np.float32))
-    several = []
+    batches, several = [np.arange(start, start + 20) for start in (0, 20, 0)], []
     for threads in (1, 2, 3):
-        state, team = {name: value.copy() for name, value in fresh(model, UNITS, outputs, 0).items()}, Team(threads)
-        worker = Worker(state, {name: np.zeros_like(value) for name, value in state.items()}, Form(kind, SCALE), team)
-        losses = [worker.step(texts, np.arange(start, start + 20), 0.1, 0.2, 7) for start in (0, 20, 0)]
-        team.close()
-        several.append((losses, state))
-    for losses, state in several[1:]:
-        assert losses == several[0][0]
+        state = {name: value.copy() for name, value in fresh(model, UNITS, outputs, 0).items()}
+        squares = {name: np.zeros_like(value) for name, value in state.items()}
+        crew = Crew(state, squares, Form(kind, SCALE), True, threads)
+        several.append((crew.steps(texts, batches, [0.1] * 3, 0.2, 7), state))
+        crew.close()
+    for loss, state in several[1:]:
+        assert loss == pytest.approx(several[0][0], rel=1e-12)
         assert all((value == several[0][1][name]).all() for name, value in state.items())
+    # and nearly bit by bit as one worker takes the steps, who sums in another order
+    state = fresh(model, UNITS, outputs, 0)
+    worker = Worker(state, {name: np.zeros_like(value) for name, value in state.items()}, Form(kind, SCALE))
+    loss = sum(worker.step(texts, batch, 0.1, 0.2, 7) for batch in batches)
+    assert loss == pytest.approx(several[0][0], rel=1e-5)
+    for name, value in state.items():
+        np.testing.assert_allclose(value, several[0][1][name], rtol=1e-3, atol=2e-4)
+
+
+def test_a_failing_thread_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And nobody waits for it for ever."""
+    monkeypatch.setattr(sparse_batch, "FEW", 0)
+    model = options(embedding=4)
+    state = fresh(model, UNITS, 1, 0)
+    texts = UnitTexts(
+        np.ones(8, np.int32), np.ones(8, np.uint16), np.arange(9, dtype=np.int64), np.zeros(8, np.float32)
+    )
+    crew = Crew(state, {name: np.zeros_like(value) for name, value in state.items()}, Form(BINARY, SCALE), True, 2)
+    monkeypatch.setattr(crew.workers[1], "gradient", lambda *given: 1 / 0)
+    with pytest.raises((ZeroDivisionError, RuntimeError)):
+        crew.steps(texts, [np.arange(8)], [0.1], 0.0, 0)
+    crew.close()
 
 
 @pytest.mark.parametrize("head_bias", [True, False])
@@ -165,7 +187,7 @@ def test_steps_are_those_of_torch(encoder: str, attention: str, method: str, l2:
     kind = torch.optim.Adagrad if method == "adagrad" else torch.optim.SGD
     optimizer = kind(made.parameters(), lr=0.3, weight_decay=l2)
     squares = {name: np.zeros_like(value) for name, value in state.items()} if method == "adagrad" else {}
-    worker = Worker(state, squares, Form(BINARY, SCALE, l2), Team(1), method == "adagrad")
+    worker = Worker(state, squares, Form(BINARY, SCALE, l2), method == "adagrad")
     for _ in range(2):
         optimizer.zero_grad()
         loss = loss_of(made, BINARY, texts.labels, 0.0)
@@ -183,11 +205,11 @@ def test_a_text_of_which_all_would_be_dropped_is_read_whole() -> None:
     """Nearly all units are dropped, of some texts all: such a text has them all again, and none is read as empty."""
     model = options()
     state, texts = make_state(model, 1), make_texts(BINARY, 1)
-    worker = Worker(state, {}, Form(BINARY, SCALE), Team(1))
+    worker = Worker(state, {}, Form(BINARY, SCALE))
     fewest = {}
     for seed in range(200):
         worker.gradient(texts, ALL, 0.95, seed)
-        sizes = np.diff(worker.buffers["bounds"][: len(WORDS) + 1])
+        sizes = np.diff(worker.room.bounds[: len(WORDS) + 1])
         for row, size in enumerate(sizes.tolist()):
             fewest.setdefault(row, set()).add(size)
     own = [len(set(text)) for text in WORDS]
@@ -202,7 +224,7 @@ def test_dropout_drops_its_share_and_follows_the_seed() -> None:
     ids = np.arange(1, 20_001, dtype=np.int32)
     texts = UnitTexts(ids, np.ones(20_000, dtype=np.uint16), np.array([0, 20_000]), np.ones(1))
     model = options()
-    worker = Worker(fresh(model, 20_001, 1, 0), {}, Form(BINARY, SCALE), Team(1))
+    worker = Worker(fresh(model, 20_001, 1, 0), {}, Form(BINARY, SCALE))
     kept = [set(worker.gradient(texts, np.zeros(1, dtype=np.int64), 0.2, seed)[1].tolist()) for seed in (1, 1, 2)]
     assert kept[0] == kept[1] != kept[2]
     # 16,000 ± 57: within five deviations
@@ -214,5 +236,5 @@ def test_gradients_of_huge_scores_stay_finite() -> None:
     model = options()
     state, texts = make_state(model, 1), make_texts(BINARY, 1)
     state[QUERY] *= 1e6
-    _, _, found = Worker(state, {}, Form(BINARY, SCALE), Team(1)).gradient(texts, ALL)
+    _, _, found = Worker(state, {}, Form(BINARY, SCALE)).gradient(texts, ALL)
     assert all(np.isfinite(value).all() for value in found.values())

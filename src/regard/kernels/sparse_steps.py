@@ -1,14 +1,17 @@
-"""A training step that touches only the rows a batch uses, in phases that two or more threads can share.
+"""A training step that touches only the rows a batch uses.
 
-The rows of a batch are gathered once, whatever texts they stand in, with one attention score each. A phase is given
-`part` and `parts`: texts or rows are shared out, and every number is summed in one order whatever the parts, so that the
-result does not depend on how many threads there are. (S states, a scores of the gathered rows; α weights; h = Σ α S;
-g(x) the gradient by x.)
+The rows of a batch are gathered once, whatever texts they stand in, with one attention score each. (S states, a scores of
+the gathered rows; α weights; h = Σ α S; g(x) the gradient by x.)
 
     g(S_r) += α_j g(h),    g(a_r) += α_j (S_r − h)·g(h)       for every unit j of every text that is row r
+
+A batch may be cut into parts whose gradients are taken side by side. `move_merged` adds them up row by row, each thread for the
+rows that it owns, always in the order of the parts: the result does not depend on how many threads there are.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -26,6 +29,25 @@ EPSILON = 1e-10  # of Adagrad, as in PyTorch
 Ids = NDArray[np.int32]
 Places = NDArray[np.int64]
 Floats = NDArray[np.floating]
+
+
+class Room(NamedTuple):
+    """What a step needs to write on; longer than a batch needs, and used again from step to step."""
+
+    rows: Ids  # the batch's different units
+    unit_slots: Ids  # for each unit, its place among them
+    extra: Floats  # and log(count)
+    weights: Floats
+    embedded: Floats  # (rows, E)
+    scores: Floats  # a row
+    by_state: Floats  # (rows, D)
+    by_score: Floats
+    bounds: Places  # where each text's units begin
+    vectors: Floats  # (texts, D)
+    back: Floats  # (texts, D)
+    errors: Floats  # (texts, C)
+    against: Floats
+    losses: NDArray[np.float64]
 
 
 @inner
@@ -80,18 +102,18 @@ def collect(
 
 
 @compiled
-def gather(table: Floats, rows: Ids, out: Floats, part: int, parts: int) -> None:
-    for r in range(part * len(rows) // parts, (part + 1) * len(rows) // parts):
+def gather(table: Floats, rows: Ids, out: Floats) -> None:
+    for r in range(len(rows)):
         row = table[rows[r]]
         for k in range(table.shape[1]):
             out[r, k] = row[k]
 
 
 @compiled
-def score(states: Floats, query: Floats, scale: float, scores: Floats, part: int, parts: int) -> None:
+def score(states: Floats, query: Floats, scale: float, scores: Floats) -> None:
     """a = S V / λ"""
     factor = states.dtype.type(1 / scale)
-    for r in range(part * len(states) // parts, (part + 1) * len(states) // parts):
+    for r in range(len(states)):
         total = states.dtype.type(0)
         for k in range(states.shape[1]):
             total += states[r, k] * query[k]
@@ -115,17 +137,16 @@ def read(
     back: Floats,
     against: Floats,
     losses: NDArray[np.float64],
-    part: int,
-    parts: int,
+    size: int,
 ) -> None:
     """Forward, and back to the text's vector: α, h, g(logits), g(h), h·g(h) and the loss of each text.
 
-    Gradients are those of the mean loss over the batch.
+    Gradients are those of the sum of losses over `size`, the texts of the whole batch.
     """
     one = states.dtype.type(1)
     texts, width, outputs = len(bounds) - 1, states.shape[1], len(bias)
-    share = states.dtype.type(1 / texts)
-    for text in range(part * texts // parts, (part + 1) * texts // parts):
+    share = states.dtype.type(1 / size)
+    for text in range(texts):
         low, high = bounds[text], bounds[text + 1]
         h, g = vectors[text], back[text]
         for k in range(width):
@@ -196,13 +217,11 @@ def spread(
     against: Floats,
     state_gradients: Floats,
     score_gradients: Floats,
-    part: int,
-    parts: int,
 ) -> None:
-    """From the texts to the rows: each part takes the rows whose slot it owns, in the order of texts and units."""
+    """From the texts to the rows."""
     width = states.shape[1]
     rows = len(score_gradients)
-    for r in range(part, rows, parts):
+    for r in range(rows):
         score_gradients[r] = 0
         for k in range(width):
             state_gradients[r, k] = 0
@@ -210,8 +229,6 @@ def spread(
         g = back[text]
         for j in range(bounds[text], bounds[text + 1]):
             slot = unit_slots[j]
-            if slot % parts != part:
-                continue
             state, own = states[slot], state_gradients[slot]
             dot = states.dtype.type(0)
             weight = weights[j]
@@ -222,37 +239,119 @@ def spread(
 
 
 @compiled
-def add_outer(gradients: Floats, factors: Floats, direction: Floats, scale: float, part: int, parts: int) -> None:
-    """g(e_r) += g(a_r) V / λ"""
-    inverse = gradients.dtype.type(1 / scale)
-    for r in range(part * len(gradients) // parts, (part + 1) * len(gradients) // parts):
-        factor = factors[r] * inverse
-        for k in range(gradients.shape[1]):
-            gradients[r, k] += factor * direction[k]
+def look(
+    ids: Ids,
+    counts: NDArray[np.uint16],
+    offsets: Places,
+    labels: Floats,
+    texts: Places,
+    dropout: float,
+    seed: np.uint64,
+    clock: int,
+    stamps: Ids,
+    slots: Ids,
+    table: Floats,
+    query: Floats,
+    scale: float,
+    head: Floats,
+    bias: Floats,
+    kind: int,
+    batch: int,
+    room: Room,
+    by_query: Floats,
+    by_head: Floats,
+    by_bias: Floats,
+) -> tuple[int, float]:
+    """All of the above for dot scores of the embeddings themselves, in one call: what is done per batch in Python costs time.
+
+    How many rows there are, and the sum of the losses. The rows' gradients stand in `room.by_state`.
+    """
+    size = len(texts)
+    bounds = room.bounds[: size + 1]
+    room.bounds[0] = 0
+    count = collect(
+        ids, counts, offsets, texts, dropout, seed, clock, stamps, slots, room.rows, room.unit_slots, room.extra, bounds
+    )
+    states, vectors, errors = room.embedded[:count], room.vectors[:size], room.errors[:size]
+    gather(table, room.rows[:count], states)
+    score(states, query, scale, room.scores)
+    made = (room.weights, vectors, errors, room.back, room.against, room.losses)
+    read(room.unit_slots, room.extra, bounds, states, room.scores, head, bias, labels[texts], kind, *made, batch)
+    by_state, by_score = room.by_state[:count], room.by_score[:count]
+    spread(room.unit_slots, bounds, states, room.weights, room.back, room.against, by_state, by_score)
+    by_query[:] = 0
+    by_head[:] = 0
+    by_bias[:] = 0
+    inverse = table.dtype.type(1 / scale)
+    for r in range(count):
+        factor = by_score[r] * inverse
+        for k in range(len(query)):
+            by_query[k] += factor * states[r, k]
+            by_state[r, k] += factor * query[k]
+    total = 0.0
+    for text in range(size):
+        total += room.losses[text]
+        for c in range(len(bias)):
+            by_bias[c] += errors[text, c]
+            for k in range(len(query)):
+                by_head[c, k] += errors[text, c] * vectors[text, k]
+    return count, total
 
 
 @compiled
 def move_rows(
-    table: Floats,
-    squares: Floats,
-    rows: Ids,
-    gradients: Floats,
-    rate: float,
-    decay: float,
-    method: int,
-    part: int,
-    parts: int,
+    table: Floats, squares: Floats, rows: Ids, gradients: Floats, rate: float, decay: float, method: int
 ) -> None:
     """Adagrad or plain steps on the rows of a table; `decay` is the L2 penalty's factor."""
     step, pull, tiny = table.dtype.type(rate), table.dtype.type(decay), table.dtype.type(EPSILON)
-    for r in range(part * len(rows) // parts, (part + 1) * len(rows) // parts):
-        row = table[rows[r]]
+    for r in range(len(rows)):
+        row, own, gradient = table[rows[r]], squares[rows[r]], gradients[r]
         if method == SGD:
             for k in range(len(row)):
-                row[k] -= step * (gradients[r, k] + pull * row[k])
+                row[k] -= step * (gradient[k] + pull * row[k])
         else:
-            own = squares[rows[r]]
             for k in range(len(row)):
-                g = gradients[r, k] + pull * row[k]
+                g = gradient[k] + pull * row[k]
                 own[k] += g * g
                 row[k] -= step * g / (np.sqrt(own[k]) + tiny)
+
+
+@compiled
+def move_merged(
+    table: Floats,
+    squares: Floats,
+    rows: tuple[Ids, ...],
+    gradients: tuple[Floats, ...],
+    rate: float,
+    decay: float,
+    method: int,
+    stamps: Ids,
+    places: Places,
+    clock: int,
+    thread: int,
+    threads: int,
+    own_rows: Ids,
+    own_gradients: Floats,
+) -> None:
+    """The same for several parts, of which a row may stand in more than one: the rows of one thread (of 1, 2, 4, …).
+
+    Sums are made on a page of their own: adding to the parts' gradients in place was slower.
+    """
+    count = 0
+    for p in range(len(rows)):
+        for r in range(len(rows[p])):
+            row, gradient = rows[p][r], gradients[p][r]
+            if row & (threads - 1) != thread:
+                continue
+            if stamps[row] != clock:
+                stamps[row], places[row] = clock, count
+                own_rows[count] = row
+                into = own_gradients[count]
+                for k in range(len(gradient)):
+                    into[k] = gradient[k]
+                count += 1
+            else:
+                into = own_gradients[places[row]]
+                for k in range(len(gradient)):
+                    into[k] += gradient[k]
+    move_rows(table, squares, own_rows[:count], own_gradients[:count], rate, decay, method)

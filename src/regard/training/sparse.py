@@ -25,7 +25,7 @@ from regard.models.tasks import Task
 from regard.recording import Recorder
 from regard.training.checkpoint import Progress, below, read_arrays, write_arrays
 from regard.training.metrics import measure
-from regard.training.sparse_batch import Form, Team, UnitTexts, Worker
+from regard.training.sparse_batch import Crew, Form, UnitTexts, Worker
 from regard.training.unit_texts import Source
 
 KINDS = {"binary": BINARY, "multiclass": MULTICLASS, "regression": REGRESSION}
@@ -99,17 +99,17 @@ class Trainer:
         adagrad = config.optimizer == "adagrad"
         self.squares = {name: np.zeros_like(value) for name, value in state.items()} if adagrad else {}
         count = threads()
-        self.team = Team(count if config.deterministic else 1)
-        workers = 1 if config.deterministic else count
-        self.workers = [Worker(state, self.squares, form, self.team, adagrad) for _ in range(workers)]
-        self.pool = ThreadPoolExecutor(workers)
+        self.crew = Crew(state, self.squares, form, adagrad, count) if config.deterministic else None
+        self.workers = [] if self.crew else [Worker(state, self.squares, form, adagrad) for _ in range(count)]
+        self.pool = ThreadPoolExecutor(count)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.team.close()
         self.pool.shutdown()
+        if self.crew:
+            self.crew.close()
 
     def epoch(self, source: Source, epoch: int, recorder: Recorder) -> float:
         """The mean loss of an epoch, whose chance is a function of seed and epoch alone."""
@@ -143,12 +143,16 @@ class Trainer:
         return config.lr * (1 - (epoch - 1 + done) / config.epochs) if config.decay else config.lr
 
     def steps(self, texts: UnitTexts, batches: list[NDArray[np.int64]], rates: list[float], seed: int) -> float:
+        dropout = self.config.dropout
+        if self.crew:
+            return self.crew.steps(texts, batches, rates, dropout, seed)
+
         def go(worker: int) -> float:
             own = range(worker, len(batches), len(self.workers))
-            dropout = self.config.dropout or 0.0
-            return sum(self.workers[worker].step(texts, batches[i], rates[i], dropout, seed) for i in own)
+            with np.errstate(all="ignore"):  # each thread has its own; who called looks at the loss
+                return sum(self.workers[worker].step(texts, batches[i], rates[i], dropout, seed) for i in own)
 
-        return sum(self.pool.map(go, range(1, len(self.workers))), go(0)) if len(self.workers) > 1 else go(0)
+        return sum(self.pool.map(go, range(len(self.workers))))
 
 
 def evaluate(state: State, scale: float, task: Task, texts: UnitTexts) -> tuple[dict[str, Any], dict[str, float]]:
