@@ -125,7 +125,7 @@ def run_explain(count: int = 400_000, repeats: int = 9) -> dict[str, Any]:
     }
 
 
-def run_determinism(repeats: int = 3) -> dict[str, Any]:
+def run_determinism(repeats: int = 7) -> dict[str, Any]:
     found: dict[bool, list[float]] = {True: [], False: []}
     for _ in range(repeats):
         for waits in (True, False):
