@@ -1,7 +1,8 @@
 """Fused arithmetic behind one plain function each: eager, Triton on CUDA, numba on a CPU.
 
-numba keeps what it compiled beside the source, or in the user's cache; where neither can be written (a read-only
-container), in the folder for temporary files.
+numba keeps what it compiled beside the source, or in the user's cache. Where neither can be written (a read-only
+container) it is compiled in every run, into a folder of that run alone: what is in there gets executed, so a folder that
+others can write to will not do. NUMBA_CACHE_DIR names a better one.
 """
 
 import os
@@ -9,14 +10,17 @@ import tempfile
 from pathlib import Path
 
 
-def _choose_cache() -> None:
+def _choose_cache() -> tempfile.TemporaryDirectory[str] | None:
     if "NUMBA_CACHE_DIR" in os.environ:
-        return
+        return None
     beside, cache = Path(__file__).parent, Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     own = beside / "__pycache__"
     above = next(folder for folder in (cache, *cache.parents) if folder.exists())
-    if not os.access(own if own.exists() else beside, os.W_OK) and not os.access(above, os.W_OK):
-        os.environ["NUMBA_CACHE_DIR"] = str(Path(tempfile.gettempdir()) / f"regard-compiled-{os.getuid()}")
+    if os.access(own if own.exists() else beside, os.W_OK) or os.access(above, os.W_OK):
+        return None
+    made = tempfile.TemporaryDirectory(prefix="regard-compiled-")
+    os.environ["NUMBA_CACHE_DIR"] = made.name
+    return made
 
 
-_choose_cache()
+_cache = _choose_cache()  # removed with the process

@@ -29,7 +29,7 @@ from regard.training.unit_texts import Numbering, Source
 def fit_sparse(config: Config, parts: Parts, run: Run) -> Trained:
     recorder = run.recorder
     if not is_compiled():
-        recorder.note("compiling the fast engine, once on this machine: about half a minute")
+        recorder.note("compiling the fast engine, once on this machine: some 15 seconds")
     gathering = Gathering(config.data.lowercase, config.data.max_words)
     gathered = [gathering.read(part) for part in (parts.train, parts.dev, parts.test) if part is not None]
     learned = gathered[0]

@@ -8,6 +8,7 @@ Niu et al. 2011), which does not.
 from __future__ import annotations
 
 import os
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -37,7 +38,10 @@ SAVED_EVERY = 10.0  # seconds between two checkpoints: a shorter run is sooner d
 def threads() -> int:
     """OMP_NUM_THREADS where it is set, as everywhere; else the cores that this process may use, up to 16."""
     asked = os.environ.get("OMP_NUM_THREADS", "")
-    return int(asked) if asked.isdecimal() and int(asked) > 0 else min(16, len(os.sched_getaffinity(0)))
+    if asked.isdecimal() and int(asked) > 0:
+        return int(asked)
+    own = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count()  # others cannot be asked
+    return min(16, own or 1)
 
 
 def train_sparse(

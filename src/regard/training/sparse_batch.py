@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -240,7 +242,7 @@ class Crew:
         while min(self.met) < self.met[thread]:
             if self.failed:
                 raise RuntimeError("another thread failed")
-            os.sched_yield()  # lets go of the interpreter, and of the core if somebody else wants it
+            give_way()
 
     def close(self) -> None:
         self.pool.shutdown()
@@ -251,3 +253,11 @@ def parts_of(texts: UnitTexts, chosen: NDArray[np.int64]) -> list[NDArray[np.int
     ends = np.cumsum(texts.offsets[chosen + 1] - texts.offsets[chosen])
     cuts = np.searchsorted(ends, ends[-1] * np.arange(1, PARTS) / PARTS)
     return np.split(chosen, np.minimum(cuts + 1, len(chosen)))
+
+
+def give_way() -> None:
+    """Let go of the interpreter, and of the core if somebody else wants it."""
+    if sys.platform == "linux":
+        os.sched_yield()
+    else:
+        time.sleep(0)
