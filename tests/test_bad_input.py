@@ -243,13 +243,17 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.parametrize("name", DAMAGE)
-def test_a_damaged_run_is_refused(regard: Regard, run: Path, tmp_path: Path, name: str) -> None:
-    folder = tmp_path / "run"
+def refused_when_damaged(regard: Regard, run: Path, folder: Path, damage: Callable[[Path], object]) -> None:
+    """A copy of a run that is used before the damage is done to it, and refused after."""
     shutil.copytree(run, folder)
     assert regard("predict", folder, "good film").code == 0
-    DAMAGE[name](folder)
+    damage(folder)
     refused(regard, str(folder), "predict", folder, "good film")
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_damaged_run_is_refused(regard: Regard, run: Path, tmp_path: Path, name: str) -> None:
+    refused_when_damaged(regard, run, tmp_path / "run", DAMAGE[name])
 
 
 def listed(name: str, key: str, change: Callable[[list[Any]], list[Any]]) -> Callable[[Path], object]:
@@ -283,11 +287,7 @@ FLAT_DAMAGE: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("name", FLAT_DAMAGE)
 def test_a_damaged_run_of_the_sparse_engine_is_refused(regard: Regard, rated: Path, tmp_path: Path, name: str) -> None:
-    folder = tmp_path / "run"
-    shutil.copytree(rated, folder)
-    assert regard("predict", folder, "good film").code == 0
-    FLAT_DAMAGE[name](folder)
-    refused(regard, str(folder), "predict", folder, "good film")
+    refused_when_damaged(regard, rated, tmp_path / "run", FLAT_DAMAGE[name])
 
 
 def test_an_unfinished_run_is_not_used(regard: Regard, run: Path, tmp_path: Path) -> None:

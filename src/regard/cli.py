@@ -166,12 +166,16 @@ def read_large(arguments: argparse.Namespace) -> Iterable[Example]:
     """Texts to predict. Of a large file not all are in memory; so a bad row is met when others were answered already."""
     from regard.data.datasets import resolve
     from regard.data.readers import stream
+    from regard.report.progress import Watch
+    from regard.runs import tell
 
     source = arguments.source
     if not os.path.isfile(source) or os.path.getsize(source) < LARGE:
         return read_source(arguments, source)
     how = {"text": arguments.text, "label": arguments.label, "skip_bad_rows": arguments.skip_bad_rows}
-    return stream(resolve(source, "test"), **how, labelled=False, at_least=1)
+    found = stream(resolve(source, "test"), **how, labelled=False, at_least=1)
+    tell(found, Watch())
+    return found
 
 
 def predicted(trained: Trained, examples: Iterable[Example]) -> Iterator[tuple[Example, Prediction]]:
@@ -187,13 +191,13 @@ def predicted(trained: Trained, examples: Iterable[Example]) -> Iterator[tuple[E
 def load_model(arguments: argparse.Namespace) -> Trained:
     from regard.models.folder import load
 
-    if arguments.device in ("auto", "cpu"):
-        trained = load(arguments.folder)
-        if trained.is_flat or arguments.device == "cpu":
-            return trained  # on a CPU it answers faster than PyTorch is imported
+    trained = load(arguments.folder)
+    if arguments.device == "cpu" or (arguments.device == "auto" and trained.is_flat):
+        return trained  # on a CPU a flat model answers faster than PyTorch is imported
     from regard.training.device import choose_device
 
-    return load(arguments.folder, str(choose_device(arguments.device)))
+    device = str(choose_device(arguments.device))
+    return trained if device == "cpu" else load(arguments.folder, device)
 
 
 def read_source(arguments: argparse.Namespace, source: str, labelled: bool = False) -> Corpus:

@@ -101,15 +101,15 @@ def read_split(config: Config, name: str, split: str, recorder: Recorder, at_lea
     found = stream(
         resolve(name, split), text=data.text, label=data.label, skip_bad_rows=data.skip_bad_rows, at_least=at_least
     )
-    for sentence in found.guessed:
-        recorder.note(sentence)
+    tell(found, recorder)
     return found
 
 
-def tell(corpus: Corpus, recorder: Recorder) -> None:
-    for sentence in corpus.guessed:
+def tell(read: Corpus | Stream, recorder: Recorder) -> None:
+    """What was guessed, and what was skipped so far: of a stream, nothing yet."""
+    for sentence in read.guessed:
         recorder.note(sentence)
-    tell_skipped(corpus, recorder)
+    tell_skipped(read, recorder)
 
 
 def tell_skipped(read: Corpus | Stream, recorder: Recorder) -> None:

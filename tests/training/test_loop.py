@@ -23,6 +23,7 @@ from regard.training import loop
 from regard.training.checkpoint import Progress, read_checkpoint, write_checkpoint
 from regard.training.fit import Parts, Run, fit
 from regard.training.loop import Texts, train
+from stopping import CASES, scripted
 
 TASK = Binary(("no", "yes"))
 PLAIN = Training(
@@ -89,33 +90,13 @@ def test_padding_stays_zero() -> None:
     assert changed(Training(**{**vars(PLAIN), "l2": 0.1}))["embedding.weight"][0].abs().max() == 0
 
 
-def scripted(monkeypatch: pytest.MonkeyPatch, accuracies: list[float]) -> None:
-    """Dev scores as given, whatever the model says."""
-    real, left = loop.evaluate, iter(accuracies)
-
-    def evaluate(*given: Any) -> Any:
-        scores, statistics = real(*given)
-        return {**scores, "accuracy": next(left), "log_loss": 1.0}, statistics
-
-    monkeypatch.setattr(loop, "evaluate", evaluate)
-
-
-@pytest.mark.parametrize(
-    ("accuracies", "patience", "best", "epochs"),
-    [
-        ([0.5, 0.9, 0.8, 0.7, 0.95], 2, 2, 4),
-        ([0.5, 0.9, 0.8, 0.95, 0.7], 2, 4, 5),
-        ([0.5, 0.9, 0.8, 0.7, 0.6], 0, 2, 5),
-        ([0.5, 0.5, 0.5, 0.5, 0.5], 3, 1, 4),  # the first of equal ones
-        ([0.0, 0.0, 0.0, 0.0, 0.1], 4, 5, 5),
-    ],
-)
+@pytest.mark.parametrize(("accuracies", "patience", "best", "epochs"), CASES)
 def test_the_best_epoch_is_kept_and_patience_ends_it(
     monkeypatch: pytest.MonkeyPatch, accuracies: list[float], patience: int, best: int, epochs: int
 ) -> None:
     config, model = Training(**{**vars(PLAIN), "epochs": 5, "patience": patience}), make()
     with monkeypatch.context() as patch:
-        scripted(patch, accuracies)
+        scripted(patch, loop, accuracies)
         progress = train(model, TASK, TEXTS, TEXTS, config, Silent())
     assert (progress.best_epoch, progress.epoch) == (best, epochs)
     # the weights are those of a run that ended with its best epoch

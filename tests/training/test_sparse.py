@@ -32,6 +32,7 @@ from regard.training import sparse, sparse_batch, unit_texts
 from regard.training.choices import Size, choose
 from regard.training.fit import Parts, Run, fit
 from regard.training.unit_texts import Numbering, Source
+from stopping import CASES, scripted
 
 REVIEWS = splits(train=400, dev=100, test=100)
 TOY = [
@@ -212,38 +213,18 @@ def test_options_say_how_many_words_there_are() -> None:
 # Epochs
 
 
-def scripted(monkeypatch: pytest.MonkeyPatch, accuracies: list[float]) -> None:
-    """Dev scores as given, whatever the model says."""
-    real, left = sparse.evaluate, iter(accuracies)
-
-    def evaluate(*given: Any) -> Any:
-        scores, spread = real(*given)
-        return {**scores, "accuracy": next(left), "log_loss": 1.0}, spread
-
-    monkeypatch.setattr(sparse, "evaluate", evaluate)
-
-
-@pytest.mark.parametrize(
-    ("accuracies", "patience", "best", "epochs"),
-    [
-        ([0.5, 0.9, 0.8, 0.7, 0.95], 2, 2, 4),
-        ([0.5, 0.9, 0.8, 0.95, 0.7], 2, 4, 5),
-        ([0.5, 0.9, 0.8, 0.7, 0.6], 0, 2, 5),
-        ([0.5, 0.5, 0.5, 0.5, 0.5], 3, 1, 4),  # the first of equal ones
-        ([0.0, 0.0, 0.0, 0.0, 0.1], 4, 5, 5),
-    ],
-)
+@pytest.mark.parametrize(("accuracies", "patience", "best", "epochs"), CASES)
 def test_the_best_epoch_is_kept_and_patience_ends_it(
     monkeypatch: pytest.MonkeyPatch, accuracies: list[float], patience: int, best: int, epochs: int
 ) -> None:
     options = {"decay": False, "dev_fraction": 0.2}
     with monkeypatch.context() as patch:
-        scripted(patch, accuracies)
+        scripted(patch, sparse, accuracies)
         trained = learn(TOY, epochs=5, patience=patience, **options)
     assert (trained.metrics["best_epoch"], trained.metrics["epochs"]) == (best, epochs)
     # the weights are those of a run whose last and best epoch was this one
     with monkeypatch.context() as patch:
-        scripted(patch, [0.1 * epoch for epoch in range(1, best + 1)])
+        scripted(patch, sparse, [0.1 * epoch for epoch in range(1, best + 1)])
         assert digest(learn(TOY, epochs=best, patience=0, **options)) == digest(trained)
 
 

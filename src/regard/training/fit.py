@@ -7,16 +7,22 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from regard.config import Config
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.config import Config, Data
 from regard.data.guess import guess_task
 from regard.data.labels import Labels
+from regard.data.vectors import read_vectors
+from regard.data.vocabulary import SPECIALS
 from regard.errors import InputError
 from regard.models.tasks import Task, make_task
 from regard.models.trained import Trained
 from regard.recording import Recorder, Silent
 from regard.records import Example
+from regard.training.checkpoint import Progress
 from regard.training.choices import choose_engine
 
 
@@ -70,6 +76,38 @@ def fingerprint(config: Config, texts: Iterable[str], device: str) -> str:
     training = replace(config.training, epochs=config.training.epochs if config.training.decay else 1, device=device)
     told = (Config(data, config.model, training).to_toml(), *texts)
     return sha256("\0".join(told).encode("utf-8", "replace")).hexdigest()
+
+
+def tell_held_out(count: int, recorder: Recorder) -> None:
+    recorder.note(f"{count} of the texts held out to stop early by" if count else "too few texts to hold any out")
+
+
+def tell_cut(cut: int, texts: int, most: int | None, recorder: Recorder) -> None:
+    if cut:
+        recorder.note(f"{cut} of {texts} texts are longer than max_words = {most} words and were cut")
+
+
+def starting_vectors(data: Data, words: tuple[str, ...], path: Path, recorder: Recorder) -> NDArray[np.float32]:
+    """A vector for each of a vocabulary's numbers, NaN where the file has none."""
+    table, found = read_vectors(path, words)
+    width = table.shape[1]
+    recorder.note(f"{int(found.sum())} of {len(found)} words have a vector in {data.vectors} ({width} numbers each)")
+    vectors = np.full((SPECIALS + len(words), width), np.nan, dtype=np.float32)
+    vectors[SPECIALS:][found] = table[found]
+    return vectors
+
+
+def first_metrics(task: Task, texts: int, progress: Progress, identity: str) -> dict[str, Any]:
+    """What metrics.json begins with, whichever engine it was."""
+    return {
+        "task": task.kind,
+        "texts": texts,
+        "epochs": progress.epoch,
+        "best_epoch": progress.best_epoch,
+        "seconds": sum(record["seconds"] for record in progress.history),
+        "fingerprint": identity,
+        "history": progress.history,
+    }
 
 
 def versions() -> dict[str, str]:

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numba
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from regard.config import Config, Data
+from regard.config import Config
 from regard.data.datasets import resolve
 from regard.data.gathering import Gathering
 from regard.data.splitting import held_rows
 from regard.data.tokenizer import Tokenizer
-from regard.data.vectors import read_vectors, vector_words
+from regard.data.vectors import vector_words
 from regard.kernels.compiling import is_compiled
 from regard.models.flat import fresh
 from regard.models.tasks import Classes, encoded
 from regard.models.trained import Trained
-from regard.recording import Recorder
 from regard.training.choices import Size, choose
-from regard.training.fit import Parts, Run, find_task, fingerprint, versions
+from regard.training.fit import (
+    Parts,
+    Run,
+    find_task,
+    fingerprint,
+    first_metrics,
+    starting_vectors,
+    tell_cut,
+    tell_held_out,
+    versions,
+)
 from regard.training.sparse import evaluate, threads, train_sparse
 from regard.training.unit_texts import Numbering, Source
 
@@ -45,15 +51,12 @@ def fit_sparse(config: Config, parts: Parts, run: Run) -> Trained:
     identity = fingerprint(config, [part.digest for part in seen], "cpu")
     if done := run.finished(identity):
         return done
-    if learned.shortened:
-        cut = f"{learned.shortened} of {len(learned)} texts are longer than max_words = {data.max_words} words"
-        recorder.note(f"{cut} and were cut")
+    tell_cut(learned.shortened, len(learned), data.max_words, recorder)
     held = np.zeros(len(learned), dtype=bool)
     if parts.dev is None:
         groups = learned.labels.codes if isinstance(task, Classes) else np.zeros(len(learned), dtype=np.int32)
         held = held_rows(groups, data.dev_fraction, training.seed)
-        count = int(held.sum())
-        recorder.note(f"{count} of the texts held out to stop early by" if count else "too few texts to hold any out")
+        tell_held_out(int(held.sum()), recorder)
     path = None if data.vectors is None else resolve(data.vectors, "vectors")
     numbering = Numbering(gathering, learned, ~held, data, set() if path is None else vector_words(path))
     tokenizer = numbering.tokenizer
@@ -71,39 +74,16 @@ def fit_sparse(config: Config, parts: Parts, run: Run) -> Trained:
     # numpy's own threads would share matrices out, and sum them in an order that follows from their number
     with threadpool_limits(1 if training.deterministic else None, "blas"):
         progress = train_sparse(state, source, dev, training, scale, task, recorder, run.checkpoint, identity)
-    metrics: dict[str, Any] = {
-        "task": task.kind,
-        "texts": source.size,
-        "epochs": progress.epoch,
-        "best_epoch": progress.best_epoch,
-        "seconds": sum(record["seconds"] for record in progress.history),
-        "engine": f"sparse, {'deterministic' if training.deterministic else 'lock-free'}",
-        "environment": {
-            **versions(),
-            "numpy": np.__version__,
-            "numba": numba.__version__,
-            "cpu": f"{threads()} threads",
-        },
-        "fingerprint": identity,
-        "history": progress.history,
-    }
+    metrics = first_metrics(task, source.size, progress, identity)
+    metrics["engine"] = f"sparse, {'deterministic' if training.deterministic else 'lock-free'}"
+    own = {"numpy": np.__version__, "numba": numba.__version__, "cpu": f"{threads()} threads"}
+    metrics["environment"] = {**versions(), **own}
     if dev is not None:
         metrics["dev"] = evaluate(progress.best, scale, task, dev)[0]
     if parts.test is not None:
         test = numbering.texts(gathered[-1], np.ones(len(gathered[-1]), dtype=bool), truth[-1])
         metrics["test"] = evaluate(progress.best, scale, task, test)[0]
     return Trained(config, tokenizer, task, metrics, weights=progress.best)
-
-
-def starting_vectors(data: Data, words: tuple[str, ...], path: Any, recorder: Recorder) -> NDArray[np.float32]:
-    """Vectors of the words, NaN where there is none; beginnings and pairs start like words that have none."""
-    table, found = read_vectors(path, words)
-    recorder.note(
-        f"{int(found.sum())} of {len(found)} words have a vector in {data.vectors} ({table.shape[1]} numbers each)"
-    )
-    vectors = np.full((2 + len(words), table.shape[1]), np.nan, dtype=np.float32)
-    vectors[2:][found] = table[found]
-    return vectors
 
 
 def told(config: Config, tokenizer: Tokenizer, width: int) -> str:

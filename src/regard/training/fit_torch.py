@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from typing import Any
 
-import numpy as np
 import torch
 
 from regard.config import Config
@@ -14,7 +12,7 @@ from regard.data.datasets import resolve
 from regard.data.labels import Labels
 from regard.data.splitting import hold_out
 from regard.data.tokenizer import Tokenizer
-from regard.data.vectors import read_vectors, vector_words
+from regard.data.vectors import vector_words
 from regard.data.vocabulary import Vocabulary
 from regard.data.words import forms
 from regard.models.build import build
@@ -24,7 +22,17 @@ from regard.recording import Recorder
 from regard.records import Example
 from regard.training.choices import Size, choose
 from regard.training.device import choose_device
-from regard.training.fit import Parts, Run, find_task, fingerprint, versions
+from regard.training.fit import (
+    Parts,
+    Run,
+    find_task,
+    fingerprint,
+    first_metrics,
+    starting_vectors,
+    tell_cut,
+    tell_held_out,
+    versions,
+)
 from regard.training.loop import Texts, evaluate, train
 from regard.training.metrics import measure
 
@@ -46,24 +54,15 @@ def fit_torch(config: Config, parts: Parts, run: Run) -> Trained:
         return done
     if dev is None:
         examples, dev = hold_out(examples, config.data.dev_fraction, config.training.seed, isinstance(task, Classes))
-        recorder.note(f"{len(dev)} of the texts held out to stop early by" if dev else "too few texts to hold any out")
+        tell_held_out(len(dev), recorder)
     tokenizer, vectors = learn_words(config, examples, recorder)
     torch.manual_seed(config.training.seed)
     model = build(config.model, len(tokenizer), task.out_dim, config.training.dropout or 0.0, vectors).to(device)
     texts = indexed(tokenizer, task, examples, parts.names[0])
     held = indexed(tokenizer, task, dev, parts.names[1]) if dev else None
     progress = train(model, task, texts, held, config.training, recorder, run.checkpoint, identity)
-    metrics: dict[str, Any] = {
-        "task": task.kind,
-        "texts": len(examples),
-        "epochs": progress.epoch,
-        "best_epoch": progress.best_epoch,
-        "seconds": sum(record["seconds"] for record in progress.history),
-        "engine": "torch",
-        "environment": environment(device),
-        "fingerprint": identity,
-        "history": progress.history,
-    }
+    metrics = first_metrics(task, len(examples), progress, identity)
+    metrics |= {"engine": "torch", "environment": environment(device)}
     if held:
         metrics["dev"] = evaluate(model, task, held)[0]
     trained = Trained(config, tokenizer, task, metrics, model=model)
@@ -89,17 +88,11 @@ def learn_words(
     texts = (words_of(example.text) for example in examples)
     keep = set() if path is None else vector_words(path)
     vocabulary = Vocabulary.build(texts, data.min_count or 2, data.max_vocabulary, keep)
-    if cut:
-        recorder.note(f"{cut} of {len(examples)} texts are longer than max_words = {data.max_words} words and were cut")
+    tell_cut(cut, len(examples), data.max_words, recorder)
     tokenizer = Tokenizer(vocabulary, config.model.levels, data.lowercase, data.max_words)
     if path is None:
         return tokenizer, None
-    table, found = read_vectors(path, vocabulary.words)
-    width = table.shape[1]
-    recorder.note(f"{int(found.sum())} of {len(found)} words have a vector in {data.vectors} ({width} numbers each)")
-    vectors = np.full((len(vocabulary), width), np.nan, dtype=np.float32)
-    vectors[2:][found] = table[found]
-    return tokenizer, torch.from_numpy(vectors)
+    return tokenizer, torch.from_numpy(starting_vectors(data, vocabulary.words, path, recorder))
 
 
 def indexed(tokenizer: Tokenizer, task: Task, examples: Sequence[Example], where: str) -> Texts:

@@ -15,12 +15,12 @@ from torch import Tensor, nn, optim
 from regard.config import Training
 from regard.data.collate import collate, shuffled
 from regard.data.tokenizer import Indexed
-from regard.errors import InputError
 from regard.models.classifier import Classifier
 from regard.models.tasks import Task
 from regard.models.trained import outputs
 from regard.recording import Recorder
 from regard.training.checkpoint import Progress, read_checkpoint, write_checkpoint
+from regard.training.divergence import checked_answers, checked_loss
 from regard.training.graphs import make_step
 from regard.training.metrics import measure
 from regard.training.statistics import Statistics
@@ -28,7 +28,6 @@ from regard.training.step import Step
 from regard.values import Batch
 
 RATES = {"adam": 3e-3, "adagrad": 0.05, "sgd": 0.1}
-HIGHEST = 1e6  # losses begin near 1; one like this has no way back, even where it is still a number
 SHOWN_EVERY = 10  # steps between two readings of the loss: each makes a GPU wait
 
 
@@ -94,26 +93,17 @@ def run_epoch(
         loss = take(collate([texts.indexed[row] for row in rows], len(model.levels), texts.labels[rows]))
         total, seen = total + loss * len(rows), seen + len(rows)
         if step % SHOWN_EVERY == 0 or step == len(batches):
-            recorder.step(finite(total / seen, epoch, step))
+            recorder.step(checked_loss(float(total / seen), f"epoch {epoch}, step {step}"))
         else:
             recorder.step(None)
     return float(total / seen)
-
-
-def finite(loss: Tensor, epoch: int, step: int) -> float:
-    value = float(loss)
-    if not value < HIGHEST:
-        raise InputError(f"training diverged: the loss is {value:.3g} in epoch {epoch}, step {step}; try a smaller lr")
-    return value
 
 
 def evaluate(model: Classifier, task: Task, texts: Texts) -> tuple[dict[str, Any], Statistics]:
     """Scores of a model on texts, and what its attention did there."""
     statistics, answers = Statistics(), np.empty((len(texts.labels), 0))
     for rows, _, output in outputs(model, texts.indexed):
-        part = task.answers(output.logits.double().cpu())
-        if not np.isfinite(part).all():
-            raise InputError("training diverged: the model's answers are not finite; try a smaller lr")
+        part = checked_answers(task.answers(output.logits.double().cpu()))
         if not answers.size:
             answers = np.empty((len(texts.labels), part.shape[1]))
         answers[rows] = part

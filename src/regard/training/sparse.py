@@ -25,12 +25,12 @@ from regard.models.flat import State, tables
 from regard.models.tasks import Task
 from regard.recording import Recorder
 from regard.training.checkpoint import Progress, below, read_arrays, write_arrays
+from regard.training.divergence import checked_answers, checked_loss
 from regard.training.metrics import measure
 from regard.training.sparse_batch import Crew, Form, UnitTexts, Worker
 from regard.training.unit_texts import Source
 
 KINDS = {"binary": BINARY, "multiclass": MULTICLASS, "regression": REGRESSION}
-HIGHEST = 1e6  # losses begin near 1; one like this has no way back, even where it is still a number
 TICKS = 50  # times that an epoch shows how far it is
 SAVED_EVERY = 10.0  # seconds between two checkpoints: a shorter run is sooner done again than written down
 
@@ -134,11 +134,7 @@ class Trainer:
                 with np.errstate(all="ignore"):  # what is not finite is said below, in words
                     total += self.steps(texts, part, rates, seed)
                 seen += sum(map(len, part))
-                if not total / seen < HIGHEST:
-                    raise InputError(
-                        f"training diverged: the loss is {total / seen:.3g} in epoch {epoch}; try a smaller lr"
-                    )
-                recorder.step(total / seen)
+                recorder.step(checked_loss(total / seen, f"epoch {epoch}"))
         return total / seen
 
     def rate(self, epoch: int, done: float) -> float:
@@ -165,9 +161,7 @@ def evaluate(state: State, scale: float, task: Task, texts: UnitTexts) -> tuple[
     logits = np.empty((len(texts.labels), task.out_dim), dtype=np.float32)
     repeated, offsets = spelled_out(texts)
     attend(repeated, offsets, *made, logits, np.empty(0, dtype=np.float32))
-    answers = task.answers(logits)
-    if not np.isfinite(answers).all():
-        raise InputError("training diverged: the model's answers are not finite; try a smaller lr")
+    answers = checked_answers(task.answers(logits))
     scores = made.scores[repeated].astype(np.float64) if len(repeated) else np.zeros(1)
     spread = {"mean": scores.mean(), "std": scores.std(), "min": scores.min(), "max": scores.max()}
     return measure(task, answers, texts.labels.astype(np.float64)), {k: float(v) for k, v in spread.items()}
