@@ -59,7 +59,14 @@ def main() -> None:
     model = fresh()
     begun = time.perf_counter()
     ours_loss = run_epoch(
-        model, task, texts, CONFIG.training, 1, make_optimizer(model, CONFIG.training), device, Silent()
+        model,
+        task,
+        texts,
+        CONFIG.training,
+        1,
+        make_optimizer(model.named_parameters(), CONFIG.training),
+        device,
+        Silent(),
     )
     ours = time.perf_counter() - begun
     print(f"regard: {ours:.1f} s, mean loss {ours_loss:.4f}", flush=True)

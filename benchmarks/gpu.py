@@ -249,7 +249,9 @@ def steps(width: int) -> dict[str, Any]:
 def make(dropout: float) -> Step:
     torch.manual_seed(0)
     model = build(CONFIG.model, WORDS, 1, dropout).to("cuda")
-    return Step(model, Binary(("no", "yes")), CONFIG.training, make_optimizer(model, CONFIG.training))
+    return Step(
+        model, Binary(("no", "yes")), CONFIG.training, make_optimizer(model.named_parameters(), CONFIG.training)
+    )
 
 
 def rate(texts: Texts, way: Callable[[Step], Callable[[Batch], Tensor]]) -> float:

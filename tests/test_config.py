@@ -29,7 +29,8 @@ SPECIAL: dict[str, st.SearchStrategy[Any]] = {
     "norm_init": st.none() | st.floats(0.01, 1000),
     "lr": st.none() | st.floats(1e-12, 1e12),
     "dropout": st.floats(0, 0.95),
-    "vtw": st.just(0.0),  # it and the next three depend on others
+    "rescale": st.sampled_from(("clip", "normalise")),  # signed and the next four depend on others
+    "vtw": st.just(0.0),
     "pairs": st.just(False),
     "beginnings": st.just(0),
     "decay": st.just(False),
@@ -97,6 +98,7 @@ BAD_VALUES = [
     ("norm_init", 0.0, "norm_init = 0.0: from 0.01 to 1000"),
     ("epochs", 0, "epochs = 0: 1 or more"),
     ("patience", -1, "patience = -1: 0 or more"),
+    ("norm_lr", -1.0, "norm_lr = -1.0: 0 or more"),
     ("dropout", 1.0, "dropout = 1.0: from 0 to 0.95"),
     ("l2", math.inf, "l2 = inf: 0 or more"),
     ("seed", -1, "seed = -1: from 0"),
@@ -119,6 +121,8 @@ def test_values_out_of_range_are_refused(name: str, value: object, message: str)
 
 
 CONTRADICTIONS = [
+    ({"rescale": "signed", "nonnegative": False}, "rescale = 'signed' needs nonnegative and reformulate"),
+    ({"rescale": "signed", "reformulate": False}, "rescale = 'signed' needs nonnegative and reformulate"),
     ({"pairs": True, "levels": 2}, "pairs and beginnings need encoder = 'embedding' or 'affine' and levels = 1"),
     ({"pairs": True, "encoder": "cnn"}, "pairs and beginnings need"),
     ({"beginnings": 3, "encoder": "bilstm"}, "pairs and beginnings need"),

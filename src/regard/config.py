@@ -78,10 +78,13 @@ class Model:
     scale: float = option(None, "λ, what attention scores are divided by (default: 1, with the sparse engine 3)")
     norm: Literal["scalar", "sample", "feature"] = option("scalar", "apln's norm p: one, one a text, or one a feature")
     norm_init: float | None = option(None, "p at the start (default: 1 for apln, 2 for norm_unit)")
-    rescale: Literal["clip", "normalise"] = option("clip", "how apln keeps its input in a safe range")
+    rescale: Literal["clip", "normalise", "signed"] = option(
+        "clip", "how apln treats states below 0 and above 1: clip, normalise a text's, or signed powers"
+    )
     nonnegative: bool = option(True, "apln: limit the input to 0 or more (off: the paper's −SL ≥0)")
     bounded: bool = option(True, "apln: limit the input to 1 or less (off: the paper's −SL ≤1)")
     reformulate: bool = option(True, "apln: take powers as exp(p·log x) (off: the paper's −RF)")
+    unit_length: bool = option(False, "apln: give its vector one learned length, so that a larger p cannot lengthen it")
     head_bias: bool = option(True, "a bias in the last layer (Sun & Lu have none)")
     freeze_embeddings: bool = option(False, "leave the word vectors as they start")
 
@@ -113,6 +116,7 @@ class Training:
     decay: bool = option(
         None, "let the learning rate fall to 0 along the run (default: with the sparse engine; it alone can)"
     )
+    norm_lr: float = option(1.0, "factor on the learning rate of the norms p alone; 0: they stay as they start")
     dropout: float = option(
         None,
         "the share of inputs dropped, at the embeddings (sparse: whole words) and at each encoder's states (default: 0.2)",
@@ -257,6 +261,7 @@ def check(config: Config) -> None:
         ("epochs", training.epochs, 1, None),
         ("patience", training.patience, 0, None),
         ("batch_size", training.batch_size, 1, None),
+        ("norm_lr", training.norm_lr, 0, None),
         ("dropout", training.dropout, 0, 0.95),
         ("l2", training.l2, 0, None),
         ("vtw", training.vtw, 0, None),
@@ -271,6 +276,10 @@ def check(config: Config) -> None:
         raise InputError(f"levels = {model.levels}: 1 (words), 2 (sentences) or 3 (parts) is accepted")
     if not model.windows or min(model.windows) < 1 or max(model.windows) > 100:
         raise InputError(f"windows = {list(model.windows)}: one or more whole numbers from 1 to 100 are accepted")
+    if model.rescale == "signed" and not (model.nonnegative and model.reformulate):
+        raise InputError(
+            "rescale = 'signed' needs nonnegative and reformulate as they are: it takes the place of the one and of pow"
+        )
     names = [name.strip() for name in model.pooling.split(",")]
     if (data.pairs or data.beginnings) and (model.levels > 1 or model.encoder not in ("embedding", "affine")):
         raise InputError(

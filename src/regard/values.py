@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 from torch import Tensor
 
+Groups = tuple[tuple[Tensor, int], ...]  # rows of a level that are read together: their numbers, and how wide they are
+
 
 class Batch(NamedTuple):
     """Texts of word ids. One axis per level: words; sentences and words; parts, sentences and words."""
@@ -18,6 +20,15 @@ class Batch(NamedTuple):
     ids: Tensor  # (B, W), (B, S, W) or (B, R, S, W), 0 on padding
     mask: Tensor  # the same shape, True = real; real ones come first on every axis
     labels: Tensor | None = None  # (B,) class numbers (long) or normalised targets (float)
+    groups: tuple[Groups, ...] = ()  # for each level below the top, where they are known; else the level finds them
+
+
+class Pair(NamedTuple):
+    """What two towers read: a user's reviews and an item's, (B, R, S, W) each, R, S and W their own."""
+
+    user: Batch
+    item: Batch
+    labels: Tensor | None = None  # (B,) normalised ratings; the batches have none of their own
 
 
 class Pooled(NamedTuple):

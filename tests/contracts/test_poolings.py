@@ -22,6 +22,8 @@ VARIANTS: dict[str, tuple[str, Model]] = {
     "apln sample": ("apln", Model(norm="sample", norm_init=1.7)),
     "apln feature": ("apln", Model(norm="feature", norm_init=0.6)),
     "apln normalise": ("apln", Model(rescale="normalise", norm_init=2.0)),
+    "apln signed": ("apln", Model(rescale="signed", norm="feature", norm_init=1.0)),  # norms on both sides of 1
+    "apln unit length": ("apln", Model(unit_length=True, norm_init=1.4)),
     "apln unbounded": ("apln", Model(bounded=False, norm_init=1.3)),
     "apln direct": ("apln", Model(reformulate=False, norm_init=1.3)),
 }

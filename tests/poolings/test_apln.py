@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from regard.kernels.power_mean import EPSILON, power_mean
+from regard.kernels.power_mean import EPSILON, NEAR_ZERO, power_mean, signed_power_mean
 from regard.masking import masked_softmax
 from regard.poolings.apln import APLN
 from regard.poolings.attention import Attention
@@ -29,6 +29,84 @@ def test_power_mean_by_hand() -> None:
     scaled, weights = torch.tensor([[[0.3], [0.2]]]).double(), torch.tensor([[0.75, 0.25]]).double()
     found = power_mean(scaled, weights, torch.tensor(2.0).double(), torch.tensor([[True, True]]))
     assert found.item() == pytest.approx(math.sqrt(0.13 / 0.625), abs=1e-6)
+
+
+def test_signed_power_mean_by_hand() -> None:
+    """p = 2, α = ¾ and ¼: (−0.3² + 0.2²) / (0.75² + 0.25²) = −0.05 / 0.625, and the root keeps the sign: −√0.08."""
+    scaled, weights = torch.tensor([[[-0.3, 0.3], [0.2, 0.2]]]).double(), torch.tensor([[0.75, 0.25]]).double()
+    found = signed_power_mean(scaled, weights, torch.tensor(2.0).double(), torch.tensor([[True, True]]))
+    assert found[0].tolist() == pytest.approx([-math.sqrt(0.08), math.sqrt(0.13 / 0.625)], abs=1e-5)
+
+
+def test_signed_powers_of_states_above_zero_are_the_plain_ones() -> None:
+    torch.manual_seed(0)
+    states = torch.rand(4, 9, 5, dtype=torch.float64) + 0.5
+    weights = masked_softmax(torch.rand(4, 9, dtype=torch.float64), MASK)
+    scaled = weights.unsqueeze(-1) * states
+    for norm in (torch.tensor(0.4), torch.tensor(3.0), torch.linspace(0.5, 4, 5), torch.rand(4, 1) + 0.5):
+        norm = norm.double()
+        expected, found = (mean(scaled, weights, norm, MASK) for mean in (power_mean, signed_power_mean))
+        # every value is above a tenth of its row's largest: (δ / 0.1)² / 2 of difference for each unit of p
+        torch.testing.assert_close(found, expected, rtol=2e-4, atol=0)
+        torch.testing.assert_close(signed_power_mean(-scaled, weights, norm, MASK), -found, rtol=0, atol=0)
+
+
+def test_signed_powers_at_norm_one_are_attention_also_below_zero() -> None:
+    torch.manual_seed(0)
+    attention, pooling = Attention(5, query=7).double(), APLN(5, query=7, rescale="signed").double()
+    pooling.scorer.load_state_dict(attention.scorer.state_dict())
+    states = torch.rand(4, 9, 5, dtype=torch.float64) * 2 - 1
+    found, expected = pooling(states, MASK).vector, attention(states, MASK).vector
+    assert (expected < 0).any()
+    torch.testing.assert_close(found * (1 + LENGTHS * EPSILON).unsqueeze(1), expected)
+
+
+def test_a_signed_root_has_a_bounded_slope_where_words_cancel() -> None:
+    """+0.2 and −0.2 cancel: r = 0 there, and with p = 4 a slope of |m|^(1/4) would be infinite."""
+    scaled = torch.tensor([[[0.2], [-0.2]]], dtype=torch.float64, requires_grad=True)
+    weights, norm = torch.tensor([[0.5, 0.5]]).double(), torch.tensor(4.0).double().requires_grad_()
+    found = signed_power_mean(scaled, weights, norm, torch.tensor([[True, True]]))
+    found.sum().backward()
+    assert found.item() == 0
+    assert norm.grad is not None
+    assert norm.grad.item() == 0
+    # in units of 0.2:  dr = (0.2 / (2 · 0.5⁴)^¼) · δ^(¼−1) · d(total),  d(total) = 4 dx / 0.2
+    slope = 0.2 / (2 * 0.5**4) ** 0.25 * NEAR_ZERO ** (0.25 - 1) * 4 / 0.2
+    assert scaled.grad is not None
+    assert scaled.grad.flatten().tolist() == pytest.approx([slope, slope], rel=1e-5)
+
+
+def test_states_of_zero_make_the_norm_a_lever_on_length() -> None:
+    """α = ½ and ½, h = 1 and 0: r = ½^(1/p), which grows by ½ log 2 a unit of p at 1; with h = 1 and 1 r stays 1."""
+    weights, mask = torch.tensor([[0.5, 0.5]]).double(), torch.tensor([[True, True]])
+    scaled, p = torch.tensor([[[0.5, 0.5], [0.0, 0.5]]]).double(), torch.ones(()).double()
+    r, slope = torch.autograd.functional.jvp(lambda p: power_mean(scaled, weights, p, mask), p, torch.ones_like(p))
+    assert r[0].tolist() == pytest.approx([0.5, 1.0], abs=1e-6)
+    assert slope[0].tolist() == pytest.approx([0.5 * math.log(2), 0], abs=1e-5)
+
+
+@pytest.mark.parametrize("norm", [0.4, 1.0, 2.5])
+def test_the_norms_derivative_is_a_spread_and_a_covariance(norm: float) -> None:
+    """With u = x^p / Σ x^p and w = α^p / Σ α^p:  d log r / dp = KL(u‖w) / p² + Σ (u − w) log α / p.
+
+    The first part is never below 0: a power mean grows with p. The second, at p = 1, is the covariance of states and
+    scores under α, divided by r: it is above 0 where the words that are attended to have the larger states.
+    """
+    torch.manual_seed(0)
+    states = torch.rand(1, 9, 5, dtype=torch.float64) + 0.1
+    weights = torch.randn(1, 9, dtype=torch.float64).softmax(1)
+    p = torch.tensor(norm).double()
+    scaled, mask = weights.unsqueeze(-1) * states, torch.ones(1, 9, dtype=torch.bool)
+    r, slope = torch.autograd.functional.jvp(lambda p: power_mean(scaled, weights, p, mask), p, torch.ones_like(p))
+    u, w = scaled**norm / (scaled**norm).sum(1, keepdim=True), (weights**norm / (weights**norm).sum()).unsqueeze(-1)
+    spread = (u * (u / w).log()).sum(1)
+    attended = ((u - w) * weights.log().unsqueeze(-1)).sum(1)
+    assert (spread > 0).all()
+    torch.testing.assert_close(slope / r, spread / norm**2 + attended / norm, rtol=1e-4, atol=1e-6)
+    if norm == 1:
+        scores = weights.log().unsqueeze(-1)  # up to a constant, which no covariance sees
+        covariance = (w * states * scores).sum(1) - (w * states).sum(1) * (w * scores).sum(1)
+        torch.testing.assert_close(attended, covariance / r, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("norm", [0.3, 0.9, 1.0, 2.0, 5.0])
@@ -93,6 +171,21 @@ def test_a_norm_per_text_starts_the_same_and_then_differs() -> None:
     changed = pooling(states, MASK).norm
     assert changed is not None
     assert len(changed.unique()) == 4
+
+
+def test_at_unit_length_the_norm_turns_the_vector_and_cannot_lengthen_it() -> None:
+    torch.manual_seed(0)
+    pooling = APLN(5, query=7, unit_length=True).double()
+    states = torch.rand(4, 9, 5, dtype=torch.float64)
+    found = []
+    for norm in (0.5, 3.0):
+        with torch.no_grad():
+            pooling.log_norm.fill_(math.log(norm))
+        vector = pooling(states, MASK).vector
+        assert vector.norm(dim=1).tolist() == pytest.approx([math.sqrt(5)] * 3 + [0], rel=1e-6)
+        found.append(vector)
+    assert (found[0] - found[1])[:2].abs().max() > 0.01
+    torch.testing.assert_close(found[0][2], found[1][2], rtol=1e-3, atol=0)  # of one word there is no mean to take
 
 
 def test_the_switches_are_what_keeps_it_stable() -> None:

@@ -66,7 +66,7 @@ def test_a_wider_batch_says_the_same() -> None:
 
 def test_a_cpu_takes_plain_steps() -> None:
     model, options = make_model("cpu"), config(device="cpu")
-    step = Step(model, TASK, options, make_optimizer(model, options))
+    step = Step(model, TASK, options, make_optimizer(model.named_parameters(), options))
     assert make_step(step) is step
 
 
@@ -142,7 +142,7 @@ def test_a_resumed_run_ends_like_one_that_was_not_interrupted(tmp_path: Path, op
 @gpu
 def test_several_levels_stay_plain() -> None:
     model = make_model(levels=2)
-    step = Step(model, TASK, config(), make_optimizer(model, config()))
+    step = Step(model, TASK, config(), make_optimizer(model.named_parameters(), config()))
     assert make_step(step) is step
 
 
@@ -154,7 +154,7 @@ def test_a_model_that_waits_for_the_gpu_stays_plain() -> None:
 
     model, texts = make_model(), make_texts(16)
     model.dropout = Waiting(0.2)
-    take = make_step(Step(model, TASK, config(), make_optimizer(model, config())))
+    take = make_step(Step(model, TASK, config(), make_optimizer(model.named_parameters(), config())))
     assert isinstance(take, GraphedStep)
     for _ in range(4):
         take(collate(texts.indexed, 1, texts.labels))

@@ -137,7 +137,7 @@ def test_bf16_stays_finite() -> None:
 def test_a_checkpoint_brings_model_optimiser_and_history_back(tmp_path: Path) -> None:
     for name in ("adam", "adagrad", "sgd"):
         model, config = make(), Training(**{**vars(PLAIN), "optimizer": name, "lr": 0.1})
-        optimizer = loop.make_optimizer(model, config)
+        optimizer = loop.make_optimizer(model.named_parameters(), config)
         for _ in range(2):
             sum(parameter.square().sum() for parameter in model.parameters()).backward()  # type: ignore[union-attr]
             optimizer.step()
@@ -146,7 +146,7 @@ def test_a_checkpoint_brings_model_optimiser_and_history_back(tmp_path: Path) ->
         other = make()
         with torch.no_grad():
             other.head.weight.zero_()
-        found_optimizer = loop.make_optimizer(other, config)
+        found_optimizer = loop.make_optimizer(other.named_parameters(), config)
         found = read_checkpoint(tmp_path / name, "me", other, found_optimizer)
         assert (found.epoch, found.best_epoch, found.history) == (2, 1, progress.history)
         assert torch.equal(found.best["w"], progress.best["w"])

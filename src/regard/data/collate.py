@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -63,32 +62,49 @@ def extent(text: Indexed) -> tuple[int, ...]:
 
 def in_order(texts: Sequence[Indexed], batch_size: int) -> list[NDArray[np.int64]]:
     """Batches of row numbers for reading every text once, texts of like length together."""
-    order = sorted(range(len(texts)), key=lambda row: cost(texts[row]))
-    return cut(texts, np.asarray(order, dtype=np.int64), batch_size)
+    if not texts:
+        return []
+    by_length = np.lexsort(np.array([cost(text) for text in texts]).T[::-1])
+    return [rows[0] for rows in cut(extents(texts), by_length[None], batch_size)]
 
 
 def shuffled(texts: Sequence[Indexed], batch_size: int, seed: int, epoch: int) -> list[NDArray[np.int64]]:
     """The batches of an epoch, a function of seed and epoch alone: nothing of it needs saving to resume."""
-    chance = np.random.default_rng((seed, epoch))
-    order = chance.permutation(len(texts))
-    batches: list[NDArray[np.int64]] = []
-    for start in range(0, len(order), batch_size * POOL):
-        pool = order[start : start + batch_size * POOL]
-        pool = np.asarray(sorted(pool.tolist(), key=lambda row: cost(texts[row])), dtype=np.int64)
-        batches += cut(texts, pool, batch_size)
-    return [batches[place] for place in chance.permutation(len(batches))]
+    return [rows[0] for rows in shuffled_together(texts, batch_size, [seed], epoch)]
 
 
-def cut(texts: Sequence[Indexed], order: NDArray[np.int64], batch_size: int) -> list[NDArray[np.int64]]:
-    """Batches in the order given. Each axis is as long as the longest text on it, and that may be another one on each."""
+def shuffled_together(
+    texts: Sequence[Indexed], batch_size: int, seeds: Sequence[int], epoch: int
+) -> list[NDArray[np.int64]]:
+    """The batches of several seeds side by side, (seeds, texts) each; of each seed they are what it would have alone.
+
+    Which texts meet in a batch is the seed's own; in which order batches come, short ones and long ones, is the epoch's. So
+    the batches side by side are of like length. (Where a text is too long for a full batch, all seeds cut theirs smaller.)
+    """
+    if not texts:
+        return []
+    sizes, places = np.array([cost(text) for text in texts]).T[::-1], extents(texts)
+    orders = np.stack([np.random.default_rng((seed, epoch)).permutation(len(texts)) for seed in seeds])
     batches: list[NDArray[np.int64]] = []
-    widest: tuple[int, ...] = ()
+    for start in range(0, len(texts), batch_size * POOL):
+        pools = orders[:, start : start + batch_size * POOL]
+        batches += cut(places, np.stack([pool[np.lexsort(sizes[:, pool])] for pool in pools]), batch_size)
+    return [batches[place] for place in np.random.default_rng(epoch).permutation(len(batches))]
+
+
+def extents(texts: Sequence[Indexed]) -> NDArray[np.int64]:
+    return np.array([extent(text) for text in texts], dtype=np.int64)
+
+
+def cut(places: NDArray[np.int64], orders: NDArray[np.int64], batch_size: int) -> list[NDArray[np.int64]]:
+    """Batches in the orders given. Each axis is as long as the longest text on it, and that may be another one on each."""
+    batches: list[NDArray[np.int64]] = []
     start = 0
-    for place, row in enumerate(order):
-        own = extent(texts[row])
-        wider = tuple(map(max, own, widest or own))
-        if place > start and (place - start == batch_size or math.prod(wider) * (place - start + 1) > MOST_PLACES):
-            batches.append(order[start:place])
-            start, wider = place, own
-        widest = wider
-    return [*batches, order[start:]] if len(order) else []
+    while start < orders.shape[1]:
+        rows = orders[:, start : start + batch_size]
+        widest = np.maximum.accumulate(places[rows].max(0), 0)  # (texts so far, axes)
+        fits = widest.prod(1) * np.arange(1, len(widest) + 1) <= MOST_PLACES
+        count = max(int(fits.argmin()) if not fits.all() else len(fits), 1)
+        batches.append(rows[:, :count])
+        start += count
+    return batches

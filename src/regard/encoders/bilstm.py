@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from regard.config import Model
 from regard.encoders.encoder import Encoder
+from regard.encoders.lstm import read
 from regard.errors import InputError
 from regard.masking import fill, reverse
 
@@ -35,8 +36,8 @@ class BiLSTM(Encoder):
 
     def forward(self, embedded: Tensor, mask: Tensor) -> Tensor:
         rightwards, leftwards = side_by_side(  # (N, L, D/2) each
-            lambda: self.forwards(embedded)[0],
-            lambda: turned(self.backwards(turned(embedded, mask))[0], mask),
+            lambda: read(self.forwards, embedded),
+            lambda: turned(read(self.backwards, turned(embedded, mask)), mask),
         )
         return fill(torch.cat((rightwards, leftwards), -1), mask)
 
@@ -44,10 +45,15 @@ class BiLSTM(Encoder):
 class Turned(torch.autograd.Function):
     """`reverse` undoes itself, so it is also its own way back; autograd would sort a million places there on CUDA."""
 
+    generate_vmap_rule = True
+
     @staticmethod
-    def forward(ctx: Any, values: Tensor, mask: Tensor) -> Tensor:
-        ctx.save_for_backward(mask)
+    def forward(values: Tensor, mask: Tensor) -> Tensor:
         return reverse(values, mask)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor], output: Tensor) -> None:
+        ctx.save_for_backward(inputs[1])
 
     @staticmethod
     def backward(ctx: Any, given: Tensor) -> tuple[Tensor, None]:
@@ -68,8 +74,10 @@ def side_by_side(first: Callable[[], Tensor], second: Callable[[], Tensor]) -> t
         return first(), second()
     here, beside = torch.cuda.current_stream(), torch.cuda.Stream(priority=-1)
     beside.wait_stream(here)
-    with torch.cuda.stream(beside):
-        right = second()
-    left = first()
-    here.wait_stream(beside)
+    try:
+        with torch.cuda.stream(beside):
+            right = second()
+        left = first()
+    finally:  # a capture that ends with a stream astray tells of that alone, and not of what went wrong
+        here.wait_stream(beside)
     return left, right

@@ -11,6 +11,8 @@ from torch import Tensor, nn
 from regard.config import Model
 from regard.encoders.encoder import Encoder
 from regard.errors import InputError
+from regard.kernels.convolution import stacked_convolution
+from regard.kernels.stacking import is_stacked, stacked
 from regard.masking import fill
 
 
@@ -29,8 +31,18 @@ class CNN(Encoder):
     def forward(self, embedded: Tensor, mask: Tensor) -> Tensor:
         rows = fill(embedded, mask).mT  # (N, E, L), zeros beyond the text
         pairs = zip(self.windows, self.sizes, strict=True)
-        filtered = [conv(nn.functional.pad(rows, around(size))) for conv, size in pairs]
+        filtered = [convolve(conv, nn.functional.pad(rows, around(size))) for conv, size in pairs]
         return fill(torch.relu(torch.cat(filtered, 1)).mT, mask)  # (N, L, D)
+
+
+def convolve(conv: nn.Module, rows: Tensor) -> Tensor:
+    """(N, E, L + size − 1) -> (N, D, L); of several models at once where their weights are stacked."""
+    assert isinstance(conv, nn.Conv1d)
+    if is_stacked(rows, conv.weight):
+        assert conv.bias is not None
+        return stacked(stacked_convolution, rows, conv.weight, conv.bias)
+    found: Tensor = conv(rows)
+    return found
 
 
 def around(size: int) -> tuple[int, int]:

@@ -8,6 +8,8 @@ from torch import Tensor, nn
 
 from regard.config import Model
 from regard.encoders.encoder import Encoder
+from regard.kernels.recurrence import stacked_lstm
+from regard.kernels.stacking import is_stacked, stacked
 from regard.masking import fill
 
 
@@ -22,5 +24,13 @@ class LSTM(Encoder):
         return cls(width, config.hidden)
 
     def forward(self, embedded: Tensor, mask: Tensor) -> Tensor:
-        states: Tensor = self.forwards(embedded)[0]
-        return fill(states, mask)
+        return fill(read(self.forwards, embedded), mask)
+
+
+def read(lstm: nn.LSTM, x: Tensor) -> Tensor:
+    """The states of every step; of several models at once where their weights are stacked.  (N, L, E) -> (N, L, D)"""
+    weights = [getattr(lstm, name) for name in ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")]
+    if is_stacked(x, *weights):
+        return stacked(stacked_lstm, x, *weights)
+    states: Tensor = lstm(x)[0]
+    return states

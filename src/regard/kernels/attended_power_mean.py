@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from regard.kernels.power_mean import power_mean
+from regard.kernels.stacking import is_stacked, stacked
 from regard.masking import at_least_float32
 
 FUSABLE = (torch.float32, torch.bfloat16, torch.float16)
@@ -25,12 +26,27 @@ def attended_power_mean(states: Tensor, weights: Tensor, norm: Tensor, mask: Ten
     Rows with nothing real give zeros. The clip has no gradient at 0 and 1 themselves.
     """
     if fusable(states, weights, norm):
+        if is_stacked(states, weights, norm):
+            return stacked(stacked_power_mean, states, weights, norm, mask)
         from regard.kernels.fused_power_mean import fused_power_mean  # Triton comes with CUDA builds of PyTorch alone
 
         return fused_power_mean(states, weights, norm, mask)
     # unlike clamp it has no gradient at 0 itself, where a weight that underflowed stands beside a huge state
     scaled = functional.hardtanh(weights.unsqueeze(-1) * at_least_float32(states), 0, 1)  # (N, L, D)
     return power_mean(scaled, weights, norm, mask)
+
+
+def stacked_power_mean(states: Tensor, weights: Tensor, norm: Tensor, mask: Tensor) -> Tensor:
+    """Of several models, their axis in front: to the kernel they are more texts, each with a norm of its own."""
+    from regard.kernels.fused_power_mean import fused_power_mean
+
+    models, rows = states.shape[:2]
+    if norm.ndim == 2:  # one a feature: the kernel has one such norm for all its texts
+        each = [fused_power_mean(*given) for given in zip(states, weights, norm, mask, strict=True)]
+        return torch.stack(each)
+    norms = norm.view(models, -1, 1).expand(models, rows, 1)
+    flat = (value.flatten(0, 1) for value in (states, weights, norms, mask))
+    return fused_power_mean(*flat).view(models, rows, -1)
 
 
 def fusable(states: Tensor, weights: Tensor, norm: Tensor) -> bool:

@@ -4,6 +4,8 @@
 
 Taken with log-sum-exp, and no ε outside the sums: an outer ε would put a floor of ε^(1/p) under r (0.78 at p = 64), and
 a linear sum underflows. At p = 1 and 0 ≤ α h ≤ 1 the result differs from Σ α h by Nε|1 − Σ α h| / (1 + Nε).
+
+Beyond the paper, `signed_power_mean`: powers that keep the sign, so that negative states count instead of being clipped away.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from torch import Tensor
 from regard.masking import masked_logsumexp
 
 EPSILON = 1e-7
+NEAR_ZERO = 1e-3  # where signed powers and roots begin to run straight through 0: their slope is 1000 at most
 
 
 def power_mean(scaled: Tensor, weights: Tensor, norm: Tensor, mask: Tensor) -> Tensor:
@@ -25,6 +28,36 @@ def power_mean(scaled: Tensor, weights: Tensor, norm: Tensor, mask: Tensor) -> T
     above = masked_logsumexp(power * (scaled + EPSILON).log(), mask.unsqueeze(-1), dim=1)  # (N, D)
     below = masked_logsumexp(power * (weights + EPSILON).log().unsqueeze(-1), mask.unsqueeze(-1), dim=1)  # (N, D or 1)
     return ((above - below) / norm).exp().masked_fill(~mask.any(1, keepdim=True), 0)
+
+
+def signed_power_mean(scaled: Tensor, weights: Tensor, norm: Tensor, mask: Tensor) -> Tensor:
+    """The same of values of either sign:  m = Σ sign(x_i)|x_i|^p / Σ α_i^p,  r = sign(m)|m|^(1/p).
+
+    Both have an infinite slope at 0, the power for p < 1 and the root for p > 1. So they are taken in units of the row's
+    largest |x|, there sign(y)|y|^p is  y (y² + δ²)^((p−1)/2),  δ = `NEAR_ZERO`, and the root likewise. At p = 1 nothing
+    is smoothed: the result is Σ x / (1 + Nε).
+    """
+    power, places = norm.unsqueeze(-2) if norm.ndim else norm, mask.unsqueeze(-1)
+    largest = scaled.abs().masked_fill(~places, 0).amax(1) + EPSILON  # (N, D)
+    units = scaled.masked_fill(~places, 0) / largest.unsqueeze(1)  # (N, L, D) in [−1, 1], padding 0
+    total = signed_power(units, power).sum(1)  # (N, D)
+    below = masked_logsumexp(power * (weights + EPSILON).log().unsqueeze(-1), places, dim=1)  # (N, D or 1)
+    size = (largest.log() + (log_size(total) - below) / norm).exp()
+    return (soft_sign(total) * size).masked_fill(~mask.any(1, keepdim=True), 0)
+
+
+def signed_power(values: Tensor, power: Tensor) -> Tensor:
+    return soft_sign(values) * (power * log_size(values)).exp()
+
+
+def log_size(values: Tensor) -> Tensor:
+    """log |x|, with a floor at log δ that it comes to smoothly."""
+    return (values.square() + NEAR_ZERO**2).log() / 2
+
+
+def soft_sign(values: Tensor) -> Tensor:
+    """The sign of x, smooth at 0 so that sign · size is x again."""
+    return values * (values.square() + NEAR_ZERO**2).rsqrt()
 
 
 def direct_power_mean(scaled: Tensor, weights: Tensor, norm: Tensor, mask: Tensor) -> Tensor:

@@ -13,8 +13,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from regard.encoders import Encoder
+from regard.kernels.rows import places, take
 from regard.poolings import Pooling
-from regard.values import Batch, Output, Pooled, Trace
+from regard.values import Batch, Groups, Output, Pooled, Trace
 
 # rows read together below the top: few on a CPU, which pays for padding; many on a GPU, which pays for every launch
 GROUP = {"cpu": 64, "cuda": 512}
@@ -26,38 +27,46 @@ class Level(nn.Module):
         self.encoder, self.pooling = encoder, pooling
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, x: Tensor, mask: Tensor) -> Trace:
+    def forward(self, x: Tensor, mask: Tensor, groups: Groups | None = None) -> Trace:
         """(…, L, E), (…, L) -> Trace with the same leading axes"""
         if mask.ndim == 2:
             return self.read(x, mask)
         # Below the top most places of a batch are padding: sentences that a text doesn't have, words that a sentence
         # doesn't have. Read the real rows only, in groups of like length, each no wider than its longest.
         rows = mask.flatten(0, -2)
-        groups = like_lengths(rows.sum(-1))
-        traces = [self.read(x.flatten(0, -3)[group, :width], rows[group, :width]) for group, width in groups]
-        return put_back(traces, [group for group, _ in groups], mask)
+        groups = groups or like_lengths(rows.sum(-1))
+        given = x.flatten(0, -3)
+        traces = [
+            self.read(take(given[:, :width], group, places(group, len(rows))), rows[group, :width])
+            for group, width in groups
+        ]
+        return put_back(traces, torch.cat([group for group, _ in groups]), mask)
 
     def read(self, x: Tensor, mask: Tensor) -> Trace:
         states = self.dropout(self.encoder(x, mask))
         return Trace(states, mask, self.pooling(states, mask))
 
 
-def like_lengths(lengths: Tensor) -> list[tuple[Tensor, int]]:
-    """Row numbers of the rows that hold something, shortest first, in groups with the length of each group's longest."""
-    order = lengths.argsort(stable=True)
-    first = min(int((lengths == 0).sum()), len(order) - 1)  # where no row holds anything, one stands for them all
-    groups = order[first:].split(GROUP.get(lengths.device.type, 512))
-    return [(group, max(int(lengths[group[-1]]), 1)) for group in groups]
+def like_lengths(lengths: Tensor, size: int | None = None) -> Groups:
+    """Row numbers of the rows that hold something, shortest first, in groups with the length of each group's longest.
+
+    Of several models at once, (S, rows), groups are of one size and width: a model with fewer rows has some that are empty.
+    """
+    order = lengths.argsort(dim=-1, stable=True)
+    empty = int((lengths == 0).sum(-1).min())
+    first = min(empty, order.size(-1) - 1)  # where no row holds anything, one stands for them all
+    groups = order[..., first:].split(size or GROUP.get(lengths.device.type, 512), -1)
+    return tuple((group, max(int(lengths.gather(-1, group[..., -1:]).max()), 1)) for group in groups)
 
 
-def put_back(traces: Sequence[Trace], groups: Sequence[Tensor], mask: Tensor) -> Trace:
-    """Groups of rows at their places among all rows; where there is none, zeros."""
-    rows, (*lead, length) = torch.cat(list(groups)), mask.shape
+def put_back(traces: Sequence[Trace], rows: Tensor, mask: Tensor) -> Trace:
+    """What was read of these rows at their places among all rows; where there is none, zeros."""
+    *lead, length = mask.shape
+    back = places(rows, math.prod(lead))
 
     def whole(parts: Sequence[Tensor]) -> Tensor:
         values = torch.cat(list(parts))
-        zeros = values.new_zeros(math.prod(lead), *values.shape[1:])
-        return zeros.index_copy(0, rows, values).view(*lead, *values.shape[1:])
+        return take(values, back, rows).view(*lead, *values.shape[1:])
 
     def widened(parts: Sequence[Tensor]) -> list[Tensor]:
         return [functional.pad(part, (0, 0) * (part.ndim - 2) + (0, length - part.size(1))) for part in parts]
@@ -90,8 +99,8 @@ class Classifier(nn.Module):
         """`embedded` stands in for the word vectors: the only door that gradient explainers need."""
         x = self.dropout(self.embedding(batch.ids) if embedded is None else embedded)  # (B, …, W, E)
         mask, traces = batch.mask, []
-        for level in self.levels:
-            traces.append(level(x, mask))
+        for number, level in enumerate(self.levels):
+            traces.append(level(x, mask, batch.groups[number] if number < len(batch.groups) else None))
             x, mask = traces[-1].pooled.vector, mask.any(-1)
         return Output(self.head(x), tuple(traces), self.terms(traces[-1].pooled))
 

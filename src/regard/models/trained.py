@@ -131,7 +131,9 @@ def outputs(model: Classifier, texts: Sequence[Indexed]) -> Iterator[tuple[NDArr
 
 
 def to_device(batch: Batch, device: torch.device) -> Batch:
-    labels = None if batch.labels is None else batch.labels.to(device, non_blocking=True)
-    return batch._replace(
-        ids=batch.ids.to(device, non_blocking=True), mask=batch.mask.to(device, non_blocking=True), labels=labels
-    )
+    def put(value: torch.Tensor) -> torch.Tensor:
+        return value.to(device, non_blocking=True)
+
+    groups = tuple(tuple((put(rows), width) for rows, width in level) for level in batch.groups)
+    labels = None if batch.labels is None else put(batch.labels)
+    return batch._replace(ids=put(batch.ids), mask=put(batch.mask), labels=labels, groups=groups)

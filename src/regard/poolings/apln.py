@@ -3,7 +3,8 @@
     r = [ Σ_i clip(α_i h_i, 0, 1)^p / Σ_i α_i^p ]^(1/p)
 
 Choices where the paper is silent: p = exp(θ), so that it stays positive and may fall below 1; the weight drawn for a word
-is α^p renormalised, as in its Figure 8. Beyond the paper: a norm predicted from the text (its future work) and one a feature.
+is α^p renormalised, as in its Figure 8. Beyond the paper: a norm predicted from the text (its future work), one a feature,
+powers that keep the sign of a state instead of the clip at 0, and a vector of one length, which p can only turn.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from torch import Tensor, nn
 
 from regard.config import Model
 from regard.kernels.attended_power_mean import attended_power_mean
-from regard.kernels.power_mean import EPSILON, direct_power_mean, power_mean
+from regard.kernels.power_mean import EPSILON, direct_power_mean, power_mean, signed_power_mean
 from regard.masking import at_least_float32, fill, masked_softmax, weighted_sum, within_reach
 from regard.poolings.pooling import Pooling
 from regard.poolings.scorer import Scorer
 from regard.values import Pooled
 
+SMALLEST = 1e-12  # of a mean square that lengths are divided by
 WIDEST = math.log(1024)  # a predicted log p is held within ±this: one strange text must not send the norm to infinity
 
 
@@ -36,16 +38,18 @@ class APLN(Pooling):
         scale: float = 1.0,
         norm: Literal["scalar", "sample", "feature"] = "scalar",
         norm_init: float = 1.0,
-        rescale: Literal["clip", "normalise"] = "clip",
+        rescale: Literal["clip", "normalise", "signed"] = "clip",
         nonnegative: bool = True,
         bounded: bool = True,
         reformulate: bool = True,
+        unit_length: bool = False,
     ):
         super().__init__()
         self.scorer = Scorer(dim, attention, query, scale)
         self.rescale = rescale
         self.nonnegative, self.bounded, self.reformulate = nonnegative, bounded, reformulate
         self.log_norm = nn.Parameter(torch.full((dim,) if norm == "feature" else (), math.log(norm_init)))
+        self.gain = nn.Parameter(torch.ones(())) if unit_length else None
         self.predictor = nn.Parameter(torch.zeros(dim)) if norm == "sample" else None
 
     @classmethod
@@ -62,6 +66,7 @@ class APLN(Pooling):
             nonnegative=config.nonnegative,
             bounded=config.bounded,
             reformulate=config.reformulate,
+            unit_length=config.unit_length,
         )
 
     def forward(self, states: Tensor, mask: Tensor) -> Pooled:
@@ -69,6 +74,8 @@ class APLN(Pooling):
         alpha = masked_softmax(scores, mask)  # (N, L)
         norm = self.norm(alpha, states)  # (), (D,) or (N, 1)
         vector = self.mean(states, alpha, norm, mask)  # (N, D)
+        if self.gain is not None:
+            vector = self.gain * of_unit_length(vector)
         sharpness = (
             norm.mean() if self.log_norm.ndim else norm
         )  # the words are drawn with one norm, also where features differ
@@ -84,17 +91,26 @@ class APLN(Pooling):
         if self.rescale == "clip" and self.nonnegative and self.bounded and self.reformulate:
             return attended_power_mean(states, alpha, norm, mask)
         scaled = self.limit(alpha.unsqueeze(-1) * at_least_float32(states), mask)  # (N, L, D)
+        if self.rescale == "signed":
+            return signed_power_mean(scaled, alpha, norm, mask)
         return (power_mean if self.reformulate else direct_power_mean)(scaled, alpha, norm, mask)
 
     def limit(self, scaled: Tensor, mask: Tensor) -> Tensor:
         """Bring α h into the range where powers are safe."""
         if self.rescale == "normalise":
             return normalise(scaled, mask)
+        if self.rescale == "signed":
+            return nn.functional.hardtanh(scaled, -1, 1) if self.bounded else scaled
         if self.nonnegative and self.bounded:
             return nn.functional.hardtanh(scaled, 0, 1)  # as in `attended_power_mean`
         if self.nonnegative or self.bounded:
             return scaled.clamp(0 if self.nonnegative else None, 1 if self.bounded else None)
         return scaled
+
+
+def of_unit_length(vectors: Tensor) -> Tensor:
+    """Divided by the root of their mean square, so that √D is the length of all; a row of zeros stays one."""
+    return vectors * (vectors.square().mean(-1, keepdim=True) + SMALLEST).rsqrt()
 
 
 def normalise(scaled: Tensor, mask: Tensor) -> Tensor:

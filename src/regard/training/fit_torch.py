@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from regard.config import Config
 from regard.data.datasets import resolve
@@ -16,6 +19,7 @@ from regard.data.vectors import vector_words
 from regard.data.vocabulary import Vocabulary
 from regard.data.words import forms
 from regard.models.build import build
+from regard.models.classifier import Classifier
 from regard.models.tasks import Classes, Task, encoded
 from regard.models.trained import Trained
 from regard.recording import Recorder
@@ -37,37 +41,80 @@ from regard.training.loop import Texts, evaluate, train
 from regard.training.metrics import measure
 
 
-def fit_torch(config: Config, parts: Parts, run: Run) -> Trained:
-    examples, recorder = list(parts.train), run.recorder
+class Material(NamedTuple):
+    """What is read and what was found out about it, before anything is learned."""
+
+    config: Config  # with nothing left open
+    task: Task
+    device: torch.device
+    train: list[Example]
+    dev: list[Example] | None
+    test: list[Example] | None
+    names: tuple[str, str, str]
+    truth: NDArray[np.float64]  # of the test texts
+
+    @property
+    def identity(self) -> str:
+        return fingerprint(self.config, self.digests, str(self.device))
+
+    @property
+    def digests(self) -> list[str]:
+        return [digest(part) for part in (self.train, self.dev) if part is not None]
+
+
+def gather(config: Config, parts: Parts, recorder: Recorder) -> Material:
+    examples = list(parts.train)
     dev = None if parts.dev is None else list(parts.dev)
     test = None if parts.test is None else list(parts.test)
     task = find_task(config, Labels.of(examples), recorder, parts.names[0])
     # a label that cannot be scored is told now, not after hours of training
-    truth = [
-        encoded(task, Labels.of(part), name, parts.column)
-        for part, name in zip((dev or (), test or ()), parts.names[1:], strict=True)
-    ]
+    encoded(task, Labels.of(dev or ()), parts.names[1], parts.column)
+    truth = encoded(task, Labels.of(test or ()), parts.names[2], parts.column)
     config = choose(config.override({"task": task.kind}), Size(len(examples), 0))
-    device = choose_device(config.training.device)
-    identity = fingerprint(config, [digest(examples), *([] if dev is None else [digest(dev)])], str(device))
-    if done := run.finished(identity):
-        return done
+    return Material(config, task, choose_device(config.training.device), examples, dev, test, parts.names, truth)
+
+
+class Learned(NamedTuple):
+    """Words and vectors, and the texts in their numbers."""
+
+    tokenizer: Tokenizer
+    vectors: torch.Tensor | None
+    texts: Texts
+    held: Texts | None
+
+
+def index(given: Material, recorder: Recorder) -> Learned:
+    """Hold out where there is no dev part, and number the words."""
+    config, task, examples, dev = given.config, given.task, given.train, given.dev
     if dev is None:
         examples, dev = hold_out(examples, config.data.dev_fraction, config.training.seed, isinstance(task, Classes))
         tell_held_out(len(dev), recorder)
     tokenizer, vectors = learn_words(config, examples, recorder)
-    torch.manual_seed(config.training.seed)
-    model = build(config.model, len(tokenizer), task.out_dim, config.training.dropout or 0.0, vectors).to(device)
-    texts = indexed(tokenizer, task, examples, parts.names[0])
-    held = indexed(tokenizer, task, dev, parts.names[1]) if dev else None
-    progress = train(model, task, texts, held, config.training, recorder, run.checkpoint, identity)
-    metrics = first_metrics(task, len(examples), progress, identity)
-    metrics |= {"engine": "torch", "environment": environment(device)}
-    if held:
-        metrics["dev"] = evaluate(model, task, held)[0]
-    trained = Trained(config, tokenizer, task, metrics, model=model)
-    if test is not None:
-        metrics["test"] = measure(task, trained.answers([example.text for example in test]), truth[1])
+    texts = indexed(tokenizer, task, examples, given.names[0])
+    return Learned(tokenizer, vectors, texts, indexed(tokenizer, task, dev, given.names[1]) if dev else None)
+
+
+def make_model(given: Material, learned: Learned, seed: int) -> Classifier:
+    torch.manual_seed(seed)
+    dropout = given.config.training.dropout or 0.0
+    return build(given.config.model, len(learned.tokenizer), given.task.out_dim, dropout, learned.vectors)
+
+
+def fit_torch(config: Config, parts: Parts, run: Run) -> Trained:
+    given = gather(config, parts, run.recorder)
+    config, task, identity = given.config, given.task, given.identity
+    if done := run.finished(identity):
+        return done
+    learned = index(given, run.recorder)
+    model = make_model(given, learned, config.training.seed).to(given.device)
+    progress = train(model, task, learned.texts, learned.held, config.training, run.recorder, run.checkpoint, identity)
+    metrics = first_metrics(task, len(learned.texts.labels), progress, identity)
+    metrics |= {"engine": "torch", "environment": environment(given.device)}
+    if learned.held:
+        metrics["dev"] = evaluate(model, task, learned.held)[0]
+    trained = Trained(config, learned.tokenizer, task, metrics, model=model)
+    if given.test is not None:
+        metrics["test"] = measure(task, trained.answers([example.text for example in given.test]), given.truth)
     return trained
 
 

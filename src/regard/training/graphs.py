@@ -12,24 +12,37 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import torch
-from torch import Tensor
+from torch import Tensor, optim
 from torch.nn import functional
 
 from regard.models.trained import to_device
-from regard.training.step import Step
 from regard.values import Batch
 
 MOST = 64  # graphs at once; their memory is shared, but each also holds the list of its kernels
 NARROWEST = 8
 PARTS = 8  # widths between two powers of two: a text is padded by an eighth at most, and by a sixteenth on average
+FEWER = 4  # such widths of batches of several models, whose graphs take longer to capture
+
+
+class Step(Protocol):
+    """Learns from a batch and gives its loss: of one model, or of several at once."""
+
+    @property
+    def device(self) -> torch.device: ...
+    @property
+    def optimizer(self) -> optim.Optimizer: ...
+    @property
+    def levels(self) -> int: ...
+
+    def __call__(self, batch: Batch) -> Tensor: ...
 
 
 def make_step(step: Step) -> Callable[[Batch], Tensor]:
     """The step as it is, or where it can be captured, through graphs."""
-    return GraphedStep(step) if step.device.type == "cuda" and len(step.model.levels) == 1 else step
+    return GraphedStep(step) if step.device.type == "cuda" and step.levels == 1 else step
 
 
 class GraphedStep:
@@ -42,7 +55,7 @@ class GraphedStep:
         self.plain = False
 
     def __call__(self, batch: Batch) -> Tensor:
-        batch = widened(batch)
+        batch = widened(batch, PARTS if batch.ids.ndim == 2 else FEWER)
         shape = tuple(batch.ids.shape)
         if shape in self.graphs:
             return self.graphs[shape](batch)
@@ -66,14 +79,22 @@ class CapturedStep:
         self.graph = torch.cuda.CUDAGraph()
         counts = [count.clone() for count in self.counts()]
         self.optimizer.zero_grad(set_to_none=True)
-        with torch.cuda.graph(self.graph, pool=pool, capture_error_mode="thread_local"):
-            self.loss = step(self.batch)
+        try:
+            with torch.cuda.graph(self.graph, pool=pool, capture_error_mode="thread_local"):
+                self.loss = step(self.batch)
+        except BaseException as error:
+            # a capture that broke off leaves the generator waiting for its end, and nobody could draw from it again
+            chance = torch.cuda.default_generators[step.device.index or 0]
+            chance.graphsafe_set_state(chance.clone_state())
+            if isinstance(error.__context__, torch.OutOfMemoryError):  # what ended it, hidden by how it ended
+                raise error.__context__ from None
+            raise
         self.optimizer.zero_grad(set_to_none=True)  # the gradients' memory is the next graph's
         for count, before in zip(self.counts(), counts, strict=True):
             count.copy_(before)
 
     def __call__(self, batch: Batch) -> Tensor:
-        for own, given in zip(self.batch, batch, strict=True):
+        for own, given in zip(self.batch[:3], batch[:3], strict=True):
             assert own is not None
             assert given is not None
             own.copy_(given.pin_memory(), non_blocking=True)
@@ -88,14 +109,14 @@ class CapturedStep:
         return [step for step in steps if isinstance(step, Tensor) and step.device.type == "cpu"]
 
 
-def widened(batch: Batch) -> Batch:
-    more = width(batch.ids.size(-1)) - batch.ids.size(-1)
-    return Batch(functional.pad(batch.ids, (0, more)), functional.pad(batch.mask, (0, more)), batch.labels)
+def widened(batch: Batch, parts: int = PARTS) -> Batch:
+    more = width(batch.ids.size(-1), parts) - batch.ids.size(-1)
+    return batch._replace(ids=functional.pad(batch.ids, (0, more)), mask=functional.pad(batch.mask, (0, more)))
 
 
-def width(longest: int) -> int:
+def width(longest: int, parts: int = PARTS) -> int:
     """The width that a batch is padded to: multiples of 8, from 64 on of an eighth of the power of two below."""
-    step = max(1 << max(longest - 1, 1).bit_length() - 1, NARROWEST * PARTS) // PARTS
+    step = max(1 << max(longest - 1, 1).bit_length() - 1, NARROWEST * parts) // parts
     return -(-longest // step) * step
 
 

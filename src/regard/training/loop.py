@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn, optim
+from torch import Tensor, optim
 
 from regard.config import Training
 from regard.data.collate import collate, shuffled
@@ -22,6 +22,7 @@ from regard.recording import Recorder
 from regard.training.checkpoint import Progress, read_checkpoint, write_checkpoint
 from regard.training.divergence import checked_answers, checked_loss
 from regard.training.graphs import make_step
+from regard.training.groups import groups, norms_of
 from regard.training.metrics import measure
 from regard.training.statistics import Statistics
 from regard.training.step import Step
@@ -50,7 +51,7 @@ def train(
 ) -> Progress:
     """Train a model in place and leave it with the weights of its best epoch."""
     device = model.embedding.weight.device
-    optimizer = make_optimizer(model, config)
+    optimizer = make_optimizer(model.named_parameters(), config)
     take = make_step(Step(model, task, config, optimizer))
     progress = Progress()
     if checkpoint is not None and checkpoint.exists():
@@ -111,12 +112,16 @@ def evaluate(model: Classifier, task: Task, texts: Texts) -> tuple[dict[str, Any
     return measure(task, answers, texts.labels), statistics
 
 
-def make_optimizer(model: nn.Module, config: Training) -> optim.Optimizer:
-    weights = [parameter for parameter in model.parameters() if parameter.requires_grad]
+def make_optimizer(named: Iterable[tuple[str, Tensor]], config: Training) -> optim.Optimizer:
+    """For weights by their names in the model."""
+    weights = dict(named)
     rate = RATES[config.optimizer] if config.lr is None else config.lr
+    learned = groups(weights.values(), norms_of(weights.items()), rate, config.norm_lr)
     if config.optimizer == "adam":
-        on_cuda = bool(weights) and weights[0].is_cuda  # where a graph takes the steps, it must also count them
-        return optim.Adam(weights, rate, weight_decay=config.l2, fused=True, capturable=on_cuda)
+        on_cuda = any(
+            weight.is_cuda for weight in weights.values()
+        )  # where a graph takes the steps, it must count them
+        return optim.Adam(learned, rate, weight_decay=config.l2, fused=True, capturable=on_cuda)
     if config.optimizer == "adagrad":
-        return optim.Adagrad(weights, rate, weight_decay=config.l2)
-    return optim.SGD(weights, rate, weight_decay=config.l2)
+        return optim.Adagrad(learned, rate, weight_decay=config.l2)
+    return optim.SGD(learned, rate, weight_decay=config.l2)

@@ -46,10 +46,13 @@ class Statistics:
         self.norms: dict[str, Spread] = {}
 
     def add(self, output: Output) -> None:
-        for name, trace in zip(NAMES, output.traces, strict=False):
-            self.scores.setdefault(name, Spread()).add(trace.pooled.scores[trace.mask])
-            if trace.pooled.norm is not None:
-                self.norms.setdefault(name, Spread()).add(trace.pooled.norm)
+        for level, trace in enumerate(output.traces):
+            self.see(level, trace.pooled.scores[trace.mask], trace.pooled.norm)
+
+    def see(self, level: int, scores: Tensor, norm: Tensor | None) -> None:
+        self.scores.setdefault(NAMES[level], Spread()).add(scores)
+        if norm is not None:
+            self.norms.setdefault(NAMES[level], Spread()).add(norm)
 
     def as_dict(self) -> dict[str, dict[str, dict[str, float]]]:
         return {

@@ -25,6 +25,10 @@ class Step:
     def device(self) -> torch.device:
         return self.model.embedding.weight.device
 
+    @property
+    def levels(self) -> int:
+        return len(self.model.levels)
+
     def __call__(self, batch: Batch) -> Tensor:
         """Learn from a batch, wherever it is; the mean loss of its texts, ()."""
         batch = to_device(batch, self.device)

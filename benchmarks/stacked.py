@@ -1,0 +1,182 @@
+"""Ten seeds trained together on one GPU, beside one alone: time of a step, and how far the ten are from what each is alone.
+
+    PYTHONPATH=src python benchmarks/stacked.py [--save]
+
+Times are of whole epochs of equally long texts (collating, copying and all), the median of a few after one that warms up.
+"plain" is one model with eager steps, "graphs" one model as regard trains it, "stacked" ten at once. Differences are taken in
+float32 (no TF32 on either side), without dropout, each of the ten against a model of its own: the first step's gradients, and
+the losses of the first twenty steps. The BiLSTM at 64 × 256 and 64 × 40 is 300 and 2 × 200 wide over 50,000 words.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import triton
+from torch import Tensor
+
+from regard.config import Config
+from regard.data.collate import collate, shuffled, shuffled_together
+from regard.data.tokenizer import Indexed
+from regard.models.build import build
+from regard.models.classifier import Classifier
+from regard.models.tasks import Binary
+from regard.training.choices import Size, choose
+from regard.training.device import choose_device
+from regard.training.fit_stacked import side_by_side
+from regard.training.graphs import make_step
+from regard.training.loop import Texts, make_optimizer
+from regard.training.stack import Stack, StackedStep
+from regard.training.step import Step
+
+RESULTS = Path(__file__).parent / "results" / "stacked.json"
+SEEDS, WORDS, STEPS, EPOCHS, TASK = range(10), 50_000, 30, 3, Binary(("no", "yes"))
+CELLS: dict[str, tuple[int, dict[str, Any]]] = {
+    "BiLSTM-attention, 64 × 256": (256, {"encoder": "bilstm"}),
+    "BiLSTM-attention, 64 × 40": (40, {"encoder": "bilstm"}),
+    "BiLSTM-APLN, 64 × 256": (256, {"encoder": "bilstm", "pooling": "apln"}),
+    "CNN-APLN, 64 × 40": (40, {"encoder": "cnn", "pooling": "apln"}),
+    "HAN, 64 × 8 sentences of 32": (256, {"encoder": "bilstm", "levels": 2}),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--save", action="store_true", help=f"keep the figures in {RESULTS.name}")
+    parser.add_argument("--only", default="", help="cells whose name holds this")
+    arguments = parser.parse_args()
+    choose_device("cuda")
+    found: dict[str, Any] = {}
+    for name, (width, options) in CELLS.items():
+        if arguments.only in name:
+            found[name] = {**times(width, options), **differences(width, options)}
+            print(name, json.dumps(found[name]), flush=True)
+    found["machine"] = {
+        "gpu": torch.cuda.get_device_name(),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "triton": triton.__version__,
+        "cuda": torch.version.cuda,
+        "cudnn": torch.backends.cudnn.version(),
+    }
+    print(json.dumps(found["machine"]))
+    if arguments.save:
+        RESULTS.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def configured(options: dict[str, Any]) -> Config:
+    return choose(
+        Config().override({"embedding": 300, "hidden": 400, "pooling": "attention", "device": "cuda", **options}),
+        Size(100_000, 0),
+    )
+
+
+def make_texts(width: int, levels: int, count: int) -> Texts:
+    chance = np.random.default_rng(0)
+    ids = chance.integers(2, WORDS, (count, width)).astype(np.int32)
+    shape = (np.full(width // 32, 32),) if levels == 2 else ()
+    return Texts([Indexed(own, shape) for own in ids], (ids[:, 0] % 2).astype(np.float64))
+
+
+def make_model(config: Config, seed: int, dropout: float) -> Classifier:
+    torch.manual_seed(seed)
+    return build(config.model, WORDS, 1, dropout)
+
+
+def alone(config: Config, seed: int = 0, dropout: float = 0.2) -> Step:
+    model = make_model(config, seed, dropout).to("cuda")
+    return Step(model, TASK, config.training, make_optimizer(model.named_parameters(), config.training))
+
+
+def together(config: Config, dropout: float = 0.2) -> StackedStep:
+    stack = Stack([make_model(config, seed, dropout) for seed in SEEDS], torch.device("cuda"))
+    return StackedStep(stack, TASK, config.training, make_optimizer(stack.weights.items(), config.training))
+
+
+def times(width: int, options: dict[str, Any]) -> dict[str, float]:
+    config = configured(options)
+    texts = make_texts(width, config.model.levels, 64 * STEPS)
+
+    def one(take: Callable[..., Tensor]) -> Callable[[int], None]:
+        def epoch(number: int) -> None:
+            for rows in shuffled(texts.indexed, 64, 0, number):
+                take(collate([texts.indexed[row] for row in rows], config.model.levels, texts.labels[rows]))
+
+        return epoch
+
+    def ten(take: Callable[..., Tensor]) -> Callable[[int], None]:
+        def epoch(number: int) -> None:
+            for rows in shuffled_together(texts.indexed, 64, SEEDS, number):
+                take(side_by_side(texts, rows, config.model.levels))
+
+        return epoch
+
+    plain, graphs = milliseconds(one(alone(config))), milliseconds(one(make_step(alone(config))))
+    stacked = milliseconds(ten(make_step(together(config))))
+    return {
+        "plain_ms": round(plain, 2),
+        "graphs_ms": round(graphs, 2),
+        "ten_stacked_ms": round(stacked, 2),
+        "ten_over_one_plain": round(stacked / plain, 2),
+        "ten_over_one_with_graphs": round(stacked / graphs, 2),
+    }
+
+
+def milliseconds(epoch: Callable[[int], None]) -> float:
+    seconds = []
+    for number in range(1, EPOCHS + 2):
+        torch.cuda.synchronize()
+        begun = time.perf_counter()
+        epoch(number)
+        torch.cuda.synchronize()
+        seconds.append(time.perf_counter() - begun)
+    return statistics.median(seconds[1:]) / STEPS * 1000
+
+
+def differences(width: int, options: dict[str, Any]) -> dict[str, float]:
+    """The largest, over ten seeds: of the first step's gradients (as a share of the longest), and of twenty losses."""
+    precise: Any = torch.backends.cudnn
+    precise.rnn.fp32_precision = precise.conv.fp32_precision = "ieee"
+    try:
+        config = configured(options)
+        config = replace(config, training=replace(config.training, clip=0.0))
+        texts = make_texts(width, config.model.levels, 64 * 20)
+        batches = shuffled_together(texts.indexed, 64, SEEDS, 1)
+        stacked, losses, slopes = together(config, 0.0), [], {}
+        for rows in batches:
+            losses.append(stacked(side_by_side(texts, rows, config.model.levels)).clone())
+            slopes = slopes or {name: weight.grad.clone() for name, weight in stacked.stack.weights.items()}  # type: ignore[union-attr]
+        apart, relative, curve = 0.0, 0.0, 0.0
+        for place, seed in enumerate(SEEDS):
+            step = alone(config, seed, 0.0)
+            for number, rows in enumerate(batches):
+                own = [texts.indexed[row] for row in rows[place]]
+                loss = step(collate(own, config.model.levels, texts.labels[rows[place]]))
+                curve = max(curve, float((loss - losses[number][place]).abs()))
+                if number == 0:
+                    for name, weight in step.model.named_parameters():
+                        assert weight.grad is not None
+                        far = float((weight.grad - slopes[name][place]).abs().max())
+                        apart = max(apart, far)
+                        relative = max(relative, far / float(weight.grad.abs().max()))
+        return {
+            "first_gradients_apart": float(f"{apart:.1e}"),
+            "first_gradients_apart_of_largest": float(f"{relative:.1e}"),
+            "twenty_losses_apart": float(f"{curve:.1e}"),
+        }
+    finally:
+        precise.rnn.fp32_precision = precise.conv.fp32_precision = "tf32"
+
+
+if __name__ == "__main__":
+    main()

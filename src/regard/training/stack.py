@@ -1,0 +1,130 @@
+"""Models of several seeds as one: every weight with the seeds' axis in front, every operation for all of them at once.
+
+A small model leaves a large GPU idle; ten of them together take little longer than one. No operation mixes seeds: each model
+sees its own texts through its own weights, drops its own inputs, and its gradient is cut to length by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, optim
+from torch.func import functional_call, vmap
+from torch.nn import functional
+
+from regard.config import Training
+from regard.models.classifier import GROUP, Classifier, like_lengths
+from regard.models.tasks import Task
+from regard.models.trained import to_device
+from regard.values import Batch, Output
+
+TABLE = "embedding.weight"
+
+
+class Stack:
+    """Batches have the seeds' axis in front as well: ids (S, B, …, W)."""
+
+    def __init__(self, models: Sequence[Classifier], device: torch.device):
+        self.model = models[0].to(device)  # its form; the weights are in the stack
+        states = [dict(model.named_parameters()) for model in models]
+        self.weights = {
+            name: torch.stack([state[name].detach().to(device) for state in states]).requires_grad_(own.requires_grad)
+            for name, own in states[0].items()
+        }
+
+    def __len__(self) -> int:
+        return len(self.weights[TABLE])
+
+    @property
+    def device(self) -> torch.device:
+        return self.weights[TABLE].device
+
+    def apply(self, batch: Batch, see: Callable[[Output, Tensor | None], Any]) -> Any:
+        """What `see` makes of each model's output and labels, stacked."""
+        widths = [[width for _, width in level] for level in batch.groups]
+
+        def one(
+            weights: Mapping[str, Tensor], embedded: Tensor, ids: Tensor, mask: Tensor, labels: Tensor | None, rows: Any
+        ) -> Any:
+            groups = tuple(tuple(zip(*level, strict=True)) for level in zip(rows, widths, strict=True))
+            given = (Batch(ids, mask, labels, groups), embedded)
+            return see(functional_call(self.model, dict(weights), given), labels)
+
+        others = {name: weight for name, weight in self.weights.items() if name != TABLE}
+        rows = [[group for group, _ in level] for level in batch.groups]
+        axes = (0, 0, 0, 0, None if batch.labels is None else 0, 0)
+        given = (others, self.embed(batch.ids), batch.ids, batch.mask, batch.labels, rows)
+        return vmap(one, axes, randomness="different")(*given)
+
+    def embed(self, ids: Tensor) -> Tensor:
+        """The tables one below the other. Padding's rows are zeros and stay so: what they give is masked."""
+        table = self.weights[TABLE]
+        first = torch.arange(len(table), device=ids.device).view(-1, *(1,) * (ids.ndim - 1)) * table.size(1)
+        return functional.embedding(ids + first, table.flatten(0, 1))
+
+    def state(self, seed: int) -> dict[str, Tensor]:
+        """The weights of one model."""
+        return {name: weight[seed].detach().clone() for name, weight in self.weights.items()}
+
+    def load(self, seed: int, state: Mapping[str, Tensor]) -> None:
+        with torch.no_grad():
+            for name, weight in state.items():
+                self.weights[name][seed] = weight
+
+
+@dataclass(frozen=True)
+class StackedStep:
+    """One step of all models; the loss of each."""
+
+    stack: Stack
+    task: Task
+    config: Training
+    optimizer: optim.Optimizer
+
+    @property
+    def device(self) -> torch.device:
+        return self.stack.device
+
+    @property
+    def levels(self) -> int:
+        return len(self.stack.model.levels)
+
+    def __call__(self, batch: Batch) -> Tensor:
+        """(S, B, …) -> (S,)"""
+
+        def see(output: Output, labels: Tensor | None) -> tuple[Tensor, Tensor]:
+            assert labels is not None
+            loss = self.task.loss(output.logits, labels)
+            return loss, loss + self.config.vtw * output.terms["vtw"] if self.config.vtw else loss
+
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.bf16):
+            losses, penalised = self.stack.apply(to_device(batch, self.device), see)
+        self.optimizer.zero_grad(set_to_none=True)
+        penalised.sum().backward()
+        if self.config.clip:
+            clip(list(self.stack.weights.values()), self.config.clip)
+        self.optimizer.step()
+        found: Tensor = losses.detach()
+        return found
+
+
+def clip(weights: Sequence[Tensor], longest: float) -> None:
+    """`clip_grad_norm_`, for each seed's gradient by itself."""
+    slopes = [weight.grad for weight in weights if weight.grad is not None]
+    each = [torch.linalg.vector_norm(slope.view(len(slope), -1), dim=1) for slope in slopes]
+    lengths = torch.linalg.vector_norm(torch.stack(each), dim=0)  # (S,)
+    factors = (longest / (lengths + 1e-6)).clamp(max=1)
+    for slope in slopes:
+        slope.mul_(factors.view(-1, *(1,) * (slope.ndim - 1)))
+
+
+def grouped(batch: Batch, levels: int) -> Batch:
+    """With the rows that each level below the top reads together, found before the batch goes to a GPU."""
+    mask, groups = batch.mask, []
+    for _ in range(levels - 1):
+        groups.append(like_lengths(mask.flatten(1, -2).sum(-1), GROUP["cuda"]))
+        mask = mask.any(-1)
+    return batch._replace(groups=tuple(groups))

@@ -1,0 +1,238 @@
+"""Seeds trained together: each is what it would be alone, in gradients, losses, weights and answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from regard.config import Config
+from regard.data.collate import collate, shuffled, shuffled_together
+from regard.data.tokenizer import Indexed
+from regard.encoders import ENCODERS
+from regard.errors import InputError
+from regard.models.trained import Trained
+from regard.poolings import POOLINGS
+from regard.recording import Silent
+from regard.records import Example
+from regard.training.fit import Parts, Run
+from regard.training.fit_stacked import fit_stacked, side_by_side
+from regard.training.fit_torch import fit_torch, gather, index, make_model
+from regard.training.loop import Texts, make_optimizer
+from regard.training.stack import Stack, StackedStep, clip
+from regard.training.step import Step
+
+SEEDS = (3, 8, 1)
+GOOD, BAD = ("fine", "lovely", "great"), ("poor", "dull", "sad")
+REST = ("the", "a", "film", "it", "was", "and", "of", "so", "in")
+
+
+def made(count: int, seed: int = 0, sentences: int = 1) -> list[Example]:
+    """Texts of one to twelve words a sentence, a word that decides somewhere among them."""
+    chance = np.random.default_rng(seed)
+    found = []
+    for number in range(count):
+        said = []
+        for _ in range(chance.integers(1, sentences + 1)):
+            words = list(chance.choice(REST, chance.integers(1, 12)))
+            words.insert(chance.integers(len(words) + 1), chance.choice(GOOD if number % 2 else BAD))
+            said.append(" ".join(words).capitalize() + ".")
+        found.append(Example(" ".join(said), ("no", "yes")[number % 2], number + 1))
+    return found
+
+
+def options(**given: Any) -> Config:
+    plain = {"engine": "torch", "embedding": 6, "hidden": 8, "query": 5, "epochs": 3, "batch_size": 8, "dropout": 0.0}
+    return Config().override({**plain, "lr": 0.02, "device": "cpu", **given})
+
+
+def parts(sentences: int = 1) -> Parts:
+    return Parts(made(50, 0, sentences), made(20, 1, sentences), made(30, 2, sentences))
+
+
+def together(config: Config, parts: Parts) -> list[Trained]:
+    found = fit_stacked(config, parts, SEEDS, Silent())
+    assert all(isinstance(one, Trained) for one in found)
+    return [one for one in found if isinstance(one, Trained)]
+
+
+def same(found: Trained, alone: Trained) -> None:
+    assert found.metrics["best_epoch"] == alone.metrics["best_epoch"]
+    assert found.metrics["epochs"] == alone.metrics["epochs"]
+    for ours, theirs in zip(found.metrics["history"], alone.metrics["history"], strict=True):
+        assert ours["loss"] == pytest.approx(theirs["loss"], abs=1e-5)
+        assert ours["dev"] == pytest.approx(theirs["dev"], abs=1e-4)
+        for name, norm in theirs["norms"].items():
+            assert ours["norms"][name] == pytest.approx(norm, abs=1e-4)
+        for name, scores in theirs["scores"].items():
+            assert ours["scores"][name] == pytest.approx(scores, abs=1e-3)
+    for name, weight in alone.weights.items():
+        np.testing.assert_allclose(found.weights[name], weight, atol=2e-3, err_msg=name)
+    assert found.metrics["test"]["accuracy"] == alone.metrics["test"]["accuracy"]
+    assert found.config.training.seed == alone.config.training.seed
+
+
+@pytest.mark.parametrize("pooling", ["attention", "apln", "max", "last"])
+@pytest.mark.parametrize("encoder", ["embedding", "cnn", "bilstm"])
+def test_each_seed_ends_where_it_would_alone(encoder: str, pooling: str) -> None:
+    config = options(encoder=encoder, pooling=pooling)
+    for seed, found in zip(SEEDS, together(config, parts()), strict=True):
+        same(found, fit_torch(config.override({"seed": seed}), parts(), Run()))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"levels": 2},
+        {"levels": 3, "optimizer": "sgd", "lr": 0.5},
+        {"optimizer": "adagrad"},
+        {"optimizer": "sgd", "lr": 0.5},
+    ],
+)
+def test_so_it_does_with_several_levels_and_other_steps(changed: dict[str, Any]) -> None:
+    config, given = options(encoder="lstm", pooling="apln", **changed), parts(sentences=4)
+    for seed, found in zip(SEEDS, together(config, given), strict=True):
+        same(found, fit_torch(config.override({"seed": seed}), given, Run()))
+
+
+def test_numbers_and_penalties_too() -> None:
+    rated = Parts(
+        *([Example(x.text, float(x.label == "yes") * 3 + 1, x.row) for x in part or ()] for part in parts()[:3])
+    )
+    config = options(task="regression", attention="dot", vtw=0.1, optimizer="adam", encoder="affine")
+    for seed, found in zip(SEEDS, together(config, rated), strict=True):
+        alone = fit_torch(config.override({"seed": seed}), rated, Run())
+        assert found.metrics["test"]["rmse"] == pytest.approx(alone.metrics["test"]["rmse"], abs=1e-4)
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+@pytest.mark.parametrize("encoder", ENCODERS)
+def test_the_first_gradients_are_each_seeds_own(encoder: str, pooling: str) -> None:
+    """In float64, with texts of their own, an empty one among them."""
+    stack, singles, texts = stacked(encoder=encoder, pooling=pooling)
+    rows = shuffled_together(texts.indexed, 8, SEEDS, 1)[0]
+    stack.apply(side_by_side(texts, rows, 1), lambda output, _: output.logits.square().sum()).sum().backward()
+    for place, (model, own) in enumerate(zip(singles, rows, strict=True)):
+        model(collate([texts.indexed[row] for row in own], 1)).logits.square().sum().backward()
+        for name, parameter in model.named_parameters():
+            found = stack.weights[name].grad
+            expected = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+            torch.testing.assert_close(torch.zeros_like(expected) if found is None else found[place], expected)
+
+
+def stacked(**given: Any) -> tuple[Stack, list[Any], Texts]:
+    material = gather(options(**given), parts(), Silent())
+    learned = index(material, Silent())
+    models = [make_model(material, learned, seed).double().eval() for seed in SEEDS]
+    singles = [make_model(material, learned, seed).double().eval() for seed in SEEDS]
+    texts = Texts([Indexed(np.zeros(0, dtype=np.int32)), *learned.texts.indexed], np.r_[0.0, learned.texts.labels])
+    return Stack(models, torch.device("cpu")), singles, texts
+
+
+def test_a_long_gradient_is_cut_for_its_own_seed_only() -> None:
+    torch.manual_seed(0)
+    weights = [torch.randn(2, 3, 4, requires_grad=True), torch.randn(2, 5, requires_grad=True)]
+    for weight in weights:
+        weight.grad = torch.randn_like(weight)
+        weight.grad[1] *= 0.001
+    expected = []
+    for seed in range(2):
+        alone = [weight[seed].detach().clone().requires_grad_() for weight in weights]
+        for own, weight in zip(alone, weights, strict=True):
+            assert weight.grad is not None
+            own.grad = weight.grad[seed].clone()
+        torch.nn.utils.clip_grad_norm_(alone, 0.5)
+        expected.append([own.grad for own in alone])
+    clip(weights, 0.5)
+    for seed in range(2):
+        for weight, slope in zip(weights, expected[seed], strict=True):
+            assert weight.grad is not None
+            torch.testing.assert_close(weight.grad[seed], slope)
+
+
+def test_batches_side_by_side_are_those_of_each_seed_alone_and_of_like_length() -> None:
+    chance = np.random.default_rng(0)
+    texts = [Indexed(chance.integers(2, 9, size)) for size in chance.integers(1, 300, 1000)]
+    found = shuffled_together(texts, 16, SEEDS, 4)
+    for place, seed in enumerate(SEEDS):
+        for rows, alone in zip(found, shuffled(texts, 16, seed, 4), strict=True):
+            assert rows[place].tolist() == alone.tolist()
+    longest = np.array([[max(len(texts[row].ids) for row in own) for own in rows] for rows in found])
+    assert (longest.max(1) / longest.mean(1)).mean() < 1.1
+
+
+def test_a_seed_that_goes_astray_is_told_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One seed's weights are spoiled after its first step; no other seed may notice."""
+    config, given = options(encoder="cnn", pooling="attention"), parts()
+    plain = fit_stacked(config, given, SEEDS, Silent())
+    step = StackedStep.__call__
+
+    def spoiling(self: StackedStep, batch: Any) -> Tensor:
+        losses = step(self, batch)
+        with torch.no_grad():
+            self.stack.weights["head.weight"][1] = torch.nan
+        return losses
+
+    monkeypatch.setattr(StackedStep, "__call__", spoiling)
+    found = fit_stacked(config, given, SEEDS, Silent())
+    assert isinstance(found[1], InputError)
+    assert "diverged" in str(found[1])
+    for place in (0, 2):
+        ours, theirs = found[place], plain[place]
+        assert isinstance(ours, Trained)
+        assert isinstance(theirs, Trained)
+        np.testing.assert_array_equal(ours.weights["head.weight"], theirs.weights["head.weight"])
+
+
+def test_a_seed_that_is_over_keeps_its_best_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
+    config, given = options(encoder="embedding", epochs=12, patience=1, lr=0.1), parts()
+    for seed, found in zip(SEEDS, together(config, given), strict=True):
+        same(found, fit_torch(config.override({"seed": seed}), given, Run()))
+
+
+gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+
+
+@gpu
+@pytest.mark.parametrize("pooling", ["attention", "apln", "max"])
+@pytest.mark.parametrize("encoder", ["embedding", "cnn", "bilstm"])
+def test_on_a_gpu_first_gradients_and_twenty_losses_agree(encoder: str, pooling: str) -> None:
+    """In float32, dropout off: first-step gradients within 1e-5, the first 20 losses within 1e-4."""
+    torch.backends.cudnn.rnn.fp32_precision = torch.backends.cudnn.conv.fp32_precision = "ieee"  # type: ignore[attr-defined]
+    try:
+        config = options(encoder=encoder, pooling=pooling, device="cuda", hidden=64, lr=0.001)
+        material = gather(config, parts(), Silent())
+        learned = index(material, Silent())
+        training, task, texts = material.config.training, material.task, learned.texts
+        stack = Stack([make_model(material, learned, seed) for seed in SEEDS], material.device)
+        step = StackedStep(stack, task, training, make_optimizer(stack.weights.items(), training))
+        batches = [rows for epoch in range(1, 4) for rows in shuffled_together(texts.indexed, 8, SEEDS, epoch)][:20]
+        losses, slopes = [], {}
+        for rows in batches:
+            losses.append(step(side_by_side(texts, rows, 1)).tolist())
+            slopes = slopes or {
+                name: weight.grad.clone() for name, weight in stack.weights.items() if weight.grad is not None
+            }
+        for place, seed in enumerate(SEEDS):
+            model = make_model(material, learned, seed).to("cuda")
+            alone = Step(model, task, training, make_optimizer(model.named_parameters(), training))
+            for number, rows in enumerate(batches):
+                loss = alone(collate([texts.indexed[row] for row in rows[place]], 1, texts.labels[rows[place]]))
+                assert float(loss) == pytest.approx(losses[number][place], abs=1e-4)
+                if number == 0:
+                    for name, parameter in model.named_parameters():
+                        if parameter.grad is not None:
+                            torch.testing.assert_close(slopes[name][place], parameter.grad, atol=1e-5, rtol=0)
+    finally:
+        torch.backends.cudnn.rnn.fp32_precision = torch.backends.cudnn.conv.fp32_precision = "tf32"  # type: ignore[attr-defined]
+
+
+@gpu
+@pytest.mark.parametrize("levels", [1, 2])
+def test_on_a_gpu_a_whole_run_learns(levels: int) -> None:
+    config = options(encoder="bilstm", pooling="apln", device="cuda", levels=levels, epochs=15, dropout=0.2)
+    for found in together(config, parts(sentences=3)):
+        assert found.metrics["test"]["accuracy"] > 0.8
