@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 # threads that spin for long while they wait slow everything beside them down
 export GOMP_SPINCOUNT ?= 1000
 
-.PHONY: demo test test-all bench bench-all lint clean
+.PHONY: demo test test-all evidence bench bench-all lint clean
 
 demo: $(VENV)/.run
 	$(BIN)/regard demo
@@ -20,6 +20,10 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# docs/evidence.md from the claims and the results beside the tables
+evidence: $(VENV)/.run
+	$(BIN)/python experiments/evidence.py
 
 # ratios beside peers, some ten minutes; the corpora are those that REGARD_DATA names
 bench: $(VENV)/.bench
@@ -55,4 +59,4 @@ $(VENV)/.bench: requirements/bench.txt $(VENV)/.dev
 	touch $@
 
 clean:
-	rm -rf $(VENV) demo runs build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) demo runs reproduced build dist .pytest_cache .mypy_cache .ruff_cache

@@ -1,66 +1,84 @@
-"""Every committed experiment can be read, and what is rendered is what the results say."""
+"""Every committed experiment can be read, its rows belong to it, and what is rendered is what the results say."""
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-from regard.config import Config, read_config
+from regard.config import Config
 from regard.models.build import build
+from regard.reproduce.reading import read_table
+from regard.reproduce.rendering import rendered
+from regard.reproduce.results import match, read_rows
+from regard.reproduce.tables import Table
+from regard.training.choices import probe
 
 FOLDER = Path(__file__).parent.parent / "experiments"
-CONFIGS = sorted(FOLDER.glob("*/configs/**/*.toml"))
 TABLES = sorted(FOLDER.glob("*/*.toml"))
+WITH_RESULTS = [path for path in TABLES if path.with_suffix(".jsonl").exists()]
+
+every_table = pytest.mark.parametrize("path", TABLES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+every_result = pytest.mark.parametrize("path", WITH_RESULTS, ids=lambda path: f"{path.parent.name}/{path.stem}")
 
 
-@pytest.fixture(scope="module")
-def runner() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("run", FOLDER / "run.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def read(path: Path) -> Table:
+    return read_table(path, f"{path.parent.name}/{path.stem}")
 
 
 def test_there_are_some() -> None:
-    assert len(CONFIGS) > 20
-    assert TABLES
+    assert {"apln/table2", "apln/table3", "first/table", "first/choice"} <= {
+        f"{path.parent.name}/{path.stem}" for path in TABLES
+    }
+    assert len(WITH_RESULTS) >= 2
 
 
-@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: str(path.relative_to(FOLDER)))
-def test_every_config_makes_a_model(path: Path) -> None:
-    config = Config().override(read_config(path))
-    assert config.data.train
-    build(config.model, words=5, outputs=2)
+@every_table
+def test_every_table_is_read_and_every_model_built(path: Path) -> None:
+    table = read(path)
+    tried: list[object] = []
+    for cell in table.cells():
+        own = {key: value for key, value in cell.options.items() if key not in table.does.keys}
+        config = Config().override(own)
+        if config.model not in tried:
+            tried.append(config.model)
+            build(probe(config).model, words=5, outputs=2)
 
 
-@pytest.mark.parametrize("path", TABLES, ids=lambda path: str(path.relative_to(FOLDER)))
-def test_every_cell_names_a_config_and_every_row_a_cell(path: Path, runner: ModuleType) -> None:
-    jobs = {runner.key(job) for job in runner.jobs(path, None)}
-    assert all((path.parent / config).is_file() for config, _, _ in jobs)
-    rows = runner.read_rows(path.with_suffix(".jsonl"))
-    assert rows, "a table is committed with its results"
-    assert {runner.key(row) for row in rows} <= jobs
-    assert all({"environment", "data", "seconds"} <= set(row) for row in rows)
+@every_result
+def test_every_row_belongs_to_a_cell(path: Path) -> None:
+    """What was measured with other options is told in the rendered table; nothing else may stand in the file."""
+    rows, told = read_rows(path.with_suffix(".jsonl"))
+    assert rows
+    assert not told, "a committed file ends with a whole line"
+    results = match(read(path), rows)
+    assert len(results.rows) + results.others <= len(rows)
+    assert bool(results.others) == ("are not counted" in path.with_suffix(".md").read_text(encoding="utf-8"))
+    assert all({"environment", "data", "seconds", "device"} <= set(row) for row in results.good)
+    assert all("/" not in str(row["environment"]) for row in results.good), "no paths of the machine"
 
 
-@pytest.mark.parametrize("path", TABLES, ids=lambda path: str(path.relative_to(FOLDER)))
-def test_rendered_tables_are_up_to_date(path: Path, runner: ModuleType) -> None:
-    assert path.with_suffix(".md").read_text(encoding="utf-8") == runner.render(
-        runner.read_rows(path.with_suffix(".jsonl"))
-    )
+@every_result
+def test_what_is_rendered_is_up_to_date(path: Path) -> None:
+    table = read(path)
+    contents = rendered(table, match(table, read_rows(path.with_suffix(".jsonl"))[0]))
+    stale = [
+        name
+        for name, content in contents.items()
+        if not (path.parent / name).exists() or (path.parent / name).read_text(encoding="utf-8") != content
+    ]
+    assert not stale, f"`regard reproduce {table.name} --render --out {path.parent.name}` writes them anew"
 
 
-def test_grids_never_read_test(runner: ModuleType) -> None:
-    rows = runner.read_rows(FOLDER / "first" / "choice.jsonl")
-    assert not any("test" in row for row in rows)
+def test_choices_never_read_test() -> None:
+    table = read(FOLDER / "first" / "choice.toml")
+    assert not [corpus for corpus in table.corpora.values() if corpus.test]
+    rows, _ = read_rows(FOLDER / "first" / "choice.jsonl")
+    assert not [row for row in rows if any("test" in file for file in row["data"])]
 
 
-def test_the_interval_of_a_mean(runner: ModuleType) -> None:
-    """80, 81 and 82 %: the mean is 81, its deviation 1, and t of two degrees of freedom 4.303: 4.303 / √3 = 2.48."""
-    rows = [{"test": {"accuracy": share}} for share in (0.80, 0.81, 0.82)]
-    assert runner.interval(rows, "test") == "81.00 ± 2.48"
+def test_nothing_that_was_measured_first_is_lost() -> None:
+    for name, count in (("table", 145), ("choice", 88)):
+        path = FOLDER / "first" / f"{name}.toml"
+        results = match(read(path), read_rows(path.with_suffix(".jsonl"))[0])
+        assert (len(results.good), results.others) == (count, 0)

@@ -31,6 +31,7 @@ LAYERS = {
     "estimators": 6,
     "demo": 7,
     "arguments": 7,
+    "reproduce": 7,
     "cli": 8,
 }
 # `report` stands high so that few may use it, but it looks at records only: no tensors

@@ -6,6 +6,7 @@ import argparse
 import sys
 import types
 import typing
+from pathlib import Path
 from typing import Any, Literal, NoReturn
 
 from regard.config import options
@@ -63,3 +64,26 @@ def add_reading(parser: Parser) -> None:
     parser.add_argument("--label", metavar="COLUMN", help="the column of the labels (default: guessed)")
     parser.add_argument("--skip-bad-rows", action="store_true", help="leave out rows that cannot be used")
     parser.add_argument("--device", default="auto", help="cpu, cuda or auto")
+
+
+def add_reproducing(parser: Parser) -> None:
+    parser.add_argument("table", metavar="PAPER/TABLE", nargs="?", help="its name, or its TOML file")
+    parser.add_argument("--list", action="store_true", help="what there is, what it needs and what it cost")
+    parser.add_argument("--seeds", type=int, metavar="N", help="how many seeds (default: as many as the table says)")
+    parser.add_argument("--device", default="auto", help="cpu, cuda or auto")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        default=(),
+        metavar="TEXT",
+        help="cells of these corpora, methods or settings only; a/b means both, * anything",
+    )
+    parser.add_argument(
+        "--budget", type=float, metavar="MINUTES", help="what decides a claim first, and begin nothing after this time"
+    )
+    parser.add_argument(
+        "--jobs", type=int, metavar="N", help="runs side by side (default: by the cores; 0: in this process)"
+    )
+    parser.add_argument("--out", type=Path, metavar="DIR", help="where results go (default: reproduced/PAPER)")
+    parser.add_argument("--render", action="store_true", help="run nothing, write tables and figures of what is there")
+    parser.add_argument("--retry-failed", action="store_true", help="run those again that failed")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from regard import __version__
-from regard.arguments import Parser, add_options, add_reading, complain
+from regard.arguments import Parser, add_options, add_reading, add_reproducing, complain, flag
 from regard.config import Config, options, read_config
 from regard.errors import InputError
 
@@ -121,7 +121,23 @@ def make_parser() -> Parser:
     )
     demo.add_argument("--seed", type=int, default=0, metavar="N", help="where chance starts (default: 0)")
 
-    command("datasets", run_datasets, "list the corpora found in the folder that REGARD_DATA names")
+    datasets = command("datasets", run_datasets, "list corpora, say where one is had, or convert its public original")
+    datasets.add_argument("name", metavar="NAME", nargs="?", help="a corpus, known or of your own (default: list all)")
+    datasets.add_argument(
+        "--from",
+        dest="source",
+        metavar="PATH",
+        help="the original as it was downloaded, a table of your own, or hub:ORG/NAME of the Hugging Face hub",
+    )
+    datasets.add_argument(
+        "--out", type=Path, metavar="DIR", help="the folder of corpora that NAME is written to (default: REGARD_DATA)"
+    )
+    datasets.add_argument("--overwrite", action="store_true", help="replace a corpus that is there already")
+    datasets.add_argument("--text", metavar="COLUMN", help="the column of the texts of your own table or of the hub's")
+    datasets.add_argument("--label", metavar="COLUMN", help="the column of the labels")
+    datasets.add_argument("--skip-bad-rows", action="store_true", help="leave out rows of your own table that are bad")
+    reproduce = command("reproduce", run_reproduce, "run a paper's table again, beside the numbers that it prints")
+    add_reproducing(reproduce)
     return parser
 
 
@@ -289,24 +305,90 @@ def run_demo(arguments: argparse.Namespace) -> None:
 
 
 def run_datasets(arguments: argparse.Namespace) -> None:
+    if arguments.source is not None and arguments.name is None:
+        raise InputError("--from: the name of the corpus is missing; regard datasets NAME --from PATH is accepted")
+    if arguments.source is not None:
+        convert_original(arguments)
+        return
+    given = [name for name in ("out", "text", "label") if getattr(arguments, name) is not None]
+    given += [name for name in ("overwrite", "skip_bad_rows") if getattr(arguments, name)]
+    if given:
+        raise InputError(f"{flag(given[0])}: it goes with --from, which names the original that is to be converted")
+    show_datasets() if arguments.name is None else show_original(arguments.name)
+
+
+def show_datasets() -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     from regard.data.datasets import VARIABLE, available
+    from regard.data.originals.description import missing
+    from regard.report.progress import Watch
 
-    found = available()
-    if not found:
-        folder = os.environ.get(VARIABLE)
-        raise InputError(
-            f"{VARIABLE} is {repr(folder) if folder else 'not set'}; a folder of NAME/train.csv and the like is accepted"
-        )
     table = Table(box=None, pad_edge=False)
     for heading in ("name", "parts", "what it is"):
         table.add_column(heading)
+    found = available()
     for dataset in found:
         table.add_row(*map(Text, (dataset.name, ", ".join(dataset.splits), dataset.title)))
+    for name, original in missing().items():
+        table.add_row(*map(Text, (name, "not here", original.title)), style="dim")
     Console().print(table)
+    if not found:
+        folder = os.environ.get(VARIABLE)
+        named = repr(folder) if folder else "not set"
+        Watch().note(f"{VARIABLE} is {named}; it names the folder that corpora are in, as NAME/train.csv and the like")
+
+
+def show_original(name: str) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from regard.data.originals.description import describe
+
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for heading, said in describe(name):
+        table.add_row(Text(heading, style="bold"), Text(said))
+    Console().print(table)
+
+
+def convert_original(arguments: argparse.Namespace) -> None:
+    from rich.progress import Progress
+
+    from regard.data.originals.conversion import Wish, convert
+    from regard.report.progress import Watch
+
+    watch = Watch()
+    wish = Wish(**{name: value for name, value in vars(arguments).items() if name != "run"})
+    with Progress(console=watch.console, transient=True, disable=not watch.console.is_terminal) as bar:
+        task = bar.add_task("reading", total=None)
+        done = convert(wish, watch.note, lambda seen, total: bar.update(task, completed=seen, total=total))
+    for sentence in done.differences:
+        watch.note(f"{wish.name}: {sentence}")
+    print(", ".join(f"{part} {count:,}" for part, count in done.counts.items()))
+    place = f"REGARD_DATA={done.folder.parent} " if wish.out else ""
+    print(f"saved in {done.folder}; try: {place}regard train {wish.name}")
+
+
+def run_reproduce(arguments: argparse.Namespace) -> None:
+    from regard.reproduce.listing import list_tables
+    from regard.reproduce.reproduce import Wish, render_only, reproduce
+
+    if arguments.list or arguments.table is None:
+        for table in list_tables():
+            print(f"{table.name}: {table.title}")
+            for what, words in table.facts:
+                print(f"    {what}: {words}")
+        return
+    if arguments.render:
+        written = render_only(arguments.table, arguments.out)
+    else:
+        names = ("seeds", "device", "only", "budget", "jobs", "out", "retry_failed")
+        written = reproduce(arguments.table, Wish(**{name: getattr(arguments, name) for name in names}))
+    for path in written:
+        print(path)
 
 
 if __name__ == "__main__":

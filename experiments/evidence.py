@@ -1,0 +1,19 @@
+"""Write docs/evidence.md from evidence.toml and the results beside the tables: `make evidence`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from regard.reproduce.claims import read_claims
+from regard.reproduce.evidence import Book, page
+
+FOLDER = Path(__file__).parent
+PAGE = FOLDER.parent / "docs" / "evidence.md"
+
+
+def written() -> str:
+    return page(read_claims(FOLDER / "evidence.toml"), Book(FOLDER))
+
+
+if __name__ == "__main__":
+    PAGE.write_text(written(), encoding="utf-8")

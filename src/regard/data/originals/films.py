@@ -1,0 +1,36 @@
+"""aclImdb (Maas et al. 2011): a review a file, train/pos/0_9.txt, where 0 is its number and 9 the stars it gave."""
+
+from __future__ import annotations
+
+import re
+
+from regard.data.originals.dividing import Record, Splits
+from regard.data.originals.sources import Source
+
+PATTERN = r"/(train|test)/(?:(neg|pos)/(\d+)_(\d+)|urls_(neg|pos))\.txt$"
+FILM = re.compile(r"tt\d+")
+
+
+def convert(source: Source) -> Splits:
+    found: dict[str, list[tuple[str, int, Record]]] = {}
+    films: dict[tuple[str, str], list[str]] = {}  # the n-th line of urls_pos.txt names the film of review n of pos
+    for file in source.files(PATTERN):
+        split, side = file.group(1), file.group(2)
+        if not side:
+            films[split, file.group(5)] = [_film(line) for _, line in file.lines()]
+            continue
+        number, stars = int(file.group(3)), int(file.group(4))
+        row = {"id": f"{side}/{number}_{stars}", "text": file.text(), "label": int(side == "pos"), "rating": stars}
+        found.setdefault(split, []).append((side, number, row))
+    splits: dict[str, list[Record]] = {}
+    for split in sorted(found, reverse=True):
+        splits[split] = []
+        for side, number, row in sorted(found[split], key=lambda entry: entry[:2]):
+            names = films.get((split, side), [])
+            splits[split].append(row | {"item": names[number]} if number < len(names) else row)
+    return splits
+
+
+def _film(line: str) -> str:
+    match = FILM.search(line)
+    return match.group() if match else line.strip()

@@ -1,0 +1,25 @@
+"""TREC questions (Li and Roth 2002): train_5500.label and TREC_10.label, a line such as `NUM:dist How far is it ?`."""
+
+from __future__ import annotations
+
+from regard.data.originals.dividing import Record, Splits, with_dev
+from regard.data.originals.sources import Source
+
+PATTERN = r"/(train_5500|TREC_10)\.(?:label|txt)$"
+CLASSES = ("DESC", "ENTY", "ABBR", "HUM", "LOC", "NUM")
+
+
+def convert(source: Source) -> Splits:
+    found: dict[str, list[Record]] = {"train_5500": [], "TREC_10": []}
+    for file in source.files(PATTERN):
+        for number, line in file.filled_lines(latin=True):
+            fine, _, text = line.partition(" ")
+            coarse, colon, _ = fine.partition(":")
+            if coarse not in CLASSES or not colon:
+                raise file.fault(
+                    number, f"{fine[:20]!r} is found; a class such as NUM:dist is expected ({', '.join(CLASSES)})"
+                )
+            row = {"text": text.strip(), "label": CLASSES.index(coarse), "coarse": coarse, "fine": fine}
+            found[file.group(1)].append(row)
+    splits = {**with_dev(found["train_5500"], 545, 5452), "test": found["TREC_10"]}
+    return {split: rows for split, rows in splits.items() if rows}

@@ -1,0 +1,69 @@
+"""Reviews with stars, far too many to hold: Yelp's and McAuley's JSON lines, or the CSV of Zhang et al. (2015).
+
+Of all reviews with a text a sample is drawn in one pass, each kind of stars then divided in proportion.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+from regard.data.originals.dividing import Record, Splits, divided, sampled
+from regard.data.originals.news import classed
+from regard.data.originals.sources import File, Source
+
+# our field -> its names in Yelp's file, in McAuley's of 2014 and 2018, and in that of 2023
+FIELDS = {
+    "id": ("review_id",),
+    "title": ("summary", "title"),
+    "item": ("business_id", "asin"),
+    "user": ("user_id", "reviewerID"),
+}
+TEXT = ("text", "reviewText")
+STARS = ("stars", "overall", "rating")
+
+Sample = tuple[int, tuple[float, float, float]]  # how many, and the shares of train, dev and test
+
+
+def convert(source: Source, pattern: str, sample: Sample) -> Splits:
+    return drawn(chain.from_iterable(map(_rows, source.files(pattern))), sample)
+
+
+def drawn(rows: Iterable[Record], sample: Sample) -> Splits:
+    return divided(sampled(rows, sample[0]), lambda row: row["label"], sample[1])
+
+
+def _rows(file: File) -> Iterator[Record]:
+    return _csv_rows(file) if file.name.removesuffix(".gz").endswith(".csv") else _json_rows(file)
+
+
+def _json_rows(file: File) -> Iterator[Record]:
+    for number, line in file.filled_lines():
+        try:
+            review = json.loads(line)
+        except (ValueError, RecursionError) as problem:
+            raise file.fault(number, f"is no JSON ({problem}); a JSON object a line is expected") from None
+        if not isinstance(review, dict):
+            raise file.fault(number, "a JSON object is expected")
+        stars = _first(review, STARS)
+        if isinstance(stars, bool) or not isinstance(stars, int | float) or stars not in (1, 2, 3, 4, 5):
+            raise file.fault(
+                number, f"the stars are {stars!r} (fields {', '.join(STARS)}); a whole number of 1 to 5 is expected"
+            )
+        text = _first(review, TEXT)
+        if isinstance(text, str) and text.strip():  # McAuley's files have reviews without one
+            row = {"text": text, "label": int(stars) - 1, "rating": float(stars)}
+            others = {field: _first(review, names) for field, names in FIELDS.items()}
+            yield row | {field: value for field, value in others.items() if value is not None}
+
+
+def _csv_rows(file: File) -> Iterator[Record]:
+    for label, (text,) in classed(file, 1, 5):
+        if text.strip():
+            yield {"text": text.replace("\\n", "\n"), "label": label, "rating": label + 1.0}
+
+
+def _first(review: dict[str, Any], names: tuple[str, ...]) -> Any:
+    return next((review[name] for name in names if review.get(name) is not None), None)

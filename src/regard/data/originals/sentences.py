@@ -1,0 +1,24 @@
+"""Sentences of two classes in two files, one a line: MR (Pang and Lee 2005), Subj (2004), CR (Hu and Liu 2004)."""
+
+from __future__ import annotations
+
+from regard.data.originals.dividing import Record, Splits, in_folds
+from regard.data.originals.sources import Source
+
+FILES = {  # the endings of the files of label 0 and 1
+    "mr": ("rt-polarity.neg", "rt-polarity.pos"),
+    "cr": ("custrev.neg", "custrev.pos"),
+    "subj": ("quote.tok.gt9.5000", "plot.tok.gt9.5000"),
+}
+
+
+def convert(source: Source, name: str) -> Splits:
+    found: tuple[list[Record], list[Record]] = ([], [])
+    names = "|".join(ending.replace(".", r"\.") for ending in FILES[name])
+    for file in source.files(rf"/({names})(?:\.txt)?$"):
+        label = FILES[name].index(file.group(1))
+        found[label].extend({"text": line.strip(), "label": label} for _, line in file.filled_lines(latin=True))
+    missing = [FILES[name][label] for label, rows in enumerate(found) if not rows]
+    if len(missing) == 1:
+        raise source.mismatch(f"{missing[0]} beside {next(ending for ending in FILES[name] if ending not in missing)}")
+    return in_folds([*found[0], *found[1]]) if not missing else {}

@@ -1,0 +1,84 @@
+"""The Stanford Sentiment Treebank (Socher et al. 2013) in Penn form: train.txt, dev.txt and test.txt, a tree a line.
+
+`(3 (2 It) (4 shines))` is a phrase of label 3 with two parts. The sentences of sst1 and sst2 are the leaves in lower
+case; sst2 has no neutral ones (2), and takes 0 and 1 as negative, 3 and 4 as positive.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from regard.data.originals.dividing import Record, Splits
+from regard.data.originals.sources import File, Source
+
+PATTERN = r"/(train|dev|test)\.txt$"
+PIECE = re.compile(r"[()]|[^ ()]+")  # a word may hold a space that does not break
+BRACKETS = {"-LRB-": "(", "-RRB-": ")"}
+BINARY = (0, 0, None, 1, 1)
+
+
+def convert(source: Source, make: Callable[[Record], Record | None]) -> Splits:
+    found: dict[str, list[Record]] = {}
+    for file in source.files(PATTERN):
+        source.refuse_second(file, found)
+        trees = [flattened(file, number, line) for number, line in file.filled_lines()]
+        rows = (make({"id": place, **tree}) for place, tree in enumerate(trees))
+        found[file.group(1)] = [row for row in rows if row is not None]
+    return {split: found[split] for split in ("train", "dev", "test") if split in found}
+
+
+def whole(tree: Record) -> Record:
+    return tree
+
+
+def five_classes(tree: Record) -> Record:
+    return {"text": tree["text"].lower(), "label": tree["label5"], "tree_id": tree["id"]}
+
+
+def two_classes(tree: Record) -> Record | None:
+    label = tree["label2"]
+    return None if label is None else {"text": tree["text"].lower(), "label": label, "tree_id": tree["id"]}
+
+
+def flattened(file: File, number: int, line: str) -> Record:
+    """Leaves with their labels, and every phrase of two or more of them as [start, end, label], the whole one last."""
+    tokens: list[str] = []
+    labels: list[int] = []
+    spans: list[list[int]] = []
+    root = 2
+    open_phrases: list[list[int]] = []  # [first leaf, label], the label −1 until it is read
+    pieces = PIECE.findall(line)
+    for place, piece in enumerate(pieces):
+        if piece == "(":
+            open_phrases.append([len(tokens), -1])
+        elif not open_phrases:
+            raise file.fault(
+                number, f"{piece!r} stands outside of a phrase; a tree such as (3 (2 It) (4 shines)) is expected"
+            )
+        elif piece == ")":
+            start, label = open_phrases.pop()
+            root = label  # the last that ends is the whole
+            if label < 0 or len(tokens) == start or (not open_phrases and place + 1 < len(pieces)):
+                raise file.fault(number, "a phrase has no label or no word, or something follows the tree")
+            if len(tokens) - start > 1:
+                spans.append([start, len(tokens), label])
+            elif len(labels) < len(tokens):
+                labels.append(label)
+        elif open_phrases[-1][1] < 0:
+            if piece not in ("0", "1", "2", "3", "4"):
+                raise file.fault(number, f"label {piece[:20]!r} is found; 0 to 4 is expected")
+            open_phrases[-1][1] = int(piece)
+        else:
+            tokens.append(BRACKETS.get(piece, piece))
+    if open_phrases or not tokens or len(labels) != len(tokens):
+        raise file.fault(number, "the brackets of the tree do not match; (3 (2 It) (4 shines)) is the form expected")
+    return {
+        "text": " ".join(tokens),
+        "tokens": tokens,
+        "label5": root,
+        "label2": BINARY[root],
+        "token_labels": labels,
+        "rationale": [int(label != 2) for label in labels],
+        "spans": spans,
+    }

@@ -1,0 +1,148 @@
+"""The figures of a table: paths along epochs, a measure along an option, and means with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from regard.report.plots import Curve, Dot, Panel, dots, lines
+from regard.reproduce.measures import value_of
+from regard.reproduce.results import Row
+from regard.reproduce.statistics import interval
+from regard.reproduce.tables import Figure, Table
+
+Place = tuple[str, str, str]  # method, corpus, setting
+NAMES = {"norms.words": "norm p", "norms.sentences": "norm p of sentences", "loss": "training loss"}
+
+
+def draw(table: Table, rows: Sequence[Row]) -> dict[str, tuple[str, str]]:
+    """Name -> (title, SVG) of every figure that there are results for."""
+    by_place: dict[Place, list[Row]] = {}
+    for row in rows:
+        if "error" not in row:
+            by_place.setdefault((row["method"], row["corpus"], row["setting"]), []).append(row)
+    found = {}
+    for figure in table.figures:
+        chosen = {place: several for place, several in by_place.items() if shows(figure, place)}
+        title = figure.title or f"{table.title}: {figure.name}"
+        svg = DRAWN[figure.kind](table, figure, title, chosen)
+        if svg:
+            found[figure.name] = (title, svg)
+    return found
+
+
+def shows(figure: Figure, place: Place) -> bool:
+    wanted = (figure.methods, figure.corpora, figure.settings)
+    return all(not names or name in names for names, name in zip(wanted, place, strict=True))
+
+
+def draw_path(table: Table, figure: Figure, title: str, rows: Mapping[Place, Sequence[Row]]) -> str:
+    """A value of the history along the epochs, mean and 95 % band over the seeds that still learned then."""
+    curves = {}
+    for place, several in ordered(table, rows):
+        paths = [path for row in several if (path := row.get("history", {}).get(figure.value))]
+        if not paths:
+            continue
+        # as far as every seed went: a mean over those that happen to go on would jump
+        length = min(map(len, paths))
+        scale = table.measure(name).factor if (name := figure.value.rpartition(".")[2]) in MEASURED else 1.0
+        curves[place] = curve(range(1, length + 1), [[scale * path[k] for path in paths] for k in range(length)])
+    panels = arranged(table, figure, curves, "none" if len({place[0] for place in curves}) == 1 else "corpora")
+    if not panels:
+        return ""
+    return lines(title, "epoch", NAMES.get(figure.value, figure.value), panels, band=True, whole=True)
+
+
+MEASURED = ("accuracy", "macro_f")  # shares, drawn as per cent
+
+
+def draw_settings(table: Table, figure: Figure, title: str, rows: Mapping[Place, Sequence[Row]]) -> str:
+    """A measure against an option of the settings axis, mean with 95 % intervals."""
+    measure = figure.measure or table.measures[0]
+    points: dict[Place, list[tuple[float, list[float]]]] = {}
+    for (method, corpus, setting), several in ordered(table, rows):
+        along = table.settings[setting].options.get(figure.option)
+        values = [value for row in several if (value := value_of(row, measure)) is not None]
+        if isinstance(along, (int, float)) and values:
+            scaled = [table.measure(measure).factor * value for value in values]
+            points.setdefault((method, corpus, ""), []).append((float(along), scaled))
+    curves = {}
+    for place, found in points.items():
+        found.sort(key=lambda point: point[0])
+        curves[place] = curve([along for along, _ in found], [values for _, values in found])
+    panels = arranged(table, figure, curves, "corpora")
+    if not panels:
+        return ""
+    return lines(title, figure.axis or figure.option, table.measure(measure).title, panels, band=False, log=figure.log)
+
+
+def draw_intervals(table: Table, figure: Figure, title: str, rows: Mapping[Place, Sequence[Row]]) -> str:
+    """Means of a measure with 95 % intervals, a panel a corpus, the paper's number as a hollow mark."""
+    panels, measure = [], figure.measure or table.measures[0]
+    scale, marked = table.measure(measure).factor, False
+    for corpus in table.corpora.values():
+        found = []
+        for place, several in ordered(table, rows):
+            values = [value for row in several if (value := value_of(row, measure)) is not None]
+            mean = interval([scale * value for value in values]) if place[1] == corpus.name else None
+            if mean is not None and measure in corpus.measures:
+                printed = table.printed_value(place, measure)
+                other = None if printed is None else scale * printed
+                marked = marked or other is not None
+                found.append(Dot(title_of(table, place), mean.mean, mean.low, mean.high, other))
+        panels += [Panel(corpus.title, dots=tuple(found))] if found else []
+    return dots(title, table.measure(measure).title, panels, "the paper's number" if marked else "") if panels else ""
+
+
+def ordered(table: Table, rows: Mapping[Place, Sequence[Row]]) -> list[tuple[Place, Sequence[Row]]]:
+    return [(cell.key, rows[cell.key]) for cell in table.cells() if cell.key in rows]
+
+
+def curve(x: Sequence[float], values: Sequence[Sequence[float]]) -> Curve:
+    found = [interval(several) for several in values]
+    means = [one for one in found if one is not None]
+    return Curve(
+        "",
+        tuple(x),
+        tuple(one.mean for one in means),
+        tuple(one.low for one in means),
+        tuple(one.high for one in means),
+    )
+
+
+def arranged(table: Table, figure: Figure, curves: Mapping[Place, Curve], usual: str) -> list[Panel]:
+    """One panel for all, its lines named by all that differs; or one a corpus, its lines named by method and setting."""
+
+    def named(place: Place, given: Curve) -> Curve:
+        return Curve(title_of(table, place, curves), given.x, given.y, given.low, given.high)
+
+    if not curves:
+        return []
+    if (figure.panels or usual) == "none":
+        several = len({place[1] for place in curves}) > 1
+        alone = len({(place[0], place[2]) for place in curves}) == 1
+        made = []
+        for place, found in curves.items():
+            own = "" if alone and several else title_of(table, place, curves)
+            corpus = table.corpora[place[1]].title if several or alone else ""
+            name = ", ".join(filter(None, (corpus, own if not alone else "")))
+            made.append(Curve(name, found.x, found.y, found.low, found.high))
+        return [Panel("", tuple(made))]
+    names = list(dict.fromkeys(place[1] for place in curves))
+    return [
+        Panel(
+            table.corpora[corpus].title,
+            tuple(named(place, found) for place, found in curves.items() if place[1] == corpus),
+        )
+        for corpus in names
+    ]
+
+
+def title_of(table: Table, place: Place, among: Mapping[Place, object] | None = None) -> str:
+    """Method and setting; only what differs, where it is said among what."""
+    method, setting = table.methods[place[0]].title, table.settings[place[2]].title if place[2] else ""
+    if among is not None and setting and len({other[0] for other in among}) == 1:
+        return setting
+    return " · ".join(filter(None, (method, setting)))
+
+
+DRAWN = {"path": draw_path, "settings": draw_settings, "intervals": draw_intervals, "bars": draw_intervals}

@@ -1,0 +1,55 @@
+"""What there is to reproduce: every table with its size, what it needs and what its published results cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from regard.errors import InputError
+from regard.reproduce.corpora import missing, needed
+from regard.reproduce.places import home, results_file, table_names
+from regard.reproduce.reading import read_table
+from regard.reproduce.results import read_results
+from regard.reproduce.sources import devices, hours
+from regard.reproduce.tables import Table
+
+
+@dataclass(frozen=True)
+class Listed:
+    name: str
+    title: str
+    facts: tuple[tuple[str, str], ...]  # what, and of it
+
+
+def list_tables() -> Iterator[Listed]:
+    """Every table; of one that cannot be read, why."""
+    folder = home()
+    for name, path in table_names(folder).items():
+        try:
+            yield listed(read_table(path, name))
+        except InputError as error:
+            yield Listed(name, f"cannot be read: {error}", ())
+
+
+def listed(table: Table) -> Listed:
+    cells = list(table.cells())
+    runs = sum(cell.corpus.seeds for cell in cells)
+    names = ", ".join(dict.fromkeys(need.partition("/")[0] for need in needed(cells)))
+    lost = ", ".join(missing(cells))
+    facts = [("size", f"{len(cells)} cells, {runs} runs"), ("needs", names), ("missing", lost)]
+    facts.append(("published", told_of(table)))
+    title = f"{table.title} ({table.where})" if table.where else table.title
+    return Listed(table.name, title, tuple((what, words) for what, words in facts if words))
+
+
+def told_of(table: Table) -> str:
+    path = results_file(table, table.path.parent)
+    if not path.exists():
+        return "none"
+    rows = list(read_results(table, path).rows.values())
+    failed = sum("error" in row for row in rows)
+    runs = sum(cell.corpus.seeds for cell in table.cells())
+    kinds = sorted({devices(row).partition(",")[0] for row in rows if "error" not in row})
+    cost = hours(sum(row.get("seconds", 0.0) for row in rows))
+    on = f" on {'; '.join(kinds)}" if kinds else ""
+    return f"{len(rows)} of {runs} runs" + (f" ({failed} failed)" if failed else "") + f", {cost}{on}"

@@ -1,0 +1,50 @@
+"""One writer a results file: a lock that the operating system holds, so that a killed run leaves none behind."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Self
+
+from regard.errors import InputError
+
+
+class Lock:
+    """Held from `with` on; somebody else's is an error at once."""
+
+    def __init__(self, results: Path):
+        self.results = results
+        self.handle = -1
+
+    def __enter__(self) -> Self:
+        try:
+            import fcntl
+        except ImportError:  # Windows, where locked bytes cannot be read: a file beside it
+            return self._enter_windows()
+        self.handle = os.open(self.results, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            fcntl.flock(self.handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(self.handle)
+            raise self._busy() from None
+        return self
+
+    def _enter_windows(self) -> Self:
+        import msvcrt
+
+        place = self.results.with_name(f".{self.results.name}.lock")
+        self.handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            msvcrt.locking(self.handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        except OSError:
+            os.close(self.handle)
+            raise self._busy() from None
+        return self
+
+    def _busy(self) -> InputError:
+        return InputError(
+            f"{self.results}: another run is writing to it; wait for its end, or give another folder by --out"
+        )
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.handle)  # and with it the lock

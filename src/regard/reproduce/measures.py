@@ -1,0 +1,46 @@
+"""What a column of a table may show: a key of a row's `values`, how it is written, and which way is better."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+
+class Measure(NamedTuple):
+    title: str
+    factor: float = 1.0  # shares are kept from 0 to 1 and shown as per cent, as papers do
+    digits: int = 3
+    better: int = 0  # 1: more is better; -1: less is; 0: neither
+
+
+MEASURES = {
+    "accuracy": Measure("Accuracy", 100, 2, 1),
+    "macro_f": Measure("Macro-F", 100, 2, 1),
+    "log_loss": Measure("Log loss", 1, 3, -1),
+    "rmse": Measure("RMSE", 1, 3, -1),
+    "mae": Measure("MAE", 1, 3, -1),
+    "r2": Measure("R²", 1, 3, 1),
+    "below_mean": Measure("% below saying the mean", 100, 1),  # the RMSE told otherwise: not compared twice
+    "norm": Measure("p"),
+    "norm_std": Measure("spread of p"),
+    "norm_sentences": Measure("p of sentences"),
+    "norm_parts": Measure("p of parts"),
+    "seconds": Measure("Seconds", 1, 0),
+    "epochs": Measure("Epochs", 1, 1),
+    "best_epoch": Measure("Best epoch", 1, 1),
+}
+
+
+def value_of(row: Mapping[str, Any], name: str) -> float | None:
+    """A measure of a row; None where the row failed or has no such number."""
+    found = row.get("values", {}).get(name, row.get(name))
+    usable = isinstance(found, (int, float)) and not isinstance(found, bool) and math.isfinite(found)
+    return float(found) if usable and "error" not in row else None
+
+
+def shown(value: float | None, measure: Measure) -> str:
+    """A number as the table writes it; a minus that is one."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    return f"{value * measure.factor:.{measure.digits}f}".replace("-", "−")

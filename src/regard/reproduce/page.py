@@ -1,0 +1,16 @@
+"""A sheet as one HTML document that needs nothing but itself; the figures stand in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from regard.report.reproduced import page_of_table
+from regard.reproduce.comparisons import HEADS
+from regard.reproduce.markdown import explained
+from regard.reproduce.sheet import Sheet
+
+
+def page(sheet: Sheet, figures: Mapping[str, str]) -> str:
+    """`figures`: title -> SVG."""
+    told = explained(len(sheet.comparisons)) if sheet.comparisons else ""
+    return page_of_table(sheet=sheet, heads=HEADS, explained=told, figures=figures)

@@ -1,0 +1,55 @@
+"""The rule "printed": a paper's numbers beside ours. As in `rules`, its docstring stands on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from regard.reproduce.comparisons import by_seed
+from regard.reproduce.measures import shown
+from regard.reproduce.rules import Rows
+from regard.reproduce.statistics import Interval, interval
+from regard.reproduce.tables import Table
+from regard.reproduce.verdicts import HOLDS, NOT_HERE, PARTLY, Finding
+
+
+def printed(table: Table, rows: Rows) -> Finding | None:
+    """Holds where our interval covers at least half of the printed numbers; partly where the methods at least stand in
+    a like order (a mean rank correlation of 0.5 or more over the columns); else not here. Our corpora are not the
+    paper's samples, so that numbers are not expected to be equal."""
+    columns: dict[tuple[str, str], list[tuple[Interval, float]]] = {}
+    for cell in table.cells():
+        for measure in cell.corpus.measures:
+            theirs = table.printed_value(cell.key, measure)
+            ours = interval(list(by_seed(rows.get(cell.key, ()), measure).values()))
+            if theirs is not None and ours is not None and ours.half is not None:
+                columns.setdefault((cell.corpus.name, measure), []).append((ours, theirs))
+    if not columns:
+        return None
+    every = [pair for column in columns.values() for pair in column]
+    covered = sum(ours.low <= theirs <= ours.high for ours, theirs in every)
+    orders = [rank_correlation(column) for column in columns.values() if len(column) > 2]
+    order = sum(orders) / len(orders) if orders else 0.0
+    words = []
+    for (corpus, measure), column in columns.items():
+        form = table.measure(measure)
+        away = sum(ours.mean - theirs for ours, theirs in column) / len(column)
+        words.append(f"{table.corpora[corpus].title}, {form.title} {'+' if away > 0 else ''}{shown(away, form)}")
+    verdict = HOLDS if 2 * covered >= len(every) else PARTLY if order >= 0.5 else NOT_HERE
+    head = (
+        f"{covered} of {len(every)} printed numbers within our intervals; rank correlation of the methods {order:.2f}"
+    )
+    return Finding(verdict, f"{head}; ours minus theirs on average: {', '.join(words)}")
+
+
+def rank_correlation(column: Sequence[tuple[Interval, float]]) -> float:
+    """Spearman's, between our means and the printed numbers."""
+    ours, theirs = ranks([one.mean for one, _ in column]), ranks([value for _, value in column])
+    middle = (len(column) + 1) / 2
+    above = sum((one - middle) * (other - middle) for one, other in zip(ours, theirs, strict=True))
+    below = (sum((one - middle) ** 2 for one in ours) * sum((one - middle) ** 2 for one in theirs)) ** 0.5
+    return above / below if below else 0.0
+
+
+def ranks(values: Sequence[float]) -> list[float]:
+    """From 1; equal ones share the mean of their places."""
+    return [sum(other < value for other in values) + (values.count(value) + 1) / 2 for value in values]

@@ -1,0 +1,76 @@
+"""What two towers are measured against: the mean, ridge regression on bags of the same words, and one who knows it all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.data.meetings import Known, Meeting
+from regard.data.ratings import Rating
+from regard.data.synthetic_ratings import World, ideal
+from regard.data.words import forms
+
+PENALTIES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)  # tried on dev
+
+Guess = Callable[[Known, Sequence[Meeting]], NDArray[np.float64]]  # ratings, from what may be read
+Effects = tuple[dict[str, float], dict[str, float]]  # of users and of items
+
+
+def mean_guess(train: Sequence[Rating]) -> Guess:
+    """The training mean, whoever meets what."""
+    mean = float(np.mean([rating.value for rating in train]))
+    return lambda known, meetings: np.full(len(meetings), mean)
+
+
+def ideal_guess(world: World) -> Guess:
+    """By one who knows how the reviews of a made-up world are written, but not who wrote them."""
+    return lambda known, meetings: np.array(ideal(world, known.ratings, meetings))
+
+
+def ridge_guess(
+    train: Known,
+    meetings: Sequence[Meeting],
+    dev: Sequence[Rating],
+    dev_meetings: Sequence[Meeting],
+    max_words: int | None = None,
+) -> Guess:
+    """TF-IDF of all that is read of the user beside TF-IDF of all that is read of the item; the penalty chosen on dev."""
+    from sklearn.compose import ColumnTransformer
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import Ridge
+
+    def words(text: str) -> list[str]:
+        return [word for review in text.split("\0") if review for word in forms(review)[:max_words]]
+
+    read, read_dev = table(train, meetings), table(train, dev_meetings)
+    sides = [place for place in (0, 1) if any(read[:, place])]
+    bags = ColumnTransformer([(str(place), TfidfVectorizer(analyzer=words, min_df=2), place) for place in sides])
+    rows, rows_dev = bags.fit_transform(read), bags.transform(read_dev)
+    truth, wanted = (np.array([rating.value for rating in part]) for part in (train.ratings, dev))
+    models = [Ridge(penalty).fit(rows, truth) for penalty in PENALTIES]
+    errors = [float(np.mean((model.predict(rows_dev) - wanted) ** 2)) for model in models]
+    return partial(predicted, bags, models[int(np.argmin(errors))])
+
+
+def predicted(bags: Any, model: Any, known: Known, meetings: Sequence[Meeting]) -> NDArray[np.float64]:
+    return np.asarray(model.predict(bags.transform(table(known, meetings))), dtype=np.float64)
+
+
+def table(known: Known, meetings: Sequence[Meeting]) -> NDArray[np.object_]:
+    """(meetings, 2): the reviews of the user and those of the item, each as one text, NUL between them."""
+    found = np.empty((len(meetings), 2), dtype=object)
+    for row, meeting in enumerate(meetings):
+        for side, places in enumerate(meeting):
+            found[row, side] = "\0".join(known.ratings[place].text for place in places)
+    return found
+
+
+def effects_alone(guess: Guess, known: Known, most: int | None) -> Effects:
+    """What is said of each user with nothing to read of an item, and the other way: all, for one who adds the two up."""
+    users = guess(known, [Meeting(tuple(places[:most]), ()) for places in known.by_user.values()])
+    items = guess(known, [Meeting((), tuple(places[:most])) for places in known.by_item.values()])
+    return dict(zip(known.by_user, users.tolist(), strict=True)), dict(zip(known.by_item, items.tolist(), strict=True))

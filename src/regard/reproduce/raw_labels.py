@@ -1,0 +1,70 @@
+"""The kind "raw_labels": a regression as regard does it, on normalised labels, and on labels as they are (APLN, footnote 8).
+
+regard has no option to leave labels alone; here the task is made by hand, and everything else is `fit_torch`'s own.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from regard.config import Config
+from regard.errors import InputError
+from regard.recording import Recorder
+from regard.reproduce import train
+
+if TYPE_CHECKING:
+    from regard.models.trained import Trained
+    from regard.reproduce.corpora import Prepared
+    from regard.reproduce.tables import Cell
+
+KEYS: Mapping[str, Any] = {"normalised": bool}
+OF_MEAN = ("rmse_of_mean", "below_mean")  # the training mean is not known to a task that leaves labels alone
+
+
+def check(cell: Cell) -> None:
+    if cell.options.get("task") != "regression":
+        raise InputError(f"{cell.name}: task = {cell.options.get('task')!r}; raw_labels needs regression")
+
+
+def run(cell: Cell, seeds: Sequence[int], device: str, recorder: Recorder) -> Iterator[dict[str, Any]]:
+    from regard.reproduce.corpora import prepare
+
+    prepared = prepare(cell.corpus, cell.options)
+    own = {key: value for key, value in cell.options.items() if key not in KEYS}
+    for seed in seeds:
+        begun = time.perf_counter()
+        config = Config().override({**own, "device": device, "seed": seed})
+        try:
+            row = train.told(fit(config, prepared, cell.options.get("normalised", True), recorder), prepared)
+        except InputError as error:
+            yield {"seed": seed, "error": str(error), "seconds": time.perf_counter() - begun}
+            continue
+        row["values"] = {name: value for name, value in row["values"].items() if name not in OF_MEAN}
+        yield {"seed": seed, "seconds": time.perf_counter() - begun, **row}
+
+
+def fit(config: Config, prepared: Prepared, normalised: bool, recorder: Recorder) -> Trained:
+    from regard.data.labels import Labels
+    from regard.models.tasks import Regression, encoded
+    from regard.models.trained import Trained
+    from regard.training import loop
+    from regard.training.fit import first_metrics
+    from regard.training.fit_torch import environment, gather, index, make_model
+    from regard.training.metrics import measure
+
+    given = gather(config, prepared.parts, recorder)
+    if not normalised:
+        task = Regression(0.0, 1.0)
+        given = given._replace(task=task, truth=encoded(task, Labels.of(given.test or ()), given.names[2]))
+    learned = index(given, recorder)
+    assert learned.held is not None
+    model = make_model(given, learned, config.training.seed).to(given.device)
+    progress = loop.train(model, given.task, learned.texts, learned.held, given.config.training, recorder)
+    metrics = first_metrics(given.task, len(learned.texts.labels), progress, "")
+    metrics |= {"environment": environment(given.device), "dev": loop.evaluate(model, given.task, learned.held)[0]}
+    trained = Trained(given.config, learned.tokenizer, given.task, metrics, model=model)
+    answers = trained.answers([example.text for example in given.test or ()])
+    metrics["test"] = measure(given.task, answers, given.truth)
+    return trained

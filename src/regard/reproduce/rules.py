@@ -1,0 +1,187 @@
+"""Rules that test differences, paired by seed and corrected after Holm over a claim's comparisons: verdicts from a table's rows.
+
+A rule takes the table, its rows by place, and the claim's arguments; None where nothing is measured yet. Its docstring stands
+on the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal
+
+from regard.reproduce.comparisons import by_seed, title
+from regard.reproduce.measures import Measure
+from regard.reproduce.results import Row
+from regard.reproduce.statistics import paired
+from regard.reproduce.tables import Table
+from regard.reproduce.verdicts import (
+    ALPHA,
+    HOLDS,
+    NOT_HERE,
+    PARTLY,
+    Difference,
+    Finding,
+    Judged,
+    judge,
+    told,
+    usable,
+)
+
+Place = tuple[str, str, str]  # method, corpus, setting
+Rows = Mapping[Place, Sequence[Row]]
+Pairs = Sequence[Sequence[str]]
+
+
+def better(
+    table: Table,
+    rows: Rows,
+    measure: str,
+    pairs: Pairs = (),
+    settings: Sequence[str] = (),
+    corpora: Sequence[str] = (),
+    need: Literal["half", "most", "all"] = "half",
+    alpha: float = ALPHA,
+    sign: int = 0,
+) -> Finding | None:
+    """Holds where every mean difference favours the first and at least half are confirmed; partly where one or more is
+    confirmed; not here where none is. Where the claim says "usually", most must be confirmed; where it says
+    "significant", all."""
+    side = sign or table.measure(measure).better or 1
+    places = list(of_settings(table, settings) if settings else of_pairs(table, pairs, corpora))
+    judged = judge(usable(list(differences(table, rows, places, measure, side))), alpha)
+    if not judged.tests:
+        return None
+    words = told(judged, table.measure(measure), alpha, len(places))
+    if (paper := printed_side(table, places, measure, side)) is not None:
+        words += f"; in the paper's own numbers {paper[0]} of {paper[1]} are in favour"
+    return Finding(verdict(judged, need), words)
+
+
+def verdict(judged: Judged, need: str) -> str:
+    many, count = judged.confirmed, len(judged.tests)
+    enough = {"half": judged.favour == count and 2 * many >= count, "most": 2 * many > count, "all": many == count}
+    return HOLDS if enough[need] else PARTLY if many else NOT_HERE
+
+
+def of_pairs(table: Table, pairs: Pairs, corpora: Sequence[str]) -> Iterator[tuple[Place, Place]]:
+    there = {cell.key for cell in table.cells()}
+    for corpus in corpora or table.corpora:
+        for setting in table.settings:
+            for one, other in pairs:
+                if {(one, corpus, setting), (other, corpus, setting)} <= there:
+                    yield (one, corpus, setting), (other, corpus, setting)
+
+
+def of_settings(table: Table, settings: Sequence[str]) -> Iterator[tuple[Place, Place]]:
+    one, other = settings
+    for cell in table.cells():
+        if cell.setting == one:
+            yield cell.key, (cell.method, cell.corpus.name, other)
+
+
+def differences(
+    table: Table, rows: Rows, places: Iterable[tuple[Place, Place]], measure: str, side: int
+) -> Iterator[Difference]:
+    for one, other in places:
+        found = paired(*(signed_values(rows, place, measure, side) for place in (one, other)))
+        if found is not None:
+            yield Difference(named(table, one, other), found)
+
+
+def signed_values(rows: Rows, place: Place, measure: str, side: int) -> dict[int, float]:
+    return {seed: side * value for seed, value in by_seed(rows.get(place, ()), measure).items()}
+
+
+def named(table: Table, one: Place, other: Place) -> str:
+    against = table.methods[other[0]].title if one[0] != other[0] else table.settings[other[2]].title
+    return f"{title(table, one)} − {against}, {table.corpora[one[1]].title}"
+
+
+def printed_side(
+    table: Table, places: Iterable[tuple[Place, Place]], measure: str, side: int
+) -> tuple[int, int] | None:
+    """How many of the printed differences favour the first, of how many."""
+    found = []
+    for one, other in places:
+        if measure in table.corpora[one[1]].measures:
+            ours, theirs = (table.printed_value(place, measure) for place in (one, other))
+            if ours is not None and theirs is not None:
+                found.append(side * (ours - theirs) > 0)
+    return (sum(found), len(found)) if found else None
+
+
+def same(table: Table, rows: Rows, measure: str, pairs: Pairs, corpora: Sequence[str] = ()) -> Finding | None:
+    """Holds where no difference is confirmed on either side; partly where at most half are; else not here. That none is
+    confirmed does not prove that there is none: the intervals say how large it may be."""
+    places = list(of_pairs(table, pairs, corpora))
+    judged = judge(usable(list(differences(table, rows, places, measure, 1))))
+    if not judged.tests:
+        return None
+    sure = judged.confirmed + judged.opposed
+    found = HOLDS if not sure else PARTLY if 2 * sure <= len(judged.tests) else NOT_HERE
+    return Finding(found, told(judged, table.measure(measure), ALPHA, len(places)))
+
+
+def larger_gain(table: Table, rows: Rows, measure: str, pairs: Pairs, on: Pairs) -> Finding | None:
+    """The gain of the first method over the second on one corpus minus that on another: as for "better"."""
+    side, tests = table.measure(measure).better or 1, []
+    for first, second in pairs:
+        for one, other in on:
+            found = paired(*(gains(rows, first, second, corpus, measure, side) for corpus in (one, other)))
+            if found is not None:
+                names = (table.methods[first].title, table.corpora[one].title, table.corpora[other].title)
+                tests.append(Difference("{}, {} − {}".format(*names), found))
+    return of_differences(tests, table.measure(measure), len(pairs) * len(on))
+
+
+def gains(rows: Rows, first: str, second: str, corpus: str, measure: str, side: int) -> dict[int, float]:
+    one, other = (signed_values(rows, (method, corpus, ""), measure, side) for method in (first, second))
+    return {seed: one[seed] - other[seed] for seed in one.keys() & other.keys()}
+
+
+def lower_on(
+    table: Table,
+    rows: Rows,
+    measure: str,
+    on: Pairs,
+    methods: Sequence[str] = (),
+) -> Finding | None:
+    """A value on one corpus against that on another, the smaller favouring the claim: as for "better"."""
+    tests, several = [], list(methods or table.methods)
+    for method in several:
+        for one, other in on:
+            high, low = (by_seed(rows.get((method, corpus, ""), ()), measure) for corpus in (other, one))
+            if (found := paired(high, low)) is not None:
+                names = (table.methods[method].title, table.corpora[other].title, table.corpora[one].title)
+                tests.append(Difference("{}, {} − {}".format(*names), found))
+    return of_differences(tests, table.measure(measure), len(several) * len(on))
+
+
+def heavier(
+    table: Table, rows: Rows, corpus: str, methods: Sequence[str], word: str, than: Sequence[str]
+) -> Finding | None:
+    """The weight of one word of a drawn text minus that of others, over seeds: as for "better"."""
+    tests = []
+    for method in methods:
+        for other in than:
+            weights = [weights_of(rows.get((method, corpus, ""), ()), form) for form in (word, other)]
+            if (found := paired(*weights)) is not None:
+                tests.append(Difference(f"{table.methods[method].title}, “{word}” − “{other}”", found))
+    return of_differences(tests, Measure("weight", 1, 3), len(methods) * len(than))
+
+
+def weights_of(rows: Sequence[Row], word: str) -> dict[int, float]:
+    found = {}
+    for row in rows:
+        tokens = [token for text in row.get("texts", ()) for token in text["tokens"]]
+        own = [token["weight"] for token in tokens if token["text"].lower() == word]
+        if own:
+            found[row["seed"]] = sum(own)
+    return found
+
+
+def of_differences(tests: Sequence[Difference], measure: Measure, planned: int) -> Finding | None:
+    judged = judge(usable(tests))
+    if not judged.tests:
+        return None
+    return Finding(verdict(judged, "half"), told(judged, measure, ALPHA, planned))

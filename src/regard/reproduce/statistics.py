@@ -1,0 +1,93 @@
+"""Means with intervals over seeds, and tests between methods that are paired by seed.
+
+Student's t interval and paired t-test; Wilcoxon's signed-rank test beside it where there are six pairs or more (with
+fewer no p below 0.05 is possible); Holm's correction (1979) over all comparisons of a table.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+CONFIDENCE = 0.95
+FEWEST = 6  # pairs for Wilcoxon's test
+
+
+class Interval(NamedTuple):
+    n: int
+    mean: float
+    half: float | None  # of the 95 % interval; None of a single value
+
+    @property
+    def low(self) -> float:
+        return self.mean - (self.half or 0.0)
+
+    @property
+    def high(self) -> float:
+        return self.mean + (self.half or 0.0)
+
+
+class Paired(NamedTuple):
+    difference: Interval
+    p: float | None  # None with fewer than two pairs
+    wilcoxon: float | None
+
+
+def interval(values: Sequence[float]) -> Interval | None:
+    """Mean and half of its 95 % interval; None where there are no values."""
+    n = len(values)
+    if not n:
+        return None
+    mean = math.fsum(values) / n
+    if n == 1:
+        return Interval(1, mean, None)
+    from scipy.special import stdtrit  # type: ignore[import-untyped]
+
+    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1))
+    return Interval(n, mean, float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * deviation / math.sqrt(n))
+
+
+def paired(one: Mapping[int, float], other: Mapping[int, float]) -> Paired | None:
+    """`one` minus `other` over the seeds that both have; None where they share none."""
+    differences = [one[seed] - other[seed] for seed in sorted(one.keys() & other.keys())]
+    found = interval(differences)
+    if found is None:
+        return None
+    return Paired(found, t_test(differences), signed_rank(differences))
+
+
+def t_test(differences: Sequence[float]) -> float | None:
+    """Two-sided p of the mean difference being 0."""
+    n = len(differences)
+    if n < 2:
+        return None
+    mean = math.fsum(differences) / n
+    squares = math.fsum((value - mean) ** 2 for value in differences)
+    if squares <= 1e-24 * max(1.0, mean**2):  # all alike: what is left is rounding
+        return 1.0 if mean == 0 else 0.0
+    from scipy.special import stdtr
+
+    return float(2 * stdtr(n - 1, -abs(mean) / math.sqrt(squares / (n - 1) / n)))
+
+
+def signed_rank(differences: Sequence[float]) -> float | None:
+    """Two-sided p, exact but for ties; pairs without a difference are left out."""
+    moved = [value for value in differences if value]
+    if len(moved) < FEWEST:
+        return None
+    from scipy.stats import wilcoxon  # type: ignore[import-untyped]
+
+    tied = len({abs(value) for value in moved}) < len(moved)
+    return float(wilcoxon(moved, method="approx" if tied else "exact").pvalue)
+
+
+def holm(values: Sequence[float | None]) -> list[float | None]:
+    """Each p corrected for the number of tests; those that could not be made don't count."""
+    order = sorted((p, place) for place, p in enumerate(values) if p is not None)
+    corrected: list[float | None] = [None] * len(values)
+    highest = 0.0
+    for rank, (p, place) in enumerate(order):
+        highest = max(highest, min(1.0, (len(order) - rank) * p))
+        corrected[place] = highest
+    return corrected

@@ -1,0 +1,168 @@
+"""A table to reproduce: methods × corpora × settings, what the paper prints, what is compared and what is drawn.
+
+Options go [options] < corpus < method < tuned (of one corpus and method) < setting. `reading.py` makes these of a TOML.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from regard.reproduce.kinds import KINDS, Kind
+from regard.reproduce.measures import MEASURES, Measure
+
+Options = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A row of the table."""
+
+    name: str
+    title: str
+    options: Options
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Columns of the table, one for each of its measures."""
+
+    name: str
+    title: str
+    options: Options
+    measures: tuple[str, ...]
+    seeds: int
+    train: str | None = None
+    dev: str | None = None
+    test: str | None = None
+    hold_out: float = 0.0  # the part of the training texts that serves as dev, the same for all seeds and methods
+    hold_out_by: str | None = None  # whole groups of this column, such as all reviews of a film
+    make: str | None = None  # how the texts are changed, or made up
+    keys: Options = field(default_factory=dict)  # of what changes them
+    skip: tuple[str, ...] = ()  # methods, settings or METHOD/SETTING without a cell here
+
+    def definition(self) -> dict[str, Any]:
+        """What decides which texts are read."""
+        names = ("train", "dev", "test", "hold_out", "hold_out_by", "make")
+        told = {name: getattr(self, name) for name in names if getattr(self, name)}
+        return {**told, **({"keys": dict(self.keys)} if self.keys else {})}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The third axis, where there is one; else a single setting without name or options."""
+
+    name: str = ""
+    title: str = ""
+    options: Options = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Compare:
+    """`method` (at `setting`) is tested against `against` (at `against_setting`), paired by seed."""
+
+    method: str
+    against: str
+    setting: str | None = None  # None: every setting against itself
+    against_setting: str | None = None
+    corpora: tuple[str, ...] = ()  # none: all
+    measures: tuple[str, ...] = ()  # none: all that have a better side
+
+
+@dataclass(frozen=True)
+class Figure:
+    name: str
+    kind: str
+    title: str = ""
+    value: str = ""  # path: what a row's history calls it
+    measure: str = ""
+    option: str = ""  # settings: the option along the axis
+    axis: str = ""  # settings: what to call it
+    corpora: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    panels: str = ""  # corpora or none
+    log: bool = False  # the axis of the option by its logarithm
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One method on one corpus at one setting; what a worker needs to know of it."""
+
+    kind: str
+    method: str
+    corpus: Corpus
+    setting: str
+    options: dict[str, Any]
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.method, self.corpus.name, self.setting
+
+    @property
+    def name(self) -> str:
+        return "/".join(filter(None, (self.corpus.name, self.method, self.setting)))
+
+    @property
+    def fingerprint(self) -> str:
+        """Tells whether a result belongs to this definition: the kind, all options and what is read."""
+        told = json.dumps([self.kind, self.options, self.corpus.definition()], sort_keys=True)
+        return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Table:
+    name: str  # PAPER/TABLE
+    path: Path
+    title: str
+    where: str  # in the paper
+    kind: str
+    seeds: int
+    measures: tuple[str, ...]
+    first: tuple[str, ...]
+    note: str
+    options: Options
+    methods: Mapping[str, Method]
+    corpora: Mapping[str, Corpus]
+    settings: Mapping[str, Setting]
+    printed: Mapping[str, Mapping[str, tuple[float, ...]]]  # corpus -> METHOD or METHOD/SETTING -> numbers
+    tuned: Mapping[str, Mapping[str, Options]]  # corpus -> method -> options
+    compare: tuple[Compare, ...]
+    figures: tuple[Figure, ...]
+
+    @property
+    def stem(self) -> str:
+        return self.path.stem
+
+    @property
+    def does(self) -> Kind:
+        return KINDS[self.kind]
+
+    def cells(self) -> Iterator[Cell]:
+        """In the order of corpora, so that texts are read once."""
+        for corpus in self.corpora.values():
+            for method in self.methods.values():
+                for setting in self.settings.values():
+                    if not {method.name, setting.name, f"{method.name}/{setting.name}"} & set(corpus.skip):
+                        yield Cell(
+                            self.kind, method.name, corpus, setting.name, self.options_of(corpus, method, setting)
+                        )
+
+    def options_of(self, corpus: Corpus, method: Method, setting: Setting) -> dict[str, Any]:
+        tuned = self.tuned.get(corpus.name, {}).get(method.name, {})
+        return {**self.options, **corpus.options, **method.options, **tuned, **setting.options}
+
+    def measure(self, name: str) -> Measure:
+        return {**MEASURES, **self.does.measures}[name]
+
+    def printed_value(self, key: tuple[str, str, str], measure: str) -> float | None:
+        """What the paper prints, in our units (shares from 0 to 1)."""
+        method, corpus, setting = key
+        told = self.printed.get(corpus, {})
+        numbers = told.get(f"{method}/{setting}" if setting else method, ())
+        place = self.corpora[corpus].measures.index(measure)
+        return numbers[place] / self.measure(measure).factor if place < len(numbers) else None

@@ -1,0 +1,96 @@
+"""Who may be read when a rating is guessed: others, and never the review itself."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from regard.data.meetings import Known, Meeting, coverage
+from regard.data.ratings import Rating, read_ratings
+from regard.errors import InputError
+
+ANN_CUP = Rating("ann", "cup", 4, "a fine cup", 1)
+ANN_HAT = Rating("ann", "hat", 2, "a poor hat", 2)
+BOB_CUP = Rating("bob", "cup", 5, "the best cup", 3)
+ANN_CUP_AGAIN = Rating("ann", "cup", 5, "still a fine cup", 4)
+NOBODY_CUP = Rating(None, "cup", 1, "broken", 5)
+NOBODY_HAT = Rating(None, "hat", 3, "so so", 6)
+KNOWN = Known([ANN_CUP, ANN_HAT, BOB_CUP, ANN_CUP_AGAIN, NOBODY_CUP, NOBODY_HAT])
+
+
+@pytest.mark.parametrize(
+    ("rating", "user", "item", "group"),
+    [
+        (ANN_CUP, (1,), (2, 4), "both"),  # neither itself nor what Ann said of the cup another time
+        (ANN_HAT, (0, 3), (5,), "both"),
+        (BOB_CUP, (), (0, 3, 4), "item"),
+        (NOBODY_CUP, (), (0, 2, 3), "item"),  # those without a name are not one person
+        (Rating("ann", "pen", 3, "new"), (0, 1, 3), (), "user"),
+        (Rating("eve", "pen", 3, "new"), (), (), "neither"),
+        (Rating(None, None, 3, "new"), (), (), "neither"),
+    ],
+)
+def test_the_others_are_read(rating: Rating, user: tuple[int, ...], item: tuple[int, ...], group: str) -> None:
+    meeting = KNOWN.meeting(rating)
+    assert meeting == Meeting(user, item)
+    assert meeting.group == group
+
+
+def test_a_rated_review_stays_out_whatever_its_words_and_rating() -> None:
+    for place, rating in enumerate(KNOWN.ratings):
+        if rating.user is not None:
+            for other in (replace(rating, text="other words"), replace(rating, value=1.5), replace(rating, row=99)):
+                meeting = KNOWN.meeting(other)
+                assert place not in meeting.user + meeting.item
+                assert meeting == KNOWN.meeting(rating)
+
+
+def test_the_first_so_many_are_read_and_a_side_can_be_left_out() -> None:
+    assert KNOWN.meeting(BOB_CUP, most=2) == Meeting((), (0, 3))
+    assert KNOWN.meeting(ANN_HAT, most=1) == Meeting((0,), (5,))
+    assert KNOWN.meeting(ANN_HAT, side="user") == Meeting((0, 3), ())
+    assert KNOWN.meeting(ANN_HAT, side="item") == Meeting((), (5,))
+
+
+def test_coverage_counts_every_group() -> None:
+    meetings = [KNOWN.meeting(rating) for rating in (ANN_CUP, ANN_HAT, BOB_CUP, Rating("eve", "pen", 1, ""))]
+    assert coverage(meetings) == {"both": 2, "user": 0, "item": 1, "neither": 1}
+
+
+def test_ratings_are_read_with_their_names(tmp_path: Path) -> None:
+    rows = [
+        {"user": 7, "item": "B01", "rating": 2.0, "text": "a fine cup"},
+        {"user": None, "item": "B01", "rating": 4.5, "text": "a poor hat"},
+    ]
+    path = tmp_path / "reviews.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert read_ratings(path) == [
+        Rating("7", "B01", 2.0, "a fine cup", 1),
+        Rating(None, "B01", 4.5, "a poor hat", 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rating", "found"), [("good", "'good' is found; a finite number"), (None, "label is missing")]
+)
+def test_a_rating_that_is_no_number_is_told_with_its_place(tmp_path: Path, rating: object, found: str) -> None:
+    path = tmp_path / "reviews.jsonl"
+    rows = [
+        {"user": "u", "item": "i", "rating": 1, "text": "one"},
+        {"user": "u", "item": "i", "rating": rating, "text": "two"},
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(InputError, match=found) as told:
+        read_ratings(path)
+    assert "row 2" in str(told.value)
+    assert "'rating'" in str(told.value)
+
+
+def test_a_missing_column_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "reviews.csv"
+    path.write_text("user,rating,text\nu,1,one\nv,2,two\n")
+    with pytest.raises(InputError, match="item"):
+        read_ratings(path)

@@ -1,0 +1,90 @@
+"""Plots: round ticks, everything inside its panel, labels that don't cover each other."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from regard.report.axes import Axis, apart, log_ticks, number, span, ticks
+from regard.report.plots import Curve, Dot, Panel, dots, lines
+
+NAME = "{http://www.w3.org/2000/svg}"
+
+
+def curve(name: str, *values: float) -> Curve:
+    x = tuple(float(k) for k in range(1, len(values) + 1))
+    return Curve(name, x, values, tuple(value - 0.5 for value in values), tuple(value + 0.5 for value in values))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0.0, 1.0, [0, 0.2, 0.4, 0.6, 0.8, 1]),
+        (61.2, 64.9, [62, 63, 64]),
+        (0.981, 1.052, [1, 1.02, 1.04]),
+        (-3.0, 12.0, [-2.5, 0, 2.5, 5, 7.5, 10]),
+    ],
+)
+def test_ticks_are_round_and_within_the_range(low: float, high: float, expected: list[float]) -> None:
+    assert ticks(low, high) == pytest.approx(expected)
+
+
+def test_ticks_of_a_logarithm() -> None:
+    assert log_ticks(0.1, 5, 7) == pytest.approx([0.1, 0.2, 0.5, 1, 2, 5])
+    assert log_ticks(1, 1e6, 7) == pytest.approx([1, 10, 100, 1e3, 1e4, 1e5, 1e6])
+    assert Axis(1, 100, 0, 10, log=True)(10) == pytest.approx(5)
+
+
+def test_a_range_is_never_empty() -> None:
+    for values in ([3.0], [0.0, 0.0], [-1.0]):
+        low, high = span(values)
+        assert low < min(values) <= max(values) < high
+
+
+def test_labels_are_moved_apart_in_their_order() -> None:
+    moved = apart([50, 51, 52, 10], 14, 0, 100)
+    assert moved[3] == 10
+    assert [moved[0], moved[1], moved[2]] == [50, 64, 78]
+    low = apart([95, 96, 97], 14, 0, 100)
+    assert low == [72, 86, 100]
+
+
+def test_lines_stay_inside_and_have_their_names() -> None:
+    svg = lines("A & B", "epoch", "p", [Panel("One", (curve("first", 1, 2, 3), curve("<b>", 3, 1, 2)))], band=True)
+    root = ElementTree.fromstring(svg)
+    width, height = (float(root.attrib[name]) for name in ("width", "height"))
+    words = [element.text for element in root.iter(f"{NAME}text")]
+    assert {"A & B", "One", "first", "<b>", "epoch", "p"} <= set(words)
+    for shape in (*root.iter(f"{NAME}polyline"), *root.iter(f"{NAME}polygon")):
+        for point in shape.attrib["points"].split():
+            x, y = map(float, point.split(","))
+            assert 0 <= x <= width
+            assert 0 <= y <= height
+    assert len(list(root.iter(f"{NAME}polygon"))) == 2
+    assert next(iter(root.iter(f"{NAME}rect"))).attrib["fill"] == "#ffffff"
+
+
+def test_one_epoch_is_a_dot() -> None:
+    svg = lines("t", "epoch", "p", [Panel("", (curve("only", 1.0),))], band=True)
+    assert svg.count("<circle") == 1
+
+
+def test_dots_have_intervals_and_hollow_marks() -> None:
+    panel = Panel("Films", dots=(Dot("plain", 60.0, 59.0, 61.0, 70.0), Dot("alone", 65.0, 65.0, 65.0)))
+    svg = dots("t", "Accuracy", [panel], "the paper's number")
+    root = ElementTree.fromstring(svg)
+    circles = [element.attrib for element in root.iter(f"{NAME}circle")]
+    assert [circle["fill"] for circle in circles] == ["#0072b2", "none", "#0072b2", "none"]  # the last is the legend's
+    assert float(circles[1]["cx"]) > float(circles[2]["cx"]) > float(circles[0]["cx"])
+    assert "the paper&#x27;s number" in svg
+
+
+def test_minus_is_a_minus() -> None:
+    assert number(-0.5) == "−0.5"
+    assert number(0.30000000000000004) == "0.3"
+
+
+def test_epochs_are_whole() -> None:
+    assert ticks(0.5, 4.5, whole=True) == [1, 2, 3, 4]
+    assert ticks(0.2, 15.8, 8, whole=True) == [2, 4, 6, 8, 10, 12, 14]

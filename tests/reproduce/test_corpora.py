@@ -1,0 +1,64 @@
+"""The texts of a column: one split for all, whole groups held out, checksums, and missing corpora told at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from regard.errors import InputError
+from regard.records import Example
+from regard.reproduce.corpora import by_groups, check_corpora, checksum, prepare
+from regard.reproduce.tables import Corpus, Table
+
+
+def test_whole_groups_are_held_out(toy: Table, corpora: Path) -> None:
+    """60 texts of ten places, six each: a fifth are two whole places."""
+    cell = next(cell for cell in toy.cells() if cell.corpus.name == "meals")
+    parts = prepare(cell.corpus, cell.options).parts
+    kept, held = list(parts.train), list(parts.dev or ())
+    assert (len(kept), len(held)) == (48, 12)
+    places = [{(example.row - 1) % 10 for example in several} for several in (kept, held)]
+    assert len(places[1]) == 2
+    assert not places[0] & places[1]
+
+
+def test_the_same_texts_for_every_method_and_read_once(toy: Table, corpora: Path) -> None:
+    found = [prepare(cell.corpus, cell.options) for cell in toy.cells() if cell.corpus.name == "meals"]
+    assert found[0] is found[1]
+
+
+def test_files_are_told_by_their_checksums(toy: Table, corpora: Path) -> None:
+    cell = next(toy.cells())
+    data = prepare(cell.corpus, cell.options).data
+    assert data["films/train.jsonl"] == checksum(corpora / "films" / "train.jsonl")
+    assert set(data) == {"films/train.jsonl", "films/dev.jsonl", "films/test.jsonl"}
+    assert len(checksum(corpora / "films")) == 16  # a folder of classes
+
+
+def test_one_group_cannot_be_split() -> None:
+    examples = [Example("a", "0", 1), Example("b", "1", 2)]
+    with pytest.raises(InputError, match="1 groups found"):
+        by_groups(examples, {1: "x", 2: "x"}, 0.5)
+    kept, held = by_groups(examples, {1: "x", 2: "y"}, 0.1)
+    assert len(kept) == len(held) == 1
+
+
+def test_a_made_up_corpus_needs_no_file() -> None:
+    made = Corpus("made", "Made", {}, ("accuracy",), 1, make="synthetic", keys={"texts": 40})
+    parts = prepare(made, {}).parts
+    assert [len(list(part or ())) for part in (parts.train, parts.dev, parts.test)] == [40, 8, 8]
+
+
+def test_all_missing_corpora_are_named_at_once(
+    toy: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, corpora: Path
+) -> None:
+    check_corpora(toy.cells(), toy.name)
+    monkeypatch.setenv("REGARD_DATA", str(tmp_path))
+    with pytest.raises(
+        InputError, match=r"toy/table needs films, meals, not found in the folder that REGARD_DATA names"
+    ):
+        check_corpora(toy.cells(), toy.name)
+    monkeypatch.delenv("REGARD_DATA")
+    with pytest.raises(InputError, match=r"REGARD_DATA is not set; .* `regard datasets NAME` tells where"):
+        check_corpora(toy.cells(), toy.name)

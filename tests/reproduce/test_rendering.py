@@ -1,0 +1,153 @@
+"""What is rendered: means beside the paper's numbers, marks, comparisons, sources; nothing that breaks the format."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from toys import TOML
+
+from regard.reproduce.kinds import KINDS
+from regard.reproduce.reading import read_table
+from regard.reproduce.rendering import rendered
+from regard.reproduce.results import match
+from regard.reproduce.sheet import make_sheet
+from regard.reproduce.tables import Table
+
+Make = Callable[[Table, int], list[dict[str, Any]]]
+
+
+def test_means_intervals_the_paper_and_the_best(toy: Table, rows_of: Make) -> None:
+    """films/plain: 50 and 51 %, mean 50.5, half 12.706 · 0.7071 / √2 = 6.35. films/affine has the highest, 52.5."""
+    shown = rendered(toy, match(toy, rows_of(toy, 2)))["table.md"].splitlines()
+    assert "# A toy (Table 9 of the paper)" in shown
+    plain = next(line for line in shown if line.startswith("| Plain | "))
+    assert plain.startswith("| Plain | 50.50 ± 6.35 | 80.25 | 39.00 ± 12.71 | 79.50 | 53.50 ± 6.35 |")
+    affine = next(line for line in shown if line.startswith("| Affine | "))
+    assert affine.startswith("| Affine | **52.50 ± 6.35** |  | **41.00 ± 12.71** |  |  |")
+
+
+def test_failures_and_fewer_seeds_are_marked(toy: Table, rows_of: Make) -> None:
+    rows = rows_of(toy, 3)
+    rows = [row for row in rows if not (row["method"] == "plain" and row["seed"] == 2)]
+    broken = next(row for row in rows if row["method"] == "affine")
+    del broken["values"]
+    broken["error"] = "it broke"
+    shown = rendered(toy, match(toy, rows))["table.md"]
+    assert "| Plain | 50.50 ± 6.35 (2 seeds) |" in shown
+    assert "(1 of 3 failed)" in shown
+    assert "- Runs: 13, of which 1 failed" in shown
+
+
+def test_comparisons_are_paired_and_corrected(toy: Table, rows_of: Make) -> None:
+    sheet = make_sheet(toy, match(toy, rows_of(toy, 3)), None)
+    assert len(sheet.comparisons) == 4  # two corpora, two measures
+    one = sheet.comparisons[0]
+    assert (one.method, one.against, one.corpus, one.measure) == ("plain", "shallow", "films", "accuracy")
+    assert one.found.difference.mean == pytest.approx(-0.01)
+    assert one.words[5].startswith("−1.00 ± 0.00")
+    assert one.words[9] == "+10.25"  # 80.25 − 70
+    assert one.holm == pytest.approx(0.0, abs=1e-6)
+
+
+def test_figures_are_drawn_of_what_there_is(toy: Table, rows_of: Make) -> None:
+    files = rendered(toy, match(toy, rows_of(toy, 2)))
+    assert set(files) == {"table-means.svg", "table-loss.svg", "table.tex", "table.html", "table.md"}
+    for name in ("table-means.svg", "table-loss.svg"):
+        root = ElementTree.fromstring(files[name])
+        assert root.find("{http://www.w3.org/2000/svg}title") is not None
+    assert "![A toy: loss](table-loss.svg)" in files["table.md"]
+    without = [{**row, "history": {}} for row in rows_of(toy, 2)]
+    assert "table-loss.svg" not in rendered(toy, match(toy, without))
+
+
+def test_a_setting_along_an_axis(tmp_path: Path, rows_of: Make) -> None:
+    text = TOML + "".join(f"[settings.l{k}]\nlr = 0.{k}\n" for k in (1, 2, 4))
+    text += '[[figure]]\nname = "rates"\nkind = "settings"\noption = "lr"\n'
+    path = tmp_path / "table.toml"
+    path.write_text(text, encoding="utf-8")
+    table = read_table(path, "toy/table")
+    drawn = rendered(table, match(table, rows_of(table, 2)))["table-rates.svg"]
+    assert drawn.count("<polyline") == 5  # three methods on films, two on meals
+    assert drawn.count(">Films<") == 1
+
+
+class Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.outside: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.outside += [value or "" for name, value in attrs if name in ("src", "href") and value != "data:,"]
+
+
+def test_names_from_outside_stay_words_in_every_format(toy: Table, rows_of: Make) -> None:
+    nasty = "<script>alert(1)</script> 100% | a_b & #1 \\end"
+    method = replace(toy.methods["plain"], title=nasty)
+    table = replace(toy, methods={**toy.methods, "plain": method}, title=nasty, note=nasty)
+    files = rendered(table, match(table, rows_of(table, 2)))
+    page = Tags()
+    page.feed(files["table.html"])
+    assert "script" not in page.tags
+    assert not page.outside, "the page needs nothing but itself"
+    assert len(files["table.html"]) < 60_000
+    line = next(line for line in files["table.md"].splitlines() if "script" in line and line.startswith("|"))
+    assert len(re.findall(r"(?<!\\)\|", line)) == 1 + 1 + 6  # the edge, the name, four of films and two of meals
+    assert r"100\% | a\_b \& \#1 \textbackslash{}end" in files["table.tex"]
+    for name in ("table-means.svg", "table-loss.svg"):
+        ElementTree.fromstring(files[name])
+
+
+def test_latex_has_as_many_cells_in_every_row(toy: Table, rows_of: Make) -> None:
+    text = rendered(toy, match(toy, rows_of(toy, 2)))["table.tex"]
+    rows = [line for line in text.split(r"\midrule")[1].split(r"\bottomrule")[0].splitlines() if line.endswith(r"\\")]
+    assert {len(re.findall(r"(?<!\\)&", row)) for row in rows} == {6}
+    assert r"\begin{tabular}{lrrrrrr}" in text
+    assert r"Shallow \& quick" in text
+
+
+def test_the_sources_tell_versions_data_and_time(toy: Table, rows_of: Make) -> None:
+    rows = rows_of(toy, 2)
+    rows[0]["data"] = {"films/train.jsonl": "other"}
+    told = rendered(toy, match(toy, rows))["table.md"]
+    assert "- Command: `regard reproduce toy/table`" in told
+    assert "- Seeds: 0–1" in told
+    assert "- Time: 20 s of runs in all" in told
+    assert "`films/train.jsonl abc and other (runs differ!)`" in told
+
+
+def test_a_table_without_rows_is_a_table_of_the_papers_numbers(toy: Table) -> None:
+    shown = rendered(toy, match(toy, []))["table.md"]
+    assert "No results yet" in shown
+    assert "| Plain |  | 80.25 |  | 79.50 |" in shown
+
+
+def test_other_data_than_the_published_is_told(toy: Table, rows_of: Make) -> None:
+    own, published = rows_of(toy, 1), rows_of(toy, 1)
+    for row in own:
+        row["data"] = {"films/train.jsonl": "other", "films/dev.jsonl": "new"}
+    told = rendered(toy, match(toy, own), match(toy, published))["table.md"]
+    assert "not those of the published results: films/train.jsonl." in told
+    assert "not those of" not in rendered(toy, match(toy, own))["table.md"]
+
+
+def test_figures_of_a_kind_are_named_by_their_own_title(toy: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = {"own": "<svg><title>A &amp; B</title></svg>"}
+    monkeypatch.setitem(KINDS, "train", replace(KINDS["train"], draw=lambda table, rows: drawn))
+    files = rendered(toy, match(toy, []))
+    assert files["table-own.svg"] == drawn["own"]
+    assert "![A & B](table-own.svg)" in files["table.md"]
+
+
+def test_equal_means_are_best_together(toy: Table, rows_of: Make) -> None:
+    rows = [{**row, "values": {"accuracy": 0.5, "macro_f": 0.4}} for row in rows_of(toy, 2)]
+    shown = rendered(toy, match(toy, rows))["table.md"]
+    assert shown.count("**50.00 ± 0.00**") == 5

@@ -1,0 +1,60 @@
+"""Intervals, paired tests and Holm's correction, against hand arithmetic and an independent library."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from scipy import stats
+
+from regard.reproduce.statistics import holm, interval, paired, signed_rank, t_test
+
+
+def test_the_interval_of_a_mean() -> None:
+    """80, 81 and 82: the mean is 81, the deviation 1, and t of two degrees of freedom 4.303: 4.303 / √3 = 2.484."""
+    found = interval([80, 81, 82])
+    assert found is not None
+    assert (found.n, found.mean) == (3, 81)
+    assert found.half == pytest.approx(4.30265 / math.sqrt(3), abs=1e-5)
+    assert (found.low, found.high) == (pytest.approx(78.516, abs=1e-3), pytest.approx(83.484, abs=1e-3))
+
+
+def test_one_value_has_no_interval_and_none_no_mean() -> None:
+    assert interval([]) is None
+    found = interval([3.0])
+    assert found == (1, 3.0, None)
+    assert found.low == found.high == 3.0
+
+
+def test_only_seeds_that_both_have_are_compared() -> None:
+    found = paired({0: 3.0, 1: 5.0, 2: 9.0, 7: 100.0}, {0: 1.0, 1: 2.0, 2: 5.0, 8: -100.0})
+    assert found is not None
+    assert found.difference.n == 3
+    assert found.difference.mean == pytest.approx((2 + 3 + 4) / 3)
+    assert found.p == pytest.approx(stats.ttest_rel([3, 5, 9], [1, 2, 5]).pvalue, rel=1e-9)
+    assert paired({0: 1.0}, {1: 1.0}) is None
+
+
+def test_a_t_test_needs_two_pairs_and_bears_no_spread() -> None:
+    assert t_test([1.0]) is None
+    assert t_test([0.0, 0.0]) == 1.0
+    assert t_test([0.1, 0.1, 0.1]) == 0.0
+    assert t_test([-1.0, 1.0]) == pytest.approx(1.0)
+    assert t_test([1.0, 2.0, 3.0]) == t_test([-1.0, -2.0, -3.0])
+
+
+def test_six_pairs_of_one_sign_are_the_fewest_that_wilcoxon_can_tell() -> None:
+    """All six above 0: of 2⁶ signs two are as extreme, 2/64."""
+    assert signed_rank([1, 2, 3, 4, 5]) is None
+    assert signed_rank([1, 2, 3, 4, 5, 6]) == pytest.approx(2 / 64)
+    assert signed_rank([0, 1, 2, 3, 4, 5]) is None
+    tied = signed_rank([1, 1, 1, 1, 1, 1, -1])
+    assert tied is not None
+    assert 0 < tied < 1
+
+
+def test_holm_multiplies_the_smallest_most_and_never_falls() -> None:
+    """0.01·3, then 0.02·2 = 0.04, then 0.03·1, which may not be below 0.04."""
+    assert holm([0.03, 0.01, None, 0.02]) == [pytest.approx(0.04), pytest.approx(0.03), None, pytest.approx(0.04)]
+    assert holm([0.6, 0.9]) == [1.0, 1.0]
+    assert holm([]) == []

@@ -1,0 +1,108 @@
+"""The Evidence page is what the claims and the results give, and every claim says how it is tested."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from regard.errors import InputError
+from regard.reproduce.claims import Claim, Claims, read_claim, read_claims
+from regard.reproduce.evidence import Book, finding, is_whole, page, unknown_names
+from regard.reproduce.results import append, complete
+from regard.reproduce.verdicts import HOLDS, LATER, VERDICTS
+
+ROOT = Path(__file__).parent.parent
+FOLDER = ROOT / "experiments"
+CLAIMS = read_claims(FOLDER / "evidence.toml")
+SOURCES = {"paper": "A paper"}
+PART = {"source": "paper", "claim": "It is so", "where": "§1"}
+
+
+@pytest.fixture(scope="module")
+def book() -> Book:
+    return Book(FOLDER)
+
+
+def test_the_page_is_up_to_date(book: Book) -> None:
+    committed = (ROOT / "docs" / "evidence.md").read_text(encoding="utf-8")
+    assert committed == page(CLAIMS, book), "`make evidence` writes it anew"
+
+
+def test_every_source_has_claims() -> None:
+    assert {claim.source for claim in CLAIMS.claims} == set(CLAIMS.sources)
+    assert {"apln", "talk", "sun_lu", "supplement", "vat"} <= set(CLAIMS.sources)
+
+
+@pytest.mark.parametrize("claim", CLAIMS.claims, ids=lambda claim: f"{claim.source}: {claim.claim[:40]}")
+def test_every_claim_names_what_tests_it(claim: Claim, book: Book) -> None:
+    if claim.table:
+        assert claim.table in book.names
+        assert not unknown_names(claim, book.table(claim.table))
+        assert finding(claim, book).verdict in VERDICTS
+    elif claim.checked_by:
+        file, _, name = claim.checked_by.partition("::")
+        tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+        assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    else:
+        assert claim.because or claim.planned.count("/") == 1
+        assert claim.source != "apln" or not claim.planned, "APLN's claims are measured here"
+
+
+def test_no_claim_stands_twice() -> None:
+    told = [(claim.source, claim.claim, claim.where) for claim in CLAIMS.claims]
+    assert len(set(told)) == len(told)
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ({"planed": "a/b"}, "unknown key 'planed'"),
+        ({"source": "other", "planned": "a/b"}, "source = 'other'"),
+        ({"claim": "", "planned": "a/b"}, "has no `claim`"),
+        ({}, "needs one of"),
+        ({"planned": "a/b", "checked_by": "c"}, "needs one of"),
+        ({"verdict": "holds"}, "needs `because`"),
+        ({"verdict": "true", "because": "so"}, "known are holds"),
+        ({"test": {"rule": "beter", "table": "a/b"}}, "did you mean 'better'"),
+        ({"test": {"rule": "below", "table": "a/b", "limit": 1}}, "takes no 'limit'"),
+    ],
+)
+def test_a_claim_that_cannot_be_read_is_told(part: dict[str, object], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        read_claim({**PART, **part}, SOURCES, "claims.toml: [[claim]] 1")
+
+
+def test_a_verdict_on_a_part_says_so(tmp_path: Path) -> None:
+    """Two seeds are asked for on two corpora; what a claim does not speak of need not be there."""
+    folder = tmp_path / "experiments" / "paper"
+    folder.mkdir(parents=True)
+    toml = 'seeds = 2\nmeasures = ["norm"]\n[methods.a]\n[corpora.x]\ntrain = "x"\n[corpora.y]\ntrain = "y"\n'
+    (folder / "one.toml").write_text(toml, encoding="utf-8")
+    test = {"rule": "below", "table": "paper/one", "measure": "norm", "bound": 1.0}
+    of_all = read_claim({**PART, "test": test}, SOURCES, "")
+    near = {"rule": "near", "table": "paper/one", "method": "a", "corpora": ["x"], "measure": "norm"}
+    of_x = read_claim({**PART, "test": {**near, "value": 0.5, "within": 0.1}}, SOURCES, "")
+    for corpus, whole in (("x", False), ("y", True)):
+        table = Book(folder.parent).table("paper/one")
+        cell = next(cell for cell in table.cells() if cell.corpus.name == corpus)
+        for seed, norm in enumerate((0.50, 0.51)):  # ± 0.06
+            append(folder / "one.jsonl", complete(cell, table.name, "cpu", {"seed": seed, "values": {"norm": norm}}))
+        book = Book(folder.parent)
+        assert is_whole(of_all, book) is whole
+        assert is_whole(of_x, book)
+        said = page(Claims(SOURCES, [of_all]), book)
+        assert f"**{HOLDS}**{'' if whole else ' so far'} |" in said
+
+
+def test_what_is_not_measured_yet_says_so_by_itself(tmp_path: Path) -> None:
+    folder = tmp_path / "experiments" / "paper"
+    folder.mkdir(parents=True)
+    (folder / "one.toml").write_text('measures = ["norm"]\n[methods.a]\n[corpora.x]\ntrain = "x"\n', encoding="utf-8")
+    book = Book(folder.parent)
+    test = {"rule": "below", "table": "paper/one", "measure": "norm", "bound": 1.0}
+    claim = read_claim({**PART, "test": test}, SOURCES, "")
+    assert finding(claim, book) == (LATER, "")
+    by_hand = read_claim({**PART, "verdict": HOLDS, "because": "it is arithmetic"}, SOURCES, "")
+    assert finding(by_hand, book) == (HOLDS, "it is arithmetic")

@@ -1,0 +1,137 @@
+"""Two towers learn from other reviews: known effects come out, and the rated review is never seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from regard.config import Config
+from regard.data.ratings import Rating
+from regard.data.synthetic_ratings import World, ideal, world
+from regard.errors import InputError
+from regard.recording import Silent
+from regard.training.fit_pairs import TrainedTowers, fit_pairs
+from regard.training.pair_effects import effects_said
+
+OPTIONS: dict[str, Any] = {
+    "levels": 3,
+    "encoder": "affine,embedding,embedding",
+    "embedding": 12,
+    "hidden": 12,
+    "query": 12,
+    "lr": 0.01,
+    "epochs": 8,
+    "patience": 0,
+    "batch_size": 32,
+    "dropout": 0.1,
+    "device": "cpu",
+}
+WORLD = world(users=60, items=40, each=8, sentences=2, length=4, evidence=3, silent=0.1, slope=2.0, noise=0.3)
+TRAIN, DEV, TEST = WORLD.ratings[:340], WORLD.ratings[340:400], WORLD.ratings[400:]
+
+
+def fitted(**options: Any) -> TrainedTowers:
+    given: dict[str, Any] = {"most": options.pop("most", 6), "side": options.pop("side", "both")}
+    return fit_pairs(Config().override({**OPTIONS, **options}), TRAIN, DEV, Silent(), **given)
+
+
+@pytest.fixture(scope="module")
+def trained() -> TrainedTowers:
+    return fitted()
+
+
+def rmse(said: NDArray[np.float64] | Sequence[float], ratings: Sequence[Rating]) -> float:
+    return float(np.sqrt(np.mean((np.asarray(said) - [rating.value for rating in ratings]) ** 2)))
+
+
+def strangers(seed: int = 9) -> World:
+    return world(
+        users=60, items=40, each=8, sentences=2, length=4, evidence=3, silent=0.1, slope=2.0, noise=0.3, seed=seed
+    )
+
+
+def test_known_effects_are_recovered(trained: TrainedTowers) -> None:
+    spread = rmse(np.full(len(TEST), np.mean([rating.value for rating in TRAIN])), TEST)
+    assert rmse(trained.answers(TEST), TEST) < WORLD.noise + 0.5 * (spread - WORLD.noise)
+    users, items = effects_said(trained)
+    assert np.corrcoef([users[name] for name in WORLD.users], list(WORLD.users.values()))[0, 1] > 0.7
+    assert np.corrcoef([items[name] for name in WORLD.items], list(WORLD.items.values()))[0, 1] > 0.7
+
+
+def test_strangers_are_read_and_not_remembered(trained: TrainedTowers) -> None:
+    other = strangers()
+    among = trained.knowing(other.ratings)
+    spread = rmse(np.full(len(other.ratings), 3.0), other.ratings)
+    best = rmse(ideal(other, other.ratings, among.meetings(other.ratings)), other.ratings)
+    assert best < rmse(among.answers(other.ratings), other.ratings) < 0.8 * spread
+
+
+def test_the_rated_review_is_never_seen(trained: TrainedTowers) -> None:
+    """Neither in training, nor where a rating of the training set is asked for."""
+    before = trained.answers(TRAIN)
+    for place in (0, 7, 99):
+        changed = [*TRAIN]
+        changed[place] = replace(TRAIN[place], text="g1 g2 g3 m1 m2 m3. b1 s1.")
+        among = trained.knowing(changed)
+        after = among.answers(changed)
+        assert after[place] == pytest.approx(before[place], abs=1e-6)
+        others = [k for k, x in enumerate(TRAIN) if x.user == TRAIN[place].user and k != place]
+        assert np.abs(after[others] - before[others]).max() > 1e-4, "the others do read it"
+    asked = [replace(rating, text="b1 b2 b3 s1 s2.") for rating in TEST]
+    assert trained.answers(asked).tolist() == trained.answers(TEST).tolist()
+
+
+def test_the_order_of_questions_changes_no_answer(trained: TrainedTowers) -> None:
+    whole = trained.answers(TEST)
+    assert trained.answers(TEST[::-1])[::-1] == pytest.approx(whole, abs=1e-5)
+    assert trained.answers(TEST[3:4]) == pytest.approx(whole[3:4], abs=1e-5)
+
+
+def test_nobody_known_gives_one_answer_to_all(trained: TrainedTowers) -> None:
+    said = trained.answers([Rating("new", "other", 0.0, "any words"), Rating(None, None, 5.0, "others")])
+    assert said[0] == said[1]
+
+
+def test_one_side_alone_reads_one_side_alone() -> None:
+    trained = fitted(side="user", epochs=2)
+    rating = TEST[0]
+    elsewhere = replace(rating, item=next(name for name in WORLD.items if name != rating.item))
+    mates = [x for x in TRAIN if x.user == rating.user]
+    assert all(x.item not in (rating.item, elsewhere.item) for x in mates)
+    assert trained.answers([rating]) == trained.answers([elsewhere])
+    _, items = effects_said(trained)
+    assert max(items.values()) == min(items.values())
+
+
+def test_the_same_seed_gives_the_same_answers() -> None:
+    one, other, third = (fitted(epochs=1, seed=seed, pooling="apln").answers(TEST) for seed in (1, 1, 2))
+    assert one.tolist() == other.tolist()
+    assert one.tolist() != third.tolist()
+
+
+def test_history_tells_the_norms_of_both_towers() -> None:
+    history = fitted(epochs=1, pooling="apln").metrics["history"]
+    levels = ("words", "sentences", "parts")
+    assert set(history[0]["norms"]) == {f"{side}_{level}" for side in ("user", "item") for level in levels}
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [({"levels": 2}, "levels = 2"), ({"most": 0}, "max_reviews = 0"), ({"lr": 1e6, "clip": 0.0}, "training diverged")],
+)
+def test_what_cannot_be_trained_is_told(change: dict[str, Any], told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        fitted(**change)
+
+
+def test_ratings_that_are_all_alike_are_refused() -> None:
+    alike = [replace(rating, value=3.0) for rating in TRAIN]
+    with pytest.raises(InputError, match="all the same"):
+        fit_pairs(Config().override(OPTIONS), alike, DEV, Silent())
+    with pytest.raises(InputError, match="need dev ratings"):
+        fit_pairs(Config().override(OPTIONS), TRAIN, [], Silent())
