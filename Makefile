@@ -33,7 +33,8 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/engine.py determinism --save
 	$(BIN)/python benchmarks/engine.py stream --save
 	$(BIN)/python -c "import sys, torch; sys.exit(not torch.cuda.is_available())" \
-	  && $(BIN)/python benchmarks/gpu.py --save || echo "no CUDA device: benchmarks/gpu.py is left out"
+	  && $(BIN)/python benchmarks/gpu.py --save && $(BIN)/python benchmarks/stacked.py --save \
+	  || echo "no CUDA device: benchmarks/gpu.py and stacked.py are left out"
 
 # what takes hours: every peer's setting chosen on dev, five seeds of each, and an epoch of a plain BiLSTM
 bench-all: $(VENV)/.bench

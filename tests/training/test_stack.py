@@ -193,6 +193,22 @@ def test_a_seed_that_is_over_keeps_its_best_epoch(monkeypatch: pytest.MonkeyPatc
         same(found, fit_torch(config.override({"seed": seed}), given, Run()))
 
 
+def test_what_is_watched_is_the_mean_of_the_seeds_still_running() -> None:
+    ended: list[dict[str, Any]] = []
+
+    class Watching(Silent):
+        def end(self, record: Any) -> None:
+            ended.append(record)
+
+    config, given = options(encoder="cnn", pooling="apln", norm="sample", epochs=2), parts()
+    found = [one for one in fit_stacked(config, given, SEEDS, Watching()) if isinstance(one, Trained)]
+    assert [record["epoch"] for record in ended] == [1, 2]
+    for number, record in enumerate(ended):
+        own = [one.metrics["history"][number] for one in found]
+        assert record["loss"] == pytest.approx(np.mean([each["loss"] for each in own]))
+        assert record["dev"]["accuracy"] == pytest.approx(np.mean([each["dev"]["accuracy"] for each in own]))
+
+
 gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 
 

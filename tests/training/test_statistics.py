@@ -47,3 +47,15 @@ def test_norms_of_every_level(norm: str, levels: int) -> None:
     found = statistics.as_dict()
     assert list(found["norms"]) == list(found["scores"]) == names
     assert all(found["norms"][name]["mean"] == pytest.approx(2) for name in names)
+
+
+def test_a_norm_a_text_goes_with_its_length() -> None:
+    """Lengths 1, 2 and 4 with norms 3, 6 and 12 lie on a line in logarithms; a text without words takes no part."""
+    statistics = Statistics()
+    for sizes, norms in (([1, 4], [3.0, 12.0]), ([2, 0], [6.0, 99.0])):
+        mask = torch.arange(4) < torch.tensor(sizes).unsqueeze(1)
+        statistics.see(0, torch.zeros(2, 4), mask, torch.tensor(norms).unsqueeze(1))
+    assert statistics.as_dict()["norms"]["words"]["length"] == pytest.approx(1)
+    other = Statistics()
+    other.see(0, torch.zeros(2, 4), torch.ones(2, 4, dtype=torch.bool), torch.tensor([[1.0], [2.0]]))
+    assert "length" not in other.as_dict()["norms"]["words"], "texts of one length say nothing"

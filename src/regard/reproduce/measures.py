@@ -24,6 +24,7 @@ MEASURES = {
     "below_mean": Measure("% below saying the mean", 100, 1),  # the RMSE told otherwise: not compared twice
     "norm": Measure("p"),
     "norm_std": Measure("spread of p"),
+    "norm_length": Measure("p by length", 1, 2),
     "norm_sentences": Measure("p of sentences"),
     "norm_parts": Measure("p of parts"),
     "seconds": Measure("Seconds", 1, 0),

@@ -102,6 +102,8 @@ def told(trained: Trained, prepared: Prepared) -> dict[str, Any]:
     values |= {LEVELS[level]: norm["mean"] for level, norm in norms.items()}
     if norms.get("words", {}).get("std"):
         values["norm_std"] = norms["words"]["std"]  # a norm a text or a feature
+    if "length" in norms.get("words", {}):
+        values["norm_length"] = norms["words"]["length"]
     return {
         "values": values,
         "dev": numbers(metrics.get("dev", {})),

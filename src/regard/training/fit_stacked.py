@@ -130,7 +130,8 @@ def train_stacked(
             scores = measure(task, said[place], (dev or texts).labels)
             if run.add(record, scores, chosen_by_dev=dev is not None):
                 run.best = stack.state(place)
-        recorder.end(mean([run.history[-1] for run in runs if isinstance(run, Progress) and run.epoch == epoch]))
+        if ended := [run.history[-1] for run in runs if isinstance(run, Progress) and run.epoch == epoch]:
+            recorder.end(mean(ended))
     return runs
 
 
@@ -160,7 +161,7 @@ def answers(stack: Stack, task: Task, texts: Sequence[Indexed]) -> tuple[NDArray
             found[place][rows] = task.answers(said[place])
             for level, mask in enumerate(masks):
                 norm = norms[level][place] if level in norms else None
-                own.see(level, scores[level][place].cpu()[mask], norm)
+                own.see(level, scores[level][place].cpu(), mask, norm)
     return found, statistics
 
 
@@ -171,10 +172,10 @@ def seen(output: Output, _: Tensor | None) -> tuple[Tensor, list[Tensor], dict[i
 
 
 def mean(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Of like records, number by number."""
-    return {
-        name: mean([record[name] for record in records])
-        if isinstance(value, dict)
-        else type(value)(np.mean([record[name] for record in records]))
-        for name, value in (records[0] if records else {}).items()
-    }
+    """Number by number, of what all records have."""
+    shared = [name for name in records[0] if all(name in record for record in records)]
+    return {name: mean_of([record[name] for record in records]) for name in shared}
+
+
+def mean_of(values: Sequence[Any]) -> Any:
+    return mean(values) if isinstance(values[0], dict) else type(values[0])(np.mean(values))

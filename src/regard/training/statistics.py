@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 from regard.values import Output
@@ -44,18 +45,38 @@ class Statistics:
     def __init__(self) -> None:
         self.scores: dict[str, Spread] = {}
         self.norms: dict[str, Spread] = {}
+        self.sizes: list[Tensor] = []  # the words of each text beside its own norm, of models that have one a text
+        self.own: list[Tensor] = []
 
     def add(self, output: Output) -> None:
         for level, trace in enumerate(output.traces):
-            self.see(level, trace.pooled.scores[trace.mask], trace.pooled.norm)
+            self.see(level, trace.pooled.scores, trace.mask, trace.pooled.norm)
 
-    def see(self, level: int, scores: Tensor, norm: Tensor | None) -> None:
-        self.scores.setdefault(NAMES[level], Spread()).add(scores)
-        if norm is not None:
-            self.norms.setdefault(NAMES[level], Spread()).add(norm)
+    def see(self, level: int, scores: Tensor, mask: Tensor, norm: Tensor | None) -> None:
+        self.scores.setdefault(NAMES[level], Spread()).add(scores[mask])
+        if norm is None:
+            return
+        self.norms.setdefault(NAMES[level], Spread()).add(norm)
+        if norm.ndim == mask.ndim == 2:  # below the top only rows that were read have a norm, in an order of their own
+            self.sizes.append(mask.sum(-1).cpu())
+            self.own.append(norm[:, 0].detach().cpu())
 
     def as_dict(self) -> dict[str, dict[str, dict[str, float]]]:
         return {
             "scores": {name: spread.as_dict() for name, spread in self.scores.items() if spread.count},
-            "norms": {name: spread.as_dict() for name, spread in self.norms.items() if spread.count},
+            "norms": {
+                name: {**spread.as_dict(), **(self.length() if name == NAMES[0] else {})}
+                for name, spread in self.norms.items()
+                if spread.count
+            },
         }
+
+    def length(self) -> dict[str, float]:
+        """How a text's norm goes with its length: the correlation of their logarithms, where both vary."""
+        if not self.own:
+            return {}
+        sizes, own = torch.cat(self.sizes).double(), torch.cat(self.own).double()
+        both = torch.stack((sizes, own))[:, sizes > 0].log()
+        if both.size(1) < 2 or both.std(1).min() < 1e-9:
+            return {}
+        return {"length": float(torch.corrcoef(both)[0, 1])}
