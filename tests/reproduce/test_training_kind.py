@@ -15,7 +15,9 @@ from regard.errors import InputError
 from regard.recording import Silent
 from regard.reproduce import train
 from regard.reproduce.corpora import Prepared
+from regard.reproduce.plan import Job, Pace, Queue
 from regard.reproduce.tables import Table
+from regard.reproduce.workers import Told, run_here
 from regard.training import fit_stacked
 from regard.training.fit import Parts
 
@@ -71,17 +73,31 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
     return tried
 
 
-def test_out_of_memory_halves_the_seeds_and_goes_on(gpu: list[tuple[int, ...]]) -> None:
-    results = list(train.run_stacked(Config(), Prepared(Parts([]), {}), range(5), Silent()))
-    assert gpu == [(0, 1, 2, 3, 4), (0, 1, 2), (0, 1), (2, 3), (4,)]
-    assert [result["seed"] for result in results] == [0, 1, 2, 3, 4]
-    assert [result.get("error") for result in results] == [None, "training diverged", None, None, None]
-    assert [result["stacked"] for result in results] == [2, 2, 2, 2, 1]
+def outcome(toy: Table, monkeypatch: pytest.MonkeyPatch, seeds: tuple[int, ...]) -> list[Told]:
+    """What a job on that GPU tells, in this process."""
+    monkeypatch.setattr("regard.reproduce.corpora.prepare", lambda *_: Prepared(Parts([]), {}))
+    queue = Queue([Job(next(toy.cells()), seeds)], Pace("cuda"), None)
+    return list(run_here(queue, toy.name, "cuda"))
 
 
-def test_one_seed_that_does_not_fit_is_kept_as_failed(gpu: list[tuple[int, ...]]) -> None:
-    results = list(train.run_stacked(Config(), Prepared(Parts([]), {}), [9, 10], Silent()))
+def test_out_of_memory_halves_the_seeds_and_goes_on(
+    toy: Table, monkeypatch: pytest.MonkeyPatch, gpu: list[tuple[int, ...]]
+) -> None:
+    told = outcome(toy, monkeypatch, (0, 1, 2, 3, 4))
+    assert gpu == [(0, 1, 2, 3, 4), (0, 1, 2), (0, 1), (2,), (3, 4)]
+    rows = [one.content for one in told if one.kind == "row"]
+    assert [row["seed"] for row in rows] == [0, 1, 2, 3, 4]
+    assert [row.get("error") for row in rows] == [None, "training diverged", None, None, None]
+    assert [row["stacked"] for row in rows] == [2, 2, 1, 2, 2]
+    assert "out of memory with 5 seeds at once; going on with 3" in [one.content for one in told if one.kind == "note"]
+
+
+def test_one_seed_that_does_not_fit_is_kept_as_failed(
+    toy: Table, monkeypatch: pytest.MonkeyPatch, gpu: list[tuple[int, ...]]
+) -> None:
+    told = outcome(toy, monkeypatch, (9, 10))
     assert gpu == [(9, 10), (9,), (10,)]
-    assert [result["seed"] for result in results] == [9, 10]
-    assert "out of memory on the GPU with one seed alone" in results[0]["error"]
-    assert "values" in results[1]
+    first, second = [one.content for one in told if one.kind == "row"]
+    assert (first["seed"], second["seed"]) == (9, 10)
+    assert "out of memory on the GPU with one seed alone" in first["error"]
+    assert "values" in second

@@ -23,6 +23,10 @@ class Job:
     cell: Cell
     seeds: tuple[int, ...]
 
+    def halves(self) -> list[Job]:
+        middle = (len(self.seeds) + 1) // 2
+        return [Job(self.cell, self.seeds[:middle]), Job(self.cell, self.seeds[middle:])]
+
     @property
     def name(self) -> str:
         seeds = f"seed {self.seeds[0]}" if len(self.seeds) == 1 else f"{len(self.seeds)} seeds"
@@ -99,6 +103,11 @@ class Queue:
         self.jobs = list(jobs)
         self.pace = pace
         self.end = None if budget is None else time.monotonic() + 60 * budget
+
+    def halve(self, job: Job) -> str:
+        """Back to the front, half of its seeds at a time; what to tell of it."""
+        self.jobs[:0] = job.halves()
+        return f"out of memory with {len(job.seeds)} seeds at once; going on with {len(self.jobs[0].seeds)}"
 
     def take(self) -> Job | None:
         """The next that fits; None where nothing is left or nothing fits any more."""

@@ -1,6 +1,7 @@
 """The kind "train": a model is trained on a corpus, chosen by dev and scored on test, once a seed.
 
-On CUDA all seeds of a cell learn together (`training/fit_stacked`); where memory runs out, half as many at a time.
+On CUDA all seeds of a cell learn together (`training/fit_stacked`); where memory runs out, half as many at a time, in
+another process.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from regard.config import Config
 from regard.errors import InputError
 from regard.recording import Recorder
+from regard.reproduce.too_many import TooMany
 
 if TYPE_CHECKING:
     from regard.models.trained import Trained
@@ -57,28 +59,15 @@ def run_stacked(
 
     from regard.training.fit_stacked import fit_stacked
 
-    found: list[Trained | InputError] | None
-    left, together = list(seeds), len(seeds)
-    while left:
-        part, begun = left[:together], time.perf_counter()
-        try:
-            found = fit_stacked(config, prepared.parts, part, recorder, kept_texts())
-        except torch.OutOfMemoryError:
-            found = None
-        if found is None:  # outside of `except`: the error itself holds what filled the memory
-            torch.cuda.empty_cache()
-            if len(part) == 1:
-                yield {"seed": part[0], "error": FULL, "seconds": time.perf_counter() - begun}
-                left = left[1:]
-                continue
-            together = (len(part) + 1) // 2
-            recorder.note(f"out of memory with {len(part)} seeds at once; going on with {together}")
-            continue
-        share = (time.perf_counter() - begun) / len(part)
-        for seed, one in zip(part, found, strict=True):
-            result = {"error": str(one)} if isinstance(one, InputError) else told(one, prepared)
-            yield {"seed": seed, "seconds": share, "stacked": len(part), **result}
-        left = left[together:]
+    begun = time.perf_counter()
+    try:
+        found = fit_stacked(config, prepared.parts, seeds, recorder, kept_texts())
+    except torch.OutOfMemoryError as error:
+        raise TooMany from error
+    share = (time.perf_counter() - begun) / len(seeds)
+    for seed, one in zip(seeds, found, strict=True):
+        result = {"error": str(one)} if isinstance(one, InputError) else told(one, prepared)
+        yield {"seed": seed, "seconds": share, "stacked": len(seeds), **result}
 
 
 @cache

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +14,7 @@ from regard.errors import InputError
 from regard.reproduce.kinds import KINDS
 from regard.reproduce.plan import Job, Queue
 from regard.reproduce.results import Row, complete, sentence
+from regard.reproduce.too_many import TooMany
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -60,6 +60,12 @@ def perform(job: Job, table: str, device: str, tell: Callable[[str, Any], None])
         for result in KINDS[job.cell.kind].run(job.cell, job.seeds, device, Teller(tell)):
             left.remove(result["seed"])
             yield complete(job.cell, table, device, result)
+    except TooMany:  # a stack of seeds gives all its rows at the end, or none
+        if len(job.seeds) > 1:
+            raise
+        full = "out of memory on the GPU with one seed alone; a smaller batch_size, max_words or hidden takes less"
+        yield complete(job.cell, table, device, {"seed": job.seeds[0], "error": full})
+        raise Broken from None
     except Exception as error:
         for seed in left:
             yield complete(job.cell, table, device, {"seed": seed, "error": sentence(error)})
@@ -71,11 +77,15 @@ def run_here(queue: Queue, table: str, device: str) -> Iterator[Told]:
     notes: list[tuple[str, Any]] = []
     while (job := queue.take()) is not None:
         yield Told("begun", job)
-        with suppress(Broken):
+        try:
             for row in perform(job, table, device, lambda kind, content: notes.append((kind, content))):
                 yield from [Told(kind, job, content) for kind, content in notes]
                 notes.clear()
                 yield Told("row", job, row)
+        except TooMany:
+            yield Told("note", job, queue.halve(job))
+        except Broken:
+            pass
         yield Told("done", job)
 
 
@@ -94,8 +104,8 @@ def serve(line: Connection, table: str, device: str, threads: int) -> None:
         try:
             for row in perform(job, table, device, partial(tell, line, job)):
                 tell(line, job, "row", row)
-        except Broken:
-            tell(line, job, "broken", None)
+        except (TooMany, Broken) as ending:
+            tell(line, job, "too many" if isinstance(ending, TooMany) else "broken", None)
             return
         tell(line, job, "done", None)
 
@@ -160,7 +170,8 @@ def run_beside(queue: Queue, table: str, device: str, workers: int, threads: int
                 yield None
             for worker in busy:
                 if worker.line in ready:
-                    yield from heard(worker, table, device)
+                    for told in heard(worker, table, device):
+                        yield Told("note", told.job, queue.halve(told.job)) if told.kind == "too many" else told
             for worker in [worker for worker in crew if worker.job is None and not worker.process.is_alive()]:
                 crew.remove(worker)
     finally:
@@ -188,8 +199,9 @@ def heard(worker: Worker, table: str, device: str) -> Iterator[Told]:
         worker.left.remove(told.content["seed"])
     elif told.kind == "done":
         worker.job = None
-    elif told.kind == "broken":
+    elif told.kind in ("broken", "too many"):
         worker.job = None
         worker.stop()
+        yield told
         told = told._replace(kind="done")
     yield told
