@@ -111,7 +111,9 @@ def test_without_a_seed_that_all_have_nothing_is_drawn(figure: Table, rows: list
 def test_on_cuda_all_seeds_of_a_cell_learn_together(figure: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[list[int]] = []
 
-    def stacked(config: Config, parts: Parts, seeds: list[int], recorder: object) -> list[Trained | InputError]:
+    def stacked(
+        config: Config, parts: Parts, seeds: list[int], recorder: object, *_: object
+    ) -> list[Trained | InputError]:
         asked.append(list(seeds))
         one = fit(config.override({"device": "cpu"}), parts)
         return [one, InputError("training diverged")]

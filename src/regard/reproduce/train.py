@@ -1,28 +1,20 @@
-"""The kind "train": a model is trained on a corpus, chosen by dev and scored on test, once a seed.
-
-On CUDA all seeds of a cell learn together (`training/fit_stacked`); where memory runs out, half as many at a time, in
-another process.
-"""
+"""The kind "train": a model is trained on a corpus, chosen by dev and scored on test, once a seed."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from regard.config import Config
 from regard.errors import InputError
 from regard.recording import Recorder
-from regard.reproduce.too_many import TooMany
+from regard.reproduce.trainings import trainings
 
 if TYPE_CHECKING:
     from regard.models.trained import Trained
     from regard.reproduce.corpora import Prepared
     from regard.reproduce.tables import Cell
-    from regard.training.fit_stacked import Shelf
 
-FULL = "out of memory on the GPU with one seed alone; a smaller batch_size, max_words or hidden takes less"
 LEVELS = {"words": "norm", "sentences": "norm_sentences", "parts": "norm_parts"}
 
 
@@ -37,45 +29,8 @@ def run(cell: Cell, seeds: Sequence[int], device: str, recorder: Recorder) -> It
 
     prepared = prepare(cell.corpus, cell.options)
     config = Config().override({**cell.options, "device": device})
-    if device.startswith("cuda"):
-        yield from run_stacked(config, prepared, seeds, recorder)
-        return
-    from regard.training.fit import Run, fit
-
-    for seed in seeds:
-        begun = time.perf_counter()
-        try:
-            trained = fit(config.override({"seed": seed}), prepared.parts, Run(recorder))
-        except InputError as error:
-            yield {"seed": seed, "error": str(error), "seconds": time.perf_counter() - begun}
-            continue
-        yield {"seed": seed, "seconds": time.perf_counter() - begun, **told(trained, prepared)}
-
-
-def run_stacked(
-    config: Config, prepared: Prepared, seeds: Sequence[int], recorder: Recorder
-) -> Iterator[dict[str, Any]]:
-    import torch
-
-    from regard.training.fit_stacked import fit_stacked
-
-    begun = time.perf_counter()
-    try:
-        found = fit_stacked(config, prepared.parts, seeds, recorder, kept_texts())
-    except torch.OutOfMemoryError as error:
-        raise TooMany from error
-    share = (time.perf_counter() - begun) / len(seeds)
-    for seed, one in zip(seeds, found, strict=True):
-        result = {"error": str(one)} if isinstance(one, InputError) else told(one, prepared)
-        yield {"seed": seed, "seconds": share, "stacked": len(seeds), **result}
-
-
-@cache
-def kept_texts() -> Shelf:
-    """What the cells of a process have in common, one after the other."""
-    from regard.training.fit_stacked import Shelf
-
-    return Shelf()
+    for result, facts in trainings(config, prepared.parts, seeds, device, recorder):
+        yield facts | ({"error": str(result)} if isinstance(result, InputError) else told(result, prepared))
 
 
 def told(trained: Trained, prepared: Prepared) -> dict[str, Any]:

@@ -8,7 +8,6 @@ is these reviews; of other corpora no text is kept.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from regard.recording import Recorder
 from regard.records import Example, Explanation
 from regard.reproduce.measures import Measure
 from regard.reproduce.train import told
+from regard.reproduce.trainings import trainings
 
 if TYPE_CHECKING:
     from regard.models.trained import Trained
@@ -49,14 +49,13 @@ def run(cell: Cell, seeds: Sequence[int], device: str, recorder: Recorder) -> It
     prepared = texts_of(cell)
     config = Config().override({**without_own_keys(cell).options, "device": device})
     drawn = drawn_texts(cell, prepared)
-    for seed, trained, seconds in trainings(config, prepared, seeds, device, recorder):
-        if isinstance(trained, InputError):
-            yield {"seed": seed, "error": str(trained), "seconds": seconds}
+    for result, facts in trainings(config, prepared.parts, seeds, device, recorder):
+        if isinstance(result, InputError):
+            yield {**facts, "error": str(result)}
             continue
-        row = told(trained, prepared)
-        row["values"] |= spreads(trained, list(prepared.parts.dev or ()))
-        row |= {"stacked": len(seeds)} if device.startswith("cuda") else {}
-        yield {"seed": seed, "seconds": seconds, **row, "texts": explained(trained, drawn)}
+        row = told(result, prepared)
+        row["values"] |= spreads(result, list(prepared.parts.dev or ()))
+        yield {**facts, **row, "texts": explained(result, drawn)}
 
 
 def without_own_keys(cell: Cell) -> Cell:
@@ -73,29 +72,6 @@ def texts_of(cell: Cell) -> Prepared:
 
     made = splits()
     return Prepared(Parts(made["train"], made["dev"], made["test"]), {})
-
-
-def trainings(
-    config: Config, prepared: Prepared, seeds: Sequence[int], device: str, recorder: Recorder
-) -> Iterator[tuple[int, Trained | InputError, float]]:
-    begun = time.perf_counter()
-    if device.startswith("cuda"):
-        from regard.training.fit_stacked import fit_stacked
-
-        found = fit_stacked(config, prepared.parts, seeds, recorder)
-        share = (time.perf_counter() - begun) / len(seeds)
-        yield from ((seed, one, share) for seed, one in zip(seeds, found, strict=True))
-        return
-    from regard.training.fit import Run, fit
-
-    for seed in seeds:
-        begun = time.perf_counter()
-        one: Trained | InputError
-        try:
-            one = fit(config.override({"seed": seed}), prepared.parts, Run(recorder))
-        except InputError as error:
-            one = error
-        yield seed, one, time.perf_counter() - begun
 
 
 def drawn_texts(cell: Cell, prepared: Prepared) -> list[Example]:
