@@ -17,7 +17,7 @@ from regard.reproduce.kinds import KINDS
 from regard.reproduce.reading import read_table
 from regard.reproduce.rendering import rendered
 from regard.reproduce.results import match
-from regard.reproduce.sheet import make_sheet
+from regard.reproduce.filling import make_sheet
 from regard.reproduce.tables import Table
 
 Make = Callable[[Table, int], list[dict[str, Any]]]

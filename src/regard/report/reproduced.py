@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from markupsafe import Markup
 
 from regard.report.page import _templates
 
 
-def page_of_table(sheet: object, heads: Sequence[str], explained: str, figures: Mapping[str, str]) -> str:
-    """`sheet` as `reproduce/sheet.py` makes it; `figures`: title -> SVG, which is ours and stands as it is."""
-    drawn = {title: Markup(svg) for title, svg in figures.items()}
+def page_of_table(sheet: object, heads: Sequence[str], explained: str, figures: Sequence[tuple[str, str]]) -> str:
+    """`sheet` as `reproduce/sheet.py` makes it; `figures`: title and SVG of each, which is ours and stands as it is."""
+    drawn = [(title, Markup(svg)) for title, svg in figures]
     template = _templates().get_template("reproduced.html")
     return template.render(sheet=sheet, heads=heads, explained=explained, figures=drawn)

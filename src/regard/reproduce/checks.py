@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from regard.config import converted
 from regard.errors import InputError
+from regard.report.characters import one_line
 
+NAME = re.compile(r"[^\s/*?\[\]]+")  # --only takes a name apart at / and reads the others as patterns
 RESERVED = ("train", "dev", "test", "seed", "device")  # a corpus says what is read, the command line the rest
 
 
@@ -22,9 +25,23 @@ class Checks:
     def names(self, given: Any, known: Iterable[str], where: str) -> tuple[str, ...]:
         if not isinstance(given, list):
             raise self.wrong(f"{where} = {given!r}: a list of names is accepted")
-        for name in given:
+        for place, name in enumerate(given):
             self.one_of(name, known, where)
+            if name in given[:place]:
+                raise self.wrong(f"{where}: {name!r} stands there twice; once is accepted")
         return tuple(given)
+
+    def sections(self, content: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+        """[key.NAME] for every name, which must be one that the command line can ask for."""
+        found = self.mapping(content.get(key, {}), f"[{key}]")
+        for name in found:
+            if not NAME.fullmatch(name) or not name.isprintable():
+                raise self.wrong(f"[{key}]: {name!r} is no name; anything without spaces and / * ? [ ] is accepted")
+        return found
+
+    def line(self, value: Any, where: str) -> str:
+        """Words that are printed: on one line, for a row of a table is one."""
+        return one_line(self.value(value, str, where))
 
     def one_of(self, name: Any, known: Iterable[str], where: str) -> None:
         if name not in list(known):
@@ -60,5 +77,7 @@ class Checks:
 def near(name: Any, known: Iterable[str]) -> str:
     """What may have been meant, or all that there is."""
     names = [other for other in known if other]
+    if not names:
+        return "; there are none"
     meant = difflib.get_close_matches(str(name), names, 1, 0.6)
     return f"; did you mean {meant[0]!r}?" if meant else f"; known are {', '.join(map(str, names))}"

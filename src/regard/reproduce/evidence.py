@@ -18,7 +18,8 @@ from regard.reproduce.markdown import plain
 from regard.reproduce.places import table_names
 from regard.reproduce.reading import read_table
 from regard.reproduce.results import Row, read_results
-from regard.reproduce.sheet import Place, grouped
+from regard.reproduce.filling import grouped
+from regard.reproduce.comparisons import Place
 from regard.reproduce.tables import Table
 from regard.reproduce.verdicts import HOLDS, LATER, VERDICTS, Finding
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
 from regard.report.plots import Curve, Dot, Panel, dots, lines
-from regard.reproduce.measures import value_of
+from regard.reproduce.measures import is_number, value_of
 from regard.reproduce.results import Row
 from regard.reproduce.statistics import interval
 from regard.reproduce.tables import Figure, Table
@@ -39,7 +40,7 @@ def draw_path(table: Table, figure: Figure, title: str, rows: Mapping[Place, Seq
     """A value of the history along the epochs, mean and 95 % band over the seeds that still learned then."""
     curves = {}
     for place, several in ordered(table, rows):
-        paths = [path for row in several if (path := row.get("history", {}).get(figure.value))]
+        paths = [path for row in several if (path := numbers(row.get("history", {}).get(figure.value, ())))]
         if not paths:
             continue
         # as far as every seed went: a mean over those that happen to go on would jump
@@ -50,6 +51,11 @@ def draw_path(table: Table, figure: Figure, title: str, rows: Mapping[Place, Seq
     if not panels:
         return ""
     return lines(title, "epoch", NAMES.get(figure.value, figure.value), panels, band=True, whole=True)
+
+
+def numbers(path: Sequence[float | None]) -> list[float]:
+    """As far as a path has numbers."""
+    return [value for value in takewhile(is_number, path) if value is not None]
 
 
 MEASURED = ("accuracy", "macro_f")  # shares, drawn as per cent

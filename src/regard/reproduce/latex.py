@@ -29,6 +29,9 @@ SPECIAL = {
     "≤": r"$\le$",
     "²": "$^2$",
     "…": r"\dots{}",
+    "[": "{[}",  # bare, at the beginning of a row, it would be an argument of the \\ before it; so would *
+    "]": "{]}",
+    "*": "{*}",
     "ε": r"$\varepsilon$",
     "λ": r"$\lambda$",
     "α": r"$\alpha$",

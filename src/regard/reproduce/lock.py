@@ -24,9 +24,9 @@ class Lock:
         self.handle = os.open(self.results, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             fcntl.flock(self.handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except OSError as error:
             os.close(self.handle)
-            raise self._busy() from None
+            raise (self._busy() if isinstance(error, BlockingIOError) else self._unlockable(error)) from None
         return self
 
     def _enter_windows(self) -> Self:
@@ -44,6 +44,11 @@ class Lock:
     def _busy(self) -> InputError:
         return InputError(
             f"{self.results}: another run is writing to it; wait for its end, or give another folder by --out"
+        )
+
+    def _unlockable(self, error: OSError) -> InputError:
+        return InputError(
+            f"{self.results}: cannot be locked there ({error.strerror or error}); give a folder of another disk by --out"
         )
 
     def __exit__(self, *_: object) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from regard.reproduce.comparisons import HEADS
@@ -62,6 +63,4 @@ def rows(heads: Sequence[str], body: Iterable[Sequence[str]]) -> list[str]:
 
 def plain(text: str) -> str:
     """Words that must not become markup or another column."""
-    for char in "\\|<*_`":
-        text = text.replace(char, f"\\{char}")
-    return text
+    return re.sub(r"[\\|<*_`\[\]]|&(?=#?\w+;)", r"\\\g<0>", text)

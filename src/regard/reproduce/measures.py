@@ -33,11 +33,18 @@ MEASURES = {
 }
 
 
+LARGEST = 1e150  # the squares of larger ones are no numbers any more: such a run ended nowhere
+
+
 def value_of(row: Mapping[str, Any], name: str) -> float | None:
     """A measure of a row; None where the row failed or has no such number."""
     found = row.get("values", {}).get(name, row.get(name))
-    usable = isinstance(found, (int, float)) and not isinstance(found, bool) and math.isfinite(found)
-    return float(found) if usable and "error" not in row else None
+    return float(found) if is_number(found) and "error" not in row else None
+
+
+def is_number(value: Any) -> bool:
+    """Whether it can be averaged: null stands for NaN and infinity in a file."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and -LARGEST < value < LARGEST
 
 
 def shown(value: float | None, measure: Measure) -> str:

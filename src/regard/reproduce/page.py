@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 from regard.report.reproduced import page_of_table
 from regard.reproduce.comparisons import HEADS
@@ -10,7 +10,7 @@ from regard.reproduce.markdown import explained
 from regard.reproduce.sheet import Sheet
 
 
-def page(sheet: Sheet, figures: Mapping[str, str]) -> str:
-    """`figures`: title -> SVG."""
+def page(sheet: Sheet, figures: Sequence[tuple[str, str]]) -> str:
+    """`figures`: title and SVG of each."""
     told = explained(len(sheet.comparisons)) if sheet.comparisons else ""
     return page_of_table(sheet=sheet, heads=HEADS, explained=told, figures=figures)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from regard.files import write_all
 from regard.reproduce.figures import draw
+from regard.reproduce.filling import make_sheet
 from regard.reproduce.latex import latex
 from regard.reproduce.markdown import markdown
 from regard.reproduce.page import page
 from regard.reproduce.places import published_file, results_file
 from regard.reproduce.results import Results, read_results
-from regard.reproduce.sheet import make_sheet
 from regard.reproduce.tables import Table
 
 
@@ -42,7 +42,7 @@ def rendered(table: Table, results: Results, published: Results | None = None) -
     return {
         **{file: svg for file, (_, svg) in files.items()},
         f"{table.stem}.tex": latex(sheet),
-        f"{table.stem}.html": page(sheet, dict(files.values())),
+        f"{table.stem}.html": page(sheet, list(files.values())),
         f"{table.stem}.md": markdown(sheet, {file: title for file, (title, _) in files.items()}),
     }
 

@@ -57,6 +57,9 @@ def render_only(name: str, out: Path | None) -> list[Path]:
     path = results_file(table, folder)
     if not path.exists():
         raise InputError(f"{path}: there are no results to render yet; without --render the cells are run")
+    watch = Onlook(table, 0)
+    for told in read_results(table, path).told:
+        watch.note(told)
     return render(table, folder)
 
 

@@ -1,6 +1,6 @@
 """Results as data: TABLE.jsonl, one line a cell and seed, written as it ends.
 
-A line is written by one call and brought to the disk, so that a killed run loses at most the line it was writing. Rows
+A line is brought to the disk before anything else happens, so that a killed run loses at most the line it was writing. Rows
 whose fingerprint is not their cell's (the options were changed since) are not counted, and never deleted.
 """
 
@@ -19,6 +19,9 @@ from regard.reproduce.tables import Cell, Table
 
 FORM = 1
 BEGINNING = b'{"form"'  # of every line that we write
+ASKED_FOR: dict[str, Any] = {"method": str, "corpus": str, "setting": str, "seed": int, "fingerprint": str}
+ASKED_FOR |= {"options": dict, "seconds": (int, float)}
+WHERE_THERE = {"values": dict, "history": dict, "data": dict, "environment": dict, "stacked": int}
 Row = dict[str, Any]
 Key = tuple[str, str, str, int]  # method, corpus, setting, seed
 
@@ -61,10 +64,23 @@ def append(path: Path, row: Row) -> None:
     line = json.dumps(finite(row), ensure_ascii=False, allow_nan=False).encode("utf-8", "replace") + b"\n"
     handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
     try:
-        os.write(handle, line)
-        os.fsync(handle)
+        before = os.fstat(handle).st_size
+        try:
+            put(handle, line)
+        except OSError as error:  # a full disk takes the beginning of a line, and the next would go on in its middle
+            os.ftruncate(handle, before)
+            raise InputError(
+                f"{path}: a result could not be written ({error.strerror or error}); those before it are kept, and the "
+                "same command goes on with the rest"
+            ) from None
     finally:
         os.close(handle)
+
+
+def put(handle: int, line: bytes) -> None:
+    while line:
+        line = line[os.write(handle, line) :]
+    os.fsync(handle)
 
 
 def finite(value: Any) -> Any:
@@ -95,7 +111,7 @@ def mend(path: Path) -> str | None:
 def is_row(line: bytes) -> bool:
     try:
         return isinstance(json.loads(line), dict)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 
@@ -123,7 +139,7 @@ def checked(line: bytes, where: str) -> Row:
     aside = "move the file away (or give another --out) and run again"
     try:
         row = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InputError(f"{where}: not a line of JSON, as results are; {aside}") from None
     form = row.get("form", 0) if isinstance(row, dict) else None
     if not isinstance(form, int) or form > FORM:
@@ -131,8 +147,8 @@ def checked(line: bytes, where: str) -> Row:
     if form < FORM:
         what = f"a result of the older form {form}" if form else "a result without a form, as older versions wrote them"
         raise InputError(f"{where}: {what}; form {FORM} is read here: {aside}")
-    kinds = {"method": str, "corpus": str, "setting": str, "seed": int, "fingerprint": str, "options": dict}
-    kinds |= {"values": dict} if "error" not in row else {"error": str}
+    kinds = ASKED_FOR | ({"values": dict} if "error" not in row else {"error": str})
+    kinds |= {name: kind for name, kind in WHERE_THERE.items() if name in row}
     wrong = [name for name, kind in kinds.items() if not isinstance(row.get(name), kind)]
     if wrong:
         raise InputError(f"{where}: a result without a usable {wrong[0]!r}; {aside}")

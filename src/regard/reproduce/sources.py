@@ -32,7 +32,7 @@ def checksums(rows: Sequence[Row]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for row in rows:
         for file, told in row.get("data", {}).items():
-            found.setdefault(file, set()).add(told)
+            found.setdefault(file, set()).add(str(told))
     return found
 
 

@@ -139,7 +139,8 @@ class Worker:
 
     def begin(self, job: Job) -> None:
         self.job, self.left = job, list(job.seeds)
-        self.line.send(job)
+        with suppress(OSError):  # it died while it waited, which is heard next
+            self.line.send(job)
 
     def stop(self) -> None:
         self.process.terminate()

@@ -1,0 +1,162 @@
+"""A sheet filled from results: means with intervals, the best, what the paper prints, and marks where runs are missing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from regard.reproduce.comparisons import Place, compare_all
+from regard.reproduce.measures import Measure, shown, value_of
+from regard.reproduce.results import Results, Row
+from regard.reproduce.sheet import Column, Entry, Line, Sheet
+from regard.reproduce.sources import checksums, sources
+from regard.reproduce.statistics import Interval, interval
+from regard.reproduce.tables import Table
+
+
+def make_sheet(table: Table, results: Results, published: Results | None) -> Sheet:
+    rows = grouped(results)
+    before = grouped(published) if published is not None else {}
+    columns = make_columns(table, rows, before)
+    most = max((len(good(found)) for found in rows.values()), default=0)
+    best = {(column.corpus, column.measure): best_places(table, column, rows) for column in columns}
+    cells = {cell.key for cell in table.cells()}
+    lines = []
+    for method in table.methods.values():
+        for setting in table.settings.values():
+            if not any((method.name, corpus, setting.name) in cells for corpus in table.corpora):
+                continue
+            title = " · ".join(filter(None, (method.title, setting.title)))
+            entries, last = [], ""
+            for column in columns:
+                place = (method.name, column.corpus, setting.name)
+                is_best = place in best[column.corpus, column.measure]
+                entry = make_entry(table, column, place, rows, before, most, is_best)
+                entries.append(replace(entry, note="") if column.corpus == last else entry)  # once a cell is enough
+                last = column.corpus
+            lines.append(Line(title, tuple(entries)))
+    return Sheet(
+        table.name,
+        table.title,
+        table.where,
+        make_caption(table, most, columns, any(best.values())),
+        table.note,
+        columns,
+        tuple(lines),
+        compare_all(table, rows),
+        sources(table, list(results.rows.values())),
+        remarks(results, published),
+    )
+
+
+def remarks(results: Results, published: Results | None) -> tuple[str, ...]:
+    found = []
+    if results.others:
+        found.append(
+            f"{results.others} rows of cells that the table no longer has, or has with other options, are not counted."
+        )
+    own, theirs = checksums(results.good), checksums(published.good) if published is not None else {}
+    other = [file for file in own if file in theirs and own[file] != theirs[file]]
+    if other:
+        found.append(f"These files are not those of the published results: {', '.join(sorted(other))}.")
+    return tuple(found)
+
+
+def grouped(results: Results) -> dict[Place, list[Row]]:
+    found: dict[Place, list[Row]] = {}
+    for (method, corpus, setting, _), row in sorted(results.rows.items()):
+        found.setdefault((method, corpus, setting), []).append(row)
+    return found
+
+
+def good(rows: Sequence[Row]) -> list[Row]:
+    return [row for row in rows if "error" not in row]
+
+
+def make_columns(
+    table: Table, rows: Mapping[Place, Sequence[Row]], before: Mapping[Place, Sequence[Row]]
+) -> tuple[Column, ...]:
+    """A column for each measure of a corpus; none where there are results and not one has the measure."""
+    found = []
+    for corpus in table.corpora.values():
+        places = [cell.key for cell in table.cells() if cell.corpus.name == corpus.name]
+        for name in corpus.measures:
+            printed = any(table.printed_value(place, name) is not None for place in places)
+            published = any(mean_of(before.get(place, ()), name) is not None for place in places)
+            there = [row for place in places for row in good(rows.get(place, ()))]
+            if there and not printed and not published and all(value_of(row, name) is None for row in there):
+                continue
+            found.append(Column(corpus.name, name, corpus.title, table.measure(name).title, printed, published))
+    return tuple(found)
+
+
+def mean_of(rows: Sequence[Row], measure: str) -> Interval | None:
+    values = [value_of(row, measure) for row in rows]
+    return interval([value for value in values if value is not None])
+
+
+def best_places(table: Table, column: Column, rows: Mapping[Place, Sequence[Row]]) -> set[Place]:
+    """Where the best mean of a column stands; nowhere if no side is better, or there is nothing to be better than."""
+    side = table.measure(column.measure).better
+    means = {
+        place: found.mean
+        for place, several in rows.items()
+        if place[1] == column.corpus and (found := mean_of(several, column.measure)) is not None
+    }
+    best = max((side * mean for mean in means.values()), default=0.0)
+    return (
+        {place for place, mean in means.items() if math.isclose(side * mean, best)}
+        if side and len(means) > 1
+        else set()
+    )
+
+
+def make_entry(
+    table: Table,
+    column: Column,
+    place: Place,
+    rows: Mapping[Place, Sequence[Row]],
+    before: Mapping[Place, Sequence[Row]],
+    most: int,
+    best: bool,
+) -> Entry:
+    measure = table.measure(column.measure)
+    printed = table.printed_value(place, column.measure)
+    own = rows.get(place, ())
+    found = mean_of(own, column.measure)
+    # a corpus may be asked for fewer seeds than others; but where one cell of it has more, this one has fewer
+    beside = [len(good(several)) for other, several in rows.items() if other[1] == column.corpus]
+    asked = max([min(most, table.corpora[column.corpus].seeds), *beside])
+    return Entry(
+        written(found, measure) if found is not None else "",
+        told_of(own, asked),
+        shown(printed, measure) if printed is not None else "",
+        written(there, measure) if (there := mean_of(before.get(place, ()), column.measure)) else "",
+        best,
+    )
+
+
+def written(found: Interval, measure: Measure) -> str:
+    half = f" ± {shown(found.half, measure)}" if found.half is not None else ""
+    return shown(found.mean, measure) + half
+
+
+def told_of(rows: Sequence[Row], most: int) -> str:
+    """What a reader must know of a cell: that some of its runs failed, or that there are fewer than elsewhere."""
+    failed = len(rows) - len(good(rows))
+    if failed:
+        return f"{failed} of {len(rows)} failed"
+    if rows and len(rows) < most:
+        return f"{len(rows)} seed{'s' if len(rows) > 1 else ''}"
+    return ""
+
+
+def make_caption(table: Table, most: int, columns: Sequence[Column], marked: bool) -> str:
+    over = (
+        f"means over {most} seeds ± half of the 95 % interval" if most > 1 else "one seed" if most else "no results yet"
+    )
+    asked = f" ({table.seeds} are asked for)" if most and most < table.seeds else ""
+    beside = "; beside them what the paper prints" if any(column.printed for column in columns) else ""
+    bold = "; the best mean of a column is bold" if marked else ""
+    return f"{over[0].upper()}{over[1:]}{asked}{beside}{bold}."
