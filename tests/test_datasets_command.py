@@ -167,6 +167,7 @@ BAD = {
         "aclImdb_v1.tar.gz, with train/pos/0_9.txt and the like is looked for",
     ),
     "what was found there": (("imdb", "--from", "QC"), "'TREC_10.label', 'train_5500.label' is found"),
+    "an empty path": (("trec", "--from", ""), "--from: an empty path is found"),
     "no name": (("--from", "QC"), "the name of the corpus is missing"),
     "a name that is a path": (("../x", "--from", "QC"), "'../x' is no name for a corpus"),
     "a name that is unknown": (("treck",), "did you mean 'trec'?"),

@@ -383,6 +383,9 @@ def run_reproduce(arguments: argparse.Namespace) -> None:
                 print(f"    {what}: {words}")
         return
     if arguments.render:
+        given = [name for name in ("seeds", "only", "budget", "jobs", "retry_failed") if getattr(arguments, name)]
+        if given:
+            raise InputError(f"{flag(given[0])}: it says what to run, and --render runs nothing; give one of them")
         written = render_only(arguments.table, arguments.out)
     else:
         names = ("seeds", "device", "only", "budget", "jobs", "out", "retry_failed")

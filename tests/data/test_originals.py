@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import json
@@ -469,6 +470,50 @@ def test_links_of_an_archive_lead_nowhere(tmp_path: Path) -> None:
         link.type, link.linkname = tarfile.SYMTYPE, str(tmp_path / "secret")
         tar.addfile(link)
     assert read("ag_news", tmp_path / "ag.tar") == {}
+
+
+@pytest.mark.parametrize("name", [".", "./", ""])
+def test_a_file_without_a_name_is_passed_over(tmp_path: Path, name: str) -> None:
+    with tarfile.open(tmp_path / "ag.tar", "w") as tar:
+        tar.addfile(tarfile.TarInfo(name), io.BytesIO())
+    assert read("ag_news", tmp_path / "ag.tar") == {}
+
+
+@pytest.mark.parametrize("kind", ["bz2", "xz"])
+def test_an_archive_that_is_damaged_in_its_middle_is_told(tmp_path: Path, kind: str) -> None:
+    lines = "".join(
+        f'"{n % 4 + 1}","Title {n}","words {n * 7919 % 10007} and {n * 104729 % 10009}"\n' for n in range(9000)
+    )
+    folder = lay(tmp_path / "ag", {"train.csv": lines})
+    path = tmp_path / f"ag.tar.{kind}"
+    with tarfile.open(path, f"w:{kind}") as tar:  # type: ignore[call-overload]
+        tar.add(folder, "ag")
+    packed = bytearray(path.read_bytes())
+    middle = len(packed) * 9 // 10
+    packed[middle : middle + 50] = bytes(50)
+    path.write_bytes(packed)
+    with pytest.raises(InputError, match="damaged or cut off") as caught:
+        read("ag_news", path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_byte_order_mark_is_no_letter(tmp_path: Path) -> None:
+    """Before a CSV it made the first text look like names of columns, and the text was lost."""
+    lines = '"3","First","one"\n"1","Second","two"\n'
+    rows = read("ag_news", lay(tmp_path / "news", {"train.csv": lines, "test.csv": "\ufeff" + lines}))
+    assert [row["title"] for row in rows["test"]] == ["First", "Second"]
+    files = {"train_5500.label": "\ufeffNUM:dist How far ?\n", "TREC_10.label": "NUM:dist How far ?\r\n"}
+    assert sum(map(len, read("trec", lay(tmp_path / "trec", files)).values())) == 2
+    films = lay(tmp_path / "films", {"train/pos/0_9.txt": "\ufeffGlad."})
+    assert read("imdb", films)["train"][0]["text"] == "Glad."
+
+
+def test_a_text_may_be_longer_than_the_parser_of_csv_likes(tmp_path: Path) -> None:
+    before = csv.field_size_limit()
+    long = "word " * 40_000
+    rows = read("ag_news", lay(tmp_path, {"train.csv": "", "test.csv": f'"1","t","{long}"\n'}))
+    assert rows["test"][0]["text"] == long
+    assert csv.field_size_limit() == before
 
 
 @pytest.mark.parametrize("suffix", [".zip", ".tar.gz", ".csv.gz"])

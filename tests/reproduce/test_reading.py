@@ -123,6 +123,36 @@ BAD = {
     "no measures": ('measures = ["accuracy", "macro_f"]', "measures = []", "measures is missing or empty"),
     "no seeds": ("seeds = 2", "seeds = 0", "seeds = 0: from 1"),
     "everything skipped": ('skip = ["affine"]', "", None),
+    "a name with a slash": ("[methods.affine]", '[methods."af/fine"]', "[methods]: 'af/fine' is no name"),
+    "a name with a star": ("[corpora.meals]", '[corpora."me*"]', "[corpora]: 'me*' is no name"),
+    "no name": ("[methods.affine]", '[methods.""]', "[methods]: '' is no name"),
+    "a name of two lines": ("[methods.affine]", '[methods."af\\nfine"]', "is no name"),
+    "an empty corpus": ('train = "films"', 'train = ""', "[corpora.films] train is empty"),
+    "a measure twice": ('"macro_f"]', '"accuracy"]', "measures: 'accuracy' stands there twice"),
+    "no number printed": ("[70.0, 69.0]", "[70.0, nan]", "[printed.films] shallow = [70.0, nan]: numbers as the paper"),
+    "a figure twice": ('name = "loss"', 'name = "means"', "[[figure]] 2 name = 'means': a figure before it"),
+    "a figure of no column": ('measure = "accuracy"', 'measure = "rmse"', "[[figure]] 1 measure: 'rmse' is unknown"),
+    "a figure along nothing": (
+        'kind = "path"',
+        'kind = "settings"\noption = "lr"',
+        "[[figure]] 2 option = 'lr': no [settings.NAME] has a number of that name",
+    ),
+    "a comparison twice": (
+        "[[compare]]",
+        '[[compare]]\nmethod = "plain"\nagainst = "shallow"\n[[compare]]',
+        "[[compare]] 2 is the same as one before it",
+    ),
+    "a comparison of no column": (
+        'against = "shallow"',
+        'against = "shallow"\nmeasures = ["rmse"]',
+        "[[compare]] 1 measures: 'rmse' is unknown; known are accuracy, macro_f",
+    ),
+    "a setting where there are none": (
+        'against = "shallow"',
+        'against = "shallow"\nsetting = "x"',
+        "[[compare]] 1 setting: 'x' is unknown; there are none",
+    ),
+    "a number without end": ("seeds = 2", f"seeds = {'9' * 5000}", "not a TOML file that can be read"),
     "one bracket": ("[[compare]]", "[compare]", "[[compare]] is accepted, with two brackets"),
     "test where dev is asked": ("note =", 'parts = "dev"\nnote =', "never reads test"),
 }
@@ -150,3 +180,16 @@ def test_keys_of_a_maker_are_known(tmp_path: Path) -> None:
         TOML.replace('train = "films"', 'train = "films"\nmake = "padded"\nlength = 5', 1), encoding="utf-8"
     )
     assert read_table(path, "x/table").corpora["films"].keys == {"length": 5}
+
+
+def test_words_that_are_printed_stand_on_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "table.toml"
+    text = (
+        TOML.replace('"A toy"', '"""A\n\ntoy"""')
+        .replace('"Films"', '"Fi\\nlms"')
+        .replace('"Made up."', '"Made\\r\\nup."')
+    )
+    path.write_text(text.replace('name = "means"', 'name = "means"\ntitle = "a\\tb\\u001b"'), encoding="utf-8")
+    table = read_table(path, "x/table")
+    assert (table.title, table.corpora["films"].title, table.note) == ("A toy", "Fi lms", "Made up.")
+    assert table.figures[0].title == "a b␛"

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from toys import TOML
 
+from regard.reproduce.filling import make_sheet
 from regard.reproduce.kinds import KINDS
 from regard.reproduce.reading import read_table
 from regard.reproduce.rendering import rendered
 from regard.reproduce.results import match
-from regard.reproduce.filling import make_sheet
 from regard.reproduce.tables import Table
 
 Make = Callable[[Table, int], list[dict[str, Any]]]
@@ -43,17 +43,27 @@ def test_failures_and_fewer_seeds_are_marked(toy: Table, rows_of: Make) -> None:
     assert "| Plain | 50.50 ± 6.35 (2 seeds) |" in shown
     assert "(1 of 3 failed)" in shown
     assert "- Runs: 13, of which 1 failed" in shown
+    for row in rows:
+        row["error"] = "it broke"
+    shown = rendered(toy, match(toy, rows))["table.md"]
+    assert "Every run failed; beside them what the paper prints." in shown
+    assert "| Plain | (2 of 2 failed) | 80.25 |  | 79.50 | (2 of 2 failed) |" in shown
 
 
 def test_comparisons_are_paired_and_corrected(toy: Table, rows_of: Make) -> None:
-    sheet = make_sheet(toy, match(toy, rows_of(toy, 3)), None)
+    rows = rows_of(toy, 3)
+    rows[0]["values"]["accuracy"] -= 0.003
+    rows[1]["values"]["accuracy"] += 0.003
+    sheet = make_sheet(toy, match(toy, rows), None)
     assert len(sheet.comparisons) == 4  # two corpora, two measures
     one = sheet.comparisons[0]
     assert (one.method, one.against, one.corpus, one.measure) == ("plain", "shallow", "films", "accuracy")
     assert one.found.difference.mean == pytest.approx(-0.01)
-    assert one.words[5].startswith("−1.00 ± 0.00")
+    assert one.words[5] == "−1.00 ± 0.75"  # 4.303 · 0.3 / √3
     assert one.words[9] == "+10.25"  # 80.25 − 70
-    assert one.holm == pytest.approx(0.0, abs=1e-6)
+    assert one.holm == one.found.p == pytest.approx(0.02871, abs=1e-5)  # t² = 3 · (1 / 0.3)² = 33.3; 1 − √(33.3 / 35.3)
+    assert sheet.comparisons[1].words[6:8] == ("–", "–")  # the same difference three times: no test, and none counted
+    assert "corrected after Holm for all 1 comparisons" in rendered(toy, match(toy, rows))["table.md"]
 
 
 def test_figures_are_drawn_of_what_there_is(toy: Table, rows_of: Make) -> None:
@@ -151,3 +161,37 @@ def test_equal_means_are_best_together(toy: Table, rows_of: Make) -> None:
     rows = [{**row, "values": {"accuracy": 0.5, "macro_f": 0.4}} for row in rows_of(toy, 2)]
     shown = rendered(toy, match(toy, rows))["table.md"]
     assert shown.count("**50.00 ± 0.00**") == 5
+
+
+def test_numbers_without_end_are_left_out_and_told(toy: Table, rows_of: Make) -> None:
+    rows = rows_of(toy, 3)
+    rows[0]["values"]["accuracy"] = None  # as NaN is kept
+    rows[1]["values"]["accuracy"] = 1e300
+    rows[2]["values"]["accuracy"] = 10**400
+    rows[3]["values"]["macro_f"] = float("inf")
+    shown = rendered(toy, match(toy, rows))["table.md"]
+    assert "| Plain | (3 of 3 without a number) | 80.25 | 38.00 ± 4.97 | 79.50 |" in shown
+    assert re.search(r"\| Shallow & quick \| [^|(]+ \| 70.00 \| [^|(]+ \(1 of 3 without a number\) \|", shown)
+
+
+def test_a_path_is_drawn_as_far_as_it_has_numbers(toy: Table, rows_of: Make) -> None:
+    rows = rows_of(toy, 2)
+    for row in rows:
+        row["history"] = {"loss": [1.0, 0.5, None, 0.2]}
+    rows[0]["history"] = {"loss": [None]}
+    whole = [{**row, "history": {"loss": [1.0, 0.5]}} for row in rows]
+    drawn, expected = (rendered(toy, match(toy, several))["table-loss.svg"] for several in (rows, whole))
+    assert drawn == expected
+
+
+def test_figures_of_one_title_both_stand_in_the_page(toy: Table, rows_of: Make) -> None:
+    table = replace(toy, figures=tuple(replace(figure, title="Twice") for figure in toy.figures))
+    assert rendered(table, match(table, rows_of(table, 2)))["table.html"].count("<svg") == 2
+
+
+def test_brackets_and_entities_stay_words(toy: Table, rows_of: Make) -> None:
+    methods = {name: replace(method, title="[x](y) &lt; & *") for name, method in toy.methods.items()}
+    table = replace(toy, methods=methods)
+    files = rendered(table, match(table, rows_of(table, 2)))
+    assert r"| \[x\](y) \&lt; & \* | 50.50" in files["table.md"]
+    assert not re.search(r"\\\\\s*[\[*]", files["table.tex"]), "a bracket after a row's end would be its argument"

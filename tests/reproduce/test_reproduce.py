@@ -137,7 +137,9 @@ def test_published_results_stand_beside_ones_own(
     assert "| Plain | 50.00 | 80.25 | 50.50 ± 6.35 |" in shown  # 0.50 and 0.51: 12.706 · 0.00707 / √2
 
 
-def test_rendering_alone_runs_nothing(regard: Regard, experiments: Path, corpora: Path, quick: list[str]) -> None:
+def test_rendering_alone_runs_nothing(
+    regard: Regard, experiments: Path, corpora: Path, quick: list[str], results: Path
+) -> None:
     said = regard("reproduce", "toy/table", "--render")
     assert said.code == 2
     assert "table.jsonl: there are no results to render yet" in said.complaint
@@ -145,6 +147,12 @@ def test_rendering_alone_runs_nothing(regard: Regard, experiments: Path, corpora
     before = len(quick)
     assert regard("reproduce", "toy/table", "--render").code == 0
     assert len(quick) == before
+    with open(results, "a", encoding="utf-8") as file:
+        file.write('{"form": 1, "tab')
+    assert (
+        "the last line is cut off (a run was killed) and is left out"
+        in regard("reproduce", "toy/table", "--render").err
+    )
 
 
 def test_a_path_to_a_toml_works_too(regard: Regard, experiments: Path, corpora: Path, quick: list[str]) -> None:
@@ -176,6 +184,7 @@ def test_the_list_tells_size_needs_and_cost(
         (["toy/table", "--jobs", "-1"], "--jobs -1: from 0"),
         (["toy/table", "--budget", "0"], "--budget 0: a number of minutes above 0"),
         (["toy/table", "--budget", "nan"], "--budget nan"),
+        (["toy/table", "--render", "--seeds", "1"], "--seeds: it says what to run, and --render runs nothing"),
         (["toy/table", "--only", "film"], "--only film: no cell of toy/table matches; did you mean 'films'?"),
         (["toy/table", "--device", "tpu"], "device = 'tpu': cpu, cuda"),
         (["toy/table", "--device", "cuda:99"], "device = 'cuda:99': PyTorch sees"),
@@ -198,6 +207,10 @@ def test_missing_corpora_are_told_before_anything_runs(
     said = regard("reproduce", "toy/table", *HERE)
     assert said.code == 2
     assert "toy/table needs films, meals, not found here, for REGARD_DATA is not set" in said.complaint
+    text = TOML.replace('train = "films"', 'train = "my/films.csv"').replace('"films/dev"', '"/my/films.csv"')
+    (experiments / "table.toml").write_text(text, encoding="utf-8")
+    said = regard("reproduce", "toy/table", *HERE)
+    assert "toy/table needs my/films.csv, /my/films.csv, films, meals, not found" in said.complaint
     assert not (tmp_path / "reproduced").exists()
 
 
@@ -239,6 +252,16 @@ def test_experiments_are_found_where_the_variable_says(
     assert "toy/table" in regard("reproduce", "--list").out
     monkeypatch.setenv("REGARD_EXPERIMENTS", "nowhere")
     assert "REGARD_EXPERIMENTS is 'nowhere', which is no folder" in regard("reproduce", "--list").complaint
+
+
+def test_a_worker_that_died_while_it_waited_is_no_broken_pipe_of_ours(toy: Table) -> None:
+    def send(job: Job) -> None:
+        raise BrokenPipeError
+
+    idle: Any = SimpleNamespace(line=SimpleNamespace(send=send))
+    job = Job(next(toy.cells()), (0, 1))
+    workers.Worker.begin(idle, job)
+    assert (idle.job, idle.left) == (job, [0, 1])  # so that its end is heard, and its seeds are kept as failed
 
 
 def test_a_worker_that_dies_fails_its_seeds_only(toy: Table) -> None:

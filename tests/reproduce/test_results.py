@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +17,8 @@ from regard.reproduce.tables import Table
 
 Rows = list[dict[str, object]]
 Make = Callable[[Table, int], Rows]
+
+ROW = '{"form": 1, "method": "m", "corpus": "c", "setting": "", "seed": 0, "fingerprint": "f", "options": {}, %s}'
 
 
 def test_rows_come_back_as_they_were(toy: Table, rows_of: Make, tmp_path: Path) -> None:
@@ -67,6 +71,12 @@ def test_a_line_that_only_lacks_its_end_counts(toy: Table, rows_of: Make, tmp_pa
         ("[1, 2]", "line 2: a result of form None"),
         ('{"form": 1, "method": "x"}', "line 2: a result without a usable 'corpus'"),
         ("nonsense", "line 2: not a line of JSON"),
+        ("[" * 100_000, "line 2: not a line of JSON"),
+        (ROW % '"values": {}', "line 2: a result without a usable 'seconds'"),
+        (ROW % '"values": {}, "seconds": null', "line 2: a result without a usable 'seconds'"),
+        (ROW % '"values": {}, "seconds": 1, "history": []', "line 2: a result without a usable 'history'"),
+        (ROW % '"values": {}, "seconds": 1, "data": null', "line 2: a result without a usable 'data'"),
+        (ROW % '"error": "x", "seconds": 1, "values": []', "line 2: a result without a usable 'values'"),
     ],
 )
 def test_what_is_no_result_of_this_form_names_its_line(
@@ -127,3 +137,39 @@ def test_a_row_is_one_line_whatever_its_error_says(toy: Table, rows_of: Make, tm
     append(tmp_path / "t.jsonl", row)
     assert (tmp_path / "t.jsonl").read_bytes().count(b"\n") == 1
     assert "error" in json.loads((tmp_path / "t.jsonl").read_text(encoding="utf-8"))
+
+
+def test_a_full_disk_leaves_no_half_line_behind(
+    toy: Table, rows_of: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk takes what it has room for and says so by the next call only."""
+    path, rows = tmp_path / "t.jsonl", rows_of(toy, 1)
+    append(path, rows[0])
+    before = path.read_bytes()
+    real, calls = os.write, []
+
+    def write(handle: int, data: bytes) -> int:
+        calls.append(len(data))
+        if len(calls) > 1:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(handle, data[:40])
+
+    monkeypatch.setattr(os, "write", write)
+    with pytest.raises(InputError, match=r"t\.jsonl: a result could not be written \(No space left on device\)"):
+        append(path, rows[1])
+    assert len(calls) == 2
+    assert path.read_bytes() == before
+    monkeypatch.setattr(os, "write", lambda handle, data: real(handle, data[:7]))  # and by pieces it is whole
+    append(path, rows[1])
+    assert [row["method"] for row in read_rows(path)[0]] == [row["method"] for row in rows[:2]]
+
+
+def test_a_disk_without_locks_is_not_taken_for_another_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fcntl = pytest.importorskip("fcntl")
+
+    def flock(handle: int, how: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with pytest.raises(InputError, match="cannot be locked there \\(No locks available\\)"), Lock(tmp_path / "t.jsonl"):
+        pass

@@ -8,9 +8,7 @@ from dataclasses import dataclass, replace
 from regard.reproduce.measures import shown, value_of
 from regard.reproduce.results import Row
 from regard.reproduce.statistics import Paired, holm, paired
-from regard.reproduce.tables import Compare, Table
-
-Place = tuple[str, str, str]  # method, corpus, setting
+from regard.reproduce.tables import Compare, Place, Table
 
 
 @dataclass(frozen=True)
@@ -64,8 +62,8 @@ def told(table: Table, one: Place, two: Place, name: str, found: Paired) -> Comp
     printed = [table.printed_value(place, name) for place in (one, two)]
     paper = printed[0] - printed[1] if printed[0] is not None and printed[1] is not None else None
     words = (
-        title(table, one),
-        title(table, two),
+        table.title_of(one),
+        table.title_of(two),
         table.corpora[one[1]].title,
         measure.title,
         str(found.difference.n),
@@ -76,10 +74,6 @@ def told(table: Table, one: Place, two: Place, name: str, found: Paired) -> Comp
         signed(shown(paper, measure)) if paper is not None else "",
     )
     return Comparison(one[0], two[0], one[1], name, one[2], found, None, words)
-
-
-def title(table: Table, place: Place) -> str:
-    return " · ".join(filter(None, (table.methods[place[0]].title, table.settings[place[2]].title)))
 
 
 def signed(number: str) -> str:

@@ -127,8 +127,14 @@ def missing(cells: Iterable[Cell]) -> list[str]:
         try:
             resolve(name, split)
         except InputError:
-            lost[name if os.sep in name and name.count("/") > 1 else name.partition("/")[0]] = None
+            lost[corpus_of(name)] = None
     return list(lost)
+
+
+def corpus_of(name: str) -> str:
+    """NAME of NAME and NAME/dev; anything else is a file and stays whole."""
+    corpus, _, part = name.partition("/")
+    return corpus if part in ("", *SPLITS) else name
 
 
 def check_corpora(cells: Iterable[Cell], table: str) -> None:

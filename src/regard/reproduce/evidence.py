@@ -14,13 +14,12 @@ from typing import NamedTuple
 
 from regard.errors import InputError
 from regard.reproduce.claims import RULES, Claim, Claims
+from regard.reproduce.filling import grouped
 from regard.reproduce.markdown import plain
 from regard.reproduce.places import table_names
 from regard.reproduce.reading import read_table
 from regard.reproduce.results import Row, read_results
-from regard.reproduce.filling import grouped
-from regard.reproduce.comparisons import Place
-from regard.reproduce.tables import Table
+from regard.reproduce.tables import Place, Table
 from regard.reproduce.verdicts import HOLDS, LATER, VERDICTS, Finding
 
 HEAD = """# Evidence

@@ -9,9 +9,8 @@ from regard.report.plots import Curve, Dot, Panel, dots, lines
 from regard.reproduce.measures import is_number, value_of
 from regard.reproduce.results import Row
 from regard.reproduce.statistics import interval
-from regard.reproduce.tables import Figure, Table
+from regard.reproduce.tables import Figure, Place, Table
 
-Place = tuple[str, str, str]  # method, corpus, setting
 NAMES = {"norms.words": "norm p", "norms.sentences": "norm p of sentences", "loss": "training loss"}
 
 
@@ -94,7 +93,7 @@ def draw_intervals(table: Table, figure: Figure, title: str, rows: Mapping[Place
                 printed = table.printed_value(place, measure)
                 other = None if printed is None else scale * printed
                 marked = marked or other is not None
-                found.append(Dot(title_of(table, place), mean.mean, mean.low, mean.high, other))
+                found.append(Dot(table.title_of(place), mean.mean, mean.low, mean.high, other))
         panels += [Panel(corpus.title, dots=tuple(found))] if found else []
     return dots(title, table.measure(measure).title, panels, "the paper's number" if marked else "") if panels else ""
 
@@ -143,12 +142,12 @@ def arranged(table: Table, figure: Figure, curves: Mapping[Place, Curve], usual:
     ]
 
 
-def title_of(table: Table, place: Place, among: Mapping[Place, object] | None = None) -> str:
-    """Method and setting; only what differs, where it is said among what."""
-    method, setting = table.methods[place[0]].title, table.settings[place[2]].title if place[2] else ""
-    if among is not None and setting and len({other[0] for other in among}) == 1:
-        return setting
-    return " · ".join(filter(None, (method, setting)))
+def title_of(table: Table, place: Place, among: Mapping[Place, object]) -> str:
+    """Method and setting; the setting alone where the method is everybody's. A curve along the settings has none."""
+    method, _, setting = place
+    if not setting:
+        return table.methods[method].title
+    return table.settings[setting].title if len({other[0] for other in among}) == 1 else table.title_of(place)
 
 
 DRAWN = {"path": draw_path, "settings": draw_settings, "intervals": draw_intervals, "bars": draw_intervals}

@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from regard.reproduce.comparisons import Place, compare_all
+from regard.reproduce.comparisons import compare_all
 from regard.reproduce.measures import Measure, shown, value_of
 from regard.reproduce.results import Results, Row
 from regard.reproduce.sheet import Column, Entry, Line, Sheet
 from regard.reproduce.sources import checksums, sources
 from regard.reproduce.statistics import Interval, interval
-from regard.reproduce.tables import Table
+from regard.reproduce.tables import Place, Table
 
 
 def make_sheet(table: Table, results: Results, published: Results | None) -> Sheet:
@@ -27,20 +27,20 @@ def make_sheet(table: Table, results: Results, published: Results | None) -> She
         for setting in table.settings.values():
             if not any((method.name, corpus, setting.name) in cells for corpus in table.corpora):
                 continue
-            title = " · ".join(filter(None, (method.title, setting.title)))
-            entries, last = [], ""
+            entries, told = [], ("", "")
             for column in columns:
                 place = (method.name, column.corpus, setting.name)
                 is_best = place in best[column.corpus, column.measure]
                 entry = make_entry(table, column, place, rows, before, most, is_best)
-                entries.append(replace(entry, note="") if column.corpus == last else entry)  # once a cell is enough
-                last = column.corpus
-            lines.append(Line(title, tuple(entries)))
+                same = told == (column.corpus, entry.note)  # once a cell is enough
+                told = (column.corpus, entry.note)
+                entries.append(replace(entry, note="") if same else entry)
+            lines.append(Line(table.title_of((method.name, "", setting.name)), tuple(entries)))
     return Sheet(
         table.name,
         table.title,
         table.where,
-        make_caption(table, most, columns, any(best.values())),
+        make_caption(table, most, bool(rows), columns, any(best.values())),
         table.note,
         columns,
         tuple(lines),
@@ -130,7 +130,7 @@ def make_entry(
     asked = max([min(most, table.corpora[column.corpus].seeds), *beside])
     return Entry(
         written(found, measure) if found is not None else "",
-        told_of(own, asked),
+        told_of(own, asked, column.measure),
         shown(printed, measure) if printed is not None else "",
         written(there, measure) if (there := mean_of(before.get(place, ()), column.measure)) else "",
         best,
@@ -142,20 +142,21 @@ def written(found: Interval, measure: Measure) -> str:
     return shown(found.mean, measure) + half
 
 
-def told_of(rows: Sequence[Row], most: int) -> str:
-    """What a reader must know of a cell: that some of its runs failed, or that there are fewer than elsewhere."""
+def told_of(rows: Sequence[Row], most: int, measure: str) -> str:
+    """What a reader must know of a cell: that some of its runs failed or gave no number, or that there are fewer."""
     failed = len(rows) - len(good(rows))
-    if failed:
-        return f"{failed} of {len(rows)} failed"
+    endless = sum(measure in row["values"] and value_of(row, measure) is None for row in good(rows))
+    if failed or endless:
+        told = ((failed, "failed"), (endless, "without a number"))
+        return ", ".join(f"{count} of {len(rows)} {what}" for count, what in told if count)
     if rows and len(rows) < most:
         return f"{len(rows)} seed{'s' if len(rows) > 1 else ''}"
     return ""
 
 
-def make_caption(table: Table, most: int, columns: Sequence[Column], marked: bool) -> str:
-    over = (
-        f"means over {most} seeds ± half of the 95 % interval" if most > 1 else "one seed" if most else "no results yet"
-    )
+def make_caption(table: Table, most: int, tried: bool, columns: Sequence[Column], marked: bool) -> str:
+    none = "every run failed" if tried else "no results yet"
+    over = f"means over {most} seeds ± half of the 95 % interval" if most > 1 else "one seed" if most else none
     asked = f" ({table.seeds} are asked for)" if most and most < table.seeds else ""
     beside = "; beside them what the paper prints" if any(column.printed for column in columns) else ""
     bold = "; the best mean of a column is bold" if marked else ""

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from regard.reproduce.comparisons import by_seed, title
+from regard.reproduce.comparisons import by_seed
 from regard.reproduce.measures import shown
 from regard.reproduce.results import Row
-from regard.reproduce.rules import Place, Rows
+from regard.reproduce.rules import Rows
 from regard.reproduce.statistics import Interval, interval
-from regard.reproduce.tables import Table
+from regard.reproduce.tables import Place, Table
 from regard.reproduce.verdicts import Finding, all_some_none, span
 
 
@@ -64,7 +64,7 @@ def listed(table: Table, found: Mapping[Place, Interval], measure: str) -> str:
     seeds = span([one.n for one in found.values()])
     several = len({place[0] for place in found}) > 1 or len(table.settings) > 1
     values = [
-        f"{table.corpora[place[1]].title}{f' ({title(table, place)})' if several else ''} "
+        f"{table.corpora[place[1]].title}{f' ({table.title_of(place)})' if several else ''} "
         f"{shown(one.mean, form)} ± {shown(one.half, form)}"
         for place, one in found.items()
     ]
@@ -156,7 +156,7 @@ def speed(
     planned = sum(cell.method in (methods or [method]) for cell in table.cells())
     so_far = f" ({planned - len(found)} not measured yet)" if planned > len(found) else ""
     words = [
-        f"{title(table, place)}, {table.corpora[place[1]].title}: {one.mean:.3f} ± {one.half:.3f}"
+        f"{table.title_of(place)}, {table.corpora[place[1]].title}: {one.mean:.3f} ± {one.half:.3f}"
         for place, one in found.items()
     ]
     return Finding(all_some_none(kept, len(found)), f"{kept} of {len(found)}{so_far}: {'; '.join(words)}")

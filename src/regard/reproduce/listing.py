@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from regard.errors import InputError
-from regard.reproduce.corpora import missing, needed
+from regard.reproduce.corpora import corpus_of, missing, needed
 from regard.reproduce.places import home, results_file, table_names
 from regard.reproduce.reading import read_table
 from regard.reproduce.results import read_results
@@ -34,7 +34,7 @@ def list_tables() -> Iterator[Listed]:
 def listed(table: Table) -> Listed:
     cells = list(table.cells())
     runs = sum(cell.corpus.seeds for cell in cells)
-    names = ", ".join(dict.fromkeys(need.partition("/")[0] for need in needed(cells)))
+    names = ", ".join(dict.fromkeys(corpus_of(need) for need in needed(cells)))
     lost = ", ".join(missing(cells))
     facts = [("size", f"{len(cells)} cells, {runs} runs"), ("needs", names), ("missing", lost)]
     facts.append(("published", told_of(table)))

@@ -33,13 +33,11 @@ def padded(examples: list[Example], split: str, *, length: int, filler: str = "_
     return made
 
 
-def part(
-    examples: list[Example], split: str, *, texts: int, seed: int | None = None, split_only: str = "train"
-) -> list[Example]:
-    """The first `texts` of a split, or by chance where a seed is given; other splits stay whole."""
+def part(examples: list[Example], split: str, *, texts: int, seed: int | None = None) -> list[Example]:
+    """The first `texts` to learn from, or some by chance where a seed is given; what is tested on stays whole."""
     if texts < 2:
         raise InputError(f"part: texts = {texts}; 2 or more are accepted")
-    if split != split_only or texts >= len(examples):
+    if split != "train" or texts >= len(examples):
         return examples
     if seed is None:
         return examples[:texts]

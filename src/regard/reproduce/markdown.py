@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from regard.reproduce.comparisons import HEADS
+from regard.reproduce.comparisons import HEADS, Comparison
 from regard.reproduce.sheet import Entry, Sheet
 
 
@@ -19,7 +19,7 @@ def markdown(sheet: Sheet, figures: Mapping[str, str]) -> str:
     for file, title in figures.items():
         lines += ["", f"![{plain(title)}]({file})"]
     if sheet.comparisons:
-        lines += ["", "## Comparisons", "", explained(len(sheet.comparisons)), ""]
+        lines += ["", "## Comparisons", "", explained(sheet.comparisons), ""]
         lines += rows(HEADS, [[plain(word) for word in one.words] for one in sheet.comparisons])
     lines += ["", "## Where the numbers come from", ""]
     lines += [
@@ -31,7 +31,8 @@ def markdown(sheet: Sheet, figures: Mapping[str, str]) -> str:
     return "\n".join([*lines, ""])
 
 
-def explained(count: int) -> str:
+def explained(comparisons: Sequence[Comparison]) -> str:
+    count = sum(one.found.p is not None for one in comparisons) or len(comparisons)
     return (
         "Differences are paired by seed, with 95 % intervals; p is that of a paired t-test (two-sided), corrected after Holm "
         f"for all {count} comparisons of this table, with Wilcoxon's signed-rank test beside it where there are six pairs. "

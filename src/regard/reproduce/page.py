@@ -12,5 +12,5 @@ from regard.reproduce.sheet import Sheet
 
 def page(sheet: Sheet, figures: Sequence[tuple[str, str]]) -> str:
     """`figures`: title and SVG of each."""
-    told = explained(len(sheet.comparisons)) if sheet.comparisons else ""
+    told = explained(sheet.comparisons) if sheet.comparisons else ""
     return page_of_table(sheet=sheet, heads=HEADS, explained=told, figures=figures)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
-from regard.reproduce.comparisons import by_seed, title
+from regard.reproduce.comparisons import by_seed
 from regard.reproduce.measures import Measure
 from regard.reproduce.results import Row
 from regard.reproduce.statistics import paired
-from regard.reproduce.tables import Table
+from regard.reproduce.tables import Place, Table
 from regard.reproduce.verdicts import (
     ALPHA,
     HOLDS,
@@ -27,7 +27,6 @@ from regard.reproduce.verdicts import (
     usable,
 )
 
-Place = tuple[str, str, str]  # method, corpus, setting
 Rows = Mapping[Place, Sequence[Row]]
 Pairs = Sequence[Sequence[str]]
 
@@ -94,7 +93,7 @@ def signed_values(rows: Rows, place: Place, measure: str, side: int) -> dict[int
 
 def named(table: Table, one: Place, other: Place) -> str:
     against = table.methods[other[0]].title if one[0] != other[0] else table.settings[other[2]].title
-    return f"{title(table, one)} − {against}, {table.corpora[one[1]].title}"
+    return f"{table.title_of(one)} − {against}, {table.corpora[one[1]].title}"
 
 
 def printed_side(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 
 from regard.reproduce.comparisons import Comparison
 
@@ -15,6 +16,10 @@ class Column:
     measure_title: str
     printed: bool  # whether the paper prints some number of it
     published: bool  # whether published results have some
+
+    def width(self) -> int:
+        """How many columns of a format it takes."""
+        return 1 + self.printed + self.published
 
 
 @dataclass(frozen=True)
@@ -50,17 +55,5 @@ class Sheet:
     @property
     def spans(self) -> list[tuple[str, int]]:
         """The heads of corpora, and how many columns each stands over."""
-        found: list[tuple[str, int]] = []
-        last = None
-        for column in self.columns:
-            width = 1 + column.printed + column.published
-            found = (
-                [*found[:-1], (found[-1][0], found[-1][1] + width)]
-                if column.corpus == last
-                else [
-                    *found,
-                    (column.corpus_title, width),
-                ]
-            )
-            last = column.corpus
-        return found
+        several = (list(group) for _, group in groupby(self.columns, key=lambda column: column.corpus))
+        return [(group[0].corpus_title, sum(map(Column.width, group))) for group in several]

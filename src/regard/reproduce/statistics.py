@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 CONFIDENCE = 0.95
 FEWEST = 6  # pairs for Wilcoxon's test
-DECIMALS = 12  # of a difference: 0.81 − 0.80 and 0.71 − 0.70 are a tie, though not to the last bit
+DECIMALS = 12  # of a difference: 0.81 − 0.80 and 0.41 − 0.40 are a tie, though not to the last bit
 
 
 class Interval(NamedTuple):

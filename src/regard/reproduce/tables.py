@@ -16,6 +16,7 @@ from regard.reproduce.kinds import KINDS, Kind
 from regard.reproduce.measures import MEASURES, Measure
 
 Options = Mapping[str, Any]
+Place = tuple[str, str, str]  # method, corpus, setting
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ class Cell:
     options: dict[str, Any]
 
     @property
-    def key(self) -> tuple[str, str, str]:
+    def key(self) -> Place:
         return self.method, self.corpus.name, self.setting
 
     @property
@@ -159,10 +160,15 @@ class Table:
     def measure(self, name: str) -> Measure:
         return {**MEASURES, **self.does.measures}[name]
 
-    def printed_value(self, key: tuple[str, str, str], measure: str) -> float | None:
+    def title_of(self, place: Place) -> str:
+        """What a row of the table is called."""
+        method, _, setting = place
+        return " · ".join(filter(None, (self.methods[method].title, self.settings[setting].title)))
+
+    def printed_value(self, place: Place, measure: str) -> float | None:
         """What the paper prints, in our units (shares from 0 to 1)."""
-        method, corpus, setting = key
+        method, corpus, setting = place
         told = self.printed.get(corpus, {})
         numbers = told.get(f"{method}/{setting}" if setting else method, ())
-        place = self.corpora[corpus].measures.index(measure)
-        return numbers[place] / self.measure(measure).factor if place < len(numbers) else None
+        number = self.corpora[corpus].measures.index(measure)
+        return numbers[number] / self.measure(measure).factor if number < len(numbers) else None

@@ -123,6 +123,10 @@ def _folder(wish: Wish) -> Path:
         raise InputError(
             f"{VARIABLE} is not set and no --out is given; one of them names the folder that corpora go to"
         )
+    if not wish.source:  # it would be the current folder
+        raise InputError(
+            "--from: an empty path is found; the original as it was downloaded, or hub:ORG/NAME, is accepted"
+        )
     folder = home / wish.name
     check_place(folder)
     there = [entry.name for entry in folder.iterdir() if not entry.name.startswith(".")] if folder.is_dir() else []

@@ -79,6 +79,8 @@ def _of_folder(path: Path, progress: Progress) -> Iterator[Member]:
 def _of_archive(path: Path, found: Iterator[tuple[str, Callable[[], Any]]]) -> Iterator[Member]:
     for name, opened in found:
         parts = PurePosixPath(name.replace("\\", "/")).parts
+        if not parts:
+            continue  # "." or no name at all: no original has such a file
         if ".." in parts or name.startswith(("/", "\\")) or ":" in parts[0]:
             raise InputError(f"{path}: the name {name!r} leads out of the archive; nothing of it was read")
         if not any(part.startswith(HIDDEN) for part in parts):

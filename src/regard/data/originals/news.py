@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from regard.data.originals.dividing import Record, Splits, with_dev
 from regard.data.originals.sources import File, Source
+from regard.data.tables import LONGEST_FIELD
+
+if TYPE_CHECKING:
+    from _csv import Reader
 
 PATTERN = r"/(train|test)\.csv$"
 
@@ -26,7 +31,7 @@ def classed(file: File, texts: int, classes: int) -> Iterator[tuple[int, list[st
     """Rows of a class from 1 on and so many texts, as label from 0 on and the texts; a first row of names is left out."""
     reader = csv.reader((line + "\n" for _, line in file.lines()), strict=True)
     try:
-        for row in reader:
+        for row in unlimited(reader):
             if reader.line_num == 1 and row and not row[0].strip().isdigit():
                 continue
             if len(row) != texts + 1:
@@ -40,3 +45,16 @@ def classed(file: File, texts: int, classes: int) -> Iterator[tuple[int, list[st
             yield int(row[0]) - 1, row[1:]
     except csv.Error as problem:
         raise file.fault(reader.line_num, f"{problem}; fields in quotation marks are expected") from None
+
+
+def unlimited(reader: Reader) -> Iterator[list[str]]:
+    """Rows with texts as long as regard reads them elsewhere. The parser's limit is everybody's: it is put back each time."""
+    while True:
+        before = csv.field_size_limit(LONGEST_FIELD)
+        try:
+            row = next(reader, None)
+        finally:
+            csv.field_size_limit(before)
+        if row is None:
+            return
+        yield row

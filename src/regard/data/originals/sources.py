@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import lzma
 import re
 import tarfile
 import zipfile
@@ -18,7 +19,8 @@ from regard.data.guess import listed
 from regard.data.originals.members import Progress, members
 from regard.errors import InputError
 
-DAMAGE = (zipfile.BadZipFile, tarfile.TarError, BadGzipFile, EOFError, zlib.error)
+DAMAGE = (zipfile.BadZipFile, tarfile.TarError, BadGzipFile, EOFError, zlib.error, lzma.LZMAError)
+MARK = "\ufeff"  # some editors and exports put it before the first letter of a file
 SOME = 8  # names of other files that are told where none matches
 
 
@@ -35,13 +37,14 @@ class File:
 
     def text(self, latin: bool = False) -> str:
         with _sound(self.where):
-            return _decoded(self._stream.read(), latin, self.where, 1).replace("\r\n", "\n")
+            return _decoded(self._stream.read(), latin, self.where, 1).removeprefix(MARK).replace("\r\n", "\n")
 
     def lines(self, latin: bool = False) -> Iterator[tuple[int, str]]:
         """Lines with their numbers, without their ends; `latin` for files of the time before UTF-8."""
         with _sound(self.where):
             for number, line in enumerate(self._stream, 1):
-                yield number, _decoded(line, latin, self.where, number).rstrip("\r\n")
+                text = _decoded(line, latin, self.where, number).rstrip("\r\n")
+                yield number, text.removeprefix(MARK) if number == 1 else text
 
     def filled_lines(self, latin: bool = False) -> Iterator[tuple[int, str]]:
         return ((number, line) for number, line in self.lines(latin) if line.strip())
@@ -95,8 +98,12 @@ def _sound(where: str) -> Iterator[None]:
         yield
     except DAMAGE as problem:
         raise InputError(
-            f"{where}: it is damaged or cut off, or not packed ({problem}); all of it is expected"
+            f"{where}: it is damaged or cut off, or not packed ({' '.join(str(problem).split())}); all of it is expected"
         ) from None
+    except OSError as problem:
+        if problem.errno is not None:  # the system's; bz2 says with one of no number that its data are damaged
+            raise
+        raise InputError(f"{where}: it is damaged or cut off ({problem}); all of it is expected") from None
     except (RuntimeError, NotImplementedError) as problem:  # zipfile's words for a password and an odd packing
         raise InputError(f"{where}: cannot be unpacked ({problem}); an open archive is expected") from None
 
