@@ -98,6 +98,7 @@ def run_missing(table: Table, cells: Sequence[Cell], path: Path, device: str, wi
 
 def carry_out(queue: Queue, table: Table, path: Path, device: str, workers: int, threads: int, watch: Onlook) -> None:
     running: dict[str, tuple[Job, float]] = {}
+    heard: set[str] = set()
     happening = (
         run_beside(queue, table.name, device, workers, threads) if workers else run_here(queue, table.name, device)
     )
@@ -110,8 +111,11 @@ def carry_out(queue: Queue, table: Table, path: Path, device: str, workers: int,
             watch.begun(name)
         elif told.kind == "epoch":
             watch.epoch(name, told.content)
-        elif told.kind == "note" and "memory" in told.content:  # what is guessed of a corpus is told by `regard train`
+        elif told.kind == "halved":
             watch.note(f"{name}: {told.content}")
+        elif told.kind == "note" and (said := f"{told.job.cell.corpus.name}: {told.content}") not in heard:
+            heard.add(said)  # every cell of a corpus says it again
+            watch.note(said)
         elif told.kind == "row":
             append(path, told.content)
             queue.pace.add([told.content])

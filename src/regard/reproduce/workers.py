@@ -24,7 +24,7 @@ REFRESH = 1.0  # seconds between two looks at the clock while nothing ends
 
 
 class Told(NamedTuple):
-    """What a worker says: begun, row, note, epoch or done; and what of."""
+    """What a worker says: begun, row, note, epoch, halved or done; and what of."""
 
     kind: str
     job: Job
@@ -84,7 +84,7 @@ def run_here(queue: Queue, table: str, device: str) -> Iterator[Told]:
                 notes.clear()
                 yield Told("row", job, row)
         except TooMany:
-            yield Told("note", job, queue.halve(job))
+            yield Told("halved", job, queue.halve(job))
         except Broken:
             pass
         yield Told("done", job)
@@ -173,7 +173,7 @@ def run_beside(queue: Queue, table: str, device: str, workers: int, threads: int
             for worker in busy:
                 if worker.line in ready:
                     for told in heard(worker, table, device):
-                        yield Told("note", told.job, queue.halve(told.job)) if told.kind == "too many" else told
+                        yield Told("halved", told.job, queue.halve(told.job)) if told.kind == "too many" else told
             for worker in [worker for worker in crew if worker.job is None and not worker.process.is_alive()]:
                 crew.remove(worker)
     finally:
