@@ -89,7 +89,9 @@ def test_out_of_memory_halves_the_seeds_and_goes_on(
     assert [row["seed"] for row in rows] == [0, 1, 2, 3, 4]
     assert [row.get("error") for row in rows] == [None, "training diverged", None, None, None]
     assert [row["stacked"] for row in rows] == [2, 2, 1, 2, 2]
-    assert "out of memory with 5 seeds at once; going on with 3" in [one.content for one in told if one.kind == "halved"]
+    assert "out of memory with 5 seeds at once; going on with 3" in [
+        one.content for one in told if one.kind == "halved"
+    ]
 
 
 def test_one_seed_that_does_not_fit_is_kept_as_failed(
