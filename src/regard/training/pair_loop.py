@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn, optim
+from torch import optim
 
 from regard.config import Training
 from regard.data.collate import in_order, shuffled
@@ -23,6 +23,7 @@ from regard.training.divergence import checked_answers, checked_loss
 from regard.training.loop import SHOWN_EVERY, make_optimizer
 from regard.training.metrics import measure
 from regard.training.statistics import Statistics
+from regard.training.step import descend
 from regard.values import Pair
 
 
@@ -73,11 +74,7 @@ def run_epoch(
         with torch.autocast(device.type, torch.bfloat16, enabled=config.bf16):
             met: Met = model(pair)
         loss = task.loss(met.logits, pair.labels)
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        if config.clip:
-            nn.utils.clip_grad_norm_(model.parameters(), config.clip)
-        optimizer.step()
+        descend(loss, model, optimizer, config.clip)
         total, seen = total + loss.detach() * len(rows), seen + len(rows)
         shown = step % SHOWN_EVERY == 0 or step == len(batches)
         recorder.step(checked_loss(float(total / seen), f"epoch {epoch}, step {step}") if shown else None)

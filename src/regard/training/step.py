@@ -37,9 +37,13 @@ class Step:
             output = self.model(batch)
         loss = self.task.loss(output.logits, batch.labels)
         penalty = self.config.vtw * output.terms["vtw"] if self.config.vtw else 0.0
-        self.optimizer.zero_grad(set_to_none=True)
-        (loss + penalty).backward()
-        if self.config.clip:
-            nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip)
-        self.optimizer.step()
+        descend(loss + penalty, self.model, self.optimizer, self.config.clip)
         return loss.detach()
+
+
+def descend(loss: Tensor, model: nn.Module, optimizer: optim.Optimizer, clip: float) -> None:
+    optimizer.zero_grad(set_to_none=True)
+    loss.backward()
+    if clip:
+        nn.utils.clip_grad_norm_(model.parameters(), clip)
+    optimizer.step()
