@@ -24,8 +24,9 @@ from regard.training.divergence import checked_answers, checked_loss
 from regard.training.fit import Parts, first_metrics
 from regard.training.fit_torch import Learned, Material, digest, environment, gather, index, make_model
 from regard.training.graphs import make_step
-from regard.training.loop import SHOWN_EVERY, Texts, make_optimizer
+from regard.training.loop import Texts, make_optimizer
 from regard.training.metrics import measure
+from regard.training.running import Running
 from regard.training.stack import Stack, StackedStep, grouped
 from regard.training.statistics import Statistics
 from regard.values import Batch, Output
@@ -108,13 +109,11 @@ def train_stacked(
         stack.model.train()
         batches = shuffled_together(texts.indexed, config.batch_size, seeds, epoch)
         recorder.begin(epoch, config.epochs, len(batches))
-        total, seen = torch.zeros(len(seeds), device=stack.device), 0
-        for step, rows in enumerate(batches, 1):
-            loss = take(side_by_side(texts, rows, len(stack.model.levels)))
-            total, seen = total + loss * rows.shape[1], seen + rows.shape[1]
-            shown = step % SHOWN_EVERY == 0 or step == len(batches)
-            recorder.step(float(total[active].mean() / seen) if shown else None)
-        losses = (total / seen).tolist()
+        running = Running(len(batches), stack.device, (len(seeds),))
+        for rows in batches:
+            means = running.add(take(side_by_side(texts, rows, len(stack.model.levels))), rows.shape[1])
+            recorder.step(None if means is None else float(means[active].mean()))
+        losses = running.mean.tolist()
         said, statistics = answers(stack, task, (dev or texts).indexed)
         seconds = (time.perf_counter() - begun) / len(active)
         for place in active:

@@ -24,12 +24,12 @@ from regard.training.divergence import checked_answers, checked_loss
 from regard.training.graphs import make_step
 from regard.training.groups import groups, norms_of
 from regard.training.metrics import measure
+from regard.training.running import Running
 from regard.training.statistics import Statistics
 from regard.training.step import Step
 from regard.values import Batch
 
 RATES = {"adam": 3e-3, "adagrad": 0.05, "sgd": 0.1}
-SHOWN_EVERY = 10  # steps between two readings of the loss: each makes a GPU wait
 
 
 class Texts(NamedTuple):
@@ -89,15 +89,12 @@ def run_epoch(
     take = take or make_step(Step(model, task, config, optimizer))
     batches = shuffled(texts.indexed, config.batch_size, config.seed, epoch)
     recorder.begin(epoch, config.epochs, len(batches))
-    total, seen = torch.zeros((), device=device), 0
-    for step, rows in enumerate(batches, 1):
+    running = Running(len(batches), device)
+    for rows in batches:
         loss = take(collate([texts.indexed[row] for row in rows], len(model.levels), texts.labels[rows]))
-        total, seen = total + loss * len(rows), seen + len(rows)
-        if step % SHOWN_EVERY == 0 or step == len(batches):
-            recorder.step(checked_loss(float(total / seen), f"epoch {epoch}, step {step}"))
-        else:
-            recorder.step(None)
-    return float(total / seen)
+        mean = running.add(loss, len(rows))
+        recorder.step(None if mean is None else checked_loss(float(mean), f"epoch {epoch}, step {running.step}"))
+    return float(running.mean)
 
 
 def evaluate(model: Classifier, task: Task, texts: Texts) -> tuple[dict[str, Any], Statistics]:

@@ -20,8 +20,9 @@ from regard.models.two_towers import Met, TwoTowers
 from regard.recording import Recorder
 from regard.training.checkpoint import Progress
 from regard.training.divergence import checked_answers, checked_loss
-from regard.training.loop import SHOWN_EVERY, make_optimizer
+from regard.training.loop import make_optimizer
 from regard.training.metrics import measure
+from regard.training.running import Running
 from regard.training.statistics import Statistics
 from regard.training.step import descend
 from regard.values import Pair
@@ -67,18 +68,17 @@ def run_epoch(
     device = model.embedding.weight.device
     batches = shuffled([together(both) for both in pairs.readings], config.batch_size, config.seed, epoch)
     recorder.begin(epoch, config.epochs, len(batches))
-    total, seen = torch.zeros((), device=device), 0
-    for step, rows in enumerate(batches, 1):
+    running = Running(len(batches), device)
+    for rows in batches:
         pair = on(collate_pairs([pairs.readings[row] for row in rows], pairs.labels[rows]), device)
         assert pair.labels is not None
         with torch.autocast(device.type, torch.bfloat16, enabled=config.bf16):
             met: Met = model(pair)
         loss = task.loss(met.logits, pair.labels)
         descend(loss, model, optimizer, config.clip)
-        total, seen = total + loss.detach() * len(rows), seen + len(rows)
-        shown = step % SHOWN_EVERY == 0 or step == len(batches)
-        recorder.step(checked_loss(float(total / seen), f"epoch {epoch}, step {step}") if shown else None)
-    return float(total / seen)
+        mean = running.add(loss.detach(), len(rows))
+        recorder.step(None if mean is None else checked_loss(float(mean), f"epoch {epoch}, step {running.step}"))
+    return float(running.mean)
 
 
 def answers(
