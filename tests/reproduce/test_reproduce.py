@@ -168,7 +168,7 @@ def test_the_list_tells_size_needs_and_cost(
     said = regard("reproduce", "--list").out
     assert "5 cells, 10 runs" in said
     assert "films, meals" in said
-    assert "5 of 10 runs (1 failed), 4 s" in said
+    assert "5 runs (1 failed), 5 left, 4 s" in said
     assert "missing" not in said
     assert "cannot be read" in said
     monkeypatch.delenv("REGARD_DATA")

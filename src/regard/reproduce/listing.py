@@ -46,10 +46,14 @@ def told_of(table: Table) -> str:
     path = results_file(table, table.path.parent)
     if not path.exists():
         return "none"
-    rows = list(read_results(table, path).rows.values())
+    results = read_results(table, path)
+    rows = list(results.rows.values())
     failed = sum("error" in row for row in rows)
-    runs = sum(cell.corpus.seeds for cell in table.cells())
+    left = sum(
+        1 for cell in table.cells() for seed in range(cell.corpus.seeds) if (*cell.key, seed) not in results.rows
+    )
     kinds = sorted({devices(row).partition(",")[0] for row in rows if "error" not in row})
     cost = hours(sum(row.get("seconds", 0.0) for row in rows))
     on = f" on {'; '.join(kinds)}" if kinds else ""
-    return f"{len(rows)} of {runs} runs" + (f" ({failed} failed)" if failed else "") + f", {cost}{on}"
+    lacking = f", {left} left" if left else ""
+    return f"{len(rows)} runs" + (f" ({failed} failed)" if failed else "") + f"{lacking}, {cost}{on}"
