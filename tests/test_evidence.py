@@ -9,7 +9,7 @@ import pytest
 
 from regard.errors import InputError
 from regard.reproduce.claims import Claim, Claims, read_claim, read_claims
-from regard.reproduce.evidence import Book, finding, is_whole, page, unknown_names
+from regard.reproduce.evidence import Book, finding, is_whole, names_of, page
 from regard.reproduce.results import append, complete
 from regard.reproduce.verdicts import HOLDS, LATER, VERDICTS
 
@@ -39,7 +39,9 @@ def test_every_source_has_claims() -> None:
 def test_every_claim_names_what_tests_it(claim: Claim, book: Book) -> None:
     if claim.table:
         assert claim.table in book.names
-        assert not unknown_names(claim, book.table(claim.table))
+        table = book.table(claim.table)
+        for names, known in zip(names_of(claim), (table.methods, table.corpora, table.settings), strict=True):
+            assert set(names) <= set(known)
         assert finding(claim, book).verdict in VERDICTS
     elif claim.checked_by:
         file, _, name = claim.checked_by.partition("::")

@@ -133,12 +133,6 @@ def names_of(claim: Claim) -> Names:
     return Names(list(filter(None, methods)), list(filter(None, corpora)), list(given.get("settings", ())))
 
 
-def unknown_names(claim: Claim, table: Table) -> list[str]:
-    """Methods, corpora and settings that a claim's test speaks of and its table does not have."""
-    known = (table.methods, table.corpora, table.settings)
-    return [name for names, there in zip(names_of(claim), known, strict=True) for name in names if name not in there]
-
-
 def is_whole(claim: Claim, book: Book) -> bool:
     """Whether every cell that the claim speaks of has as many results as its table asks for."""
     if not claim.table:
