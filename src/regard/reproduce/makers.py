@@ -123,31 +123,13 @@ def synthetic(
 
     count = texts if split == "train" else max(texts // 5, 2)
     start = seed * len(SPLITS) + SPLITS.index(split)
+    of_all = {"neutral": neutral, "length": length, "evidence": evidence}
     if data == "classes":
-        return classes(number, count, start, tokens=tokens, neutral=neutral, length=length, evidence=evidence)
+        return classes(number, count, start, tokens=tokens, **of_all)
+    sides = {"positive": tokens, "negative": tokens, **of_all}
     if data == "one":
-        return data_one(
-            count,
-            start,
-            positive=tokens,
-            negative=tokens,
-            neutral=neutral,
-            length=length,
-            evidence=evidence,
-            ratio=ratio,
-        )
-    return data_two(
-        count,
-        start,
-        positive=tokens,
-        negative=tokens,
-        neutral=neutral,
-        length=length,
-        evidence=evidence,
-        ratio=ratio,
-        noisy=noisy,
-        crossing=crossing,
-    )
+        return data_one(count, start, ratio=ratio, **sides)
+    return data_two(count, start, ratio=ratio, noisy=noisy, crossing=crossing, **sides)
 
 
 CORPUS_MAKERS: dict[str, Callable[..., list[Example]]] = {

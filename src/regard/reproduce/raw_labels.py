@@ -48,23 +48,11 @@ def run(cell: Cell, seeds: Sequence[int], device: str, recorder: Recorder) -> It
 def fit(config: Config, prepared: Prepared, normalised: bool, recorder: Recorder) -> Trained:
     from regard.data.labels import Labels
     from regard.models.tasks import Regression, encoded
-    from regard.models.trained import Trained
-    from regard.training import loop
-    from regard.training.fit import first_metrics
-    from regard.training.fit_torch import environment, gather, index, make_model
-    from regard.training.metrics import measure
+    from regard.training.fit import Run
+    from regard.training.fit_torch import fit_gathered, gather
 
     given = gather(config, prepared.parts, recorder)
     if not normalised:
         task = Regression(0.0, 1.0)
         given = given._replace(task=task, truth=encoded(task, Labels.of(given.test or ()), given.names[2]))
-    learned = index(given, recorder)
-    assert learned.held is not None
-    model = make_model(given, learned, config.training.seed).to(given.device)
-    progress = loop.train(model, given.task, learned.texts, learned.held, given.config.training, recorder)
-    metrics = first_metrics(given.task, len(learned.texts.labels), progress, "")
-    metrics |= {"environment": environment(given.device), "dev": loop.evaluate(model, given.task, learned.held)[0]}
-    trained = Trained(given.config, learned.tokenizer, given.task, metrics, model=model)
-    answers = trained.answers([example.text for example in given.test or ()])
-    metrics["test"] = measure(given.task, answers, given.truth)
-    return trained
+    return fit_gathered(given, Run(recorder))

@@ -27,7 +27,7 @@ from regard.training.graphs import make_step
 from regard.training.loop import Texts, make_optimizer
 from regard.training.metrics import measure
 from regard.training.running import Running
-from regard.training.stack import Stack, StackedStep, grouped
+from regard.training.stack import Stack, StackedStep, grouped, masks_of
 from regard.training.statistics import Statistics
 from regard.values import Batch, Output
 
@@ -153,9 +153,7 @@ def answers(stack: Stack, task: Task, texts: Sequence[Indexed]) -> tuple[NDArray
         with torch.no_grad():
             logits, scores, norms = stack.apply(to_device(grouped(wide, levels), stack.device), seen)
         said = logits.double().cpu()
-        masks = [batch.mask]
-        while len(masks) < levels:
-            masks.append(masks[-1].any(-1))
+        masks = masks_of(batch.mask, levels)
         for place, own in enumerate(statistics):
             found[place][rows] = task.answers(said[place])
             for level, mask in enumerate(masks):

@@ -101,7 +101,10 @@ def make_model(given: Material, learned: Learned, seed: int) -> Classifier:
 
 
 def fit_torch(config: Config, parts: Parts, run: Run) -> Trained:
-    given = gather(config, parts, run.recorder)
+    return fit_gathered(gather(config, parts, run.recorder), run)
+
+
+def fit_gathered(given: Material, run: Run) -> Trained:
     config, task, identity = given.config, given.task, given.identity
     if done := run.finished(identity):
         return done

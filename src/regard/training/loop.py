@@ -115,9 +115,8 @@ def make_optimizer(named: Iterable[tuple[str, Tensor]], config: Training) -> opt
     rate = RATES[config.optimizer] if config.lr is None else config.lr
     learned = groups(weights.values(), norms_of(weights.items()), rate, config.norm_lr)
     if config.optimizer == "adam":
-        on_cuda = any(
-            weight.is_cuda for weight in weights.values()
-        )  # where a graph takes the steps, it must count them
+        # where a graph takes the steps, it must also count them
+        on_cuda = any(weight.is_cuda for weight in weights.values())
         return optim.Adam(learned, rate, weight_decay=config.l2, fused=True, capturable=on_cuda)
     if config.optimizer == "adagrad":
         return optim.Adagrad(learned, rate, weight_decay=config.l2)

@@ -123,8 +123,14 @@ def clip(weights: Sequence[Tensor], longest: float) -> None:
 
 def grouped(batch: Batch, levels: int) -> Batch:
     """With the rows that each level below the top reads together, found before the batch goes to a GPU."""
-    mask, groups = batch.mask, []
-    for _ in range(levels - 1):
-        groups.append(like_lengths(mask.flatten(1, -2).sum(-1), GROUP["cuda"]))
-        mask = mask.any(-1)
+    below = masks_of(batch.mask, levels)[:-1]
+    groups = (like_lengths(mask.flatten(1, -2).sum(-1), GROUP["cuda"]) for mask in below)
     return batch._replace(groups=tuple(groups))
+
+
+def masks_of(mask: Tensor, levels: int) -> list[Tensor]:
+    """What is real on each level, words first."""
+    found = [mask]
+    while len(found) < levels:
+        found.append(found[-1].any(-1))
+    return found
