@@ -66,8 +66,7 @@ def read_parts(corpus: Corpus, options: Mapping[str, Any]) -> Prepared:
         found = {split: maker(found.get(split, []), split, **corpus.keys) for split in splits}
     names = tuple(str(files[split]) if split in files else f"{corpus.name} ({split})" for split in SPLITS)
     parts = Parts(found["train"], found.get("dev"), found.get("test"), (names[0], names[1], names[2]), column)
-    used = [*files.values(), *([resolve(options["vectors"], "vectors")] if options["vectors"] else [])]
-    return Prepared(parts, {f"{file.parent.name}/{file.name}": checksum(file) for file in used})
+    return Prepared(parts, digests(files.values(), options["vectors"]))
 
 
 def sources(corpus: Corpus) -> dict[str, Path]:
@@ -95,6 +94,12 @@ def by_groups(
         held += counts[names[place]]
     kept = [example for example in examples if of_row.get(example.row, "") not in out]
     return kept, [example for example in examples if of_row.get(example.row, "") in out]
+
+
+def digests(files: Iterable[Path], vectors: str | None) -> dict[str, str]:
+    """Of all that a cell reads, word vectors too: file -> the beginning of its SHA-256."""
+    used = [*files, *([resolve(vectors, "vectors")] if vectors else [])]
+    return {f"{file.parent.name}/{file.name}": checksum(file) for file in used}
 
 
 def checksum(file: Path) -> str:

@@ -101,10 +101,9 @@ def run(cell: Cell, seeds: Sequence[int], device: str, recorder: Recorder) -> It
 
 
 def read_rated(cell: Cell) -> Rated:
-    from regard.data.datasets import resolve
     from regard.data.ratings import read_ratings
     from regard.data.synthetic_ratings import world
-    from regard.reproduce.corpora import checksum, sources
+    from regard.reproduce.corpora import digests, sources
 
     if cell.corpus.train is None:
         given = {key: value for key, value in cell.options.items() if key in WORLD}
@@ -114,9 +113,7 @@ def read_rated(cell: Cell) -> Rated:
         return Rated(*parts, here, there, {})
     files = sources(cell.corpus)
     found = {split: read_ratings(path) for split, path in files.items()}
-    vectors = cell.options.get("vectors")
-    used = [*files.values(), *([resolve(vectors, "vectors")] if vectors else [])]
-    data = {f"{file.parent.name}/{file.name}": checksum(file) for file in used}
+    data = digests(files.values(), cell.options.get("vectors"))
     return Rated(found["train"], found["dev"], found["test"], None, None, data)
 
 
