@@ -31,7 +31,7 @@ from regard.records import Example
 from regard.training import sparse, sparse_batch, unit_texts
 from regard.training.choices import Size, choose
 from regard.training.fit import Parts, Run, fit
-from regard.training.unit_texts import Numbering, Source
+from regard.training.numbering import Numbering, Source
 from stopping import CASES, scripted
 
 REVIEWS = splits(train=400, dev=100, test=100)

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from torch.nn import functional
 
 from regard.config import Model
+from regard.data.unit_texts import UnitTexts
 from regard.kernels.sparse_steps import BINARY, MULTICLASS, REGRESSION
 from regard.kernels.units import distinct
 from regard.models.build import build
 from regard.models.classifier import Classifier
 from regard.models.flat import EMBEDDING, QUERY, fresh
 from regard.training import sparse_batch
-from regard.training.sparse_batch import Crew, Form, UnitTexts, Worker
+from regard.training.sparse_batch import Crew, Form, Worker
 from regard.values import Batch
 
 UNITS, SCALE = 30, 3.0

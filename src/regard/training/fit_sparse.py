@@ -28,8 +28,8 @@ from regard.training.fit import (
     tell_held_out,
     versions,
 )
+from regard.training.numbering import Numbering, Source
 from regard.training.sparse import evaluate, threads, train_sparse
-from regard.training.unit_texts import Numbering, Source
 
 
 def fit_sparse(config: Config, parts: Parts, run: Run) -> Trained:

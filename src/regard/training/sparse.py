@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.config import Training
+from regard.data.unit_texts import UnitTexts
 from regard.errors import InputError
 from regard.kernels.attention import attend
 from regard.kernels.sparse_steps import BINARY, MULTICLASS, REGRESSION
@@ -27,8 +28,8 @@ from regard.recording import Recorder
 from regard.training.checkpoint import Progress, below, read_arrays, write_arrays
 from regard.training.divergence import checked_answers, checked_loss
 from regard.training.metrics import measure
-from regard.training.sparse_batch import Crew, Form, UnitTexts, Worker
-from regard.training.unit_texts import Source
+from regard.training.numbering import Source
+from regard.training.sparse_batch import Crew, Form, Worker
 
 KINDS = {"binary": BINARY, "multiclass": MULTICLASS, "regression": REGRESSION}
 TICKS = 50  # times that an epoch shows how far it is

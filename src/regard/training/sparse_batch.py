@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.data.unit_texts import UnitTexts
 from regard.kernels import sparse_steps as steps
 from regard.kernels.sparse_steps import Room
 from regard.models.flat import AFFINE, EMBEDDING, HEAD, HEAD_BIAS, PROJECT, PROJECT_BIAS, QUERY
@@ -28,15 +29,6 @@ class Form(NamedTuple):
     scale: float = 1.0  # λ
     l2: float = 0.0
     vtw: float = 0.0
-
-
-class UnitTexts(NamedTuple):
-    """Texts as different units with counts, one behind the other, and their encoded labels."""
-
-    ids: NDArray[np.int32]
-    counts: NDArray[np.uint16]
-    offsets: NDArray[np.int64]
-    labels: Array
 
 
 class Worker:

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from regard.config import Data
 from regard.data.gathering import Gathered, Gathering
 from regard.data.tokenizer import Tokenizer
+from regard.data.unit_texts import UnitTexts
 from regard.data.vocabulary import LONGEST, SPECIALS, UNKNOWN, Vocabulary
 from regard.kernels.pairs import PARTS, PairCounts, split
 from regard.kernels.units import distinct, find_units
 from regard.training.choices import MOST_PAIRS
-from regard.training.sparse_batch import UnitTexts
 
 CHUNK = 1 << 20  # words looked at together
 IN_MEMORY = 1 << 24  # words whose units are kept; of more they are found again in every epoch
