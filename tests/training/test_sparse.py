@@ -28,7 +28,7 @@ from regard.models.tasks import Regression
 from regard.models.trained import Trained
 from regard.recording import Silent
 from regard.records import Example
-from regard.training import sparse, sparse_batch, unit_texts
+from regard.training import numbering, sparse, sparse_batch
 from regard.training.choices import Size, choose
 from regard.training.fit import Parts, Run, fit
 from regard.training.numbering import Numbering, Source
@@ -346,8 +346,8 @@ def test_a_stream_gives_every_text_once_an_epoch(monkeypatch: pytest.MonkeyPatch
     source, _ = prepared(examples, kept)
     whole = texts_in(source, 0)
     assert sorted(whole) == np.flatnonzero(kept).tolist()
-    monkeypatch.setattr(unit_texts, "IN_MEMORY", 0)
-    monkeypatch.setattr(unit_texts, "CHUNK", 1600)
+    monkeypatch.setattr(numbering, "IN_MEMORY", 0)
+    monkeypatch.setattr(numbering, "CHUNK", 1600)
     source, _ = prepared(examples, kept)
     assert source.whole is None
     assert len(list(source.blocks(np.random.default_rng(1)))) > 2
@@ -358,8 +358,8 @@ def test_a_stream_gives_every_text_once_an_epoch(monkeypatch: pytest.MonkeyPatch
 
 def test_a_block_of_a_stream_is_mixed_from_several_places(monkeypatch: pytest.MonkeyPatch) -> None:
     """A corpus sorted by its label would teach one class after the other."""
-    monkeypatch.setattr(unit_texts, "IN_MEMORY", 0)
-    monkeypatch.setattr(unit_texts, "CHUNK", 3200)
+    monkeypatch.setattr(numbering, "IN_MEMORY", 0)
+    monkeypatch.setattr(numbering, "CHUNK", 3200)
     source, _ = prepared(reviews(200))
     for block in list(source.blocks(np.random.default_rng(0)))[:-1]:
         assert block.labels.min() < 60
@@ -368,8 +368,8 @@ def test_a_block_of_a_stream_is_mixed_from_several_places(monkeypatch: pytest.Mo
 
 def test_a_stream_trains_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     ordered = sorted(REVIEWS["train"], key=lambda example: str(example.label))
-    monkeypatch.setattr(unit_texts, "IN_MEMORY", 0)
-    monkeypatch.setattr(unit_texts, "CHUNK", 4000)
+    monkeypatch.setattr(numbering, "IN_MEMORY", 0)
+    monkeypatch.setattr(numbering, "CHUNK", 4000)
     streamed = learn(ordered, dev=REVIEWS["dev"])
     assert accuracy(streamed) > 0.4
     assert digest(streamed) == digest(learn(ordered, dev=REVIEWS["dev"])), "and the same every time"
@@ -377,8 +377,8 @@ def test_a_stream_trains_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("in_memory", [0, 1 << 24])
 def test_a_file_in_the_place_of_memory_changes_no_weight(monkeypatch: pytest.MonkeyPatch, in_memory: int) -> None:
-    monkeypatch.setattr(unit_texts, "IN_MEMORY", in_memory)
-    monkeypatch.setattr(unit_texts, "CHUNK", 4000)
+    monkeypatch.setattr(numbering, "IN_MEMORY", in_memory)
+    monkeypatch.setattr(numbering, "CHUNK", 4000)
     before = learn(reviews(150))
     monkeypatch.setattr(gathering, "Spill", partial(Spill, most=0))
     assert digest(learn(reviews(150))) == digest(before)

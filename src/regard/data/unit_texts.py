@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from regard.data.tokenizer import Indexed, Tokenizer
+from regard.kernels.units import distinct
 
 
 class UnitTexts(NamedTuple):
@@ -15,3 +19,16 @@ class UnitTexts(NamedTuple):
     counts: NDArray[np.uint16]
     offsets: NDArray[np.int64]  # (texts + 1,)
     labels: NDArray[Any]  # (texts,) as a task encodes them
+
+    @classmethod
+    def of(cls, tokenizer: Tokenizer, texts: Sequence[str], labels: NDArray[Any]) -> Self:
+        found = tokenizer.encode_all(texts)
+        return cls(*distinct(found.ids, found.offsets, len(tokenizer)), labels)
+
+    @classmethod
+    def of_indexed(cls, texts: Sequence[Indexed], units: int, labels: NDArray[Any]) -> Self:
+        """Sentences and parts are forgotten."""
+        offsets = np.zeros(len(texts) + 1, dtype=np.int64)
+        np.cumsum([len(text.ids) for text in texts], out=offsets[1:])
+        ids = np.concatenate([np.empty(0, dtype=np.int32), *(text.ids for text in texts)])
+        return cls(*distinct(ids, offsets, units), labels)

@@ -1,0 +1,15 @@
+"""What a unit is called where people read it."""
+
+from __future__ import annotations
+
+from regard.data.tokenizer import Tokenizer
+
+PADDING, UNKNOWN, EDGE = "[padding]", "[unknown]", "|"
+
+
+def token_names(tokenizer: Tokenizer) -> list[str]:
+    """Of every number: words as they are, beginnings as "belie…", pairs as "not good", "|" being the edge of a text."""
+    words = [PADDING, UNKNOWN, *tokenizer.vocabulary.words]
+    ends = [EDGE, *words[1:]]  # in a pair, the number 0 is the edge of a text
+    pairs = [f"{ends[left]} {ends[right]}" for left, right in tokenizer.pairs.tolist()]
+    return words + [f"{beginning}…" for beginning in tokenizer.beginnings] + pairs

@@ -1,0 +1,80 @@
+"""Which tokens belong to a class and which to none, by where they stand in the training texts (Sun & Lu §5, equation 28).
+
+    γ = (f⁺ − f⁻) / (f⁺ + f⁻)       f: how often a token stands in the texts of each class
+
+    positive   γ > 0.5 and f⁺ > 5        negative   γ < −0.5 and f⁻ > 5        neutral   |γ| < 0.1 and |f⁺ − f⁻| < 5
+
+The paper writes (0.5, 1), an open interval; with γ = 1, tokens of one class only, its own counts come out (412, 265 and
+1,384 on SST). For K classes it compares the largest share with a threshold that it doesn't give. **Choice**: with shares
+f_k / Σf, γ > 0.5 of two classes is a largest share above 3/4, and |γ| < 0.1 a largest less a smallest below 1/10; both are
+asked of K classes alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.data.unit_texts import UnitTexts
+from regard.data.vocabulary import SPECIALS
+
+TIED, SEEN = 0.75, 5  # a token of a class: more than this share of its places, and more than this many places
+EVEN, NEAR = 0.1, 5  # a neutral one: shares and counts that lie nearer to each other than this
+NEUTRAL = "neutral"
+NONE = -1
+
+
+class TokenTypes(NamedTuple):
+    """The type of every token: a class by its number, after the classes neutral, or −1 for neither."""
+
+    names: tuple[str, ...]  # the classes, then "neutral" ("of no class" where a class is called that)
+    codes: NDArray[np.int8]  # (U,)
+    counts: NDArray[np.int64]  # (U, K) places in the texts of each class
+    gamma: NDArray[np.float64]  # (U,) γ of two classes; of more, the largest share less the mean of the others
+
+    def of(self, name: str) -> NDArray[np.int64]:
+        """The tokens of a type."""
+        return np.flatnonzero(self.codes == self.names.index(name))
+
+    @property
+    def tied(self) -> NDArray[np.int64]:
+        """Tokens that belong to some class: polarity tokens."""
+        return np.flatnonzero((self.codes >= 0) & (self.codes < len(self.names) - 1))
+
+    @property
+    def neutral(self) -> NDArray[np.int64]:
+        return np.flatnonzero(self.codes == len(self.names) - 1)
+
+
+def token_types(texts: UnitTexts, units: int, classes: Sequence[str]) -> TokenTypes:
+    """Of the numbers 0 … units − 1. Padding and the unknown word have no type."""
+    return types_of(counts_by_class(texts, units, len(classes)), classes)
+
+
+def counts_by_class(texts: UnitTexts, units: int, classes: int) -> NDArray[np.int64]:
+    """(U, K) how often each unit stands in the texts of each class."""
+    lengths = np.diff(texts.offsets)
+    labels = np.repeat(texts.labels.astype(np.int64), lengths)
+    flat = np.bincount(texts.ids.astype(np.int64) * classes + labels, texts.counts, minlength=units * classes)
+    return flat.astype(np.int64).reshape(units, classes)
+
+
+def types_of(counts: NDArray[np.int64], classes: Sequence[str]) -> TokenTypes:
+    total = counts.sum(1)
+    shares = counts / np.maximum(total, 1)[:, None]  # (U, K)
+    strongest = counts.argmax(1)
+    largest, smallest = shares.max(1), shares.min(1)
+    codes = np.full(len(counts), NONE, dtype=np.int8)
+    even = (total > 0) & (largest - smallest < EVEN) & (counts.max(1) - counts.min(1) < NEAR)
+    codes[even] = len(classes)
+    tied = (largest > TIED) & (counts.max(1) > SEEN)
+    codes[tied] = strongest[tied]
+    codes[:SPECIALS] = NONE
+    names = (*classes, "of no class" if NEUTRAL in classes else NEUTRAL)
+    if len(classes) == 2:
+        return TokenTypes(names, codes, counts, shares[:, 1] - shares[:, 0])
+    others = (1 - largest) / (len(classes) - 1)
+    return TokenTypes(names, codes, counts, np.where(total > 0, largest - others, 0.0))
