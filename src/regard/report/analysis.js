@@ -1,0 +1,119 @@
+// The page: the scatter with its pointer, keys, legend, search and player.
+"use strict";
+
+const given = JSON.parse(document.getElementById("given").textContent);
+const scatter = makeScatter(document.getElementById("scatter"), given);
+const card = document.getElementById("card"), readout = document.getElementById("readout");
+const HINT = readout.textContent;
+let player = null, waiting = false;
+
+// One drawing a frame, however much happened.
+function redraw() {
+  if (waiting) return;
+  waiting = true;
+  requestAnimationFrame(() => {
+    waiting = false;
+    draw(scatter);
+    tell();
+  });
+}
+
+function tell() {
+  const k = scatter.hovered >= 0 ? scatter.hovered : scatter.selected;
+  const shown = k >= 0 && isShown(scatter, k);
+  card.hidden = !shown;
+  if (shown) {
+    fillCard(card, scatter, k);
+    placeCard(card, scatter, k);
+  }
+  const words = shown ? sentenceOf(scatter, k) : HINT;
+  if (!player?.playing() && readout.textContent !== words) readout.textContent = words;
+}
+
+function hover(k) {
+  if (k === scatter.hovered) return;
+  scatter.hovered = k;
+  scatter.canvas.style.cursor = k >= 0 ? "pointer" : "";
+  redraw();
+}
+
+function select(k) {
+  scatter.selected = k;
+  redraw();
+}
+
+// A token taken from the list may stand in the other view, or its kind may be switched off.
+function reveal(k) {
+  scatter.hidden.delete(given.kind[k]);
+  showKinds();
+  if (Number.isNaN(scatter.x[k])) (given.polarity[k] === null ? player.end : player.back)();
+  select(k);
+}
+
+function showKinds() {
+  for (const button of document.querySelectorAll(".kind")) {
+    button.setAttribute("aria-pressed", String(!scatter.hidden.has(Number(button.dataset.kind))));
+  }
+  redraw();
+}
+
+// The next shown token to the right or left, or above or below, of the one that is selected.
+function walkTokens(scores, way) {
+  const shown = scatter.order.filter((k) => isShown(scatter, k)).sort((a, b) => scores[a] - scores[b] || a - b);
+  const at = shown.indexOf(scatter.selected);
+  const first = given.named.find((k) => isShown(scatter, k)) ?? shown[0] ?? -1;
+  select(at < 0 ? first : shown[Math.min(Math.max(at + way, 0), shown.length - 1)]);
+}
+
+const KEYS = {
+  ArrowRight: () => walkTokens(scatter.x, 1),
+  ArrowLeft: () => walkTokens(scatter.x, -1),
+  ArrowUp: () => walkTokens(scatter.y, 1),
+  ArrowDown: () => walkTokens(scatter.y, -1),
+  Escape: () => select(-1),
+};
+
+function listenToCanvas(canvas) {
+  canvas.addEventListener("pointermove", (event) => hover(nearest(scatter, event.offsetX, event.offsetY)));
+  canvas.addEventListener("pointerleave", () => hover(-1));
+  canvas.addEventListener("pointerdown", (event) => select(nearest(scatter, event.offsetX, event.offsetY)));
+  canvas.addEventListener("focus", () => {
+    if (canvas.matches(":focus-visible") && scatter.selected < 0) walkTokens(scatter.x, 1);
+  });
+  canvas.addEventListener("keydown", (event) => {
+    if (!KEYS[event.key]) return;
+    event.preventDefault();
+    KEYS[event.key]();
+  });
+}
+
+function listenToLegend() {
+  for (const button of document.querySelectorAll(".kind")) {
+    button.addEventListener("click", () => {
+      const kind = Number(button.dataset.kind);
+      if (!scatter.hidden.delete(kind)) scatter.hidden.add(kind);
+      showKinds();
+    });
+  }
+}
+
+function start() {
+  const part = (id) => document.getElementById(id);
+  resize(scatter);
+  listenToCanvas(scatter.canvas);
+  listenToLegend();
+  makeSearch(scatter, { input: part("search"), list: part("found"), told: part("told") }, (hits) => {
+    scatter.matched = hits && hits.size ? hits : null;
+    redraw();
+  }, reveal);
+  if (given.recording) {
+    const controls = { play: part("play"), slider: part("moment"), when: part("when"), saved: part("saved") };
+    player = makePlayer(scatter, controls, redraw);
+  }
+  const fit = () => (resize(scatter), redraw());
+  new ResizeObserver(fit).observe(scatter.canvas.parentElement);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", fit);
+  matchMedia("print").addEventListener("change", fit);
+}
+
+start();

@@ -1,0 +1,59 @@
+"""An analysis as one HTML document that needs nothing but itself: a scatter to hover, search and play, and its figures."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+
+from markupsafe import Markup
+
+from regard.report.analysis_figures import figures
+from regard.report.analysis_numbers import facts, numbers_of_types, outputs, share, signed, strongest
+from regard.report.analysis_payload import payload
+from regard.report.analysis_scores import Found, marks_of, recorded
+from regard.report.marks import ON_DARK, UNTYPED, Mark
+from regard.report.page import _templates
+
+SCRIPTS = ("scatter.js", "details.js", "search.js", "playing.js", "analysis.js")
+
+
+def analysis_page(found: Found) -> str:
+    """The whole document; write it as UTF-8."""
+    drawn = figures(found)
+    script = "\n".join((files("regard.report") / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    # the browser runs the script whose hash is given here, and no other
+    allowed = b64encode(sha256(f"\n{script}\n".encode()).digest()).decode()
+    view: dict[str, Any] = {
+        "found": found,
+        "subject": found["run"] or found["data"],
+        "recorded": recorded(found),
+        "facts": facts(found),
+        "types": numbers_of_types(found),
+        "marks": {name: Markup(_swatch(mark)) for name, mark in marks_of(found).items()},
+        "words": strongest(found, 12),
+        "outputs": outputs(found),
+        "still": Markup(drawn.pop("scatter", "")),
+        "untyped": Markup(_swatch(UNTYPED)) if _untyped(found) else "",
+        "figures": [
+            ("By type", [(name, Markup(svg)) for name, svg in drawn.items() if not name.startswith("along")]),
+            ("Along training", [(name, Markup(svg)) for name, svg in drawn.items() if name.startswith("along")]),
+        ],
+        "payload": Markup(payload(found)),
+        "script": Markup(script),
+        "allowed": allowed,
+        "on_dark": ON_DARK,
+        "signed": signed,
+        "share": share,
+    }
+    return _templates().get_template("analysis.html").render(view)
+
+
+def _untyped(found: Found) -> bool:
+    return any(token["type"] is None for token in found["tokens"])
+
+
+def _swatch(mark: Mark) -> str:
+    path = f'<path d="{mark.path(7, 7, 5)}" fill="{mark.colour}"/>'
+    return f'<svg class="swatch" width="14" height="14" aria-hidden="true">{path}</svg>'

@@ -1,0 +1,54 @@
+"""Boxes on lines of their own: quartiles, the median as a bar, the mean as a mark, whiskers to the extremes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from regard.report.axes import Axis, span
+from regard.report.characters import cells, one_line
+from regard.report.marks import Mark
+from regard.report.panels import panels, upright
+from regard.report.plots import LETTER, text
+
+STEP, THICK = 34, 16  # from line to line, and of the box
+
+
+@dataclass(frozen=True)
+class Box:
+    name: str
+    mark: Mark
+    low: float
+    q1: float
+    median: float
+    q3: float
+    high: float
+    mean: float
+
+
+def boxes(title: str, x_title: str, shown: Sequence[Box], width: float = 400) -> str:
+    """Long-tailed positive values (mean weights) are drawn on a logarithmic axis, and the axis says so."""
+    log = min(box.low for box in shown) > 0 and max(box.high for box in shown) > 50 * max(box.median for box in shown)
+    room = 18 + LETTER * max(cells(one_line(box.name)) for box in shown)
+    named = f"{x_title}, logarithmic" if log else x_title
+    height = STEP * len(shown)
+
+    def draw(left: float, top: float) -> Iterator[str]:
+        x = Axis(*span([value for box in shown for value in (box.low, box.high)], log), left, left + width, log)
+        yield from upright(x, top, top + height, named)
+        for place, box in enumerate(shown):
+            yield from _box(box, x, top + STEP * (place + 0.5))
+
+    return panels(title, [draw], (width, height), (room, 14), headed=False)
+
+
+def _box(box: Box, x: Axis, y: float) -> Iterator[str]:
+    low, q1, median, q3, high = map(x, (box.low, box.q1, box.median, box.q3, box.high))
+    colour, half = box.mark.colour, THICK / 2
+    yield text(x.start - 10, y + 4, box.name, anchor="end")
+    ends = f"M{low:.1f} {y - 4:.1f}v8M{high:.1f} {y - 4:.1f}v8"
+    yield f'<path d="M{low:.1f} {y:.1f}H{q1:.1f}M{q3:.1f} {y:.1f}H{high:.1f}{ends}" fill="none" stroke="{colour}"/>'
+    place = f'x="{q1:.1f}" y="{y - half:.1f}" width="{max(q3 - q1, 1):.1f}" height="{THICK}" rx="2"'
+    yield f'<rect {place} fill="{colour}" fill-opacity="0.22" stroke="{colour}"/>'
+    yield f'<path d="M{median:.1f} {y - half:.1f}v{THICK}" stroke="{colour}" stroke-width="2.5"/>'
+    yield f'<path d="{box.mark.path(x(box.mean), y, 3.4)}" fill="{colour}"/>'

@@ -1,0 +1,93 @@
+"""How a type of token is drawn, everywhere the same: its colour on light and dark ground, its shape, its dashes.
+
+Colours repeat after seven classes and shapes after five, so that thirty-five classes still differ in one or the other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from regard.report.plots import COLOURS, DASHES
+
+GREY = "#555555"  # neutral tokens, between the classes
+PALE = "#8a8f99"  # tokens of no type
+ON_DARK = {  # the same hues, light enough for dark paper
+    "#0072b2": "#4ea6e6",
+    "#d55000": "#ff8a3d",
+    "#009e73": "#2fc79b",
+    "#b0578a": "#e08abb",
+    "#b07a00": "#e0ad3c",
+    "#3b9bd0": "#9bd6f7",
+    "#7d3ac1": "#b98af0",
+    GREY: "#a9afba",
+    PALE: "#7c828e",
+}
+HUES = tuple(colour for colour in COLOURS if colour != GREY)
+
+Corner = tuple[float, float]
+# corners within a circle of radius 1, as far out as gives every shape about the same ink; a circle has none
+SHAPES: dict[str, tuple[Corner, ...]] = {
+    "down": ((-1.05, -0.7), (1.05, -0.7), (0.0, 1.15)),
+    "up": ((-1.05, 0.7), (1.05, 0.7), (0.0, -1.15)),
+    "square": ((-0.85, -0.85), (0.85, -0.85), (0.85, 0.85), (-0.85, 0.85)),
+    "diamond": ((0.0, -1.2), (1.2, 0.0), (0.0, 1.2), (-1.2, 0.0)),
+    "star": tuple(
+        (
+            round(math.sin(k * math.pi / 5) * (0.55, 1.25)[k % 2 == 0], 3),
+            round(-math.cos(k * math.pi / 5) * (0.55, 1.25)[k % 2 == 0], 3),
+        )
+        for k in range(10)
+    ),
+    "circle": (),
+}
+
+
+@dataclass(frozen=True)
+class Mark:
+    colour: str
+    shape: str = "circle"
+    dash: str = ""
+
+    @property
+    def dark(self) -> str:
+        return ON_DARK[self.colour]
+
+    @property
+    def corners(self) -> tuple[Corner, ...]:
+        return SHAPES[self.shape]
+
+    def path(self, x: float, y: float, size: float) -> str:
+        """The shape as a piece of an SVG path's `d`."""
+        if not self.corners:
+            return f"M{x - size:.1f} {y:.1f}a{size:g} {size:g} 0 1 0 {2 * size:g} 0a{size:g} {size:g} 0 1 0 {-2 * size:g} 0z"
+        there = "L".join(f"{x + size * a:.1f} {y + size * b:.1f}" for a, b in self.corners)
+        return f"M{there}z"
+
+
+UNTYPED = Mark(PALE)
+
+
+def type_marks(names: Sequence[str]) -> dict[str, Mark]:
+    """A mark for each type; the last is the neutral one."""
+    shapes = [name for name in SHAPES if name != "circle"]
+    found = {
+        name: Mark(HUES[place % len(HUES)], shapes[place % len(shapes)], DASHES[place % len(DASHES)])
+        for place, name in enumerate(names[:-1])
+    }
+    return found | {name: Mark(GREY, "circle", "2 3") for name in names[-1:]}
+
+
+def pair_marks(pairs: Sequence[tuple[str, str]], types: dict[str, Mark]) -> list[Mark]:
+    """A type with itself is drawn as that type; mixed pairs take the hues that are left, from the end."""
+    used = {mark.colour for mark in types.values()}
+    left = [hue for hue in reversed(HUES) if hue not in used] or list(HUES)
+    found, mixed = [], 0
+    for one, other in pairs:
+        if one == other and one in types:
+            found.append(types[one])
+        else:
+            found.append(Mark(left[mixed % len(left)], dash=DASHES[1 + mixed % (len(DASHES) - 1)]))
+            mixed += 1
+    return found

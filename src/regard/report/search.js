@@ -1,0 +1,94 @@
+// The search box: which tokens contain what is typed, as a list to walk with the arrow keys.
+"use strict";
+
+const LISTED = 50;
+
+function matches(scatter, typed) {
+  const wanted = typed.trim().normalize().toLowerCase(), found = [];
+  if (!wanted) return null;
+  scatter.given.token.forEach((token, k) => {
+    const at = token.normalize().toLowerCase().indexOf(wanted);
+    if (at < 0) return;
+    const rank = token.length === wanted.length ? 0 : at === 0 ? 1 : 2; // the word itself, its beginnings, the rest
+    found.push([rank, -(scatter.given.count[k] ?? 0), k]);
+  });
+  return found.sort((a, b) => a[0] - b[0] || a[1] - b[1]).map((entry) => entry[2]);
+}
+
+// `marked` is told what was found (null: nothing asked), `chosen` which token was taken.
+function makeSearch(scatter, { input, list, told }, marked, chosen) {
+  let found = [], active = -1;
+
+  function search() {
+    const hits = matches(scatter, input.value);
+    found = (hits ?? []).slice(0, LISTED);
+    told.textContent = hits === null ? "" : answer(hits.length, input.value.trim());
+    list.replaceChildren(...found.map(option));
+    open(found.length > 0); // an unknown word leaves its sentence
+    marked(hits && new Set(hits));
+  }
+
+  function answer(count, typed) {
+    if (!count) return `No token contains “${typed}”.`;
+    return `${count.toLocaleString("en")} token${count === 1 ? "" : "s"}` + (count > LISTED ? `, the first ${LISTED} listed` : "");
+  }
+
+  function option(k, place) {
+    const { token, kind, polarity, kinds } = scatter.given;
+    const label = element("bdi", "", [token[k]]), note = `${kinds[kind[k]].name}, ${written(polarity[k])}`;
+    const made = element("li", "", [label, element("span", "note", [note])]);
+    made.id = `found-${place}`;
+    made.setAttribute("role", "option");
+    made.setAttribute("aria-selected", "false");
+    made.addEventListener("pointerdown", (event) => {
+      event.preventDefault(); // the box keeps the focus
+      take(place);
+    });
+    return made;
+  }
+
+  function open(yes) {
+    list.hidden = !yes;
+    if (!yes && found.length) told.textContent = "";
+    input.setAttribute("aria-expanded", String(yes));
+    walk(-1);
+  }
+
+  function walk(place) {
+    list.children[active]?.setAttribute("aria-selected", "false");
+    active = place;
+    const now = list.children[active];
+    if (!now) return input.removeAttribute("aria-activedescendant");
+    now.setAttribute("aria-selected", "true");
+    now.scrollIntoView({ block: "nearest" });
+    input.setAttribute("aria-activedescendant", now.id);
+  }
+
+  function take(place) {
+    if (!found.length) return;
+    const k = found[Math.max(place, 0)];
+    open(false);
+    chosen(k);
+  }
+
+  const keys = {
+    ArrowDown: () => (list.hidden ? search() : walk((active + 1) % found.length)),
+    ArrowUp: () => (list.hidden ? search() : walk(active > 0 ? active - 1 : found.length - 1)),
+    Enter: () => take(active),
+    Escape: () => (list.hidden ? clear() : open(false)),
+  };
+
+  function clear() {
+    input.value = "";
+    search();
+  }
+
+  input.addEventListener("input", search);
+  input.addEventListener("focus", search);
+  input.addEventListener("blur", () => (open(false), (told.textContent = "")));
+  input.addEventListener("keydown", (event) => {
+    if (!keys[event.key] || event.isComposing) return;
+    event.preventDefault();
+    keys[event.key]();
+  });
+}

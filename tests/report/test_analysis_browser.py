@@ -1,0 +1,258 @@
+"""The page of an analysis in a real browser: pointed at, searched, played."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from analysis_case import analysis
+
+from regard.report.analysis_page import analysis_page
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from browser import NAMES, Browser, chromium
+
+pytestmark = pytest.mark.skipif(chromium() is None, reason=f"no browser: {', '.join(NAMES)} are looked for")
+HOSTILE = "</script><b>bold"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
+
+
+def open_page(browser: Browser, folder: Path, found: dict[str, Any]) -> None:
+    path = folder / "analysis.html"
+    path.write_text(analysis_page(found), encoding="utf-8")
+    browser.events.clear()
+    browser.media()
+    browser.open(path)
+
+
+def quiet(browser: Browser) -> None:
+    """Nothing was complained of, and nothing but the page itself was asked for."""
+    assert browser.complaints() == []
+    assert [url.rpartition("/")[2] for url in browser.requests()] == ["analysis.html"]
+
+
+def place(browser: Browser, token: str) -> tuple[float, float]:
+    """Where a token's mark is in the window."""
+    return tuple(
+        browser.evaluate(
+            f"""(() => {{
+              const k = given.token.indexOf({token!r}), box = scatter.canvas.getBoundingClientRect();
+              return [box.x + across(scatter, scatter.x[k]), box.y + down(scatter, scatter.y[k])];
+            }})()"""
+        )
+    )
+
+
+def shown(browser: Browser, identity: str) -> str:
+    return str(browser.evaluate(f"document.getElementById({identity!r}).innerText"))
+
+
+def alone(found: dict[str, Any]) -> dict[str, Any]:
+    """A token that no other stands near to."""
+    last: dict[str, Any] = found["tokens"][0]
+    last |= {"polarity": -9.0, "attention": -6.0, "weight": 0.25, "count": 1234, "gamma": -0.75}
+    return last
+
+
+def test_pointing_at_a_mark_shows_its_token(browser: Browser, tmp_path: Path) -> None:
+    found = analysis(moments=4)
+    token = alone(found)
+    open_page(browser, tmp_path, found)
+    assert browser.evaluate("document.getElementById('card').hidden")
+    browser.move(*place(browser, token["token"]))
+    card = shown(browser, "card").split()
+    assert card[:2] == [token["token"], "negative"]
+    for name, value in {"polarity": "−9", "weight": "0.25", "count": "1,234", "γ": "−0.75"}.items():
+        assert card[card.index(name) + 1] == value
+    assert shown(browser, "readout").startswith(f"{token['token']}: negative; polarity −9, attention score −6")
+    browser.move(5, 5)
+    assert browser.evaluate("document.getElementById('card').hidden")
+    quiet(browser)
+
+
+def test_a_mark_is_drawn_in_the_colour_of_its_type_where_its_scores_say(browser: Browser, tmp_path: Path) -> None:
+    found = analysis()
+    token = alone(found)
+    open_page(browser, tmp_path, found)
+    colour = browser.evaluate(
+        f"""(() => {{
+          const k = given.token.indexOf({token["token"]!r});
+          const at = [across(scatter, scatter.x[k]), down(scatter, scatter.y[k])].map(v => Math.round(v * scatter.ratio));
+          return [...scatter.pen.getImageData(at[0], at[1], 1, 1).data];
+        }})()"""
+    )
+    assert colour[2] > colour[0] + 40  # the first class is blue
+    assert colour[3] > 100
+
+
+def test_a_word_is_searched_listed_and_taken(browser: Browser, tmp_path: Path) -> None:
+    found = analysis(moments=4)
+    found["tokens"][0]["token"], found["tokens"][1]["token"] = "Zebra", "zebrafish"
+    open_page(browser, tmp_path, found)
+    browser.click_on("#search")
+    browser.write("zebra")
+    assert browser.evaluate("[...scatter.matched].map(k => given.token[k])") == ["Zebra", "zebrafish"]
+    assert browser.evaluate("[...document.querySelectorAll('#found bdi')].map(e => e.textContent)") == [
+        "Zebra",
+        "zebrafish",
+    ]
+    assert shown(browser, "told") == "2 tokens"
+    browser.press("ArrowDown")
+    browser.press("ArrowDown")
+    assert browser.evaluate("document.querySelector('#found [aria-selected=true] bdi').textContent") == "zebrafish"
+    browser.press("Enter")
+    assert browser.evaluate("given.token[scatter.selected]") == "zebrafish"
+    assert shown(browser, "card").startswith("zebrafish")
+    assert browser.evaluate("document.getElementById('found').hidden")
+    quiet(browser)
+
+
+def test_an_unknown_word_is_said_to_be_unknown(browser: Browser, tmp_path: Path) -> None:
+    open_page(browser, tmp_path, analysis())
+    browser.click_on("#search")
+    browser.write("qqqq<b>")
+    assert shown(browser, "told") == "No token contains “qqqq<b>”."
+    assert browser.evaluate("scatter.matched") is None
+    browser.press("Escape")
+    assert browser.evaluate("document.getElementById('search').value") == ""
+    quiet(browser)
+
+
+def test_playing_moves_the_points_to_the_end_of_the_recording(browser: Browser, tmp_path: Path) -> None:
+    found = analysis(moments=5)
+    open_page(browser, tmp_path, found)
+    assert shown(browser, "when") == "the saved model"
+    low, high = browser.evaluate("[given.x.low, given.x.high]")
+    browser.click_on("#play")
+    assert shown(browser, "play") == "Pause"
+    browser.until("scatter.moment > 1.2")
+    early = browser.evaluate("[...scatter.x].map(v => isNaN(v) ? null : v)")
+    assert sum(value is not None for value in early) == len(found["recording"]["tokens"])
+    browser.until("!player.playing()")
+    late = browser.evaluate("[...scatter.x].map(v => isNaN(v) ? null : v)")
+    assert max(abs(a - b) for a, b in zip(early, late, strict=True) if a is not None) > 0.1
+    assert browser.evaluate("document.getElementById('moment').value") == "4"
+    assert shown(browser, "when") == "epoch 1"
+    assert browser.evaluate("[given.x.low, given.x.high]") == [low, high]
+    browser.click_on("#saved")
+    assert shown(browser, "when") == "the saved model"
+    quiet(browser)
+
+
+def test_less_motion_goes_from_moment_to_moment(browser: Browser, tmp_path: Path) -> None:
+    open_page(browser, tmp_path, analysis(moments=3))
+    browser.media(prefers_reduced_motion="reduce")
+    browser.evaluate("window.seen = []; { const old = showMoment; showMoment = (s, m) => (seen.push(m), old(s, m)); }")
+    browser.click_on("#play")
+    browser.until("seen.length > 5 && !player.playing()")
+    assert set(browser.evaluate("seen")) == {0, 1, 2}
+
+
+def test_the_slider_shows_one_moment(browser: Browser, tmp_path: Path) -> None:
+    found = analysis(moments=5)
+    open_page(browser, tmp_path, found)
+    browser.evaluate("document.getElementById('moment').focus()")
+    for _ in range(2):
+        browser.press("ArrowLeft")
+    assert browser.evaluate("scatter.moment") == 2
+    assert shown(browser, "when") == "epoch 0.5"
+    k = browser.evaluate("given.recording.token[0]")
+    assert browser.evaluate(f"scatter.x[{k}]") == pytest.approx(found["recording"]["polarity"][2][0], rel=1e-4)
+
+
+def test_a_word_that_was_not_recorded_brings_the_saved_model_back(browser: Browser, tmp_path: Path) -> None:
+    found = analysis(moments=3)
+    found["tokens"][-1]["token"] = "unseen"  # of no type: no recording follows it
+    open_page(browser, tmp_path, found)
+    browser.evaluate("player.end()")
+    browser.click_on("#search")
+    browser.write("unseen")
+    browser.press("Enter")
+    assert browser.evaluate("scatter.moment") is None
+    assert shown(browser, "card").startswith("unseen")
+
+
+def test_types_are_switched_off_and_on(browser: Browser, tmp_path: Path) -> None:
+    found = analysis(("guns", "med", "motorcycles"))
+    open_page(browser, tmp_path, found)
+    everything = len(found["tokens"])
+    count = "scatter.order.filter(k => isShown(scatter, k)).length"
+    assert browser.evaluate(count) == everything
+    browser.click_on(".kind[data-kind='1']")
+    assert browser.evaluate(count) == everything - 60
+    assert browser.evaluate("document.querySelector(\".kind[data-kind='1']\").ariaPressed") == "false"
+    browser.click_on(".kind[data-kind='1']")
+    assert browser.evaluate(count) == everything
+    quiet(browser)
+
+
+def test_the_arrow_keys_walk_from_token_to_token(browser: Browser, tmp_path: Path) -> None:
+    open_page(browser, tmp_path, analysis())
+    for _ in range(12):  # past the search and the types
+        browser.press("Tab")
+        if browser.evaluate("document.activeElement === scatter.canvas"):
+            break
+    else:
+        pytest.fail("Tab does not reach the scatter")
+    first = browser.evaluate("scatter.x[scatter.selected]")
+    browser.press("ArrowRight")
+    browser.press("ArrowLeft")
+    assert browser.evaluate("scatter.x[scatter.selected]") == first
+    token = browser.evaluate("given.token[scatter.selected]")
+    assert shown(browser, "readout").startswith(f"{token}:")
+
+
+def test_hostile_tokens_are_text(browser: Browser, tmp_path: Path) -> None:
+    found = analysis((HOSTILE, "good"))
+    alone(found)["token"] = HOSTILE
+    open_page(browser, tmp_path, found)
+    browser.move(*place(browser, HOSTILE))
+    assert shown(browser, "card").startswith(HOSTILE)
+    browser.click_on("#search")
+    browser.write("</scr")
+    assert browser.evaluate("document.querySelectorAll('b').length") == 0
+    assert browser.evaluate("document.querySelector('#found bdi').textContent") == HOSTILE
+    quiet(browser)
+
+
+def test_dark_mode_is_followed(browser: Browser, tmp_path: Path) -> None:
+    open_page(browser, tmp_path, analysis())
+    light = browser.evaluate("scatter.colours.ink")
+    browser.media(prefers_color_scheme="dark")
+    assert browser.evaluate("scatter.dark")
+    assert browser.evaluate("scatter.colours.ink") != light
+    text = "getComputedStyle(document.querySelector('figure text')).fill"
+    assert browser.evaluate(text) == "rgb(232, 234, 238)"
+
+
+def test_an_analysis_without_tokens_opens(browser: Browser, tmp_path: Path) -> None:
+    open_page(browser, tmp_path, analysis() | {"tokens": [], "words": {}})
+    browser.click_on("#search")
+    browser.write("a")
+    assert shown(browser, "told").startswith("No token")
+    quiet(browser)
+
+
+def test_three_thousand_points_are_drawn_within_a_frame_or_two(browser: Browser, tmp_path: Path) -> None:
+    open_page(browser, tmp_path, analysis(tied=500, neutral=1900, untyped=100, moments=20))
+    took = browser.evaluate(
+        """(() => {
+          const times = [];
+          for (let k = 0; k < 20; k++) {
+            const began = performance.now();
+            draw(scatter);
+            scatter.pen.getImageData(0, 0, 1, 1);
+            times.push(performance.now() - began);
+          }
+          return times.sort((a, b) => a - b)[10];
+        })()"""
+    )
+    assert took < 100  # a few milliseconds, but a busy machine must not fail it

@@ -1,0 +1,114 @@
+"""Figures of an analysis: each is whole SVG with a title and named axes, and holds what the numbers say."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from analysis_case import analysis
+
+from regard.report.analysis_figures import figures
+from regard.report.axes import Axis
+from regard.report.panels import roomy_ticks
+
+NAME = "{http://www.w3.org/2000/svg}"
+STILL = {"scatter", "polarity", "attention", "weights", "dot_products", "terms"}
+ALONG = {f"along_training_{name}" for name in ("polarity", "attention", "dot_products", "vtw", "terms")}
+TWO, THREE = analysis(moments=6), analysis(("guns", "med", "motorcycles"))
+
+
+def words(svg: str) -> list[str]:
+    return [element.text or "" for element in ElementTree.fromstring(svg).iter(f"{NAME}text")]
+
+
+def test_a_recorded_analysis_has_every_figure() -> None:
+    assert set(figures(TWO)) == STILL | ALONG
+
+
+def test_without_a_recording_there_is_nothing_along_training() -> None:
+    assert set(figures(THREE)) == STILL
+
+
+@pytest.mark.parametrize("name", sorted(STILL | ALONG))
+def test_figures_stand_alone(name: str) -> None:
+    svg = figures(TWO)[name]
+    root = ElementTree.fromstring(svg)
+    title = root.find(f"{NAME}title")
+    assert title is not None
+    assert title.text
+    assert title.text in words(svg)
+    assert "nan" not in svg
+    width, height = (float(root.attrib[side]) for side in ("width", "height"))
+    for element in root.iter(f"{NAME}text"):
+        assert 0 <= float(element.attrib["x"]) <= width
+        assert 0 <= float(element.attrib["y"]) <= height
+    for points in re.findall(r'points="([^"]+)"', svg):
+        for point in points.split():
+            x, y = map(float, point.split(","))
+            assert 0 <= x <= width
+            assert 0 <= y <= height
+
+
+def test_axes_are_named() -> None:
+    drawn = figures(TWO)
+    assert {"polarity score: ← negative, positive →", "attention score"} <= set(words(drawn["scatter"]))
+    assert {"epoch", "polarity score"} <= set(words(drawn["along_training_polarity"]))
+    assert "mean weight of a token" in words(drawn["weights"])
+    assert "polarity score: lead of its strongest class over the others" in words(figures(THREE)["scatter"])
+
+
+def test_the_scatter_has_a_mark_for_every_token_and_counts_them() -> None:
+    svg = figures(TWO)["scatter"]
+    assert {"negative (60)", "positive (60)", "neutral (150)", "no type (20)"} <= set(words(svg))
+    marks = sorted(path.count("M") for path in re.findall(r' d="([^"]+)" fill="#', svg))
+    assert marks == [1, 1, 1, 1, 20, 60, 60, 150]  # the legend, then the clouds
+
+
+def test_a_type_without_tokens_leaves_no_box_and_no_curve() -> None:
+    found = analysis(neutral=0, moments=4)
+    drawn = figures(found)
+    assert set(drawn) == STILL | ALONG
+    for name in ("polarity", "weights", "along_training_attention"):
+        assert "neutral" not in words(drawn[name])
+        assert "positive" in words(drawn[name])
+
+
+def test_what_is_missing_leaves_no_figure() -> None:
+    found: dict[str, Any] = analysis(moments=3) | {"flow": None, "dot_products": [], "tokens": [], "words": {}}
+    found["types"] = [kind | {"weight": None} for kind in found["types"]]
+    found["recording"] |= {"vtw": [], "norm_v": [], "norms_w": [], "terms": {}, "dot_products": []}
+    assert set(figures(found)) == {"polarity", "attention", "along_training_polarity", "along_training_attention"}
+
+
+def test_one_moment_is_enough() -> None:
+    assert set(figures(analysis(moments=1))) == STILL | ALONG
+
+
+def test_of_many_pairs_those_of_a_type_with_itself_are_drawn() -> None:
+    names = tuple(f"topic {place}" for place in range(12))
+    drawn = words(figures(analysis(names, tied=10, moments=2))["dot_products"])
+    assert "topic 3 · topic 3" in drawn
+    assert "topic 3 · topic 4" not in drawn
+
+
+def test_numbers_along_an_axis_do_not_touch() -> None:
+    axis = Axis(-0.00068, 0.00061, 0, 300)
+    places = [axis(tick) for tick in roomy_ticks(axis)]
+    assert len(places) >= 2
+    assert min(after - before for before, after in pairwise(places)) > 6.3 * len("−0.0005")
+
+
+def test_names_are_no_markup() -> None:
+    found = analysis(("<b>", "a & b"), moments=2)
+    for svg in figures(found).values():
+        ElementTree.fromstring(svg)
+        assert "<b>" not in svg
+
+
+def test_long_tails_of_weights_are_drawn_on_a_logarithm() -> None:
+    found = analysis()
+    found["types"][0]["weight"] |= {"max": 100.0}
+    assert "mean weight of a token, logarithmic" in words(figures(found)["weights"])

@@ -1,0 +1,79 @@
+"""The terminal table of an analysis."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import Any
+
+import pytest
+from analysis_case import analysis
+from rich.console import Console
+
+from regard.report.analysis_table import print_analysis
+
+
+def printed(found: dict[str, Any], width: int = 100) -> str:
+    sheet = io.StringIO()
+    print_analysis(found, Console(file=sheet, width=width))
+    return re.sub(r"[ ─]+", " ", sheet.getvalue())
+
+
+def test_it_says_what_was_analysed_and_what_came_out() -> None:
+    out = printed(analysis(), 200)
+    assert "runs/films on films.csv, 12,345 texts; DP (embedding, dot attention), λ = 10" in out
+    assert "separation AUC 0.912 (0.887 to 0.937): attention of 120 tokens of a class against 150 neutral ones" in out
+    assert "Attention tells the words of a class from neutral ones well." in out
+    assert "VᵀW·λ −2.10 (VᵀW −0.21, cosine −0.04)" in out
+    assert "V and W stand almost at right angles" in out
+    assert "note: Types come from the training texts." in out
+
+
+def test_types_have_counts_and_means() -> None:
+    found = analysis()
+    found["types"][1] |= {"count": 1384, "polarity": {"mean": 2.345}, "attention": {"mean": -0.0123}, "weight": None}
+    assert "positive 1,384 +2.35 −0.012 –" in printed(found)
+
+
+def test_eight_words_of_each_class_have_polarity_and_attention() -> None:
+    found = analysis()
+    out = printed(found)
+    for words in found["words"].values():
+        for word in words[:8]:
+            polarity = f"{word['polarity']:+.2f}".replace("-", "−")
+            assert f"{word['token']} {polarity}" in out
+        assert words[8]["token"] not in out.split()
+
+
+def test_many_classes_get_a_line_each() -> None:
+    out = printed(analysis(tuple(f"topic{place}" for place in range(20)), tied=10), 120)
+    assert len(out.splitlines()) < 90
+    assert re.search(r"topic19 \w+ \+", out)
+
+
+@pytest.mark.parametrize("width", [30, 40, 46, 200])
+def test_narrow_terminals_keep_the_types_and_their_numbers(width: int) -> None:
+    sheet = io.StringIO()
+    print_analysis(analysis(), Console(file=sheet, width=width))
+    lines = sheet.getvalue().splitlines()
+    assert all(len(line) <= width for line in lines)
+    if width >= 40:
+        assert any(re.match(r"positiv\w* +60 +\+2\.\d\d +\+0\.\d\d +0\.\d{3}", line) for line in lines)
+
+
+def test_names_and_words_are_no_markup() -> None:
+    found = analysis(("[bold]", "[/red]"))
+    found["run"] = "[blink]run"
+    found["words"]["[bold]"][0] = found["words"]["[bold]"][0] | {"token": "[link=x]\x1b[31m"}
+    out = printed(found)
+    for name in ("[bold]", "[/red]", "[blink]run", "[link=x]␛[31m"):
+        assert name in out
+
+
+def test_what_is_missing_is_left_out() -> None:
+    found = analysis() | {"separation": None, "vtw": None, "flow": None, "notes": [], "words": {}}
+    found["types"][2] = {"name": "neutral", "count": 0, "polarity": None, "attention": None, "weight": None}
+    out = printed(found)
+    assert "neutral 0 – – –" in out
+    for word in ("AUC", "VᵀW", "note", "strongest"):
+        assert word not in out
