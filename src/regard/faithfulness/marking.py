@@ -1,0 +1,42 @@
+"""Which words people marked: those that share a character with a marked span."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.errors import InputError
+from regard.faithfulness.scored import Scored, check
+from regard.records import Span
+
+
+def marked(scored: Sequence[Scored], evidence: Sequence[Sequence[Span]]) -> list[NDArray[np.bool_]]:
+    """For each text, (words,) True where evidence lies."""
+    if len(scored) != len(evidence):
+        raise InputError(f"evidence: of {len(evidence)} texts, but {len(scored)} are scored; as many are accepted")
+    check(scored)
+    found = []
+    for place, (one, spans) in enumerate(zip(scored, evidence, strict=True), 1):
+        for start, end in spans:
+            if not 0 <= start <= end <= len(one.text):
+                raise InputError(
+                    f"evidence, text {place}: [{start}, {end}) of {len(one.text)} characters; spans within the text are"
+                    " accepted"
+                )
+        found.append(marked_words(one.spans, spans))
+    return found
+
+
+def marked_words(words: Sequence[Span], spans: Sequence[Span]) -> NDArray[np.bool_]:
+    own = np.array(words, dtype=np.int64).reshape(-1, 2)
+    low, high = np.array(spans, dtype=np.int64).reshape(-1, 2).T
+    # an empty span marks nothing, wherever it stands
+    meets = (low < own[:, 1:]) & (own[:, :1] < high) & (low < high)  # (words, spans)
+    return np.asarray(meets.any(axis=1))
+
+
+def of_polarity(spans: Sequence[tuple[int, int, int]], label: int) -> list[Span]:
+    """Of spans that carry a class each, those of the text's own."""
+    return [(start, end) for start, end, polarity in spans if polarity == label]

@@ -1,0 +1,60 @@
+"""Judges whose truth is known: a dictionary of three words, and a sum of words; and texts scored by hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from regard.faithfulness.judging import Judge
+from regard.faithfulness.scored import Doubles, Scored
+
+# P(class 1) of every text that can be left of "good bad film"
+THREE = {
+    "good bad film": 0.75,
+    "bad film": 0.25,
+    "good film": 0.875,
+    "good bad": 0.625,
+    "good": 1.0,
+    "bad": 0.125,
+    "film": 0.5,
+    "": 0.375,
+}
+
+
+def scored(text: str, scores: Sequence[float], label: int | None = None) -> Scored:
+    """Words are what stands between spaces."""
+    return Scored(text, [match.span() for match in re.finditer(r"\S+", text)], scores, label)
+
+
+def dictionary(answers: Mapping[str, float] = THREE) -> Judge:
+    def judge(texts: Sequence[str]) -> Doubles:
+        positive = np.array([answers[text] for text in texts])
+        return np.stack([1 - positive, positive], axis=1)
+
+    return judge
+
+
+def linear(weights: Mapping[str, float]) -> Judge:
+    """σ of the sum of the words' weights; a word that it doesn't know weighs nothing."""
+
+    def judge(texts: Sequence[str]) -> Doubles:
+        positive = 1 / (1 + np.exp(-np.array([sum(weights.get(word, 0.0) for word in text.split()) for text in texts])))
+        return np.stack([1 - positive, positive], axis=1)
+
+    return judge
+
+
+def linear_corpus(texts: int = 200, seed: int = 0) -> tuple[Judge, dict[str, float], list[str]]:
+    """Texts of 12 words, 2 to 4 of them with weight and all of one sign; the judge, its weights, and the texts."""
+    chance = np.random.default_rng(seed)
+    weights = {f"{side}{n}": sign * (1 + n / 10) for side, sign in (("up", 1), ("down", -1)) for n in range(10)}
+    made = []
+    for _ in range(texts):
+        side = chance.choice(["up", "down"])
+        telling = [f"{side}{n}" for n in chance.choice(10, chance.integers(2, 5), replace=False)]
+        words = telling + [f"plain{n}" for n in chance.integers(0, 40, 12 - len(telling))]
+        chance.shuffle(words)
+        made.append(" ".join(words))
+    return linear(weights), weights, made

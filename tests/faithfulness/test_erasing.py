@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regard.data import words
+from regard.data.sentences import parts, sentences
+from regard.faithfulness.erasing import delete, keep, manner, only, replace, without
+
+FILM = "A good film, isn't it?"  # A · good · film · , · is · n't · it · ?
+
+
+def test_words_are_cut_out_and_one_space_stays() -> None:
+    spans = words.spans(FILM)
+    assert delete(FILM, spans, [1]) == "A film, isn't it?"
+    assert delete(FILM, spans, [0]) == "good film, isn't it?"
+    assert delete(FILM, spans, [7]) == "A good film, isn't it"
+    assert delete(FILM, spans, [5]) == "A good film, is it?"
+    assert delete(FILM, spans, [1, 2]) == "A , isn't it?"
+
+
+def test_only_the_words_kept_are_left_and_neighbours_stay_together() -> None:
+    spans = words.spans(FILM)
+    assert keep(FILM, spans, [1, 6]) == "good it"
+    assert keep(FILM, spans, [4, 5]) == "isn't"
+    assert keep(FILM, spans, [0, 2, 3]) == "A film,"
+
+
+def test_nothing_erased_leaves_the_text_as_it_is_and_everything_leaves_nothing() -> None:
+    text = "  two   words \n"
+    spans = words.spans(text)
+    assert delete(text, spans, []) == keep(text, spans, [0, 1]) == text
+    assert delete(text, spans, [0, 1]) == keep(text, spans, []) == ""
+    assert delete("", [], []) == keep("", [], []) == ""
+
+
+def test_neighbours_do_not_grow_together() -> None:
+    text = "well-made"
+    spans = words.spans(text)
+    assert delete(text, spans, [1]) == "well made"
+    assert words.forms(delete(text, spans, [1])) == ["well", "made"]
+
+
+def test_what_belongs_to_no_word_stays_beside_deleted_words_and_goes_beside_kept_ones() -> None:
+    text, spans = "It is (really) good!", [(0, 2), (3, 5), (7, 13), (15, 19)]
+    assert delete(text, spans, [2]) == "It is ( ) good!"
+    assert keep(text, spans, [1, 3]) == "is good"
+
+
+def test_a_replacement_stands_apart_from_its_neighbours() -> None:
+    spans = words.spans(FILM)
+    assert replace(FILM, spans, [1], "UNK") == "A UNK film, isn't it?"
+    assert replace(FILM, spans, [4, 7], "UNK") == "A good film, UNK n't it UNK"
+    assert without(FILM, spans, [1], "UNK") == replace(FILM, spans, [1], "UNK")
+    assert only("a b c", [(0, 1), (2, 3), (4, 5)], [1], "UNK") == "UNK b UNK"
+
+
+def test_lines_and_parts_stay_apart() -> None:
+    text = "One film.\nA good one.\n\nAnother part."
+    spans = words.spans(text)
+    second = [place for place, (start, end) in enumerate(spans) if start >= 10 and end <= 21]
+    rest = delete(text, spans, second)
+    assert rest == "One film.\n\nAnother part."
+    assert len(parts(rest)) == len(parts(text)) == 2
+    first = [place for place in range(len(spans)) if place not in (0, len(spans) - 2)]
+    assert delete(text, spans, first) == "One\n\npart"
+    assert keep(text, spans, [0, 3]) == "One\nA"
+    assert keep(text, spans, [0, len(spans) - 2]) == "One\n\npart"
+    assert len(sentences(delete(text, spans, [2]))) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "left"),
+    [
+        ("هذا فيلم رائع", 2, "هذا فيلم"),  # right to left
+        ("great 👍🏽 film 👨‍👩‍👧", 1, "great film 👨‍👩‍👧"),
+        ("great 👍🏽 film 👨‍👩‍👧", 3, "great 👍🏽 film"),
+        ("好电影", 1, "好 影"),
+    ],
+)
+def test_characters_of_every_script_are_cut_whole(text: str, place: int, left: str) -> None:
+    spans = words.spans(text)
+    assert delete(text, spans, [place]) == left
+    assert keep(text, spans, [place]) == text[spans[place][0] : spans[place][1]]
+
+
+def test_the_manner_is_said() -> None:
+    assert manner(None) == "deletion"
+    assert manner("UNK") == "replacement by 'UNK'"
+
+
+@given(st.lists(st.sampled_from(["a", "bc", "été", "😀", "جيد"]), max_size=9), st.data())
+def test_erasing_equals_never_having_written(written: list[str], data: st.DataObject) -> None:
+    chosen = sorted(data.draw(st.sets(st.integers(0, 8).filter(lambda place: place < len(written)))) if written else [])
+    text, spans, start = " ".join(written), [], 0
+    for word in written:
+        spans.append((start, start + len(word)))
+        start += len(word) + 1
+    rest = [word for place, word in enumerate(written) if place not in chosen]
+    assert delete(text, spans, chosen) == " ".join(rest)
+    assert keep(text, spans, chosen) == " ".join(written[place] for place in chosen)
+    stood = ["UNK" if place in chosen else word for place, word in enumerate(written)]
+    assert replace(text, spans, chosen, "UNK") == " ".join(stood)
+
+
+@given(st.text(max_size=40), st.data())
+def test_words_that_are_not_erased_are_left_in_order(text: str, data: st.DataObject) -> None:
+    spans = words.spans(text)
+    chosen = [place for place in range(len(spans)) if data.draw(st.booleans())]
+    rest = [place for place in range(len(spans)) if place not in chosen]
+    for left in (keep(text, spans, rest), delete(text, spans, chosen)):
+        place = 0
+        for start, end in (spans[place] for place in rest):
+            place = left.find(text[start:end], place) + end - start
+            assert place >= end - start, f"{text[start:end]!r} is gone, or out of order"
+    assert len(keep(text, spans, rest)) <= len(text)
