@@ -29,8 +29,14 @@ SPECIAL: dict[str, st.SearchStrategy[Any]] = {
     "norm_init": st.none() | st.floats(0.01, 1000),
     "lr": st.none() | st.floats(1e-12, 1e12),
     "dropout": st.floats(0, 0.95),
-    "rescale": st.sampled_from(("clip", "normalise")),  # signed and the next four depend on others
+    "rescale": st.sampled_from(
+        ("clip", "normalise")
+    ),  # signed, penalties, `record` and what only one engine reads depend on others
     "vtw": st.just(0.0),
+    "vtw_mapped": st.just(0.0),
+    "embedding_range": st.floats(1e-6, 1e6),
+    "query_range": st.floats(1e-6, 1e6),
+    "record": st.just("no"),
     "pairs": st.just(False),
     "beginnings": st.just(0),
     "decay": st.just(False),
@@ -53,6 +59,7 @@ def values_of(name: str, kind: Any) -> st.SearchStrategy[Any]:
 @given(st.fixed_dictionaries({}, optional={item.name: values_of(item.name, kind) for _, item, kind in options()}))
 @example({"train": "\x00\x7f\x85\u2028\\\"'\r\n", "lr": 1e-05, "l2": 1e300})
 @example({"pairs": True, "beginnings": 100, "decay": True, "engine": "sparse", "attention": "dot", "vtw": 0.5})
+@example({"encoder": "affine", "attention": "dot", "vtw_mapped": 0.5, "record": "step", "embedding_range": 1.0})
 def test_a_config_comes_back_from_its_toml(values: dict[str, Any]) -> None:
     config = Config().override(values)
     found = options_in(tomllib.loads(config.to_toml()), "file")
@@ -104,11 +111,15 @@ BAD_VALUES = [
     ("seed", -1, "seed = -1: from 0"),
     ("lr", 0.0, "lr = 0.0: a number above 0"),
     ("lr", math.nan, "lr = nan: a number above 0"),
-    ("scale", -1.0, "scale = -1.0: a number above 0"),
+    ("scale", -1.0, "scale = -1.0: a number above 0, or auto, is accepted"),
     ("levels", 4, "levels = 4: 1 .words., 2 .sentences. or 3"),
     ("windows", (), r"windows = \[\]: one or more"),
     ("windows", (101,), r"windows = \[101\]: .* from 1 to 100"),
     ("vtw", 1.0, "vtw needs pooling = 'attention' with attention = 'dot'"),
+    ("vtw_mapped", -1.0, "vtw_mapped = -1.0: 0 or more"),
+    ("vtw_mapped", 1.0, "vtw_mapped needs encoder = 'affine', pooling = 'attention', attention = 'dot' and levels = 1"),
+    ("embedding_range", 0.0, "embedding_range = 0.0: a number above 0"),
+    ("embedding_range", math.inf, "embedding_range = inf: a number above 0"),
     ("beginnings", 101, "beginnings = 101: from 0 to 100"),
     ("batch_size", 0, "batch_size = 0: 1 or more"),
 ]
@@ -127,6 +138,13 @@ CONTRADICTIONS = [
     ({"pairs": True, "encoder": "cnn"}, "pairs and beginnings need"),
     ({"beginnings": 3, "encoder": "bilstm"}, "pairs and beginnings need"),
     ({"vtw": 1.0, "attention": "dot", "pooling": "max"}, "vtw needs pooling"),
+    ({"vtw_mapped": 1.0, "attention": "dot"}, "vtw_mapped needs encoder = 'affine'"),
+    ({"vtw_mapped": 1.0, "encoder": "affine"}, "vtw_mapped needs encoder = 'affine'"),
+    ({"vtw_mapped": 1.0, "encoder": "affine", "attention": "dot", "pooling": "apln"}, "vtw_mapped needs"),
+    ({"vtw_mapped": 1.0, "encoder": "affine", "attention": "dot", "levels": 2}, "vtw_mapped needs"),
+    ({"record": "epoch", "levels": 2}, "record = 'epoch' needs pooling = 'attention', levels = 1 and classes"),
+    ({"record": "step", "pooling": "average"}, "record = 'step' needs pooling"),
+    ({"record": "step", "task": "regression"}, "record = 'step' needs pooling"),
 ]
 
 

@@ -6,8 +6,9 @@ import argparse
 import sys
 import types
 import typing
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
 
 from regard.config import options
 
@@ -42,7 +43,9 @@ def add_options(parser: Parser) -> None:
         if origin in (types.UnionType, typing.Union):
             kind = next(part for part in inner if part is not types.NoneType)
             origin, inner = typing.get_origin(kind), typing.get_args(kind)
-        if item.name == "train":
+        if origin is Annotated:
+            groups[section].add_argument(flag(item.name), type=number_or(inner[1]), metavar="X", **extra)
+        elif item.name == "train":
             groups[section].add_argument("train", metavar="FILE", nargs="?", **extra)
         elif kind is bool:
             groups[section].add_argument(flag(item.name), action=argparse.BooleanOptionalAction, **extra)
@@ -53,6 +56,16 @@ def add_options(parser: Parser) -> None:
         else:
             metavar = {int: "N", float: "X"}.get(kind, METAVARS.get(item.name, "NAME"))
             groups[section].add_argument(flag(item.name), type=kind, metavar=metavar, **extra)
+
+
+def number_or(word: str) -> Callable[[str], float | str]:
+    def parsed(given: str) -> float | str:
+        try:
+            return word if given == word else float(given)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{given!r}: a number, or {word!r}, is accepted") from None
+
+    return parsed
 
 
 def flag(name: str) -> str:

@@ -115,6 +115,25 @@ def make_parser() -> Parser:
     )
     explain.add_argument("--out", type=Path, metavar="FILE", help="write here instead of to standard output")
 
+    analyse = command(
+        "analyse", run_analyse, "show what each word says and weighs in a trained model, and what moved it there"
+    )
+    analyse.add_argument("folder", metavar="RUN", help=A_RUN)
+    analyse.add_argument(
+        "--data", metavar="FILE", help="labelled texts, or a named corpus (default: what the run was trained on)"
+    )
+    analyse.add_argument(
+        "--out", type=Path, metavar="DIR", help="where page, figures and JSON go (default: RUN/analysis)"
+    )
+    analyse.add_argument(
+        "--scores",
+        choices=("local", "global"),
+        default="local",
+        help="of an encoder that reads contexts: means over the texts, or each word alone (default: local)",
+    )
+    analyse.add_argument("--json", action="store_true", help="print the JSON instead of tables, and write nothing")
+    add_reading(analyse)
+
     demo = command("demo", run_demo, "train on the corpus that comes with regard, and show what it learned")
     demo.add_argument(
         "--out", type=Path, default=Path("demo"), metavar="DIR", help="where the run and its page go (default: demo)"
@@ -216,7 +235,7 @@ def load_model(arguments: argparse.Namespace) -> Trained:
     return trained if device == "cpu" else load(arguments.folder, device)
 
 
-def read_source(arguments: argparse.Namespace, source: str, labelled: bool = False) -> Corpus:
+def read_source(arguments: argparse.Namespace, source: str, labelled: bool = False, part: str = "test") -> Corpus:
     """Texts from a file, a named corpus, standard input, or the argument itself where it is more than one word."""
     from regard.data.datasets import resolve
     from regard.data.readers import read, read_lines
@@ -239,7 +258,7 @@ def read_source(arguments: argparse.Namespace, source: str, labelled: bool = Fal
     elif not labelled and len(source.split()) != 1 and not os.path.exists(source):
         return read_text(source)
     else:
-        corpus = read(resolve(source, "test"), **how)
+        corpus = read(resolve(source, part), **how)
     tell(corpus, Watch())
     return corpus
 
@@ -294,6 +313,42 @@ def run_explain(arguments: argparse.Namespace) -> None:
     labels = labels_as_shown(trained.task, examples)
     explanations = explain(trained, [example.text for example in examples], labels)
     write_explanations(explanations, arguments.format, arguments.out, f"What {arguments.folder} looked at")
+
+
+def run_analyse(arguments: argparse.Namespace) -> None:
+    import json
+
+    from regard.analysis.analyse import analyse, check_model
+    from regard.data.labels import Labels
+    from regard.models.tasks import encoded
+
+    trained = load_model(arguments)
+    try:
+        check_model(trained)
+    except InputError as error:
+        raise InputError(f"{arguments.folder}: {error}") from None
+    data = trained.config.data
+    source = arguments.data or data.train
+    if source is None:
+        raise InputError(
+            f"{arguments.folder}: the run does not say what it was trained on; name labelled texts by --data"
+        )
+    # the columns that training used are the ones to look for, where they are not said again
+    arguments.text, arguments.label = arguments.text or data.text, arguments.label or data.label
+    corpus = read_source(arguments, source, labelled=True, part="train")
+    labels = encoded(trained.task, Labels.of(corpus.examples), corpus.path, corpus.label_column)
+    texts = [example.text for example in corpus.examples]
+    found = analyse(trained, texts, labels, source, str(arguments.folder), arguments.scores == "local")
+    if arguments.json:
+        print(json.dumps(found, ensure_ascii=False))
+        return
+    from rich.console import Console
+
+    from regard.report.analysis_table import print_analysis
+    from regard.report.analysis_writing import write_analysis
+
+    print_analysis(found, Console())
+    print(f"open {write_analysis(found, arguments.out or Path(arguments.folder) / 'analysis')}")
 
 
 def run_demo(arguments: argparse.Namespace) -> None:

@@ -13,11 +13,12 @@ import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import Field, asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from regard.errors import InputError
 
 LEVELS = (1, 2, 3)
+AUTO = "auto"  # a word that some options take beside numbers
 WIDEST = 100_000  # beyond this a width is a slip of the finger
 
 
@@ -75,7 +76,11 @@ class Model:
         None, "how attention and apln score a word (default: additive, with the sparse engine dot)"
     )
     query: int = option(200, "width of additive attention's query")
-    scale: float = option(None, "λ, what attention scores are divided by (default: 1, with the sparse engine 3)")
+    scale: Annotated[float, AUTO] = option(
+        None,
+        "λ, what attention scores are divided by; auto: the most readable that costs no accuracy, by trying some "
+        "(default: 1, with the sparse engine 3)",
+    )
     norm: Literal["scalar", "sample", "feature"] = option("scalar", "apln's norm p: one, one a text, or one a feature")
     norm_init: float | None = option(None, "p at the start (default: 1 for apln, 2 for norm_unit)")
     rescale: Literal["clip", "normalise", "signed"] = option(
@@ -86,7 +91,14 @@ class Model:
     reformulate: bool = option(True, "apln: take powers as exp(p·log x) (off: the paper's −RF)")
     unit_length: bool = option(False, "apln: give its vector one learned length, so that a larger p cannot lengthen it")
     head_bias: bool = option(True, "a bias in the last layer (Sun & Lu have none)")
+    query_range: float = option(0.1, "what attention asks with (V, q) is drawn from ± this")
+    embedding_range: float = option(0.1, "word vectors without a given start are drawn from ± this")
     freeze_embeddings: bool = option(False, "leave the word vectors as they start")
+
+    @property
+    def is_scale_open(self) -> bool:
+        """Whether λ is to be chosen by trying."""
+        return str(self.scale) == AUTO
 
     def filled(self) -> Model:
         """With what PyTorch models have where nothing is said."""
@@ -123,6 +135,9 @@ class Training:
     )
     l2: float = option(0.0, "L2 penalty on every weight")
     vtw: float = option(0.0, "penalty c·(VᵀW)² that holds dot attention and the last layer apart (Sun & Lu)")
+    vtw_mapped: float = option(
+        0.0, "penalty c·(W'ᵀV')², W' = MᵀW and V' = MᵀV, for encoder = affine (Sun & Lu); torch engine"
+    )
     clip: float = option(None, "longest gradient of one step; 0: any (default: 5, with the sparse engine any)")
     seed: int = option(0, "where chance starts: same seed, same device, same weights")
     device: str = option("auto", "cpu, cuda, or auto: cuda where there is one")
@@ -130,6 +145,10 @@ class Training:
     deterministic: bool = option(
         None,
         "same seed, same weights, whatever the threads (default: yes; with the sparse engine, up to 20 million words)",
+    )
+    record: Literal["no", "epoch", "step"] = option(
+        "no",
+        "keep along training what words weigh and say, for `regard analyse`: after every epoch, or up to 50 times in each",
     )
 
 
@@ -169,7 +188,7 @@ class Config:
 def options() -> Iterator[tuple[str, Field[Any], Any]]:
     """(section, field, type) of every option there is."""
     for name, section in (("data", Data), ("model", Model), ("training", Training)):
-        hints = typing.get_type_hints(section)
+        hints = typing.get_type_hints(section, include_extras=True)
         for item in fields(section):
             yield name, item, hints[item.name]
 
@@ -223,6 +242,12 @@ def elsewhere(key: str, known: Mapping[str, Mapping[str, Any]]) -> str:
 def converted(value: Any, kind: Any, where: str) -> Any:
     """A value from TOML or from Python as the type of its field, or a sentence that says what is accepted."""
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin is Annotated:
+        if value == inner[1]:
+            return value
+        if isinstance(value, str):
+            raise InputError(f"{where} = {value!r}: a number, or {inner[1]!r}, is accepted")
+        return converted(value, inner[0], where)
     if origin in (types.UnionType, typing.Union):
         if value is None:
             return None
@@ -265,13 +290,20 @@ def check(config: Config) -> None:
         ("dropout", training.dropout, 0, 0.95),
         ("l2", training.l2, 0, None),
         ("vtw", training.vtw, 0, None),
+        ("vtw_mapped", training.vtw_mapped, 0, None),
         ("clip", training.clip, 0, None),
         ("seed", training.seed, 0, 2**31 - 1),
     ):
         within(name, value, low, high)
-    for name, value in (("scale", model.scale), ("lr", training.lr)):
-        if value is not None and not 0 < value < float("inf"):
-            raise InputError(f"{name} = {value!r}: a number above 0 is accepted")
+    for name, value in (
+        ("scale", None if model.is_scale_open else model.scale),
+        ("lr", training.lr),
+        ("query_range", model.query_range),
+        ("embedding_range", model.embedding_range),
+    ):
+        if value is not None and (isinstance(value, str) or not 0 < value < float("inf")):
+            also = ", or auto," if name == "scale" else ""
+            raise InputError(f"{name} = {value!r}: a number above 0{also} is accepted")
     if model.levels not in LEVELS:
         raise InputError(f"levels = {model.levels}: 1 (words), 2 (sentences) or 3 (parts) is accepted")
     if not model.windows or min(model.windows) < 1 or max(model.windows) > 100:
@@ -288,6 +320,17 @@ def check(config: Config) -> None:
     if training.vtw and (names[-1] != "attention" or model.attention != "dot"):
         raise InputError(
             "vtw needs pooling = 'attention' with attention = 'dot' on the highest level: it has no V otherwise"
+        )
+    alone = model.levels == 1 and model.pooling.strip() == "attention"
+    if training.vtw_mapped and not (alone and model.encoder.strip() == "affine" and model.attention == "dot"):
+        raise InputError(
+            "vtw_mapped needs encoder = 'affine', pooling = 'attention', attention = 'dot' and levels = 1: "
+            "there is no M, or no V, otherwise"
+        )
+    if training.record != "no" and (not alone or data.task == "regression"):
+        raise InputError(
+            f"record = {training.record!r} needs pooling = 'attention', levels = 1 and classes to tell apart: "
+            "words have no attention score or no type otherwise"
         )
 
 

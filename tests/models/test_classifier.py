@@ -170,6 +170,23 @@ def test_the_vtw_penalty_by_hand() -> None:
     assert model(together(1)).terms["vtw"].item() == 34
 
 
+def test_the_mapped_penalty_by_hand() -> None:
+    """W = [[1, 0], [0, 1]], V = [1, 2], M = [[1, 1], [0, 3]]: MᵀV = [1, 7], MᵀW has the rows [1, 1] and [0, 3] by output,
+    their products are 8 and 21, and the squares sum to 505."""
+    model = build(Model(encoder="affine", attention="dot", embedding=2, hidden=2), WORDS, 2)
+    with torch.no_grad():
+        model.head.weight.copy_(torch.eye(2))
+        model.levels[0].pooling.scorer.query.copy_(torch.tensor([1.0, 2.0]))
+        model.levels[0].encoder.map.weight.copy_(torch.tensor([[1.0, 1.0], [0.0, 3.0]]))
+    assert model(together(1)).terms["vtw_mapped"].item() == 505
+
+
+@pytest.mark.parametrize(("encoder", "levels"), [("embedding", 1), ("cnn", 1), ("affine", 2)])
+def test_there_is_no_mapped_penalty_without_a_single_map(encoder: str, levels: int) -> None:
+    model = make(encoder, "attention", levels, attention="dot")
+    assert set(read(model, together(levels)).terms) == {"vtw"}
+
+
 @pytest.mark.parametrize(("pooling", "attention"), [("attention", "additive"), ("apln", "dot"), ("max", "dot")])
 def test_there_is_no_penalty_without_a_plain_product(pooling: str, attention: str) -> None:
     assert read(make("affine", pooling, 1, attention=attention), together(1)).terms == {}

@@ -189,3 +189,25 @@ def test_a_weight_that_is_one_number_stays_one() -> None:
     """apln's norm p has no axis, on its way to a file too."""
     trained = learned(pooling="apln", engine="torch")
     assert trained.weights["levels.0.pooling.log_norm"].shape == ()
+
+
+@pytest.mark.parametrize("reach", [0.1, 1.0, 0.003])
+def test_both_engines_draw_word_vectors_from_the_range_asked_for(reach: float) -> None:
+    model = Model(embedding=50, embedding_range=reach)
+    torch.manual_seed(0)
+    for drawn in (fresh(model, 200, 1, 0)[EMBEDDING], build(model, 200, 1).embedding.weight.detach().numpy()):
+        assert (drawn[0] == 0).all()
+        assert 0.99 * reach < np.abs(drawn).max() <= reach * (1 + 1e-6)
+        assert drawn[1:].std() == pytest.approx(reach / 3**0.5, rel=0.02)
+
+
+def test_words_with_a_vector_keep_it_whatever_the_range() -> None:
+    vectors = np.full((3, 4), np.nan, dtype=np.float32)
+    vectors[2] = 7
+    model = Model(embedding_range=0.5)
+    for drawn in (
+        fresh(model, 3, 1, 0, vectors)[EMBEDDING],
+        build(model, 3, 1, vectors=torch.from_numpy(vectors)).embedding.weight.detach().numpy(),
+    ):
+        assert (drawn[2] == 7).all()
+        assert 0 < np.abs(drawn[1]).max() <= 0.5

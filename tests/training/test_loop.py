@@ -73,6 +73,25 @@ def test_the_penalty_adds_its_own_gradient() -> None:
     assert moved["embedding.weight"].abs().max() == 0
 
 
+def test_the_mapped_penalty_adds_its_own_gradient() -> None:
+    """c p², p = WᵀMMᵀV, moves V by −lr · 2c p MMᵀW, W by −lr · 2c p MMᵀV and M by −lr · 2c p (W VᵀM + V WᵀM)."""
+    form: dict[str, Any] = {"attention": "dot", "encoder": "affine"}
+    without, with_it = (changed(Training(**{**vars(PLAIN), "vtw_mapped": c}), **form) for c in (0.0, 0.7))
+    model = make(**form)
+    v, w = model.levels[0].pooling.scorer.query.detach(), model.head.weight.detach()[0]
+    m = model.levels[0].encoder.map.weight.detach()
+    product = w @ m @ m.T @ v
+    by_map = torch.outer(w, v @ m) + torch.outer(v, w @ m)
+    moved = {name: with_it[name] - without[name] for name in with_it}
+    for name, direction in (
+        ("levels.0.pooling.scorer.query", m @ m.T @ w),
+        ("head.weight", (m @ m.T @ v)[None]),
+        ("levels.0.encoder.map.weight", by_map),
+    ):
+        torch.testing.assert_close(moved[name], -0.5 * 2 * 0.7 * product * direction, rtol=1e-3, atol=1e-7)
+    assert moved["embedding.weight"].abs().max() == 0
+
+
 def test_clip_limits_the_step() -> None:
     free, clipped = changed(PLAIN), changed(Training(**{**vars(PLAIN), "clip": 1e-3}))
     length = math.sqrt(sum(float(value.square().sum()) for value in clipped.values()))
@@ -147,7 +166,8 @@ def test_a_checkpoint_brings_model_optimiser_and_history_back(tmp_path: Path) ->
         with torch.no_grad():
             other.head.weight.zero_()
         found_optimizer = loop.make_optimizer(other.named_parameters(), config)
-        found = read_checkpoint(tmp_path / name, "me", other, found_optimizer)
+        found, seen = read_checkpoint(tmp_path / name, "me", other, found_optimizer)
+        assert seen == {}
         assert (found.epoch, found.best_epoch, found.history) == (2, 1, progress.history)
         assert torch.equal(found.best["w"], progress.best["w"])
         assert all(torch.equal(value, model.state_dict()[key]) for key, value in other.state_dict().items())

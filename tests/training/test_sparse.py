@@ -288,8 +288,8 @@ def test_after_divergence_the_last_checkpoint_stays(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(sparse, "SAVED_EVERY", 0)
     config, path, real = Config().override({"epochs": 4}), tmp_path / "checkpoint.safetensors", sparse.Trainer.epoch
 
-    def epoch(self: sparse.Trainer, source: Source, number: int, recorder: Silent) -> float:
-        loss = real(self, source, number, recorder)
+    def epoch(self: sparse.Trainer, source: Source, number: int, *given: Any) -> float:
+        loss = real(self, source, number, *given)
         if number == 3:
             raise InputError("training diverged")
         return loss

@@ -102,7 +102,7 @@ def test_numbers_and_penalties_too() -> None:
     rated = Parts(
         *([Example(x.text, float(x.label == "yes") * 3 + 1, x.row) for x in part or ()] for part in parts()[:3])
     )
-    config = options(task="regression", attention="dot", vtw=0.1, optimizer="adam", encoder="affine")
+    config = options(task="regression", attention="dot", vtw=0.1, vtw_mapped=0.1, optimizer="adam", encoder="affine")
     for seed, found in zip(SEEDS, together(config, rated), strict=True):
         alone = fit_torch(config.override({"seed": seed}), rated, Run())
         assert found.metrics["test"]["rmse"] == pytest.approx(alone.metrics["test"]["rmse"], abs=1e-4)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from regard.data.unit_texts import UnitTexts
 from regard.data.vocabulary import SPECIALS
+from regard.kernels.class_counts import class_counts
 
 TIED, SEEN = 0.75, 5  # a token of a class: more than this share of its places, and more than this many places
 EVEN, NEAR = 0.1, 5  # a neutral one: shares and counts that lie nearer to each other than this
@@ -51,15 +52,8 @@ class TokenTypes(NamedTuple):
 
 def token_types(texts: UnitTexts, units: int, classes: Sequence[str]) -> TokenTypes:
     """Of the numbers 0 … units − 1. Padding and the unknown word have no type."""
-    return types_of(counts_by_class(texts, units, len(classes)), classes)
-
-
-def counts_by_class(texts: UnitTexts, units: int, classes: int) -> NDArray[np.int64]:
-    """(U, K) how often each unit stands in the texts of each class."""
-    lengths = np.diff(texts.offsets)
-    labels = np.repeat(texts.labels.astype(np.int64), lengths)
-    flat = np.bincount(texts.ids.astype(np.int64) * classes + labels, texts.counts, minlength=units * classes)
-    return flat.astype(np.int64).reshape(units, classes)
+    given = (texts.ids, texts.counts, texts.offsets, texts.labels.astype(np.int64))
+    return types_of(class_counts(*given, units, len(classes)), classes)
 
 
 def types_of(counts: NDArray[np.int64], classes: Sequence[str]) -> TokenTypes:

@@ -19,7 +19,7 @@ def build(config: Model, words: int, outputs: int, dropout: float = 0.0, vectors
     config = config.filled()
     embedding = nn.Embedding(words, config.embedding if vectors is None else vectors.size(1), padding_idx=0)
     with torch.no_grad():
-        embedding.weight.uniform_(-0.1, 0.1)
+        embedding.weight.uniform_(-config.embedding_range, config.embedding_range)
         if vectors is not None:
             embedding.weight.copy_(torch.where(vectors.isnan(), embedding.weight, vectors))
         embedding.weight[0] = 0

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from regard.encoders import Encoder
+from regard.encoders.affine import Affine
 from regard.kernels.rows import places, take
 from regard.poolings import Pooling
 from regard.values import Batch, Groups, Output, Pooled, Trace
@@ -105,5 +106,13 @@ class Classifier(nn.Module):
         return Output(self.head(x), tuple(traces), self.terms(traces[-1].pooled))
 
     def terms(self, top: Pooled) -> dict[str, Tensor]:
-        """(VᵀW)², where the top attention is a plain product (Sun & Lu's penalty)."""
-        return {} if top.query is None else {"vtw": (self.head.weight @ top.query).square().sum()}
+        """(VᵀW)², where the top attention is a plain product (Sun & Lu's penalty); over a single affine layer M also
+        (W'ᵀV')², W' = MᵀW and V' = MᵀV (their supplement, Figure 9)."""
+        if top.query is None:
+            return {}
+        found = {"vtw": (self.head.weight @ top.query).square().sum()}
+        encoder = self.levels[0].encoder
+        if len(self.levels) == 1 and isinstance(encoder, Affine):
+            m = encoder.map.weight  # (D, E)
+            found["vtw_mapped"] = ((self.head.weight @ m) @ (top.query @ m)).square().sum()
+        return found

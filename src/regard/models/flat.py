@@ -38,7 +38,7 @@ def fresh(model: Model, units: int, outputs: int, seed: int, vectors: NDArray[np
 
     model = model.filled()
     width = model.embedding if vectors is None else vectors.shape[1]
-    state = {EMBEDDING: drawn(0.1, units, width)}
+    state = {EMBEDDING: drawn(model.embedding_range, units, width)}
     if vectors is not None:
         given = ~np.isnan(vectors)
         state[EMBEDDING][: len(vectors)][given] = vectors[given]
@@ -49,7 +49,7 @@ def fresh(model: Model, units: int, outputs: int, seed: int, vectors: NDArray[np
     if model.attention == "additive":
         state[PROJECT] = drawn(1 / math.sqrt(width), model.query, width)
         state[PROJECT_BIAS] = drawn(1 / math.sqrt(width), model.query)
-    state[QUERY] = drawn(0.1, model.query if model.attention == "additive" else width)
+    state[QUERY] = drawn(model.query_range, model.query if model.attention == "additive" else width)
     state[HEAD] = drawn(1 / math.sqrt(width), outputs, width)
     if model.head_bias:
         state[HEAD_BIAS] = drawn(1 / math.sqrt(width), outputs)

@@ -1,6 +1,8 @@
 """A trained model as a folder that a stranger can read, with nothing in it that runs:
 
 config.toml · tokenizer.json · task.json · weights.safetensors · metrics.json · README.md (its card)
+
+and dynamics.safetensors, where training was recorded.
 """
 
 from __future__ import annotations
@@ -20,17 +22,24 @@ from regard.errors import InputError
 from regard.files import write_all
 from regard.models.card import card
 from regard.models.flat import EMBEDDING, shapes
+from regard.models.recorded import read_recorded
 from regard.models.tasks import task_from_dict
 from regard.models.trained import Trained
 
 FILES = ("config.toml", "tokenizer.json", "task.json", "weights.safetensors", "metrics.json")
 CHECKPOINT = "checkpoint.safetensors"  # what an unfinished run has instead
+DYNAMICS = "dynamics.safetensors"
 
 
 def save(trained: Trained, folder: str | Path) -> None:
+    old = Path(folder) / DYNAMICS
+    if old.exists() and trained.dynamics is None:
+        old.unlink()  # of the run that this one overwrites
+    recorded = {} if trained.dynamics is None else {DYNAMICS: trained.dynamics.to_bytes()}
     write_all(
         Path(folder),
         {
+            **recorded,
             "config.toml": trained.config.to_toml().encode("utf-8", "replace"),
             "tokenizer.json": trained.tokenizer.to_json().encode("utf-8", "replace"),
             "task.json": json.dumps(trained.task.as_dict(), ensure_ascii=False, indent=1).encode("utf-8", "replace"),
@@ -74,7 +83,9 @@ def load(folder: str | Path, device: str = "cpu") -> Trained:
         tokenizer = Tokenizer.from_dict(read_json(folder / "tokenizer.json"))
         task = task_from_dict(read_json(folder / "task.json"))
         weights = safetensors.numpy.load_file(folder / "weights.safetensors")
-        trained = Trained(config, tokenizer, task, read_json(folder / "metrics.json"), weights=weights, device=device)
+        recorded = read_recorded(folder / DYNAMICS) if (folder / DYNAMICS).exists() else None
+        metrics = read_json(folder / "metrics.json")
+        trained = Trained(config, tokenizer, task, metrics, weights=weights, device=device, dynamics=recorded)
         check_weights(trained)
         reads = (tokenizer.levels, tokenizer.lowercase, tokenizer.max_words)
         if reads != (config.model.levels, config.data.lowercase, config.data.max_words):

@@ -14,6 +14,7 @@ from regard.config import Config
 from regard.data.tokenizer import Indexed, Tokenizer, Units
 from regard.kernels.attention import attend
 from regard.models.flat import State, Tables, is_flat, tables
+from regard.models.recorded import Recorded
 from regard.models.tasks import Task
 
 if TYPE_CHECKING:  # a flat model on a CPU answers without PyTorch, which takes a second to import
@@ -39,10 +40,11 @@ class Trained:
         weights: State | None = None,
         model: Classifier | None = None,
         device: str = "cpu",  # where the model is put when it is made
+        dynamics: Recorded | None = None,  # what was seen along its training, where it was recorded
     ) -> None:
         self.config, self.tokenizer, self.task = config, tokenizer, task
         self.metrics: dict[str, Any] = {} if metrics is None else metrics
-        self.device = device
+        self.device, self.dynamics = device, dynamics
         self._weights, self._model = weights, model
 
     @property

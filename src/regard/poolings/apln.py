@@ -36,6 +36,7 @@ class APLN(Pooling):
         attention: Literal["additive", "dot"] = "additive",
         query: int = 200,
         scale: float = 1.0,
+        query_range: float = 0.1,
         norm: Literal["scalar", "sample", "feature"] = "scalar",
         norm_init: float = 1.0,
         rescale: Literal["clip", "normalise", "signed"] = "clip",
@@ -45,7 +46,7 @@ class APLN(Pooling):
         unit_length: bool = False,
     ):
         super().__init__()
-        self.scorer = Scorer(dim, attention, query, scale)
+        self.scorer = Scorer(dim, attention, query, scale, query_range)
         self.rescale = rescale
         self.nonnegative, self.bounded, self.reformulate = nonnegative, bounded, reformulate
         self.log_norm = nn.Parameter(torch.full((dim,) if norm == "feature" else (), math.log(norm_init)))
@@ -60,6 +61,7 @@ class APLN(Pooling):
             attention=config.attention,
             query=config.query,
             scale=config.scale,
+            query_range=config.query_range,
             norm=config.norm,
             norm_init=1.0 if config.norm_init is None else config.norm_init,
             rescale=config.rescale,

@@ -15,15 +15,20 @@ from regard.values import Pooled
 
 class Attention(Pooling):
     def __init__(
-        self, dim: int, attention: Literal["additive", "dot"] = "additive", query: int = 200, scale: float = 1.0
+        self,
+        dim: int,
+        attention: Literal["additive", "dot"] = "additive",
+        query: int = 200,
+        scale: float = 1.0,
+        query_range: float = 0.1,
     ):
         super().__init__()
-        self.scorer = Scorer(dim, attention, query, scale)
+        self.scorer = Scorer(dim, attention, query, scale, query_range)
 
     @classmethod
     def configured(cls, dim: int, directions: int, config: Model) -> Self:
         config = config.filled()
-        return cls(dim, config.attention, config.query, config.scale)
+        return cls(dim, config.attention, config.query, config.scale, config.query_range)
 
     def forward(self, states: Tensor, mask: Tensor) -> Pooled:
         scores = fill(self.scorer(states), mask)

@@ -11,13 +11,23 @@ from regard.masking import at_least_float32, within_reach
 
 
 class Scorer(nn.Module):
-    """One score a token, at least in float32. `query` is the width of an additive score's q; a dot score's V is `dim` wide."""
+    """One score a token, at least in float32. `query` is the width of an additive score's q; a dot score's V is `dim` wide.
 
-    def __init__(self, dim: int, form: Literal["additive", "dot"] = "additive", query: int = 200, scale: float = 1.0):
+    q or V is drawn from ± `start`.
+    """
+
+    def __init__(
+        self,
+        dim: int,
+        form: Literal["additive", "dot"] = "additive",
+        query: int = 200,
+        scale: float = 1.0,
+        start: float = 0.1,
+    ):
         super().__init__()
         self.scale = scale
         self.project = nn.Linear(dim, query) if form == "additive" else None
-        self.query = nn.Parameter(torch.empty(query if form == "additive" else dim).uniform_(-0.1, 0.1))  # q, or V
+        self.query = nn.Parameter(torch.empty(query if form == "additive" else dim).uniform_(-start, start))  # q, or V
 
     @property
     def direction(self) -> Tensor | None:

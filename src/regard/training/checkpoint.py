@@ -1,4 +1,5 @@
-"""What a killed run goes on from: weights, best weights, optimiser and history in one safetensors file, replaced whole.
+"""What a killed run goes on from: weights, best weights, optimiser, history and what was recorded, in one safetensors file
+that is replaced whole.
 
 Chance needs no saving: each epoch's is a function of seed and epoch.
 """
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from torch import nn, optim
 
 Arrays = dict[str, NDArray[Any]]
+SEEN = "seen/"  # before the names of what was recorded
 
 
 @dataclass
@@ -83,27 +85,34 @@ def reading(path: Path) -> Iterator[None]:
 
 
 def write_checkpoint(
-    path: Path, identity: str, progress: Progress, model: nn.Module, optimizer: optim.Optimizer
+    path: Path,
+    identity: str,
+    progress: Progress,
+    model: nn.Module,
+    optimizer: optim.Optimizer,
+    seen: Arrays | None = None,
 ) -> None:
+    """`seen` is what was recorded along training."""
     tensors = {f"model/{name}": value for name, value in model.state_dict().items()}
     tensors |= {f"best/{name}": value for name, value in progress.best.items()}
     for place, state in optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer/{place}/{name}": value for name, value in state.items()}
     arrays = {name: value.detach().cpu().contiguous().numpy() for name, value in tensors.items()}
+    arrays |= {f"{SEEN}{name}": value for name, value in (seen or {}).items()}
     write_arrays(path, identity, progress, arrays)
 
 
-def read_checkpoint(path: Path, identity: str, model: nn.Module, optimizer: optim.Optimizer) -> Progress:
-    """Put model and optimiser where they were."""
+def read_checkpoint(path: Path, identity: str, model: nn.Module, optimizer: optim.Optimizer) -> tuple[Progress, Arrays]:
+    """Put model and optimiser where they were; what was recorded until then."""
     import torch
 
     progress, arrays = read_arrays(path, identity)
-    tensors = {name: torch.from_numpy(value) for name, value in arrays.items()}
+    tensors = {name: torch.from_numpy(value) for name, value in arrays.items() if not name.startswith(SEEN)}
     with reading(path):
         model.load_state_dict(below(tensors, "model/"))
         load_optimizer(optimizer, below(tensors, "optimizer/"))
     progress.best = below(tensors, "best/")
-    return progress
+    return progress, below(arrays, SEEN)
 
 
 def check_identity(folder: Path, found: str, identity: str) -> None:

@@ -37,6 +37,7 @@ def choose_engine(config: Config) -> str:
             ("it takes the steps of adagrad and sgd", training.optimizer == "adam"),
             ("it clips no gradient", bool(training.clip)),
             ("it knows no bf16", training.bf16),
+            ("it knows the penalty vtw but not vtw_mapped", bool(training.vtw_mapped)),
             ("it learns the word vectors, and freeze_embeddings leaves them", model.freeze_embeddings),
         )
         if true

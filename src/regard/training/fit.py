@@ -47,6 +47,10 @@ class Run(NamedTuple):
 def fit(config: Config, parts: Parts, run: Run | None = None) -> Trained:
     """Train; a part of the texts is held out where no dev examples are given."""
     run = run or Run()
+    if config.model.is_scale_open:
+        from regard.training.scale import choose_scale
+
+        config = choose_scale(config, parts, run.recorder)
     if choose_engine(config) == "sparse":
         from regard.training.fit_sparse import fit_sparse
 
@@ -64,16 +68,20 @@ def find_task(config: Config, labels: Labels, recorder: Recorder, where: str) ->
         except InputError as error:
             raise InputError(f"{where}: {error}") from None
         recorder.note(reason)
+    if kind == "regression" and config.training.record != "no":
+        raise InputError(f"{where}: record = {config.training.record!r} needs classes; numbers have no token types")
     return make_task(kind, labels, where)
 
 
 def fingerprint(config: Config, texts: Iterable[str], device: str) -> str:
-    """Tells whether two runs would go the same way: options (but not how long, unless the rate follows it), texts, device.
+    """Tells whether two runs would go the same way: options (but not how long, unless the rate follows it, and not what
+    is recorded), texts, device.
 
     `texts` are digests of the texts and labels of each part that is learned from or looked at.
     """
     data = replace(config.data, train=None, dev=None, test=None)
-    training = replace(config.training, epochs=config.training.epochs if config.training.decay else 1, device=device)
+    epochs = config.training.epochs if config.training.decay else 1
+    training = replace(config.training, epochs=epochs, device=device, record="no")
     told = (Config(data, config.model, training).to_toml(), *texts)
     return sha256("\0".join(told).encode("utf-8", "replace")).hexdigest()
 

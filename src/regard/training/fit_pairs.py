@@ -68,6 +68,10 @@ def fit_pairs(
         raise InputError(f"max_reviews = {most}: a whole number of at least 1 is accepted")
     if config.training.vtw:
         raise InputError(f"vtw = {config.training.vtw}: two towers have no such penalty; 0 is accepted")
+    if config.training.vtw_mapped:
+        raise InputError(f"vtw_mapped = {config.training.vtw_mapped}: two towers have no such penalty; 0 is accepted")
+    if config.training.record != "no":
+        raise InputError(f"record = {config.training.record!r}: two towers are not recorded; 'no' is accepted")
     if not dev:
         raise InputError("two towers need dev ratings to stop early by; none are given")
     values = np.array([rating.value for rating in train])

@@ -6,6 +6,7 @@ import numba
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from regard.analysis.dynamics import Dynamics
 from regard.config import Config
 from regard.data.datasets import resolve
 from regard.data.gathering import Gathering
@@ -14,8 +15,9 @@ from regard.data.tokenizer import Tokenizer
 from regard.data.vectors import vector_words
 from regard.kernels.compiling import is_compiled
 from regard.models.flat import fresh
-from regard.models.tasks import Classes, encoded
+from regard.models.tasks import Classes, Task, encoded
 from regard.models.trained import Trained
+from regard.recording import Recorder
 from regard.training.choices import Size, choose
 from regard.training.fit import (
     Parts,
@@ -73,7 +75,8 @@ def fit_sparse(config: Config, parts: Parts, run: Run) -> Trained:
     scale = config.model.scale or 1.0
     # numpy's own threads would share matrices out, and sum them in an order that follows from their number
     with threadpool_limits(1 if training.deterministic else None, "blas"):
-        progress = train_sparse(state, source, dev, training, scale, task, recorder, run.checkpoint, identity)
+        dynamics = ride_along(config, tokenizer, task, source, recorder)
+        progress = train_sparse(state, source, dev, training, scale, task, recorder, run.checkpoint, identity, dynamics)
     metrics = first_metrics(task, source.size, progress, identity)
     metrics["engine"] = f"sparse, {'deterministic' if training.deterministic else 'lock-free'}"
     own = {"numpy": np.__version__, "numba": numba.__version__, "cpu": f"{threads()} threads"}
@@ -83,7 +86,21 @@ def fit_sparse(config: Config, parts: Parts, run: Run) -> Trained:
     if parts.test is not None:
         test = numbering.texts(gathered[-1], np.ones(len(gathered[-1]), dtype=bool), truth[-1])
         metrics["test"] = evaluate(progress.best, scale, task, test)[0]
-    return Trained(config, tokenizer, task, metrics, weights=progress.best)
+    recorded = None if dynamics is None else dynamics.recorded()
+    return Trained(config, tokenizer, task, metrics, weights=progress.best, dynamics=recorded)
+
+
+def ride_along(config: Config, tokenizer: Tokenizer, task: Task, source: Source, recorder: Recorder) -> Dynamics | None:
+    """Who looks on, where that is asked for. Of a corpus too large to keep, a block says which types words have."""
+    if config.training.record == "no":
+        return None
+    assert isinstance(task, Classes)  # `find_task` refuses others
+    texts = source.whole or next(source.blocks(np.random.default_rng(0)))
+    dynamics = Dynamics(config, tokenizer, task, texts)
+    recorder.note(dynamics.note)
+    if len(texts.labels) < source.size:
+        recorder.note(f"recording: types of words are those of {len(texts.labels):,} of the {source.size:,} texts")
+    return dynamics
 
 
 def told(config: Config, tokenizer: Tokenizer, width: int) -> str:

@@ -60,6 +60,8 @@ def fit_stacked(
     config: Config, parts: Parts, seeds: Sequence[int], recorder: Recorder, shelf: Shelf | None = None
 ) -> list[Trained | InputError]:
     """For each seed its trained model, or why there is none. Where no dev part is given, the config's seed holds one out."""
+    if config.training.record != "no":
+        raise InputError(f"record = {config.training.record!r}: seeds are recorded one by one (`fit`), not together")
     given = gather(config, parts, recorder)
     learned, test = (shelf or Shelf()).numbered(given, recorder)
     stack = Stack([make_model(given, learned, seed) for seed in seeds], given.device)

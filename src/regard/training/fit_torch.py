@@ -10,11 +10,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from regard.analysis.dynamics import Dynamics
 from regard.config import Config
 from regard.data.datasets import resolve
 from regard.data.labels import Labels
 from regard.data.splitting import hold_out
 from regard.data.tokenizer import Tokenizer
+from regard.data.unit_texts import UnitTexts
 from regard.data.vectors import vector_words
 from regard.data.vocabulary import Vocabulary
 from regard.data.words import forms
@@ -110,12 +112,20 @@ def fit_gathered(given: Material, run: Run) -> Trained:
         return done
     learned = index(given, run.recorder)
     model = make_model(given, learned, config.training.seed).to(given.device)
-    progress = train(model, task, learned.texts, learned.held, config.training, run.recorder, run.checkpoint, identity)
+    dynamics = None
+    if config.training.record != "no":
+        assert isinstance(task, Classes)  # `find_task` refuses others
+        seen = UnitTexts.of_indexed(learned.texts.indexed, len(learned.tokenizer), learned.texts.labels)
+        dynamics = Dynamics(config, learned.tokenizer, task, seen)
+        run.recorder.note(dynamics.note)
+    surroundings = (run.recorder, run.checkpoint, identity, dynamics)
+    progress = train(model, task, learned.texts, learned.held, config.training, *surroundings)
     metrics = first_metrics(task, len(learned.texts.labels), progress, identity)
     metrics |= {"engine": "torch", "environment": environment(given.device)}
     if learned.held:
         metrics["dev"] = evaluate(model, task, learned.held)[0]
-    trained = Trained(config, learned.tokenizer, task, metrics, model=model)
+    recorded = None if dynamics is None else dynamics.recorded()
+    trained = Trained(config, learned.tokenizer, task, metrics, model=model, dynamics=recorded)
     if given.test is not None:
         metrics["test"] = measure(task, trained.answers([example.text for example in given.test]), given.truth)
     return trained

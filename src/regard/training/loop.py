@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, optim
 
+from regard.analysis.dynamics import Dynamics
 from regard.config import Training
 from regard.data.collate import collate, shuffled
 from regard.data.tokenizer import Indexed
@@ -48,26 +49,34 @@ def train(
     recorder: Recorder,
     checkpoint: Path | None = None,
     identity: str = "",
+    dynamics: Dynamics | None = None,
 ) -> Progress:
-    """Train a model in place and leave it with the weights of its best epoch."""
+    """Train a model in place and leave it with the weights of its best epoch. `dynamics` looks on."""
     device = model.embedding.weight.device
     optimizer = make_optimizer(model.named_parameters(), config)
     take = make_step(Step(model, task, config, optimizer))
     progress = Progress()
     if checkpoint is not None and checkpoint.exists():
-        progress = read_checkpoint(checkpoint, identity, model, optimizer)
+        progress, seen = read_checkpoint(checkpoint, identity, model, optimizer)
         recorder.note(f"going on after epoch {progress.epoch}")
+        if dynamics is not None:
+            dynamics.go_on(seen)
+    if dynamics is not None:
+        dynamics.look(progress.epoch, model)
     while not progress.is_over(config.epochs, config.patience):
         epoch, begun = progress.epoch + 1, time.perf_counter()
         torch.manual_seed(config.seed * 100_003 + epoch)
-        loss = run_epoch(model, task, texts, config, epoch, optimizer, device, recorder, take)
+        loss = run_epoch(model, task, texts, config, epoch, optimizer, device, recorder, take, dynamics)
+        if dynamics is not None:
+            dynamics.look(epoch, model)
         scores, statistics = evaluate(model, task, dev or texts)
         record = {"epoch": epoch, "loss": loss, "seconds": time.perf_counter() - begun, **statistics.as_dict()}
         if progress.add(record, scores, chosen_by_dev=dev is not None):
             progress.best = {name: value.detach().cpu().clone() for name, value in model.state_dict().items()}
         recorder.end(record)
         if checkpoint is not None:
-            write_checkpoint(checkpoint, identity, progress, model, optimizer)
+            seen = {} if dynamics is None else dynamics.arrays()
+            write_checkpoint(checkpoint, identity, progress, model, optimizer, seen)
     model.load_state_dict(progress.best)
     model.eval()
     return progress
@@ -83,6 +92,7 @@ def run_epoch(
     device: torch.device,
     recorder: Recorder,
     take: Callable[[Batch], Tensor] | None = None,
+    dynamics: Dynamics | None = None,
 ) -> float:
     """`take` learns from a batch and gives its loss: one object for all epochs keeps what it captured."""
     model.train()
@@ -90,10 +100,12 @@ def run_epoch(
     batches = shuffled(texts.indexed, config.batch_size, config.seed, epoch)
     recorder.begin(epoch, config.epochs, len(batches))
     running = Running(len(batches), device)
-    for rows in batches:
+    for number, rows in enumerate(batches, 1):
         loss = take(collate([texts.indexed[row] for row in rows], len(model.levels), texts.labels[rows]))
         mean = running.add(loss, len(rows))
         recorder.step(None if mean is None else checked_loss(float(mean), f"epoch {epoch}, step {running.step}"))
+        if dynamics is not None:
+            dynamics.within(epoch, number, len(batches), model)
     return float(running.mean)
 
 

@@ -17,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.analysis.dynamics import Dynamics
 from regard.config import Training
 from regard.data.unit_texts import UnitTexts
 from regard.errors import InputError
@@ -25,7 +26,7 @@ from regard.kernels.sparse_steps import BINARY, MULTICLASS, REGRESSION
 from regard.models.flat import State, tables
 from regard.models.tasks import Task
 from regard.recording import Recorder
-from regard.training.checkpoint import Progress, below, read_arrays, write_arrays
+from regard.training.checkpoint import SEEN, Arrays, Progress, below, read_arrays, write_arrays
 from regard.training.divergence import checked_answers, checked_loss
 from regard.training.metrics import measure
 from regard.training.numbering import Source
@@ -55,18 +56,25 @@ def train_sparse(
     recorder: Recorder,
     checkpoint: Path | None = None,
     identity: str = "",
+    dynamics: Dynamics | None = None,
 ) -> Progress:
-    """Train weights in place; the best epoch's are in the result."""
+    """Train weights in place; the best epoch's are in the result. `dynamics` looks on."""
     with Trainer(state, config, Form(KINDS[task.kind], scale, config.l2, config.vtw)) as trainer:
         progress, saved = Progress(), time.perf_counter()
         if checkpoint is not None and checkpoint.exists():
-            progress = go_on(checkpoint, identity, state, trainer.squares)
+            progress, recorded = go_on(checkpoint, identity, state, trainer.squares)
             recorder.note(f"going on after epoch {progress.epoch}")
+            if dynamics is not None:
+                dynamics.go_on(recorded)
+        if dynamics is not None:
+            dynamics.look(progress.epoch, state)
         seen = dev or next(source.blocks(np.random.default_rng(0)))
         while not progress.is_over(config.epochs, config.patience):
             epoch, begun = progress.epoch + 1, time.perf_counter()
             try:
-                loss = trainer.epoch(source, epoch, recorder)
+                loss = trainer.epoch(source, epoch, recorder, dynamics)
+                if dynamics is not None:
+                    dynamics.look(epoch, state)
                 scores, spread = evaluate(state, scale, task, seen)
             except InputError as error:
                 there = checkpoint is not None and checkpoint.exists()
@@ -81,26 +89,28 @@ def train_sparse(
             if checkpoint is not None and time.perf_counter() - saved > SAVED_EVERY:
                 kept = {"model": state, "squares": trainer.squares, "best": progress.best}
                 arrays = {f"{what}/{name}": value for what, named in kept.items() for name, value in named.items()}
+                if dynamics is not None:
+                    arrays |= {f"{SEEN}{name}": value for name, value in dynamics.arrays().items()}
                 write_arrays(checkpoint, identity, progress, arrays)
                 saved = time.perf_counter()
     return progress
 
 
-def go_on(checkpoint: Path, identity: str, state: State, squares: State) -> Progress:
-    """Put weights and Adagrad's sums where they were."""
+def go_on(checkpoint: Path, identity: str, state: State, squares: State) -> tuple[Progress, Arrays]:
+    """Put weights and Adagrad's sums where they were; what was recorded until then."""
     progress, arrays = read_arrays(checkpoint, identity)
     for what, into in (("model/", state), ("squares/", squares)):
         for name, value in below(arrays, what).items():
             into[name][...] = value
     progress.best = below(arrays, "best/")
-    return progress
+    return progress, below(arrays, SEEN)
 
 
 class Trainer:
     """Epochs of steps."""
 
     def __init__(self, state: State, config: Training, form: Form) -> None:
-        self.config = config
+        self.config, self.state = config, state
         adagrad = config.optimizer == "adagrad"
         self.squares = {name: np.zeros_like(value) for name, value in state.items()} if adagrad else {}
         count = threads()
@@ -116,7 +126,7 @@ class Trainer:
         if self.crew:
             self.crew.close()
 
-    def epoch(self, source: Source, epoch: int, recorder: Recorder) -> float:
+    def epoch(self, source: Source, epoch: int, recorder: Recorder, dynamics: Dynamics | None = None) -> float:
         """The mean loss of an epoch, whose chance is a function of seed and epoch alone."""
         config = self.config
         chance = np.random.default_rng((config.seed, epoch))
@@ -136,6 +146,8 @@ class Trainer:
                     total += self.steps(texts, part, rates, seed)
                 seen += sum(map(len, part))
                 recorder.step(checked_loss(total / seen, f"epoch {epoch}"))
+                if dynamics is not None:
+                    dynamics.within(epoch, seen, source.size, self.state)
         return total / seen
 
     def rate(self, epoch: int, done: float) -> float:

@@ -19,6 +19,7 @@ from regard.config import Training
 from regard.models.classifier import GROUP, Classifier, like_lengths
 from regard.models.tasks import Task
 from regard.models.trained import to_device
+from regard.training.step import penalty
 from regard.values import Batch, Output
 
 TABLE = "embedding.weight"
@@ -98,7 +99,7 @@ class StackedStep:
         def see(output: Output, labels: Tensor | None) -> tuple[Tensor, Tensor]:
             assert labels is not None
             loss = self.task.loss(output.logits, labels)
-            return loss, loss + self.config.vtw * output.terms["vtw"] if self.config.vtw else loss
+            return loss, loss + penalty(output.terms, self.config)
 
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.bf16):
             losses, penalised = self.stack.apply(to_device(batch, self.device), see)

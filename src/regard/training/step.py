@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -36,9 +37,14 @@ class Step:
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.bf16):
             output = self.model(batch)
         loss = self.task.loss(output.logits, batch.labels)
-        penalty = self.config.vtw * output.terms["vtw"] if self.config.vtw else 0.0
-        descend(loss + penalty, self.model, self.optimizer, self.config.clip)
+        descend(loss + penalty(output.terms, self.config), self.model, self.optimizer, self.config.clip)
         return loss.detach()
+
+
+def penalty(terms: Mapping[str, Tensor], config: Training) -> Tensor | float:
+    """What is added to the loss: each term by its factor."""
+    factors = {"vtw": config.vtw, "vtw_mapped": config.vtw_mapped}
+    return sum((factor * terms[name] for name, factor in factors.items() if factor), 0.0)
 
 
 def descend(loss: Tensor, model: nn.Module, optimizer: optim.Optimizer, clip: float) -> None:

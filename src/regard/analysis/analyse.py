@@ -1,0 +1,256 @@
+"""All that can be said of a run's attention after Sun & Lu, as one plain object (analysis.json)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.analysis.dot_products import pair_quartiles
+from regard.analysis.gradient_flow import flow
+from regard.analysis.meaning import of_separation, of_vtw
+from regard.analysis.separation import separation
+from regard.analysis.token_names import token_names
+from regard.analysis.token_scores import (
+    TokenScores,
+    check_classes,
+    check_scores,
+    global_scores,
+    lead,
+    local_scores,
+    token_scores,
+)
+from regard.analysis.token_types import SEEN, TokenTypes, token_types
+from regard.data.unit_texts import UnitTexts
+from regard.data.vocabulary import SPECIALS, UNKNOWN
+from regard.errors import InputError
+from regard.models.flat import AFFINE, EMBEDDING, HEAD, QUERY
+from regard.models.tasks import Classes
+from regard.models.trained import Trained
+
+SHOWN = 3000  # tokens kept by name
+STRONGEST = 20  # words of each class
+LEAST_KNOWN = 0.2  # of a corpus' words, below which it is another corpus than the run's
+
+Floats = NDArray[np.float64]
+
+
+class Tokens(NamedTuple):
+    """What is known of every token, in arrays of one length."""
+
+    names: list[str]
+    types: TokenTypes
+    scores: TokenScores
+    polarity: Floats  # one number a token: `lead`
+
+    @property
+    def places(self) -> NDArray[np.int64]:
+        return np.asarray(self.types.counts.sum(1))
+
+
+def analyse(
+    trained: Trained, texts: Sequence[str], labels: Floats, where: str, run: str = "", contexts: bool = True
+) -> dict[str, Any]:
+    """Of a run on labelled texts, as `where` names them. `contexts`: of an encoder, local scores; else global ones."""
+    task = check_model(trained)
+    units = UnitTexts.of(trained.tokenizer, texts, labels)
+    notes = known_words(units, where)
+    types = token_types(units, len(trained.tokenizer), task.classes)
+    if not len(types.tied):
+        raise InputError(
+            f"{where}: no word that the run knows stands more than {SEEN} times and mostly in one class; "
+            "more texts, or those that the run was trained on, are accepted"
+        )
+    scores, kind = find_scores(trained, units, texts, contexts)
+    tokens = Tokens(token_names(trained.tokenizer), types, scores, lead(scores.polarity))
+    never = int((tokens.places[SPECIALS:] == 0).sum())
+    if never:
+        notes.append(
+            f"{never:,} of the run's {len(tokens.names) - SPECIALS:,} words and pairs stand nowhere in {where}"
+        )
+    terms = flow_by_type(trained, units, types)
+    shown = chosen(tokens)
+    dynamics = trained.dynamics
+    return {
+        "run": run,
+        "data": where,
+        "texts": len(texts),
+        "task": task.kind,
+        "classes": list(task.classes),
+        "model": told_model(trained),
+        "scores": kind,
+        "types": [told_type(tokens, name) for name in types.names],
+        "separation": told_separation(tokens),
+        "vtw": told_vtw(trained, terms),
+        "flow": terms,
+        "dot_products": pair_quartiles(
+            trained.weights[EMBEDDING].astype(np.float64), {name: types.of(name) for name in types.names}
+        ),
+        "words": {name: [told(tokens, unit) for unit in strongest(tokens, k)] for k, name in enumerate(task.classes)},
+        "tokens": [told(tokens, unit) for unit in shown],
+        "recording": None if dynamics is None else dynamics.as_dict(),
+        "notes": notes,
+    }
+
+
+def check_model(trained: Trained) -> Classes:
+    """The task, where there is something to analyse."""
+    check_scores(trained.config.model)
+    return check_classes(trained)
+
+
+def known_words(units: UnitTexts, where: str) -> list[str]:
+    """Refuse a corpus of other words than the run's; tell where part of it is unknown."""
+    total = int(units.counts.sum())
+    known = 1 - int(units.counts[units.ids == UNKNOWN].sum()) / max(total, 1)
+    if total == 0 or known < LEAST_KNOWN:
+        raise InputError(
+            f"{where}: the run knows {known if total else 0:.0%} of its words; a corpus in the words of the run "
+            f"(at least {LEAST_KNOWN:.0%}) is accepted"
+        )
+    return [f"{1 - known:.0%} of the words of {where} are unknown to the run"] if known < 0.9 else []
+
+
+def find_scores(trained: Trained, units: UnitTexts, texts: Sequence[str], contexts: bool) -> tuple[TokenScores, str]:
+    if trained.is_flat:
+        return token_scores(trained, units), "global"
+    local = local_scores(trained, [trained.tokenizer.encode(text) for text in texts])
+    if contexts:
+        return local, "local"
+    return global_scores(trained)._replace(weight=local.weight), "global"
+
+
+def told_model(trained: Trained) -> dict[str, Any]:
+    model = trained.config.model.filled()
+    forms = {
+        ("embedding", "dot"): "DP",
+        ("affine", "dot"): "DP-A",
+        ("bilstm", "dot"): "DP-L",
+        ("embedding", "additive"): "AD",
+    }
+    form = forms.get((model.encoder, model.attention), f"{model.encoder}, {model.attention} attention")
+    return {"form": form, "encoder": model.encoder, "attention": model.attention, "scale": model.scale}
+
+
+def told_type(tokens: Tokens, name: str) -> dict[str, Any]:
+    own = tokens.types.of(name)
+    return {
+        "name": name,
+        "count": len(own),
+        "polarity": box(tokens.polarity[own]),
+        "attention": box(tokens.scores.attention[own]),
+        "weight": box(tokens.scores.weight[own]),
+    }
+
+
+def box(values: Floats) -> dict[str, float] | None:
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return None
+    marks = np.quantile(values, (0, 0.25, 0.5, 0.75, 1))
+    names = ("min", "q1", "median", "q3", "max")
+    return {"mean": float(values.mean()), "std": float(values.std()), **dict(zip(names, marks.tolist(), strict=True))}
+
+
+def told_separation(tokens: Tokens) -> dict[str, Any] | None:
+    attention, types = tokens.scores.attention, tokens.types
+    found = separation(attention[types.tied], attention[types.neutral])
+    if found is None:
+        return None
+    by_type = {name: separation(attention[types.of(name)], attention[types.neutral]) for name in types.names[:-1]}
+    return {
+        **found._asdict(),
+        "tied": len(types.tied),
+        "neutral": len(types.neutral),
+        "by_type": [{"name": name, **one._asdict()} for name, one in by_type.items() if one is not None],
+        "meaning": of_separation(found, {name: one for name, one in by_type.items() if one is not None}),
+    }
+
+
+def flow_by_type(
+    trained: Trained, units: UnitTexts, types: TokenTypes
+) -> dict[str, dict[str, dict[str, float]]] | None:
+    """The mean of every term over the tokens of each type; of polarity terms of K classes, a class's own, and the largest
+    for neutral ones."""
+    if not trained.is_flat:
+        return None
+    found = flow(trained.weights, trained.config.model.filled().scale, units, trained.task.kind)
+
+    def means(values: Floats) -> dict[str, float]:
+        told = {}
+        for k, name in enumerate(types.names):
+            own = values[types.of(name)]
+            if own.ndim == 2:
+                own = own[:, min(k, own.shape[1] - 1)] if own.shape[1] == 1 or k < own.shape[1] else own.max(1)
+            told[name] = float(own.mean()) if len(own) else 0.0
+        return told
+
+    return {
+        "polarity": {term: means(values) for term, values in found.polarity.items()},
+        "attention": {term: means(values) for term, values in found.attention.items()},
+    }
+
+
+def told_vtw(trained: Trained, terms: dict[str, dict[str, dict[str, float]]] | None) -> dict[str, Any] | None:
+    """VᵀW, of dot attention; V and W in the space of the states that both read."""
+    weights, model = trained.weights, trained.config.model.filled()
+    if model.attention != "dot":
+        return None
+    v, w = weights[QUERY].astype(np.float64), weights[HEAD].astype(np.float64)  # (D,), (C, D)
+    values, lengths = w @ v, np.linalg.norm(w, axis=1)
+    length = float(np.linalg.norm(v))
+    found: dict[str, Any] = {
+        "values": values.tolist(),
+        "products": (values * model.scale).tolist(),
+        "cosines": (values / np.maximum(lengths * length, 1e-300)).tolist(),
+        "norm_v": length,
+        "norms_w": lengths.tolist(),
+    }
+    if AFFINE in weights:
+        m = weights[AFFINE].astype(np.float64)
+        found["mapped"] = ((w @ m) @ (v @ m)).tolist()
+    classes = check_classes(trained).classes
+    return {**found, "meaning": of_vtw(found["products"], model.scale, classes, terms)}
+
+
+def strongest(tokens: Tokens, k: int) -> list[int]:
+    """Words of a class by what they say for it, of those that stand often enough."""
+    polarity = tokens.scores.polarity
+    if polarity.shape[1] == 1:
+        said = polarity[:, 0] * (1 if k == 1 else -1)
+    else:
+        said = polarity[:, k] - (polarity.sum(1) - polarity[:, k]) / (polarity.shape[1] - 1)
+    said = np.where((tokens.places > SEEN) & np.isfinite(said), said, -np.inf)
+    said[:SPECIALS] = -np.inf
+    return [int(unit) for unit in np.argsort(-said, kind="stable")[:STRONGEST] if np.isfinite(said[unit])]
+
+
+def chosen(tokens: Tokens) -> list[int]:
+    """The most frequent of each type in equal parts, and what room is left for the most frequent of no type."""
+    types, places = tokens.types, tokens.places
+    by_places = np.argsort(-places, kind="stable")
+    kept: list[int] = []
+    for left, name in zip(
+        range(len(types.names), 0, -1), sorted(types.names, key=lambda n: len(types.of(n))), strict=True
+    ):
+        own = by_places[types.codes[by_places] == types.names.index(name)]
+        kept += own[: (SHOWN - len(kept)) // left].tolist()
+    rest = by_places[(types.codes[by_places] < 0) & (by_places >= SPECIALS) & (places[by_places] > SEEN)]
+    return sorted(kept + rest[: max(0, SHOWN - len(kept))].tolist(), key=lambda unit: -places[unit])
+
+
+def told(tokens: Tokens, unit: int) -> dict[str, Any]:
+    types, scores = tokens.types, tokens.scores
+    code, weight = int(types.codes[unit]), float(scores.weight[unit])
+    return {
+        "token": tokens.names[unit],
+        "type": types.names[code] if code >= 0 else None,
+        "polarity": float(tokens.polarity[unit]),
+        "by_class": scores.polarity[unit].tolist() if scores.polarity.shape[1] > 1 else None,
+        "attention": float(scores.attention[unit]),
+        "weight": weight if np.isfinite(weight) else None,
+        "count": int(tokens.places[unit]),
+        "gamma": float(types.gamma[unit]),
+    }

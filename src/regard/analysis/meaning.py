@@ -1,0 +1,63 @@
+"""What the numbers mean, in a sentence that says no more than they do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from regard.analysis.separation import Separation
+
+CLEAR = 0.7  # an area from which we call the groups well told apart
+Terms = Mapping[str, Mapping[str, Mapping[str, float]]]
+
+
+def of_separation(found: Separation, by_type: Mapping[str, Separation]) -> str:
+    below = [name for name, one in by_type.items() if one.high < 0.5]
+    if found.low > 0.5 and not below:
+        strength = "clearly" if found.low >= CLEAR else "but not by much"
+        return (
+            f"Attention scores rank words of a class above neutral words, {strength}: they can be read as importance."
+        )
+    if found.low > 0.5:
+        return (
+            f"Attention scores rank words of a class above neutral words on the whole, but those of {listed(below)} below "
+            "them: read attention together with polarity."
+        )
+    if found.high < 0.5:
+        return (
+            "Attention scores rank words of a class below neutral words: they must not be read as importance here. A "
+            "smaller λ, or a penalty on VᵀW (--vtw), makes them readable in most cases."
+        )
+    return "Attention scores do not tell words of a class from neutral words: they must not be read as importance here."
+
+
+def of_vtw(products: Sequence[float], scale: float, classes: Sequence[str], terms: Terms | None) -> str:
+    """VᵀW·λ scales term D, which pulls classes apart; the others go by how much a word says, whatever its class."""
+    shown = ", ".join(f"{value:.3g}" for value in products)
+    told = f"VᵀW·λ = {shown} (λ = {scale:g})"
+    pulls = (terms or {}).get("attention", {})
+    if not pulls:
+        return f"{told}. The larger it is in size, the further it pulls the classes' attention scores apart."
+    apart, up = (
+        sum(abs(sum(means[name] for term, means in pulls.items() if (term[0] == "D") == of_d)) for name in classes)
+        for of_d in (True, False)
+    )
+    if up == 0:
+        return f"{told}. No term moves attention scores any more."
+    ratio = f"{apart / up:.2g}"
+    begun = (
+        f"{told}. Where training stopped, term D, which it scales, is {ratio} times as large as the terms that go by how "
+        "much a word says, whatever its class"
+    )
+    if apart < up:
+        return f"{begun}: it is not what moves attention from here."
+    if len(products) == 1:
+        favoured = classes[1] if products[0] > 0 else classes[0]
+        done = f"it raises the attention of {favoured!r} words and lowers that of the others"
+    else:
+        done = "it pulls the classes' attention scores apart"
+    return f"{begun}: {done}. A smaller λ or a penalty (--vtw) weakens it."
+
+
+def listed(names: Sequence[str]) -> str:
+    quoted = [repr(name) for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"

@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from command import Regard, write_csv
+from regard.analysis.analyse import analyse
+from regard.analysis.meaning import of_separation, of_vtw
+from regard.analysis.separation import Separation
+from regard.config import Config
+from regard.data.synthetic import classes, data_one
+from regard.models.trained import Trained
+from regard.records import Example
+from regard.training.fit import Parts, fit
+
+FLAT = {
+    "engine": "sparse",
+    "pairs": False,
+    "beginnings": 0,
+    "min_count": 1,
+    "embedding": 20,
+    "scale": 2.0,
+    "attention": "dot",
+}
+SGD = {"optimizer": "sgd", "lr": 2.0, "decay": False, "patience": 0, "batch_size": 20, "dropout": 0.0, "epochs": 30}
+
+
+def known(count: int = 300) -> list[Example]:
+    return data_one(count, 3, positive=8, negative=8, neutral=40)
+
+
+def trained(examples: list[Example], **options: object) -> Trained:
+    return fit(Config().override({**FLAT, **SGD, **options}), Parts(examples[:250], examples[250:]))
+
+
+def labels_of(run: Trained, examples: list[Example]) -> np.ndarray:
+    return np.array([run.task.encode(example.label, "") for example in examples])
+
+
+def test_known_tokens_come_out_by_their_types() -> None:
+    examples = known()
+    run = trained(examples, record="epoch", vtw=1e-3, epochs=60)
+    found = analyse(run, [e.text for e in examples], labels_of(run, examples), "made up")
+    json.dumps(found, allow_nan=False)
+    assert [(one["name"], one["count"]) for one in found["types"]][:2] == [("negative", 8), ("positive", 8)]
+    by_token = {one["token"]: one for one in found["tokens"]}
+    assert all(by_token[f"p{k}"]["polarity"] > 0 > by_token[f"n{k}"]["polarity"] for k in range(8))
+    assert {one["token"][0] for one in found["words"]["positive"][:8]} == {"p"}
+    assert found["separation"]["auc"] > 0.9
+    assert "readable" not in found["separation"]["meaning"]
+    weights = run.weights
+    vtw = float(weights["head.weight"][0] @ weights["levels.0.pooling.scorer.query"])
+    assert found["vtw"]["values"][0] == pytest.approx(vtw, rel=1e-4)
+    assert found["vtw"]["products"][0] == pytest.approx(vtw * 2, rel=1e-4)
+    assert found["recording"]["moments"][0] == 0
+    assert set(found["flow"]["attention"]) == {"D", "E", "F"}
+
+
+def test_three_classes_and_a_lead() -> None:
+    examples = classes(3, 300, 1, tokens=6, neutral=40)
+    run = trained(examples)
+    found = analyse(run, [e.text for e in examples], labels_of(run, examples), "made up")
+    first = next(one for one in found["tokens"] if one["token"] == "c1t0")
+    own = first["by_class"]
+    assert max(own) == own[1]
+    assert first["polarity"] == pytest.approx(own[1] - (own[0] + own[2]) / 2)
+    assert len(found["vtw"]["products"]) == 3
+    assert found["recording"] is None
+
+
+def test_contexts_have_local_and_global_scores() -> None:
+    examples = known(120)
+    run = fit(
+        Config().override({"encoder": "bilstm", "attention": "dot", "embedding": 8, "hidden": 8, "epochs": 1}),
+        Parts(examples[:100], examples[100:]),
+    )
+    texts, labels = [e.text for e in examples], labels_of(run, examples)
+    local = analyse(run, texts, labels, "made up")
+    alone = analyse(run, texts, labels, "made up", contexts=False)
+    assert (local["scores"], alone["scores"]) == ("local", "global")
+    assert local["model"]["form"] == "DP-L"
+    assert local["flow"] is None
+    assert local["types"][0]["attention"] != alone["types"][0]["attention"]
+    assert local["types"][0]["weight"] == alone["types"][0]["weight"]
+
+
+def test_the_order_of_texts_changes_nothing() -> None:
+    examples = known(200)
+    run = trained(examples, epochs=3)
+    texts, labels = [e.text for e in examples], labels_of(run, examples)
+    once = analyse(run, texts, labels, "made up")
+    again = analyse(run, texts[::-1], labels[::-1].copy(), "made up")
+    assert once["separation"]["auc"] == again["separation"]["auc"]
+    for term, means in once["flow"]["attention"].items():
+        for name, mean in means.items():
+            assert again["flow"]["attention"][term][name] == pytest.approx(mean, rel=1e-9, abs=1e-15)
+
+
+def test_sentences_say_no_more_than_the_intervals() -> None:
+    clear, weak = Separation(0.9, 0.85, 0.95), Separation(0.6, 0.55, 0.65)
+    assert "clearly" in of_separation(clear, {"a": clear})
+    assert "not by much" in of_separation(weak, {"a": weak})
+    assert "but those of 'a' below" in of_separation(clear, {"a": Separation(0.3, 0.2, 0.4), "b": clear})
+    assert "do not tell" in of_separation(Separation(0.52, 0.45, 0.59), {})
+    assert "below neutral" in of_separation(Separation(0.3, 0.2, 0.4), {})
+    pulls = {"attention": {"D": {"bad": -2.0, "good": 2.0}, "E": {"bad": 1.0, "good": 1.0}}}
+    assert "is 2 times as large as" in of_vtw([3.0], 10, ("bad", "good"), pulls)
+    assert "it raises the attention of 'good' words" in of_vtw([3.0], 10, ("bad", "good"), pulls)
+    pulls["attention"]["D"] = {"bad": -0.1, "good": 0.1}
+    assert "it is not what moves attention from here" in of_vtw([3.0], 10, ("bad", "good"), pulls)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    examples = known()
+    return write_csv(tmp_path_factory.mktemp("made") / "made.csv", [(e.text, e.label) for e in examples])
+
+
+@pytest.fixture(scope="module")
+def flat(made: Path) -> Path:
+    from regard.cli import main
+
+    folder = made.parent / "flat"
+    options = ["--engine", "sparse", "--no-pairs", "--beginnings", "0", "--record", "epoch", "--epochs", "5"]
+    assert main(["train", str(made), *options, "--out", str(folder)]) == 0
+    return folder
+
+
+def test_the_command_prints_a_table_and_writes_a_page(flat: Path, made: Path, regard: Regard, tmp_path: Path) -> None:
+    said = regard("analyse", flat, "--out", tmp_path / "told")
+    assert said.code == 0
+    assert "AUC" in said.out
+    assert "VᵀW" in said.out
+    page = (tmp_path / "told" / "analysis.html").read_text()
+    assert "p0" in page
+    assert json.loads((tmp_path / "told" / "analysis.json").read_text())["data"] == str(made)
+    assert (tmp_path / "told" / "scatter.svg").exists()
+    assert json.loads(regard("analyse", flat, "--data", made, "--json").out)["texts"] == 300
+
+
+def test_bad_input_gets_one_sentence(flat: Path, made: Path, run: Path, rated: Path, regard: Regard) -> None:
+    folder = made.parent
+    write_csv(folder / "foreign.csv", [("eins zwei drei", "positive"), ("vier fünf", "negative")])
+    write_csv(folder / "few.csv", [("p0 o1 o2", "positive"), ("n0 o1 o2", "negative")])
+    write_csv(folder / "other.csv", [("p0 o1 o2", "splendid"), ("n0 o1 o2", "negative")])
+    (folder / "plain.txt").write_text("p0 o1\nn0 o2\n")
+    for arguments, sentence in [
+        ((run,), f"{run}: levels = 2: a model with one level of attention is accepted"),
+        ((rated,), "task = 'regression': token types need classes"),
+        ((flat, "--data", folder / "foreign.csv"), "the run knows 0% of its words"),
+        ((flat, "--data", folder / "few.csv"), "no word that the run knows stands more than 5 times"),
+        ((flat, "--data", folder / "other.csv"), "the label 'splendid' was not among the training labels"),
+        ((flat, "--data", folder / "plain.txt"), "label"),
+        ((flat, "--data", folder / "nowhere.csv"), "no such file"),
+        ((folder / "none",), "there is no such folder"),
+    ]:
+        said = regard("analyse", *arguments)
+        assert said.code == 2, arguments
+        assert sentence in said.err
+        assert said.err.count("\n") <= 3
+    assert not (flat / "analysis").exists()
