@@ -52,6 +52,8 @@ def train_run(
             (folder / CHECKPOINT).unlink(missing_ok=True)
         elif is_run(folder) and not is_begun(folder):
             found = finished(folder, identity, recorder)
+            if config.training.record != "no" and found.dynamics is None:
+                recorder.note(f"{folder} was not recorded along its training; --overwrite trains it again")
         elif not is_begun(folder):
             recorder.note(f"{folder} has no checkpoint to go on from; starting at the beginning")
         return found
