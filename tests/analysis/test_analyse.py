@@ -107,10 +107,10 @@ def test_sentences_say_no_more_than_the_intervals() -> None:
     assert "do not tell" in of_separation(Separation(0.52, 0.45, 0.59), {})
     assert "below neutral" in of_separation(Separation(0.3, 0.2, 0.4), {})
     pulls = {"attention": {"D": {"bad": -2.0, "good": 2.0}, "E": {"bad": 1.0, "good": 1.0}}}
-    assert "is 2 times as large as" in of_vtw([3.0], 10, ("bad", "good"), pulls)
-    assert "it raises the attention of 'good' words" in of_vtw([3.0], 10, ("bad", "good"), pulls)
+    assert "is 2 times as large as" in of_vtw([3.0], ("bad", "good"), pulls)
+    assert "it raises the attention of 'good' words" in of_vtw([3.0], ("bad", "good"), pulls)
     pulls["attention"]["D"] = {"bad": -0.1, "good": 0.1}
-    assert "it is not what moves attention from here" in of_vtw([3.0], 10, ("bad", "good"), pulls)
+    assert "it is not what moves attention from here" in of_vtw([3.0], ("bad", "good"), pulls)
 
 
 @pytest.fixture(scope="module")

@@ -212,7 +212,7 @@ def told_vtw(trained: Trained, terms: dict[str, dict[str, dict[str, float]]] | N
         m = weights[AFFINE].astype(np.float64)
         found["mapped"] = ((w @ m) @ (v @ m)).tolist()
     classes = check_classes(trained).classes
-    return {**found, "meaning": of_vtw(found["products"], model.scale, classes, terms)}
+    return {**found, "meaning": of_vtw(found["products"], classes, terms)}
 
 
 def strongest(tokens: Tokens, k: int) -> list[int]:

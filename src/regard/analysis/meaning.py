@@ -30,24 +30,20 @@ def of_separation(found: Separation, by_type: Mapping[str, Separation]) -> str:
     return "Attention scores do not tell words of a class from neutral words: they must not be read as importance here."
 
 
-def of_vtw(products: Sequence[float], scale: float, classes: Sequence[str], terms: Terms | None) -> str:
-    """VᵀW·λ scales term D, which pulls classes apart; the others go by how much a word says, whatever its class."""
-    shown = ", ".join(f"{value:.3g}" for value in products)
-    told = f"VᵀW·λ = {shown} (λ = {scale:g})"
+def of_vtw(products: Sequence[float], classes: Sequence[str], terms: Terms | None) -> str:
+    """VᵀW·λ scales term D, which pulls the classes apart; it is held against the other terms of the attention scores' update."""
     pulls = (terms or {}).get("attention", {})
     if not pulls:
-        return f"{told}. The larger it is in size, the further it pulls the classes' attention scores apart."
+        return "The larger it is in size, the further it pulls the classes' attention scores apart."
     apart, up = (
         sum(abs(sum(means[name] for term, means in pulls.items() if (term[0] == "D") == of_d)) for name in classes)
         for of_d in (True, False)
     )
     if up == 0:
-        return f"{told}. No term moves attention scores any more."
-    ratio = f"{apart / up:.2g}"
-    begun = (
-        f"{told}. Where training stopped, term D, which it scales, is {ratio} times as large as the terms that go by how "
-        "much a word says, whatever its class"
-    )
+        return "No term moves attention scores any more."
+    ratio = apart / up
+    times = f"{ratio:.2g}" if ratio >= 1e-3 else "under 0.001"
+    begun = f"Where training stopped, term D, which it scales, is {times} times as large as the other terms together"
     if apart < up:
         return f"{begun}: it is not what moves attention from here."
     if len(products) == 1:
