@@ -99,6 +99,16 @@ def test_the_order_of_texts_changes_nothing() -> None:
             assert again["flow"]["attention"][term][name] == pytest.approx(mean, rel=1e-9, abs=1e-15)
 
 
+def test_without_typed_words_the_rest_is_told() -> None:
+    examples = known(120)
+    run = trained(examples, epochs=2)
+    few = [Example("p0 o1 o2", "positive"), Example("n0 o1 o2", "negative")]
+    found = analyse(run, [e.text for e in few], labels_of(run, few), "two texts")
+    assert found["separation"] is None
+    assert any("no word stands mostly in one class" in note for note in found["notes"])
+    assert found["types"][0] == {"name": "negative", "count": 0, "polarity": None, "attention": None, "weight": None}
+
+
 def test_sentences_say_no_more_than_the_intervals() -> None:
     clear, weak = Separation(0.9, 0.85, 0.95), Separation(0.6, 0.55, 0.65)
     assert "clearly" in of_separation(clear, {"a": clear})
@@ -144,14 +154,12 @@ def test_the_command_prints_a_table_and_writes_a_page(flat: Path, made: Path, re
 def test_bad_input_gets_one_sentence(flat: Path, made: Path, run: Path, rated: Path, regard: Regard) -> None:
     folder = made.parent
     write_csv(folder / "foreign.csv", [("eins zwei drei", "positive"), ("vier fünf", "negative")])
-    write_csv(folder / "few.csv", [("p0 o1 o2", "positive"), ("n0 o1 o2", "negative")])
     write_csv(folder / "other.csv", [("p0 o1 o2", "splendid"), ("n0 o1 o2", "negative")])
     (folder / "plain.txt").write_text("p0 o1\nn0 o2\n")
     for arguments, sentence in [
         ((run,), f"{run}: levels = 2: a model with one level of attention is accepted"),
         ((rated,), "task = 'regression': token types need classes"),
         ((flat, "--data", folder / "foreign.csv"), "the run knows 0% of its words"),
-        ((flat, "--data", folder / "few.csv"), "no word that the run knows stands more than 5 times"),
         ((flat, "--data", folder / "other.csv"), "the label 'splendid' was not among the training labels"),
         ((flat, "--data", folder / "plain.txt"), "label"),
         ((flat, "--data", folder / "nowhere.csv"), "no such file"),

@@ -36,8 +36,8 @@ def test_two_classes_by_hand() -> None:
     assert found.neutral.tolist() == [7, 8]
 
 
-def test_three_classes_ask_for_the_same_shares() -> None:
-    counts = [[0, 0, 0], [0, 0, 0], [0, 7, 2], [8, 1, 1], [6, 0, 2], [30, 31, 32], [3, 4, 5], [0, 0, 6]]
+def test_of_three_classes_two_thirds_are_asked_for() -> None:
+    counts = [[0, 0, 0], [0, 0, 0], [0, 7, 3], [8, 1, 1], [6, 1, 2], [30, 31, 32], [3, 4, 5], [0, 0, 6]]
     found = types_of(np.array(counts), ["a", "b", "c"])
     assert found.codes.tolist() == [-1, -1, 1, 0, -1, 3, -1, 2]
 

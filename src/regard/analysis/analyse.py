@@ -58,11 +58,9 @@ def analyse(
     units = UnitTexts.of(trained.tokenizer, texts, labels)
     notes = known_words(units, where)
     types = token_types(units, len(trained.tokenizer), task.classes)
-    if not len(types.tied):
-        raise InputError(
-            f"{where}: no word that the run knows stands more than {SEEN} times and mostly in one class; "
-            "more texts, or those that the run was trained on, are accepted"
-        )
+    if not len(types.tied) or not len(types.neutral):
+        missing = "stands mostly in one class" if not len(types.tied) else "stands evenly in all classes"
+        notes.append(f"no word {missing} often enough, so attention cannot be tested against the types of words")
     scores, kind = find_scores(trained, units, texts, contexts)
     tokens = Tokens(token_names(trained.tokenizer), types, scores, lead(scores.polarity))
     never = int((tokens.places[SPECIALS:] == 0).sum())

@@ -5,9 +5,9 @@
     positive   γ > 0.5 and f⁺ > 5        negative   γ < −0.5 and f⁻ > 5        neutral   |γ| < 0.1 and |f⁺ − f⁻| < 5
 
 The paper writes (0.5, 1), an open interval; with γ = 1, tokens of one class only, its own counts come out (412, 265 and
-1,384 on SST). For K classes it compares the largest share with a threshold that it doesn't give. **Choice**: with shares
-f_k / Σf, γ > 0.5 of two classes is a largest share above 3/4, and |γ| < 0.1 a largest less a smallest below 1/10; both are
-asked of K classes alike.
+1,384 on SST). For K classes it compares the largest share f_k / Σf with a threshold that it doesn't give. **Choice**: γ > 0.5
+of two classes is a share above 3/4, half of the way from chance to certainty, and so is (K + 1) / 2K of K classes; |γ| < 0.1
+is a largest share less a smallest below 1/10, of K classes too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from regard.data.unit_texts import UnitTexts
 from regard.data.vocabulary import SPECIALS
 from regard.kernels.class_counts import class_counts
 
-TIED, SEEN = 0.75, 5  # a token of a class: more than this share of its places, and more than this many places
+SEEN = 5  # places of a token in its class, which it must have more than
 EVEN, NEAR = 0.1, 5  # a neutral one: shares and counts that lie nearer to each other than this
 NEUTRAL = "neutral"
 NONE = -1
@@ -64,7 +64,7 @@ def types_of(counts: NDArray[np.int64], classes: Sequence[str]) -> TokenTypes:
     codes = np.full(len(counts), NONE, dtype=np.int8)
     even = (total > 0) & (largest - smallest < EVEN) & (counts.max(1) - counts.min(1) < NEAR)
     codes[even] = len(classes)
-    tied = (largest > TIED) & (counts.max(1) > SEEN)
+    tied = (largest > (len(classes) + 1) / (2 * len(classes))) & (counts.max(1) > SEEN)
     codes[tied] = strongest[tied]
     codes[:SPECIALS] = NONE
     names = (*classes, "of no class" if NEUTRAL in classes else NEUTRAL)
