@@ -20,6 +20,7 @@ from regard.analysis.token_scores import (
     global_scores,
     lead,
     local_scores,
+    of_type,
     token_scores,
 )
 from regard.analysis.token_types import SEEN, TokenTypes, token_types
@@ -180,8 +181,7 @@ def flow_by_type(
         told = {}
         for k, name in enumerate(types.names):
             own = values[types.of(name)]
-            if own.ndim == 2:
-                own = own[:, min(k, own.shape[1] - 1)] if own.shape[1] == 1 or k < own.shape[1] else own.max(1)
+            own = own if own.ndim == 1 else of_type(own, k)
             told[name] = float(own.mean()) if len(own) else 0.0
         return told
 

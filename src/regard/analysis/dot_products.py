@@ -38,20 +38,21 @@ class Drift(NamedTuple):
 
 
 def group_means(vectors: NDArray[Any], groups: Sequence[Numbers]) -> Doubles:
-    """(G, G) mean Ω of pairs of different tokens, from sums alone; NaN where there is no pair.
+    """(G, G) mean Ω of pairs of different tokens, of groups that share none."""
+    return mean_products([vectors[group] for group in groups])
 
-    Tokens that two groups share are no pair with themselves.
-    """
-    own = [np.unique(np.asarray(group, dtype=np.int64)) for group in groups]
-    sums = [vectors[group].sum(0, dtype=np.float64) for group in own]
-    means = np.full((len(own), len(own)), np.nan)
-    for i in range(len(own)):
-        for k in range(i, len(own)):
-            shared = own[i] if i == k else np.intersect1d(own[i], own[k], assume_unique=True)
-            count = len(own[i]) * len(own[k]) - len(shared)
-            if count:
-                both = vectors[shared].astype(np.float64)
-                means[i, k] = means[k, i] = (sums[i] @ sums[k] - (both * both).sum()) / count
+
+def mean_products(groups: Sequence[NDArray[Any]]) -> Doubles:
+    """The same of the groups' own vectors, from sums alone; NaN where there is no pair."""
+    if not len(groups):
+        return np.empty((0, 0))
+    wide = [group.astype(np.float64) for group in groups]
+    sums = np.array([np.ones(len(group)) @ group for group in wide])  # (G, E)
+    counts = np.array([len(group) for group in wide], dtype=np.float64)
+    squares = np.array([np.vdot(group, group) for group in wide])
+    pairs = np.outer(counts, counts) - np.diag(counts)
+    means: Doubles = np.full_like(pairs, np.nan)
+    np.divide(sums @ sums.T - np.diag(squares), pairs, where=pairs > 0, out=means)
     return means
 
 

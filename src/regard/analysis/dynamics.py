@@ -11,17 +11,18 @@ terms at whole epochs only, and tokens are fed alone no more often than costs li
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.analysis.dot_products import mean_products
 from regard.analysis.gradient_flow import flow
 from regard.analysis.panel import panel
 from regard.analysis.token_names import token_names
-from regard.analysis.token_scores import lead
+from regard.analysis.token_scores import lead, of_type
 from regard.analysis.token_types import token_types
 from regard.config import Config
 from regard.data.tokenizer import Tokenizer
@@ -207,23 +208,3 @@ def spread(values: NDArray[np.floating]) -> tuple[float, ...]:
         for place, (low, high) in zip(places, ends, strict=True)
     )
     return (float(values.mean(dtype=np.float64)), *marks)
-
-
-def mean_products(groups: Sequence[NDArray[np.float32]]) -> NDArray[np.float64]:
-    """What `dot_products.group_means` gives, of types side by side that share no token: (G, G)."""
-    if not len(groups):
-        return np.empty((0, 0))
-    wide = [group.astype(np.float64) for group in groups]
-    sums = np.array([np.ones(len(group)) @ group for group in wide])  # (G, E)
-    counts = np.array([len(group) for group in wide], dtype=np.float64)
-    squares = np.array([np.vdot(group, group) for group in wide])
-    pairs = np.outer(counts, counts) - np.diag(counts)
-    means: NDArray[np.float64] = np.full_like(pairs, np.nan)
-    np.divide(sums @ sums.T - np.diag(squares), pairs, where=pairs > 0, out=means)
-    return means
-
-
-def of_type(values: NDArray[np.float64], code: int) -> NDArray[np.float64]:
-    """(tokens, C) -> (tokens,)"""
-    outputs = values.shape[1]
-    return values[:, 0] if outputs == 1 else values[:, code] if code < outputs else values.max(1)

@@ -103,3 +103,9 @@ def lead(polarity: NDArray[np.float64]) -> NDArray[np.float64]:
         return polarity[:, 0]
     largest = polarity.max(1)
     return np.asarray(largest - (polarity.sum(1) - largest) / (classes - 1))
+
+
+def of_type(values: NDArray[np.float64], code: int) -> NDArray[np.float64]:
+    """(tokens, C) -> (tokens,): what is said for the class of a type; of neutral tokens, for the strongest class."""
+    outputs = values.shape[1]
+    return values[:, 0] if outputs == 1 else values[:, code] if code < outputs else values.max(1)
