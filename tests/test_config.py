@@ -34,6 +34,12 @@ SPECIAL: dict[str, st.SearchStrategy[Any]] = {
     ),  # signed, penalties, `record` and what only one engine reads depend on others
     "vtw": st.just(0.0),
     "vtw_mapped": st.just(0.0),
+    "beta": st.none(),
+    "rounds": st.none(),
+    "phase_epochs": st.none(),
+    "pretrained": st.none(),
+    "frozen_layers": st.just(0),
+    "window": st.none(),
     "embedding_range": st.floats(1e-6, 1e6),
     "query_range": st.floats(1e-6, 1e6),
     "record": st.just("no"),

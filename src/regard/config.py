@@ -59,8 +59,11 @@ class Data:
 class Model:
     """What is built. `encoder` and `pooling` may name one a level, words first: "cnn,bilstm"."""
 
-    encoder: str = option("embedding", "what reads the words: embedding, affine, cnn, lstm, bilstm")
-    pooling: str = option("attention", "what makes one vector of them: average, max, last, attention, apln, norm_unit")
+    encoder: str = option("embedding", "what reads the words: embedding, affine, cnn, lstm, bilstm, bert")
+    pooling: str = option(
+        "attention",
+        "what makes one vector of them: average, max, last, attention, apln, norm_unit, bottleneck, summary",
+    )
     levels: int = option(
         1, "1 reads words; 2 words and sentences (HAN); 3 also the parts of a text, such as a user's reviews"
     )
@@ -94,6 +97,17 @@ class Model:
     query_range: float = option(0.1, "what attention asks with (V, q) is drawn from ± this")
     embedding_range: float = option(0.1, "word vectors without a given start are drawn from ± this")
     freeze_embeddings: bool = option(False, "leave the word vectors as they start")
+    pretrained: str | None = option(None, "bert: a folder with a model of the BERT family, or its name on the hub")
+    frozen_layers: int = option(0, "bert: how many of its lowest layers, and the word vectors, stay as they are")
+    window: int | None = option(
+        None,
+        "bert: word pieces read together, a longer text in several windows; 0: refuse it (default: what the model can)",
+    )
+
+    @property
+    def reads_pieces(self) -> bool:
+        """Whether a pretrained encoder stands at the bottom, which has word pieces of its own."""
+        return self.encoder.split(",")[0].strip() == "bert"
 
     @property
     def is_scale_open(self) -> bool:
@@ -138,6 +152,13 @@ class Training:
     vtw_mapped: float = option(
         0.0, "penalty c·(W'ᵀV')², W' = MᵀW and V' = MᵀV, for encoder = affine (Sun & Lu); torch engine"
     )
+    beta: float = option(
+        None, "β, how much pooling = bottleneck is to forget: the factor of its KL divergence (default: 0.1)"
+    )
+    rounds: int = option(
+        None, "pooling = bottleneck: how often learner and compressor take turns after the `epochs` (default: 3)"
+    )
+    phase_epochs: int = option(None, "pooling = bottleneck: passes over the texts a turn (default: 1)")
     clip: float = option(None, "longest gradient of one step; 0: any (default: 5, with the sparse engine any)")
     seed: int = option(0, "where chance starts: same seed, same device, same weights")
     device: str = option("auto", "cpu, cuda, or auto: cuda where there is one")
@@ -283,6 +304,8 @@ def check(config: Config) -> None:
         ("hidden", model.hidden, 1, WIDEST),
         ("query", model.query, 1, WIDEST),
         ("norm_init", model.norm_init, 1e-2, 1e3),
+        ("frozen_layers", model.frozen_layers, 0, None),
+        ("window", model.window, 0, None),
         ("epochs", training.epochs, 1, None),
         ("patience", training.patience, 0, None),
         ("batch_size", training.batch_size, 1, None),
@@ -291,6 +314,9 @@ def check(config: Config) -> None:
         ("l2", training.l2, 0, None),
         ("vtw", training.vtw, 0, None),
         ("vtw_mapped", training.vtw_mapped, 0, None),
+        ("beta", training.beta, 0, None),
+        ("rounds", training.rounds, 1, None),
+        ("phase_epochs", training.phase_epochs, 1, None),
         ("clip", training.clip, 0, None),
         ("seed", training.seed, 0, 2**31 - 1),
     ):
@@ -321,6 +347,18 @@ def check(config: Config) -> None:
         raise InputError(
             "vtw needs pooling = 'attention' with attention = 'dot' on the highest level: it has no V otherwise"
         )
+    below = names[:-1] if len(names) > 1 else names * (model.levels - 1)
+    if "bottleneck" in below:
+        raise InputError(
+            f"pooling = {model.pooling!r}: a bottleneck stands on the highest level only; "
+            f"{','.join(['attention'] * (max(model.levels, len(names)) - 1) + ['bottleneck'])!r} is accepted"
+        )
+    for name in ("beta", "rounds", "phase_epochs"):
+        if names[-1] != "bottleneck" and getattr(training, name) is not None:
+            raise InputError(
+                f"{name} = {getattr(training, name)!r} needs pooling = 'bottleneck' on the highest level: "
+                "training has no rounds otherwise"
+            )
     alone = model.levels == 1 and model.pooling.strip() == "attention"
     if training.vtw_mapped and not (alone and model.encoder.strip() == "affine" and model.attention == "dot"):
         raise InputError(
@@ -332,6 +370,33 @@ def check(config: Config) -> None:
             f"record = {training.record!r} needs pooling = 'attention', levels = 1 and classes to tell apart: "
             "words have no attention score or no type otherwise"
         )
+    check_pretrained(data, model, training)
+
+
+def check_pretrained(data: Data, model: Model, training: Training) -> None:
+    """What goes with a pretrained encoder, and what needs one."""
+    names = [name.strip() for name in model.encoder.split(",")]
+    if not model.reads_pieces:
+        given = [
+            name for name in ("pretrained", "frozen_layers", "window") if getattr(model, name) != getattr(Model, name)
+        ]
+        if given:
+            raise InputError(f"{given[0]} = {getattr(model, given[0])!r} needs encoder = 'bert'; {names[0]!r} is given")
+    elif model.pretrained is None:
+        raise InputError("encoder = 'bert' needs pretrained: a folder with a model, or its name on the hub")
+    if "bert" in names[1:] or (names == ["bert"] and model.levels > 1):
+        raise InputError(
+            f"encoder = {model.encoder!r}: bert reads word pieces, on the lowest level alone; "
+            "name one a level, as in 'bert,bilstm'"
+        )
+    if not model.reads_pieces:
+        return
+    if data.vectors is not None:
+        raise InputError(f"vectors = {data.vectors!r}: encoder = 'bert' has vectors of its own; leave one of them out")
+    if data.max_vocabulary is not None:
+        raise InputError("max_vocabulary: encoder = 'bert' has word pieces of its own; leave one of them out")
+    if training.record != "no":
+        raise InputError(f"record = {training.record!r}: encoder = 'bert' is not recorded; 'no' is accepted")
 
 
 def within(name: str, value: float | None, low: float, high: float | None) -> None:

@@ -10,6 +10,9 @@ class Recorder(Protocol):
     def note(self, sentence: str) -> None:
         """Something was decided or found that the user should know."""
 
+    def enter(self, phase: str) -> None:
+        """A phase with a name begins, or is gone on with: epochs are its own from here. Ordinary training has none."""
+
     def begin(self, epoch: int, epochs: int, steps: int) -> None:
         """An epoch (the first is 1) of this many steps begins."""
 
@@ -29,6 +32,8 @@ class Silent:
     def __exit__(self, *_: object) -> None: ...
 
     def note(self, sentence: str) -> None: ...
+
+    def enter(self, phase: str) -> None: ...
 
     def begin(self, epoch: int, epochs: int, steps: int) -> None: ...
 

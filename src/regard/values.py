@@ -7,9 +7,12 @@ axis that a level reads · E width coming in · D width of the states · C outpu
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from torch import Tensor
+
+NONE: Mapping[str, Tensor] = MappingProxyType({})
 
 Groups = tuple[tuple[Tensor, int], ...]  # rows of a level that are read together: their numbers, and how wide they are
 
@@ -31,6 +34,13 @@ class Pair(NamedTuple):
     labels: Tensor | None = None  # (B,) normalised ratings; the batches have none of their own
 
 
+class Encoded(NamedTuple):
+    """What an encoder made of rows of vectors."""
+
+    states: Tensor  # (N, L, D), zero on padding
+    summary: Tensor | None = None  # (N, D) of the whole row, where the encoder has one ([CLS]); zero of an empty row
+
+
 class Pooled(NamedTuple):
     """What a pooling made of rows of states. A row without a real token gives zeros everywhere."""
 
@@ -39,6 +49,8 @@ class Pooled(NamedTuple):
     scores: Tensor  # (N, L) the evidence behind the weights before they compete, 0 on padding
     norm: Tensor | None = None  # (), (D,) or (N, 1): the norm p in use, where the pooling has one
     query: Tensor | None = None  # (D,) the direction V that scores are products with, where they are plain products
+    compressed: Tensor | None = None  # (N, D) what a bottleneck lets through, where there is one
+    terms: Mapping[str, Tensor] = NONE  # penalties of the pooling's own by name, each ()
 
 
 class Trace(NamedTuple):
@@ -55,6 +67,7 @@ class Output(NamedTuple):
     logits: Tensor  # (B, C)
     traces: tuple[Trace, ...]  # words first
     terms: Mapping[str, Tensor]  # penalties by name, each (), to be weighted by whoever trains
+    heads: Mapping[str, Tensor] = NONE  # the logits of every head by name, where there are several
 
     @property
     def word_weights(self) -> Tensor:

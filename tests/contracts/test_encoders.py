@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import nn
@@ -9,6 +12,7 @@ from torch import nn
 from regard.config import Model
 from regard.encoders import ENCODERS, Encoder
 from regard.errors import InputError
+from tiny_bert import save_bert
 
 E, D = 5, 12
 MASK = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 0, 0, 0, 0], [0, 0, 0, 0, 0]]).bool()
@@ -17,12 +21,26 @@ VARIANTS: dict[str, tuple[str, Model]] = {
     "cnn of Kim": ("cnn", Model(hidden=D, windows=(3, 4, 5))),
     "cnn of one word": ("cnn", Model(hidden=D, windows=(1,))),
     "cnn wider than the text": ("cnn", Model(hidden=D, windows=(9,))),
+    "bert in windows": ("bert", Model(window=2)),
 }
+PRETRAINED: list[str] = []
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _pretrained(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A tiny model for the encoders that start from one, as wide as the vectors here."""
+    if importlib.util.find_spec("transformers"):
+        folder = save_bert(tmp_path_factory.mktemp("bert"), hidden_size=E, num_attention_heads=1)
+        PRETRAINED.append(str(folder))
 
 
 def make(variant: str) -> Encoder:
     torch.manual_seed(0)
     name, config = VARIANTS[variant]
+    if ENCODERS[name].summarises:
+        if not PRETRAINED:
+            pytest.skip("the extra regard[bert] is not installed")
+        config = replace(config, pretrained=PRETRAINED[-1])
     return ENCODERS[name].configured(E, config).double().eval()
 
 
@@ -33,7 +51,7 @@ def make_embedded() -> torch.Tensor:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_states_are_as_wide_as_said_and_zero_on_padding(variant: str) -> None:
     encoder = make(variant)
-    states = encoder(make_embedded(), MASK)
+    states = encoder(make_embedded(), MASK).states
     assert states.shape == (4, 5, encoder.dim)
     assert (states[~MASK] == 0).all()
     assert states[MASK].abs().sum() > 0
@@ -42,21 +60,33 @@ def test_states_are_as_wide_as_said_and_zero_on_padding(variant: str) -> None:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_padding_mates_and_order_of_rows_change_nothing(variant: str) -> None:
     encoder, embedded = make(variant), make_embedded()
-    whole = encoder(embedded, MASK)
+    whole = encoder(embedded, MASK).states
     noise = torch.full((4, 3, E), 7.0, dtype=torch.float64)
-    wide = encoder(torch.cat((embedded, noise), 1), nn.functional.pad(MASK, (0, 3)))
+    wide = encoder(torch.cat((embedded, noise), 1), nn.functional.pad(MASK, (0, 3))).states
     torch.testing.assert_close(wide[:, :5], whole, rtol=0, atol=1e-9)
     order = torch.tensor([2, 0, 3, 1])
-    torch.testing.assert_close(encoder(embedded[order], MASK[order]), whole[order], rtol=0, atol=1e-9)
+    torch.testing.assert_close(encoder(embedded[order], MASK[order]).states, whole[order], rtol=0, atol=1e-9)
     for row, length in enumerate(MASK.sum(1).tolist()):
-        alone = encoder(embedded[row : row + 1, : max(length, 1)], MASK[row : row + 1, : max(length, 1)])
+        alone = encoder(embedded[row : row + 1, : max(length, 1)], MASK[row : row + 1, : max(length, 1)]).states
         torch.testing.assert_close(alone[0, :length], whole[row, :length], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_summary_is_there_where_it_is_said_to_be(variant: str) -> None:
+    encoder, embedded = make(variant), make_embedded()
+    summary = encoder(embedded, MASK).summary
+    assert (summary is not None) == encoder.summarises
+    if summary is not None:
+        assert summary.shape == (4, encoder.dim)
+        assert (summary[3] == 0).all()
+        wide = encoder(nn.functional.pad(embedded, (0, 0, 0, 3), value=7.0), nn.functional.pad(MASK, (0, 3))).summary
+        torch.testing.assert_close(wide, summary, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_noise_on_padding_gets_no_gradient(variant: str) -> None:
     embedded = make_embedded().requires_grad_()
-    make(variant)(embedded, MASK).sum().backward()
+    make(variant)(embedded, MASK).states.sum().backward()
     assert embedded.grad is not None
     assert (embedded.grad[~MASK] == 0).all()
 
@@ -72,7 +102,7 @@ def test_bilstm_equals_packed_sequences() -> None:
     reference.load_state_dict(weights)
     packed = nn.utils.rnn.pack_padded_sequence(embedded, MASK[:3].sum(1), batch_first=True, enforce_sorted=False)
     expected = nn.utils.rnn.pad_packed_sequence(reference(packed)[0], batch_first=True, total_length=5)[0]
-    torch.testing.assert_close(encoder(embedded, MASK[:3]), expected)
+    torch.testing.assert_close(encoder(embedded, MASK[:3]).states, expected)
 
 
 def test_cnn_by_hand() -> None:
@@ -84,7 +114,7 @@ def test_cnn_by_hand() -> None:
         encoder.windows[0].weight.fill_(1)
         encoder.windows[0].bias.fill_(0)
     words = torch.tensor([[[1.0], [2.0], [3.0], [9.0]]])
-    states = encoder(words, torch.tensor([[True, True, True, False]]))
+    states = encoder(words, torch.tensor([[True, True, True, False]])).states
     assert states[0, :, 0].tolist() == [3.0, 6.0, 5.0, 0.0]
 
 

@@ -18,6 +18,7 @@ MASK = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 0, 0, 0, 0], [0, 0, 0
 VARIANTS: dict[str, tuple[str, Model]] = {
     **{name: (name, Model()) for name in POOLINGS},
     "attention dot": ("attention", Model(attention="dot", scale=3.0)),
+    "bottleneck dot": ("bottleneck", Model(attention="dot", scale=3.0)),
     "apln dot": ("apln", Model(attention="dot")),
     "apln sample": ("apln", Model(norm="sample", norm_init=1.7)),
     "apln feature": ("apln", Model(norm="feature", norm_init=0.6)),

@@ -38,9 +38,11 @@ GIVEN = st.fixed_dictionaries(
         "device": st.sampled_from(["auto", "cpu", "cuda"]),
     },
 )
-# None says something of its own: nothing is read, cut, limited or guessed, and loop.RATES or poolings know a number
+# None says something of its own: nothing is read, cut, limited or guessed, and optimizers.RATES or poolings know a number;
+# or there is nothing that it would say anything of
 MAY_BE_NONE = {
-    "train", "dev", "test", "text", "label", "max_words", "max_vocabulary", "vectors", "norm_init", "lr"
+    "train", "dev", "test", "text", "label", "max_words", "max_vocabulary", "vectors", "norm_init", "lr",
+    "pretrained", "window", "beta", "rounds", "phase_epochs",
 }  # fmt: skip
 
 

@@ -115,7 +115,7 @@ def test_graphs_and_plain_steps_give_the_same_weights(
 
 
 @gpu
-@pytest.mark.parametrize("pooling", ["average", "max", "last", "attention", "apln", "norm_unit"])
+@pytest.mark.parametrize("pooling", ["average", "max", "last", "attention", "apln", "norm_unit", "bottleneck"])
 @pytest.mark.parametrize("bf16", [False, True])
 def test_every_pooling_can_be_captured(monkeypatch: pytest.MonkeyPatch, pooling: str, bf16: bool) -> None:
     _, losses, taken = trained(

@@ -161,12 +161,12 @@ def test_a_checkpoint_brings_model_optimiser_and_history_back(tmp_path: Path) ->
             sum(parameter.square().sum() for parameter in model.parameters()).backward()  # type: ignore[union-attr]
             optimizer.step()
         progress = Progress(2, 1, {"w": torch.ones(2)}, [{"epoch": 1, "dev": {"accuracy": 0.1 + 0.2}}, {"epoch": 2}])
-        write_checkpoint(tmp_path / name, "me", progress, model, optimizer)
+        write_checkpoint(tmp_path / name, "me", progress, model, {"training": optimizer})
         other = make()
         with torch.no_grad():
             other.head.weight.zero_()
         found_optimizer = loop.make_optimizer(other.named_parameters(), config)
-        found, seen = read_checkpoint(tmp_path / name, "me", other, found_optimizer)
+        found, seen = read_checkpoint(tmp_path / name, "me", other, {"training": found_optimizer})
         assert seen == {}
         assert (found.epoch, found.best_epoch, found.history) == (2, 1, progress.history)
         assert torch.equal(found.best["w"], progress.best["w"])
@@ -177,7 +177,7 @@ def test_a_checkpoint_brings_model_optimiser_and_history_back(tmp_path: Path) ->
             assert state.keys() == states[0][place].keys()
             assert all(torch.equal(value, states[0][place][key]) for key, value in state.items())
         with pytest.raises(InputError, match="other options or other texts"):
-            read_checkpoint(tmp_path / name, "somebody", other, found_optimizer)
+            read_checkpoint(tmp_path / name, "somebody", other, {"training": found_optimizer})
 
 
 # fit

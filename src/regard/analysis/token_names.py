@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from regard.data.tokenizer import Tokenizer
+from regard.data.wordpieces import AnyTokenizer
 
 PADDING, UNKNOWN, EDGE = "[padding]", "[unknown]", "|"
 
 
-def token_names(tokenizer: Tokenizer) -> list[str]:
+def token_names(tokenizer: AnyTokenizer) -> list[str]:
     """Of every number: words as they are, beginnings as "belie…", pairs as "not good", "|" being the edge of a text."""
     words = [PADDING, UNKNOWN, *tokenizer.vocabulary.words]
     ends = [EDGE, *words[1:]]  # in a pair, the number 0 is the edge of a text

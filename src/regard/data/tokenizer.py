@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from regard.data.packing import pack
 from regard.data.sentences import part_ranges, word_ranges
 from regard.data.vocabulary import Vocabulary
-from regard.data.words import forms, spans
+from regard.data.words import forms, normalise, spans
 from regard.kernels.dictionary import Dictionary
 from regard.kernels.pairs import PairTable, join
 from regard.kernels.scanner import find_words
@@ -41,6 +41,9 @@ class Indexed(NamedTuple):
 
     ids: NDArray[np.int32]  # (words,)
     shape: tuple[NDArray[np.int64], ...] = ()  # () | (words a sentence,) | (words a sentence, sentences a part)
+    covers: NDArray[np.int32] | None = (
+        None  # (ids, 2) the first and the last word that each covers, where it is no word
+    )
 
 
 class Outline(NamedTuple):
@@ -111,20 +114,11 @@ class Tokenizer:
         return Indexed(ids, () if self.levels == 1 else self.outline(text).shape)
 
     def outline(self, text: str) -> Outline:
-        found = spans(text)
-        words = found[: self.max_words]
-        if self.levels == 1:
-            return Outline(words, [], [], ())
-        # Parts and sentences are found before the text is cut: max_words must not move their ends.
-        parts = part_ranges(text, found) if self.levels == 3 else [(0, len(found))]
-        parts = [part for part in parts if part[0] < len(words)]
-        units = [[unit for unit in sentences_of(part, text, found) if unit[0] < len(words)] for part in parts]
-        sentences = [unit for within in units for unit in within]
-        lengths = np.array([min(last, len(words)) - first for first, last in sentences], dtype=np.int64)
-        if self.levels == 2:
-            return Outline(words, edges(sentences, found), [], (lengths,))
-        counts = np.array([len(within) for within in units], dtype=np.int64)
-        return Outline(words, edges(sentences, found), edges(parts, found), (lengths, counts))
+        return outline(text, self.levels, self.max_words)
+
+    def known(self, text: str, words: Sequence[Span]) -> list[bool]:
+        """Which of a text's words have a vector of their own."""
+        return [normalise(text[start:end], self.lowercase) in self.vocabulary for start, end in words]
 
     def to_json(self) -> str:
         row = {
@@ -156,6 +150,23 @@ class Tokenizer:
             raise ValueError(f"letters: {letters} is found; 0 or more is expected")
         levels, lowercase = int(row["levels"]), bool(row["lowercase"])
         return cls(vocabulary, levels, lowercase, row["max_words"], letters, beginnings, pairs.T)
+
+
+def outline(text: str, levels: int, max_words: int | None) -> Outline:
+    found = spans(text)
+    words = found[:max_words]
+    if levels == 1:
+        return Outline(words, [], [], ())
+    # Parts and sentences are found before the text is cut: max_words must not move their ends.
+    parts = part_ranges(text, found) if levels == 3 else [(0, len(found))]
+    parts = [part for part in parts if part[0] < len(words)]
+    units = [[unit for unit in sentences_of(part, text, found) if unit[0] < len(words)] for part in parts]
+    sentences = [unit for within in units for unit in within]
+    lengths = np.array([min(last, len(words)) - first for first, last in sentences], dtype=np.int64)
+    if levels == 2:
+        return Outline(words, edges(sentences, found), [], (lengths,))
+    counts = np.array([len(within) for within in units], dtype=np.int64)
+    return Outline(words, edges(sentences, found), edges(parts, found), (lengths, counts))
 
 
 def sentences_of(part: WordRange, text: str, found: Sequence[Span]) -> list[WordRange]:

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.data.tokenizer import Indexed, Tokenizer
+from regard.data.tokenizer import Indexed
+from regard.data.wordpieces import AnyTokenizer
 from regard.kernels.units import distinct
 
 
@@ -21,7 +22,7 @@ class UnitTexts(NamedTuple):
     labels: NDArray[Any]  # (texts,) as a task encodes them
 
     @classmethod
-    def of(cls, tokenizer: Tokenizer, texts: Sequence[str], labels: NDArray[Any]) -> Self:
+    def of(cls, tokenizer: AnyTokenizer, texts: Sequence[str], labels: NDArray[Any]) -> Self:
         found = tokenizer.encode_all(texts)
         return cls(*distinct(found.ids, found.offsets, len(tokenizer)), labels)
 

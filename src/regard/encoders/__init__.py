@@ -1,4 +1,4 @@
-"""Encoders read one axis of a text: (embedded (N, L, E), mask (N, L)) -> states (N, L, D), zero on padding.
+"""Encoders read one axis of a text: (embedded (N, L, E), mask (N, L)) -> Encoded: states (N, L, D), zero on padding.
 
 Adding one is a file, a line in `ENCODERS`, and whatever the contract tests don't already say about it.
 """
@@ -6,6 +6,7 @@ Adding one is a file, a line in `ENCODERS`, and whatever the contract tests don'
 from __future__ import annotations
 
 from regard.encoders.affine import Affine
+from regard.encoders.bert import BERT
 from regard.encoders.bilstm import BiLSTM
 from regard.encoders.cnn import CNN
 from regard.encoders.embedding import Embedding
@@ -18,6 +19,7 @@ ENCODERS: dict[str, type[Encoder]] = {
     "cnn": CNN,
     "lstm": LSTM,
     "bilstm": BiLSTM,
+    "bert": BERT,
 }
 
-__all__ = ["CNN", "ENCODERS", "LSTM", "Affine", "BiLSTM", "Embedding", "Encoder"]
+__all__ = ["BERT", "CNN", "ENCODERS", "LSTM", "Affine", "BiLSTM", "Embedding", "Encoder"]

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from regard.config import Model
 from regard.encoders.encoder import Encoder
 from regard.masking import fill
+from regard.values import Encoded
 
 
 class Affine(Encoder):
@@ -21,5 +22,5 @@ class Affine(Encoder):
     def configured(cls, width: int, config: Model) -> Self:
         return cls(width, config.hidden)
 
-    def forward(self, embedded: Tensor, mask: Tensor) -> Tensor:
-        return fill(self.map(embedded), mask)
+    def forward(self, embedded: Tensor, mask: Tensor) -> Encoded:
+        return Encoded(fill(self.map(embedded), mask))

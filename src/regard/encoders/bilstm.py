@@ -17,6 +17,7 @@ from regard.encoders.encoder import Encoder
 from regard.encoders.lstm import read
 from regard.errors import InputError
 from regard.masking import fill, reverse
+from regard.values import Encoded
 
 
 class BiLSTM(Encoder):
@@ -34,12 +35,12 @@ class BiLSTM(Encoder):
     def configured(cls, width: int, config: Model) -> Self:
         return cls(width, config.hidden)
 
-    def forward(self, embedded: Tensor, mask: Tensor) -> Tensor:
+    def forward(self, embedded: Tensor, mask: Tensor) -> Encoded:
         rightwards, leftwards = side_by_side(  # (N, L, D/2) each
             lambda: read(self.forwards, embedded),
             lambda: turned(read(self.backwards, turned(embedded, mask)), mask),
         )
-        return fill(torch.cat((rightwards, leftwards), -1), mask)
+        return Encoded(fill(torch.cat((rightwards, leftwards), -1), mask))
 
 
 class Turned(torch.autograd.Function):

@@ -14,6 +14,7 @@ from regard.errors import InputError
 from regard.kernels.convolution import stacked_convolution
 from regard.kernels.stacking import is_stacked, stacked
 from regard.masking import fill
+from regard.values import Encoded
 
 
 class CNN(Encoder):
@@ -28,11 +29,11 @@ class CNN(Encoder):
     def configured(cls, width: int, config: Model) -> Self:
         return cls(width, config.hidden, config.windows)
 
-    def forward(self, embedded: Tensor, mask: Tensor) -> Tensor:
+    def forward(self, embedded: Tensor, mask: Tensor) -> Encoded:
         rows = fill(embedded, mask).mT  # (N, E, L), zeros beyond the text
         pairs = zip(self.windows, self.sizes, strict=True)
         filtered = [convolve(conv, nn.functional.pad(rows, around(size))) for conv, size in pairs]
-        return fill(torch.relu(torch.cat(filtered, 1)).mT, mask)  # (N, L, D)
+        return Encoded(fill(torch.relu(torch.cat(filtered, 1)).mT, mask))  # (N, L, D)
 
 
 def convolve(conv: nn.Module, rows: Tensor) -> Tensor:

@@ -9,6 +9,7 @@ from torch import Tensor
 from regard.config import Model
 from regard.encoders.encoder import Encoder
 from regard.masking import fill
+from regard.values import Encoded
 
 
 class Embedding(Encoder):
@@ -20,5 +21,5 @@ class Embedding(Encoder):
     def configured(cls, width: int, config: Model) -> Self:
         return cls(width)
 
-    def forward(self, embedded: Tensor, mask: Tensor) -> Tensor:
-        return fill(embedded, mask)
+    def forward(self, embedded: Tensor, mask: Tensor) -> Encoded:
+        return Encoded(fill(embedded, mask))

@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 from torch import Tensor, nn
 
 from regard.config import Model
+from regard.values import Encoded
 
 
 class Encoder(nn.Module, ABC):
@@ -15,6 +16,7 @@ class Encoder(nn.Module, ABC):
 
     dim: int
     directions: ClassVar[int] = 1  # 2 where the second half of a state was read from right to left
+    summarises: ClassVar[bool] = False  # whether a summary of each row comes with its states
 
     @classmethod
     @abstractmethod
@@ -22,5 +24,5 @@ class Encoder(nn.Module, ABC):
         """Make one for vectors of this width, from the options of a model."""
 
     @abstractmethod
-    def forward(self, embedded: Tensor, mask: Tensor) -> Tensor:
-        """(N, L, E), (N, L) -> (N, L, D), zero on padding."""
+    def forward(self, embedded: Tensor, mask: Tensor) -> Encoded:
+        """(N, L, E), (N, L) -> states (N, L, D), zero on padding, and perhaps a summary (N, D)."""

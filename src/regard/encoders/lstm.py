@@ -11,6 +11,7 @@ from regard.encoders.encoder import Encoder
 from regard.kernels.recurrence import stacked_lstm
 from regard.kernels.stacking import is_stacked, stacked
 from regard.masking import fill
+from regard.values import Encoded
 
 
 class LSTM(Encoder):
@@ -23,8 +24,8 @@ class LSTM(Encoder):
     def configured(cls, width: int, config: Model) -> Self:
         return cls(width, config.hidden)
 
-    def forward(self, embedded: Tensor, mask: Tensor) -> Tensor:
-        return fill(read(self.forwards, embedded), mask)
+    def forward(self, embedded: Tensor, mask: Tensor) -> Encoded:
+        return Encoded(fill(read(self.forwards, embedded), mask))
 
 
 def read(lstm: nn.LSTM, x: Tensor) -> Tensor:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.tokenizer import Units
-from regard.data.words import normalise
 from regard.models.trained import Trained, outputs
 from regard.records import Explanation, Prediction, SentenceScore, TokenScore
 
@@ -41,8 +40,11 @@ def explain_chunk(trained: Trained, texts: Sequence[str], labels: Sequence[str |
         masks = batch.mask.cpu().numpy()
         weights = [values.cpu().double().numpy() for values in level_weights(output)]
         for place, row in enumerate(rows):
-            own = [level[place] for level in weights]
-            found[row] = assemble(trained, texts[row], predictions[place], own, masks[place], labels[row])
+            mask, own = masks[place], [level[place] for level in weights]
+            words = own[0][mask]
+            if (covers := indexed[row].covers) is not None:
+                words = gathered(words, covers, len(trained.tokenizer.outline(texts[row]).words))
+            found[row] = assemble(trained, texts[row], predictions[place], words, own[1:], mask, labels[row])
     return [found[row] for row in range(len(texts))]
 
 
@@ -56,7 +58,7 @@ def explain_flat(trained: Trained, texts: Sequence[str], labels: Sequence[str | 
         for place, prediction in enumerate(predictions):
             own, row = shares[bounds[place] : bounds[place + 1]], len(found)
             mask = np.ones(len(own), dtype=bool)
-            found.append(assemble(trained, texts[row], prediction, [own], mask, labels[row]))
+            found.append(assemble(trained, texts[row], prediction, own, [], mask, labels[row]))
     return found
 
 
@@ -67,6 +69,16 @@ def share_out(units: Units, weights: NDArray[np.float64], bounds: NDArray[np.int
     shares = np.zeros(int(bounds[-1]))
     np.add.at(shares, start + units.first, half)
     np.add.at(shares, start + units.last, np.where(units.last > units.first, half, 0.0))
+    return shares
+
+
+def gathered(weights: NDArray[np.float64], covers: NDArray[np.int32], words: int) -> NDArray[np.float64]:
+    """The weight of every word of a text: that of its pieces; of a piece across several words, an equal part."""
+    count = covers[:, 1] - covers[:, 0] + 1
+    piece = np.repeat(np.arange(len(count)), count)
+    further = np.arange(len(piece)) - np.repeat(np.cumsum(count) - count, count)
+    shares = np.zeros(words)
+    np.add.at(shares, covers[piece, 0] + further, (weights / count)[piece])
     return shares
 
 
@@ -82,20 +94,22 @@ def assemble(
     trained: Trained,
     text: str,
     prediction: Prediction,
-    weights: Sequence[NDArray[np.float64]],
+    words: NDArray[np.float64],
+    above: Sequence[NDArray[np.float64]],
     mask: NDArray[np.bool_],
     label: str | float | None,
 ) -> Explanation:
+    """`words` are the weights of its words, `above` those of the higher levels' places, real ones as in the mask."""
     outline = trained.tokenizer.outline(text)
-    lowercase, vocabulary = trained.tokenizer.lowercase, trained.tokenizer.vocabulary
+    known = trained.tokenizer.known(text, outline.words)
     tokens = tuple(
-        TokenScore(text[a:b], a, b, float(weight), normalise(text[a:b], lowercase) in vocabulary)
-        for (a, b), weight in zip(outline.words, weights[0][mask], strict=True)
+        TokenScore(text[a:b], a, b, float(weight), own)
+        for (a, b), weight, own in zip(outline.words, words, known, strict=True)
     )
     units = [outline.sentences, outline.parts]
-    above = []
-    for level, spans in zip(weights[1:], units, strict=False):
+    higher = []
+    for level, spans in zip(above, units, strict=False):
         mask = np.asarray(mask.any(-1))
-        above.append(tuple(SentenceScore(a, b, float(w)) for (a, b), w in zip(spans, level[mask], strict=True)))
-    sentences, parts = (*above, (), ())[:2]
+        higher.append(tuple(SentenceScore(a, b, float(w)) for (a, b), w in zip(spans, level[mask], strict=True)))
+    sentences, parts = (*higher, (), ())[:2]
     return Explanation(text, prediction, tokens, sentences, label=label, parts=parts)

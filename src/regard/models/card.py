@@ -23,7 +23,7 @@ def card(trained: Trained) -> str:
         f"| task | {describe(trained)} |",
         f"| learned from | {cell(config.data.train or 'texts given in Python')}, {metrics.get('texts', '?')} texts |",
         f"| looks at | {units(trained)} |",
-        f"| vectors | {cell(config.data.vectors or 'none: learned from scratch')} |",
+        f"| vectors | {cell(config.data.vectors or model.pretrained or 'none: learned from scratch')} |",
         f"| training | {training.optimizer}, seed {training.seed}, best of {metrics.get('epochs', '?')} epochs on dev: "
         f"{metrics.get('best_epoch', '?')} |",
         f"| engine | {engine(metrics)} |",
@@ -60,6 +60,8 @@ def describe(trained: Trained) -> str:
 
 def units(trained: Trained) -> str:
     tokenizer = trained.tokenizer
+    if trained.config.model.reads_pieces:
+        return f"{len(tokenizer.vocabulary) - 2} word pieces of {cell(trained.config.model.pretrained or '')}"
     others = ((len(tokenizer.beginnings), "beginnings of words"), (len(tokenizer.pairs), "pairs of words"))
     return ", ".join(
         [f"{len(tokenizer.vocabulary) - 2} words", *(f"{count} {what}" for count, what in others if count)]

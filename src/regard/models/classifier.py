@@ -6,7 +6,8 @@ One level is a flat model, two a HAN, three the user's reviews of the three-tier
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -16,8 +17,10 @@ from regard.encoders import Encoder
 from regard.encoders.affine import Affine
 from regard.kernels.rows import places, take
 from regard.poolings import Pooling
-from regard.values import Batch, Groups, Output, Pooled, Trace
+from regard.poolings.perceptron import Perceptron
+from regard.values import NONE, Batch, Groups, Output, Pooled, Trace
 
+LABEL, COMPRESSED = "label", "compressed"  # the heads: of the top level's vector, and of what a bottleneck lets through
 # rows read together below the top: few on a CPU, which pays for padding; many on a GPU, which pays for every launch
 GROUP = {"cpu": 64, "cuda": 512}
 
@@ -44,7 +47,13 @@ class Level(nn.Module):
         return put_back(traces, torch.cat([group for group, _ in groups]), mask)
 
     def read(self, x: Tensor, mask: Tensor) -> Trace:
-        states = self.dropout(self.encoder(x, mask))
+        encoded = self.encoder(x, mask)
+        states = self.dropout(encoded.states)
+        if not self.pooling.reads_summary:
+            return self.pool(states, mask)
+        return Trace(states, mask, self.pooling(states, mask, self.dropout(encoded.summary)))
+
+    def pool(self, states: Tensor, mask: Tensor) -> Trace:
         return Trace(states, mask, self.pooling(states, mask))
 
 
@@ -89,26 +98,57 @@ def put_back(traces: Sequence[Trace], rows: Tensor, mask: Tensor) -> Trace:
 
 
 class Classifier(nn.Module):
-    """Word vectors, levels, and a linear head (also of one output: a rating)."""
+    """Word vectors, levels, and a head (also of one output: a rating), which is linear but where the top compresses.
 
-    def __init__(self, embedding: nn.Embedding, levels: Sequence[Level], head: nn.Linear, dropout: float = 0.0):
+    `others` are further heads by name: they read what the top level's bottleneck lets through.
+    """
+
+    def __init__(
+        self,
+        embedding: nn.Embedding,
+        levels: Sequence[Level],
+        head: nn.Linear | Perceptron,
+        dropout: float = 0.0,
+        others: Mapping[str, nn.Module] | None = None,
+    ):
         super().__init__()
-        self.embedding, self.levels, self.head = embedding, nn.ModuleList(levels), head
+        self.embedding, self.levels = embedding, nn.ModuleList(levels)
+        self.head: nn.Linear | Any = head  # whoever reads its weight asks for a pooling whose head is linear
+        self.other_heads = nn.ModuleDict(others or {})
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, batch: Batch, embedded: Tensor | None = None) -> Output:
-        """`embedded` stands in for the word vectors: the only door that gradient explainers need."""
+    def forward(
+        self, batch: Batch, embedded: Tensor | None = None, head: str = LABEL, states: Tensor | None = None
+    ) -> Output:
+        """`embedded` stands in for the word vectors: the only door that gradient explainers need. `states` (B, L, D), with
+        a batch whose mask is theirs, stand in for all that lies below the top level's pooling. `head` says whose logits."""
+        traces = (
+            self.read(batch, embedded) if states is None else (cast(Level, self.levels[-1]).pool(states, batch.mask),)
+        )
+        top = traces[-1].pooled
+        logits = {LABEL: self.head(top.vector)}
+        if self.other_heads:
+            logits |= {name: other(top.compressed) for name, other in self.other_heads.items()}
+        terms = {**self.terms(top), **top.terms}
+        return Output(logits[head], traces, terms, logits if self.other_heads else NONE)
+
+    def read(self, batch: Batch, embedded: Tensor | None = None) -> tuple[Trace, ...]:
+        """What each level saw and did, words first."""
         x = self.dropout(self.embedding(batch.ids) if embedded is None else embedded)  # (B, …, W, E)
         mask, traces = batch.mask, []
         for number, level in enumerate(self.levels):
             traces.append(level(x, mask, batch.groups[number] if number < len(batch.groups) else None))
             x, mask = traces[-1].pooled.vector, mask.any(-1)
-        return Output(self.head(x), tuple(traces), self.terms(traces[-1].pooled))
+        return tuple(traces)
+
+    def is_above_states(self, name: str) -> bool:
+        """Whether a weight lies above the top level's states, so that these don't change where it does."""
+        return name.startswith((f"levels.{len(self.levels) - 1}.pooling.", "head.", "other_heads."))
 
     def terms(self, top: Pooled) -> dict[str, Tensor]:
         """(VᵀW)², where the top attention is a plain product (Sun & Lu's penalty); over a single affine layer M also
         (W'ᵀV')², W' = MᵀW and V' = MᵀV (their supplement, Figure 9)."""
-        if top.query is None:
+        if top.query is None or not isinstance(self.head, nn.Linear):
             return {}
         found = {"vtw": (self.head.weight @ top.query).square().sum()}
         encoder = self.levels[0].encoder

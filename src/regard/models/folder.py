@@ -2,7 +2,7 @@
 
 config.toml · tokenizer.json · task.json · weights.safetensors · metrics.json · README.md (its card)
 
-and dynamics.safetensors, where training was recorded.
+and dynamics.safetensors, where training was recorded; encoder.json, the make of a pretrained encoder, where there is one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import safetensors.numpy
 from safetensors import SafetensorError
 
 from regard.config import Config, read_config
-from regard.data.tokenizer import Tokenizer
+from regard.data.wordpieces import tokenizer_from_dict
 from regard.errors import InputError
 from regard.files import write_all
 from regard.models.card import card
@@ -28,18 +28,19 @@ from regard.models.trained import Trained
 
 FILES = ("config.toml", "tokenizer.json", "task.json", "weights.safetensors", "metrics.json")
 CHECKPOINT = "checkpoint.safetensors"  # what an unfinished run has instead
-DYNAMICS = "dynamics.safetensors"
+DYNAMICS, ENCODER = "dynamics.safetensors", "encoder.json"
 
 
 def save(trained: Trained, folder: str | Path) -> None:
-    old = Path(folder) / DYNAMICS
-    if old.exists() and trained.dynamics is None:
-        old.unlink()  # of the run that this one overwrites
-    recorded = {} if trained.dynamics is None else {DYNAMICS: trained.dynamics.to_bytes()}
+    perhaps = {} if trained.dynamics is None else {DYNAMICS: trained.dynamics.to_bytes()}
+    if trained.make is not None:
+        perhaps[ENCODER] = json.dumps(trained.make, ensure_ascii=False, indent=1).encode("utf-8", "replace")
+    for name in {DYNAMICS, ENCODER} - set(perhaps):
+        (Path(folder) / name).unlink(missing_ok=True)  # of the run that this one overwrites
     write_all(
         Path(folder),
         {
-            **recorded,
+            **perhaps,
             "config.toml": trained.config.to_toml().encode("utf-8", "replace"),
             "tokenizer.json": trained.tokenizer.to_json().encode("utf-8", "replace"),
             "task.json": json.dumps(trained.task.as_dict(), ensure_ascii=False, indent=1).encode("utf-8", "replace"),
@@ -80,12 +81,14 @@ def load(folder: str | Path, device: str = "cpu") -> Trained:
         raise InputError(f"{folder}: not a finished run of regard: {', '.join(missing)} missing")
     try:
         config = Config().override(read_config(folder / "config.toml"))
-        tokenizer = Tokenizer.from_dict(read_json(folder / "tokenizer.json"))
+        tokenizer = tokenizer_from_dict(read_json(folder / "tokenizer.json"))
         task = task_from_dict(read_json(folder / "task.json"))
         weights = safetensors.numpy.load_file(folder / "weights.safetensors")
         recorded = read_recorded(folder / DYNAMICS) if (folder / DYNAMICS).exists() else None
         metrics = read_json(folder / "metrics.json")
-        trained = Trained(config, tokenizer, task, metrics, weights=weights, device=device, dynamics=recorded)
+        make = read_json(folder / ENCODER) if config.model.reads_pieces else None
+        beside: dict[str, Any] = {"weights": weights, "device": device, "dynamics": recorded, "make": make}
+        trained = Trained(config, tokenizer, task, metrics, **beside)
         check_weights(trained)
         reads = (tokenizer.levels, tokenizer.lowercase, tokenizer.max_words)
         if reads != (config.model.levels, config.data.lowercase, config.data.max_words):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.config import Config
-from regard.data.tokenizer import Indexed, Tokenizer, Units
+from regard.data.tokenizer import Indexed, Units
+from regard.data.wordpieces import AnyTokenizer
 from regard.kernels.attention import attend
 from regard.models.flat import State, Tables, is_flat, tables
 from regard.models.recorded import Recorded
@@ -20,6 +21,7 @@ from regard.models.tasks import Task
 if TYPE_CHECKING:  # a flat model on a CPU answers without PyTorch, which takes a second to import
     import torch
 
+    from regard.encoders import Encoder
     from regard.models.classifier import Classifier
     from regard.values import Batch, Output
 
@@ -33,7 +35,7 @@ class Trained:
     def __init__(
         self,
         config: Config,
-        tokenizer: Tokenizer,
+        tokenizer: AnyTokenizer,
         task: Task,
         metrics: dict[str, Any] | None = None,  # what training measured and found: metrics.json
         *,
@@ -41,10 +43,11 @@ class Trained:
         model: Classifier | None = None,
         device: str = "cpu",  # where the model is put when it is made
         dynamics: Recorded | None = None,  # what was seen along its training, where it was recorded
+        make: Mapping[str, Any] | None = None,  # of a pretrained encoder inside: its configuration, as JSON
     ) -> None:
         self.config, self.tokenizer, self.task = config, tokenizer, task
         self.metrics: dict[str, Any] = {} if metrics is None else metrics
-        self.device, self.dynamics = device, dynamics
+        self.device, self.dynamics, self.make = device, dynamics, make
         self._weights, self._model = weights, model
 
     @property
@@ -58,10 +61,19 @@ class Trained:
             tensors = {name: torch.from_numpy(value) for name, value in self._weights.items()}
             given = (self.config.model, len(self.tokenizer), self.task.out_dim, self.config.training.dropout or 0.0)
             # embeddings may be as wide as a vectors file was, which the config does not say
-            self._model = build(*given, vectors=tensors["embedding.weight"])
+            self._model = build(*given, vectors=tensors["embedding.weight"], reader=self.reader(tensors))
             self._model.load_state_dict(tensors)
             self._model.to(self.device).eval()
         return self._model
+
+    def reader(self, tensors: Mapping[str, torch.Tensor]) -> Encoder | None:
+        """A pretrained encoder as it was, its weights still to be loaded."""
+        if self.make is None:
+            return None
+        from regard.encoders.bert import BERT
+
+        before, after = (tensors[f"levels.0.encoder.{name}"] for name in ("before", "after"))
+        return BERT.again(self.make, before, after, self.config.model)
 
     @property
     def weights(self) -> State:

@@ -8,10 +8,12 @@ from __future__ import annotations
 from regard.poolings.apln import APLN
 from regard.poolings.attention import Attention
 from regard.poolings.average import Average
+from regard.poolings.bottleneck import Bottleneck
 from regard.poolings.last import Last
 from regard.poolings.maximum import Maximum
 from regard.poolings.norm_unit import NormUnit
 from regard.poolings.pooling import Pooling
+from regard.poolings.summary import Summary
 
 POOLINGS: dict[str, type[Pooling]] = {
     "average": Average,
@@ -20,6 +22,19 @@ POOLINGS: dict[str, type[Pooling]] = {
     "attention": Attention,
     "apln": APLN,
     "norm_unit": NormUnit,
+    "bottleneck": Bottleneck,
+    "summary": Summary,
 }
 
-__all__ = ["APLN", "POOLINGS", "Attention", "Average", "Last", "Maximum", "NormUnit", "Pooling"]
+__all__ = [
+    "APLN",
+    "POOLINGS",
+    "Attention",
+    "Average",
+    "Bottleneck",
+    "Last",
+    "Maximum",
+    "NormUnit",
+    "Pooling",
+    "Summary",
+]

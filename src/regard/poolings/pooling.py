@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Self
+from typing import ClassVar, Self
 
 from torch import Tensor, nn
 
@@ -13,6 +13,9 @@ from regard.values import Pooled
 
 class Pooling(nn.Module, ABC):
     """Pools the token axis away; the vector is as wide as the states."""
+
+    reads_summary: ClassVar[bool] = False  # whether it takes the encoder's summary as a third argument
+    compresses = False  # whether a second vector leaves it, `Pooled.compressed`, which wants a head of its own
 
     @classmethod
     @abstractmethod

@@ -33,20 +33,25 @@ class Watch:
         self.console = console or Onlooker(stderr=True, soft_wrap=True, highlight=False)
         self.bar: Progress | None = None
         self.seen = ""
-        self.epochs = 0
+        self.phase = ""  # with what parts it from the epoch
+        self.epoch = self.epochs = 0
 
     def note(self, sentence: str) -> None:
         self.console.print(f"[dim]·[/] {escape(printable(sentence))}")
 
+    def enter(self, phase: str) -> None:
+        self.phase = f"{phase} · "
+        self.__exit__()  # the next bar is the phase's own: what is left is time left in it
+
     def begin(self, epoch: int, epochs: int, steps: int) -> None:
-        self.epochs = epochs
+        self.epoch, self.epochs = epoch, epochs
         if self.console.is_terminal and self.bar is None:
             columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[loss]}"), Left())
             self.bar = Progress(*columns, console=self.console, transient=True, speed_estimate_period=600)
             self.bar.add_task("", total=steps * epochs, completed=steps * (epoch - 1), loss="")
             self.bar.start()
         if self.bar:
-            self.bar.update(self.bar.task_ids[0], description=f"epoch {epoch}/{epochs}{self.seen}")
+            self.bar.update(self.bar.task_ids[0], description=f"{self.phase}epoch {epoch}/{epochs}{self.seen}")
 
     def step(self, loss: float | None) -> None:
         if self.bar:
@@ -58,8 +63,9 @@ class Watch:
         name = "accuracy" if "accuracy" in scores else "rmse"
         self.seen = f" · {'dev' if 'dev' in record else 'train'} {name} {scores[name]:.4f}"
         norms = "".join(f" · p({level}) {norm['mean']:.3f}" for level, norm in record.get("norms", {}).items())
-        done = f"epoch {record['epoch']:>2}/{self.epochs} · loss {record['loss']:.4f}"
-        self.console.print(f"{done}{self.seen}{norms} · {record['seconds']:.1f} s")
+        heads = "".join(f" · {head} {own[name]:.4f}" for head, own in record.get("heads", {}).items())
+        done = f"{self.phase}epoch {self.epoch or record['epoch']:>2}/{self.epochs} · loss {record['loss']:.4f}"
+        self.console.print(f"{done}{self.seen}{heads}{norms} · {record['seconds']:.1f} s")
 
     def __enter__(self) -> Self:
         return self

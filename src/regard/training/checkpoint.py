@@ -1,13 +1,13 @@
-"""What a killed run goes on from: weights, best weights, optimiser, history and what was recorded, in one safetensors file
+"""What a killed run goes on from: weights, best weights, optimisers, history and what was recorded, in one safetensors file
 that is replaced whole.
 
-Chance needs no saving: each epoch's is a function of seed and epoch.
+Chance needs no saving: each epoch's is a function of seed, phase and epoch.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +19,7 @@ from safetensors import SafetensorError, safe_open
 
 from regard.errors import InputError
 from regard.files import write_all
-from regard.training.metrics import goodness
+from regard.training.metrics import goodness, numbers
 
 if TYPE_CHECKING:
     from torch import nn, optim
@@ -36,22 +36,35 @@ class Progress:
     best_epoch: int = 0
     best: dict[str, Any] = field(default_factory=dict)  # the weights of the best epoch, as the engine has them
     history: list[dict[str, Any]] = field(default_factory=list)
+    phase: int = 0  # its place in the schedule
+    begun: int = 0  # the epochs before it
 
-    def add(self, record: dict[str, Any], scores: dict[str, Any], chosen_by_dev: bool) -> bool:
-        """Take an epoch in; whether it is the best so far. Without a dev set nothing can be chosen: the last one counts."""
-        split = "dev" if chosen_by_dev else "train"
-        record[split] = {name: value for name, value in scores.items() if isinstance(value, float)}
+    @property
+    def within(self) -> int:
+        """The epochs of the phase that are done."""
+        return self.epoch - self.begun
+
+    def go_on(self, afresh: bool) -> None:
+        """To the next phase; `afresh`, what was best until now is no longer compared with."""
+        self.phase, self.begun = self.phase + 1, self.epoch
+        if afresh:
+            self.best_epoch, self.best = 0, {}
+
+    def add(self, record: dict[str, Any], scores: dict[str, Any], chosen_by_dev: bool, counts: bool = True) -> bool:
+        """Take an epoch in; whether it is the best so far. Without a dev set nothing can be chosen: the last one counts.
+        Nor can one that doesn't count be chosen."""
+        record["dev" if chosen_by_dev else "train"] = numbers(scores)
         before = goodness(self.history[self.best_epoch - 1]["dev"]) if chosen_by_dev and self.best_epoch else None
         self.history.append(record)
         self.epoch = record["epoch"]
-        better = before is None or goodness(scores) > before
+        better = counts and (before is None or goodness(scores) > before)
         if better:
             self.best_epoch = self.epoch
         return better
 
     def is_over(self, epochs: int, patience: int) -> bool:
-        """Whether all epochs are done, or so many went by without a better one (0: never mind)."""
-        return self.epoch >= epochs or (bool(patience) and self.epoch - self.best_epoch >= patience)
+        """Whether all epochs of a phase are done, or so many went by without a better one (0: never mind)."""
+        return self.within >= epochs or (bool(patience) and self.epoch - self.best_epoch >= patience)
 
 
 def write_arrays(path: Path, identity: str, progress: Progress, arrays: Arrays) -> None:
@@ -61,6 +74,8 @@ def write_arrays(path: Path, identity: str, progress: Progress, arrays: Arrays) 
         "epoch": str(progress.epoch),
         "best_epoch": str(progress.best_epoch),
         "history": json.dumps(progress.history),
+        "phase": str(progress.phase),
+        "begun": str(progress.begun),
     }
     write_all(path.parent, {path.name: safetensors.numpy.save(arrays, facts)})
 
@@ -71,7 +86,8 @@ def read_arrays(path: Path, identity: str) -> tuple[Progress, Arrays]:
         facts = file.metadata() or {}
         arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
         check_identity(path.parent, facts["identity"], identity)
-        return Progress(int(facts["epoch"]), int(facts["best_epoch"]), {}, json.loads(facts["history"])), arrays
+        epoch, best_epoch, phase, begun = (int(facts[name]) for name in ("epoch", "best_epoch", "phase", "begun"))
+        return Progress(epoch, best_epoch, {}, json.loads(facts["history"]), phase, begun), arrays
 
 
 @contextmanager
@@ -89,28 +105,32 @@ def write_checkpoint(
     identity: str,
     progress: Progress,
     model: nn.Module,
-    optimizer: optim.Optimizer,
+    optimizers: Mapping[str, optim.Optimizer],
     seen: Arrays | None = None,
 ) -> None:
-    """`seen` is what was recorded along training."""
+    """`optimizers` are those of all phases, by name; `seen` is what was recorded along training."""
     tensors = {f"model/{name}": value for name, value in model.state_dict().items()}
     tensors |= {f"best/{name}": value for name, value in progress.best.items()}
-    for place, state in optimizer.state_dict()["state"].items():
-        tensors |= {f"optimizer/{place}/{name}": value for name, value in state.items()}
+    for phase, optimizer in optimizers.items():
+        for place, state in optimizer.state_dict()["state"].items():
+            tensors |= {f"optimizer/{phase}/{place}/{name}": value for name, value in state.items()}
     arrays = {name: value.detach().cpu().contiguous().numpy() for name, value in tensors.items()}
     arrays |= {f"{SEEN}{name}": value for name, value in (seen or {}).items()}
     write_arrays(path, identity, progress, arrays)
 
 
-def read_checkpoint(path: Path, identity: str, model: nn.Module, optimizer: optim.Optimizer) -> tuple[Progress, Arrays]:
-    """Put model and optimiser where they were; what was recorded until then."""
+def read_checkpoint(
+    path: Path, identity: str, model: nn.Module, optimizers: Mapping[str, optim.Optimizer]
+) -> tuple[Progress, Arrays]:
+    """Put model and optimisers where they were; what was recorded until then."""
     import torch
 
     progress, arrays = read_arrays(path, identity)
     tensors = {name: torch.from_numpy(value) for name, value in arrays.items() if not name.startswith(SEEN)}
     with reading(path):
         model.load_state_dict(below(tensors, "model/"))
-        load_optimizer(optimizer, below(tensors, "optimizer/"))
+        for phase, optimizer in optimizers.items():
+            load_optimizer(optimizer, below(tensors, f"optimizer/{phase}/"))
     progress.best = below(tensors, "best/")
     return progress, below(arrays, SEEN)
 

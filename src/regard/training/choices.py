@@ -10,7 +10,7 @@ import math
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from regard.config import Config
+from regard.config import Config, Model
 from regard.errors import InputError
 from regard.models.flat import is_flat
 
@@ -63,9 +63,13 @@ def choose(config: Config, size: Size) -> Config:
     return config.override({**missing, "engine": engine})
 
 
+def has_bottleneck(model: Model) -> bool:
+    return model.pooling.split(",")[-1].strip() == "bottleneck"
+
+
 def plain(config: Config, size: Size) -> dict[str, Any]:
     """For PyTorch models: few texts are read more often, for a step's size does not know how many there are."""
-    batch_size = config.training.batch_size or 64
+    batch_size = config.training.batch_size or (32 if config.model.reads_pieces else 64)
     steps = max(1, math.ceil(size.texts / batch_size))
     return {
         "min_count": 2,
@@ -82,6 +86,20 @@ def plain(config: Config, size: Size) -> dict[str, Any]:
         "clip": 5.0,
         "decay": False,
         "deterministic": True,
+        **(pretrained(steps) if config.model.reads_pieces else {}),
+        **({"beta": 0.1, "rounds": 3, "phase_epochs": 1} if has_bottleneck(config.model) else {}),
+    }
+
+
+def pretrained(steps: int) -> dict[str, Any]:
+    """What differs where a pretrained encoder is only to be turned a little: small steps, and few passes."""
+    return {
+        "lr": 3e-5,
+        "min_count": None,  # it has word pieces of its own
+        "dropout": 0.1,
+        "clip": 1.0,
+        "epochs": min(20, max(4, math.ceil(300 / steps))),
+        "patience": min(5, max(2, math.ceil(100 / steps))),
     }
 
 

@@ -74,13 +74,14 @@ def find_task(config: Config, labels: Labels, recorder: Recorder, where: str) ->
 
 
 def fingerprint(config: Config, texts: Iterable[str], device: str) -> str:
-    """Tells whether two runs would go the same way: options (but not how long, unless the rate follows it, and not what
-    is recorded), texts, device.
+    """Tells whether two runs would go the same way: options (but not how long, unless the rate or other phases follow it,
+    and not what is recorded), texts, device.
 
     `texts` are digests of the texts and labels of each part that is learned from or looked at.
     """
     data = replace(config.data, train=None, dev=None, test=None)
-    epochs = config.training.epochs if config.training.decay else 1
+    lasting = config.training.decay or config.training.rounds is not None  # what comes after hangs on when it ends
+    epochs = config.training.epochs if lasting else 1
     training = replace(config.training, epochs=epochs, device=device, record="no")
     told = (Config(data, config.model, training).to_toml(), *texts)
     return sha256("\0".join(told).encode("utf-8", "replace")).hexdigest()
@@ -107,11 +108,13 @@ def starting_vectors(data: Data, words: tuple[str, ...], path: Path, recorder: R
 
 def first_metrics(task: Task, texts: int, progress: Progress, identity: str) -> dict[str, Any]:
     """What metrics.json begins with, whichever engine it was."""
+    best = progress.history[progress.best_epoch - 1] if progress.best_epoch else {}
     return {
         "task": task.kind,
         "texts": texts,
         "epochs": progress.epoch,
         "best_epoch": progress.best_epoch,
+        **({"best_round": best["round"]} if "round" in best else {}),
         "seconds": sum(record["seconds"] for record in progress.history),
         "fingerprint": identity,
         "history": progress.history,

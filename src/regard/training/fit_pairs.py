@@ -72,6 +72,8 @@ def fit_pairs(
         raise InputError(f"vtw_mapped = {config.training.vtw_mapped}: two towers have no such penalty; 0 is accepted")
     if config.training.record != "no":
         raise InputError(f"record = {config.training.record!r}: two towers are not recorded; 'no' is accepted")
+    if config.model.reads_pieces:
+        raise InputError(f"encoder = {config.model.encoder!r}: two towers read words; another than 'bert' is accepted")
     if not dev:
         raise InputError("two towers need dev ratings to stop early by; none are given")
     values = np.array([rating.value for rating in train])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,8 +14,8 @@ from torch import Tensor
 
 from regard.config import Config, Training
 from regard.data.collate import collate, in_order, shuffled_together
-from regard.data.tokenizer import Indexed
 from regard.errors import InputError
+from regard.models.classifier import LABEL
 from regard.models.tasks import Task
 from regard.models.trained import Trained, to_device
 from regard.recording import Recorder
@@ -24,10 +24,12 @@ from regard.training.divergence import checked_answers, checked_loss
 from regard.training.fit import Parts, first_metrics
 from regard.training.fit_torch import Learned, Material, digest, environment, gather, index, make_model
 from regard.training.graphs import make_step
-from regard.training.loop import Texts, make_optimizer
-from regard.training.metrics import measure
+from regard.training.loop import Texts, Turn
+from regard.training.metrics import measure, numbers
 from regard.training.running import Running
+from regard.training.schedule import Phase, schedule
 from regard.training.stack import Stack, StackedStep, grouped, masks_of
+from regard.training.stage import make_stages, set_modes
 from regard.training.statistics import Statistics
 from regard.values import Batch, Output
 
@@ -70,7 +72,7 @@ def fit_stacked(
         if isinstance(run, Progress):
             stack.load(place, run.best)
     scores = {
-        split: [measure(given.task, own, texts.labels) for own in answers(stack, given.task, texts.indexed)[0]]
+        split: [measure(given.task, own, texts.labels) for own in answers(stack, given.task, texts)[0]]
         for split, texts in (("dev", learned.held), ("test", test))
         if texts is not None
     }
@@ -84,7 +86,7 @@ def fit_stacked(
         metrics |= {split: own[place] for split, own in scores.items()}
         weights = {name: weight.cpu().numpy() for name, weight in run.best.items()}
         own_config = given.config.override({"seed": seed})
-        found.append(Trained(own_config, learned.tokenizer, given.task, metrics, weights=weights))
+        found.append(Trained(own_config, learned.tokenizer, given.task, metrics, weights=weights, make=given.make))
     return found
 
 
@@ -97,43 +99,77 @@ def train_stacked(
     seeds: Sequence[int],
     recorder: Recorder,
 ) -> list[Progress | InputError]:
-    """Until the last seed is over. A seed that is over, or went astray, is computed on but no longer looked at."""
-    take = make_step(StackedStep(stack, task, config, make_optimizer(stack.weights.items(), config)))
+    """Phase by phase, until the last seed is over with each. A seed that is over, or went astray, is computed on but no
+    longer looked at."""
+    phases = schedule(config, len(stack.model.levels))
+    stages = make_stages(phases, stack.weights, config)
+    takes: dict[str, Callable[[Batch], Tensor]] = {}
     runs: list[Progress | InputError] = [Progress() for _ in seeds]
-    epoch = 0
+    for number, phase in enumerate(phases):
+        if number:
+            for place, run in enumerate(runs):
+                if isinstance(run, Progress):
+                    if phase.afresh:
+                        stack.load(place, run.best)
+                    run.go_on(phase.afresh)
+        stages[phase.name].enter(stack.weights)
+        if phase.name not in takes:
+            takes[phase.name] = make_step(StackedStep(stack, task, config, stages[phase.name].optimizer, phase))
+        run_phase(stack, task, texts, dev, config, seeds, recorder, runs, phase, number, takes[phase.name])
+    return runs
+
+
+def run_phase(
+    stack: Stack,
+    task: Task,
+    texts: Texts,
+    dev: Texts | None,
+    config: Training,
+    seeds: Sequence[int],
+    recorder: Recorder,
+    runs: list[Progress | InputError],
+    phase: Phase,
+    number: int,
+    take: Callable[[Batch], Tensor],
+) -> None:
+    """One phase, the how manieth of the schedule `number` says; what comes of it is in `runs`."""
+    if phase.title:
+        recorder.enter(phase.title)
+    within = 0
     while active := [
         place
         for place, run in enumerate(runs)
-        if isinstance(run, Progress) and not run.is_over(config.epochs, config.patience)
+        if isinstance(run, Progress) and not run.is_over(phase.epochs, phase.patience)
     ]:
-        epoch, begun = epoch + 1, time.perf_counter()
-        torch.manual_seed(seeds[0] * 100_003 + epoch)
-        stack.model.train()
-        batches = shuffled_together(texts.indexed, config.batch_size, seeds, epoch)
-        recorder.begin(epoch, config.epochs, len(batches))
+        within, begun = within + 1, time.perf_counter()
+        turn = Turn(phase, within, number)
+        torch.manual_seed(seeds[0] * 100_003 + turn.chance)
+        set_modes(phase, stack.model)
+        batches = shuffled_together(texts.indexed, config.batch_size, seeds, turn.chance)
+        recorder.begin(within, phase.epochs, len(batches))
         running = Running(len(batches), stack.device, (len(seeds),))
         for rows in batches:
             means = running.add(take(side_by_side(texts, rows, len(stack.model.levels))), rows.shape[1])
             recorder.step(None if means is None else float(means[active].mean()))
         losses = running.mean.tolist()
-        said, statistics = answers(stack, task, (dev or texts).indexed)
+        said, statistics = answers(stack, task, dev or texts)
         seconds = (time.perf_counter() - begun) / len(active)
         for place in active:
             run = runs[place]
             assert isinstance(run, Progress)
             try:
-                checked_loss(losses[place], f"epoch {epoch}")
+                checked_loss(losses[place], f"epoch {run.epoch + 1}")
                 checked_answers(said[place])
             except InputError as error:
                 runs[place] = error
                 continue
-            record = {"epoch": epoch, "loss": losses[place], "seconds": seconds, **statistics[place].as_dict()}
+            record = {"epoch": run.epoch + 1, **phase.facts, "loss": losses[place], "seconds": seconds}
+            record |= statistics[place].as_dict()
             scores = measure(task, said[place], (dev or texts).labels)
-            if run.add(record, scores, chosen_by_dev=dev is not None):
+            if run.add(record, scores, dev is not None, phase.counts):
                 run.best = stack.state(place)
-        if ended := [run.history[-1] for run in runs if isinstance(run, Progress) and run.epoch == epoch]:
+        if ended := [run.history[-1] for run in (runs[place] for place in active) if isinstance(run, Progress)]:
             recorder.end(mean(ended))
-    return runs
 
 
 def side_by_side(texts: Texts, rows: NDArray[np.int64], levels: int) -> Batch:
@@ -144,30 +180,41 @@ def side_by_side(texts: Texts, rows: NDArray[np.int64], levels: int) -> Batch:
     return grouped(Batch(ids, mask, batch.labels.view(rows.shape)), levels)
 
 
-def answers(stack: Stack, task: Task, texts: Sequence[Indexed]) -> tuple[NDArray[np.float64], list[Statistics]]:
-    """Every model's answers to every text, (S, texts, …), and what their attention did."""
+def answers(stack: Stack, task: Task, texts: Texts) -> tuple[NDArray[np.float64], list[Statistics]]:
+    """Every model's answers to every text, (S, texts, …), and what their attention and their further heads did."""
     levels, statistics = len(stack.model.levels), [Statistics() for _ in range(len(stack))]
-    found = np.stack([task.answers(np.zeros((len(texts), task.out_dim)))] * len(stack))
+    empty = np.stack([task.answers(np.zeros((len(texts.indexed), task.out_dim)))] * len(stack))
+    found = {LABEL: empty}
     stack.model.eval()
-    for rows in in_order(texts, READ):
-        batch = collate([texts[row] for row in rows], levels)
+    for rows in in_order(texts.indexed, READ):
+        batch = collate([texts.indexed[row] for row in rows], levels)
         wide = Batch(batch.ids.expand(len(stack), *batch.ids.shape), batch.mask.expand(len(stack), *batch.mask.shape))
         with torch.no_grad():
-            logits, scores, norms = stack.apply(to_device(grouped(wide, levels), stack.device), seen)
-        said = logits.double().cpu()
+            heads, scores, norms, terms = stack.apply(to_device(grouped(wide, levels), stack.device), seen)
+        for head, logits in heads.items():
+            for own, said in zip(found.setdefault(head, np.empty_like(empty)), logits.double().cpu(), strict=True):
+                own[rows] = task.answers(said)
         masks = masks_of(batch.mask, levels)
         for place, own in enumerate(statistics):
-            found[place][rows] = task.answers(said[place])
+            own.count(len(rows), {name: value[place] for name, value in terms.items()})
             for level, mask in enumerate(masks):
                 norm = norms[level][place] if level in norms else None
                 own.see(level, scores[level][place].cpu(), mask, norm)
-    return found, statistics
+    for head, said in found.items():
+        for own, part in zip(statistics, said, strict=True):
+            if head != LABEL:
+                own.heads[head] = numbers(measure(task, part, texts.labels))
+    return found[LABEL], statistics
 
 
-def seen(output: Output, _: Tensor | None) -> tuple[Tensor, list[Tensor], dict[int, Tensor]]:
+def seen(
+    output: Output, _: Tensor | None
+) -> tuple[dict[str, Tensor], list[Tensor], dict[int, Tensor], dict[str, Tensor]]:
+    """The logits of every head, scores and norms of every level, and the pooling's own terms."""
     pooled = [trace.pooled for trace in output.traces]
     norms = {level: part.norm for level, part in enumerate(pooled) if part.norm is not None}
-    return output.logits, [part.scores for part in pooled], norms
+    heads = {**output.heads, LABEL: output.logits}
+    return heads, [part.scores for part in pooled], norms, dict(pooled[-1].terms)
 
 
 def mean(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -177,4 +224,6 @@ def mean(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def mean_of(values: Sequence[Any]) -> Any:
+    if isinstance(values[0], str):
+        return values[0]  # the name of a phase, which they are in together
     return mean(values) if isinstance(values[0], dict) else type(values[0])(np.mean(values))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -19,7 +19,10 @@ from regard.data.tokenizer import Tokenizer
 from regard.data.unit_texts import UnitTexts
 from regard.data.vectors import vector_words
 from regard.data.vocabulary import Vocabulary
+from regard.data.wordpieces import AnyTokenizer
 from regard.data.words import forms
+from regard.encoders import BERT
+from regard.encoders.pretrained import Pretrained, read_pretrained
 from regard.models.build import build
 from regard.models.classifier import Classifier
 from regard.models.tasks import Classes, Task, encoded
@@ -41,6 +44,7 @@ from regard.training.fit import (
 )
 from regard.training.loop import Texts, evaluate, train
 from regard.training.metrics import measure
+from regard.training.pieces import digest_of, learn_pieces, settled, tell_windows
 
 
 class Material(NamedTuple):
@@ -54,6 +58,7 @@ class Material(NamedTuple):
     test: list[Example] | None
     names: tuple[str, str, str]
     truth: NDArray[np.float64]  # of the test texts
+    pretrained: Pretrained | None = None  # what the encoder starts from
 
     @property
     def identity(self) -> str:
@@ -61,7 +66,16 @@ class Material(NamedTuple):
 
     @property
     def digests(self) -> list[str]:
-        return [digest(part) for part in (self.train, self.dev) if part is not None]
+        found = [digest(part) for part in (self.train, self.dev) if part is not None]
+        return found if self.pretrained is None else [*found, digest_of(self.pretrained)]
+
+    @property
+    def versions(self) -> dict[str, str]:
+        return {} if self.pretrained is None else {"transformers": self.pretrained.version}
+
+    @property
+    def make(self) -> Mapping[str, Any] | None:
+        return None if self.pretrained is None else self.pretrained.make
 
 
 def gather(config: Config, parts: Parts, recorder: Recorder) -> Material:
@@ -72,14 +86,20 @@ def gather(config: Config, parts: Parts, recorder: Recorder) -> Material:
     # a label that cannot be scored is told now, not after hours of training
     encoded(task, Labels.of(dev or ()), parts.names[1], parts.column)
     truth = encoded(task, Labels.of(test or ()), parts.names[2], parts.column)
+    pretrained = None
+    if config.model.reads_pieces:
+        assert config.model.pretrained is not None  # the config asks for it
+        pretrained = read_pretrained(config.model.pretrained)
+        config = settled(config, pretrained, recorder)
     config = choose(config.override({"task": task.kind}), Size(len(examples), 0))
-    return Material(config, task, choose_device(config.training.device), examples, dev, test, parts.names, truth)
+    device = choose_device(config.training.device)
+    return Material(config, task, device, examples, dev, test, parts.names, truth, pretrained)
 
 
 class Learned(NamedTuple):
     """Words and vectors, and the texts in their numbers."""
 
-    tokenizer: Tokenizer
+    tokenizer: AnyTokenizer
     vectors: torch.Tensor | None
     texts: Texts
     held: Texts | None
@@ -91,15 +111,23 @@ def index(given: Material, recorder: Recorder) -> Learned:
     if dev is None:
         examples, dev = hold_out(examples, config.data.dev_fraction, config.training.seed, isinstance(task, Classes))
         tell_held_out(len(dev), recorder)
-    tokenizer, vectors = learn_words(config, examples, recorder)
+    tokenizer: AnyTokenizer
+    if given.pretrained is None:
+        tokenizer, vectors = learn_words(config, examples, recorder)
+    else:
+        tokenizer, vectors = learn_pieces(config, given.pretrained, examples, recorder)
     texts = indexed(tokenizer, task, examples, given.names[0])
+    if config.model.window:
+        tell_windows(texts.indexed, config.model.window, recorder)
     return Learned(tokenizer, vectors, texts, indexed(tokenizer, task, dev, given.names[1]) if dev else None)
 
 
 def make_model(given: Material, learned: Learned, seed: int) -> Classifier:
     torch.manual_seed(seed)
     dropout = given.config.training.dropout or 0.0
-    return build(given.config.model, len(learned.tokenizer), given.task.out_dim, dropout, learned.vectors)
+    model = given.config.model
+    reader = None if given.pretrained is None else BERT.of(given.pretrained, model)
+    return build(model, len(learned.tokenizer), given.task.out_dim, dropout, learned.vectors, reader)
 
 
 def fit_torch(config: Config, parts: Parts, run: Run) -> Trained:
@@ -116,16 +144,17 @@ def fit_gathered(given: Material, run: Run) -> Trained:
     if config.training.record != "no":
         assert isinstance(task, Classes)  # `find_task` refuses others
         seen = UnitTexts.of_indexed(learned.texts.indexed, len(learned.tokenizer), learned.texts.labels)
+        assert isinstance(learned.tokenizer, Tokenizer)  # the config refuses to record others
         dynamics = Dynamics(config, learned.tokenizer, task, seen)
         run.recorder.note(dynamics.note)
     surroundings = (run.recorder, run.checkpoint, identity, dynamics)
     progress = train(model, task, learned.texts, learned.held, config.training, *surroundings)
     metrics = first_metrics(task, len(learned.texts.labels), progress, identity)
-    metrics |= {"engine": "torch", "environment": environment(given.device)}
+    metrics |= {"engine": "torch", "environment": environment(given.device) | given.versions}
     if learned.held:
         metrics["dev"] = evaluate(model, task, learned.held)[0]
     recorded = None if dynamics is None else dynamics.recorded()
-    trained = Trained(config, learned.tokenizer, task, metrics, model=model, dynamics=recorded)
+    trained = Trained(config, learned.tokenizer, task, metrics, model=model, dynamics=recorded, make=given.make)
     if given.test is not None:
         metrics["test"] = measure(task, trained.answers([example.text for example in given.test]), given.truth)
     return trained
@@ -155,7 +184,7 @@ def learn_words(
     return tokenizer, torch.from_numpy(starting_vectors(data, vocabulary.words, path, recorder))
 
 
-def indexed(tokenizer: Tokenizer, task: Task, examples: Sequence[Example], where: str) -> Texts:
+def indexed(tokenizer: AnyTokenizer, task: Task, examples: Sequence[Example], where: str) -> Texts:
     return Texts([tokenizer.encode(example.text) for example in examples], encoded(task, Labels.of(examples), where))
 
 

@@ -69,6 +69,11 @@ def wilson(share: float, size: int) -> list[float]:
     return [max(0.0, middle - half), min(1.0, middle + half)]
 
 
+def numbers(metrics: dict[str, Any]) -> dict[str, float]:
+    """Those of the scores that are one number each, as a run's history keeps them."""
+    return {name: value for name, value in metrics.items() if isinstance(value, float)}
+
+
 def goodness(metrics: dict[str, Any]) -> tuple[float, float]:
     """What early stopping compares, larger is better: accuracy, of equal ones the smaller log loss; or RMSE."""
     if "accuracy" in metrics:

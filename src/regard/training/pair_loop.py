@@ -20,8 +20,8 @@ from regard.models.two_towers import Met, TwoTowers
 from regard.recording import Recorder
 from regard.training.checkpoint import Progress
 from regard.training.divergence import checked_answers, checked_loss
-from regard.training.loop import make_optimizer
 from regard.training.metrics import measure
+from regard.training.optimizers import make_optimizer
 from regard.training.running import Running
 from regard.training.statistics import Statistics
 from regard.training.step import descend

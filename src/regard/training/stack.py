@@ -16,9 +16,10 @@ from torch.func import functional_call, vmap
 from torch.nn import functional
 
 from regard.config import Training
-from regard.models.classifier import GROUP, Classifier, like_lengths
+from regard.models.classifier import GROUP, LABEL, Classifier, like_lengths
 from regard.models.tasks import Task
 from regard.models.trained import to_device
+from regard.training.schedule import Phase, ordinary
 from regard.training.step import penalty
 from regard.values import Batch, Output
 
@@ -43,7 +44,7 @@ class Stack:
     def device(self) -> torch.device:
         return self.weights[TABLE].device
 
-    def apply(self, batch: Batch, see: Callable[[Output, Tensor | None], Any]) -> Any:
+    def apply(self, batch: Batch, see: Callable[[Output, Tensor | None], Any], head: str = LABEL) -> Any:
         """What `see` makes of each model's output and labels, stacked."""
         widths = [[width for _, width in level] for level in batch.groups]
 
@@ -52,7 +53,7 @@ class Stack:
         ) -> Any:
             groups = tuple(tuple(zip(*level, strict=True)) for level in zip(rows, widths, strict=True))
             given = (Batch(ids, mask, labels, groups), embedded)
-            return see(functional_call(self.model, dict(weights), given), labels)
+            return see(functional_call(self.model, dict(weights), given, {"head": head}), labels)
 
         others = {name: weight for name, weight in self.weights.items() if name != TABLE}
         rows = [[group for group, _ in level] for level in batch.groups]
@@ -84,6 +85,7 @@ class StackedStep:
     task: Task
     config: Training
     optimizer: optim.Optimizer
+    phase: Phase | None = None  # ordinary training
 
     @property
     def device(self) -> torch.device:
@@ -95,14 +97,15 @@ class StackedStep:
 
     def __call__(self, batch: Batch) -> Tensor:
         """(S, B, …) -> (S,)"""
+        phase = self.phase or ordinary(self.config)
 
         def see(output: Output, labels: Tensor | None) -> tuple[Tensor, Tensor]:
             assert labels is not None
             loss = self.task.loss(output.logits, labels)
-            return loss, loss + penalty(output.terms, self.config)
+            return loss, loss + penalty(output.terms, phase.terms)
 
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.bf16):
-            losses, penalised = self.stack.apply(to_device(batch, self.device), see)
+            losses, penalised = self.stack.apply(to_device(batch, self.device), see, phase.head)
         self.optimizer.zero_grad(set_to_none=True)
         penalised.sum().backward()
         if self.config.clip:

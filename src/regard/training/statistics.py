@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -47,10 +49,19 @@ class Statistics:
         self.norms: dict[str, Spread] = {}
         self.sizes: list[Tensor] = []  # the words of each text beside its own norm, of models that have one a text
         self.own: list[Tensor] = []
+        self.texts = 0
+        self.terms: dict[str, float] = {}  # sums over texts of the penalties that the top level's pooling names
+        self.heads: dict[str, dict[str, float]] = {}  # scores of further heads, by whoever took them
 
     def add(self, output: Output) -> None:
+        self.count(len(output.logits), output.traces[-1].pooled.terms)
         for level, trace in enumerate(output.traces):
             self.see(level, trace.pooled.scores, trace.mask, trace.pooled.norm)
+
+    def count(self, texts: int, terms: Mapping[str, Tensor]) -> None:
+        self.texts += texts
+        for name, value in terms.items():
+            self.terms[name] = self.terms.get(name, 0.0) + texts * value.item()
 
     def see(self, level: int, scores: Tensor, mask: Tensor, norm: Tensor | None) -> None:
         self.scores.setdefault(NAMES[level], Spread()).add(scores[mask])
@@ -61,8 +72,9 @@ class Statistics:
             self.sizes.append(mask.sum(-1).cpu())
             self.own.append(norm[:, 0].detach().cpu())
 
-    def as_dict(self) -> dict[str, dict[str, dict[str, float]]]:
-        return {
+    def as_dict(self) -> dict[str, Any]:
+        found = {"terms": {name: total / self.texts for name, total in self.terms.items()}, "heads": self.heads}
+        return {name: values for name, values in found.items() if values} | {
             "scores": {name: spread.as_dict() for name, spread in self.scores.items() if spread.count},
             "norms": {
                 name: {**spread.as_dict(), **(self.length() if name == NAMES[0] else {})}

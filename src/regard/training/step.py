@@ -12,15 +12,21 @@ from regard.config import Training
 from regard.models.classifier import Classifier
 from regard.models.tasks import Task
 from regard.models.trained import to_device
+from regard.training.schedule import Phase, ordinary
+from regard.training.states import States
 from regard.values import Batch
 
 
 @dataclass(frozen=True)
 class Step:
+    """`kept`, where given, holds the states that batches name the places of."""
+
     model: Classifier
     task: Task
     config: Training
     optimizer: optim.Optimizer
+    phase: Phase | None = None  # ordinary training
+    kept: States | None = None
 
     @property
     def device(self) -> torch.device:
@@ -28,22 +34,23 @@ class Step:
 
     @property
     def levels(self) -> int:
-        return len(self.model.levels)
+        return len(self.model.levels) if self.kept is None else 1
 
     def __call__(self, batch: Batch) -> Tensor:
         """Learn from a batch, wherever it is; the mean loss of its texts, ()."""
         batch = to_device(batch, self.device)
         assert batch.labels is not None
+        phase = self.phase or ordinary(self.config)
+        states = None if self.kept is None else self.kept.at(batch.ids)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.bf16):
-            output = self.model(batch)
+            output = self.model(batch, head=phase.head, states=states)
         loss = self.task.loss(output.logits, batch.labels)
-        descend(loss + penalty(output.terms, self.config), self.model, self.optimizer, self.config.clip)
+        descend(loss + penalty(output.terms, phase.terms), self.model, self.optimizer, self.config.clip)
         return loss.detach()
 
 
-def penalty(terms: Mapping[str, Tensor], config: Training) -> Tensor | float:
+def penalty(terms: Mapping[str, Tensor], factors: Mapping[str, float]) -> Tensor | float:
     """What is added to the loss: each term by its factor."""
-    factors = {"vtw": config.vtw, "vtw_mapped": config.vtw_mapped}
     return sum((factor * terms[name] for name, factor in factors.items() if factor), 0.0)
 
 

@@ -1,0 +1,18 @@
+"""What a model answers with: a linear head, or over a bottleneck two perceptrons, one on R and one on z."""
+
+from __future__ import annotations
+
+from torch import nn
+
+from regard.models.classifier import COMPRESSED
+from regard.poolings import Pooling
+from regard.poolings.perceptron import Perceptron
+
+
+def make_heads(
+    top: Pooling, width: int, outputs: int, bias: bool
+) -> tuple[nn.Linear | Perceptron, dict[str, nn.Module]]:
+    """The head of labels, and the others by name."""
+    if not top.compresses:
+        return nn.Linear(width, outputs, bias=bias), {}
+    return Perceptron(width, outputs, bias), {COMPRESSED: Perceptron(width, outputs, bias)}

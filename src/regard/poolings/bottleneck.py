@@ -1,0 +1,69 @@
+"""Attention with a variational information bottleneck behind it: VAT, the learner and the compressor.
+
+R = Σ α_i h_i;  u = MLP_u(R),  σ = softplus(MLP_σ(R));  z = u + σ ⊙ ε,  ε ~ N(0, I) (their equation 9), and z = u where
+nothing is learned. The term `kl` is KL(N(u, σ²) ‖ N(0, I)), which bounds what z can know of R (7). Choices: z is as wide as
+R; the divergence is summed over dimensions and averaged over texts that hold a word.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from regard.config import Model
+from regard.masking import fill, masked_softmax, weighted_sum, within_reach
+from regard.poolings.perceptron import Perceptron
+from regard.poolings.pooling import Pooling
+from regard.poolings.scorer import Scorer
+from regard.values import Pooled
+
+
+class Bottleneck(Pooling):
+    """The vector is R, as of plain attention; z leaves as `compressed`, for a head of its own."""
+
+    compresses = True
+
+    def __init__(
+        self,
+        dim: int,
+        attention: Literal["additive", "dot"] = "additive",
+        query: int = 200,
+        scale: float = 1.0,
+        query_range: float = 0.1,
+    ):
+        super().__init__()
+        self.scorer = Scorer(dim, attention, query, scale, query_range)
+        self.mean, self.deviation = Perceptron(dim, dim), Perceptron(dim, dim)
+
+    @classmethod
+    def configured(cls, dim: int, directions: int, config: Model) -> Self:
+        config = config.filled()
+        return cls(dim, config.attention, config.query, config.scale, config.query_range)
+
+    def forward(self, states: Tensor, mask: Tensor) -> Pooled:
+        scores = fill(self.scorer(states), mask)
+        weights = masked_softmax(scores, mask)
+        vector, some = weighted_sum(weights, states), mask.any(1)  # R (N, D), (N,)
+        with torch.autocast(states.device.type, enabled=False):  # squares and logarithms want their digits
+            near = within_reach(vector)
+            mean = self.mean(near)  # u (N, D)
+            deviation = functional.softplus(self.deviation(near)).clamp_min(torch.finfo(vector.dtype).tiny)  # σ (N, D)
+        # chance is drawn while σ learns: whoever holds it fixed reads u
+        drawn = mean + deviation * torch.randn_like(mean) if self.deviation.training else mean  # z (N, D)
+        divergence = fill(kl(mean, deviation), some).sum() / some.sum().clamp_min(1)
+        return Pooled(
+            vector,
+            weights,
+            scores,
+            query=self.scorer.direction,
+            compressed=fill(drawn, some),
+            terms={"kl": divergence},
+        )
+
+
+def kl(mean: Tensor, deviation: Tensor) -> Tensor:
+    """KL(N(u, σ²) ‖ N(0, I)) = ½ Σ_j (u_j² + σ_j² − 1 − 2 log σ_j)  (N, D), (N, D) -> (N,)"""
+    return (mean.square() + deviation.square() - 1 - 2 * deviation.log()).sum(-1) / 2

@@ -1,0 +1,28 @@
+"""r = what the encoder says of the whole row: [CLS] of BERT. No word has a weight of its own, so all weigh the same."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Self
+
+import torch
+from torch import Tensor
+
+from regard.config import Model
+from regard.masking import at_least_float32, fill, uniform, weighted_sum
+from regard.poolings.pooling import Pooling
+from regard.values import Pooled
+
+
+class Summary(Pooling):
+    """On plain states, without an encoder that sums them up, their mean stands in."""
+
+    reads_summary: ClassVar[bool] = True
+
+    @classmethod
+    def configured(cls, dim: int, directions: int, config: Model) -> Self:
+        return cls()
+
+    def forward(self, states: Tensor, mask: Tensor, summary: Tensor | None = None) -> Pooled:
+        weights = uniform(mask, at_least_float32(states).dtype)
+        vector = weighted_sum(weights, states) if summary is None else fill(at_least_float32(summary), mask.any(1))
+        return Pooled(vector, weights, torch.zeros_like(weights))

@@ -1,0 +1,408 @@
+"""Purified attention as it is trained: what each phase moves, what it costs nothing, which round is kept."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from rich.console import Console
+from torch import Tensor
+
+from command import TINY, Regard
+from regard.config import Config, Model, Training
+from regard.data.collate import collate
+from regard.data.reviews import reviews
+from regard.data.tokenizer import Indexed
+from regard.errors import InputError
+from regard.models.build import build
+from regard.models.classifier import Classifier
+from regard.models.tasks import Binary
+from regard.models.trained import Trained
+from regard.models.two_towers import build_towers
+from regard.poolings import bottleneck
+from regard.recording import Silent
+from regard.records import Example
+from regard.report.progress import Watch
+from regard.training import loop, states
+from regard.training.fit import Parts, Run, fit
+from regard.training.fit_stacked import fit_stacked
+from regard.training.graphs import GraphedStep
+from regard.training.loop import Texts, train
+from regard.training.schedule import schedule
+from regard.training.stage import make_stages, set_modes
+from regard.training.states import States
+from regard.training.step import Step
+from stopping import scripted
+
+TASK = Binary(("no", "yes"))
+SMALL: dict[str, Any] = {
+    "embedding": 6, "hidden": 6, "query": 4, "epochs": 2, "batch_size": 8, "lr": 0.02, "device": "cpu", "dropout": 0.3
+}  # fmt: skip
+
+
+def training(**options: Any) -> Training:
+    plain: dict[str, Any] = {
+        "optimizer": "adam", "clip": 0.0, "patience": 0, "rounds": 2, "beta": 0.1, "phase_epochs": 1
+    }  # fmt: skip
+    own = {name: value for name, value in SMALL.items() if name not in ("embedding", "hidden", "query")}
+    return Training(**{**plain, **own, **options})
+
+
+def make_texts(count: int = 40, levels: int = 1) -> Texts:
+    """Word 2 or word 3 decides, somewhere among others; one text is empty."""
+    chance, found = np.random.default_rng(0), []
+    for number in range(count):
+        ids = chance.integers(4, 12, chance.integers(2, 9))
+        ids[chance.integers(len(ids))] = 2 + number % 2
+        lengths = np.array([1, len(ids) - 1], dtype=np.int64)
+        shape = ((), (lengths,), (lengths, np.array([1, 1])))[levels - 1]
+        found.append(Indexed(ids.astype(np.int32), shape))
+    nothing = np.zeros(0, dtype=np.int64)
+    found[-1] = Indexed(nothing.astype(np.int32), ((), (nothing,), (nothing, nothing))[levels - 1])
+    return Texts(found, np.arange(count) % 2 * 1.0)
+
+
+def make(levels: int = 1, encoder: str = "lstm", dropout: float = 0.3, **options: Any) -> Classifier:
+    torch.manual_seed(3)
+    pooling = ",".join(["attention"] * (levels - 1) + ["bottleneck"])
+    config = Model(levels=levels, encoder=encoder, pooling=pooling, embedding=6, hidden=6, query=4, **options)
+    return build(config, 12, 1, dropout)
+
+
+def trained(config: Training | None = None, levels: int = 1, dev: bool = False, **options: Any) -> dict[str, Tensor]:
+    model, texts = make(levels, **options), make_texts(levels=levels)
+    train(model, TASK, texts, texts if dev else None, config or training(), Silent())
+    return model.state_dict()
+
+
+def same(found: dict[str, Tensor], expected: dict[str, Tensor]) -> bool:
+    return all(torch.equal(value, expected[name]) for name, value in found.items())
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+@pytest.mark.parametrize("levels", [1, 2])
+def test_what_a_phase_freezes_gets_no_gradient_and_stays_bit_by_bit(levels: int, number: int) -> None:
+    model, config = make(levels), training(l2=0.1)
+    phase = schedule(config, levels)[number]
+    weights, texts = dict(model.named_parameters()), make_texts(levels=levels)
+    stage = make_stages([phase], weights, config)[phase.name]
+    before = {name: weight.detach().clone() for name, weight in weights.items()}
+    stage.enter(weights)
+    set_modes(phase, model)
+    step = Step(model, TASK, config, stage.optimizer, phase)
+    for _ in range(3):
+        step(collate(texts.indexed[:9], levels, texts.labels[:9]))
+    moved = {name for name, weight in weights.items() if not torch.equal(weight, before[name])}
+    assert moved == stage.names
+    for name, weight in weights.items():
+        assert (weight.grad is None) == (name not in stage.names), name
+
+
+def test_round_0_is_the_plain_attention_model() -> None:
+    """The same weights as of attention under the same head: the bottleneck takes neither gradient nor chance."""
+    texts, config = make_texts(), training()
+    model, plain = make(), make()
+    plain.levels[0].pooling.deviation = plain.levels[0].pooling.mean  # it must not matter what they are
+    phase = schedule(config, 1)[0]
+    for one in (model, plain):
+        weights = {name: weight for name, weight in one.named_parameters() if "deviation" not in name}
+        stage = make_stages([phase], weights, config)[phase.name]
+        stage.enter(weights)
+        torch.manual_seed(0)
+        set_modes(phase, one)
+        for _ in range(4):
+            Step(one, TASK, config, stage.optimizer, phase)(collate(texts.indexed, 1, texts.labels))
+    for name, value in plain.state_dict().items():
+        if "deviation" not in name:
+            assert torch.equal(value, model.state_dict()[name]), name
+
+
+def test_without_beta_and_deviation_the_compressor_reaches_the_plain_loss() -> None:
+    model, texts = make(dropout=0.0), make_texts()
+    with torch.no_grad():
+        model.levels[0].pooling.deviation.out.weight.zero_()
+        model.levels[0].pooling.deviation.out.bias.fill_(-60)  # σ = softplus(−60) = 9e-27
+    config = training(epochs=60, phase_epochs=60, rounds=1, beta=0.0)
+    progress = train(model, TASK, texts, None, config, Silent())
+    last = {record["phase"]: record["loss"] for record in progress.history}
+    assert last["attention"] < 0.05
+    assert last["compressor"] < last["attention"] + 0.01
+
+
+def test_a_larger_beta_leaves_less_divergence() -> None:
+    """And at the largest, what is let through knows nothing."""
+    texts, left = make_texts(), []
+    for beta in (0.0, 0.1, 10.0):
+        progress = train(make(), TASK, texts, None, training(beta=beta, phase_epochs=20, rounds=1), Silent())
+        left.append(progress.history[-1]["terms"]["kl"])
+    assert left[0] > left[1] > left[2]
+    assert left[2] < 0.1
+
+
+def test_one_seed_gives_one_result() -> None:
+    assert same(trained(), trained())
+    assert not same(trained(), trained(training(seed=1)))
+
+
+# kept states
+
+
+@pytest.mark.parametrize("encoder", ["embedding", "cnn", "lstm"])
+@pytest.mark.parametrize("levels", [1, 2, 3])
+def test_kept_states_are_those_that_would_be_computed(levels: int, encoder: str) -> None:
+    model, texts = make(levels, encoder), make_texts(levels=levels)
+    kept = States(texts.indexed, levels)
+    assert kept.fill(model, texts.indexed)
+    rows = np.array([5, 39, 0, 17])  # 39 is empty
+    batch = kept.batch(rows, texts.labels[rows])
+    with torch.no_grad():
+        states, mask, pooled = model.eval().read(collate([texts.indexed[row] for row in rows], levels))[-1]
+        output = model(batch, states=kept.at(batch.ids))
+    assert torch.equal(batch.mask, mask)
+    torch.testing.assert_close(kept.at(batch.ids)[mask], states[mask], rtol=0, atol=1e-6)
+    assert (kept.at(batch.ids)[~mask] == 0).all()
+    torch.testing.assert_close(output.traces[-1].pooled.vector, pooled.vector, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("levels", [1, 2])
+def test_training_is_the_same_without_keeping_states(monkeypatch: pytest.MonkeyPatch, levels: int) -> None:
+    filled: list[int] = []
+    real = States.fill
+    monkeypatch.setattr(States, "fill", lambda self, *given: filled.append(1) or real(self, *given))
+    with_them = trained(levels=levels)
+    assert len(filled) == 2, "once a compressor's phase"
+    monkeypatch.setattr(loop, "keep_states", lambda *_: None)
+    without = trained(levels=levels)
+    assert len(filled) == 2
+    for name, value in with_them.items():
+        torch.testing.assert_close(value, without[name], rtol=0, atol=1e-6, msg=name)
+
+
+def test_too_many_states_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    notes: list[str] = []
+
+    class Listener(Silent):
+        def note(self, sentence: str) -> None:
+            notes.append(sentence)
+
+    with_them = trained()
+    monkeypatch.setattr(states, "MOST", {"cpu": 1000})
+    model, texts = make(), make_texts()
+    train(model, TASK, texts, None, training(), Listener())
+    assert notes == ["the encoder's states are too many to keep: they are computed at every step"], (
+        "and it is said once"
+    )
+    for name, value in with_them.items():
+        torch.testing.assert_close(value, model.state_dict()[name], rtol=0, atol=1e-6, msg=name)
+
+
+def test_ordinary_training_keeps_none() -> None:
+    """Not even where word vectors are frozen: what is dropped differs at every step."""
+    model = make(encoder="embedding", freeze_embeddings=True)
+    assert loop.keep_states(schedule(training(rounds=None), 1)[0], model, make_texts()) is None
+    assert loop.keep_states(schedule(training(), 1)[1], model, make_texts()) is None
+    assert loop.keep_states(schedule(training(), 1)[2], model, make_texts()) is not None
+
+
+# which round is kept
+
+
+def test_the_best_round_is_chosen_on_dev(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the compressor's epochs: round 0 and the learner's, better here, are not what was asked for."""
+    texts = make_texts()
+    for accuracies, best in (([0.9, 0.8, 0.99, 0.6, 0.99, 0.5], 4), ([0.9, 0.8, 0.99, 0.5, 0.99, 0.6], 6)):
+        model = make()
+        with monkeypatch.context() as patch:
+            scripted(patch, loop, accuracies)
+            progress = train(model, TASK, texts, texts, training(), Silent())
+        assert progress.best_epoch == best
+        assert progress.epoch == 6
+        assert [(record["round"], record["phase"]) for record in progress.history[1:4]] == [
+            (0, "attention"), (1, "learner"), (1, "compressor")
+        ]  # fmt: skip
+        # the learner of round 1 began with the best epoch of round 0, the first: as if there had been no other
+        assert same(trained(training(epochs=1, rounds=best // 2 - 1)), model.state_dict())
+
+
+def test_patience_ends_round_0_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts, config = make_texts(), training(epochs=10, patience=1, rounds=3)
+    with monkeypatch.context() as patch:
+        scripted(patch, loop, [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2])
+        progress = train(make(), TASK, texts, texts, config, Silent())
+    assert [record["round"] for record in progress.history] == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert progress.best_epoch == 4
+
+
+def test_without_dev_the_last_round_counts() -> None:
+    progress = train(make(), TASK, make_texts(), None, training(), Silent())
+    assert progress.best_epoch == progress.epoch == 6
+
+
+# fit
+
+
+def options(**given: Any) -> Config:
+    return Config().override({**SMALL, "encoder": "lstm", "pooling": "bottleneck", "rounds": 2, **given})
+
+
+def labelled(count: int = 60) -> list[Example]:
+    return [Example(one.text, "good" if int(one.label) > 2 else "bad", one.row) for one in reviews(count)]
+
+
+def test_both_heads_are_scored_in_every_round() -> None:
+    found = fit(options(), Parts(labelled())).metrics
+    assert found["best_round"] in (1, 2)
+    assert found["history"][found["best_epoch"] - 1]["round"] == found["best_round"]
+    assert [record["round"] for record in found["history"]] == [0, 0, 1, 1, 2, 2]
+    for record in found["history"]:
+        assert 0 <= record["heads"]["compressed"]["accuracy"] <= 1
+        assert 0 <= record["dev"]["accuracy"] <= 1
+        assert record["terms"]["kl"] >= 0
+    best = found["history"][found["best_epoch"] - 1]["dev"]
+    assert best["accuracy"] == found["dev"]["accuracy"], "the learner's head answers"
+
+
+def test_what_is_left_open_is_filled_in() -> None:
+    found = fit(options(rounds=None, epochs=1), Parts(labelled())).config.training
+    assert (found.beta, found.rounds, found.phase_epochs) == (0.1, 3, 1)
+
+
+KINDS: dict[str, dict[str, Any]] = {
+    "two levels": {"levels": 2, "pooling": "attention,bottleneck"},
+    "three levels": {"levels": 3, "pooling": "max,attention,bottleneck", "encoder": "embedding"},
+    "a regression": {"task": "regression"},
+    "five classes": {"task": "multiclass"},
+    "dot attention": {"attention": "dot", "encoder": "embedding"},
+    "frozen vectors": {"freeze_embeddings": True, "encoder": "bilstm"},
+    "bf16": {"bf16": True, "encoder": "cnn"},
+    "adagrad": {"optimizer": "adagrad", "clip": 0.5},
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_goes_with_everything(tmp_path: Path, kind: str) -> None:
+    from regard.models.folder import load, save
+
+    examples = list(reviews(60))
+    found = fit(options(**KINDS[kind]), Parts(examples))
+    assert found.metrics["epochs"] == 6
+    save(found, tmp_path)
+    texts = [example.text for example in examples[:8]]
+    np.testing.assert_allclose(load(tmp_path).answers(texts), found.answers(texts), atol=1e-6)
+
+
+def decided(count: int, seed: int) -> list[Example]:
+    """Texts that one of their words decides."""
+    chance, found = np.random.default_rng(seed), []
+    for number in range(count):
+        words = list(chance.choice(["the", "film", "was", "so", "and"], chance.integers(1, 9)))
+        words.insert(chance.integers(len(words) + 1), chance.choice([["poor", "sad"], ["fine", "great"]][number % 2]))
+        found.append(Example(" ".join(words), ("no", "yes")[number % 2], number + 1))
+    return found
+
+
+def test_seeds_learn_together_as_they_would_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """But for chance, which is taken out: ε = 0 and nothing dropped. Round 0 ends early, at each seed's own time."""
+    monkeypatch.setattr(bottleneck.torch, "randn_like", torch.zeros_like)
+    config = options(dropout=0.0, epochs=9, patience=1, encoder="cnn")
+    given, seeds = Parts(decided(60, 0), decided(30, 1), decided(30, 2)), (3, 8, 1)
+    found = [one for one in fit_stacked(config, given, seeds, Silent()) if isinstance(one, Trained)]
+    alone = [fit(config.override({"seed": seed}), given, Run()) for seed in seeds]
+    assert len({one.metrics["epochs"] for one in alone}) > 1, "else nothing is shown of their own times"
+    for one, other in zip(found, alone, strict=True):
+        for name in ("epochs", "best_epoch", "best_round"):
+            assert one.metrics[name] == other.metrics[name]
+        for ours, theirs in zip(one.metrics["history"], other.metrics["history"], strict=True):
+            assert (ours["round"], ours["phase"]) == (theirs["round"], theirs["phase"])
+            assert ours["loss"] == pytest.approx(theirs["loss"], abs=1e-4)
+            assert ours["terms"] == pytest.approx(theirs["terms"], abs=1e-4)
+            assert ours["heads"]["compressed"] == pytest.approx(theirs["heads"]["compressed"], abs=1e-3)
+        for name, weight in other.weights.items():
+            np.testing.assert_allclose(one.weights[name], weight, atol=2e-3, err_msg=name)
+
+
+def test_two_towers_have_no_rounds() -> None:
+    with pytest.raises(InputError, match="two towers have no rounds of training; any other is accepted"):
+        build_towers(Model(levels=3, pooling="attention,attention,bottleneck"), 5)
+
+
+def test_the_command_line_names_round_and_phase(regard: Regard, table: Path, tmp_path: Path) -> None:
+    said = regard("train", table, *TINY, "--pooling", "bottleneck", "--rounds", 3, "--out", tmp_path / "run")
+    assert said.code == 0, said.err
+    lines = [line for line in said.err.splitlines() if line.startswith("round")]
+    assert [line.partition(" · loss")[0] for line in lines] == [
+        "round 0/3 · attention · epoch  1/2",
+        "round 0/3 · attention · epoch  2/2",
+        *(f"round {number}/3 · {phase} · epoch  1/1" for number in (1, 2, 3) for phase in ("learner", "compressor")),
+    ]
+    assert "compressed 0." in lines[-1]
+    assert regard("explain", tmp_path / "run", "a fine film").code == 0
+
+
+def test_the_bar_names_round_and_phase() -> None:
+    """And its time left is the phase's own. Ordinary training has no such name."""
+    with Watch(Console(file=io.StringIO(), force_terminal=True)) as watch:
+        watch.begin(1, 4, 10)
+        assert watch.bar is not None
+        assert watch.bar.tasks[0].description == "epoch 1/4"
+        watch.enter("round 2/3 · compressor")
+        watch.begin(2, 5, 10)
+        assert watch.bar.tasks[0].description == "round 2/3 · compressor · epoch 2/5"
+        assert (watch.bar.tasks[0].completed, watch.bar.tasks[0].total) == (10, 50)
+
+
+gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+
+
+@gpu
+@pytest.mark.parametrize("levels", [1, 2])
+@pytest.mark.parametrize("kept", [True, False])
+def test_on_a_gpu_graphs_and_plain_steps_give_the_same_weights(
+    monkeypatch: pytest.MonkeyPatch, levels: int, kept: bool
+) -> None:
+    found, taken = [], []
+    for plain in (False, True):
+        with monkeypatch.context() as patch:
+
+            def make_step(step: Step, plain: bool = plain) -> GraphedStep:
+                taken.append(GraphedStep(step))
+                taken[-1].plain = plain or step.levels > 1
+                return taken[-1]
+
+            patch.setattr(loop, "make_step", make_step)
+            if not kept:
+                patch.setattr(loop, "keep_states", lambda *_: None)
+            model, texts = make(levels).cuda(), make_texts(200, levels)
+            train(model, TASK, texts, None, training(rounds=3, phase_epochs=2), Silent())
+            found.append(model.state_dict())
+    captured = [bool(one.graphs) for one in taken]  # one object a kind of phase: attention, learner, compressor
+    assert captured == [levels == 1, levels == 1, levels == 1 or kept, False, False, False]
+    for name, value in found[0].items():
+        torch.testing.assert_close(value, found[1][name], rtol=1e-4, atol=1e-5, msg=name)
+
+
+BAD = [
+    (("--beta", "-1"), "beta = -1.0: 0 or more is accepted"),
+    (("--beta", "inf"), "beta = inf: 0 or more is accepted"),
+    (("--rounds", "0"), "rounds = 0: 1 or more is accepted"),
+    (("--phase-epochs", "0"), "phase_epochs = 0: 1 or more is accepted"),
+    (("--pooling", "attention", "--rounds", "3"), "rounds = 3 needs pooling = 'bottleneck' on the highest level"),
+    (("--pooling", "max", "--beta", "0.1"), "beta = 0.1 needs pooling = 'bottleneck' on the highest level"),
+    (("--levels", "2"), "stands on the highest level only; 'attention,bottleneck' is accepted"),
+    (("--levels", "2", "--pooling", "bottleneck,attention"), "'attention,bottleneck' is accepted"),
+    (("--engine", "sparse"), "engine = 'sparse': it reads encoder"),
+]
+
+
+@pytest.mark.parametrize(("words", "sentence"), BAD)
+def test_what_cannot_be_is_refused_in_one_sentence(
+    regard: Regard, table: Path, tmp_path: Path, words: tuple[str, ...], sentence: str
+) -> None:
+    said = regard("train", table, "--pooling", "bottleneck", *words, "--out", tmp_path / "run")
+    assert said.code == 2
+    assert sentence in said.complaint
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,127 @@
+"""Phases as data: what each lets learn, in which order they come, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from regard.config import Model, Training
+from regard.errors import InputError
+from regard.models.build import build
+from regard.models.classifier import Classifier
+from regard.training.schedule import Phase, schedule
+from regard.training.stage import allow, make_stages, set_modes
+
+PLAIN = Training(optimizer="adam", lr=0.01, epochs=7, patience=2, batch_size=4)
+ROUNDS = Training(**{**vars(PLAIN), "rounds": 2, "beta": 0.3, "phase_epochs": 4})
+
+
+def make(levels: int = 1, **options: Any) -> Classifier:
+    pooling = ",".join(["attention"] * (levels - 1) + ["bottleneck"])
+    given = {"pooling": pooling, "encoder": "lstm", "embedding": 4, "hidden": 4, "query": 4, **options}
+    return build(Model(levels=levels, **given), 6, 1, dropout=0.5)
+
+
+def learned(phase: Phase, model: Classifier) -> set[str]:
+    return {name for name, _ in model.named_parameters() if phase.learns(name)}
+
+
+def test_ordinary_training_is_one_phase_of_everything() -> None:
+    (phase,) = schedule(Training(**{**vars(PLAIN), "vtw": 0.5}), 1)
+    assert (phase.epochs, phase.patience, phase.terms["vtw"], phase.lr) == (7, 2, 0.5, 1.0)
+    assert (phase.title, phase.facts, phase.head) == ("", {}, "label")
+    model = make()
+    assert learned(phase, model) == set(dict(model.named_parameters()))
+
+
+def test_rounds_follow_the_plain_model() -> None:
+    phases = schedule(ROUNDS, 1)
+    assert [phase.title for phase in phases] == [
+        "round 0/2 · attention",
+        "round 1/2 · learner",
+        "round 1/2 · compressor",
+        "round 2/2 · learner",
+        "round 2/2 · compressor",
+    ]
+    assert [(phase.epochs, phase.patience) for phase in phases] == [(7, 2)] + [(4, 0)] * 4
+    assert [phase.head for phase in phases] == ["label", "label", "compressed", "label", "compressed"]
+    assert [dict(phase.terms) for phase in phases] == [{}, {}, {"kl": 0.3}, {}, {"kl": 0.3}]
+    assert [phase.afresh for phase in phases] == [False, True, False, False, False]
+    assert [phase.counts for phase in phases] == [True, False, True, False, True]
+    assert phases[3].facts == {"round": 2, "phase": "learner"}
+
+
+@pytest.mark.parametrize("levels", [1, 2, 3])
+def test_learner_and_compressor_share_the_weights_out(levels: int) -> None:
+    """Every weight is learned by one of them, none by both; the plain model learns all but the bottleneck."""
+    model = make(levels)
+    start, learner, compressor = (learned(phase, model) for phase in schedule(ROUNDS, levels)[:3])
+    names = set(dict(model.named_parameters()))
+    top = f"levels.{levels - 1}.pooling."
+    assert compressor == {name for name in names if name.startswith((top, "other_heads."))}
+    assert learner == names - compressor
+    attention = {name for name in names if name.startswith(f"{top}scorer.")}
+    assert start == learner | attention
+    assert {"embedding.weight", "head.out.weight", "levels.0.encoder.forwards.weight_ih_l0"} < learner
+    if levels > 1:
+        assert "levels.0.pooling.scorer.query" in learner, "attention below the top is part of what the top reads"
+
+
+def test_only_what_learns_is_in_training_mode() -> None:
+    """So a frozen encoder drops nothing: neither inside it, nor at the word vectors, nor at its states."""
+    model = make()
+    _, learner, compressor = schedule(ROUNDS, 1)[:3]
+    set_modes(compressor, model)
+    training = {name for name, module in model.named_modules() if module.training}
+    assert training == {
+        name for name in dict(model.named_modules()) if f"{name}.".startswith(("levels.0.pooling.", "other_heads."))
+    }
+    set_modes(learner, model)
+    assert {name for name, module in model.named_modules() if not module.training} == training
+    set_modes(schedule(PLAIN, 1)[0], model)
+    assert all(module.training for module in model.modules())
+
+
+def test_what_may_not_learn_to_begin_with_never_does() -> None:
+    model = make(freeze_embeddings=True)
+    weights = dict(model.named_parameters())
+    stages = make_stages(schedule(ROUNDS, 1), weights, ROUNDS)
+    assert stages.keys() == {"attention", "learner", "compressor"}
+    for stage in stages.values():
+        assert "embedding.weight" not in stage.names
+        stage.enter(weights)
+        assert {name for name, weight in weights.items() if weight.requires_grad} == stage.names
+        held = [weight for group in stage.optimizer.param_groups for weight in group["params"]]
+        assert {id(weight) for weight in held} == {id(weights[name]) for name in stage.names}
+
+
+def test_gradients_of_another_phase_are_gone() -> None:
+    weight = torch.ones(2, requires_grad=True)
+    weight.grad = torch.ones(2)
+    allow({"w": weight}, [])
+    assert weight.grad is None
+    assert not weight.requires_grad
+
+
+def test_the_rate_of_a_phase_is_a_factor() -> None:
+    weights = dict(make().named_parameters())
+    (stage,) = make_stages([Phase("slow", lr=0.1)], weights, PLAIN).values()
+    assert stage.optimizer.param_groups[0]["lr"] == pytest.approx(0.001)
+
+
+@pytest.mark.parametrize(
+    "phase", [Phase("idle", trains=("nothing.*",)), Phase("idle", freezes=("*",)), Phase("idle", trains=())]
+)
+def test_a_phase_that_trains_nothing_is_refused(phase: Phase) -> None:
+    with pytest.raises(
+        InputError, match=r"the phase 'idle' trains nothing: trains = .* leaves no weight that may learn"
+    ):
+        make_stages([phase], dict(make().named_parameters()), PLAIN)
+
+
+def test_a_phase_of_frozen_weights_is_refused_too() -> None:
+    weights = dict(make(freeze_embeddings=True).named_parameters())
+    with pytest.raises(InputError, match="trains nothing"):
+        make_stages([Phase("idle", trains=("embedding.*",))], weights, PLAIN)
