@@ -1,0 +1,74 @@
+"""Scores from slopes: how what is explained changes with a word's vector, at the text itself. One pass there and back.
+
+    gradient                 ‖∂f/∂e_i‖ (Simonyan et al. 2014), no sign
+    gradient_times_input     e_i · ∂f/∂e_i (Shrikumar et al. 2016)
+
+f is the target's logit, or the number that a regression gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.explain.found import Found
+from regard.explain.reading import Ints, Reading, batches, to_words
+from regard.explain.targets import explained, settled
+from regard.models.trained import Trained
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from regard.values import Batch
+
+Doubles = NDArray[np.float64]
+
+
+def gradient(trained: Trained, readings: Sequence[Reading], targets: Ints) -> list[Found]:
+    return sloped(trained, readings, targets, lambda slope, embedded: slope.norm(dim=-1))
+
+
+def gradient_times_input(trained: Trained, readings: Sequence[Reading], targets: Ints) -> list[Found]:
+    return sloped(trained, readings, targets, lambda slope, embedded: (slope * embedded).sum(-1))
+
+
+def sloped(
+    trained: Trained, readings: Sequence[Reading], targets: Ints, measure: Callable[[Tensor, Tensor], Tensor]
+) -> list[Found]:
+    found: dict[int, Found] = {}
+    for rows, batch in batches(trained, readings):
+        embedded = vectors(trained, batch)
+        slope, logits, chosen = slopes(trained, batch, embedded, targets[rows])
+        scores = measure(slope, embedded).double().cpu().numpy()
+        mask = batch.mask.cpu().numpy()
+        for place, row in enumerate(rows):
+            own = to_words(readings[row], scores[place][mask[place]])
+            found[row] = Found(own, logits[place], int(chosen[place]), forward=1, backward=1)
+    return [found[row] for row in range(len(readings))]
+
+
+def vectors(trained: Trained, batch: Batch) -> Tensor:
+    """(B, …, W, E)"""
+    import torch
+
+    with torch.no_grad():
+        found: Tensor = trained.model.embedding(batch.ids)
+    return found
+
+
+def slopes(trained: Trained, batch: Batch, embedded: Tensor, targets: Ints) -> tuple[Tensor, Doubles, Ints]:
+    """∂f/∂e at these vectors, shaped like them; the logits there (B, C), and the targets, all of them settled."""
+    import torch
+
+    # cuDNN refuses the way back through an RNN that is not in training
+    with torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
+        leaf = embedded.detach().requires_grad_()
+        logits = trained.model(batch, leaf).logits  # (B, C)
+        known = logits.detach().double().cpu().numpy()
+        chosen = settled(trained.task, known, targets)
+        value = explained(trained.task, logits, torch.from_numpy(chosen).to(logits.device))  # (B,)
+        (slope,) = torch.autograd.grad(value.sum(), leaf, materialize_grads=True)
+    return slope, known, chosen

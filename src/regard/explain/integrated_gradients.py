@@ -1,0 +1,80 @@
+"""Integrated gradients (Sundararajan et al. 2017): slopes summed along the straight way from zero vectors to the text.
+
+    IG_i = e_i · ∫₀¹ ∂f/∂e_i (t e) dt
+
+The start has zeros, as padding has, in the place of every word, and as many of them. The integral is taken at the nodes of
+Gauss and Legendre. The scores of a text should sum to f(text) − f(start); by how much they miss it is kept with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.errors import InputError
+from regard.explain.found import Found
+from regard.explain.gradients import slopes, vectors
+from regard.explain.reading import Ints, Reading, batches, to_words
+from regard.explain.targets import explained, settled
+from regard.models.trained import Trained
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from regard.values import Batch
+
+Doubles = NDArray[np.float64]
+ROWS = 256  # points of all texts together that are read at a time
+PLACES = 1 << 15  # and their padded words, at most
+
+
+def integrated_gradients(
+    trained: Trained, readings: Sequence[Reading], targets: Ints, *, steps: int = 20
+) -> list[Found]:
+    """`facts`: steps, convergence (what the scores sum to beyond what they should), start (f there) and value (f here)."""
+    import torch
+
+    if not isinstance(steps, int) or steps < 1:
+        raise InputError(f"steps = {steps!r}: a whole number above 0 is accepted")
+    found: dict[int, Found] = {}
+    for rows, batch in batches(trained, readings):
+        embedded = vectors(trained, batch)
+        with torch.inference_mode():
+            here = trained.model(batch, embedded).logits.double().cpu().numpy()
+            there = trained.model(batch, torch.zeros_like(embedded)).logits.double().cpu().numpy()
+        chosen = settled(trained.task, here, targets[rows])
+        total = (integral(trained, batch, embedded, chosen, steps) * embedded).sum(-1).double().cpu().numpy()
+        value, start = explained(trained.task, here, chosen), explained(trained.task, there, chosen)
+        mask = batch.mask.cpu().numpy()
+        for place, row in enumerate(rows):
+            own = total[place][mask[place]]
+            missed = float(own.sum() - (value[place] - start[place]))
+            facts = {
+                "steps": steps,
+                "convergence": missed,
+                "start": float(start[place]),
+                "value": float(value[place]),
+            }
+            scores = to_words(readings[row], own)
+            found[row] = Found(scores, here[place], int(chosen[place]), steps + 2, steps, facts)
+    return [found[row] for row in range(len(readings))]
+
+
+def integral(trained: Trained, batch: Batch, embedded: Tensor, targets: Ints, steps: int) -> Tensor:
+    """∫₀¹ ∂f/∂e (t e) dt, shaped like the vectors. As many points at a time as make up a good batch."""
+    import torch
+
+    nodes, weights = np.polynomial.legendre.leggauss(steps)
+    points, shares = ((nodes + 1) / 2).tolist(), (weights / 2).tolist()
+    together = max(1, min(ROWS // len(embedded), PLACES // batch.ids.numel()))
+    total = torch.zeros_like(embedded)
+    for low in range(0, steps, together):
+        here = points[low : low + together]
+        repeated = batch._replace(ids=torch.cat([batch.ids] * len(here)), mask=torch.cat([batch.mask] * len(here)))
+        slope, _, _ = slopes(trained, repeated, torch.cat([embedded * t for t in here]), np.tile(targets, len(here)))
+        for share, part in zip(shares[low:], slope.chunk(len(here)), strict=False):
+            total += share * part
+    return total

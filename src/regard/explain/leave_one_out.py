@@ -1,0 +1,71 @@
+"""Leave-one-out: by how much what is explained falls when a word had never been written; also each sentence and part.
+
+One pass for every word. `facts["probability"]` has the falls of the target's probability, (words,).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.data.tokenizer import Indexed
+from regard.errors import InputError
+from regard.explain.erasure import all_but, left
+from regard.explain.found import Found
+from regard.explain.reading import Ints, Reading, logits_of
+from regard.explain.targets import explained, probability, settled
+from regard.models.tasks import Classes
+from regard.models.trained import Trained
+
+MOST_WORDS = 5000  # of a text; each means another pass over all the others
+CHUNK = 256  # versions of a text that are made at a time
+
+
+def leave_one_out(trained: Trained, readings: Sequence[Reading], targets: Ints) -> list[Found]:
+    for place, reading in enumerate(readings, 1):
+        if reading.words > MOST_WORDS:
+            raise InputError(
+                f"leave_one_out, text {place}: {reading.words} words would take as many passes over the whole text; "
+                f"up to {MOST_WORDS} are accepted"
+            )
+    task = trained.task
+    groups = [erased(reading) for reading in readings]
+    logits = logits_of(trained, versions(trained, readings, groups))
+    found, low = [], 0
+    for reading, own, target in zip(readings, groups, targets, strict=True):
+        high = low + 1 + len(own)
+        chosen = np.repeat(settled(task, logits[low : low + 1], np.array([target])), high - low)
+        values = explained(task, logits[low:high], chosen)
+        falls = values[0] - values[1:]
+        facts = {}
+        if isinstance(task, Classes):
+            likely = probability(task, logits[low:high], chosen)
+            facts["probability"] = (likely[0] - likely[1:])[: reading.words]
+        ends = np.cumsum([reading.words, *map(len, reading.outline.shape)])[:-1]
+        scores, *above = np.split(falls, ends)
+        found.append(Found(scores, logits[low], int(chosen[0]), high - low, facts=facts, above=tuple(above)))
+        low = high
+    return found
+
+
+def erased(reading: Reading) -> list[NDArray[np.int64]]:
+    """The places of what is left out together: each word, then each sentence's words, then each part's."""
+    places = [np.array([place]) for place in range(reading.words)]
+    groups, found = places, list(places)
+    for counts in reading.outline.shape:
+        ends = np.cumsum(counts)
+        groups = [np.concatenate(groups[end - count : end]) for end, count in zip(ends, counts, strict=True)]
+        found += groups
+    return found
+
+
+def versions(
+    trained: Trained, readings: Sequence[Reading], groups: Sequence[Sequence[NDArray[np.int64]]]
+) -> Iterator[Indexed]:
+    """Each text, and behind it the text without each of its groups."""
+    for reading, own in zip(readings, groups, strict=True):
+        yield reading.indexed
+        for low in range(0, len(own), CHUNK):
+            yield from left(trained, reading, all_but(own[low : low + CHUNK], reading.words))

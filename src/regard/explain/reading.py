@@ -1,0 +1,95 @@
+"""Texts as a model reads them: ids side by side, and for each of them the words of the text that it covers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.data.tokenizer import Indexed, Outline, Units
+from regard.data.wordpieces import WordPieces
+from regard.models.trained import BATCH, Trained, outputs, to_device
+
+if TYPE_CHECKING:
+    from regard.values import Batch
+
+Doubles = NDArray[np.float64]
+Ints = NDArray[np.int64]
+HELD = 1 << 21  # ids of texts without some of their words that are held at a time
+
+
+class Reading(NamedTuple):
+    """A text, where its words stand, and the units that the model looks at: words, pairs of them, pieces of them."""
+
+    text: str
+    outline: Outline
+    indexed: Indexed
+    first: Ints  # (units,) the first word of the text that a unit covers
+    last: Ints  # (units,) the last one
+
+    @property
+    def words(self) -> int:
+        return len(self.outline.words)
+
+
+def read(trained: Trained, texts: Sequence[str]) -> list[Reading]:
+    tokenizer = trained.tokenizer
+    if isinstance(tokenizer, WordPieces) or not tokenizer.has_units:
+        indexed = [tokenizer.encode(text) for text in texts]
+    else:
+        indexed = each(tokenizer.encode_all(texts))
+    found = []
+    for text, own in zip(texts, indexed, strict=True):
+        words = np.arange(len(own.ids))
+        first, last = (words, words) if own.covers is None else own.covers.T.astype(np.int64)
+        found.append(Reading(text, tokenizer.outline(text), own, first, last))
+    return found
+
+
+def each(units: Units) -> list[Indexed]:
+    """The texts one by one."""
+    covers = np.stack((units.first, units.last), 1)
+    return [Indexed(units.ids[low:high], (), covers[low:high]) for low, high in pairwise(units.offsets.tolist())]
+
+
+def to_words(reading: Reading, scores: Doubles) -> Doubles:
+    """Scores of the units as scores of the words: what a unit has goes in equal parts to the words that it covers."""
+    widths = reading.last - reading.first + 1
+    before = np.cumsum(widths) - widths
+    words = np.arange(int(widths.sum())) + np.repeat(reading.first - before, widths)
+    return np.asarray(np.bincount(words, np.repeat(scores / widths, widths), reading.words), dtype=np.float64)
+
+
+def batches(trained: Trained, readings: Sequence[Reading]) -> Iterator[tuple[Ints, Batch]]:
+    """Every text once, texts of like length together: (row numbers, batch on the model's device)."""
+    from regard.data.collate import collate, in_order
+
+    model = trained.model.eval()
+    device, levels = model.embedding.weight.device, len(model.levels)
+    texts = [reading.indexed for reading in readings]
+    for rows in in_order(texts, BATCH):
+        yield rows, to_device(collate([texts[row] for row in rows], levels), device)
+
+
+def logits_of(trained: Trained, texts: Iterable[Indexed]) -> Doubles:
+    """(texts, C), in their order; they are asked for a part at a time, so that there may be very many."""
+    found = [np.zeros((0, trained.task.out_dim))]
+    held: list[Indexed] = []
+    size = 0
+    for text in texts:
+        held.append(text)
+        size += len(text.ids) + 1
+        if size > HELD:
+            found.append(answered(trained, held))
+            held, size = [], 0
+    return np.concatenate([*found, answered(trained, held)])
+
+
+def answered(trained: Trained, texts: Sequence[Indexed]) -> Doubles:
+    found = np.empty((len(texts), trained.task.out_dim))
+    for rows, _, output in outputs(trained.model, texts):
+        found[rows] = output.logits.double().cpu().numpy()
+    return found

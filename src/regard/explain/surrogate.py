@@ -1,0 +1,113 @@
+"""A linear model in the place of the real one, around one text (LIME, Ribeiro et al. 2016, with its choices for text).
+
+Versions of the text are drawn: how many words go, evenly from one to all; then which ones. The model answers each. A ridge
+regression on which words are there, weighted by how near a version is to the text, gives each word its coefficient:
+
+    π(z) = exp(−d(z)² / (2 width²)),   d(z) = 1 − √(share of words kept), the cosine distance,   width = 0.25
+
+as LIME's √exp(−d²/width²). Unlike LIME a word that stands twice is two words, as for every other explainer here.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.data.tokenizer import Indexed
+from regard.errors import InputError
+from regard.explain.erasure import left
+from regard.explain.found import Found
+from regard.explain.reading import Ints, Reading, logits_of
+from regard.explain.targets import explained, probability, settled
+from regard.models.tasks import Classes
+from regard.models.trained import Trained
+
+Doubles = NDArray[np.float64]
+WIDTH = 0.25
+CHUNK = 256  # versions of a text that are made at a time
+
+
+def surrogate(
+    trained: Trained,
+    readings: Sequence[Reading],
+    targets: Ints,
+    *,
+    samples: int = 500,
+    ridge: float = 1.0,
+    of: Literal["logit", "probability"] = "logit",
+    seed: int = 0,
+) -> list[Found]:
+    """`samples` versions, the whole text among them. `facts`: samples, width, ridge, of, r2 (weighted, of the regression)."""
+    if not isinstance(samples, int) or samples < 2:
+        raise InputError(f"samples = {samples!r}: a whole number above 1 is accepted")
+    if not 0 < ridge < float("inf"):
+        raise InputError(f"ridge = {ridge}: a number above 0 is accepted")
+    if of not in ("logit", "probability"):
+        raise InputError(f"of = {of!r}: accepted are logit, probability")
+    task = trained.task
+    counts = [samples if reading.words else 1 for reading in readings]
+    logits = logits_of(trained, versions(trained, readings, counts, seed))
+    found, low = [], 0
+    for reading, target, count in zip(readings, targets, counts, strict=True):
+        own = logits[low : low + count]
+        chosen = np.repeat(settled(task, own[:1], np.array([target])), count)
+        likely = of == "probability" and isinstance(task, Classes)
+        values = probability(task, own, chosen) if likely else explained(task, own, chosen)
+        fitted = regression(draw(reading, count, seed), values, ridge)
+        facts = {"samples": count, "width": WIDTH, "ridge": ridge, "of": of, "r2": fitted.r2}
+        found.append(Found(fitted.coefficients, own[0], int(chosen[0]), count, facts=facts))
+        low += count
+    return found
+
+
+def draw(reading: Reading, samples: int, seed: int) -> NDArray[np.bool_]:
+    """(samples, words), True where a word stays; the first has all. A text has its own draws, whatever stands around it."""
+    words = reading.words
+    kept = np.ones((samples, words), dtype=bool)
+    if words:
+        own = zlib.crc32(reading.text.encode("utf-8", "surrogatepass"))
+        chance = np.random.default_rng((seed, own))
+        gone = chance.integers(1, words + 1, samples - 1)
+        order = chance.permuted(np.broadcast_to(np.arange(words), (samples - 1, words)), axis=1)
+        kept[1:] = order >= gone[:, None]
+    return kept
+
+
+def versions(trained: Trained, readings: Sequence[Reading], counts: Sequence[int], seed: int) -> Iterator[Indexed]:
+    for reading, count in zip(readings, counts, strict=True):
+        yield reading.indexed
+        kept = draw(reading, count, seed)[1:]
+        for low in range(0, len(kept), CHUNK):
+            yield from left(trained, reading, kept[low : low + CHUNK])
+
+
+class Fitted(NamedTuple):
+    coefficients: Doubles  # (words,)
+    r2: float  # 1 where nothing varies
+
+
+def regression(kept: NDArray[np.bool_], values: Doubles, ridge: float) -> Fitted:
+    """Σ π (y − b − x·w)² + ridge ‖w‖² at its least; b is free."""
+    weights = nearness(kept)
+    share = weights / weights.sum()
+    x, y = kept.astype(np.float64), values - share @ values
+    x -= share @ x
+    root = np.sqrt(weights)
+    a, b = x * root[:, None], y * root
+    if a.shape[1] <= len(a):
+        found = np.linalg.solve(a.T @ a + ridge * np.eye(a.shape[1]), a.T @ b)
+    else:  # more words than versions: the same solution from the smaller side
+        found = a.T @ np.linalg.solve(a @ a.T + ridge * np.eye(len(a)), b)
+    missed, total = float(np.square(b - a @ found).sum()), float(np.square(b).sum())
+    return Fitted(found, 1 - missed / total if total > 0 else 1.0)
+
+
+def nearness(kept: NDArray[np.bool_]) -> Doubles:
+    """π, (versions,)"""
+    words = kept.shape[1]
+    distance = 1 - np.sqrt(kept.sum(1) / words) if words else np.zeros(len(kept))
+    return np.asarray(np.exp(-np.square(distance / WIDTH) / 2))

@@ -1,0 +1,72 @@
+"""What scores are about: a class, the predicted one where none is named, or the number that a regression gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.errors import InputError
+from regard.models.tasks import Binary, Classes, Regression, Task
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Doubles = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Values = TypeVar("Values", "NDArray[np.float64]", "Tensor")
+PREDICTED = -1  # the number that stands for "whichever class the model decides for"
+
+Target = str | int | None  # a class by its name or by its number; None: the predicted one
+
+
+def numbers(task: Task, targets: Sequence[Target] | Target, texts: int) -> Ints:
+    """(texts,) the number of each text's class, PREDICTED where it is left open. One target stands for all texts."""
+    if targets is None or isinstance(targets, (str, int)):
+        targets = [targets] * texts
+    if len(targets) != texts:
+        raise InputError(f"targets: {len(targets)} for {texts} texts; one a text, or one for all, is accepted")
+    return np.array([number(task, target) for target in targets], dtype=np.int64)
+
+
+def number(task: Task, target: Target) -> int:
+    if target is None:
+        return PREDICTED
+    if not isinstance(task, Classes):
+        raise InputError(f"targets: {target!r} is given, but the model answers with a number; None is accepted")
+    if isinstance(target, str):
+        return int(task.encode(target, "targets"))
+    if isinstance(target, bool) or not 0 <= target < len(task.classes):
+        raise InputError(
+            f"targets: there is no class number {target!r}; 0 to {len(task.classes) - 1}, or a class's name, is accepted"
+        )
+    return int(target)
+
+
+def settled(task: Task, logits: Doubles, targets: Ints) -> Ints:
+    """With the predicted class where the target was left open."""
+    if isinstance(task, Regression):
+        return np.zeros_like(targets)
+    return np.where(targets == PREDICTED, task.answers(logits).argmax(1), targets)
+
+
+def explained(task: Task, logits: Values, targets: Any) -> Values:
+    """The one number of each text that scores are about: its target's logit, or the value in the user's unit.
+
+    (B, C), (B,) -> (B,), both of NumPy or both of PyTorch.
+
+    Two classes have one logit between them; it speaks for the second class and against the first.
+    """
+    if isinstance(task, Regression):
+        return logits[:, 0] * task.scale + task.mean
+    if isinstance(task, Binary):
+        signed: Values = logits[:, 0] * (2.0 * targets - 1)
+        return signed
+    return logits[range(len(logits)), targets]
+
+
+def probability(task: Task, logits: Doubles, targets: Ints) -> Doubles:
+    """Of the target."""
+    return np.asarray(task.answers(logits)[np.arange(len(logits)), targets])
