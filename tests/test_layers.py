@@ -29,15 +29,17 @@ LAYERS = {
     "report": 5,
     "training": 6,  # above `analysis`, which rides along and helps to choose λ
     "runs": 7,
+    "audit": 7,
     "estimators": 7,
     "demo": 8,
     "arguments": 8,
     "reproduce": 8,
+    "serve": 8,
     "cli": 9,
 }
 # `report` stands high so that few may use it, but it looks at records only: no tensors
 ONLY = {"report": {"errors", "records", "files", "report"}}
-NO_TORCH = {"errors", "records", "files", "recording", "config", "report", "arguments", "cli"}
+NO_TORCH = {"errors", "records", "files", "recording", "config", "report", "arguments", "serve", "cli"}
 
 
 def room(path: Path) -> str:

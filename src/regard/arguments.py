@@ -79,6 +79,22 @@ def add_reading(parser: Parser) -> None:
     parser.add_argument("--device", default="auto", help="cpu, cuda or auto")
 
 
+def add_auditing(parser: Parser) -> None:
+    parser.add_argument(
+        "--data", metavar="FILE", required=True, help="texts, with labels or without, or a named corpus (its test part)"
+    )
+    parser.add_argument("--out", type=Path, metavar="DIR", help="where audit.json goes (default: RUN/audit)")
+    parser.add_argument(
+        "--explainers", nargs="+", metavar="NAME", help="what attention is held against (default: six of them)"
+    )
+    parser.add_argument(
+        "--limit", type=int, default=1000, metavar="N", help="audit N texts, drawn by chance (default: 1000)"
+    )
+    parser.add_argument("--quick", action="store_true", help="leave out the diagnostics that train models again")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="where chance starts (default: 0)")
+    parser.add_argument("--json", action="store_true", help="print the JSON instead of tables, and write nothing")
+
+
 def add_reproducing(parser: Parser) -> None:
     parser.add_argument("table", metavar="PAPER/TABLE", nargs="?", help="its name, or its TOML file")
     parser.add_argument("--list", action="store_true", help="what there is, what it needs and what it cost")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from regard import __version__
-from regard.arguments import Parser, add_options, add_reading, add_reproducing, complain, flag
+from regard.arguments import Parser, add_auditing, add_options, add_reading, add_reproducing, complain, flag
 from regard.config import Config, options, read_config
 from regard.errors import InputError
 
@@ -23,6 +23,7 @@ if typing.TYPE_CHECKING:
 
 
 A_RUN = "the folder that `regard train` wrote"
+PORT = 8642
 LARGE = 1 << 26  # bytes of a file that is answered while it is read
 
 
@@ -133,6 +134,21 @@ def make_parser() -> Parser:
     )
     analyse.add_argument("--json", action="store_true", help="print the JSON instead of tables, and write nothing")
     add_reading(analyse)
+
+    serve = command("serve", run_serve, "open a page on this machine to type texts into, and a JSON API")
+    serve.add_argument("folders", metavar="RUN", nargs="+", help=f"{A_RUN}; two are shown side by side")
+    serve.add_argument(
+        "--port", type=int, default=PORT, metavar="N", help=f"where it listens; 0: any free one (default: {PORT})"
+    )
+    serve.add_argument("--open", action="store_true", help="open a browser there")
+    serve.add_argument("--device", default="auto", help="cpu, cuda or auto")
+
+    audit = command(
+        "audit", run_audit, "say what a trained model's attention may be read as on texts, and what it may not"
+    )
+    audit.add_argument("folder", metavar="RUN", help=A_RUN)
+    add_auditing(audit)
+    add_reading(audit)
 
     demo = command("demo", run_demo, "train on the corpus that comes with regard, and show what it learned")
     demo.add_argument(
@@ -349,6 +365,52 @@ def run_analyse(arguments: argparse.Namespace) -> None:
 
     print_analysis(found, Console())
     print(f"open {write_analysis(found, arguments.out or Path(arguments.folder) / 'analysis')}")
+
+
+def run_serve(arguments: argparse.Namespace) -> None:
+    from regard.serve.serve import serve
+
+    def load(folder: str) -> Trained:
+        arguments.folder = folder
+        return load_model(arguments)
+
+    serve(arguments.folders, load, arguments.port, arguments.open)
+
+
+def run_audit(arguments: argparse.Namespace) -> None:
+    from regard.audit.audit_run import Wish, audit_run, check_run, check_wish
+    from regard.audit.given_weights import poolings
+    from regard.audit.writing import as_json, write_audit
+    from regard.files import check_place
+    from regard.report.progress import Watch
+
+    trained = load_model(arguments)
+    wish = Wish(
+        arguments.explainers, arguments.limit, arguments.quick, arguments.seed, arguments.folder, arguments.data
+    )
+    try:
+        check_run(trained)
+    except InputError as error:
+        raise InputError(f"{arguments.folder}: {error}") from None
+    check_wish(wish, poolings(trained))
+    out = arguments.out or Path(arguments.folder) / "audit"
+    if not arguments.json:
+        check_place(out)
+    data = trained.config.data
+    # the columns that training used are the ones to look for, where they are not said again
+    arguments.text, arguments.label = arguments.text or data.text, arguments.label or data.label
+    corpus = read_source(arguments, arguments.data)
+    with Watch() as recorder:
+        found = audit_run(trained, corpus.examples, wish, recorder)
+    if arguments.json:
+        print(as_json(found))
+        return
+    from rich.console import Console
+
+    from regard.audit.table import print_audit
+
+    print_audit(found, Console())
+    print(f"all of it is in {write_audit(found, out)}")
 
 
 def run_demo(arguments: argparse.Namespace) -> None:

@@ -1,0 +1,1 @@
+"""Is attention explanation, for this model on these texts? What needs explainers, measures and training together."""

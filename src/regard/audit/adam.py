@@ -1,0 +1,37 @@
+"""Adam for small models over many words: of the word vectors, only those that a batch holds are stepped.
+
+A flat model may have a vector for every pair of words; to step all of them at every batch would take nearly all the time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+LONGEST = 5.0  # gradient of all but the word vectors
+
+
+class Adam:
+    """Steps what learns in a module, whose `embedding` it turns into one with sparse gradients."""
+
+    def __init__(self, module: nn.Module, embedding: nn.Embedding, rate: float) -> None:
+        from torch import optim
+
+        learnable = [weight for weight in module.parameters() if weight.requires_grad]
+        self.dense = [weight for weight in learnable if weight is not embedding.weight]
+        self.optimizers: list[optim.Optimizer] = [optim.Adam(self.dense, lr=rate)]
+        if embedding.weight.requires_grad:
+            embedding.sparse = True
+            self.optimizers.append(optim.SparseAdam([embedding.weight], lr=rate))
+
+    def step(self, loss: Tensor) -> None:
+        from torch.nn.utils import clip_grad_norm_
+
+        for optimizer in self.optimizers:
+            optimizer.zero_grad()
+        loss.backward()
+        clip_grad_norm_(self.dense, LONGEST)
+        for optimizer in self.optimizers:
+            optimizer.step()

@@ -1,0 +1,210 @@
+"""Adversarial weights (Jain & Wallace 2019, §4.2.2): the attention farthest from the model's that keeps the answer.
+
+    maximise JSD(α', α)   over weights α'   with TVD(answer(α'), answer(α)) ≤ ε = 0.01
+
+Of two classes and an answer that is linear in the weights, this is solved exactly: JSD is convex in α', and so largest at
+a corner of the set allowed, which is the simplex between two parallel planes; a corner has weight on one place, or on two
+with the answer at an edge. Otherwise it is searched for, all texts of a batch together: gradient ascent on the logits of α'
+from several seeded starts with a penalty beyond ε, then each along the line from α through it, as far as the simplex and ε
+allow (JSD only grows along such a line). What a search finds is allowed, but need not be the farthest.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.audit.given_weights import Given, chances, distances, divergences, given_weights, poolings
+from regard.audit.numbers import shorts, told_mean
+from regard.explain.reading import Reading
+from regard.models.tasks import Binary
+from regard.models.trained import Trained
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Doubles = NDArray[np.float64]
+EPSILON = 0.01
+STARTS, STEPS, RATE, PENALTY = 5, 200, 0.3, 10.0
+SEARCHED = 200  # texts at most where answers are not linear in the weights, which takes a pooling at every step
+HALVINGS = 30
+ROWS = 512  # places whose pairs with all others are looked at together
+FAR = math.log(2) / 2  # half of the largest divergence there can be
+
+
+class Farthest(NamedTuple):
+    """By text; NaN where there is one place only, or where nothing was searched for."""
+
+    divergence: Doubles  # JSD of the farthest weights found
+    distance: Doubles  # TVD of the answers, at most ε
+    exact: bool
+    weights: list[Doubles]  # the weights themselves
+
+
+def farthest(trained: Trained, readings: Sequence[Reading], seed: int = 0, epsilon: float = EPSILON) -> Farthest:
+    import torch
+
+    divergence, distance = np.full(len(readings), np.nan), np.full(len(readings), np.nan)
+    weights: list[Doubles] = [np.empty(0)] * len(readings)
+    exact, chosen = False, np.arange(len(readings))
+    if poolings(trained)[-1] != "attention" and len(readings) > SEARCHED:
+        chosen = np.sort(np.random.default_rng((seed, 3)).choice(len(readings), SEARCHED, replace=False))
+    for given in given_weights(trained, [readings[row] for row in chosen.tolist()]):
+        rows = chosen[given.rows]
+        exact = given.said is not None and isinstance(trained.task, Binary)
+        texts = [readings[row].text for row in rows]
+        found = corners(given, epsilon) if exact else searched(trained, given, texts, seed, epsilon)
+        with torch.no_grad():
+            before, after = (chances(trained.task, logits) for logits in (given.logits, given.answer(found)))
+            apart, moved = divergences(found, given.weights).cpu().numpy(), distances(after, before).cpu().numpy()
+        lengths = given.mask.sum(1).cpu().numpy()
+        divergence[rows] = np.where(lengths > 1, apart, np.nan)
+        distance[rows] = np.where(lengths > 1, moved, np.nan)
+        for place, row in enumerate(rows):
+            weights[row] = found[place, : lengths[place]].cpu().numpy()
+    return Farthest(divergence, distance, exact, weights)
+
+
+def corners(given: Given, epsilon: float) -> Tensor:
+    """(B, L) of two classes."""
+    import torch
+
+    assert given.said is not None
+    found = np.zeros(tuple(given.weights.shape))
+    lengths = given.mask.sum(1).tolist()
+    own, said = given.weights.cpu().numpy(), given.said[..., 0].cpu().numpy()
+    for place, (length, logit) in enumerate(zip(lengths, given.logits[:, 0].tolist(), strict=True)):
+        if length:
+            weights, values = own[place, :length], said[place, :length]
+            edges = reach(logit, epsilon) - logit + float(weights @ values)
+            found[place, :length] = corner(weights, values, *edges.tolist())
+    return torch.from_numpy(found).to(given.weights)
+
+
+def reach(logit: float, epsilon: float) -> Doubles:
+    """The smallest and the largest logit whose probability lies within ε."""
+    p = 1 / (1 + math.exp(-logit)) if logit >= 0 else math.exp(logit) / (1 + math.exp(logit))
+    low, high = p - epsilon * (1 - 1e-9), p + epsilon * (1 - 1e-9)
+    return np.array([
+        math.log(low / (1 - low)) if low > 0 else -math.inf,
+        math.log(high / (1 - high)) if high < 1 else math.inf,
+    ])  # fmt: skip
+
+
+def corner(weights: Doubles, values: Doubles, low: float, high: float) -> Doubles:
+    """The farthest weights whose Σ weight × value lies in [low, high]: on one place, or on two and at an edge."""
+    places = len(weights)
+    best, chosen = 0.0, weights
+    # a place that α' leaves out adds α log 2 / 2
+    alone = math.log(2) / 2 * (1 - weights) + shared(weights, np.ones(places))
+    alone[(values < low) | (values > high)] = -np.inf
+    if alone.max() > best:
+        best, chosen = float(alone.max()), np.eye(places)[int(alone.argmax())]
+    for edge in (low, high):
+        if not math.isfinite(edge):
+            continue
+        below, above = np.flatnonzero(values < edge), np.flatnonzero(values > edge)
+        for start in range(0, len(below), ROWS):
+            lower = below[start : start + ROWS]
+            if not len(above):
+                break
+            part = (edge - values[above]) / (values[lower][:, None] - values[above])  # (lower, above) α' of the lower
+            apart = (
+                math.log(2) / 2 * (1 - weights[lower][:, None] - weights[above])
+                + shared(weights[lower][:, None], part)
+                + shared(weights[above], 1 - part)
+            )
+            if apart.max() > best:
+                one, two = np.unravel_index(int(apart.argmax()), apart.shape)
+                best, chosen = float(apart.max()), np.zeros(places)
+                chosen[lower[one]], chosen[above[two]] = part[one, two], 1 - part[one, two]
+    return chosen
+
+
+def shared(p: Doubles, q: Doubles) -> Doubles:
+    """What one place adds to JSD: (p log p + q log q) / 2 − m log m, m = (p + q) / 2."""
+    middle = (p + q) / 2
+    return np.asarray((entropic(p) + entropic(q)) / 2 - entropic(middle))
+
+
+def entropic(p: Doubles) -> Doubles:
+    return np.asarray(p * np.log(np.maximum(p, 1e-300)))
+
+
+def searched(trained: Trained, given: Given, texts: Sequence[str], seed: int, epsilon: float) -> Tensor:
+    """(B, L), of any model."""
+    import torch
+
+    from regard.masking import masked_softmax
+
+    own, mask, task = given.weights, given.mask, trained.task
+    before = chances(task, given.logits)
+    logits = starts(own, mask, texts, seed).requires_grad_()  # (S, B, L)
+    adam = torch.optim.Adam([logits], lr=RATE)
+    with torch.enable_grad():
+        for step in range(STEPS):
+            adam.param_groups[0]["lr"] = RATE * (1 - step / STEPS)  # steps that stay long never settle at the edge of ε
+            weights = masked_softmax(logits, mask)
+            beyond = (distances(chances(task, given.answer(weights)), before) - epsilon).clamp_min(0)
+            loss = (PENALTY * beyond - divergences(weights, own)).sum()
+            (logits.grad,) = torch.autograd.grad(loss, logits)
+            adam.step()
+    with torch.no_grad():
+        found = stretched(trained, given, masked_softmax(logits.detach(), mask), before, epsilon)
+        best = divergences(found, own).argmax(0)  # (B,)
+        return found[best, torch.arange(len(best), device=best.device)]
+
+
+def starts(own: Tensor, mask: Tensor, texts: Sequence[str], seed: int) -> Tensor:
+    """(S, B, L): the weights turned round, and chance. A text has its own chance, whatever texts stand around it."""
+    import torch
+
+    found = np.zeros((STARTS, *own.shape))
+    found[0] = -own.clamp_min(1e-6).log().cpu().numpy()
+    for place, (text, length) in enumerate(zip(texts, mask.sum(1).tolist(), strict=True)):
+        crc = zlib.crc32(text.encode("utf-8", "surrogatepass"))
+        found[1:, place, :length] = 3 * np.random.default_rng((seed, crc)).standard_normal((STARTS - 1, length))
+    return torch.from_numpy(found).to(own)
+
+
+def stretched(trained: Trained, given: Given, weights: Tensor, before: Tensor, epsilon: float) -> Tensor:
+    """Each as far along its line from α as the simplex and ε allow; α itself, at 0, is always allowed."""
+    import torch
+
+    way = weights - given.weights  # (S, B, L)
+    room = torch.where(way < 0, given.weights / -way.clamp_max(-1e-300), torch.inf).amin(-1).clamp(1, 1e6)  # (S, B)
+
+    def at(t: Tensor) -> Tensor:
+        moved = (given.weights + t.unsqueeze(-1) * way).clamp_min(0)
+        return moved / moved.sum(-1, keepdim=True).clamp_min(1e-300)
+
+    def allowed(t: Tensor) -> Tensor:
+        return distances(chances(trained.task, given.answer(at(t))), before) <= epsilon * (1 - 1e-6)
+
+    one = torch.ones_like(room)
+    inside = allowed(one)
+    low, high = torch.where(inside, one, 0 * one), torch.where(inside, room, one)
+    low = torch.where(allowed(high), high, low)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        fits = allowed(middle)
+        low, high = torch.where(fits, middle, low), torch.where(fits, high, middle)
+    return at(low)
+
+
+def told_farthest(found: Farthest, seed: int, epsilon: float = EPSILON) -> dict[str, Any]:
+    far = np.where(np.isnan(found.divergence), np.nan, found.divergence > FAR)
+    return {
+        "epsilon": epsilon,
+        "exact": found.exact,
+        "largest": math.log(2),
+        "divergence": told_mean(found.divergence, seed),
+        "distance": told_mean(found.distance, seed),
+        "far": told_mean(far, seed),
+        "by_text": {"divergence": shorts(found.divergence)},
+    }

@@ -1,0 +1,134 @@
+"""A model without contexts whose weights are given (Wiegreffe & Pinter 2019, §3.4): does the attention help somebody else?
+
+Each word by itself goes through an embedding and a layer of tanh; the states are mixed by weights that do not learn, and a
+linear head answers. The weights are the run's attention ("guided"), or even ones; beside them, weights that this model learns
+itself. If the run's attention makes it better than even weights do, attention knows something of the task that does not hang
+on the run's own states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.audit.adam import Adam
+from regard.audit.lessons import Lesson
+from regard.audit.numbers import told_difference, told_mean
+from regard.data.tokenizer import Indexed
+from regard.explain.reading import batches, read
+from regard.models.trained import Trained
+from regard.recording import Recorder
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+Doubles = NDArray[np.float64]
+Ints = NDArray[np.int64]
+WIDTH, EPOCHS, BATCH, RATE, DROPOUT = 64, 8, 32, 0.003, 0.2
+KINDS = ("guided", "even", "learned")
+
+
+class Weighed(NamedTuple):
+    """Texts in the run's units, each with the weight that the run gives it in its text."""
+
+    texts: list[Indexed]
+    weights: list[Doubles]
+
+
+def guided(trained: Trained, lesson: Lesson, recorder: Recorder, seed: int) -> dict[str, Any]:
+    labels = np.array([lesson.classes.index(str(example.label)) for example in lesson.examples], dtype=np.int64)
+    learned, judged = weigh(trained, [example.text for example in lesson.examples]), weigh(trained, lesson.texts)
+    right = {}
+    for kind in KINDS:
+        recorder.note(f"training a model without contexts on {len(labels)} texts: {kind} weights")
+        model = learn(learned, labels, kind, len(trained.tokenizer), len(lesson.classes), seed)
+        right[kind] = np.asarray(answer(model, judged, kind) == lesson.labels, dtype=np.float64)
+    return {
+        **lesson.facts(),
+        "epochs": EPOCHS,
+        **{kind: told_mean(own, seed) for kind, own in right.items()},
+        "guided_less_even": told_difference(right["guided"], right["even"], seed),
+        "guided_less_learned": told_difference(right["guided"], right["learned"], seed),
+    }
+
+
+def weigh(trained: Trained, texts: Sequence[str]) -> Weighed:
+    """The product of the weights down the levels, unit by unit."""
+    import torch
+
+    readings = read(trained, texts)
+    weights: list[Doubles] = [np.empty(0)] * len(texts)
+    for rows, batch in batches(trained, readings):
+        with torch.no_grad():
+            found = trained.model(batch).word_weights.double().cpu().numpy()
+        mask = batch.mask.cpu().numpy()
+        for place, row in enumerate(rows):
+            weights[row] = found[place][mask[place]]
+    return Weighed([Indexed(reading.indexed.ids) for reading in readings], weights)
+
+
+def make_model(units: int, classes: int) -> nn.ModuleDict:
+    from torch import nn
+
+    from regard.poolings.attention import Attention
+
+    return nn.ModuleDict(
+        {
+            "embedding": nn.Embedding(units, WIDTH, padding_idx=0),
+            "layer": nn.Sequential(nn.Dropout(DROPOUT), nn.Linear(WIDTH, WIDTH), nn.Tanh(), nn.Dropout(DROPOUT)),
+            "attention": Attention(WIDTH, query=WIDTH),
+            "head": nn.Linear(WIDTH, classes),
+        }
+    )
+
+
+def learn(given: Weighed, labels: Ints, kind: str, units: int, classes: int, seed: int) -> nn.ModuleDict:
+    import torch
+    from torch.nn import functional
+
+    from regard.data.collate import shuffled
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = make_model(units, classes)
+        adam = Adam(model, cast("nn.Embedding", model["embedding"]), RATE)
+        for epoch in range(1, EPOCHS + 1):
+            for rows in shuffled(given.texts, BATCH, seed, epoch):
+                loss = functional.cross_entropy(logits(model, given, rows, kind), torch.from_numpy(labels[rows]))
+                adam.step(loss)
+    return model.eval()
+
+
+def logits(model: nn.ModuleDict, given: Weighed, rows: Ints, kind: str) -> Tensor:
+    """(rows, classes)"""
+    import torch
+
+    from regard.data.collate import collate
+    from regard.masking import uniform, weighted_sum
+
+    batch = collate([given.texts[row] for row in rows], 1)
+    states = model["layer"](model["embedding"](batch.ids))  # (B, L, D)
+    if kind == "learned":
+        vector = model["attention"](states, batch.mask).vector
+    elif kind == "even":
+        vector = weighted_sum(uniform(batch.mask, states.dtype), states)
+    else:
+        weights = torch.zeros(batch.mask.shape)
+        weights[batch.mask] = torch.from_numpy(np.concatenate([given.weights[row] for row in rows])).float()
+        vector = weighted_sum(weights, states)
+    return cast("Tensor", model["head"](vector))
+
+
+def answer(model: nn.ModuleDict, given: Weighed, kind: str) -> Ints:
+    import torch
+
+    from regard.data.collate import in_order
+
+    found = np.zeros(len(given.texts), dtype=np.int64)
+    with torch.no_grad():
+        for rows in in_order(given.texts, BATCH):
+            found[rows] = logits(model, given, rows, kind).argmax(1).numpy()
+    return found

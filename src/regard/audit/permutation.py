@@ -1,0 +1,88 @@
+"""Permuted weights (Jain & Wallace 2019, §4.2.1): how far the answer moves when the weights change places.
+
+For each text the median, over seeded permutations, of the total variation distance between the answers, beside the
+largest weight: a text that has one heavy word should mind. Beside it what even weights do, and how far the weights lie from
+even ones, which is all that any permutation could work with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.audit.given_weights import Given, chances, distances, given_weights
+from regard.audit.numbers import short, shorts, told_mean
+from regard.explain.reading import Reading
+from regard.faithfulness.random_choice import random_rankings
+from regard.models.trained import Trained
+
+Doubles = NDArray[np.float64]
+DRAWS = 100
+EDGES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the largest weight, the paper's four groups
+
+
+class Permuted(NamedTuple):
+    """By text; NaN where there is one place only, which nothing can change."""
+
+    moved: Doubles  # the median distance of the answers
+    largest: Doubles  # the largest weight
+    evened: Doubles  # the distance of the answer with even weights
+    uneven: Doubles  # the total variation distance of the weights from even ones
+
+
+def permuted(trained: Trained, readings: Sequence[Reading], seed: int = 0, draws: int = DRAWS) -> Permuted:
+    found = Permuted(*(np.full(len(readings), np.nan) for _ in Permuted._fields))
+    for given in given_weights(trained, readings):
+        texts = [readings[row].text for row in given.rows]
+        for name, values in permute(trained, given, texts, seed, draws)._asdict().items():
+            getattr(found, name)[given.rows] = values
+    return found
+
+
+def permute(trained: Trained, given: Given, texts: Sequence[str], seed: int, draws: int) -> Permuted:
+    import torch
+
+    own, mask = given.weights.cpu().numpy(), given.mask.cpu().numpy()
+    lengths = mask.sum(1)
+    mixed = np.zeros((draws, *own.shape))
+    for place, (text, length) in enumerate(zip(texts, lengths.tolist(), strict=True)):
+        orders = random_rankings(text, length, draws, seed)  # (draws, length)
+        mixed[:, place, :length] = own[place, orders]
+    even = mask / np.maximum(lengths, 1)[:, None]
+    with torch.no_grad():
+        before = chances(trained.task, given.logits)
+        answers, evened = (
+            distances(chances(trained.task, given.answer(torch.from_numpy(weights).to(given.weights))), before)
+            for weights in (mixed, even)
+        )
+    values = (
+        np.median(answers.cpu().numpy(), axis=0),
+        own.max(1),
+        evened.cpu().numpy(),
+        np.abs(own - even).sum(1) / 2,
+    )
+    return Permuted(*(np.where(lengths > 1, value, np.nan) for value in values))
+
+
+def told_permuted(found: Permuted, seed: int, draws: int = DRAWS) -> dict[str, Any]:
+    group = np.digitize(found.largest, EDGES[1:-1])
+    known = ~np.isnan(found.moved)
+    return {
+        "draws": draws,
+        **{name: told_mean(values, seed) for name, values in found._asdict().items()},
+        "by_largest": [
+            {
+                "from": low,
+                "to": high,
+                "n": int(own.sum()),
+                "moved": short(found.moved[own].mean()) if own.any() else None,
+            }
+            for number, (low, high) in enumerate(pairwise(EDGES))
+            for own in (known & (group == number),)
+        ],
+        "by_text": {name: shorts(getattr(found, name)) for name in ("moved", "largest")},
+    }

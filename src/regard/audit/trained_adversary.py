@@ -1,0 +1,137 @@
+"""A model trained to answer as the run does with another attention (Wiegreffe & Pinter 2019, §4): the TVD–JSD curve.
+
+    loss = TVD(answers, the run's) − λ JSD(attention, the run's)      for several λ
+
+An adversary of single texts may mix the run's states as no model would; one that must do it by its weights, on texts that it
+has not seen, is harder to find. Where the distance of its answers stays small while its attention lies far away, another
+model explains the same answers otherwise. **Choices**: JSD instead of the paper's KL, which has no bound; it starts as the
+run with the scores of its highest attention drawn anew, for at the run itself the divergence has no slope; attention is
+that of the highest level; the best of its epochs is not chosen, the last is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.audit.adam import Adam
+from regard.audit.given_weights import chances, distances, divergences, own_weights
+from regard.audit.lessons import Lesson
+from regard.audit.numbers import told_mean
+from regard.data.tokenizer import Indexed
+from regard.explain.reading import read
+from regard.models.tasks import Task
+from regard.models.trained import BATCH, Trained, to_device
+from regard.recording import Recorder
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from regard.models.classifier import Classifier, Level
+    from regard.values import Batch
+
+Doubles = NDArray[np.float64]
+FACTORS = (0.0, 0.01, 0.1, 1.0)  # λ; with 0 it only imitates: how near answers come, and how far attention lies then
+TEXTS, EPOCHS, STEP, RATE = 2000, 5, 32, 0.003
+
+
+def trained_adversary(
+    trained: Trained,
+    lesson: Lesson,
+    texts: Sequence[str],
+    labels: NDArray[np.int64] | None,
+    recorder: Recorder,
+    seed: int,
+) -> dict[str, Any]:
+    """Measured on the texts audited."""
+    learned = [reading.indexed for reading in read(trained, [example.text for example in lesson.examples[:TEXTS]])]
+    judged = [reading.indexed for reading in read(trained, texts)]
+    points = []
+    for factor in FACTORS:
+        recorder.note(f"training an adversary on {len(learned)} texts: λ = {factor:g}")
+        model = learn(trained, learned, factor, seed)
+        distance, divergence, decided = compare(trained, model, judged)
+        points.append(
+            {
+                "factor": factor,
+                "distance": told_mean(distance, seed),
+                "divergence": told_mean(divergence, seed),
+                "accuracy": None if labels is None else told_mean((decided == labels).astype(np.float64), seed),
+            }
+        )
+    return {"learned_from": len(learned), "epochs": EPOCHS, "points": points}
+
+
+def learn(trained: Trained, texts: Sequence[Indexed], factor: float, seed: int) -> Classifier:
+    import torch
+
+    from regard.data.collate import shuffled
+
+    base = trained.model.eval()
+    for weight in base.parameters():
+        weight.grad = None
+    model = deepcopy(base).eval()
+    with torch.random.fork_rng(devices=[]), torch.backends.cudnn.flags(enabled=False):
+        torch.manual_seed(seed)
+        draw_scores(model, trained.config.model.query_range)
+        adam = Adam(model, model.embedding, RATE)
+        for epoch in range(1, EPOCHS + 1):
+            for rows in shuffled(texts, STEP, seed, epoch):
+                batch = made_batch(model, texts, rows)
+                with torch.no_grad():
+                    its, weights, _ = said(base, trained.task, batch)
+                own, mine, _ = said(model, trained.task, batch)
+                loss = (distances(own, its) - factor * divergences(mine, weights)).mean()
+                adam.step(loss)
+    return model
+
+
+def draw_scores(model: Classifier, start: float) -> None:
+    """The highest attention's V, or q and the layer before it."""
+    import torch
+
+    from regard.poolings.scorer import Scorer
+
+    scorer = cast("Level", model.levels[-1]).pooling.scorer
+    assert isinstance(scorer, Scorer)
+    with torch.no_grad():
+        scorer.query.uniform_(-start, start)
+        if scorer.project is not None:
+            scorer.project.reset_parameters()
+
+
+def said(model: Classifier, task: Task, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
+    """Probabilities (B, classes), and the highest level's weights and mask (B, L)."""
+    output = model(batch)
+    return chances(task, output.logits.double()), own_weights(output.traces[-1]), output.traces[-1].mask
+
+
+def compare(
+    trained: Trained, model: Classifier, texts: Sequence[Indexed]
+) -> tuple[Doubles, Doubles, NDArray[np.int64]]:
+    """(texts,) TVD of answers, JSD of weights (NaN of one place), and what the adversary decides for."""
+    import torch
+
+    from regard.data.collate import in_order
+
+    distance, divergence = np.zeros(len(texts)), np.zeros(len(texts))
+    decided = np.zeros(len(texts), dtype=np.int64)
+    for rows in in_order(texts, BATCH):
+        with torch.no_grad():
+            batch = made_batch(model, texts, rows)
+            (its, weights, mask), (own, mine, _) = (said(one, trained.task, batch) for one in (trained.model, model))
+            distance[rows] = distances(own, its).cpu().numpy()
+            apart = divergences(mine, weights)
+            divergence[rows] = torch.where(mask.sum(1) > 1, apart, torch.nan).cpu().numpy()
+            decided[rows] = own.argmax(1).cpu().numpy()
+    return distance, divergence, decided
+
+
+def made_batch(model: Classifier, texts: Sequence[Indexed], rows: NDArray[np.int64]) -> Batch:
+    from regard.data.collate import collate
+
+    return to_device(collate([texts[row] for row in rows], len(model.levels)), model.embedding.weight.device)

@@ -1,0 +1,310 @@
+"""The verdict: what attention may be read as for this model on these texts, by a table over intervals.
+
+It looks at nothing but what audit.json holds. A check is true only where a whole 95 % interval says so; a check that could
+not be made is None. The first row of TABLE whose checks all are as it wants gives the verdict, so that the order of rows is
+part of the rule. docs/audit.md has the same table in words.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Found = Mapping[str, Any]
+Checks = Mapping[str, bool | None]
+Sentence = dict[str, str]
+
+FEWEST = 30  # texts
+SIGNIFICANT = 0.05  # of p after Holm's correction
+MOVED = 0.01  # total variation distance of answers, from where permuting weights matters
+NEAR = 0.05  # total variation distance of answers, below which a trained adversary answers alike
+EVEN = 0.05  # total variation distance of weights from even ones, below which they hardly vary
+
+# in order; None stands for whatever it may be by not being named
+TABLE: tuple[tuple[str, dict[str, bool]], ...] = (
+    ("inconclusive", {"enough": False}),
+    ("irrelevant", {"still": True}),
+    ("irrelevant", {"even": True, "moves": False}),
+    ("misleading", {"below_chance": True}),
+    ("misleading", {"below_neutral": True, "above_chance": False}),
+    ("faithful", {"above_chance": True, "keeps_up": True, "moves": True}),
+    ("faithful", {"above_chance": True, "keeps_up": True, "inside": False}),
+    ("partial", {"above_chance": True}),
+    ("inconclusive", {}),
+)
+TITLES = {
+    "faithful": "{focus} points at the words that decide",
+    "partial": "{focus} points at words that matter, with reservations",
+    "irrelevant": "{focus} has little to do with the answers",
+    "misleading": "{focus} points away from the words that decide",
+    "inconclusive": "these texts do not tell",
+}
+
+
+def verdict(found: Found) -> dict[str, Any]:
+    own = checks(found)
+    name = next(name for name, wants in TABLE if all(own[check] is wish for check, wish in wants.items()))
+    focus = str(found["focus"])
+    sentences = [sentence for say in (*MAIN, *FURTHER, advise) for sentence in say(name, own, found)]
+    title = TITLES[name].format(focus=focus)
+    return {
+        "name": name,
+        "title": title[0].upper() + title[1:],
+        "checks": own,
+        **{kind: [{**one} for one in sentences if one["kind"] == kind] for kind in ("may", "may_not", "change")},
+    }
+
+
+def checks(found: Found) -> dict[str, bool | None]:
+    chance = versus(found, "random")
+    margin = found["faithfulness"]["lead"]
+    contrast = None if margin is None else margin["contrast"]
+    permuted = found["diagnostics"].get("permutation")
+    sure = chance["holm"] is not None and chance["holm"] < SIGNIFICANT
+    return {
+        "inside": found["model"] is not None,
+        "enough": found["texts"] >= FEWEST,
+        "above_chance": sure and above(chance, 0) is True,
+        "below_chance": sure and below(chance, 0) is True,
+        "keeps_up": None if contrast is None else above(contrast, 0, level=True),
+        "falls_behind": None if contrast is None else below(contrast, 0),
+        "moves": None if permuted is None else above(permuted["moved"], MOVED),
+        "still": None if permuted is None else below(permuted["moved"], MOVED),
+        "even": None if permuted is None else below(permuted["uneven"], EVEN),
+        "below_neutral": None if found["separation"] is None else below(found["separation"], 0.5),
+    }
+
+
+def above(one: Found, edge: float, level: bool = False) -> bool:
+    """Whether the whole interval lies above; without an interval it cannot be said to."""
+    low = one["low"]
+    return low is not None and (low >= edge if level else low > edge)
+
+
+def below(one: Found, edge: float) -> bool:
+    high = one["high"]
+    return high is not None and high < edge
+
+
+def versus(found: Found, other: str, measure: str = "comprehensiveness") -> Found:
+    rows: list[Found] = found["faithfulness"]["comparisons"]
+    return next(one for one in rows if one["measure"] == measure and one["other"] == other)
+
+
+def rank_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
+    """What erasing the top words says."""
+    focus, chance, margin = found["focus"], versus(found, "random"), found["faithfulness"]["lead"]
+    falls = f"without its top words the probability of the decision falls by {span(chance)} more than without words by chance"
+    if name == "inconclusive":
+        few = "" if own["enough"] else f"{found['texts']} texts are fewer than the {FEWEST} that a verdict takes; "
+        return [sentence("may_not", f"{focus} may not be read either way yet: {few}{falls}.", "faithfulness")]
+    if own["below_chance"]:
+        less = f"{focus} may not be read as importance: {falls}, which is less than chance."
+        return [sentence("may_not", less, "faithfulness")]
+    if not own["above_chance"]:
+        unknown = f"That the order of {focus} finds words that matter is not shown: {falls}."
+        return [sentence("may_not", unknown, "faithfulness")]
+    strength = {
+        "faithful": "as a ranking of the words that the model decides by",
+        "irrelevant": "by its order alone, not by its sizes",
+    }
+    how = strength.get(name, "as a hint at words that matter")
+    said = [sentence("may", f"{focus} may be read {how}: {falls}.", "faithfulness")]
+    return said if margin is None else [*said, rival_sentence(own, margin)]
+
+
+def rival_sentence(own: Checks, margin: Found) -> Sentence:
+    leads = (
+        f"its lead over chance is {span(margin['own_lead'])}, that of {margin['best']} {span(margin['best_lead'])}, and "
+        f"its own less {margin['kept']:.0%} of the other is {span(margin['contrast'])}"
+    )
+    if own["keeps_up"]:
+        begun = f"It keeps at least {margin['kept']:.0%} of the lead of its best rival"
+        return sentence("may", f"{begun}: {leads}.", "faithfulness")
+    if own["falls_behind"]:
+        return sentence("may_not", f"It may not be read as the words that matter most: {leads}.", "faithfulness")
+    return sentence("may_not", f"It is not shown to keep up with its best rival: {leads}.", "faithfulness")
+
+
+def weight_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
+    """What other weights do to the answers."""
+    permuted = found["diagnostics"].get("permutation")
+    if permuted is None:
+        return []
+    said = f"permuting them moves answers by {span(permuted['moved'])} in total variation"
+    if own["moves"]:
+        return [sentence("may", f"The weights take part in the answer: {said}.", "permutation")]
+    if own["still"] or own["even"]:
+        vary = f", and they lie {span(permuted['uneven'])} from even ones" if own["even"] else ""
+        begun = "The sizes of the weights may not be read as what made the answer"
+        return [sentence("may_not", f"{begun}: {said}{vary}.", "permutation")]
+    begun = "That the weights take part in the answer is not shown"
+    return [sentence("may_not", f"{begun}: {said}, not clearly above {MOVED:g}.", "permutation")]
+
+
+def separation_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
+    one = found["separation"]
+    if one is None:
+        return []
+    area = f"the area under the ROC curve is {one['auc']:.3f} ({one['low']:.3f} to {one['high']:.3f})"
+    if own["below_neutral"]:
+        begun = "High scores may not be read as words of a class: those stand below neutral words"
+        return [sentence("may_not", f"{begun}; {area}.", "separation")]
+    if above(one, 0.5):
+        return [sentence("may", f"Scores tell words of a class from neutral words; {area}.", "separation")]
+    begun = "Scores are not shown to tell words of a class from neutral words"
+    return [sentence("may_not", f"{begun}; {area}.", "separation")]
+
+
+def adversary_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
+    one = found["diagnostics"].get("adversary")
+    if one is None or one["far"]["mean"] is None:
+        return []
+    share = (
+        f"for {percent(one['far'])} of the texts other weights, more than half as far away as can be, give the same "
+        f"answer within {one['epsilon']:g}"
+    )
+    if above(one["far"], 0.5):
+        unseen = "" if one["exact"] else " (as far as a search found)"
+        begun = "The weights may not be read as the only ones that explain the answer"
+        return [sentence("may_not", f"{begun}: {share}{unseen}.", "adversary")]
+    if below(one["far"], 0.5) and one["exact"]:  # a search that finds none proves nothing
+        return [
+            sentence("may", f"For most texts no weights far from these give the same answer: {share}.", "adversary")
+        ]
+    return []
+
+
+def seed_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
+    one, adversary = found["diagnostics"].get("seeds"), found["diagnostics"].get("adversary")
+    if one is None or adversary is None or adversary["divergence"]["low"] is None:
+        return []
+    said = (
+        f"attention of other seeds lies {span(one['divergence'])} from the first one's in Jensen–Shannon divergence, the "
+        f"farthest weights with the same answer lie {span(adversary['divergence'])} away, and {math.log(2):.3f} is the most"
+    )
+    if below(one["divergence"], adversary["divergence"]["low"] / 2):
+        return [sentence("may", f"Other seeds find an attention much nearer than adversaries do: {said}.", "seeds")]
+    begun = "The attention of a single run may not be read as that of the task"
+    return [sentence("may_not", f"{begun}: {said}.", "seeds")]
+
+
+def even_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
+    one = found["diagnostics"].get("even")
+    if one is None:
+        return []
+    said = (
+        f"trained again with even weights the model is right on {percent(one['even'])} of the texts, with attention on "
+        f"{percent(one['attention'])}; the difference is {span(one['difference'])}"
+    )
+    if above(one["difference"], 0):
+        return [sentence("may", f"The task has a use for attention: {said}.", "even")]
+    return [sentence("may_not", f"That the task has a use for attention is not shown: {said}.", "even")]
+
+
+def guided_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
+    one = found["diagnostics"].get("guided")
+    if one is None:
+        return []
+    said = (
+        f"a model without contexts is right on {percent(one['guided'])} of the texts with this attention and on "
+        f"{percent(one['even'])} with even weights; the difference is {span(one['guided_less_even'])}"
+    )
+    if above(one["guided_less_even"], 0):
+        return [sentence("may", f"Attention knows something of the task beyond this model: {said}.", "guided")]
+    return [sentence("may_not", f"That attention helps another model is not shown: {said}.", "guided")]
+
+
+def trained_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
+    """Only where one was found that looks far elsewhere: that training found none proves nothing."""
+    one = found["diagnostics"].get("trained_adversary")
+    near = [] if one is None else [point for point in one["points"] if below(point["distance"], NEAR)]
+    far = [point for point in near if above(point["divergence"], math.log(2) / 2)]
+    if not far:
+        return []
+    best = max(far, key=lambda point: float(point["divergence"]["mean"]))
+    said = (
+        f"trained to look elsewhere (λ = {best['factor']:g}), it answers within {span(best['distance'])} of this one, with "
+        f"attention {span(best['divergence'])} away in Jensen–Shannon divergence, {math.log(2):.3f} being the most"
+    )
+    return [sentence("may_not", f"Another model explains the same answers otherwise: {said}.", "trained_adversary")]
+
+
+def plausible_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
+    one = found["plausibility"]
+    if one is None:
+        return []
+    said = f"average precision is {span(one['above_chance'])} above chance in {one['texts']} texts"
+    if above(one["above_chance"], 0):
+        return [sentence("may", f"It agrees with the words that people marked: {said}.", "plausibility")]
+    return [sentence("may_not", f"It is not shown to agree with the words that people marked: {said}.", "plausibility")]
+
+
+def advise(name: str, own: Checks, found: Found) -> list[Sentence]:
+    """What to try; whether it helps, another audit says."""
+    model, texts, margin = found["model"], found["texts"], found["faithfulness"]["lead"]
+    if name == "inconclusive":
+        more = f"Give more texts: over {texts} the interval is {span(versus(found, 'random'))}."
+        return [sentence("change", more, "faithfulness")]
+    if name == "faithful":
+        nothing = f"Nothing needs to change by these {texts} texts; audit again for other texts, and for a new run."
+        return [sentence("change", nothing, "faithfulness")]
+    said = []
+    if margin is not None and above(margin["best_lead"], 0):
+        beside = f"Show {margin['best']} beside it: its lead over chance is {span(margin['best_lead'])}."
+        said.append(sentence("change", beside, "faithfulness"))
+    return said if model is None else [*said, *advise_model(name, model, found)]
+
+
+def advise_model(name: str, model: Found, found: Found) -> list[Sentence]:
+    said, permuted = [], found["diagnostics"].get("permutation")
+    if name in ("irrelevant", "misleading"):
+        behind = "" if permuted is None else f"; weights lie {span(permuted['uneven'])} from even ones now"
+        said.append(
+            f"Try a smaller λ (--scale, now {model['scale']:g}), with which scores part the words more{behind}."
+        )
+    if name == "misleading" and model["attention"] == "dot" and model["pooling"].endswith("attention"):
+        said.append(
+            "Try a penalty on VᵀW (--vtw), which holds attention and the last layer apart; the fall beyond chance is "
+            f"{span(versus(found, 'random'))} now."
+        )
+    others = [pooling for pooling in ("apln", "bottleneck") if pooling not in model["pooling"]]
+    if others:
+        said.append(
+            f"Try another pooling (--pooling {' or '.join(others)}, now {model['pooling']}), and audit it on the same "
+            f"{found['texts']} texts."
+        )
+    return [sentence("change", one, "model") for one in said]
+
+
+MAIN: tuple[Callable[[str, Checks, Found], list[Sentence]], ...] = (
+    rank_sentences,
+    weight_sentences,
+    separation_sentences,
+)
+FURTHER: tuple[Callable[[str, Checks, Found], list[Sentence]], ...] = (
+    adversary_sentences,
+    seed_sentences,
+    even_sentences,
+    guided_sentences,
+    trained_sentences,
+    plausible_sentences,
+)
+
+
+def sentence(kind: str, text: str, evidence: str) -> Sentence:
+    """`evidence` is the part of audit.json that the numbers come from."""
+    return {"kind": kind, "text": text[0].upper() + text[1:], "evidence": evidence}
+
+
+def span(one: Found) -> str:
+    if one["mean"] is None:
+        return "unknown"
+    return f"{one['mean']:.3f}" + ("" if one["low"] is None else f" ({one['low']:.3f} to {one['high']:.3f})")
+
+
+def percent(one: Found) -> str:
+    if one["mean"] is None:
+        return "an unknown share"
+    return f"{one['mean']:.1%}" + ("" if one["low"] is None else f" ({one['low']:.1%} to {one['high']:.1%})")

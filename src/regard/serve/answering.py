@@ -1,0 +1,180 @@
+"""Answers to requests about texts: what a model says of them, and which words it said it by."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from regard.data.words import spans as words_of
+from regard.errors import InputError
+from regard.explain.attribute import EXPLAINERS, attribute
+from regard.explain.attributed import Attributed
+from regard.explain.explain import explain
+from regard.faithfulness.agreement import kendall, share_distances
+from regard.faithfulness.erasing import delete
+from regard.models.tasks import Classes
+from regard.records import Prediction, SentenceScore
+from regard.serve import asked
+from regard.serve.asked import Fields
+from regard.serve.crossing import places_of, units_of
+from regard.serve.methods import budget, most_words, work
+from regard.serve.served import Away, Served
+
+MOST_PREDICTED, MOST_EXPLAINED = 1000, 100  # texts of a request
+PREDICT = ("text", "texts", "run")
+EXPLAIN = ("text", "texts", "method", "target", "without", "run")
+COMPARE = ("text", "method", "target", "without", "runs")
+
+
+def answer_predict(given: Fields, served: Sequence[Served], away: Away) -> dict[str, Any]:
+    run = asked.run(given, served)
+    texts = asked.texts(given, MOST_PREDICTED)
+    check_work(run, "attention", texts)
+    return {"run": run.name, "results": [said.as_dict() for said in predictions(run, texts, away)]}
+
+
+def answer_explain(given: Fields, served: Sequence[Served], away: Away) -> dict[str, Any]:
+    run = asked.run(given, served)
+    method = method_of(given, [run])
+    texts = asked.texts(given, MOST_EXPLAINED)
+    if given.get("without") is not None and given.get("text") is None:
+        raise InputError("without: it says which words of one text are crossed out; text is accepted beside it")
+    results = [explained(run, text, method, given, away) for text in check_work(run, method, texts)]
+    return {"run": run.name, "method": method, "signed": EXPLAINERS[method].signed, "results": results}
+
+
+def answer_compare(given: Fields, served: Sequence[Served], away: Away) -> dict[str, Any]:
+    runs = asked.both(given, served)
+    method = method_of(given, runs)
+    text = asked.text(given.get("text"), "text")
+    for run in runs:
+        check_work(run, method, [text])
+    results = [{"run": run.name, **explained(run, text, method, given, away)} for run in runs]
+    beside = {"agreement": agreement(*results), "results": results}
+    return {"method": method, "signed": EXPLAINERS[method].signed, **beside}
+
+
+def method_of(given: Fields, runs: Sequence[Served]) -> str:
+    known = {one.default_method for one in runs}
+    default = "attention_norm" if "attention_norm" in known else "attention"
+    method = asked.string(given, "method", default)
+    if method not in EXPLAINERS:
+        raise InputError(f"method: there is no {str(method)[:40]!r}; accepted are {', '.join(EXPLAINERS)}")
+    return method
+
+
+def check_work(run: Served, method: str, texts: list[str]) -> list[str]:
+    """An answer has to come while somebody waits for it."""
+    if run.trained.is_flat and method == "attention":
+        return texts
+    counts = [len(words_of(text)) for text in texts]
+    if sum(work(method, count) for count in counts) > budget(run.trained):
+        most = most_words(run.trained, method)
+        raise InputError(
+            f"{method}: {sum(counts):,} words would keep you waiting too long; up to {most:,} are accepted here"
+        )
+    return texts
+
+
+def predictions(run: Served, texts: Sequence[str], away: Away) -> list[Prediction]:
+    trained = run.trained
+    if trained.is_flat:
+        return trained.task.predictions(trained.answers(texts))
+    with run.turn(away):
+        return trained.task.predictions(trained.answers(texts))
+
+
+def explained(run: Served, text: str, method: str, given: Fields, away: Away) -> dict[str, Any]:
+    """The whole text's words with their scores; those that are crossed out, or that the model does not read, have none."""
+    spans = words_of(text)
+    crossed = asked.places(given, len(spans))
+    left = delete(text, spans, crossed)
+    target = target_of(run, given)
+    found = attributed(run, left, method, target, away)
+    places: list[int | None] = [*range(len(found.spans))]
+    sentences, parts = list(found.sentences), list(found.parts)
+    if crossed:
+        places = places_of(text, spans, left, found.spans, set(crossed))
+        outline = run.trained.tokenizer.outline(text)
+        sentences = units_of(sentences, found.spans, places, spans, outline.sentences or [(0, len(text))])
+        parts = units_of(parts, found.spans, places, spans, outline.parts or [(0, len(text))])
+    scores: list[float | None] = [None] * len(spans)
+    known = [True] * len(spans)
+    for place, score, is_known in zip(places, found.scores.tolist(), found.known, strict=True):
+        if place is not None:
+            scores[place], known[place] = finite(score), is_known
+    rows = zip(spans, scores, known, strict=True)
+    row: dict[str, Any] = found.prediction.as_dict()
+    if crossed:
+        row["before"] = predictions(run, [text], away)[0].as_dict()
+    task = run.trained.task
+    row["target"] = task.classes[found.target] if isinstance(task, Classes) and found.target is not None else None
+    row["tokens"] = [{"text": text[a:b], "start": a, "end": b, "score": s, "known": k} for (a, b), s, k in rows]
+    row["without"] = crossed
+    row["unread"] = max(0, len(spans) - len(crossed) - len(found.spans))
+    row |= {"sentences": told(sentences), "parts": told(parts), "cost": dict(found.cost)}
+    row["facts"] = {k: finite(v) if isinstance(v, float) else v for k, v in found.facts.items() if is_plain(v)}
+    return row
+
+
+def target_of(run: Served, given: Fields) -> str | None:
+    target = asked.string(given, "target")
+    task = run.trained.task
+    if target is not None and isinstance(task, Classes) and target not in task.classes:
+        known = ", ".join(task.classes[:20]) + (", …" if len(task.classes) > 20 else "")
+        raise InputError(f"target: {run.name} has no class {target[:40]!r}; accepted are {known}")
+    return target
+
+
+def attributed(run: Served, text: str, method: str, target: str | None, away: Away) -> Attributed:
+    if method == "attention" and run.trained.is_flat:
+        return by_tables(run, text, target)
+    with run.turn(away):
+        return attribute(run.trained, [text], method, target)[0]
+
+
+def by_tables(run: Served, text: str, target: str | None) -> Attributed:
+    """Attention of a flat model, without PyTorch, and for any number of requests at a time."""
+    begun, task = time.perf_counter(), run.trained.task
+    (found,) = explain(run.trained, [text])
+    chosen = None
+    if isinstance(task, Classes):
+        chosen = task.classes.index(str(found.prediction.value) if target is None else target)
+    elif target is not None:
+        raise InputError(f"target: {target[:40]!r} is given, but the model answers with a number; none is accepted")
+    return Attributed(
+        text,
+        "attention",
+        tuple((token.start, token.end) for token in found.tokens),
+        np.array([token.weight for token in found.tokens], dtype=np.float64),
+        chosen,
+        found.prediction,
+        tuple(token.known for token in found.tokens),
+        cost={"forward": 1, "backward": 0, "seconds": time.perf_counter() - begun},
+    )
+
+
+def agreement(one: dict[str, Any], other: dict[str, Any]) -> dict[str, float | None]:
+    """Of two models' scores of the words that both of them read."""
+    pairs = [(a["score"], b["score"]) for a, b in zip(one["tokens"], other["tokens"], strict=True)]
+    both = [pair for pair in pairs if None not in pair]
+    mine, its = ([np.array([pair[side] for pair in both], dtype=np.float64)] for side in (0, 1))
+    divergence, _ = share_distances(mine, its)
+    return {"tau": finite(kendall(mine, its)[0]), "divergence": finite(divergence[0])}
+
+
+def told(units: Sequence[SentenceScore]) -> list[dict[str, Any]]:
+    return [{"start": unit.start, "end": unit.end, "score": finite(unit.weight)} for unit in units]
+
+
+def finite(value: float) -> float | None:
+    """JSON has no NaN."""
+    return float(value) if math.isfinite(value) else None
+
+
+def is_plain(value: object) -> bool:
+    return isinstance(value, str | int | float)

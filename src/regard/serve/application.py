@@ -1,0 +1,100 @@
+"""Which path is answered by what: files of the page, facts, and questions about texts. Nothing here knows sockets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from regard import __version__
+from regard.explain.attribute import EXPLAINERS
+from regard.report import colours
+from regard.serve import asked
+from regard.serve.answering import COMPARE, EXPLAIN, PREDICT, answer_compare, answer_explain, answer_predict
+from regard.serve.methods import as_dict
+from regard.serve.openapi import openapi
+from regard.serve.served import Away, Served
+from regard.serve.tables import TABLE, answer_table
+
+JSON = "application/json; charset=utf-8"
+HTML, STYLE, SCRIPT = "text/html; charset=utf-8", "text/css; charset=utf-8", "text/javascript; charset=utf-8"
+MOST_TEXT, MOST_TABLE = 1_000_000, 5_000_000  # bytes of a body
+
+FILES = {
+    "/": ("page.html", HTML),
+    "/reference": ("reference.html", HTML),
+    "/page.css": ("page.css", STYLE),
+    "/page.js": ("page.js", SCRIPT),
+    "/asking.js": ("asking.js", SCRIPT),
+    "/making.js": ("making.js", SCRIPT),
+    "/words.js": ("words.js", SCRIPT),
+    "/answer.js": ("answer.js", SCRIPT),
+    "/table.js": ("table.js", SCRIPT),
+    "/reference.js": ("reference.js", SCRIPT),
+}
+
+
+class Reply(NamedTuple):
+    kind: str  # of content
+    body: bytes
+
+
+class Question(NamedTuple):
+    """A path that takes a JSON object."""
+
+    answer: Callable[[Mapping[str, Any], Sequence[Served], Away], dict[str, Any]]
+    fields: tuple[str, ...]
+    most: int  # bytes
+
+
+QUESTIONS = {
+    "/api/predict": Question(answer_predict, PREDICT, MOST_TEXT),
+    "/api/explain": Question(answer_explain, EXPLAIN, MOST_TEXT),
+    "/api/compare": Question(answer_compare, COMPARE, MOST_TEXT),
+    "/api/table": Question(answer_table, TABLE, MOST_TABLE),
+}
+
+
+class Application:
+    def __init__(self, served: Sequence[Served]) -> None:
+        self.served = list(served)
+        names = [run.name for run in self.served]
+        facts = {
+            "version": __version__,
+            "runs": [run.as_dict() for run in self.served],
+            "methods": [as_dict(name) for name in EXPLAINERS],
+        }
+        limits = {path: question.most for path, question in QUESTIONS.items()}
+        self.pages = {path: Reply(kind, read(name)) for path, (name, kind) in FILES.items()}
+        self.pages["/colours.css"] = Reply(STYLE, colour_style().encode())
+        self.pages["/api/runs"] = as_json(facts)
+        self.pages["/openapi.json"] = as_json(openapi(names, limits))
+
+    def answer(self, path: str, body: bytes, away: Away) -> Reply:
+        question = QUESTIONS[path]
+        return as_json(question.answer(asked.fields(body, question.fields), self.served, away))
+
+
+def as_json(value: Mapping[str, Any]) -> Reply:
+    """In ASCII, so that half a surrogate pair in a class's name stands in nobody's way."""
+    return Reply(JSON, json.dumps(value, allow_nan=False).encode())
+
+
+def read(name: str) -> bytes:
+    return (files("regard.serve") / name).read_bytes()
+
+
+def colour_style() -> str:
+    """The colours of every report, as variables."""
+
+    def ground(own: colours.Ground) -> str:
+        named = {"paper": own.paper, "ink": own.ink, "faint": own.faint}
+        return "".join(f"--{name}:{colours.hexed(colour)};" for name, colour in named.items())
+
+    hot = " ".join(map(str, colours.ACCENT))
+    light, dark = ground(colours.LIGHT), ground(colours.DARK)
+    return (
+        f":root{{--hot:{hot};--most:{colours.MOST};{light}}}\n"
+        f"@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
+    )

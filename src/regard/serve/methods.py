@@ -1,0 +1,79 @@
+"""How explainers are told to people: a title, a sentence, and how many times each reads the text."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from regard.explain.attribute import EXPLAINERS
+from regard.models.trained import Trained
+
+
+class Told(NamedTuple):
+    title: str
+    sentence: str
+    passes: float | None  # over the text, there and back; None: as many as the text has words
+
+
+TOLD = {
+    "attention": Told("attention", "the weights that the model gives to words", 1),
+    "attention_norm": Told("attention and norm", "the weights as the learned norm sharpens them: what is summed", 1),
+    "weighted_norm": Told("weight × length", "each weight times the length of what it weighs", 1),
+    "gradient": Told("gradient", "how fast the answer changes with a word's vector", 3),
+    "gradient_times_input": Told("gradient × input", "that change along the word's own vector", 3),
+    "integrated_gradients": Told(
+        "integrated gradients", "gradients added up on the way from no words at all to the text", 150
+    ),
+    "leave_one_out": Told("leave one out", "how far the answer falls when the word had never been written", None),
+    "surrogate": Told("surrogate (LIME)", "a linear model of how the answer changes as words are left out", 250),
+    "random": Told("chance", "numbers by chance: what no explainer should look like", 1),
+    "tfidf": Told("word counts", "how often each word stands in this text", 1),
+}
+UNTOLD = 500  # passes of an explainer that the table does not know
+MOST_WORK = 1_000_000  # words × passes of one request; some ten seconds with a BiLSTM on two cores
+PIECES_COST = 20  # times as much for an encoder that reads pieces of words, such as BERT
+
+
+def methods(trained: Trained) -> list[str]:
+    """The explainers that say something of their own about this model."""
+    return [name for name in EXPLAINERS if name != "attention_norm" or has_norm(trained)]
+
+
+def default_method(trained: Trained) -> str:
+    """What `regard explain` shows: the weights that words have in the sum."""
+    return "attention_norm" if has_norm(trained) else "attention"
+
+
+def has_norm(trained: Trained) -> bool:
+    return "apln" in trained.config.model.pooling
+
+
+def told(name: str) -> Told:
+    return TOLD.get(name, Told(name.replace("_", " "), "", UNTOLD))
+
+
+def as_dict(name: str) -> dict[str, Any]:
+    explainer, said = EXPLAINERS[name], told(name)
+    return {
+        "name": name,
+        "title": said.title,
+        "sentence": said.sentence,
+        "signed": explainer.signed,
+        "control": explainer.is_control,
+    }
+
+
+def work(method: str, words: int) -> float:
+    """Words × passes, for one text."""
+    passes = told(method).passes
+    return words * (words if passes is None else passes)
+
+
+def budget(trained: Trained) -> float:
+    return MOST_WORK / (PIECES_COST if trained.config.model.reads_pieces else 1)
+
+
+def most_words(trained: Trained, method: str) -> int:
+    """Of a request that asks about one text."""
+    passes = told(method).passes
+    return int(math.sqrt(budget(trained)) if passes is None else budget(trained) / passes)

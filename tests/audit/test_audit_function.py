@@ -1,0 +1,99 @@
+"""`audit` for scores that any tool made, of any classifier."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from regard.audit.audit import audit
+from regard.errors import InputError
+from regard.faithfulness.scored import Doubles, Scored
+
+WEIGHTS = {**{f"up{n}": 2.0 for n in range(5)}, **{f"down{n}": -2.0 for n in range(5)}}
+
+
+def predict(texts: Sequence[str]) -> Doubles:
+    """σ of the sum of the words' weights."""
+    positive = 1 / (1 + np.exp(-np.array([sum(WEIGHTS.get(word, 0.0) for word in text.split()) for text in texts])))
+    return np.stack([1 - positive, positive], 1)
+
+
+def made(texts: int = 60) -> tuple[list[str], dict[str, list[Any]]]:
+    """The truth, its opposite, and chance."""
+    chance = np.random.default_rng(0)
+    told: list[str] = []
+    for number in range(texts):
+        words = [f"{('up', 'down')[number % 2]}{chance.integers(5)}", *(f"plain{n}" for n in chance.integers(0, 30, 9))]
+        chance.shuffle(words)
+        told.append(" ".join(words))
+    spans = [[match.span() for match in re.finditer(r"\S+", text)] for text in told]
+    true = [[abs(WEIGHTS.get(word, 0.0)) for word in text.split()] for text in told]
+    return told, {
+        "true": list(zip(spans, true, strict=True)),
+        "turned": [(own, [-one for one in scores]) for own, scores in zip(spans, true, strict=True)],
+        "drawn": [(own, chance.random(len(own))) for own in spans],
+    }
+
+
+def test_the_truth_is_faithful_its_opposite_misleads_and_chance_tells_nothing() -> None:
+    texts, scores = made()
+    names = {focus: audit(predict, texts, scores, focus=focus)["verdict"]["name"] for focus in scores}
+    assert names == {"true": "faithful", "turned": "misleading", "drawn": "inconclusive"}
+
+
+def test_alone_it_is_held_against_chance_only() -> None:
+    texts, scores = made()
+    found = audit(predict, texts, {"true": scores["true"]})
+    json.dumps(found, allow_nan=False)
+    assert found["faithfulness"]["lead"] is None
+    assert found["verdict"]["name"] == "partial", "nothing is known of how it keeps up"
+    assert found["diagnostics"] == {}
+    assert {one["what"] for one in found["left_out"]} >= {"post_hoc", "plausibility"}
+
+
+def test_scored_texts_labels_and_evidence_are_taken() -> None:
+    texts, scores = made()
+    given = [Scored(text, *one) for text, one in zip(texts, scores["true"], strict=True)]
+    marks = [[spans[int(np.argmax(own))]] for spans, own in scores["true"]]
+    found = audit(predict, texts, {"true": given}, labels=[1 - n % 2 for n in range(60)], evidence=marks)
+    assert found["left_out"] == []
+    assert found["plausibility"]["explainers"][0]["auprc"]["mean"] == 1.0
+    # without the one word that decides all is even, and the first class is said: every second text is still right
+    fall = next(one for one in found["faithfulness"]["curves"] if one["measure"] == "accuracy_fall")
+    assert fall["explainer"] == "true"
+    assert fall["mean"]["mean"] == pytest.approx(0.5)
+
+
+def test_bad_input_gets_a_sentence() -> None:
+    texts, scores = made(3)
+    (spans, numbers), *rest = scores["true"]
+    for given, sentence in (
+        ({}, "attributions: none was given"),
+        ({"a": rest}, "a: 2 entries for 3 texts; one a text"),
+        ({"a": [(spans, numbers[:-1]), *rest]}, "a, text 1: 10 words and 9 scores"),
+        ({"a": [(spans, [np.nan] * len(spans)), *rest]}, "a, text 1: a score is not finite"),
+        ({"a": [(spans, ["x"] * len(spans)), *rest]}, "a, text 1: tuple is given; a Scored, or"),
+        ({"a": [None, *rest]}, "a, text 1: NoneType is given"),
+        ({"a": [Scored("another", [(0, 2)], [1.0]), *rest]}, "a, text 1: the scores are of another text"),
+        ({"a": [([(0, 99)], [1.0]), *rest]}, "within the text, are accepted"),
+        ({"random": scores["true"]}, "'random' alone"),
+    ):
+        with pytest.raises(InputError, match=re.escape(sentence)):
+            audit(predict, texts, given)
+    with pytest.raises(InputError, match="texts: none was given"):
+        audit(predict, [], {"a": []})
+    with pytest.raises(InputError, match="a single string"):
+        audit(predict, "abc", scores)
+    with pytest.raises(InputError, match="focus = 'b': accepted are 'true'"):
+        audit(predict, texts, scores, focus="b")
+    with pytest.raises(InputError, match="labels: 1 entries for 3 texts"):
+        audit(predict, texts, scores, labels=[0])
+    with pytest.raises(InputError, match="label 7: the judge has 2 classes"):
+        audit(predict, texts, scores, labels=[0, 1, 7])
+    with pytest.raises(InputError, match="judge: answers of shape"):
+        audit(lambda asked: np.zeros(len(asked)), texts, scores)

@@ -1,0 +1,81 @@
+"""The page on audits says what is true: its example runs, its numbers are the rule's, and its schema is the file's."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from audited import one_decides, the_cause
+
+from regard.audit import adversarial_weights, guided, lessons, measuring, permutation, trained_adversary
+from regard.audit.audit_run import TRAINING, audit_run
+from regard.audit.verdict import EVEN, FEWEST, MOVED, TABLE, checks
+from regard.faithfulness.scored import Scored
+
+PAGE = (Path(__file__).parent.parent.parent / "docs" / "audit.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("code", EXAMPLES, ids=lambda code: code.split("\n")[0])
+def test_examples_run(code: str, tmp_path: Path) -> None:
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-W", "error", "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "Mine points at words that matter" in done.stdout
+
+
+def test_the_table_of_verdicts_is_the_rule() -> None:
+    part = PAGE.partition("The first row that fits is the verdict:")[2].partition("\n\nThe best gradient")[0]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in part.strip().splitlines()[2:]]
+    told = []
+    for when, name, _ in rows:
+        wants = {check: not before for before, check in re.findall(r"(not )?`(\w+)`", when)}
+        told.append((name, wants))
+    assert told == list(TABLE)
+
+
+def test_numbers_are_those_of_the_code() -> None:
+    for words in (
+        f"there are {FEWEST} texts or more",
+        f"by less, than {MOVED:g}",
+        f"less than {EVEN:g} from even ones",
+        f"less {measuring.KEPT:.0%}".replace("%", " %"),
+        f"median of {permutation.DRAWS} seeded permutations",
+        f"within {adversarial_weights.EPSILON:g} in total variation",
+        f"at most {adversarial_weights.SEARCHED} texts are searched",
+        f"on at most {lessons.TEXTS:,} of the run's\ntraining texts and for at most {lessons.EPOCHS} epochs",
+        f"helps somebody else. {guided.EPOCHS} epochs",
+        f"At most {trained_adversary.TEXTS:,} texts, {trained_adversary.EPOCHS} epochs",
+        f"for λ = {', '.join(f'{one:g}' for one in trained_adversary.FACTORS[:-1])} and",
+        f"at {', '.join(f'{100 * cut.amount:g}' for cut in measuring.CUTS[:-1])} and 50 %",
+    ):
+        assert words in PAGE, words
+
+
+def test_every_key_of_the_file_is_in_the_schema() -> None:
+    found = audit_run(the_cause(), one_decides(40), learned_from=one_decides(60, seed=1))
+    schema = PAGE.partition("## audit.json")[2]
+    names = {"attention", "tfidf", *Scored._fields, *TRAINING}
+
+    def look(value: object, above: str) -> None:
+        if isinstance(value, list):
+            for one in value[:1]:
+                look(one, above)
+        elif isinstance(value, dict):
+            for key, own in value.items():
+                known = f'"{key}"' in schema or above in ("correlation", "scores", "checks") or key in names
+                assert known, f"{above}.{key}"
+                look(own, key)
+
+    look(found | {"separation": None}, "")
+
+
+def test_checks_are_explained() -> None:
+    known = checks(audit_run(the_cause(), one_decides(4), learned_from=one_decides(40)))
+    for name in known:
+        assert f"`{name}`" in PAGE

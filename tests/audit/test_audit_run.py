@@ -1,0 +1,305 @@
+"""Runs built to deserve each verdict, what is left out and why, and the same file for the same seed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from audited import hardly_varies, made_model, one_decides, points_elsewhere, the_cause
+
+from command import Regard, write_csv
+from regard.audit.audit_run import TRAINING, Wish, audit_run
+from regard.audit.lessons import EVEN, make_lesson
+from regard.config import Config
+from regard.data.synthetic import data_one
+from regard.errors import InputError
+from regard.explain.attribute import attribute
+from regard.models.folder import save
+from regard.models.trained import Trained
+from regard.recording import Silent
+from regard.records import Example
+from regard.training.fit import Parts, fit
+
+QUICK = Wish(quick=True)
+
+
+def said(found: dict[str, Any]) -> str:
+    return " ".join(one["text"] for kind in ("may", "may_not", "change") for one in found["verdict"][kind])
+
+
+def test_attention_that_is_the_cause_is_faithful() -> None:
+    found = audit_run(the_cause(), one_decides(80), QUICK)
+    assert found["verdict"]["name"] == "faithful", found["verdict"]
+    assert "as a ranking of the words that the model decides by" in said(found)
+    assert found["diagnostics"]["permutation"]["moved"]["low"] > 0.3
+    # the deciding word is the only one marked, and comes first in every text
+    assert found["plausibility"]["explainers"][0] == {
+        "name": "attention",
+        **{measure: {"n": 80, "mean": 1.0, "low": 1.0, "high": 1.0} for measure in ("auprc", "f")},
+    }
+    assert found["separation"]["auc"] == 1.0
+
+
+def test_a_trained_model_of_one_deciding_word_is_faithful() -> None:
+    examples = data_one(400, 3, positive=8, negative=8, neutral=40, evidence=1)
+    options = {"engine": "sparse", "pairs": False, "beginnings": 0, "min_count": 1, "embedding": 20, "scale": 1.0}
+    steps = {"optimizer": "sgd", "lr": 2.0, "decay": False, "patience": 0, "batch_size": 20, "dropout": 0.0}
+    run = fit(
+        Config().override({**options, **steps, "attention": "dot", "epochs": 40}),
+        Parts(examples[:300], examples[300:350]),
+    )
+    found = audit_run(run, examples[300:], QUICK)
+    assert found["verdict"]["name"] == "faithful", found["verdict"]
+
+
+def test_weights_that_hardly_vary_are_irrelevant() -> None:
+    found = audit_run(hardly_varies(), one_decides(80), QUICK)
+    assert found["verdict"]["name"] == "irrelevant", found["verdict"]
+    assert found["diagnostics"]["permutation"]["uneven"]["high"] < 0.01
+    # the order still finds the word, and the verdict says so, but of the order only
+    assert "by its order alone, not by its sizes" in said(found)
+    assert "smaller λ" in said(found)
+
+
+def test_attention_on_a_word_that_says_nothing_misleads() -> None:
+    found = audit_run(points_elsewhere(), one_decides(80, loud=True), QUICK)
+    assert found["verdict"]["name"] == "misleading", found["verdict"]
+    assert found["verdict"]["checks"]["below_chance"]
+    assert "may not be read as importance" in said(found)
+    assert "--vtw" in said(found)
+    assert found["plausibility"]["above_chance"]["high"] < 0
+
+
+def test_few_texts_are_inconclusive_whatever_they_show() -> None:
+    found = audit_run(the_cause(), one_decides(8), QUICK)
+    assert found["verdict"]["name"] == "inconclusive"
+    assert "8 texts are fewer than the 30" in said(found)
+    assert "Give more texts" in said(found)
+
+
+def test_one_text_of_one_word_is_told_of_without_numbers() -> None:
+    found = audit_run(the_cause(), [Example("p1", "positive")], QUICK)
+    json.dumps(found, allow_nan=False)
+    assert found["verdict"]["name"] == "inconclusive"
+    assert found["diagnostics"]["permutation"]["moved"]["mean"] is None
+
+
+def test_texts_without_labels_leave_out_what_needs_them() -> None:
+    found = audit_run(the_cause(), [replace(x, label=None, evidence=()) for x in one_decides(40)], QUICK)
+    left = {one["what"]: one["why"] for one in found["left_out"]}
+    assert set(left) == {"accuracy_after", "accuracy_fall", "post_hoc", "plausibility", "separation", *TRAINING}
+    assert "no labels" in left["post_hoc"]
+    assert {one["measure"] for one in found["faithfulness"]["curves"]} == {
+        "comprehensiveness",
+        "sufficiency",
+        "flipped",
+    }
+    assert found["verdict"]["name"] == "faithful"
+
+
+def test_unknown_words_and_several_classes() -> None:
+    words = {f"c{k}": tuple(4.0 * (j == k) for j in range(3)) for k in range(3)}
+    model = made_model(dict.fromkeys(words, 2.0), words, 3)
+    texts = [Example(f"x{n} c{n % 3} y z{n}", str(n % 3)) for n in range(40)]
+    found = audit_run(model, texts, QUICK)
+    json.dumps(found, allow_nan=False)
+    assert found["classes"] == ["0", "1", "2"]
+    assert not found["diagnostics"]["adversary"]["exact"]
+    assert found["verdict"]["checks"]["above_chance"]
+
+
+def test_what_is_written_fits_together() -> None:
+    model, examples = the_cause(), one_decides(120)
+    found = audit_run(model, examples, Wish(explainers=["gradient_times_input", "random"], quick=True, limit=110))
+    assert [one["name"] for one in found["explainers"]] == ["attention", "gradient_times_input", "random"]
+    assert found["texts"] == 110
+    assert len(found["details"]) == 100
+    assert {one["explainer"] for one in found["faithfulness"]["curves"]} == {
+        "attention",
+        "gradient_times_input",
+        "random",
+    }
+    one = found["details"][0]
+    assert set(one["scores"]) == {"attention", "gradient_times_input"}
+    (own,) = attribute(model, [one["text"]], "attention")
+    assert one["scores"]["attention"] == pytest.approx(own.scores, abs=1e-4)
+    assert [tuple(span) for span in one["spans"]] == list(own.spans)
+    assert one["decided"] == int(np.argmax(one["probabilities"]))
+    compared = [each for each in found["faithfulness"]["comparisons"] if each["p"] is not None]
+    assert all(each["holm"] >= each["p"] for each in compared)
+    assert len(found["diagnostics"]["permutation"]["by_text"]["moved"]) == 110
+
+
+def test_the_same_seed_gives_the_same_file_and_another_seed_another() -> None:
+    model, examples = the_cause(), one_decides(60)
+    one, again, other = (
+        json.dumps(audit_run(model, examples, Wish(quick=True, limit=40, seed=seed)), allow_nan=False)
+        for seed in (0, 0, 1)
+    )
+    assert one == again
+    assert one != other
+
+
+def test_any_diagnostic_can_be_left_out() -> None:
+    found = audit_run(the_cause(), one_decides(6), Wish(["tfidf"], quick=True, without=("adversary",)))
+    assert set(found["diagnostics"]) == {"permutation"}
+    left = {one["what"]: one["why"] for one in found["left_out"]}
+    assert left["adversary"] == "it was not asked for"
+    assert left["correlation"] == "neither of gradient and leave_one_out is among the explainers"
+    assert found["verdict"]["checks"]["keeps_up"] is None
+
+
+def test_weights_held_even_are_even() -> None:
+    lesson = make_lesson(the_cause(), [], None, 0, examples=one_decides(40))
+    (found,) = attribute(lesson.fit(Silent(), "even", scale=EVEN), ["p1 o1 o2 n3"], "attention")
+    assert found.scores == pytest.approx([0.25] * 4)
+
+
+@pytest.fixture(scope="module")
+def retrained() -> dict[str, Any]:
+    return audit_run(the_cause(), one_decides(40), learned_from=one_decides(200, seed=1))
+
+
+def test_diagnostics_that_train(retrained: dict[str, Any]) -> None:
+    json.dumps(retrained, allow_nan=False)
+    found = retrained["diagnostics"]
+    assert set(found) == {"correlation", "permutation", "adversary", *TRAINING}
+    assert found["even"]["learned_from"] == 200
+    assert found["seeds"]["seeds"] == 3
+    assert len(found["seeds"]["by_text"]["divergence"]) == 40
+    assert found["guided"]["guided"]["n"] == 40
+    assert [point["factor"] for point in found["trained_adversary"]["points"]] == [0.0, 0.01, 0.1, 1.0]
+
+
+def test_attention_of_the_cause_guides_another_model(retrained: dict[str, Any]) -> None:
+    found = retrained["diagnostics"]["guided"]
+    assert found["guided"]["mean"] > 0.9
+    assert found["guided_less_even"]["mean"] >= 0
+
+
+def test_an_adversary_with_more_to_gain_looks_farther_away(retrained: dict[str, Any]) -> None:
+    points = retrained["diagnostics"]["trained_adversary"]["points"]
+    assert points[-1]["divergence"]["mean"] > points[0]["divergence"]["mean"]
+    assert points[-1]["distance"]["mean"] >= points[0]["distance"]["mean"]
+    assert all(0 <= point["divergence"]["mean"] <= 0.6932 for point in points)
+
+
+def test_training_again_gives_the_same_numbers(retrained: dict[str, Any]) -> None:
+    again = audit_run(the_cause(), one_decides(40), learned_from=one_decides(200, seed=1))
+    assert json.dumps(again) == json.dumps(retrained)
+
+
+def test_a_run_that_cannot_be_trained_again_says_why() -> None:
+    found = audit_run(the_cause(), one_decides(40))
+    left = {one["what"]: one["why"] for one in found["left_out"]}
+    assert {left[name] for name in TRAINING} == {"the run does not say what it was trained on"}
+
+
+def test_without_labels_models_are_judged_on_training_texts_held_back() -> None:
+    texts = [replace(example, label=None) for example in one_decides(30)]
+    found = audit_run(the_cause(), texts, learned_from=one_decides(100, seed=1))["diagnostics"]
+    assert (found["even"]["learned_from"], found["even"]["judged_on"]) == (80, 20)
+    assert found["trained_adversary"]["points"][0]["accuracy"] is None
+
+
+def trained(**options: Any) -> Trained:
+    small = {"embedding": 8, "hidden": 8, "query": 8, "epochs": 1, "min_count": 1, "device": "cpu"}
+    return fit(Config().override({**small, **options}), Parts(one_decides(40)))
+
+
+@pytest.mark.parametrize("pooling", ["apln", "bottleneck", "attention"])
+def test_levels_and_other_poolings_have_every_diagnostic(pooling: str) -> None:
+    model = trained(encoder="cnn", levels=2, pooling=f"attention,{pooling}")
+    texts = [replace(x, text=x.text.replace(" o1 ", " o1. ") + ". O2 again.", evidence=()) for x in one_decides(6)]
+    found = audit_run(model, texts, Wish(quick=False), learned_from=one_decides(30, seed=1))
+    json.dumps(found, allow_nan=False)
+    assert set(found["diagnostics"]) == {"correlation", "permutation", "adversary", *TRAINING}
+    names = [one["name"] for one in found["explainers"]]
+    assert ("attention_norm" in names) == (pooling == "apln")
+    left = {one["what"]: one["why"] for one in found["left_out"]}
+    assert "levels = 2" in left["separation"]
+
+
+def test_attention_below_the_highest_level_has_no_weights_to_permute() -> None:
+    model = trained(encoder="cnn", levels=2, pooling="attention,max")
+    found = audit_run(model, one_decides(40), QUICK)
+    assert set(found["diagnostics"]) == {"correlation"}
+    assert found["verdict"]["name"] != "faithful", "that weights take part in the answer was not seen"
+
+
+def test_what_cannot_be_audited_is_refused_in_a_sentence() -> None:
+    texts = one_decides(4)
+    with pytest.raises(InputError, match="'max': it has no attention to audit"):
+        audit_run(trained(encoder="cnn", pooling="max"), texts)
+    with pytest.raises(InputError, match="answers that are numbers are not measured"):
+        audit_run(
+            fit(Config().override({"task": "regression"}), Parts([Example("a b", 1.0), Example("b c", 2.0)])), texts
+        )
+    with pytest.raises(InputError, match="explainers: 'magic' is unknown; accepted are attention"):
+        audit_run(the_cause(), texts, Wish(explainers=["magic"]))
+    with pytest.raises(InputError, match="limit = 0: 1 or more"):
+        audit_run(the_cause(), texts, Wish(limit=0))
+    with pytest.raises(InputError, match="without: 'magic' is no diagnostic; accepted are correlation"):
+        audit_run(the_cause(), texts, Wish(without=["magic"]))
+    with pytest.raises(InputError, match="none was given"):
+        audit_run(the_cause(), [])
+    with pytest.raises(InputError, match="'odd' was not among the training labels"):
+        audit_run(the_cause(), [Example("p1 o1", "odd", 3)])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("audit") / "run"
+    save(the_cause(), place)
+    return place
+
+
+@pytest.fixture(scope="module")
+def texts(folder: Path) -> Path:
+    return write_csv(folder.parent / "texts.csv", [(example.text, example.label) for example in one_decides(40)])
+
+
+def test_the_command_prints_the_verdict_and_writes_the_file(regard: Regard, folder: Path, texts: Path) -> None:
+    done = regard("audit", folder, "--data", texts, "--quick")
+    assert done.code == 0, done.err
+    assert "Attention points at the words that decide" in done.out
+    assert "it may be read so" in done.out
+    found = json.loads((folder / "audit" / "audit.json").read_text(encoding="utf-8"))
+    assert found["verdict"]["name"] == "faithful"
+    assert (found["run"], found["data"]) == (str(folder), str(texts))
+
+
+def test_the_command_takes_evidence_from_the_file(regard: Regard, folder: Path, tmp_path: Path) -> None:
+    rows = [json.dumps({"text": x.text, "label": x.label, "evidence": x.evidence}) for x in one_decides(30)]
+    (tmp_path / "texts.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    done = regard("audit", folder, "--data", tmp_path / "texts.jsonl", "--quick", "--json")
+    assert json.loads(done.out)["plausibility"]["texts"] == 30
+    assert "agrees with the words that people marked" in done.out
+
+
+def test_the_command_prints_json_and_writes_nothing(regard: Regard, folder: Path, texts: Path, tmp_path: Path) -> None:
+    done = regard("audit", folder, "--data", texts, "--quick", "--json", "--out", tmp_path / "out", "--limit", 10)
+    assert json.loads(done.out)["texts"] == 10
+    assert not (tmp_path / "out").exists()
+
+
+def test_bad_input_gets_one_sentence_each(regard: Regard, folder: Path, texts: Path, run: Path, tmp_path: Path) -> None:
+    empty, none = tmp_path / "empty.csv", tmp_path / "none.csv"
+    empty.write_text("", encoding="utf-8")
+    for argv, sentence in (
+        ((folder, "--data", empty), "the file is empty"),
+        ((folder, "--data", none), "no such file"),
+        ((folder, "--data", texts, "--out", texts), "cannot be a folder"),
+        ((folder, "--data", texts, "--limit", 0), "limit = 0: 1 or more is accepted"),
+        ((folder, "--data", texts, "--seed", -1), "seed = -1: 0 or more is accepted"),
+        ((folder, "--data", texts, "--explainers", "magic"), "'magic' is unknown"),
+        ((tmp_path / "nowhere", "--data", texts), "there is no such folder"),
+        ((run, "--data", texts), "was not among the training labels"),
+    ):
+        done = regard("audit", *argv)
+        assert done.code == 2
+        assert sentence in done.complaint

@@ -1,0 +1,189 @@
+"""The verdict is a table over intervals: each row on hand-made numbers, and never more than the intervals allow."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from regard.audit.verdict import EVEN, FEWEST, MOVED, TABLE, TITLES, verdict
+
+
+def span(low: float, high: float) -> dict[str, Any]:
+    return {"n": 100, "mean": (low + high) / 2, "low": low, "high": high}
+
+
+def found(
+    chance: tuple[float, float] = (0.1, 0.2),
+    contrast: tuple[float, float] | None = (0.01, 0.02),
+    moved: tuple[float, float] | None = (0.1, 0.2),
+    uneven: tuple[float, float] = (0.3, 0.4),
+    separation: tuple[float, float] | None = None,
+    texts: int = 100,
+    holm: float | None = 0.001,
+    inside: bool = True,
+    **others: Any,
+) -> dict[str, Any]:
+    """What audit.json has, as far as the verdict looks at it."""
+    model = {"encoder": "embedding", "pooling": "attention", "levels": 1, "attention": "dot", "scale": 3.0}
+    lead = {"best": "rival", "kept": 0.8, "own_lead": span(*chance), "best_lead": span(0.2, 0.3)}
+    diagnostics: dict[str, Any] = {**others}
+    if moved is not None:
+        diagnostics["permutation"] = {"moved": span(*moved), "uneven": span(*uneven)}
+    return {
+        "texts": texts,
+        "focus": "attention",
+        "model": model if inside else None,
+        "faithfulness": {
+            "comparisons": [
+                {"measure": "comprehensiveness", "other": "random", **span(*chance), "p": 0.001, "holm": holm}
+            ],
+            "lead": None if contrast is None else {**lead, "contrast": span(*contrast)},
+        },
+        "diagnostics": diagnostics,
+        "separation": None
+        if separation is None
+        else {"auc": sum(separation) / 2, "low": separation[0], "high": separation[1]},
+        "plausibility": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("faithful", {}),
+        ("faithful", {"inside": False, "moved": None}),
+        ("faithful", {"contrast": (0.0, 0.1)}),
+        ("partial", {"contrast": (-0.2, -0.1)}),
+        ("partial", {"contrast": (-0.1, 0.1)}),
+        ("partial", {"contrast": None}),
+        ("partial", {"moved": None}),
+        ("partial", {"moved": (0.005, 0.02)}),
+        ("irrelevant", {"moved": (0.001, 0.009)}),
+        ("irrelevant", {"moved": (0.005, 0.02), "uneven": (0.01, 0.04)}),
+        ("faithful", {"moved": (0.02, 0.03), "uneven": (0.01, 0.04)}),
+        ("misleading", {"chance": (-0.2, -0.1)}),
+        ("misleading", {"chance": (-0.1, 0.1), "separation": (0.2, 0.4)}),
+        ("faithful", {"separation": (0.2, 0.4)}),
+        ("inconclusive", {"chance": (-0.1, 0.1)}),
+        ("inconclusive", {"holm": 0.06}),
+        ("inconclusive", {"holm": None}),
+        ("inconclusive", {"chance": (-0.2, -0.1), "holm": 0.06}),
+        ("inconclusive", {"texts": FEWEST - 1}),
+        ("inconclusive", {"chance": (-0.2, -0.1), "texts": FEWEST - 1}),
+    ],
+)
+def test_rows_of_the_table(name: str, given: dict[str, Any]) -> None:
+    assert verdict(found(**given))["name"] == name
+
+
+def test_every_row_is_reached_by_some_numbers() -> None:
+    assert {name for name, _ in TABLE} == set(TITLES)
+    assert TABLE[-1] == ("inconclusive", {}), "there is always a verdict"
+
+
+def test_verdicts_never_say_more_than_the_intervals() -> None:
+    chance = np.random.default_rng(0)
+
+    def drawn(width: float, low: float = -0.5) -> tuple[float, float]:
+        start = chance.uniform(low, 0.5) * width
+        return float(start), float(start + chance.uniform(0, width))
+
+    for _ in range(500):
+        given = found(
+            chance=drawn(0.2),
+            contrast=drawn(0.2) if chance.random() < 0.8 else None,
+            moved=drawn(0.03, 0.0) if chance.random() < 0.8 else None,
+            uneven=drawn(0.1, 0.0),
+            separation=tuple(0.5 + side for side in drawn(0.4)) if chance.random() < 0.5 else None,  # type: ignore[arg-type]
+            texts=int(chance.integers(10, 60)),
+            holm=float(chance.uniform(0, 0.1)),
+        )
+        one = verdict(given)
+        compared, lead = given["faithfulness"]["comparisons"][0], given["faithfulness"]["lead"]
+        permuted, sure = given["diagnostics"].get("permutation"), compared["holm"] < 0.05
+        if one["name"] != "inconclusive":
+            assert given["texts"] >= FEWEST
+        if one["name"] == "faithful":
+            assert sure
+            assert compared["low"] > 0
+            assert lead["contrast"]["low"] >= 0
+            assert permuted["moved"]["low"] > MOVED
+        elif one["name"] == "partial":
+            assert sure
+            assert compared["low"] > 0
+        elif one["name"] == "irrelevant":
+            assert permuted["moved"]["high"] < MOVED or permuted["uneven"]["high"] < EVEN
+        elif one["name"] == "misleading":
+            assert (sure and compared["high"] < 0) or given["separation"]["high"] < 0.5
+        for kind in ("may", "may_not", "change"):
+            for sentence in one[kind]:
+                assert re.search(r"\d", sentence["text"]), "each sentence has the numbers behind it"
+                assert sentence["text"].endswith(".")
+        assert one["change"]
+        if one["name"] in ("misleading", "inconclusive", "irrelevant"):
+            assert one["may_not"]
+        if one["name"] in ("faithful", "partial"):
+            assert one["may"]
+
+
+def texts_of(one: dict[str, Any], kind: str) -> str:
+    return " ".join(sentence["text"] for sentence in one[kind])
+
+
+def test_further_diagnostics_speak_on_the_side_that_their_intervals_are_on() -> None:
+    right = {"even": span(0.7, 0.8), "attention": span(0.8, 0.9), "guided": span(0.8, 0.9)}
+    good = verdict(
+        found(
+            adversary={"far": span(0.1, 0.2), "exact": True, "epsilon": 0.01, "divergence": span(0.5, 0.6)},
+            seeds={"divergence": span(0.1, 0.2)},
+            even={**right, "difference": span(0.05, 0.1)},
+            guided={**right, "guided_less_even": span(0.05, 0.1)},
+            trained_adversary={"points": [{"factor": 1.0, "distance": span(0.01, 0.02), "divergence": span(0.1, 0.2)}]},
+        )
+    )
+    for words in (
+        "no weights far from these",
+        "much nearer than adversaries",
+        "has a use for attention",
+        "beyond this model",
+    ):
+        assert words in texts_of(good, "may")
+    bad = verdict(
+        found(
+            adversary={"far": span(0.8, 0.9), "exact": False, "epsilon": 0.01, "divergence": span(0.5, 0.6)},
+            seeds={"divergence": span(0.4, 0.5)},
+            even={**right, "difference": span(-0.05, 0.1)},
+            guided={**right, "guided_less_even": span(-0.05, 0.1)},
+            trained_adversary={"points": [{"factor": 1.0, "distance": span(0.01, 0.02), "divergence": span(0.5, 0.6)}]},
+        )
+    )
+    for words in (
+        "the only ones that explain the answer",
+        "single run may not be read",
+        "use for attention is not shown",
+        "helps another model is not shown",
+        "explains the same answers otherwise",
+    ):
+        assert words in texts_of(bad, "may_not")
+
+
+def test_a_search_that_finds_nothing_far_proves_nothing() -> None:
+    near = {"points": [{"factor": 1.0, "distance": span(0.01, 0.02), "divergence": span(0.1, 0.2)}]}
+    other = verdict(found(trained_adversary=near))
+    assert "elsewhere" not in texts_of(other, "may") + texts_of(other, "may_not")
+    one = verdict(
+        found(adversary={"far": span(0.1, 0.2), "exact": False, "epsilon": 0.01, "divergence": span(0.1, 0.2)})
+    )
+    assert "far from these" not in texts_of(one, "may") + texts_of(one, "may_not")
+
+
+def test_advice_names_what_there_is_to_turn() -> None:
+    turned = texts_of(verdict(found(chance=(-0.2, -0.1))), "change")
+    assert "--scale, now 3" in turned
+    assert "--vtw" in turned
+    assert "--pooling apln or bottleneck, now attention" in turned
+    assert "--vtw" not in texts_of(verdict(found(moved=(0.0, 0.001))), "change")
+    assert "Show rival beside it" in texts_of(verdict(found(contrast=(-0.2, -0.1))), "change")

@@ -1,0 +1,54 @@
+"""Runs of every kind, served: a flat one, two hierarchical ones side by side, and one that answers with numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from serving import Serving, serving
+
+from command import TINY
+from regard.cli import main
+
+
+@pytest.fixture(scope="session")
+def flat_run(table: Path) -> Path:
+    folder = table.parent / "flat"
+    assert main(["train", str(table), "--task", "multiclass", "--epochs", "3", "--out", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture(scope="session")
+def han(table: Path) -> Path:
+    folder = table.parent / "han"
+    assert main(["train", str(table), *TINY, "--encoder", "bilstm", "--levels", "2", "--out", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture(scope="session")
+def short(table: Path) -> Path:
+    """A run that reads the first five words only."""
+    folder = table.parent / "short"
+    options = ("--max-words", "5", "--epochs", "1")
+    assert main(["train", str(table), "--task", "multiclass", *options, "--out", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture(scope="session")
+def flat(flat_run: Path) -> Iterator[Serving]:
+    with serving(flat_run) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def two(han: Path, run: Path) -> Iterator[Serving]:
+    """HAN beside HAN-APLN, which is called `run`."""
+    with serving(han, run) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def numbers(rated: Path) -> Iterator[Serving]:
+    with serving(rated) as found:
+        yield found

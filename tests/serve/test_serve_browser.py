@@ -1,0 +1,335 @@
+"""The page in a real browser: typed into, words crossed out, explainers switched, runs compared, a table pasted."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from serving import Serving
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from browser import NAMES, Browser, chromium
+
+pytestmark = pytest.mark.skipif(chromium() is None, reason=f"no browser: {', '.join(NAMES)} are looked for")
+TEXT = "The staff were kind. The room was not clean!"
+HOSTILE = "<img src=x onerror=\"document.title='hit'\"> <script>document.title='hit'</script> bad"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
+
+
+def visit(browser: Browser, serving: Serving, path: str = "/") -> None:
+    browser.send("Page.navigate", url="about:blank")
+    browser.media()
+    browser.events.clear()
+    browser.send("Page.navigate", url=f"http://127.0.0.1:{serving.port}{path}")
+    browser.until("document.readyState === 'complete' && location.protocol === 'http:'")
+    if path == "/":
+        browser.until("document.getElementById('method').options.length > 0 && !!document.querySelector('.empty')")
+
+
+def write(browser: Browser, text: str) -> None:
+    """As from the keyboard, into the empty field."""
+    browser.evaluate("document.getElementById('text').value = ''; document.getElementById('text').focus()")
+    browser.write(text)
+    settled(
+        browser, f"document.getElementById('text').value === {json.dumps(text)}", "!!document.querySelector('article')"
+    )
+
+
+def settled(browser: Browser, *also: str) -> None:
+    """Until the answer to all that was done so far is drawn."""
+    # the pause after the last key is over, and nothing is on its way
+    browser.evaluate("new Promise(done => setTimeout(done, 200))")
+    for expression in ("document.getElementById('results').getAttribute('aria-busy') === 'false'", *also):
+        browser.until(expression)
+    browser.frame()
+
+
+def choose(browser: Browser, identity: str, value: str) -> None:
+    browser.evaluate(
+        f"""(() => {{ const list = document.getElementById({identity!r}); list.value = {value!r};
+        list.dispatchEvent(new Event('change', {{bubbles: true}})); }})()"""
+    )
+    settled(browser)
+
+
+def words(browser: Browser, card: int = 0) -> list[dict[str, Any]]:
+    """Each with its text, strength and kinds, as drawn."""
+    return list(
+        browser.evaluate(
+            f"""[...document.querySelectorAll('article')[{card}].querySelectorAll('.w')].map(word => ({{
+              text: word.textContent, strength: Number(word.style.getPropertyValue('--s')),
+              kinds: [...word.classList], label: word.ariaLabel, pressed: word.ariaPressed}}))"""
+        )
+    )
+
+
+def quiet(browser: Browser, serving: Serving) -> None:
+    """Nothing was complained of, and nothing was asked of anybody else."""
+    assert browser.complaints() == []
+    assert {url.split("/")[2] for url in browser.requests()} == {f"127.0.0.1:{serving.port}"}
+
+
+def shown(browser: Browser, selector: str) -> str:
+    return str(browser.evaluate(f"document.querySelector({selector!r}).innerText"))
+
+
+def test_a_text_is_answered_and_its_words_shaded_as_it_is_typed(browser: Browser, flat: Serving) -> None:
+    visit(browser, flat)
+    write(browser, TEXT)
+    expected = flat.ask("/api/explain", text=TEXT).value["results"][0]
+    assert shown(browser, ".big") == expected["prediction"]
+    found = words(browser)
+    assert [word["text"] for word in found] == [token["text"] for token in expected["tokens"]]
+    largest = max(token["score"] for token in expected["tokens"])
+    assert [word["strength"] for word in found] == pytest.approx(
+        [(token["score"] / largest) ** 0.5 for token in expected["tokens"]], abs=1e-3
+    )
+    assert browser.evaluate("document.querySelector('.text').textContent") == TEXT
+    assert expected["prediction"] in shown(browser, "#status")
+    browser.write(" More words follow.")
+    settled(browser)
+    assert [word["text"] for word in words(browser)][-4:] == ["More", "words", "follow", "."]
+    quiet(browser, flat)
+
+
+def test_a_word_is_crossed_out_by_click_and_put_back(browser: Browser, flat: Serving) -> None:
+    visit(browser, flat)
+    write(browser, TEXT)
+    whole = shown(browser, ".chances")
+    browser.click_on(".w[data-place='3']")
+    settled(browser)
+    expected = flat.ask("/api/explain", text=TEXT, without=[3]).value["results"][0]
+    word = words(browser)[3]
+    assert "out" in word["kinds"]
+    assert (word["pressed"], word["label"]) == ("true", "kind: crossed out")
+    assert shown(browser, ".big") == expected["prediction"]
+    moved = browser.evaluate("[...document.querySelectorAll('.moved')].map(one => one.innerText)")
+    for step, name in zip(moved, expected["probabilities"], strict=True):
+        points = 100 * (expected["probabilities"][name] - expected["before"]["probabilities"][name])
+        sign = "=" if abs(points) < 0.05 else "▲ +" if points > 0 else "▼ −"
+        assert step == (sign if sign == "=" else f"{sign}{abs(points):.1f}")
+    assert "with all words" in shown(browser, ".said")
+    browser.click_on("#back")
+    settled(browser)
+    assert shown(browser, ".chances") == whole
+    assert not browser.evaluate("document.querySelectorAll('.out').length")
+    quiet(browser, flat)
+
+
+def test_words_are_reached_walked_and_crossed_out_by_keyboard_alone(browser: Browser, two: Serving) -> None:
+    visit(browser, two)
+    write(browser, TEXT)
+    for _ in range(12):
+        browser.press("Tab")
+        if browser.evaluate("document.activeElement.matches('.w')"):
+            break
+    else:
+        pytest.fail("Tab does not reach the words")
+    for _ in range(3):
+        browser.press("ArrowRight")
+    focused = "document.activeElement.textContent"
+    assert browser.evaluate(focused) == "kind"
+    browser.press("Enter")
+    settled(browser)
+    assert browser.evaluate(focused) == "kind"  # the new drawing leaves the keyboard where it was
+    assert browser.evaluate("document.activeElement.ariaPressed") == "true"
+    assert [word["text"] for word in words(browser, 1) if "out" in word["kinds"]] == ["kind"]
+    browser.press("ArrowRight")
+    browser.press("Enter")
+    settled(browser)
+    assert len([word for word in words(browser) if "out" in word["kinds"]]) == 2
+    browser.press("Escape")
+    settled(browser)
+    assert not browser.evaluate("document.querySelectorAll('.out').length")
+    quiet(browser, two)
+
+
+def test_explainers_are_switched_and_those_with_a_sign_show_it(browser: Browser, two: Serving) -> None:
+    visit(browser, two)
+    write(browser, TEXT)
+    assert browser.evaluate("document.getElementById('method').value") == "attention_norm"
+    before = [word["strength"] for word in words(browser)]
+    choose(browser, "method", "leave_one_out")
+    expected = two.ask("/api/compare", text=TEXT, method="leave_one_out").value["results"][0]
+    found = words(browser)
+    assert [word["strength"] for word in found] != before
+    assert [("against" in word["kinds"]) for word in found] == [token["score"] < 0 for token in expected["tokens"]]
+    assert "against" in shown(browser, ".legend")
+    choose(browser, "target", "1")
+    assert two.ask("/api/compare", text=TEXT, method="leave_one_out", target="1").value["results"][0]["target"] == "1"
+    assert "for 1" in " ".join(shown(browser, ".legend").split())
+    quiet(browser, two)
+
+
+def test_two_runs_stand_side_by_side_with_their_sentences(browser: Browser, two: Serving) -> None:
+    visit(browser, two)
+    write(browser, TEXT)
+    assert browser.evaluate("[...document.querySelectorAll('article h3')].map(one => one.innerText)") == ["han", "run"]
+    boxes = browser.evaluate(
+        "[...document.querySelectorAll('article')].map(one => one.getBoundingClientRect().toJSON())"
+    )
+    assert boxes[0]["y"] == boxes[1]["y"]
+    expected = two.ask("/api/compare", text=TEXT).value
+    for card, result in enumerate(expected["results"]):
+        bars = f"[...document.querySelectorAll('article')[{card}].querySelectorAll('.bar .number')].map(one => one.innerText)"
+        assert browser.evaluate(bars) == [f"{one['score']:.3f}" for one in result["sentences"]]
+    assert f"τ {expected['agreement']['tau']:.2f}".replace("-", "−") in shown(browser, "#agreement")
+    browser.click_on(".bar")  # a sentence is crossed out as a whole, in both
+    settled(browser)
+    for card in (0, 1):
+        gone = [word["text"] for word in words(browser, card) if "out" in word["kinds"]]
+        assert gone == ["The", "staff", "were", "kind", "."]
+    browser.click_on(".bar")
+    settled(browser)
+    assert not browser.evaluate("document.querySelectorAll('.out').length")
+    quiet(browser, two)
+
+
+def test_only_the_latest_answer_is_drawn(browser: Browser, two: Serving) -> None:
+    visit(browser, two)
+    browser.evaluate("document.getElementById('text').focus()")
+    for word in TEXT.split():
+        browser.write(f"{word} ")
+    settled(browser)
+    assert [word["text"] for word in words(browser)][-2:] == ["clean", "!"]
+    browser.evaluate(
+        """(() => { const text = document.getElementById('text');
+        for (const one of ['a', 'b', 'c']) { text.value = `word ${one}`; text.dispatchEvent(new Event('input'));
+          document.getElementById('method').dispatchEvent(new Event('change')); } })()"""
+    )
+    settled(browser)
+    assert [word["text"] for word in words(browser)] == ["word", "c"]
+    quiet(browser, two)
+
+
+def test_a_text_that_is_code_is_a_text(browser: Browser, two: Serving) -> None:
+    visit(browser, two)
+    write(browser, HOSTILE)
+    assert "".join(word["text"] for word in words(browser)) == HOSTILE.replace(" ", "")
+    quoted = HOSTILE.replace('"', '""')
+    pasted = json.dumps(f'text,label\n"{quoted}",<b>x')
+    browser.evaluate(f"document.getElementById('table').value = {pasted}")
+    browser.click_on("#answer")
+    browser.until("!document.getElementById('rows').hidden")
+    assert browser.evaluate("document.querySelector('#rows .read').textContent") == HOSTILE
+    assert browser.evaluate("document.querySelectorAll('img, b, script:not([src])').length") == 0
+    assert browser.evaluate("document.title") == "regard: han and run"
+    quiet(browser, two)
+
+
+@pytest.mark.parametrize(
+    ("text", "direction"),
+    [
+        ("كان الفندق جميلا. لكن الإفطار كان سيئا!", "rtl"),
+        ("房间很干净。早餐很糟糕。", "ltr"),
+        ("😀 good 👨‍👩‍👧 room", "ltr"),
+    ],
+)
+def test_every_script_stays_intact(text: str, direction: str, browser: Browser, flat: Serving) -> None:
+    visit(browser, flat)
+    write(browser, text)
+    assert browser.evaluate("document.querySelector('.text').textContent") == text
+    assert browser.evaluate("getComputedStyle(document.querySelector('.text')).direction") == direction
+    if direction == "rtl":  # the arrow that points along the text walks along it
+        browser.evaluate("document.querySelector('.w').focus()")
+        browser.press("ArrowLeft")
+        assert browser.evaluate("document.activeElement.dataset.place") == "1"
+    quiet(browser, flat)
+
+
+def test_what_is_wrong_is_said_and_goes_away(browser: Browser, flat: Serving) -> None:
+    visit(browser, flat)
+    write(browser, TEXT)
+    browser.evaluate("document.getElementById('text').value = 'good '.repeat(2000)")
+    choose(browser, "method", "leave_one_out")
+    browser.until("!document.getElementById('problem').hidden")
+    assert shown(browser, "#problem").startswith("leave_one_out: 2,000 words would keep you waiting too long")
+    browser.events.clear()  # of a refusal the browser itself tells the console
+    choose(browser, "method", "attention")
+    browser.until("document.getElementById('problem').hidden")
+    quiet(browser, flat)
+
+
+def test_a_pasted_table_is_answered_opened_and_given_back(browser: Browser, flat: Serving) -> None:
+    visit(browser, flat)
+    pasted = 'id,text,label\n1,"The room, clean and ""kind"".",5\n2,,1\n3,Never again.,1\n'
+    browser.evaluate(f"document.getElementById('table').value = {json.dumps(pasted)}")
+    browser.click_on("#answer")
+    browser.until("!document.getElementById('rows').hidden")
+    expected = flat.ask("/api/table", table=pasted).value
+    rows = browser.evaluate("[...document.querySelectorAll('#rows tbody tr')].map(row => row.innerText.split('\\t'))")
+    assert [row[0] for row in rows] == ["1", "2", "3"]
+    assert rows[0][2] == expected["rows"][0]["prediction"]
+    assert "has no word in it" in rows[1][1]
+    assert shown(browser, "#tally").startswith("3 rows, texts in “text” · ")
+    sheet = browser.evaluate(f"import('/table.js').then(module => module.asCsv({json.dumps(expected)}))").split("\r\n")
+    assert sheet[0] == "id,text,label,prediction,p(1),p(2),p(3),p(4),p(5)"
+    assert sheet[1].startswith(f'1,"The room, clean and ""kind"".",5,{expected["rows"][0]["prediction"]},')
+    assert sheet[2] == "2,,1,,,,,,"
+    browser.evaluate(
+        "window.saved = []; HTMLAnchorElement.prototype.click = function () { saved.push(this.download); }"
+    )
+    browser.click_on("#save")
+    assert browser.evaluate("saved") == ["answers.csv"]
+    browser.click_on("#rows tr:last-child .read")
+    settled(browser)
+    assert [word["text"] for word in words(browser)] == ["Never", "again", "."]
+    quiet(browser, flat)
+
+
+def test_a_number_is_shown_with_how_far_it_moved(browser: Browser, numbers: Serving) -> None:
+    visit(browser, numbers)
+    write(browser, TEXT)
+    browser.click_on(".w[data-place='3']")
+    settled(browser)
+    expected = numbers.ask("/api/explain", text=TEXT, without=[3]).value["results"][0]
+    assert shown(browser, ".big") == f"{expected['prediction']:.2f}"
+    assert f"with all words {expected['before']['prediction']:.2f}" in shown(browser, ".said")
+    quiet(browser, numbers)
+
+
+def test_dark_mode_and_narrow_windows_are_followed(browser: Browser, two: Serving) -> None:
+    visit(browser, two)
+    write(browser, TEXT)
+    light = browser.evaluate("getComputedStyle(document.body).color")
+    browser.media(prefers_color_scheme="dark")
+    assert browser.evaluate("getComputedStyle(document.body).color") == "rgb(232, 234, 238)" != light
+    browser.media()
+    browser.send("Emulation.setDeviceMetricsOverride", width=400, height=800, deviceScaleFactor=1, mobile=True)
+    browser.frame()
+    assert browser.evaluate("document.documentElement.scrollWidth") == 400
+    browser.send("Emulation.clearDeviceMetricsOverride")
+    quiet(browser, two)
+
+
+def test_everything_that_is_filled_in_or_pressed_has_a_name(browser: Browser, two: Serving) -> None:
+    visit(browser, two)
+    write(browser, TEXT)
+    tree = browser.send("Accessibility.getFullAXTree")["nodes"]
+    roles = ("button", "combobox", "textbox", "link", "textarea")
+    asked = [node for node in tree if node.get("role", {}).get("value") in roles and not node["ignored"]]
+    assert len(asked) > 20
+    assert [node for node in asked if not node.get("name", {}).get("value")] == []
+
+
+def test_the_api_describes_itself(browser: Browser, two: Serving) -> None:
+    visit(browser, two, "/reference")
+    browser.until("document.querySelectorAll('.path').length > 0")
+    assert browser.evaluate("[...document.querySelectorAll('.path h2 code')].map(one => one.innerText)") == [
+        "/api/runs",
+        "/api/predict",
+        "/api/explain",
+        "/api/compare",
+        "/api/table",
+    ]
+    assert f"curl http://127.0.0.1:{two.port}/api/explain" in shown(browser, "main")
+    quiet(browser, two)
