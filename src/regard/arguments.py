@@ -90,7 +90,7 @@ def add_auditing(parser: Parser) -> None:
     parser.add_argument(
         "--limit", type=int, default=1000, metavar="N", help="audit N texts, drawn by chance (default: 1000)"
     )
-    parser.add_argument("--quick", action="store_true", help="leave out the diagnostics that train models again")
+    parser.add_argument("--retrain", action="store_true", help="take the diagnostics that train models again too")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="where chance starts (default: 0)")
     parser.add_argument("--json", action="store_true", help="print the JSON instead of tables, and write nothing")
 

@@ -386,7 +386,7 @@ def run_audit(arguments: argparse.Namespace) -> None:
 
     trained = load_model(arguments)
     wish = Wish(
-        arguments.explainers, arguments.limit, arguments.quick, arguments.seed, arguments.folder, arguments.data
+        arguments.explainers, arguments.limit, arguments.retrain, arguments.seed, arguments.folder, arguments.data
     )
     try:
         check_run(trained)

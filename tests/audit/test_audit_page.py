@@ -12,7 +12,7 @@ import pytest
 from audited import one_decides, the_cause
 
 from regard.audit import adversarial_weights, guided, lessons, measuring, permutation, trained_adversary
-from regard.audit.audit_run import TRAINING, audit_run
+from regard.audit.audit_run import TRAINING, Wish, audit_run
 from regard.audit.verdict import EVEN, FEWEST, MOVED, TABLE, checks
 from regard.faithfulness.scored import Scored
 
@@ -58,7 +58,7 @@ def test_numbers_are_those_of_the_code() -> None:
 
 
 def test_every_key_of_the_file_is_in_the_schema() -> None:
-    found = audit_run(the_cause(), one_decides(40), learned_from=one_decides(60, seed=1))
+    found = audit_run(the_cause(), one_decides(40), Wish(retrain=True), learned_from=one_decides(60, seed=1))
     schema = PAGE.partition("## audit.json")[2]
     names = {"attention", "tfidf", *Scored._fields, *TRAINING}
 
@@ -76,6 +76,6 @@ def test_every_key_of_the_file_is_in_the_schema() -> None:
 
 
 def test_checks_are_explained() -> None:
-    known = checks(audit_run(the_cause(), one_decides(4), learned_from=one_decides(40)))
+    known = checks(audit_run(the_cause(), one_decides(4), Wish(retrain=True), learned_from=one_decides(40)))
     for name in known:
         assert f"`{name}`" in PAGE

@@ -24,7 +24,7 @@ from regard.recording import Silent
 from regard.records import Example
 from regard.training.fit import Parts, fit
 
-QUICK = Wish(quick=True)
+PLAIN, AGAIN = Wish(), Wish(retrain=True)
 
 
 def said(found: dict[str, Any]) -> str:
@@ -32,7 +32,7 @@ def said(found: dict[str, Any]) -> str:
 
 
 def test_attention_that_is_the_cause_is_faithful() -> None:
-    found = audit_run(the_cause(), one_decides(80), QUICK)
+    found = audit_run(the_cause(), one_decides(80), PLAIN)
     assert found["verdict"]["name"] == "faithful", found["verdict"]
     assert "as a ranking of the words that the model decides by" in said(found)
     assert found["diagnostics"]["permutation"]["moved"]["low"] > 0.3
@@ -52,12 +52,12 @@ def test_a_trained_model_of_one_deciding_word_is_faithful() -> None:
         Config().override({**options, **steps, "attention": "dot", "epochs": 40}),
         Parts(examples[:300], examples[300:350]),
     )
-    found = audit_run(run, examples[300:], QUICK)
+    found = audit_run(run, examples[300:], PLAIN)
     assert found["verdict"]["name"] == "faithful", found["verdict"]
 
 
 def test_weights_that_hardly_vary_are_irrelevant() -> None:
-    found = audit_run(hardly_varies(), one_decides(80), QUICK)
+    found = audit_run(hardly_varies(), one_decides(80), PLAIN)
     assert found["verdict"]["name"] == "irrelevant", found["verdict"]
     assert found["diagnostics"]["permutation"]["uneven"]["high"] < 0.01
     # the order still finds the word, and the verdict says so, but of the order only
@@ -66,7 +66,7 @@ def test_weights_that_hardly_vary_are_irrelevant() -> None:
 
 
 def test_attention_on_a_word_that_says_nothing_misleads() -> None:
-    found = audit_run(points_elsewhere(), one_decides(80, loud=True), QUICK)
+    found = audit_run(points_elsewhere(), one_decides(80, loud=True), PLAIN)
     assert found["verdict"]["name"] == "misleading", found["verdict"]
     assert found["verdict"]["checks"]["below_chance"]
     assert "may not be read as importance" in said(found)
@@ -75,21 +75,21 @@ def test_attention_on_a_word_that_says_nothing_misleads() -> None:
 
 
 def test_few_texts_are_inconclusive_whatever_they_show() -> None:
-    found = audit_run(the_cause(), one_decides(8), QUICK)
+    found = audit_run(the_cause(), one_decides(8), PLAIN)
     assert found["verdict"]["name"] == "inconclusive"
     assert "8 texts are fewer than the 30" in said(found)
     assert "Give more texts" in said(found)
 
 
 def test_one_text_of_one_word_is_told_of_without_numbers() -> None:
-    found = audit_run(the_cause(), [Example("p1", "positive")], QUICK)
+    found = audit_run(the_cause(), [Example("p1", "positive")], PLAIN)
     json.dumps(found, allow_nan=False)
     assert found["verdict"]["name"] == "inconclusive"
     assert found["diagnostics"]["permutation"]["moved"]["mean"] is None
 
 
 def test_texts_without_labels_leave_out_what_needs_them() -> None:
-    found = audit_run(the_cause(), [replace(x, label=None, evidence=()) for x in one_decides(40)], QUICK)
+    found = audit_run(the_cause(), [replace(x, label=None, evidence=()) for x in one_decides(40)], PLAIN)
     left = {one["what"]: one["why"] for one in found["left_out"]}
     assert set(left) == {"accuracy_after", "accuracy_fall", "post_hoc", "plausibility", "separation", *TRAINING}
     assert "no labels" in left["post_hoc"]
@@ -105,7 +105,7 @@ def test_unknown_words_and_several_classes() -> None:
     words = {f"c{k}": tuple(4.0 * (j == k) for j in range(3)) for k in range(3)}
     model = made_model(dict.fromkeys(words, 2.0), words, 3)
     texts = [Example(f"x{n} c{n % 3} y z{n}", str(n % 3)) for n in range(40)]
-    found = audit_run(model, texts, QUICK)
+    found = audit_run(model, texts, PLAIN)
     json.dumps(found, allow_nan=False)
     assert found["classes"] == ["0", "1", "2"]
     assert not found["diagnostics"]["adversary"]["exact"]
@@ -114,7 +114,7 @@ def test_unknown_words_and_several_classes() -> None:
 
 def test_what_is_written_fits_together() -> None:
     model, examples = the_cause(), one_decides(120)
-    found = audit_run(model, examples, Wish(explainers=["gradient_times_input", "random"], quick=True, limit=110))
+    found = audit_run(model, examples, Wish(explainers=["gradient_times_input", "random"], limit=110))
     assert [one["name"] for one in found["explainers"]] == ["attention", "gradient_times_input", "random"]
     assert found["texts"] == 110
     assert len(found["details"]) == 100
@@ -137,15 +137,14 @@ def test_what_is_written_fits_together() -> None:
 def test_the_same_seed_gives_the_same_file_and_another_seed_another() -> None:
     model, examples = the_cause(), one_decides(60)
     one, again, other = (
-        json.dumps(audit_run(model, examples, Wish(quick=True, limit=40, seed=seed)), allow_nan=False)
-        for seed in (0, 0, 1)
+        json.dumps(audit_run(model, examples, Wish(limit=40, seed=seed)), allow_nan=False) for seed in (0, 0, 1)
     )
     assert one == again
     assert one != other
 
 
 def test_any_diagnostic_can_be_left_out() -> None:
-    found = audit_run(the_cause(), one_decides(6), Wish(["tfidf"], quick=True, without=("adversary",)))
+    found = audit_run(the_cause(), one_decides(6), Wish(["tfidf"], without=("adversary",)))
     assert set(found["diagnostics"]) == {"permutation"}
     left = {one["what"]: one["why"] for one in found["left_out"]}
     assert left["adversary"] == "it was not asked for"
@@ -161,7 +160,7 @@ def test_weights_held_even_are_even() -> None:
 
 @pytest.fixture(scope="module")
 def retrained() -> dict[str, Any]:
-    return audit_run(the_cause(), one_decides(40), learned_from=one_decides(200, seed=1))
+    return audit_run(the_cause(), one_decides(40), AGAIN, learned_from=one_decides(200, seed=1))
 
 
 def test_diagnostics_that_train(retrained: dict[str, Any]) -> None:
@@ -189,19 +188,19 @@ def test_an_adversary_with_more_to_gain_looks_farther_away(retrained: dict[str, 
 
 
 def test_training_again_gives_the_same_numbers(retrained: dict[str, Any]) -> None:
-    again = audit_run(the_cause(), one_decides(40), learned_from=one_decides(200, seed=1))
+    again = audit_run(the_cause(), one_decides(40), AGAIN, learned_from=one_decides(200, seed=1))
     assert json.dumps(again) == json.dumps(retrained)
 
 
 def test_a_run_that_cannot_be_trained_again_says_why() -> None:
-    found = audit_run(the_cause(), one_decides(40))
+    found = audit_run(the_cause(), one_decides(40), AGAIN)
     left = {one["what"]: one["why"] for one in found["left_out"]}
     assert {left[name] for name in TRAINING} == {"the run does not say what it was trained on"}
 
 
 def test_without_labels_models_are_judged_on_training_texts_held_back() -> None:
     texts = [replace(example, label=None) for example in one_decides(30)]
-    found = audit_run(the_cause(), texts, learned_from=one_decides(100, seed=1))["diagnostics"]
+    found = audit_run(the_cause(), texts, AGAIN, learned_from=one_decides(100, seed=1))["diagnostics"]
     assert (found["even"]["learned_from"], found["even"]["judged_on"]) == (80, 20)
     assert found["trained_adversary"]["points"][0]["accuracy"] is None
 
@@ -215,7 +214,7 @@ def trained(**options: Any) -> Trained:
 def test_levels_and_other_poolings_have_every_diagnostic(pooling: str) -> None:
     model = trained(encoder="cnn", levels=2, pooling=f"attention,{pooling}")
     texts = [replace(x, text=x.text.replace(" o1 ", " o1. ") + ". O2 again.", evidence=()) for x in one_decides(6)]
-    found = audit_run(model, texts, Wish(quick=False), learned_from=one_decides(30, seed=1))
+    found = audit_run(model, texts, Wish(retrain=True), learned_from=one_decides(30, seed=1))
     json.dumps(found, allow_nan=False)
     assert set(found["diagnostics"]) == {"correlation", "permutation", "adversary", *TRAINING}
     names = [one["name"] for one in found["explainers"]]
@@ -226,7 +225,7 @@ def test_levels_and_other_poolings_have_every_diagnostic(pooling: str) -> None:
 
 def test_attention_below_the_highest_level_has_no_weights_to_permute() -> None:
     model = trained(encoder="cnn", levels=2, pooling="attention,max")
-    found = audit_run(model, one_decides(40), QUICK)
+    found = audit_run(model, one_decides(40), PLAIN)
     assert set(found["diagnostics"]) == {"correlation"}
     assert found["verdict"]["name"] != "faithful", "that weights take part in the answer was not seen"
 
@@ -264,7 +263,7 @@ def texts(folder: Path) -> Path:
 
 
 def test_the_command_prints_the_verdict_and_writes_the_file(regard: Regard, folder: Path, texts: Path) -> None:
-    done = regard("audit", folder, "--data", texts, "--quick")
+    done = regard("audit", folder, "--data", texts)
     assert done.code == 0, done.err
     assert "Attention points at the words that decide" in done.out
     assert "it may be read so" in done.out
@@ -276,13 +275,13 @@ def test_the_command_prints_the_verdict_and_writes_the_file(regard: Regard, fold
 def test_the_command_takes_evidence_from_the_file(regard: Regard, folder: Path, tmp_path: Path) -> None:
     rows = [json.dumps({"text": x.text, "label": x.label, "evidence": x.evidence}) for x in one_decides(30)]
     (tmp_path / "texts.jsonl").write_text("\n".join(rows), encoding="utf-8")
-    done = regard("audit", folder, "--data", tmp_path / "texts.jsonl", "--quick", "--json")
+    done = regard("audit", folder, "--data", tmp_path / "texts.jsonl", "--json")
     assert json.loads(done.out)["plausibility"]["texts"] == 30
     assert "agrees with the words that people marked" in done.out
 
 
 def test_the_command_prints_json_and_writes_nothing(regard: Regard, folder: Path, texts: Path, tmp_path: Path) -> None:
-    done = regard("audit", folder, "--data", texts, "--quick", "--json", "--out", tmp_path / "out", "--limit", 10)
+    done = regard("audit", folder, "--data", texts, "--json", "--out", tmp_path / "out", "--limit", 10)
     assert json.loads(done.out)["texts"] == 10
     assert not (tmp_path / "out").exists()
 

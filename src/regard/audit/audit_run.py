@@ -56,7 +56,7 @@ class Wish(NamedTuple):
 
     explainers: Sequence[str] | None = None  # STANDING where None
     limit: int = LIMIT
-    quick: bool = False  # leave out the diagnostics that train models
+    retrain: bool = False  # take the diagnostics that train models too
     seed: int = 0
     run: str = ""
     data: str = ""
@@ -237,8 +237,8 @@ def check_step(name: str, trained: Trained, wish: Wish, beside: bool) -> None:
         raise InputError(f"neither of {' and '.join(BESIDE)} is among the explainers")
     if name in TOP and poolings(trained)[-1] not in ATTENDING:
         raise InputError(f"pooling = {trained.config.model.pooling!r}: the highest level has no attention")
-    if name in TRAINING and wish.quick:
-        raise InputError("--quick: it trains models")
+    if name in TRAINING and not wish.retrain:
+        raise InputError("it trains models; --retrain asks for it")
 
 
 class Teaching:
