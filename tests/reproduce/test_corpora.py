@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,34 @@ def test_whole_groups_are_held_out(toy: Table, corpora: Path) -> None:
 def test_the_same_texts_for_every_method_and_read_once(toy: Table, corpora: Path) -> None:
     found = [prepare(cell.corpus, cell.options) for cell in toy.cells() if cell.corpus.name == "meals"]
     assert found[0] is found[1]
+
+
+def test_only_texts_of_the_labels_that_are_asked_for(corpora: Path) -> None:
+    """Six of 60 texts are of each of ten places; of two places half are held out, three of each."""
+    own = Corpus("films", "Films", {}, ("accuracy",), 1, train="films", test="films/test", labels=("0", "1"))
+    parts = prepare(own, {"label": "label", "text": "text"}).parts
+    assert (len(list(parts.train)), len(list(parts.test or ()))) == (60, 20)
+    places = replace(own, labels=("place 1", "place 2"), hold_out=0.5)
+    parts = prepare(places, {"label": "place", "text": "text", "task": "binary"}).parts
+    for part in (parts.train, parts.dev or ()):
+        assert sorted(str(example.label) for example in part) == ["place 1"] * 3 + ["place 2"] * 3
+    assert places.definition()["labels"] == ("place 1", "place 2")
+    with pytest.raises(InputError, match=r"train\.jsonl: no text has the label 'place 77', which `labels` asks for"):
+        prepare(replace(own, labels=("place 1", "place 77")), {"label": "place", "text": "text"})
+
+
+def test_train_and_test_drawn_again_by_chance(corpora: Path) -> None:
+    """80 texts in all, of two labels: a fifth as test, a quarter of the rest as dev."""
+    own = Corpus("films", "Films", {}, ("accuracy",), 1, train="films", test="films/test", pooled=0.2, hold_out=0.25)
+    parts = prepare(own, {"label": "label", "text": "text", "task": "binary"}).parts
+    train, dev, test = (list(part or ()) for part in parts[:3])
+    plain = prepare(replace(own, pooled=0.0, hold_out=0.0), {"label": "label", "text": "text", "task": "binary"}).parts
+    every = [*plain.train, *(plain.test or ())]
+    assert (len(train), len(dev), len(test)) == (48, 16, 16)
+    assert sorted(example.text for example in [*train, *dev, *test]) == sorted(example.text for example in every)
+    assert [example.text for example in test] != [example.text for example in plain.test or ()][:16]
+    assert own.definition()["pooled"] == 0.2
+    assert "pooled" not in replace(own, pooled=0.0).definition()
 
 
 def test_files_are_told_by_their_checksums(toy: Table, corpora: Path) -> None:

@@ -73,6 +73,8 @@ def test_made_up_texts_differ_between_splits() -> None:
     assert [len(several) for several in found.values()] == [50, 10, 10]
     assert len({example.text for several in found.values() for example in several}) == 70
     assert {example.label for example in synthetic([], "train", data="classes", texts=9, number=3)} == {"0", "1", "2"}
+    assert not synthetic([], "dev", texts=50, chosen="last")
+    assert synthetic([], "test", texts=50, chosen="last") == synthetic([], "test", texts=50)
 
 
 def test_rounding_gives_away_every_text() -> None:

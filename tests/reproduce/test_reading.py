@@ -81,6 +81,23 @@ BAD = {
     "a reserved option": ("embedding = 2", "device = 'cuda'", "[methods.shallow] device: a corpus says what is read"),
     "no train": ('train = "meals"\n', "", "[corpora.meals] has no `train`"),
     "dev and hold_out": ('train = "meals"', 'train = "meals"\ndev = "meals/dev"', "both dev and hold_out"),
+    "labels of another kind": (
+        'train = "meals"',
+        'train = "meals"\nlabels = "a b"',
+        "labels = 'a b': a list of labels",
+    ),
+    "one label": ('train = "meals"', 'train = "meals"\nlabels = ["a"]', "labels = ['a']: two or more are accepted"),
+    "a label twice": (
+        'train = "meals"',
+        'train = "meals"\nlabels = ["a", "b", "a"]',
+        "two or more are accepted, each once",
+    ),
+    "pooled with whole groups": (
+        "hold_out = 0.2\n",
+        "hold_out = 0.2\npooled = 0.2\n",
+        "it needs `test` and goes without",
+    ),
+    "too much pooled": ("hold_out = 0.2\n", "hold_out = 0.2\npooled = 1.5\n", "pooled = 1.5: from 0 to 0.9"),
     "hold_out_by alone": ("hold_out = 0.2\n", "", "hold_out_by needs hold_out"),
     "an unknown method to skip": (
         'skip = ["affine"]',

@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from regard.errors import InputError
-from regard.reproduce import level_rules, peak_rule, printed_rule, rules
+from regard.reproduce import level_rules, order_rules, peak_rule, printed_rule, rules
 from regard.reproduce.checks import near
 from regard.reproduce.verdicts import VERDICTS, Finding
 
 RULES: dict[str, Callable[..., Finding | None]] = {
     "better": rules.better,
     "same": rules.same,
+    "no_gain": rules.no_gain,
+    "close": rules.close,
     "larger_gain": rules.larger_gain,
     "lower_on": rules.lower_on,
     "heavier": rules.heavier,
@@ -24,6 +26,10 @@ RULES: dict[str, Callable[..., Finding | None]] = {
     "above": level_rules.above,
     "near": level_rules.near,
     "falls": level_rules.falls,
+    "moves": order_rules.moves,
+    "stands": order_rules.stands,
+    "often": order_rules.often,
+    "equal": order_rules.equal,
     "peak": peak_rule.peak,
     "unstable": level_rules.unstable,
     "speed": level_rules.speed,

@@ -52,13 +52,15 @@ def read_parts(corpus: Corpus, options: Mapping[str, Any]) -> Prepared:
     column, found = options["label"], {}
     for split, path in files.items():
         part = read(path, **how, skip_bad_rows=skip, at_least=2 if split == "train" else 1)
-        found[split], column = part.examples, part.label_column
+        found[split], column = of_labels(part.examples, corpus.labels, path), part.label_column
+    by_label = options["task"] in ("binary", "multiclass")
+    if corpus.pooled:
+        found["train"], found["test"] = hold_out([*found["train"], *found["test"]], corpus.pooled, 0, by_label)
     if corpus.hold_out and corpus.hold_out_by:
         groups = read(files["train"], text=options["text"], label=corpus.hold_out_by, skip_bad_rows=skip)
         of_row = {example.row: str(example.label) for example in groups.examples}
         found["train"], found["dev"] = by_groups(found["train"], of_row, corpus.hold_out)
     elif corpus.hold_out:
-        by_label = options["task"] in ("binary", "multiclass")
         found["train"], found["dev"] = hold_out(found["train"], corpus.hold_out, 0, by_label)
     if corpus.make is not None:
         splits = SPLITS if corpus.make == "synthetic" else [split for split in SPLITS if split in found]
@@ -67,6 +69,17 @@ def read_parts(corpus: Corpus, options: Mapping[str, Any]) -> Prepared:
     names = tuple(str(files[split]) if split in files else f"{corpus.name} ({split})" for split in SPLITS)
     parts = Parts(found["train"], found.get("dev"), found.get("test"), (names[0], names[1], names[2]), column)
     return Prepared(parts, digests(files.values(), options["vectors"]))
+
+
+def of_labels(examples: list[Example], labels: tuple[str, ...], path: Path) -> list[Example]:
+    """Those of some labels; a label that none has is a slip of the finger."""
+    if not labels:
+        return examples
+    kept = [example for example in examples if str(example.label) in labels]
+    lost = set(labels) - {str(example.label) for example in kept}
+    if lost:
+        raise InputError(f"{path}: no text has the label {sorted(lost)[0]!r}, which `labels` asks for")
+    return kept
 
 
 def sources(corpus: Corpus) -> dict[str, Path]:

@@ -130,7 +130,9 @@ def names_of(claim: Claim) -> Names:
     given = claim.arguments
     methods = [*flat(given.get("pairs", ())), *given.get("methods", ()), given.get("method", "")]
     corpora = [*given.get("corpora", ()), *flat(given.get("on", ())), given.get("corpus", "")]
-    return Names(list(filter(None, methods)), list(filter(None, corpora)), list(given.get("settings", ())))
+    at = given.get("at", ())
+    settings = [*given.get("settings", ()), *given.get("only", ()), *(flat(at) if isinstance(at, list) else ())]
+    return Names(list(filter(None, methods)), list(filter(None, corpora)), settings)
 
 
 def is_whole(claim: Claim, book: Book) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 
 from regard.report.plots import Curve, Dot, Panel, dots, lines
@@ -10,6 +10,8 @@ from regard.reproduce.measures import is_number, value_of
 from regard.reproduce.results import Row
 from regard.reproduce.statistics import interval
 from regard.reproduce.tables import Figure, Place, Table
+
+Drawing = Callable[[Table, Figure, str, Mapping[Place, Sequence[Row]]], str]
 
 NAMES = {"norms.words": "norm p", "norms.sentences": "norm p of sentences", "loss": "training loss"}
 
@@ -24,7 +26,7 @@ def draw(table: Table, rows: Sequence[Row]) -> dict[str, tuple[str, str]]:
     for figure in table.figures:
         chosen = {place: several for place, several in by_place.items() if shows(figure, place)}
         title = figure.title or f"{table.title}: {figure.name}"
-        svg = DRAWN[figure.kind](table, figure, title, chosen)
+        svg = drawings()[figure.kind](table, figure, title, chosen)
         if svg:
             found[figure.name] = (title, svg)
     return found
@@ -150,4 +152,15 @@ def title_of(table: Table, place: Place, among: Mapping[Place, object]) -> str:
     return table.settings[setting].title if len({other[0] for other in among}) == 1 else table.title_of(place)
 
 
-DRAWN = {"path": draw_path, "settings": draw_settings, "intervals": draw_intervals, "bars": draw_intervals}
+def drawings() -> dict[str, Drawing]:
+    from regard.reproduce.along import draw_along  # these draw with what stands here
+    from regard.reproduce.pair_boxes import draw_pairs
+
+    return {
+        "path": draw_path,
+        "along": draw_along,
+        "pairs": draw_pairs,
+        "settings": draw_settings,
+        "intervals": draw_intervals,
+        "bars": draw_intervals,
+    }

@@ -19,7 +19,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from regard.recording import Recorder
-from regard.reproduce import raw_labels, side_by_side, speed, train, two_towers, weights
+from regard.reproduce import (
+    counts,
+    flows,
+    purified,
+    purified_drawn,
+    raw_labels,
+    scores,
+    scores_drawn,
+    side_by_side,
+    speed,
+    train,
+    two_towers,
+    weights,
+)
 from regard.reproduce.measures import Measure
 
 if TYPE_CHECKING:
@@ -40,6 +53,10 @@ class Kind:
 
 KINDS: dict[str, Kind] = {
     "train": Kind(train.run, train.check),
+    "counts": Kind(counts.run, counts.check, counts.KEYS, counts.MEASURES),
+    "scores": Kind(scores.run, scores.check, measures=scores.MEASURES, draw=scores_drawn.draw),
+    "flow": Kind(flows.run, flows.check, flows.KEYS, measures=flows.MEASURES, draw=scores_drawn.draw),
+    "purified": Kind(purified.run, purified.check, purified.KEYS, purified.MEASURES, purified_drawn.draw),
     "speed": Kind(speed.run, speed.check, speed.KEYS, speed.MEASURES, reads=False),
     "weights": Kind(weights.run, weights.check, weights.KEYS, weights.MEASURES, side_by_side.draw, reads=False),
     "raw_labels": Kind(raw_labels.run, raw_labels.check, raw_labels.KEYS),

@@ -18,6 +18,8 @@ import numpy as np
 from regard.data.words import forms
 from regard.errors import InputError
 from regard.records import Example
+from regard.reproduce.posts import unquoted
+from regard.reproduce.sides import sided
 
 SPLITS = ("train", "dev", "test")
 
@@ -117,10 +119,16 @@ def synthetic(
     ratio: float = 1.0,
     noisy: float = 0.2,
     crossing: float = 0.1,
+    chosen: Literal["dev", "last"] = "dev",
 ) -> list[Example]:
-    """Made-up texts of `data/synthetic`: `texts` to learn from, a fifth as many (of other chance) to stop by and to test."""
+    """Made-up texts of `data/synthetic`: `texts` to learn from, a fifth as many (of other chance) to stop by and to test.
+
+    `chosen = "last"`: there are none to stop by, and the last epoch counts.
+    """
     from regard.data.synthetic import classes, data_one, data_two
 
+    if split == "dev" and chosen == "last":
+        return []
     count = texts if split == "train" else max(texts // 5, 2)
     start = seed * len(SPLITS) + SPLITS.index(split)
     of_all = {"neutral": neutral, "length": length, "evidence": evidence}
@@ -137,6 +145,8 @@ CORPUS_MAKERS: dict[str, Callable[..., list[Example]]] = {
     "part": part,
     "balanced": balanced,
     "skewed": skewed,
+    "unquoted": unquoted,
+    "sided": sided,
     "synthetic": synthetic,
 }
 

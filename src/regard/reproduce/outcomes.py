@@ -8,7 +8,7 @@ from typing import Any, Literal
 from regard.reproduce.sections import Sections
 from regard.reproduce.tables import Compare, Corpus, Figure, Method, Setting
 
-FIGURES = ("path", "settings", "intervals", "bars")
+FIGURES = ("path", "along", "pairs", "settings", "intervals", "bars")
 OF_A_FIGURE = {
     "name": str,
     "kind": Literal[FIGURES],
@@ -74,7 +74,7 @@ class Outcomes(Sections):
         settings: Mapping[str, Setting],
         where: str,
     ) -> Figure:
-        self.known(part, [*OF_A_FIGURE, "corpora", "methods", "settings"], where)
+        self.known(part, [*OF_A_FIGURE, "values", "corpora", "methods", "settings"], where)
         told = {key: self.value(part[key], kind, f"{where} {key}") for key, kind in OF_A_FIGURE.items() if key in part}
         for key in ("name", "kind"):
             if not told.get(key):
@@ -86,6 +86,11 @@ class Outcomes(Sections):
         for key, kind in (("value", "path"), ("option", "settings")):
             if told["kind"] == kind and key not in told:
                 raise self.wrong(f"{where} of kind {kind!r} needs `{key}`")
+        values = part.get("values", [])
+        if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+            raise self.wrong(f"{where} values = {values!r}: a list of what a row's history calls them is accepted")
+        if (told["kind"] == "along") != bool(values):
+            raise self.wrong(f"{where} of kind {told['kind']!r}: `values` belong to kind 'along', which needs them")
         told |= {key: self.line(told[key], f"{where} {key}") for key in ("title", "axis") if key in told}
         if "measure" in told:
             self.measures([told["measure"]], f"{where} measure")
@@ -97,6 +102,7 @@ class Outcomes(Sections):
                 raise self.wrong(f"{where} option = {told['option']!r}: no [settings.NAME] has a number of that name")
         return Figure(
             **told,
+            values=tuple(values),
             corpora=self.names(part.get("corpora", []), corpora, f"{where} corpora"),
             methods=self.names(part.get("methods", []), methods, f"{where} methods"),
             settings=self.names(part.get("settings", []), settings, f"{where} settings"),

@@ -11,7 +11,15 @@ from regard.reproduce.tables import Setting, Table
 from regard.reproduce.verdicts import NOT_HERE, PARTLY, Difference, Finding, all_some_none, sides
 
 
-def peak(table: Table, rows: Rows, measure: str, option: str, at: float, methods: Sequence[str] = ()) -> Finding | None:
+def peak(
+    table: Table,
+    rows: Rows,
+    measure: str,
+    option: str,
+    at: float,
+    methods: Sequence[str] = (),
+    corpora: Sequence[str] = (),
+) -> Finding | None:
     """On each corpus the setting named must be confirmed better than both ends of the axis, and no other setting
     confirmed better than it (paired tests, Holm over all). Holds where that is so on every corpus; partly where on
     some, or where one end is confirmed worse; else not here."""
@@ -20,7 +28,7 @@ def peak(table: Table, rows: Rows, measure: str, option: str, at: float, methods
     found = {
         (method, corpus): axis(table, rows, (method, corpus), measure, order)
         for method in methods or table.methods
-        for corpus in table.corpora
+        for corpus in corpora or table.corpora
     }
     tests = {
         (*group, setting.name): Difference("", difference)

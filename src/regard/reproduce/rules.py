@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from regard.reproduce.comparisons import by_seed
-from regard.reproduce.measures import Measure
+from regard.reproduce.measures import Measure, shown
 from regard.reproduce.results import Row
 from regard.reproduce.statistics import paired
 from regard.reproduce.tables import Place, Table
@@ -22,9 +22,11 @@ from regard.reproduce.verdicts import (
     Difference,
     Finding,
     Judged,
+    all_some_none,
     judge,
     told,
     usable,
+    with_interval,
 )
 
 Rows = Mapping[Place, Sequence[Row]]
@@ -41,12 +43,16 @@ def better(
     need: Literal["half", "most", "all"] = "half",
     alpha: float = ALPHA,
     sign: int = 0,
+    only: Sequence[str] = (),
+    at: Pairs = (),
+    methods: Sequence[str] = (),
 ) -> Finding | None:
-    """Holds where every mean difference favours the first and at least half are confirmed; partly where one or more is
-    confirmed; not here where none is. Where the claim says "usually", most must be confirmed; where it says
-    "significant", all."""
+    """Of methods against each other, or of settings: holds where every mean difference favours the first and at least half
+    are confirmed; partly where one or more is confirmed; not here where none is. Where the claim says "usually", most must
+    be confirmed; where it says "significant", all."""
     side = sign or table.measure(measure).better or 1
-    places = list(of_settings(table, settings) if settings else of_pairs(table, pairs, corpora))
+    at = [settings] if settings else at
+    places = list(of_settings(table, at, methods, corpora) if at else of_pairs(table, pairs, corpora, only))
     judged = judge(usable(list(differences(table, rows, places, measure, side))), alpha)
     if not judged.tests:
         return None
@@ -62,20 +68,28 @@ def verdict(judged: Judged, need: str) -> str:
     return HOLDS if enough[need] else PARTLY if many else NOT_HERE
 
 
-def of_pairs(table: Table, pairs: Pairs, corpora: Sequence[str]) -> Iterator[tuple[Place, Place]]:
+def of_pairs(
+    table: Table, pairs: Pairs, corpora: Sequence[str], only: Sequence[str] = ()
+) -> Iterator[tuple[Place, Place]]:
+    """`only`: at these settings."""
     there = {cell.key for cell in table.cells()}
     for corpus in corpora or table.corpora:
-        for setting in table.settings:
+        for setting in only or table.settings:
             for one, other in pairs:
                 if {(one, corpus, setting), (other, corpus, setting)} <= there:
                     yield (one, corpus, setting), (other, corpus, setting)
 
 
-def of_settings(table: Table, settings: Sequence[str]) -> Iterator[tuple[Place, Place]]:
-    one, other = settings
-    for cell in table.cells():
-        if cell.setting == one:
-            yield cell.key, (cell.method, cell.corpus.name, other)
+def of_settings(
+    table: Table, at: Pairs, methods: Sequence[str] = (), corpora: Sequence[str] = ()
+) -> Iterator[tuple[Place, Place]]:
+    """A setting against another, of every method and corpus, or of these."""
+    there = {cell.key for cell in table.cells()}
+    for one, other in at:
+        for method, corpus, setting in sorted(there, key=[cell.key for cell in table.cells()].index):
+            wanted = (not methods or method in methods) and (not corpora or corpus in corpora)
+            if wanted and setting == one and (method, corpus, other) in there:
+                yield (method, corpus, one), (method, corpus, other)
 
 
 def differences(
@@ -119,6 +133,38 @@ def same(table: Table, rows: Rows, measure: str, pairs: Pairs, corpora: Sequence
     sure = judged.confirmed + judged.opposed
     found = HOLDS if not sure else PARTLY if 2 * sure <= len(judged.tests) else NOT_HERE
     return Finding(found, told(judged, table.measure(measure), ALPHA, len(places)))
+
+
+def no_gain(table: Table, rows: Rows, measure: str, pairs: Pairs, corpora: Sequence[str] = ()) -> Finding | None:
+    """Holds where no gain of the first over the second is confirmed; partly where at most half are; else not here."""
+    side, places = table.measure(measure).better or 1, list(of_pairs(table, pairs, corpora))
+    judged = judge(usable(list(differences(table, rows, places, measure, side))))
+    if not judged.tests:
+        return None
+    many = judged.confirmed
+    found = HOLDS if not many else PARTLY if 2 * many <= len(judged.tests) else NOT_HERE
+    return Finding(found, told(judged, table.measure(measure), ALPHA, len(places)))
+
+
+def close(
+    table: Table,
+    rows: Rows,
+    measure: str,
+    at: Pairs,
+    within: float,
+    methods: Sequence[str] = (),
+    corpora: Sequence[str] = (),
+) -> Finding | None:
+    """One setting against another: holds where the mean is at most so much worse for every method and corpus, partly
+    where for some."""
+    form, places = table.measure(measure), list(of_settings(table, at, methods, corpora))
+    tests = usable(list(differences(table, rows, places, measure, form.better or 1)))
+    if not tests:
+        return None
+    kept = sum(test.found.difference.mean >= -within for test in tests)
+    words = [f"{test.name} {with_interval(test, form)}" for test in tests]
+    head = f"{kept} of {len(tests)} at most {shown(within, form)} worse"
+    return Finding(all_some_none(kept, len(tests)), f"{head}: {'; '.join(words)}")
 
 
 def larger_gain(table: Table, rows: Rows, measure: str, pairs: Pairs, on: Pairs) -> Finding | None:

@@ -13,7 +13,16 @@ from regard.reproduce.makers import CORPUS_MAKERS, SPLITS, keys_of, needed_by
 from regard.reproduce.measures import MEASURES
 from regard.reproduce.tables import Corpus, Method, Setting
 
-OF_A_CORPUS = {"title": str, "train": str, "dev": str, "test": str, "hold_out": float, "hold_out_by": str, "make": str}
+OF_A_CORPUS = {
+    "title": str,
+    "train": str,
+    "dev": str,
+    "test": str,
+    "pooled": float,
+    "hold_out": float,
+    "hold_out_by": str,
+    "make": str,
+}
 SEEDS = 1000  # more than this many is a slip of the finger
 
 
@@ -50,7 +59,7 @@ class Sections(Checks):
         lacking = [key for key in makes if key not in part and key in needed_by(make)]
         if lacking:
             raise self.wrong(f"{where} make = {make!r} needs {' and '.join(f'`{key}`' for key in lacking)}")
-        own = [*OF_A_CORPUS, "skip", "measures", "seeds", *makes]
+        own = [*OF_A_CORPUS, "labels", "skip", "measures", "seeds", *makes]
         given = self.options(part, where, own)
         told = {key: self.value(part[key], kind, f"{where} {key}") for key, kind in OF_A_CORPUS.items() if key in part}
         keys = {key: self.value(part[key], kind, f"{where} {key}") for key, kind in makes.items() if key in part}
@@ -63,6 +72,10 @@ class Sections(Checks):
             raise self.wrong(f"{where} test: a table of parts = 'dev' never reads test")
         if not 0 <= told.get("hold_out", 0.0) <= 0.9:
             raise self.wrong(f"{where} hold_out = {told['hold_out']}: from 0 to 0.9 is accepted")
+        if not 0 <= told.get("pooled", 0.0) <= 0.9:
+            raise self.wrong(f"{where} pooled = {told['pooled']}: from 0 to 0.9 is accepted")
+        if told.get("pooled") and ("test" not in told or "hold_out_by" in told):
+            raise self.wrong(f"{where} pooled draws train and test again: it needs `test` and goes without hold_out_by")
         if told.get("hold_out") and "dev" in told:
             raise self.wrong(f"{where} has both dev and hold_out; give one of them")
         if "hold_out_by" in told and not told.get("hold_out"):
@@ -79,9 +92,18 @@ class Sections(Checks):
             self.measures(part["measures"], f"{where} measures") if "measures" in part else measures,
             count,
             **told,
+            labels=self.labels(part.get("labels", []), f"{where} labels"),
             keys=keys,
             skip=self.names(part.get("skip", []), names, f"{where} skip"),
         )
+
+    def labels(self, given: Any, where: str) -> tuple[str, ...]:
+        """Labels as they are written in a file: at least two, or there is nothing to tell apart."""
+        if not isinstance(given, list) or not all(isinstance(label, str) for label in given):
+            raise self.wrong(f"{where} = {given!r}: a list of labels is accepted, as they are written in the file")
+        if (given and len(set(given)) < 2) or len(set(given)) < len(given):
+            raise self.wrong(f"{where} = {given!r}: two or more are accepted, each once")
+        return tuple(given)
 
     def printed(
         self, corpus: str, part: Any, corpora: Mapping[str, Corpus], names: Sequence[str]

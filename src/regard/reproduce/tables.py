@@ -40,6 +40,8 @@ class Corpus:
     train: str | None = None
     dev: str | None = None
     test: str | None = None
+    labels: tuple[str, ...] = ()  # only texts of these; none: of all
+    pooled: float = 0.0  # train and test are put together and drawn again by chance, this part of them as test
     hold_out: float = 0.0  # the part of the training texts that serves as dev, the same for all seeds and methods
     hold_out_by: str | None = None  # whole groups of this column, such as all reviews of a film
     make: str | None = None  # how the texts are changed, or made up
@@ -48,7 +50,7 @@ class Corpus:
 
     def definition(self) -> dict[str, Any]:
         """What decides which texts are read."""
-        names = ("train", "dev", "test", "hold_out", "hold_out_by", "make")
+        names = ("train", "dev", "test", "labels", "pooled", "hold_out", "hold_out_by", "make")
         told = {name: getattr(self, name) for name in names if getattr(self, name)}
         return {**told, **({"keys": dict(self.keys)} if self.keys else {})}
 
@@ -80,6 +82,7 @@ class Figure:
     kind: str
     title: str = ""
     value: str = ""  # path: what a row's history calls it
+    values: tuple[str, ...] = ()  # along: the same, several in a panel
     measure: str = ""
     option: str = ""  # settings: the option along the axis
     axis: str = ""  # settings: what to call it

@@ -1,0 +1,77 @@
+"""Base models as judges: trained once for a corpus and seed, and kept for all methods that a process then measures.
+
+A judge has the options of the method that it judges, but for the pooling (max over an LSTM's states, BERT's [CLS]), maybe its
+own dropout, and all that belongs to a bottleneck. It has the method's seed, too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from regard.config import Config
+from regard.errors import InputError
+from regard.recording import Recorder
+from regard.reproduce.trainings import Training, alone, trainings
+
+if TYPE_CHECKING:
+    from regard.faithfulness.judged import Judged
+    from regard.models.trained import Trained
+    from regard.reproduce.corpora import Prepared
+    from regard.reproduce.tables import Cell
+
+OF_A_BOTTLENECK = ("beta", "rounds", "phase_epochs")
+
+
+@dataclass
+class Bench:
+    """The judges of one corpus by seed, and what they said of words by chance."""
+
+    key: str = ""
+    trained: dict[int, Training] = field(default_factory=dict)
+    chance: dict[int, Judged] = field(default_factory=dict)
+
+
+_BENCH = Bench()
+
+
+def judge_options(options: Mapping[str, Any], pooling: str, dropout: float | None) -> dict[str, Any]:
+    kept = {name: value for name, value in options.items() if name not in OF_A_BOTTLENECK}
+    return {**kept, "pooling": pooling, **({} if dropout is None else {"dropout": dropout})}
+
+
+def bench_of(cell: Cell, config: Config) -> Bench:
+    """Where the judges of this corpus and these options stand; those of another corpus are given up."""
+    global _BENCH
+    key = json.dumps([cell.corpus.definition(), config.to_toml()], sort_keys=True)
+    if key != _BENCH.key:
+        _BENCH = Bench(key)
+    return _BENCH
+
+
+def train_judges(
+    bench: Bench, config: Config, prepared: Prepared, seeds: Sequence[int], device: str, recorder: Recorder
+) -> None:
+    """Those that are missing."""
+    missing = [seed for seed in seeds if seed not in bench.trained]
+    if missing:
+        how = learned(config, prepared, missing, device, recorder)
+        bench.trained |= {training.facts["seed"]: training for training in how}
+
+
+def learned(
+    config: Config, prepared: Prepared, seeds: Sequence[int], device: str, recorder: Recorder
+) -> list[Training]:
+    """A pretrained encoder fills a GPU by itself: its seeds learn one after the other."""
+    if config.model.reads_pieces:
+        return list(alone(config, prepared.parts, seeds, recorder))
+    return list(trainings(config, prepared.parts, seeds, device, recorder))
+
+
+def judge_of(bench: Bench, seed: int) -> Trained:
+    found = bench.trained[seed].result
+    if isinstance(found, InputError):
+        raise InputError(f"the judge of seed {seed} could not be trained: {found}")
+    return found

@@ -1,0 +1,30 @@
+"""The figure kind "pairs": dot-products of tokens by pair of types, as boxes (Sun & Lu, supplement, Figures 2, 8 and 11).
+
+Of the first seed, as the paper shows one; of an affine layer's representations too, where there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from regard.report.boxes import Box, boxes
+from regard.report.marks import type_marks
+from regard.reproduce.figures import ordered
+from regard.reproduce.results import Row
+from regard.reproduce.scores_drawn import EDGES
+from regard.reproduce.tables import Figure, Place, Table
+
+
+def draw_pairs(table: Table, figure: Figure, title: str, rows: Mapping[Place, Sequence[Row]]) -> str:
+    places = ordered(table, rows)
+    found = [box for place, several in places for box in of_model(table, place, several, len(places) > 1)]
+    return boxes(title, figure.axis or "dot-product of two tokens", found) if found else ""
+
+
+def of_model(table: Table, place: Place, rows: Sequence[Row], several: bool) -> Iterator[Box]:
+    """In the colour of the pair's first type, named by the model too where there are several."""
+    row = min(rows, key=lambda row: int(row["seed"]))
+    marks = type_marks(row["types"]) if "types" in row else {}
+    for pair, told in row.get("pairs", {}).items():
+        of = f"{table.corpora[place[1]].title}, {table.title_of(place)}: " if several else ""
+        yield Box(of + pair, marks[pair.partition("-")[0]], *(told[edge] for edge in EDGES))

@@ -1,0 +1,105 @@
+"""The figures of the kind "purified": AOPC and post-hoc accuracy along K, accuracy along rounds, and texts in the plane."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from regard.report.axes import Axis, span
+from regard.report.marks import type_marks
+from regard.report.panels import panels
+from regard.report.plots import LEFT, Curve, Panel, lines, text
+from regard.reproduce.statistics import interval
+
+if TYPE_CHECKING:
+    from regard.reproduce.tables import Place, Table
+
+Row = Mapping[str, Any]
+CURVES = {"aopc": "fall of the judge's accuracy, points", "post_hoc": "the judge's accuracy, %"}
+TITLES = {"aopc": "Without the top K words", "post_hoc": "With the top K words alone"}
+SIZE, WIDE = 2.4, 230.0
+
+
+def draw(table: Table, rows: Sequence[Row]) -> dict[str, str]:
+    """Of what the table's columns are about, and of texts where a row has them in the plane."""
+    by_place: dict[Place, list[Row]] = {}
+    for cell in table.cells():
+        own = [row for row in rows if (row["method"], row["corpus"], row["setting"]) == cell.key and "error" not in row]
+        if own:
+            by_place[cell.key] = own
+    shown = {measure for corpus in table.corpora.values() for measure in corpus.measures}
+    about = [name for name in CURVES if any(measure.startswith(name) for measure in shown)]
+    found = {f"along-k-{name}".replace("_", "-"): along_k(table, by_place, name) for name in about}
+    if any(measure.startswith("round_") for measure in shown):
+        found["rounds"] = along_rounds(table, by_place)
+    for corpus in table.corpora.values():
+        found[f"map-{corpus.name}"] = maps(table, by_place, corpus.name)
+    return {name: svg for name, svg in found.items() if svg}
+
+
+def along_k(table: Table, by_place: Mapping[Place, Sequence[Row]], name: str) -> str:
+    """A panel a corpus: every method, and words by chance."""
+    drawn = []
+    for corpus in table.corpora.values():
+        curves, chance = [], None
+        for place, rows in by_place.items():
+            known = [row for row in rows if place[1] == corpus.name and name in row.get("curves", {})]
+            if known and not known[0]["options"].get("chance"):
+                curves.append(
+                    over_seeds(table.title_of(place), known[0]["cuts"], [row["curves"][name] for row in known])
+                )
+            if known:
+                paths = [row["curves"][f"{name}_random"] for row in known]
+                chance = over_seeds("by chance", known[0]["cuts"], paths)
+        if chance is not None:
+            drawn.append(Panel(corpus.title, (*curves, chance)))
+    return lines(TITLES[name], "K", CURVES[name], drawn, band=True, whole=True) if drawn else ""
+
+
+def along_rounds(table: Table, by_place: Mapping[Place, Sequence[Row]]) -> str:
+    """Accuracy after each round, where models were looked at."""
+    drawn = []
+    for corpus in table.corpora.values():
+        curves = []
+        for place, rows in by_place.items():
+            known = [row for row in rows if place[1] == corpus.name and "round_0" in row["values"]]
+            if known:
+                last = min(max(k for k in range(100) if f"round_{k}" in row["values"]) for row in known)
+                paths = [[row["values"][f"round_{k}"] for k in range(last + 1)] for row in known]
+                curves.append(over_seeds(table.title_of(place), range(last + 1), paths))
+        drawn += [Panel(corpus.title, tuple(curves))] if curves else []
+    return lines("Accuracy after each round", "round", "accuracy, %", drawn, band=True, whole=True) if drawn else ""
+
+
+def over_seeds(name: str, x: Sequence[float], paths: Sequence[Sequence[float]]) -> Curve:
+    means = [one for k in range(len(x)) if (one := interval([100 * path[k] for path in paths])) is not None]
+    y, low, high = (tuple(getattr(one, part) for one in means) for part in ("mean", "low", "high"))
+    return Curve(name, tuple(map(float, x)), y, low, high)
+
+
+def maps(table: Table, by_place: Mapping[Place, Sequence[Row]], corpus: str) -> str:
+    """Each text a point, its class a colour and a shape."""
+    drawn = []
+    for place, rows in by_place.items():
+        for row in rows:
+            if place[1] == corpus and "map" in row:
+                for name, points in row["map"]["points"].items():
+                    title = ", ".join(filter(None, (table.title_of(place), name)))
+                    drawn.append(partial(cloud, title, points, row["map"]["labels"]))
+    heading = f"Texts in the plane: {table.corpora[corpus].title}"
+    return panels(heading, drawn, (WIDE, WIDE), (LEFT, 20), headed=True) if drawn else ""
+
+
+def cloud(
+    title: str, points: Sequence[Sequence[float]], labels: Sequence[int], left: float, top: float
+) -> Iterator[str]:
+    """Axes mean nothing here, and have no numbers."""
+    x = Axis(*span([point[0] for point in points]), left, left + WIDE)
+    y = Axis(*span([point[1] for point in points]), top + WIDE, top)
+    yield text(left, top - 12, title, weight="600")
+    names = [str(label) for label in sorted(set(labels))]
+    for label, mark in enumerate(type_marks([*names, "neutral"])[name] for name in names):
+        places = (point for point, own in zip(points, labels, strict=True) if own == label)
+        path = "".join(mark.path(x(a), y(b), SIZE) for a, b in places)
+        yield f'<path d="{path}" fill="{mark.colour}" fill-opacity="0.6"/>'

@@ -1,0 +1,59 @@
+"""What was recorded along training as paths of a row's history: by type of tokens, by pair of types, and of V and W."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+MOMENTS = "moments"  # epochs at which the paths below were looked at; the first is 0, before the first step
+MOST = 31  # of these
+TERM = "term_"  # before the names of a term's paths
+
+
+def recorded(told: Mapping[str, Any] | None, names: Mapping[str, str]) -> dict[str, list[float]]:
+    """`names`: what a row calls each type."""
+    if told is None:
+        return {}
+    paths: dict[str, Sequence[float]] = {MOMENTS: told["moments"]}
+    for name, scores in told["by_type"].items():
+        for kind, path in scores.items():
+            paths[f"{kind}.{names.get(name, name)}"] = [marks[0] for marks in path]
+    for one in told["dot_products"]:
+        paths["omega." + "-".join(names.get(name, name) for name in one["pair"])] = one["mean"]
+    paths |= of_outputs("vtw", told["vtw"]) | of_outputs("norm_w", told["norms_w"])
+    paths |= {"norm_v": told["norm_v"]} if told["norm_v"] else {}
+    for term, by_type in (told.get("terms") or {}).items():
+        paths |= {f"{TERM}{term}.{names.get(name, name)}": path for name, path in by_type.items()}
+    kept = thinned(len(told["moments"]))
+    return {name: [rounded(path[place]) for place in kept] for name, path in paths.items()}
+
+
+def thinned(moments: int) -> list[int]:
+    """Places of the moments that a row keeps, evenly spread, the first and the last among them."""
+    if moments <= MOST:
+        return list(range(moments))
+    return [round(place * (moments - 1) / (MOST - 1)) for place in range(MOST)]
+
+
+def of_outputs(name: str, path: Sequence[Sequence[float]]) -> dict[str, list[float]]:
+    """One path, or one for each class."""
+    outputs = len(path[0]) if path else 0
+    if outputs == 1:
+        return {name: [values[0] for values in path]}
+    return {f"{name}.{k + 1}": [values[k] for values in path] for k in range(outputs)}
+
+
+def rounded(value: Any) -> Any:
+    return value if value is None else float(f"{value:.4g}")
+
+
+def apart_from(told: Mapping[str, Any] | None, classes: Sequence[str]) -> float | None:
+    """The epoch from which on, until the end, mean Ω of like pairs is above 0 and that of unlike ones below; None: never."""
+    if told is None:
+        return None
+    paths = {tuple(one["pair"]): one["mean"] for one in told["dot_products"]}
+    sides = {pair: 1 if pair[0] == pair[1] else -1 for pair in paths if set(pair) <= set(classes)}
+    right = [all(side * paths[pair][at] > 0 for pair, side in sides.items()) for at in range(len(told["moments"]))]
+    wrong = [at for at, good in enumerate(right) if not good]
+    first = wrong[-1] + 1 if wrong else 0
+    return float(told["moments"][first]) if sides and first < len(right) else None
