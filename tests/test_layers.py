@@ -33,6 +33,7 @@ LAYERS = {
     "estimators": 7,
     "demo": 8,
     "arguments": 8,
+    "reporting": 8,
     "reproduce": 8,
     "serve": 8,
     "cli": 9,

@@ -95,6 +95,18 @@ def add_auditing(parser: Parser) -> None:
     parser.add_argument("--json", action="store_true", help="print the JSON instead of tables, and write nothing")
 
 
+def add_reporting(parser: Parser) -> None:
+    parser.add_argument(
+        "--data",
+        metavar="FILE",
+        help="texts, with labels or without, or a named corpus (default: the run's test texts, or else its dev texts)",
+    )
+    parser.add_argument("--out", type=Path, metavar="FILE", help="the page (default: RUN/report.html)")
+    parser.add_argument(
+        "--figures", type=Path, metavar="DIR", help="every figure as SVG and CSV, every table as LaTeX and CSV, too"
+    )
+
+
 def add_reproducing(parser: Parser) -> None:
     parser.add_argument("table", metavar="PAPER/TABLE", nargs="?", help="its name, or its TOML file")
     parser.add_argument("--list", action="store_true", help="what there is, what it needs and what it cost")

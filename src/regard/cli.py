@@ -12,7 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from regard import __version__
-from regard.arguments import Parser, add_auditing, add_options, add_reading, add_reproducing, complain, flag
+from regard.arguments import (
+    Parser,
+    add_auditing,
+    add_options,
+    add_reading,
+    add_reporting,
+    add_reproducing,
+    complain,
+    flag,
+)
 from regard.config import Config, options, read_config
 from regard.errors import InputError
 
@@ -149,6 +158,11 @@ def make_parser() -> Parser:
     audit.add_argument("folder", metavar="RUN", help=A_RUN)
     add_auditing(audit)
     add_reading(audit)
+
+    report = command("report", run_report, "write one page with all there is to know of a trained model")
+    report.add_argument("folder", metavar="RUN", help=A_RUN)
+    add_reporting(report)
+    add_reading(report)
 
     demo = command("demo", run_demo, "train on the corpus that comes with regard, and show what it learned")
     demo.add_argument(
@@ -411,6 +425,42 @@ def run_audit(arguments: argparse.Namespace) -> None:
 
     print_audit(found, Console())
     print(f"all of it is in {write_audit(found, out)}")
+
+
+def run_report(arguments: argparse.Namespace) -> None:
+    from regard.files import check_place
+    from regard.report.progress import Watch
+    from regard.report.run_writing import write_report
+    from regard.reporting.gather import gather
+
+    trained = load_model(arguments)
+    folder = Path(arguments.folder)
+    out = arguments.out or folder / "report.html"
+    if out.is_dir():
+        raise InputError(
+            f"--out {out}: it is a folder; the name of the page, such as {out / 'report.html'}, is accepted"
+        )
+    for place in filter(None, (out.parent, arguments.figures)):
+        check_place(place)
+    data = trained.config.data
+    # the columns that training used are the ones to look for, where they are not said again
+    arguments.text, arguments.label = arguments.text or data.text, arguments.label or data.label
+    source = arguments.data or data.test or data.dev
+    with Watch() as recorder:
+        examples: list[Example] = []
+        if source is None:
+            recorder.note("the run does not say what it was tested on; --data names texts to measure and to read")
+        elif arguments.data is not None:
+            examples = read_source(arguments, source).examples
+        else:
+            try:
+                examples = read_source(arguments, source, part="test" if data.test else "dev").examples
+            except InputError as error:
+                recorder.note(f"{error}; --data names other texts")
+        write_report(gather(trained, folder, examples, str(source), recorder), out, arguments.figures)
+    print(f"open {out}")
+    if arguments.figures:
+        print(f"figures and tables are in {arguments.figures}")
 
 
 def run_demo(arguments: argparse.Namespace) -> None:

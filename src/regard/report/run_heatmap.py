@@ -1,0 +1,75 @@
+"""Words and their weights as a heat map, whatever tool the weights are from: no model, no run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from html import escape
+from typing import Literal
+
+from regard.errors import InputError
+from regard.records import Explanation, Prediction, TokenScore
+from regard.report.characters import one_line, visible
+from regard.report.colours import ACCENT, opacity
+from regard.report.figure import svg
+from regard.report.run_signed import COLD
+
+Kind = Literal["html", "svg"]
+KINDS: tuple[Kind, ...] = ("html", "svg")
+
+
+def heatmap(
+    tokens: Sequence[str], weights: Sequence[float], kind: Kind = "html", title: str = "", joined: str = " "
+) -> str:
+    """A piece of HTML with its own styles, or a whole SVG. The heaviest word is the darkest; in HTML a weight below zero
+    is blue and underlined. `joined` stands between words: "" for Chinese."""
+    if kind not in KINDS:
+        raise InputError(f"kind = {kind!r}: accepted are {', '.join(KINDS)}")
+    given = checked(tokens, weights)
+    if kind == "html":
+        return fragment(tokens, given, title, joined)
+    for place, weight in enumerate(given, 1):
+        if weight < 0:
+            raise InputError(f"weights: number {place} is {weight:g}; an SVG shows 0 and more, kind='html' both signs")
+    scores, at = [], 0
+    for token, weight in zip(tokens, given, strict=True):
+        scores.append(TokenScore(token, at, at + len(token), weight))
+        at += len(token) + len(joined)
+    return svg(Explanation(joined.join(tokens), Prediction(title or "Words by weight", {}), tuple(scores)))
+
+
+def checked(tokens: Sequence[str], weights: Sequence[float]) -> list[float]:
+    if isinstance(tokens, str):
+        raise InputError("tokens: a single string is given; a list of words is accepted")
+    if len(tokens) != len(weights):
+        raise InputError(f"{len(tokens)} tokens and {len(weights)} weights were given; one weight a token is accepted")
+    for place, token in enumerate(tokens, 1):
+        if not isinstance(token, str):
+            raise InputError(f"tokens: number {place} is no text but {type(token).__name__}; strings are accepted")
+    found = []
+    for place, weight in enumerate(weights, 1):
+        try:
+            value = float(weight)
+        except (TypeError, ValueError):
+            value = math.nan
+        if not math.isfinite(value):
+            raise InputError(f"weights: number {place} is {weight!r}; finite numbers are accepted")
+        found.append(value)
+    return found
+
+
+def fragment(tokens: Sequence[str], weights: Sequence[float], title: str, joined: str) -> str:
+    heaviest = max(map(abs, weights), default=0.0)
+    words = []
+    for token, weight in zip(tokens, weights, strict=True):
+        strength = opacity(math.sqrt(abs(weight) / heaviest)) if heaviest else 0.0
+        colour = ",".join(map(str, COLD if weight < 0 else ACCENT))
+        line = ";text-decoration:underline" if weight < 0 else ""
+        style = f"border-radius:3px;background:rgba({colour},{strength}){line}"
+        words.append(f'<span title="{weight:.6g}" style="{style}">{escape(visible(token))}</span>')
+    head = f"<strong>{escape(one_line(title))}</strong>\n" if title else ""
+    body = escape(joined).join(words)
+    style = (
+        "font-family:system-ui,sans-serif;line-height:1.7;max-width:56em;overflow-wrap:anywhere;white-space:pre-wrap"
+    )
+    return f'<div>{head}<div dir="auto" lang="" style="{style}">{body}</div></div>\n'

@@ -1,0 +1,77 @@
+"""What a run's history holds, as curves over its epochs: loss and scores, learned norms, attention scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from regard.report.curves import Along, along
+from regard.report.marks import HUES, Mark
+from regard.report.measures import measure_name
+from regard.report.plots import DASHES, Curve
+
+History = Sequence[Mapping[str, Any]]
+Point = tuple[float, float, float, float]  # epoch, value, and the ends of a band
+SPLITS = ("dev", "test")
+
+
+def history_panels(history: History) -> list[Along]:
+    """Loss of training, then every score of held-out texts."""
+    loss = [p for record in history for p in point(record, record.get("loss"))]
+    shown: dict[str, dict[str, list[Point]]] = {"loss": {"training": loss}}
+    for split in SPLITS:
+        for record in history:
+            scores = record.get(split)
+            for name, value in scores.items() if isinstance(scores, Mapping) else ():
+                shown.setdefault(measure_name(name), {}).setdefault(split, []).extend(point(record, value))
+    return [panel for title, curves in shown.items() if (panel := make_panel(title, title, curves))]
+
+
+def level_panels(history: History, key: str, title: str, y_title: str) -> list[Along]:
+    """`norms` or `scores`: a curve a level, with a band of one deviation."""
+    levels: dict[str, list[Point]] = {}
+    for record in history:
+        told = record.get(key)
+        for level, value in told.items() if isinstance(told, Mapping) else ():
+            levels.setdefault(level, []).extend(point(record, value))
+    panel = make_panel(title, y_title, levels)
+    return [panel] if panel else []
+
+
+def make_panel(title: str, y_title: str, named: Mapping[str, Sequence[Point]]) -> Along | None:
+    """None where no curve has two points."""
+    curves = []
+    for place, (name, points) in enumerate((n, p) for n, p in named.items() if len(p) > 1):
+        x, y, low, high = zip(*points, strict=True)
+        mark = Mark(HUES[place % len(HUES)], dash=DASHES[place % len(DASHES)])
+        curves.append((Curve(name, x, y, low, high), mark))
+    return Along(title, y_title, tuple(curves)) if curves else None
+
+
+def point(record: Mapping[str, Any], value: Any) -> list[Point]:
+    """Nothing, or one point."""
+    spread = 0.0
+    if isinstance(value, Mapping):
+        value, spread = value.get("mean"), number(value.get("std")) or 0.0
+    epoch, found = number(record.get("epoch")), number(value)
+    return [] if epoch is None or found is None else [(epoch, found, found - spread, found + spread)]
+
+
+def number(value: Any) -> float | None:
+    known = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    return float(value) if known else None
+
+
+def rows(panels: Sequence[Along]) -> list[list[Any]]:
+    """For a spreadsheet: panel, curve, epoch, value, low, high."""
+    return [
+        [panel.title, curve.name, *point]
+        for panel in panels
+        for curve, _ in panel.curves
+        for point in zip(curve.x, curve.y, curve.low, curve.high, strict=True)
+    ]
+
+
+def drawn(title: str, panels: Sequence[Along]) -> str:
+    return along(title, "epoch", panels)

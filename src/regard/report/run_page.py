@@ -1,0 +1,119 @@
+"""The report of a run as one HTML document that needs nothing but itself: figures, tables, a scatter, a reader for texts."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+
+from markupsafe import Markup
+
+from regard.report.analysis_numbers import share, signed, strongest
+from regard.report.analysis_page import SCRIPTS, _swatch
+from regard.report.analysis_payload import payload
+from regard.report.analysis_scores import marks_of
+from regard.report.characters import one_line
+from regard.report.marks import ON_DARK, UNTYPED
+from regard.report.measures import written
+from regard.report.page import _templates
+from regard.report.run_figures import Figure, run_figures
+from regard.report.run_names import explainer_name
+from regard.report.run_signed import COLD, text_view
+from regard.report.run_tables import WORDS, run_tables
+
+READER = "run_reader.js"
+Report = Mapping[str, Any]
+
+
+def run_page(found: Report) -> str:
+    """The whole document; write it as UTF-8."""
+    figures, tables = run_figures(found), run_tables(found)
+    texts = [text_view(text, found["classes"]) for text in found["texts"]]
+    names = (*(SCRIPTS if found["analysis"] else ()), *((READER,) if texts else ()))
+    script = "\n".join((files("regard.report") / name).read_text(encoding="utf-8") for name in names)
+    # the browser runs the script whose hash is given here, and no other
+    allowed = b64encode(sha256(f"\n{script}\n".encode()).digest()).decode()
+    view: dict[str, Any] = {
+        "found": found,
+        "title": f"Report of {one_line(found['run'])}",
+        "facts": facts(found),
+        "sections": sections(found, figures),
+        "figures": {name: Markup(figure.svg) for name, figure in figures.items()},
+        "tables": tables,
+        "tiles": tiles(found),
+        "texts": texts,
+        "wrong": sum(text["right"] == "no" for text in texts),
+        "methods": methods(texts),
+        "words": words(found),
+        "payload": Markup(payload(found["analysis"])) if found["analysis"] else "",
+        "script": Markup(script),
+        "allowed": allowed,
+        "on_dark": ON_DARK,
+        "cold": COLD,
+        "share": share,
+        "signed": signed,
+        "written": written,
+    }
+    return _templates().get_template("run_report.html").render(view)
+
+
+def facts(found: Report) -> dict[str, str]:
+    told = {"data": found["data"], **found["facts"]}
+    if found["texts_in_all"]:
+        told["texts"] = f"{found['texts_in_all']:,}"
+    return {name: one_line(value) for name, value in told.items() if value}
+
+
+def sections(found: Report, figures: Mapping[str, Figure]) -> dict[str, str]:
+    """By their anchors, those that there are."""
+    there = {
+        "measures": ("Measures", bool(found["metrics"])),
+        "calibration": ("Calibration", "calibration" in figures),
+        "training": ("Training", "training" in figures or "norms" in figures),
+        "words": ("Words", bool(found["analysis"])),
+        "trust": ("May attention be trusted?", True),
+        "texts": ("Texts", bool(found["texts"])),
+        "notes": ("Notes", bool(found["notes"])),
+    }
+    return {anchor: title for anchor, (title, shown) in there.items() if shown}
+
+
+def tiles(found: Report) -> list[tuple[str, str, str]]:
+    """What to know first: name, value, and how sure that is."""
+    metrics, shown = found["metrics"] or {}, []
+    for key, name in (("accuracy", "accuracy"), ("macro_f", "macro F1"), ("rmse", "RMSE"), ("r2", "R²")):
+        if key in metrics:
+            ends = metrics.get(f"{key}_interval")
+            sure = f"95 % interval {written(ends[0])} to {written(ends[1])}" if ends else ""
+            shown.append((name, written(metrics[key]), sure))
+    given = found["calibration"]
+    if given and given["kind"] == "classes":
+        excess = given["excess"]
+        ends = f"95 % interval {signed(excess['low'])} to {signed(excess['high'])}"
+        shown.append(("mean probability less accuracy", signed(excess["mean"]), ends))
+    if found["audit"]:
+        texts = f"by {found['audit']['texts']:,} texts of {one_line(found['audit']['data'])}"
+        shown.append(("attention", one_line(found["audit"]["verdict"]["name"]), texts))
+    return shown
+
+
+def methods(texts: list[dict[str, Any]]) -> dict[str, str]:
+    """The explainers of the reader, in their order."""
+    return {view["method"]: explainer_name(view["method"]) for text in texts for view in text["views"]}
+
+
+def words(found: Report) -> dict[str, Any]:
+    """The words of each class, and the marks of their types."""
+    given = found["analysis"]
+    if not given:
+        return {}
+    marks = {name: Markup(_swatch(mark)) for name, mark in marks_of(given).items()}
+    untyped = any(token["type"] is None for token in given["tokens"])
+    return {
+        "strongest": strongest(given, WORDS),
+        "marks": marks,
+        "untyped": Markup(_swatch(UNTYPED)) if untyped else "",
+        "recorded": bool(given["recording"] and given["recording"]["moments"] and given["recording"]["tokens"]),
+    }

@@ -1,0 +1,64 @@
+// The reader for texts: which are shown, by which explainer, and how the keyboard goes from one to the next.
+"use strict";
+
+{
+  const part = (id) => document.getElementById(id);
+  const feed = part("feed"), articles = [...feed.children];
+  // the words of the first view: the others show the same text again
+  const words = articles.map((article) => plain([...article.querySelector(".view").querySelectorAll(".text")].map((text) => text.textContent).join(" ")));
+  const choices = { right: part("which"), true: part("true"), said: part("said") };
+
+  function plain(text) {
+    return text.normalize("NFKC").toLowerCase();
+  }
+
+  function isWanted(article, place) {
+    const sought = plain(part("seek").value.trim());
+    const chosen = Object.entries(choices).every(([name, choice]) => !choice?.value || article.dataset[name] === choice.value);
+    return chosen && (!sought || words[place].includes(sought));
+  }
+
+  function show() {
+    articles.forEach((article, place) => (article.hidden = !isWanted(article, place)));
+    const shown = articles.filter((article) => !article.hidden);
+    shown.forEach((article, place) => {
+      article.setAttribute("aria-posinset", place + 1);
+      article.setAttribute("aria-setsize", shown.length);
+    });
+    part("count").textContent = shown.length ? `${shown.length} of ${articles.length} shown` : "no text is like that";
+    rove(shown[0]);
+  }
+
+  // One text at a time is reached by Tab.
+  function rove(article) {
+    for (const other of articles) other.tabIndex = other === article ? 0 : -1;
+  }
+
+  function showMethod() {
+    const method = part("method").value;
+    for (const article of articles) {
+      const views = [...article.querySelectorAll(".view")];
+      const own = views.some((view) => view.dataset.method === method);
+      for (const view of views) view.hidden = own && view.dataset.method !== method; // a text without it keeps what it has
+    }
+  }
+
+  function walk(event) {
+    const way = { PageDown: 1, PageUp: -1 }[event.key], from = event.target.closest("article");
+    if (!way || !from) return;
+    const shown = articles.filter((article) => !article.hidden);
+    const next = shown[shown.indexOf(from) + way];
+    if (!next) return;
+    event.preventDefault();
+    rove(next);
+    next.focus();
+  }
+
+  for (const choice of Object.values(choices)) choice?.addEventListener("change", show);
+  part("seek").addEventListener("input", show);
+  part("method")?.addEventListener("change", showMethod);
+  feed.addEventListener("keydown", walk);
+  feed.addEventListener("focusin", (event) => rove(event.target.closest("article")));
+  part("asked").hidden = part("keys").hidden = false;
+  show();
+}

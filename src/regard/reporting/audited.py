@@ -1,0 +1,53 @@
+"""The audit that lies in a run's folder, where it is this model's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from regard.audit.audit_run import check_run, told_model
+from regard.audit.writing import NAME
+from regard.errors import InputError
+from regard.models.tasks import Classes
+from regard.models.trained import Trained
+
+FORMAT = "regard audit 1"
+ASKED = 5  # texts of the audit that the model is asked again
+CLOSE = 1e-3  # how far its probabilities may be from those in the file: another device, another thread
+
+
+def audit_of(trained: Trained, folder: Path) -> tuple[dict[str, Any] | None, str]:
+    """audit.json, and "" or why it is not shown."""
+    try:
+        check_run(trained)
+    except InputError as error:
+        return None, f"No audit: {error}."
+    path = folder / "audit" / NAME
+    asking = f"regard audit {folder} --data FILE"
+    if not path.is_file():
+        return None, f"This run was not audited yet; `{asking}` asks whether its attention may be trusted."
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        own = fits(trained, found)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None, f"{path} cannot be read as an audit; `{asking}` writes it again."
+    if not own:
+        return None, f"{path} is the audit of another model; `{asking}` audits this one."
+    return found, ""
+
+
+def fits(trained: Trained, found: dict[str, Any]) -> bool:
+    """The same classes and make, and the same answers to some of the texts that were audited."""
+    assert isinstance(trained.task, Classes)
+    if found["format"] != FORMAT or found["classes"] != list(trained.task.classes):
+        return False
+    if found["model"] != json.loads(json.dumps(told_model(trained))):
+        return False
+    asked = found["details"][:ASKED]
+    if not asked:
+        return True
+    said = np.array([one["probabilities"] for one in asked], dtype=np.float64)
+    return bool(np.abs(trained.answers([one["text"] for one in asked]) - said).max() < CLOSE)

@@ -1,0 +1,101 @@
+"""A report made by hand: what the page shows is checked without any model."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from analysis_case import analysis
+
+from regard.records import Explanation, Prediction, SentenceScore, TokenScore
+
+HOSTILE = "He said <script>alert(\"x\")</script> & 'left' \x1b[31mred\x00\r\nend\ud800 "
+
+ARABIC, CHINESE = "فيلم رائع جدا", "这家酒店很好，房间干净。"
+INTERVAL = {"n": 40, "mean": 0.3, "low": 0.2, "high": 0.4}
+
+
+def shown(text: str, label: str | None = "positive", mistake: bool | None = False, views: int = 2) -> dict[str, Any]:
+    """Words weigh more along the text; a text that ends in a point is read as a sentence."""
+    sentences = (SentenceScore(0, len(text), 1.0),) if text.endswith(".") else ()
+    words = list(re.finditer(r"\w+", text))
+    total = len(words) * (len(words) + 1) / 2
+    tokens = tuple(TokenScore(word[0], *word.span(), place / total) for place, word in enumerate(words, 1))
+    said = Prediction("positive", {"positive": 0.75, "negative": 0.25})
+    one = Explanation(text, said, tokens, sentences).as_dict()
+    other = {**one, "method": "gradient_times_input", "against": [0], "sentences_against": [0] if sentences else []}
+    return {"row": 1, "mistake": mistake, "label": label, "views": [one, other][:views]}
+
+
+def audit() -> dict[str, Any]:
+    curves = [
+        {"measure": measure, "explainer": name, "better": "larger", "values": [INTERVAL, INTERVAL], "mean": INTERVAL}
+        for measure in ("comprehensiveness", "sufficiency")
+        for name in ("attention", "random")
+    ]
+    less = {"measure": "comprehensiveness", "one": "attention", "other": "random", **INTERVAL, "p": 0.01, "holm": 0.02}
+    return {
+        "format": "regard audit 1",
+        "data": "held_out.csv",
+        "texts": 40,
+        "faithfulness": {"how": "deletion", "cuts": ["10 %", "20 %"], "curves": curves, "comparisons": [less]},
+        "verdict": {
+            "name": "partial",
+            "title": "Attention points at words that matter, with reservations",
+            "may": [{"kind": "may", "text": "As a hint <b>at</b> words.", "evidence": "faithfulness"}],
+            "may_not": [],
+            "change": [],
+        },
+        "left_out": [{"what": "seeds", "why": "it trains models"}],
+        "notes": [],
+    }
+
+
+def report(**other: Any) -> dict[str, Any]:
+    """Two classes, everything there."""
+    counts = [[30, 10], [5, 55]]
+    classes = ["negative", "positive"]
+    bins = [{"from": 0.5, "to": 0.75, "n": 40, "said": 0.6, "found": 0.7, "low": 0.55, "high": 0.8}]
+    history = [
+        {"epoch": k, "loss": 1 / k, "dev": {"accuracy": 0.5 + k / 10}, "norms": {"words": {"mean": k, "std": 0.1}}}
+        for k in (1, 2, 3)
+    ]
+    metrics = {
+        "n": 100,
+        "accuracy": 0.85,
+        "accuracy_interval": [0.77, 0.91],
+        "per_class": {
+            name: {"precision": 0.8, "recall": 0.8, "f": 0.8, "n": 50, "f_interval": [0.7, 0.9]} for name in classes
+        },
+        "confusion": {"labels": classes, "counts": counts},
+    }
+    found = {
+        "run": "runs/reviews",
+        "data": "held_out.csv",
+        "facts": {"model": "bilstm"},
+        "task": "binary",
+        "classes": classes,
+        "metrics": metrics,
+        "measured_on": "held_out.csv",
+        "caution": "",
+        "calibration": {
+            "kind": "classes",
+            "bins": bins,
+            "error": 0.1,
+            "excess": {"mean": 0.1, "low": 0.05, "high": 0.15},
+        },
+        "history": history,
+        "analysis": analysis(),
+        "audit": audit(),
+        "no_audit": "",
+        "texts": [
+            shown("A dull film", "negative", True),
+            shown("A lovely film"),
+            shown(ARABIC, "negative", True),
+            shown(CHINESE),
+            shown("One sentence here.", views=1),
+        ],
+        "texts_in_all": 100,
+        "notes": [],
+    }
+    return found | other

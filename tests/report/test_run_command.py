@@ -1,0 +1,193 @@
+"""`regard report`: numbers gathered from runs of each kind, and what is said where something is missing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from command import TINY, Regard, write_csv
+from regard.cli import main
+from regard.data.reviews import reviews
+from regard.models.folder import load
+from regard.models.tasks import Binary
+from regard.records import Example
+from regard.reporting.calibration import of_classes, of_numbers
+from regard.reporting.gather import gather
+from regard.reporting.intervals import measured
+from regard.reporting.reader import MISTAKES, MOST, shown_texts
+
+LIKED = {"1": "bad", "2": "bad", "4": "good", "5": "good"}
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Reviews that are good or bad."""
+    rows = [(one.text, LIKED[str(one.label)]) for one in reviews(120) if str(one.label) in LIKED]
+    return write_csv(tmp_path_factory.mktemp("two") / "two.csv", rows)
+
+
+@pytest.fixture(scope="module")
+def flat(two: Path) -> Path:
+    """A flat run of two classes that names no test texts."""
+    assert main(["train", str(two), "--epochs", "3", "--out", str(two.parent / "flat")]) == 0
+    return two.parent / "flat"
+
+
+def test_a_flat_run_gets_every_section_and_its_files(regard: Regard, flat: Path, two: Path, tmp_path: Path) -> None:
+    assert regard("audit", flat, "--data", two, "--explainers", "gradient", "--limit", "40").code == 0
+    said = regard("report", flat, "--data", two, "--out", tmp_path / "page.html", "--figures", tmp_path / "figures")
+    assert said.code == 0, said.err
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    for anchor in ("measures", "calibration", "training", "words", "trust", "texts"):
+        assert f'<h2 id="{anchor}">' in page
+    names = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert {"words.svg", "words.csv", "faithfulness.svg", "table_words.tex", "table_measures.tex"} <= names
+    assert json.loads((flat / "audit" / "audit.json").read_text())["verdict"]["title"] in page
+
+
+def test_texts_that_training_saw_are_called_so(flat: Path, two: Path) -> None:
+    examples = [Example("A fine room.", "good", 1)]
+    assert "learned from these texts" in gather(load(flat), flat, examples, str(two))["caution"]
+    assert gather(load(flat), flat, examples, "other.csv")["caution"] == ""
+    assert "chose the epoch" in gather(load(flat), flat, [])["caution"]
+
+
+def test_an_audit_of_another_model_is_not_shown(regard: Regard, flat: Path, two: Path, tmp_path: Path) -> None:
+    if not (flat / "audit" / "audit.json").is_file():
+        assert regard("audit", flat, "--data", two, "--explainers", "gradient", "--limit", "40").code == 0
+    path = flat / "audit" / "audit.json"
+    kept = path.read_text(encoding="utf-8")
+    other = json.loads(kept)
+    other["details"][0]["probabilities"] = [0.123, 0.877]
+    try:
+        path.write_text(json.dumps(other), encoding="utf-8")
+        found = gather(load(flat), flat, [])
+        assert found["audit"] is None
+        assert "another model" in found["no_audit"]
+        path.write_text("{}", encoding="utf-8")
+        assert "cannot be read as an audit" in gather(load(flat), flat, [])["no_audit"]
+    finally:
+        path.write_text(kept, encoding="utf-8")
+
+
+def test_a_hierarchical_run_has_sentences_norms_and_no_words(run: Path, table: Path) -> None:
+    examples = [Example(one.text, one.label, row) for row, one in enumerate(reviews(60), 1)]
+    found = gather(load(run), run, examples, "stars.csv")
+    assert found["analysis"] is None
+    assert any("no words by class" in note for note in found["notes"])
+    assert found["texts"][0]["views"][0]["sentences"]
+    assert [view["method"] for view in found["texts"][0]["views"]] == ["attention", "gradient_times_input"]
+    assert len(found["texts"][-1]["views"]) == 1  # beyond the first fifty
+    assert "norms" in found["history"][0]
+    assert found["metrics"]["macro_f_interval"][0] <= found["metrics"]["macro_f"]
+    assert "regard audit" in found["no_audit"]
+    json.dumps(found, allow_nan=False)
+
+
+def test_a_run_of_numbers_starts_with_what_is_farthest_off(regard: Regard, rated: Path, table: Path) -> None:
+    said = regard("report", rated, "--data", table)
+    assert said.code == 0, said.err
+    page = (rated / "report.html").read_text(encoding="utf-8")
+    assert "RMSE" in page
+    assert "mean of the true numbers" in page
+    assert 'id="words"' not in page
+    examples = [Example(one.text, one.label, row) for row, one in enumerate(reviews(60), 1)]
+    texts = gather(load(rated), rated, examples)["texts"]
+    off = [abs(text["views"][0]["prediction"] - text["label"]) for text in texts]
+    assert off == sorted(off, reverse=True)
+
+
+def test_texts_without_labels_are_read_and_not_measured(regard: Regard, flat: Path, tmp_path: Path) -> None:
+    (tmp_path / "plain.txt").write_text("A fine room.\nNever again.\n", encoding="utf-8")
+    said = regard("report", flat, "--data", tmp_path / "plain.txt", "--out", tmp_path / "page.html")
+    assert said.code == 0, said.err
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert 'id="measures"' not in page
+    assert 'id="words"' not in page
+    assert 'id="which"' not in page
+    assert '<h2 id="texts">' in page
+    assert "has no labels" in page
+
+
+def test_without_texts_the_page_has_what_training_left(regard: Regard, flat: Path) -> None:
+    said = regard("report", flat)
+    assert said.code == 0
+    assert "--data names texts" in said.err
+    page = (flat / "report.html").read_text(encoding="utf-8")
+    assert "the dev texts of training" in page
+    assert '<h2 id="texts">' not in page
+
+
+def test_a_run_without_attention_is_shown_by_gradients(regard: Regard, table: Path, tmp_path: Path) -> None:
+    made = ("--encoder", "embedding", "--pooling", "average", "--out", tmp_path / "mean")
+    assert regard("train", table, *TINY, *made).code == 0
+    found = gather(load(tmp_path / "mean"), tmp_path / "mean", [Example("A fine room.", "4", 1)])
+    assert [view["method"] for view in found["texts"][0]["views"]] == ["gradient_times_input"]
+    assert found["audit"] is None
+    assert "no attention to audit" in found["no_audit"]
+
+
+def test_bad_input_is_one_sentence(regard: Regard, flat: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty.csv").write_text("", encoding="utf-8")
+    assert "empty.csv" in regard("report", flat, "--data", tmp_path / "empty.csv").complaint
+    other = write_csv(tmp_path / "other.csv", [("a fine room", "sideways")])
+    assert "'sideways' was not among the training labels" in regard("report", flat, "--data", other).complaint
+    assert "it is a folder" in regard("report", flat, "--out", tmp_path).complaint
+    assert "nowhere" in regard("report", tmp_path / "nowhere").complaint
+
+
+def test_odd_texts_are_shown_as_they_are(flat: Path) -> None:
+    from regard.report.run_page import run_page
+
+    odd = ["zzz qqq", "x", "word " * 3000, "<script>alert(1)</script>", "فيلم رائع", "很好"]
+    page = run_page(gather(load(flat), flat, [Example(text, "good", row) for row, text in enumerate(odd, 1)]))
+    assert "&lt;" in page
+    assert "<script>alert" not in page
+
+
+def test_mistakes_come_first_the_surest_on_top(flat: Path) -> None:
+    trained = load(flat)
+    assert isinstance(trained.task, Binary)
+    texts = [one.text for one in reviews(120)] * 3
+    answers = trained.answers(texts)
+    said = [trained.task.classes[k] for k in answers.argmax(1)]
+    wrong = {"bad": "good", "good": "bad"}
+    examples = [Example(t, wrong[s] if k % 2 else s, k) for k, (t, s) in enumerate(zip(texts, said, strict=True))]
+    shown = shown_texts(trained, examples, answers)
+    mistakes = [text["mistake"] for text in shown]
+    assert len(shown) == MOST
+    assert mistakes == [True] * MISTAKES + [False] * (MOST - MISTAKES)
+    sure = [max(text["views"][0]["probabilities"].values()) for text in shown]
+    assert sure[:MISTAKES] == sorted(sure[:MISTAKES], reverse=True)
+    assert sure[MISTAKES:] == sorted(sure[MISTAKES:])
+
+
+def test_calibration_by_hand() -> None:
+    sure = np.array([0.55] * 10 + [0.95] * 10)
+    labels = np.array([1.0] * 5 + [0.0] * 5 + [1.0] * 10)  # right: half of the unsure ones, all of the sure ones
+    found = of_classes(np.stack([1 - sure, sure], 1), labels)
+    assert found is not None
+    assert [(one["n"], one["found"]) for one in found["bins"]] == [(10, 0.5), (10, 1.0)]
+    assert found["error"] == pytest.approx(0.05)
+    assert found["excess"]["mean"] == pytest.approx(0.0)
+    assert all(one["low"] <= one["found"] <= one["high"] for one in found["bins"])
+    assert of_classes(np.ones((3, 2)) / 2, np.zeros(3)) is None
+    numbers = of_numbers(np.arange(50.0), np.arange(50.0) + 1)
+    assert numbers is not None
+    assert numbers["excess"] == pytest.approx({"mean": -1, "low": -1, "high": -1})
+
+
+def test_intervals_hold_the_measure_and_come_again() -> None:
+    chance = np.random.default_rng(3)
+    positive = chance.random(300)
+    labels = (chance.random(300) < positive).astype(float)
+    answers = np.stack([1 - positive, positive], 1)
+    one, other = (measured(Binary(("no", "yes")), answers, labels) for _ in range(2))
+    assert one == other
+    for name in ("macro_f", "log_loss"):
+        low, high = one[f"{name}_interval"]
+        assert low < one[name] < high
+    assert "macro_f_interval" not in measured(Binary(("no", "yes")), np.eye(2)[[0, 1] * 20], np.array([0.0, 1.0] * 20))

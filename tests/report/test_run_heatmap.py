@@ -1,0 +1,57 @@
+"""Heat maps of plain words and weights."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from regard.errors import InputError
+from regard.report.run_heatmap import heatmap
+
+
+def test_heavier_words_are_darker_and_the_sign_is_seen() -> None:
+    drawn = heatmap(["a", "good", "film"], [0.0, 0.9, -0.1], title="mine")
+    assert "rgba(213,80,0,0.6)" in drawn
+    assert "rgba(213,80,0,0.0)" in drawn
+    assert 'title="-0.1"' in drawn
+    assert "rgba(0,114,178," in drawn
+    assert "underline" in drawn
+    assert "<strong>mine</strong>" in drawn
+
+
+def test_an_svg_holds_every_word() -> None:
+    drawn = heatmap(["a", "good"], np.array([0.25, 0.75]), kind="svg")
+    assert drawn.startswith("<svg ")
+    assert ">good</text>" in drawn
+
+
+def test_words_are_escaped_and_joined_as_asked() -> None:
+    assert "<b>" not in heatmap(["<b>", "&"], [1, 2], title="<i>")
+    assert "</span><span" in heatmap(["很", "好"], [1, 2], joined="")
+
+
+@pytest.mark.parametrize("kind", ["html", "svg"])
+def test_no_words_and_no_weight_are_drawn_too(kind: Any) -> None:
+    assert heatmap([], [], kind)
+    assert heatmap(["a"], [0.0], kind)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ((["a", "b"], [1.0]), "2 tokens and 1 weights"),
+        ((["a", "b"], [1.0, math.nan]), "weights: number 2 is nan; finite numbers"),
+        ((["a"], [math.inf]), "weights: number 1 is inf"),
+        ((["a"], ["much"]), "weights: number 1 is 'much'"),
+        (("ab", [1.0, 2.0]), "tokens: a single string"),
+        (([3], [1.0]), "tokens: number 1 is no text but int"),
+        ((["a"], [1.0], "png"), "kind = 'png': accepted are html, svg"),
+        ((["a"], [-1.0], "svg"), "weights: number 1 is -1"),
+    ],
+)
+def test_bad_input_is_refused_by_name(given: tuple[Any, ...], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence.replace("(", r"\(")):
+        heatmap(*given)

@@ -1,0 +1,145 @@
+"""The page of a run: its sections, what is left out where there is nothing, and text that must not become markup."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from run_case import ARABIC, CHINESE, HOSTILE, report, shown
+
+from regard.report.run_figures import run_figures
+from regard.report.run_page import run_page
+from regard.report.run_tables import Table, as_csv, latex, run_tables
+
+WITHOUT: dict[str, Any] = {
+    "metrics": None,
+    "measured_on": None,
+    "calibration": None,
+    "history": [],
+    "analysis": None,
+    "audit": None,
+    "no_audit": "This run was not audited yet; `regard audit runs/reviews --data FILE` asks.",
+    "texts": [],
+    "texts_in_all": 0,
+}
+
+
+class Tags(HTMLParser):
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def headings(self) -> set[str]:
+        return {str(attributes["id"]) for tag, attributes in self.found if tag == "h2"}
+
+
+def test_every_part_has_its_section() -> None:
+    page = run_page(report())
+    assert Tags(page).headings() == {"measures", "calibration", "training", "words", "trust", "texts"}
+    assert "0.850 (0.770 to 0.910)" in page
+    assert "with reservations" in page
+    assert "surer than it should be" in page
+    anchors = {attributes["href"] for tag, attributes in Tags(page).found if tag == "a"}
+    assert {f"#{name}" for name in Tags(page).headings()} <= anchors
+
+
+def test_what_is_missing_leaves_no_section() -> None:
+    page = run_page(report(**WITHOUT))
+    assert Tags(page).headings() == {"trust"}
+    assert "<code>regard audit runs/reviews --data FILE</code>" in page
+    assert "<script" not in page
+
+
+def test_nothing_is_asked_of_the_network() -> None:
+    page = run_page(report())
+    assert not re.search(r'(?:src|href)="(?!data:|#)', page)
+    assert "default-src 'none'; script-src 'sha256-" in page
+
+
+def test_text_stays_text() -> None:
+    bad = "</script><img src=x onerror=alert(1)>"
+    found = report(texts=[shown(HOSTILE + bad, bad, True)], classes=[bad, "positive"], run=bad, notes=[bad], data=bad)
+    found["audit"]["verdict"]["title"] = bad
+    found["audit"]["notes"] = [bad]
+    found["metrics"]["confusion"]["labels"] = [bad, "positive"]
+    found["metrics"]["per_class"] = {bad: {"precision": 1.0, "recall": 1.0, "f": 1.0, "n": 3}}
+    tags = Tags(run_page(found)).found
+    assert not [tag for tag, _ in tags if tag == "img"]
+    assert not [name for _, attributes in tags for name in attributes if name.startswith("on")]
+    assert sum(tag == "script" for tag, _ in tags) == 2  # numbers, and the page's own
+
+
+def test_other_scripts_keep_their_letters_and_their_direction() -> None:
+    page = run_page(report())
+    assert 'dir="auto"' in page
+    for text in (ARABIC.split()[0], CHINESE.split("，")[0]):
+        assert f">{text}</span>" in page
+
+
+def test_words_against_the_answer_are_told_apart() -> None:
+    page = run_page(report(texts=[shown("bad film")]))
+    assert re.search(r'<span class="a\d+" title="−0\.\d+">bad</span>', page)
+    assert re.search(r'<span class="w\d+" title="0\.\d+">film</span>', page)
+
+
+def test_the_largest_words_keep_their_sign() -> None:
+    page = run_page(report(texts=[shown("bad film")]))
+    assert '<bdi>bad</bdi> <span class="number">−0.333</span>' in page
+    assert '<bdi>film</bdi> <span class="number">0.667</span>' in page
+
+
+def test_a_page_of_numbers_has_no_classes_to_choose() -> None:
+    bins = [{"from": 1.0, "to": 2.0, "n": 20, "said": 1.5, "found": 1.4, "low": 1.2, "high": 1.6}]
+    excess = {"mean": 0.1, "low": -0.1, "high": 0.3}
+    view = {**shown("nice")["views"][0], "prediction": 3.5, "probabilities": {}}
+    found = report(
+        task="regression",
+        classes=[],
+        metrics={"n": 20, "rmse": 0.5, "rmse_interval": [0.4, 0.6]},
+        calibration={"kind": "numbers", "bins": bins, "error": None, "excess": excess},
+        analysis=None,
+        audit=None,
+        texts=[{"row": 1, "mistake": None, "label": 4.0, "views": [view]}],
+    )
+    page = run_page(found)
+    assert 'id="which"' not in page
+    assert 'id="said"' not in page
+    assert "off by -0.5" in page
+    assert "0.500 (0.400 to 0.600)" in page
+
+
+def test_every_figure_has_its_numbers() -> None:
+    figures = run_figures(report())
+    assert {"confusion", "calibration", "training", "norms", "words", "faithfulness"} <= set(figures)
+    for figure in figures.values():
+        assert figure.svg.startswith("<svg ")
+        assert figure.rows
+        assert {len(row) for row in figure.rows} == {len(figure.head)}
+    assert figures["confusion"].rows == [["negative", 30, 10], ["positive", 5, 55]]
+    assert figures["faithfulness"].rows[0] == ["comprehensiveness", "attention", 10.0, 0.3, 0.2, 0.4, 40]
+
+
+def test_tables_as_latex_and_csv() -> None:
+    tables = run_tables(report())
+    assert set(tables) == {"measures", "classes", "confusion_matrix", "words", "comparisons"}
+    written = latex(tables["measures"])
+    assert r"accuracy & 0.850 (0.770 to 0.910) \\" in written
+    assert r"95 \% intervals" in written
+    rows = list(csv.reader(io.StringIO(as_csv(tables["classes"].head, tables["classes"].rows))))
+    assert rows[1] == ["negative", "0.800", "0.800", "0.800 (0.700 to 0.900)", "50"]
+
+
+@pytest.mark.parametrize(
+    ("given", "written"), [("a_b & 5%", r"a\_b \& 5\%"), ("\\end{x}", r"\textbackslash{}end\{x\}"), ("a\nb~^", None)]
+)
+def test_latex_is_escaped(given: str, written: str | None) -> None:
+    found = latex(Table(given, ("name",), [(given,)]))
+    assert (written or r"a b\textasciitilde{}\textasciicircum{}") + r" \\" in found
