@@ -11,6 +11,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from regard.faithfulness import intervals
+
 CONFIDENCE = 0.95
 FEWEST = 6  # pairs for Wilcoxon's test
 DECIMALS = 12  # of a difference: 0.81 − 0.80 and 0.41 − 0.40 are a tie, though not to the last bit
@@ -85,11 +87,6 @@ def signed_rank(differences: Sequence[float]) -> float | None:
 
 
 def holm(values: Sequence[float | None]) -> list[float | None]:
-    """Each p corrected for the number of tests; those that could not be made don't count."""
-    order = sorted((p, place) for place, p in enumerate(values) if p is not None)
-    corrected: list[float | None] = [None] * len(values)
-    highest = 0.0
-    for rank, (p, place) in enumerate(order):
-        highest = max(highest, min(1.0, (len(order) - rank) * p))
-        corrected[place] = highest
-    return corrected
+    """Each p corrected for the number of tests; those that could not be made are None and don't count."""
+    corrected = intervals.holm([math.nan if p is None else p for p in values])
+    return [None if math.isnan(p) else p for p in corrected]
