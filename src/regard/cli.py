@@ -265,6 +265,12 @@ def load_model(arguments: argparse.Namespace) -> Trained:
     return trained if device == "cpu" else load(arguments.folder, device)
 
 
+def take_columns(arguments: argparse.Namespace, trained: Trained) -> None:
+    """The columns that training used are the ones to look for, where they are not said again."""
+    data = trained.config.data
+    arguments.text, arguments.label = arguments.text or data.text, arguments.label or data.label
+
+
 def read_source(arguments: argparse.Namespace, source: str, labelled: bool = False, part: str = "test") -> Corpus:
     """Texts from a file, a named corpus, standard input, or the argument itself where it is more than one word."""
     from regard.data.datasets import resolve
@@ -312,9 +318,7 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
     from regard.runs import score
 
     trained = load_model(arguments)
-    # the columns that training used are the ones to look for, where they are not said again
-    arguments.text = arguments.text or trained.config.data.text
-    arguments.label = arguments.label or trained.config.data.label
+    take_columns(arguments, trained)
     metrics = score(trained, read_source(arguments, arguments.source, labelled=True))
     if arguments.json:
         print(json.dumps(metrics, ensure_ascii=False))
@@ -363,8 +367,7 @@ def run_analyse(arguments: argparse.Namespace) -> None:
         raise InputError(
             f"{arguments.folder}: the run does not say what it was trained on; name labelled texts by --data"
         )
-    # the columns that training used are the ones to look for, where they are not said again
-    arguments.text, arguments.label = arguments.text or data.text, arguments.label or data.label
+    take_columns(arguments, trained)
     corpus = read_source(arguments, source, labelled=True, part="train")
     labels = encoded(trained.task, Labels.of(corpus.examples), corpus.path, corpus.label_column)
     texts = [example.text for example in corpus.examples]
@@ -410,9 +413,7 @@ def run_audit(arguments: argparse.Namespace) -> None:
     out = arguments.out or Path(arguments.folder) / "audit"
     if not arguments.json:
         check_place(out)
-    data = trained.config.data
-    # the columns that training used are the ones to look for, where they are not said again
-    arguments.text, arguments.label = arguments.text or data.text, arguments.label or data.label
+    take_columns(arguments, trained)
     corpus = read_source(arguments, arguments.data)
     with Watch() as recorder:
         found = audit_run(trained, corpus.examples, wish, recorder)
@@ -443,8 +444,7 @@ def run_report(arguments: argparse.Namespace) -> None:
     for place in filter(None, (out.parent, arguments.figures)):
         check_place(place)
     data = trained.config.data
-    # the columns that training used are the ones to look for, where they are not said again
-    arguments.text, arguments.label = arguments.text or data.text, arguments.label or data.label
+    take_columns(arguments, trained)
     source = arguments.data or data.test or data.dev
     with Watch() as recorder:
         examples: list[Example] = []

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from regard.audit.verdict import percent, span
+from regard.report.analysis_table import plain
 
 MAIN = "comprehensiveness"
 SHORT = {MAIN: "comprehens.", "sufficiency": "suffic.", "accuracy_fall": "acc. fall", "post_hoc": "post hoc"}
@@ -102,10 +102,3 @@ def diagnostics(found: Mapping[str, Any]) -> Table:
 
 def number(one: Mapping[str, Any]) -> str:
     return "–" if one["mean"] is None else f"{one['mean']:.3f}"
-
-
-def plain(title: str) -> Table:
-    table = Table(title=Text(title), title_justify="left", title_style="dim", box=box.SIMPLE_HEAD)
-    table.show_edge = table.pad_edge = False
-    table.padding = (0, 1, 0, 0)
-    return table

@@ -38,7 +38,7 @@ def _header(found: Found) -> Text:
 
 
 def _types(found: Found) -> Table:
-    table = _plain("types of tokens, and means of their scores")
+    table = plain("types of tokens, and means of their scores")
     table.add_column("type", overflow="fold", min_width=4)
     for name in ("tokens", "polarity", "attention", "weight"):
         table.add_column(name, justify="right", overflow="fold", min_width=6)
@@ -57,7 +57,7 @@ def _words(found: Found) -> RenderableType | None:
 
 
 def _class(name: str, words: list[dict[str, str]]) -> Table:
-    table = _plain(f"strongest words: {one_line(name)}")
+    table = plain(f"strongest words: {one_line(name)}")
     table.add_column("word", overflow="fold", min_width=8)
     for heading in ("polarity", "attention"):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -69,7 +69,7 @@ def _class(name: str, words: list[dict[str, str]]) -> Table:
 
 
 def _lines(listed: dict[str, list[dict[str, str]]]) -> Table:
-    table = _plain("strongest words, with their polarity")
+    table = plain("strongest words, with their polarity")
     table.add_column("class", overflow="fold")
     table.add_column("words", overflow="fold")
     for name, words in listed.items():
@@ -111,7 +111,7 @@ def _notes(found: Found) -> Text | None:
     return Text("\n".join(notes), style="dim") if notes else None
 
 
-def _plain(title: str) -> Table:
+def plain(title: str) -> Table:
     table = Table(title=Text(title), title_justify="left", title_style="dim", box=box.SIMPLE_HEAD)
     table.show_edge = table.pad_edge = False
     table.padding = (0, 1, 0, 0)

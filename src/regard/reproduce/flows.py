@@ -15,6 +15,7 @@ from regard.errors import InputError
 from regard.recording import Recorder
 from regard.reproduce import scores
 from regard.reproduce.measures import Measure
+from regard.reproduce.patterns import mean_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -102,8 +103,8 @@ def plain(values: Floats, types: TokenTypes, k: int) -> Floats:
 def of_pulls(types: TokenTypes, names: Sequence[str], pulled: Pulls) -> dict[str, float]:
     found: dict[str, float] = {}
     for k, name in enumerate(names):
-        found |= {f"pi_{name}": scores.mean(plain(pulled.pi, types, k))}
-        found |= {f"rho_{name}": scores.mean(pulled.rho[types.codes == k])}
+        found |= {f"pi_{name}": mean_of(plain(pulled.pi, types, k))}
+        found |= {f"rho_{name}": mean_of(pulled.rho[types.codes == k])}
     found["share_pi"] = share_above(pulled.pi, types)
     found["share_rho"] = share_above(pulled.rho, types)
     found["neutral_pi"], found["neutral_rho"] = beside(pulled.pi, types), beside(pulled.rho, types)
@@ -115,7 +116,7 @@ def of_terms(types: TokenTypes, names: Sequence[str], terms: Flow) -> dict[str, 
 
     every = {**terms.polarity, **terms.attention}
     found = {
-        f"term_{term}_{name}": scores.mean(plain(every[term], types, k))
+        f"term_{term}_{name}": mean_of(plain(every[term], types, k))
         for term in "ABCDEF"
         for k, name in enumerate(names)
     }
@@ -137,7 +138,7 @@ def share_above(values: Floats, types: TokenTypes) -> float:
 
 def beside(values: Floats, types: TokenTypes) -> float:
     """The mean size at neutral tokens over that at tokens of a class; NaN where there are none."""
-    neutral, tied = (scores.mean(abs(values[own]).ravel()) for own in (types.neutral, types.tied))
+    neutral, tied = (mean_of(abs(values[own]).ravel()) for own in (types.neutral, types.tied))
     return neutral / max(tied, 1e-300)
 
 

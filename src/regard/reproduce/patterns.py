@@ -75,5 +75,6 @@ def larger(value: float, classes: int) -> float:
 
 
 def mean_of(values: NDArray[np.float64]) -> float:
+    """Of tokens that were seen; NaN where there are none."""
     kept = values[values == values]
     return float(kept.mean()) if len(kept) else float("nan")

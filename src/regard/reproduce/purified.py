@@ -97,7 +97,7 @@ MEASURES: dict[str, Measure] = {
 
 def check(cell: Cell) -> None:
     own = {name: cell.options[name] for name in KEYS if name in cell.options}
-    plain = without_own_keys(cell)
+    plain = cell.without(KEYS)
     train.check(plain)
     if own.get("marks", "phrases") not in MARKS:
         raise InputError(f"marks = {own['marks']!r}; accepted are {', '.join(MARKS)}")
@@ -114,10 +114,6 @@ def check(cell: Cell) -> None:
         raise InputError("task = 'regression': accuracy is measured, which needs classes")
 
 
-def without_own_keys(cell: Cell) -> Cell:
-    return replace(cell, options={key: value for key, value in cell.options.items() if key not in KEYS})
-
-
 class Ways(NamedTuple):
     """What a cell measures, and on which texts, in an order of chance."""
 
@@ -132,7 +128,7 @@ class Ways(NamedTuple):
 
 
 def run(cell: Cell, seeds: Sequence[int], device: str, recorder: Recorder) -> Iterator[dict[str, Any]]:
-    plain = without_own_keys(cell)
+    plain = cell.without(KEYS)
     ways = ways_of(cell, plain)
     own, config = ways.own, Config().override({**plain.options, "device": device})
     bench = None

@@ -32,7 +32,7 @@ def run(cell: Cell, seeds: Sequence[int], device: str, recorder: Recorder) -> It
     from regard.reproduce.corpora import prepare
 
     prepared = prepare(cell.corpus, cell.options)
-    own = {key: value for key, value in cell.options.items() if key not in KEYS}
+    own = cell.without(KEYS).options
     for seed in seeds:
         begun = time.perf_counter()
         config = Config().override({**own, "device": device, "seed": seed})

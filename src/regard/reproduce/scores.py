@@ -15,6 +15,7 @@ from regard.errors import InputError
 from regard.recording import Recorder
 from regard.reproduce import patterns, train
 from regard.reproduce.measures import Measure
+from regard.reproduce.patterns import mean_of
 from regard.reproduce.recorded import TERM, apart_from, recorded
 from regard.reproduce.trainings import trainings
 
@@ -230,27 +231,21 @@ def of_types(types: TokenTypes, names: Sequence[str], scores: TokenScores, polar
     found: dict[str, float] = {"tokens_tied": len(types.tied), "tokens_neutral": len(types.neutral)}
     two = scores.polarity.shape[1] == 1
     typed = scores.attention[types.codes >= 0]
-    found |= {"attention_size": mean(np.abs(typed)), "polarity_size": mean(np.abs(polarity[types.tied]))}
+    found |= {"attention_size": mean_of(np.abs(typed)), "polarity_size": mean_of(np.abs(polarity[types.tied]))}
     for k, name in enumerate(names):
         own = types.codes == k
-        found[f"polarity_{name}"] = mean(polarity[own])
-        found[f"attention_{name}"] = mean(scores.attention[own])
-        found[f"weight_{name}"] = mean(scores.weight[own])
+        found[f"polarity_{name}"] = mean_of(polarity[own])
+        found[f"attention_{name}"] = mean_of(scores.attention[own])
+        found[f"weight_{name}"] = mean_of(scores.weight[own])
         if name != "neutral":
             said = scores.polarity[own]
             right = (said[:, 0] > 0) == (k == 1) if two else said.argmax(1) == k
-            found[f"share_{name}"] = mean(right.astype(np.float64))
+            found[f"share_{name}"] = mean_of(right.astype(np.float64))
     if two:
         sizes = [abs(found[f"polarity_{name}"]) for name in names[:-1]]
         found["neutral_ratio"] = abs(found["polarity_neutral"]) / max(sum(sizes) / len(sizes), 1e-12)
         found["gap"] = found["attention_positive"] - found["attention_negative"]
     return found
-
-
-def mean(values: Floats) -> float:
-    """Of tokens that were seen; NaN where there are none."""
-    kept = values[values == values]
-    return float(kept.mean()) if len(kept) else float("nan")
 
 
 def of_separation(told: Mapping[str, Any] | None, classes: Sequence[str], names: Sequence[str]) -> dict[str, float]:
@@ -289,8 +284,8 @@ def of_local(types: TokenTypes, names: Sequence[str], local: TokenScores) -> dic
     from regard.analysis.token_scores import lead
 
     polarity = lead(local.polarity)
-    found = {f"local_attention_{name}": mean(local.attention[types.codes == k]) for k, name in enumerate(names)}
-    found |= {f"local_polarity_{name}": mean(polarity[types.codes == k]) for k, name in enumerate(names)}
+    found = {f"local_attention_{name}": mean_of(local.attention[types.codes == k]) for k, name in enumerate(names)}
+    found |= {f"local_polarity_{name}": mean_of(polarity[types.codes == k]) for k, name in enumerate(names)}
     apart = separation(local.attention[types.tied], local.attention[types.neutral])
     return found | ({"local_auc": apart.auc} if apart is not None else {})
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +106,10 @@ class Cell:
     @property
     def key(self) -> Place:
         return self.method, self.corpus.name, self.setting
+
+    def without(self, keys: Collection[str]) -> Cell:
+        """The same with the config's options alone: a kind has keys of its own beside them."""
+        return replace(self, options={key: value for key, value in self.options.items() if key not in keys})
 
     @property
     def name(self) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from regard.config import Config
@@ -40,14 +39,14 @@ MEASURES = {
 def check(cell: Cell) -> None:
     from regard.reproduce import train
 
-    train.check(without_own_keys(cell))
+    train.check(cell.without(KEYS))
     if "drawn" in cell.options and cell.corpus.train is not None:
         raise InputError(f"{cell.name}: `drawn` takes from the built-in reviews; quote texts for {cell.corpus.train}")
 
 
 def run(cell: Cell, seeds: Sequence[int], device: str, recorder: Recorder) -> Iterator[dict[str, Any]]:
     prepared = texts_of(cell)
-    config = Config().override({**without_own_keys(cell).options, "device": device})
+    config = Config().override({**cell.without(KEYS).options, "device": device})
     drawn = drawn_texts(cell, prepared)
     for result, facts in trainings(config, prepared.parts, seeds, device, recorder):
         if isinstance(result, InputError):
@@ -56,10 +55,6 @@ def run(cell: Cell, seeds: Sequence[int], device: str, recorder: Recorder) -> It
         row = told(result, prepared)
         row["values"] |= spreads(result, list(prepared.parts.dev or ()))
         yield {**facts, **row, "texts": explained(result, drawn)}
-
-
-def without_own_keys(cell: Cell) -> Cell:
-    return replace(cell, options={key: value for key, value in cell.options.items() if key not in KEYS})
 
 
 def texts_of(cell: Cell) -> Prepared:

@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from regard.analysis.analyse import find_scores
 from regard.analysis.separation import separation
-from regard.analysis.token_scores import check_classes, check_scores, local_scores, token_scores
+from regard.analysis.token_scores import check_classes, check_scores
 from regard.analysis.token_types import token_types
 from regard.config import Config
 from regard.data.labels import Labels
@@ -65,10 +66,7 @@ def measure(trained: Trained, scale: float, examples: list[Example]) -> Tried:
         raise InputError("scale = 'auto' needs dev texts to choose by: more texts, --dev, or a number are accepted")
     texts = [example.text for example in examples]
     units = UnitTexts.of(trained.tokenizer, texts, encoded(task, Labels.of(examples), "the training texts"))
-    if trained.is_flat:
-        scores = token_scores(trained, units)
-    else:
-        scores = local_scores(trained, [trained.tokenizer.encode(text) for text in texts])
+    scores, _ = find_scores(trained, units, texts, contexts=True)
     types = token_types(units, len(trained.tokenizer), task.classes)
     found = separation(scores.attention[types.tied], scores.attention[types.neutral])
     return Tried(scale, float(trained.metrics["dev"]["accuracy"]), math.nan if found is None else found.auc)
