@@ -94,6 +94,7 @@ class Model:
     reformulate: bool = option(True, "apln: take powers as exp(p·log x) (off: the paper's −RF)")
     unit_length: bool = option(False, "apln: give its vector one learned length, so that a larger p cannot lengthen it")
     head_bias: bool = option(True, "a bias in the last layer (Sun & Lu have none)")
+    head_hidden: bool = option(False, "a hidden layer before the last one, as pooling = bottleneck always has")
     query_range: float = option(0.1, "what attention asks with (V, q) is drawn from ± this")
     embedding_range: float = option(0.1, "word vectors without a given start are drawn from ± this")
     freeze_embeddings: bool = option(False, "leave the word vectors as they start")
@@ -343,9 +344,10 @@ def check(config: Config) -> None:
         raise InputError(
             "pairs and beginnings need encoder = 'embedding' or 'affine' and levels = 1: others read in order"
         )
-    if training.vtw and (names[-1] != "attention" or model.attention != "dot"):
+    if training.vtw and (names[-1] != "attention" or model.attention != "dot" or model.head_hidden):
         raise InputError(
-            "vtw needs pooling = 'attention' with attention = 'dot' on the highest level: it has no V otherwise"
+            "vtw needs pooling = 'attention' with attention = 'dot' on the highest level, without head_hidden: "
+            "there is no V or no W otherwise"
         )
     below = names[:-1] if len(names) > 1 else names * (model.levels - 1)
     if "bottleneck" in below:
@@ -359,16 +361,16 @@ def check(config: Config) -> None:
                 f"{name} = {getattr(training, name)!r} needs pooling = 'bottleneck' on the highest level: "
                 "training has no rounds otherwise"
             )
-    alone = model.levels == 1 and model.pooling.strip() == "attention"
+    alone = model.levels == 1 and model.pooling.strip() == "attention" and not model.head_hidden
     if training.vtw_mapped and not (alone and model.encoder.strip() == "affine" and model.attention == "dot"):
         raise InputError(
-            "vtw_mapped needs encoder = 'affine', pooling = 'attention', attention = 'dot' and levels = 1: "
-            "there is no M, or no V, otherwise"
+            "vtw_mapped needs encoder = 'affine', pooling = 'attention', attention = 'dot' and levels = 1, without head_hidden: "
+            "there is no M, no V or no W otherwise"
         )
     if training.record != "no" and (not alone or data.task == "regression"):
         raise InputError(
-            f"record = {training.record!r} needs pooling = 'attention', levels = 1 and classes to tell apart: "
-            "words have no attention score or no type otherwise"
+            f"record = {training.record!r} needs pooling = 'attention', levels = 1 and classes to tell apart, "
+            "without head_hidden: words have no attention score, no polarity or no type otherwise"
         )
     check_pretrained(data, model, training)
 

@@ -60,6 +60,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         reformulate: bool = True,
         unit_length: bool = False,
         head_bias: bool = True,
+        head_hidden: bool = False,
         query_range: float = 0.1,
         embedding_range: float = 0.1,
         freeze_embeddings: bool = False,

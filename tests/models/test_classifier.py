@@ -223,3 +223,15 @@ def test_vectors_are_where_embeddings_start() -> None:
     assert model.embedding.weight[0].tolist() == [0, 0, 0], "padding is nothing"
     assert (model.embedding.weight[[1, 3]].abs() <= 0.1).all()
     assert not model.embedding.weight.requires_grad
+
+
+def test_attention_with_a_hidden_layer_in_its_head_is_the_learner_of_a_bottleneck() -> None:
+    """The fair thing to set beside it: of the same weights, the same answers."""
+    learner, plain = make("lstm", "bottleneck", 1), make("lstm", "attention", 1, head_hidden=True)
+    names = plain.state_dict().keys()
+    plain.load_state_dict({name: weight for name, weight in learner.state_dict().items() if name in names})
+    batch = together(1)
+    assert torch.equal(plain(batch).logits, learner(batch).logits)
+    assert {name for name in names if name.startswith("head.")} == {
+        f"head.{layer}.{part}" for layer in ("hidden", "out") for part in ("weight", "bias")
+    }

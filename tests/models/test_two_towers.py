@@ -171,6 +171,8 @@ def test_reviews_without_a_word_leave_nothing() -> None:
     assert [axis.tolist() for axis in together(Readings(gather([some]), gather([nothing]))).shape] == [[2], [1]]
 
 
-def test_other_levels_than_three_are_refused() -> None:
+def test_other_levels_than_three_and_a_hidden_layer_are_refused() -> None:
+    with pytest.raises(InputError, match="head_hidden = True: two towers have a head of their own"):
+        build_towers(Model(levels=3, head_hidden=True), 10)
     with pytest.raises(InputError, match="levels = 2"):
         build_towers(Model(levels=2), WORDS)

@@ -163,7 +163,9 @@ def test_figures_are_svg_and_rows_hold_no_texts(table: Table, rows: dict[str, di
 
 
 def test_a_judge_is_trained_once_for_a_corpus(table: Table, rows: dict[str, dict[str, Any]]) -> None:
-    options = base_judges.judge_options({"pooling": "bottleneck", "beta": 1.0, "rounds": 2, "lr": 0.1}, "max", 0.5)
+    options = base_judges.judge_options(
+        {"pooling": "bottleneck", "beta": 1.0, "head_hidden": True, "lr": 0.1}, "max", 0.5
+    )
     assert options == {"pooling": "max", "lr": 0.1, "dropout": 0.5}
     assert rows["base"]["seconds"] == rows["random"]["seconds"]  # the very same training
 

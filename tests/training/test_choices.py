@@ -128,6 +128,7 @@ def test_patience_without_a_falling_rate() -> None:
         {"clip": 1.0},
         {"bf16": True},
         {"freeze_embeddings": True},
+        {"head_hidden": True},
         {"encoder": "affine", "attention": "dot", "vtw_mapped": 0.1},
     ],
     ids=str,

@@ -49,7 +49,7 @@ def build(
         pooling = POOLINGS[pooling_name].configured(encoder.dim, encoder.directions, config)
         levels.append(Level(encoder, pooling, dropout))
         width = encoder.dim
-    head, others = make_heads(levels[-1].pooling, width, outputs, config.head_bias)
+    head, others = make_heads(levels[-1].pooling, width, outputs, config.head_bias, config.head_hidden)
     # a pretrained encoder drops of its input itself, as it was trained to
     return Classifier(embedding, levels, head, 0.0 if pretrained else dropout, others)
 

@@ -98,7 +98,7 @@ def put_back(traces: Sequence[Trace], rows: Tensor, mask: Tensor) -> Trace:
 
 
 class Classifier(nn.Module):
-    """Word vectors, levels, and a head (also of one output: a rating), which is linear but where the top compresses.
+    """Word vectors, levels, and a head (also of one output: a rating), linear or with a hidden layer.
 
     `others` are further heads by name: they read what the top level's bottleneck lets through.
     """
@@ -113,7 +113,7 @@ class Classifier(nn.Module):
     ):
         super().__init__()
         self.embedding, self.levels = embedding, nn.ModuleList(levels)
-        self.head: nn.Linear | Any = head  # whoever reads its weight asks for a pooling whose head is linear
+        self.head: nn.Linear | Any = head  # whoever reads its weight asks first whether it is linear
         self.other_heads = nn.ModuleDict(others or {})
         self.dropout = nn.Dropout(dropout)
 

@@ -26,7 +26,8 @@ CHUNK = 1 << 14  # rows a table is made of at a time
 
 def is_flat(model: Model) -> bool:
     """Whether a model is of this form."""
-    return model.levels == 1 and model.encoder in ("embedding", "affine") and model.pooling == "attention"
+    plain = model.encoder in ("embedding", "affine") and model.pooling == "attention"
+    return plain and model.levels == 1 and not model.head_hidden
 
 
 def fresh(model: Model, units: int, outputs: int, seed: int, vectors: NDArray[np.float32] | None = None) -> State:

@@ -1,4 +1,4 @@
-"""What a model answers with: a linear head, or over a bottleneck two perceptrons, one on R and one on z."""
+"""What a model answers with: a linear head or a perceptron; over a bottleneck two perceptrons, one on R and one on z."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from regard.poolings.perceptron import Perceptron
 
 
 def make_heads(
-    top: Pooling, width: int, outputs: int, bias: bool
+    top: Pooling, width: int, outputs: int, bias: bool, hidden: bool = False
 ) -> tuple[nn.Linear | Perceptron, dict[str, nn.Module]]:
     """The head of labels, and the others by name."""
     if not top.compresses:
-        return nn.Linear(width, outputs, bias=bias), {}
+        return Perceptron(width, outputs, bias) if hidden else nn.Linear(width, outputs, bias=bias), {}
     return Perceptron(width, outputs, bias), {COMPRESSED: Perceptron(width, outputs, bias)}

@@ -82,6 +82,8 @@ def build_towers(config: Model, words: int, dropout: float = 0.0, vectors: Tenso
         raise InputError(f"levels = {config.levels}: two towers read words, sentences and reviews; 3 is accepted")
     if "bottleneck" in config.pooling:
         raise InputError(f"pooling = {config.pooling!r}: two towers have no rounds of training; any other is accepted")
+    if config.head_hidden:
+        raise InputError("head_hidden = True: two towers have a head of their own, without a hidden layer")
     user, item = (build(config, words, 1, dropout, vectors) for _ in range(2))
     head = nn.Linear(3 * user.head.in_features, 1, bias=config.head_bias)
     return TwoTowers(user.embedding, Tower(list(user.levels)), Tower(list(item.levels)), head, dropout)  # type: ignore[arg-type]

@@ -1,7 +1,7 @@
 """Base models as judges: trained once for a corpus and seed, and kept for all methods that a process then measures.
 
 A judge has the options of the method that it judges, but for the pooling (max over an LSTM's states, BERT's [CLS]), maybe its
-own dropout, and all that belongs to a bottleneck. It has the method's seed, too.
+own dropout, and what belongs to a bottleneck or makes the head deeper. It has the method's seed, too.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from regard.config import Config
 from regard.errors import InputError
 from regard.recording import Recorder
-from regard.reproduce.trainings import Training, alone, trainings
+from regard.reproduce.trainings import Training, trainings
 
 if TYPE_CHECKING:
     from regard.faithfulness.judged import Judged
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from regard.reproduce.corpora import Prepared
     from regard.reproduce.tables import Cell
 
-OF_A_BOTTLENECK = ("beta", "rounds", "phase_epochs")
+NOT_A_JUDGES = ("beta", "rounds", "phase_epochs", "head_hidden")
 
 
 @dataclass
@@ -38,7 +38,7 @@ _BENCH = Bench()
 
 
 def judge_options(options: Mapping[str, Any], pooling: str, dropout: float | None) -> dict[str, Any]:
-    kept = {name: value for name, value in options.items() if name not in OF_A_BOTTLENECK}
+    kept = {name: value for name, value in options.items() if name not in NOT_A_JUDGES}
     return {**kept, "pooling": pooling, **({} if dropout is None else {"dropout": dropout})}
 
 
@@ -57,17 +57,8 @@ def train_judges(
     """Those that are missing."""
     missing = [seed for seed in seeds if seed not in bench.trained]
     if missing:
-        how = learned(config, prepared, missing, device, recorder)
+        how = trainings(config, prepared.parts, missing, device, recorder)
         bench.trained |= {training.facts["seed"]: training for training in how}
-
-
-def learned(
-    config: Config, prepared: Prepared, seeds: Sequence[int], device: str, recorder: Recorder
-) -> list[Training]:
-    """A pretrained encoder fills a GPU by itself: its seeds learn one after the other."""
-    if config.model.reads_pieces:
-        return list(alone(config, prepared.parts, seeds, recorder))
-    return list(trainings(config, prepared.parts, seeds, device, recorder))
 
 
 def judge_of(bench: Bench, seed: int) -> Trained:

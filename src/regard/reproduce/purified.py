@@ -22,10 +22,10 @@ from regard.reproduce.base_judges import (
     bench_of,
     judge_of,
     judge_options,
-    learned,
     train_judges,
 )
 from regard.reproduce.measures import Measure
+from regard.reproduce.trainings import trainings
 from regard.reproduce.word_marks import MARKS
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def run(cell: Cell, seeds: Sequence[int], device: str, recorder: Recorder) -> It
         for training, looks in looked_at(*given):
             yield row_of(training, ways, bench, looks)
         return
-    for training in learned(config, ways.prepared, seeds, device, recorder):
+    for training in trainings(config, ways.prepared.parts, seeds, device, recorder):
         yield row_of(training, ways, bench, None)
 
 

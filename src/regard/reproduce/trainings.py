@@ -26,9 +26,10 @@ class Training(NamedTuple):
 def trainings(
     config: Config, parts: Parts, seeds: Sequence[int], device: str, recorder: Recorder
 ) -> Iterator[Training]:
-    # what is recorded along training is one model's, and so is a λ that is tried out: such seeds learn one after the other
-    stacked = device.startswith("cuda") and config.training.record == "no" and not config.model.is_scale_open
-    yield from (together if stacked else alone)(config, parts, seeds, recorder)
+    # what is recorded along training is one model's, and so is a λ that is tried out: such seeds learn one after the other;
+    # so do those of a pretrained encoder, which fills a GPU by itself
+    one_by_one = config.training.record != "no" or config.model.is_scale_open or config.model.reads_pieces
+    yield from (together if device.startswith("cuda") and not one_by_one else alone)(config, parts, seeds, recorder)
 
 
 def alone(config: Config, parts: Parts, seeds: Sequence[int], recorder: Recorder) -> Iterator[Training]:

@@ -32,6 +32,7 @@ def choose_engine(config: Config) -> str:
     against = [
         reason
         for reason, true in (
+            ("it has no hidden layer in its head", model.head_hidden),
             ("it reads encoder = 'embedding' or 'affine' with pooling = 'attention' on one level", not is_flat(model)),
             ("it runs on the CPU", training.device not in ("auto", "cpu")),
             ("it takes the steps of adagrad and sgd", training.optimizer == "adam"),
