@@ -42,8 +42,8 @@ from regard.training.step import Step
 
 RESULTS = Path(__file__).parent / "results" / "bert.json"
 BATCH, SHORTEST, LONGEST = 32, 5, 45
-STEPS = {"cpu": 8, "cuda": 100}
-WARM, MEASURED = {"cpu": 1, "cuda": 3}, {"cpu": 3, "cuda": 5}  # epochs
+STEPS = {"cpu": 8, "cuda": 60}
+WARM, MEASURED = {"cpu": 1, "cuda": 2}, {"cpu": 3, "cuda": 3}  # epochs
 
 Rows = list[NDArray[np.int64]]
 

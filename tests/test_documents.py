@@ -102,9 +102,10 @@ def test_the_first_example_of_the_readme_runs_as_shown(tmp_path: Path) -> None:
     assert (tmp_path / "runs" / "stars" / "weights.safetensors").is_file()
 
 
-def test_numbers_about_norms_stand_in_the_results() -> None:
+@pytest.mark.parametrize(("page", "results"), [("norms", "apln/norm_*.md"), ("bottleneck", "vat/table*.md")])
+def test_numbers_with_intervals_stand_in_the_results(page: str, results: str) -> None:
     """A table that is run again changes its rendered file, and the page that quotes it must follow."""
-    quoted = set(re.findall(r"\d+\.\d+ ± \d+\.\d+", (ROOT / "docs" / "norms.md").read_text(encoding="utf-8")))
-    results = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "experiments" / "apln").glob("norm_*.md"))
+    quoted = set(re.findall(r"\d+\.\d+ ± \d+\.\d+", (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")))
+    found = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "experiments").glob(results))
     assert len(quoted) > 20
-    assert not [number for number in sorted(quoted) if number not in results]
+    assert not [number for number in sorted(quoted) if number not in found]

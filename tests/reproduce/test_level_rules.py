@@ -31,14 +31,13 @@ def test_above_by_the_whole_interval(tmp_path: Path) -> None:
     assert "One (New) 1.200 ± 0.130, One (Old) 1.075 ± 0.272" in found.measured
 
 
-def test_near_a_printed_value(tmp_path: Path) -> None:
-    given = rows(new_one=BASE)
-    near, far = (
-        level_rules.near(table(tmp_path), given, "new", ["one"], "norm", value, 0.05) for value in (0.54, 0.56)
-    )
-    assert near is not None
-    assert far is not None
-    assert (near.verdict, far.verdict) == (HOLDS, NOT_HERE)
+@pytest.mark.parametrize(("value", "verdict"), [(0.53, HOLDS), (0.54, PARTLY), (0.56, NOT_HERE)])
+def test_near_a_printed_value(tmp_path: Path, value: float, verdict: str) -> None:
+    """0.500 ± 0.013 lies within 0.05 of 0.53 as a whole, of 0.54 by its mean alone."""
+    found = level_rules.near(table(tmp_path), rows(new_one=BASE), "new", ["one"], "norm", value, 0.05)
+    assert found is not None
+    assert found.verdict == verdict
+    assert f"One 0.500 ± 0.013; 4 seeds (printed: {value:.3f}; near: within 0.050)" == found.measured
 
 
 def test_a_path_that_falls(tmp_path: Path) -> None:

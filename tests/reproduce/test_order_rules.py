@@ -46,6 +46,24 @@ def test_an_order_is_told_by_what_fails_first_and_left_out_where_there_is_no_mea
     assert order_rules.stands(table(tmp_path), of_model(norm=[1.0]), [["norm", ">", 0.0]]) is None, "one seed"
 
 
+@pytest.mark.parametrize(("margin", "verdict"), [(-0.12, HOLDS), (-0.10, NOT_HERE), (0.02, NOT_HERE)])
+def test_an_order_with_a_margin(tmp_path: Path, margin: float, verdict: str) -> None:
+    """`norm` is a tenth below `accuracy`: above it less 0.12 for sure, less 0.10 by half of the interval only."""
+    found = order_rules.stands(table(tmp_path), of_model(accuracy=FAR, norm=BASE), [["norm", ">", "accuracy", margin]])
+    assert found is not None
+    assert found.verdict == verdict
+    sign = "−" if margin < 0 else "+"
+    assert f"One, New, p > Accuracy {sign} {abs(margin):.3f}: 0.500 and 0.600" in found.measured
+
+
+def test_an_order_that_need_not_stand_everywhere(tmp_path: Path) -> None:
+    given = of_model(accuracy=FAR, norm=BASE)
+    for bounds, verdict in (([0.4, 0.45, 0.55], HOLDS), ([0.4, 0.55], PARTLY), ([0.55], NOT_HERE)):
+        found = order_rules.stands(table(tmp_path), given, [["norm", ">", bound] for bound in bounds], need="most")
+        assert found is not None
+        assert found.verdict == verdict
+
+
 @pytest.mark.parametrize(
     ("shown", "verdict"), [([1, 1, 1, 1, 0], HOLDS), ([1, 1, 1, 0, 0], NOT_HERE), ([1, 1, 1, 1, 1], HOLDS)]
 )

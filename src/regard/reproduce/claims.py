@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.errors import InputError
-from regard.reproduce import level_rules, order_rules, peak_rule, printed_rule, rules
+from regard.reproduce import gap_rule, level_rules, order_rules, peak_rule, printed_rule, rules, word_rules
 from regard.reproduce.checks import near
 from regard.reproduce.verdicts import VERDICTS, Finding
 
@@ -21,7 +21,9 @@ RULES: dict[str, Callable[..., Finding | None]] = {
     "close": rules.close,
     "larger_gain": rules.larger_gain,
     "lower_on": rules.lower_on,
-    "heavier": rules.heavier,
+    "gap": gap_rule.gap,
+    "heavier": word_rules.heavier,
+    "rests_on": word_rules.rests_on,
     "below": level_rules.below,
     "above": level_rules.above,
     "near": level_rules.near,

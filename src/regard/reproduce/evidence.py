@@ -129,7 +129,7 @@ class Names(NamedTuple):
 def names_of(claim: Claim) -> Names:
     given = claim.arguments
     methods = [*flat(given.get("pairs", ())), *given.get("methods", ()), given.get("method", "")]
-    corpora = [*given.get("corpora", ()), *flat(given.get("on", ())), given.get("corpus", "")]
+    corpora = [*given.get("corpora", ()), *given.get("words", ()), *flat(given.get("on", ())), given.get("corpus", "")]
     at = given.get("at", ())
     settings = [*given.get("settings", ()), *given.get("only", ()), *(flat(at) if isinstance(at, list) else ())]
     return Names(list(filter(None, methods)), list(filter(None, corpora)), settings)

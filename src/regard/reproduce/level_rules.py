@@ -15,7 +15,7 @@ from regard.reproduce.results import Row
 from regard.reproduce.rules import Rows
 from regard.reproduce.statistics import Interval, interval
 from regard.reproduce.tables import Place, Table
-from regard.reproduce.verdicts import Finding, all_some_none, span
+from regard.reproduce.verdicts import HOLDS, NOT_HERE, PARTLY, Finding, all_some_none, span
 
 
 def below(table: Table, rows: Rows, measure: str, bound: float, methods: Sequence[str] = ()) -> Finding | None:
@@ -43,12 +43,17 @@ def above(table: Table, rows: Rows, measure: str, bound: float, methods: Sequenc
 def near(
     table: Table, rows: Rows, method: str, corpora: Sequence[str], measure: str, value: float, within: float
 ) -> Finding | None:
-    """Holds where the mean lies within so much of the printed value."""
+    """Holds where the whole interval lies within so much of the printed value on every corpus; partly where the mean
+    does on some."""
     found = {place: one for place, one in intervals(table, rows, measure, [method]) if place[1] in corpora}
     if not found:
         return None
+    form = table.measure(measure)
+    sure = sum(max(value - one.low, one.high - value) <= within for one in found.values())
     close = sum(abs(one.mean - value) <= within for one in found.values())
-    return Finding(all_some_none(close, len(found)), f"{listed(table, found, measure)} (near: within {within:g})")
+    verdict = HOLDS if sure == len(found) else PARTLY if close else NOT_HERE
+    words = f"{listed(table, found, measure)} (printed: {shown(value, form)}; near: within {shown(within, form)})"
+    return Finding(verdict, words)
 
 
 def intervals(table: Table, rows: Rows, measure: str, methods: Sequence[str] = ()) -> Iterator[tuple[Place, Interval]]:

@@ -7,7 +7,7 @@ and the docstring stands on the page.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from regard.reproduce.comparisons import by_seed
 from regard.reproduce.measures import Measure, shown, value_of
@@ -15,7 +15,7 @@ from regard.reproduce.results import Row
 from regard.reproduce.rules import Rows
 from regard.reproduce.statistics import Interval, interval
 from regard.reproduce.tables import Place, Table
-from regard.reproduce.verdicts import Finding, all_some_none, span
+from regard.reproduce.verdicts import HOLDS, Finding, all_some_none, span
 
 Names = Sequence[str]
 SHOWN = 5  # conditions told with their numbers
@@ -40,25 +40,28 @@ def stands(
     methods: Names = (),
     corpora: Names = (),
     settings: Names = (),
+    need: Literal["all", "most"] = "all",
 ) -> Finding | None:
-    """Measures of a model in an order, such as attention of positive tokens above that of neutral ones, or on one side of
-    a number. Holds where the whole interval of every difference, paired by seed, lies on its side for every model and
-    corpus; partly where for some."""
+    """Measures of a model in an order, such as attention of positive tokens above that of neutral ones, or above it less
+    a margin, or on one side of a number. Holds where the whole interval of every difference, paired by seed, lies on its
+    side for every model and corpus (where the claim says "mostly", for more than half); partly where for some."""
     found: list[Condition] = []
     for place in places(table, methods, corpora, settings):
-        for left, side, right in where:
-            one = condition(table, rows.get(place, ()), place, str(left), str(side), right)
+        for left, side, right, *margin in where:
+            more = float(margin[0]) if margin else 0.0
+            one = condition(table, rows.get(place, ()), place, str(left), str(side), right, more)
             found += [one] if one is not None else []
     if not found:
         return None
     kept = sum(one.is_kept for one in found)
     missed = [one for one in found if not one.is_kept]
     told = missed or found
-    more = f" and {len(told) - SHOWN} more" if len(told) > SHOWN else ""
+    others = f" and {len(told) - SHOWN} more" if len(told) > SHOWN else ""
     values = "; ".join(f"{one.name}: {one.said}" for one in told[:SHOWN])
     seeds = span([one.found.n for one in found])
     head = f"{kept} of {len(found)} in the order said, {seeds} seeds"
-    return Finding(all_some_none(kept, len(found)), f"{head}; {'not so: ' if missed else ''}{values}{more}")
+    verdict = HOLDS if need == "most" and 2 * kept > len(found) else all_some_none(kept, len(found))
+    return Finding(verdict, f"{head}; {'not so: ' if missed else ''}{values}{others}")
 
 
 def places(table: Table, methods: Names, corpora: Names, settings: Names) -> Iterator[Place]:
@@ -69,24 +72,22 @@ def places(table: Table, methods: Names, corpora: Names, settings: Names) -> Ite
 
 
 def condition(
-    table: Table, rows: Sequence[Row], place: Place, left: str, side: str, right: str | float
+    table: Table, rows: Sequence[Row], place: Place, left: str, side: str, right: str | float, margin: float = 0.0
 ) -> Condition | None:
-    """None where a row has no such measure, or there is one seed alone."""
+    """The left one on a side of the right one and a margin; None where a row has no such measure, or there is one seed
+    alone."""
     one = by_seed(rows, left)
     other = by_seed(rows, right) if isinstance(right, str) else dict.fromkeys(one, float(right))
     both = sorted(one.keys() & other.keys())
     sign = 1 if side == ">" else -1
-    found = interval([sign * (one[seed] - other[seed]) for seed in both])
+    found = interval([sign * (one[seed] - other[seed] - margin) for seed in both])
     if found is None or found.half is None:
         return None
     form = table.measure(left)
     means = [shown(sum(own[seed] for seed in both) / len(both), form) for own in (one, other)]
-    name = f"{titled(table, place)}, {form.title} {side} {table.measure(right).title if isinstance(right, str) else ''}"
-    return Condition(
-        name.strip() if isinstance(right, str) else f"{name}{shown(right, form)}",
-        found,
-        told(means, found, form, right),
-    )
+    bound = table.measure(right).title if isinstance(right, str) else shown(right, form)
+    bound += f" {'−' if margin < 0 else '+'} {shown(abs(margin), form)}" if margin else ""
+    return Condition(f"{titled(table, place)}, {form.title} {side} {bound}", found, told(means, found, form, right))
 
 
 def told(means: Sequence[str], found: Interval, form: Measure, right: str | float) -> str:

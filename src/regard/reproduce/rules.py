@@ -36,7 +36,7 @@ Pairs = Sequence[Sequence[str]]
 def better(
     table: Table,
     rows: Rows,
-    measure: str,
+    measure: str | Sequence[str],
     pairs: Pairs = (),
     settings: Sequence[str] = (),
     corpora: Sequence[str] = (),
@@ -50,15 +50,22 @@ def better(
     """Of methods against each other, or of settings: holds where every mean difference favours the first and at least half
     are confirmed; partly where one or more is confirmed; not here where none is. Where the claim says "usually", most must
     be confirmed; where it says "significant", all."""
-    side = sign or table.measure(measure).better or 1
+    measures = [measure] if isinstance(measure, str) else list(measure)  # of one unit
     at = [settings] if settings else at
     places = list(of_settings(table, at, methods, corpora) if at else of_pairs(table, pairs, corpora, only))
-    judged = judge(usable(list(differences(table, rows, places, measure, side))), alpha)
+    tests: list[Difference] = []
+    paper: list[bool] = []
+    for name in measures:
+        side = sign or table.measure(name).better or 1
+        of = f", {table.measure(name).title}" if len(measures) > 1 else ""
+        tests += (Difference(test.name + of, test.found) for test in differences(table, rows, places, name, side))
+        paper += printed_sides(table, places, name, side)
+    judged = judge(usable(tests), alpha)
     if not judged.tests:
         return None
-    words = told(judged, table.measure(measure), alpha, len(places))
-    if (paper := printed_side(table, places, measure, side)) is not None:
-        words += f"; in the paper's own numbers {paper[0]} of {paper[1]} are in favour"
+    words = told(judged, table.measure(measures[0]), alpha, len(places) * len(measures))
+    if paper:
+        words += f"; in the paper's own numbers {sum(paper)} of {len(paper)} are in favour"
     return Finding(verdict(judged, need), words)
 
 
@@ -110,17 +117,13 @@ def named(table: Table, one: Place, other: Place) -> str:
     return f"{table.title_of(one)} − {against}, {table.corpora[one[1]].title}"
 
 
-def printed_side(
-    table: Table, places: Iterable[tuple[Place, Place]], measure: str, side: int
-) -> tuple[int, int] | None:
-    """How many of the printed differences favour the first, of how many."""
-    found = []
+def printed_sides(table: Table, places: Iterable[tuple[Place, Place]], measure: str, side: int) -> Iterator[bool]:
+    """Of each printed difference whether it favours the first."""
     for one, other in places:
         if measure in table.corpora[one[1]].measures:
             ours, theirs = (table.printed_value(place, measure) for place in (one, other))
             if ours is not None and theirs is not None:
-                found.append(side * (ours - theirs) > 0)
-    return (sum(found), len(found)) if found else None
+                yield side * (ours - theirs) > 0
 
 
 def same(table: Table, rows: Rows, measure: str, pairs: Pairs, corpora: Sequence[str] = ()) -> Finding | None:
@@ -200,29 +203,6 @@ def lower_on(
                 names = (table.methods[method].title, table.corpora[other].title, table.corpora[one].title)
                 tests.append(Difference("{}, {} − {}".format(*names), found))
     return of_differences(tests, table.measure(measure), len(several) * len(on))
-
-
-def heavier(
-    table: Table, rows: Rows, corpus: str, methods: Sequence[str], word: str, than: Sequence[str]
-) -> Finding | None:
-    """The weight of one word of a drawn text minus that of others, over seeds: as for "better"."""
-    tests = []
-    for method in methods:
-        for other in than:
-            weights = [weights_of(rows.get((method, corpus, ""), ()), form) for form in (word, other)]
-            if (found := paired(*weights)) is not None:
-                tests.append(Difference(f"{table.methods[method].title}, “{word}” − “{other}”", found))
-    return of_differences(tests, Measure("weight", 1, 3), len(methods) * len(than))
-
-
-def weights_of(rows: Sequence[Row], word: str) -> dict[int, float]:
-    found = {}
-    for row in rows:
-        tokens = [token for text in row.get("texts", ()) for token in text["tokens"]]
-        own = [token["weight"] for token in tokens if token["text"].lower() == word]
-        if own:
-            found[row["seed"]] = sum(own)
-    return found
 
 
 def of_differences(tests: Sequence[Difference], measure: Measure, planned: int) -> Finding | None:

@@ -1,0 +1,154 @@
+"""Put what was chosen on dev (choice, bert_choice) into the tables of experiments/vat.
+
+    python experiments/vat/choose.py [--write]
+
+Without --write it says what would change. The rules are those that the notes of the two tables state; a corpus that was not
+tried keeps what the methods say.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+FOLDER = Path(__file__).parent
+ROUNDS = 5
+BETAS = {"vat-001": 0.01, "vat-01": 0.1, "vat-1": 1.0, "vat-10": 10.0}
+DROPOUTS = {"d-02": 0.2, "d-05": 0.5}
+RATES = {"r-2": 2e-5, "r-5": 5e-5, "r-8": 8e-5}
+LIKE = {"sst_trees": "sst2"}  # the same sentences
+
+
+class Try(NamedTuple):
+    accuracy: float
+    best_round: int  # of purified attention
+
+
+Tries = Mapping[tuple[str, str, str], Try]  # (corpus, method, setting)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="change the tables")
+    arguments = parser.parse_args()
+    lstm, bert = chosen(read("choice")), bert_chosen(read("bert_choice"))
+    for path in sorted(FOLDER.glob("*.toml")):
+        if path.stem in ("choice", "bert_choice", "corpora"):
+            continue
+        old = path.read_text(encoding="utf-8")
+        new = with_bert(with_tuned(old, lstm), bert)
+        if new != old:
+            print(f"{path.name}: {'changed' if arguments.write else 'would change'}")
+            if arguments.write:
+                path.write_text(new, encoding="utf-8")
+
+
+def read(name: str) -> Tries:
+    path = FOLDER / f"{name}.jsonl"
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+    return {
+        (row["corpus"], row["method"], row["setting"]): Try(
+            row["dev"]["accuracy"], (row["best_epoch"] - row["epochs"]) // 2 + ROUNDS
+        )
+        for row in rows
+        if row["seed"] == 0 and "error" not in row
+    }
+
+
+def best(tries: Mapping[Any, float]) -> Any:
+    """Ties go to what stands first, the smaller number."""
+    return max(tries, key=lambda name: tries[name]) if tries else None
+
+
+def chosen(tries: Tries) -> dict[str, dict[str, dict[str, Any]]]:
+    """By corpus and method: dropout for base and ATT; for VAT the best β at ATT's dropout, then the other dropout at it."""
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for corpus in dict.fromkeys(corpus for corpus, _, _ in tries):
+
+        def of(method: str, corpus: str = corpus) -> dict[str, float]:
+            own = {setting: tries.get((corpus, method, setting)) for setting in DROPOUTS}
+            return {setting: one.accuracy for setting, one in own.items() if one}
+
+        base, att = best(of("base")), best(of("att"))
+        if base is None or att is None:
+            continue
+        judge = DROPOUTS[base]
+        own: dict[str, dict[str, Any]] = {
+            "random": {"dropout": judge, "judge_dropout": judge},
+            "base": {"dropout": judge, "judge_dropout": judge},
+            "att": {"dropout": DROPOUTS[att], "judge_dropout": judge},
+        }
+        beta = best({method: of(method)[att] for method in BETAS if att in of(method)})
+        if beta is not None:
+            first = {att: of(beta)[att], **of(beta)}
+            dropout = best(first)
+            rounds = tries[corpus, beta, dropout].best_round
+            own["vat"] = {
+                "dropout": DROPOUTS[dropout],
+                "judge_dropout": judge,
+                "beta": BETAS[beta],
+                "rounds": rounds,
+            }
+        found[corpus] = own
+    return found | {copy: found[source] for copy, source in LIKE.items() if source in found}
+
+
+def bert_chosen(tries: Tries) -> dict[str, float]:
+    """One rate and one β for all: the best mean over corpora, the rate for attention, then β at this rate."""
+
+    def means(methods: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[tuple[str, str], float]:
+        """Over the corpora on which all of them that were tried at all were tried."""
+        ways = [(method, setting) for method in methods for setting in settings]
+        where = {way: {corpus for corpus, *own in tries if tuple(own) == way} for way in ways}
+        where = {way: corpora for way, corpora in where.items() if corpora}
+        shared = set.intersection(*where.values()) if where else set()
+        return {way: sum(tries[corpus, *way].accuracy for corpus in shared) for way in where}
+
+    rate = best(means({"att": None}, RATES))
+    if rate is None:
+        return {}
+    beta = best(means(BETAS, {rate[1]: None}))
+    return {"lr": RATES[rate[1]], **({} if beta is None else {"beta": BETAS[beta[0]]})}
+
+
+def with_tuned(text: str, found: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
+    """The table's [tuned] parts, those of its own corpora and methods and with keys that its kind knows."""
+    corpora, methods = (re.findall(rf"^\[{kind}\.([\w-]+)\]", text, re.MULTILINE) for kind in ("corpora", "methods"))
+    judged = 'judge = "' in text
+    by_round = "by_round = true" in text
+    parts = []
+    for corpus in corpora:
+        for method in methods:
+            options = {
+                name: value
+                for name, value in found.get(corpus, {}).get(method, {}).items()
+                if (name != "judge_dropout" or judged) and (name != "rounds" or not by_round)
+            }
+            if options:
+                told = "".join(f"{name} = {value}\n" for name, value in options.items())
+                parts.append(f"[tuned.{corpus}.{method}]\n{told}\n")
+    bare = re.sub(r"^\[tuned\.[^\]]+\]\n(?:[^\[\n].*\n)*\n?", "", text, flags=re.MULTILINE)
+    place = re.search(r"^\[(?:printed\.|\[compare)", bare, re.MULTILINE)
+    where = place.start() if place else len(bare)
+    before = bare[:where].rstrip("\n") + "\n\n"
+    return (before + "".join(parts) + bare[where:]).rstrip("\n") + "\n"
+
+
+def with_bert(text: str, found: Mapping[str, float]) -> str:
+    """In every method that reads word pieces."""
+
+    def changed(block: re.Match[str]) -> str:
+        own = block.group(0)
+        for name, value in found.items():
+            own = re.sub(rf"^{name} = .*$", f"{name} = {value}", own, flags=re.MULTILINE)
+        return own
+
+    return re.sub(r'^\[methods\.[\w-]+\]\n(?:.+\n)*?encoder = "bert"\n(?:.+\n)*', changed, text, flags=re.MULTILINE)
+
+
+if __name__ == "__main__":
+    main()
