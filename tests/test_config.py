@@ -150,6 +150,8 @@ CONTRADICTIONS = [
     ({"vtw_mapped": 1.0, "encoder": "affine", "attention": "dot", "levels": 2}, "vtw_mapped needs"),
     ({"record": "epoch", "levels": 2}, "record = 'epoch' needs pooling = 'attention', levels = 1 and classes"),
     ({"record": "step", "pooling": "average"}, "record = 'step' needs pooling"),
+    ({"record": "step", "head_hidden": True}, "without head_hidden: words have no"),
+    ({"vtw": 1.0, "attention": "dot", "head_hidden": True}, "without head_hidden: there is no"),
     ({"record": "step", "task": "regression"}, "record = 'step' needs pooling"),
 ]
 

@@ -217,6 +217,13 @@ def test_sides_by_hand() -> None:
             {"method": "tfidf", "background": "good"},
             "background: a single string is given; a list of texts is accepted",
         ),
+        (
+            {"method": "tfidf", "background": ["good", 3]},
+            "background: number 2 is no text but int; strings are accepted",
+        ),
+        ({"method": "random", "seed": -1}, "seed = -1: a whole number from 0 is accepted"),
+        ({"method": "surrogate", "seed": 0.5}, "seed = 0.5: a whole number from 0 is accepted"),
+        ({"method": "surrogate", "ridge": "1"}, "ridge = '1': a number above 0 is accepted"),
         ({"method": "surrogate", "samples": 1}, "samples = 1: a whole number above 1 is accepted"),
         ({"method": "surrogate", "ridge": 0.0}, "ridge = 0.0: a number above 0 is accepted"),
         ({"method": "surrogate", "of": "odds"}, "of = 'odds': accepted are logit, probability"),

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from regard.models.folder import load
-from regard.serve.application import Application
 from regard.serve.served import Served, run_names
 from regard.serve.server import Server
 
@@ -64,8 +63,8 @@ class Serving(NamedTuple):
 def serving(*folders: Path) -> Iterator[Serving]:
     names = run_names([str(folder) for folder in folders])
     with Server(0) as server:
-        served = [Served(name, load(folder)) for name, folder in zip(names, folders, strict=True)]
-        server.application = Application(served)
+        # without a folder it stays as it is while models load
+        server.application.take([Served(name, load(folder)) for name, folder in zip(names, folders, strict=True)])
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         try:

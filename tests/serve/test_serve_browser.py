@@ -9,7 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import Serving
+from driving import choose, settled, visit, write
+from serving import Serving, serving
+
+from regard.models.folder import load
+from regard.serve.served import Served
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from browser import NAMES, Browser, chromium
@@ -23,42 +27,6 @@ HOSTILE = "<img src=x onerror=\"document.title='hit'\"> <script>document.title='
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     with Browser(tmp_path_factory.mktemp("profile")) as opened:
         yield opened
-
-
-def visit(browser: Browser, serving: Serving, path: str = "/") -> None:
-    browser.send("Page.navigate", url="about:blank")
-    browser.media()
-    browser.events.clear()
-    browser.send("Page.navigate", url=f"http://127.0.0.1:{serving.port}{path}")
-    browser.until("document.readyState === 'complete' && location.protocol === 'http:'")
-    if path == "/":
-        browser.until("document.getElementById('method').options.length > 0 && !!document.querySelector('.empty')")
-
-
-def write(browser: Browser, text: str) -> None:
-    """As from the keyboard, into the empty field."""
-    browser.evaluate("document.getElementById('text').value = ''; document.getElementById('text').focus()")
-    browser.write(text)
-    settled(
-        browser, f"document.getElementById('text').value === {json.dumps(text)}", "!!document.querySelector('article')"
-    )
-
-
-def settled(browser: Browser, *also: str) -> None:
-    """Until the answer to all that was done so far is drawn."""
-    # the pause after the last key is over, and nothing is on its way
-    browser.evaluate("new Promise(done => setTimeout(done, 200))")
-    for expression in ("document.getElementById('results').getAttribute('aria-busy') === 'false'", *also):
-        browser.until(expression)
-    browser.frame()
-
-
-def choose(browser: Browser, identity: str, value: str) -> None:
-    browser.evaluate(
-        f"""(() => {{ const list = document.getElementById({identity!r}); list.value = {value!r};
-        list.dispatchEvent(new Event('change', {{bubbles: true}})); }})()"""
-    )
-    settled(browser)
 
 
 def words(browser: Browser, card: int = 0) -> list[dict[str, Any]]:
@@ -99,6 +67,17 @@ def test_a_text_is_answered_and_its_words_shaded_as_it_is_typed(browser: Browser
     settled(browser)
     assert [word["text"] for word in words(browser)][-4:] == ["More", "words", "follow", "."]
     quiet(browser, flat)
+
+
+def test_a_text_written_while_the_model_loads_is_answered_when_it_is_there(browser: Browser, flat_run: Path) -> None:
+    with serving() as found:
+        browser.send("Page.navigate", url=f"http://127.0.0.1:{found.port}/")
+        browser.until("(document.querySelector('.empty')?.innerText ?? '').startsWith('The model is loading')")
+        browser.evaluate("document.getElementById('text').focus()")
+        browser.write(TEXT)
+        found.server.application.take([Served("flat", load(flat_run))])
+        browser.until("!!document.querySelector('article')")
+        assert "".join(word["text"] for word in words(browser)) == TEXT.replace(" ", "")
 
 
 def test_a_word_is_crossed_out_by_click_and_put_back(browser: Browser, flat: Serving) -> None:
@@ -244,6 +223,25 @@ def test_every_script_stays_intact(text: str, direction: str, browser: Browser, 
         browser.press("ArrowLeft")
         assert browser.evaluate("document.activeElement.dataset.place") == "1"
     quiet(browser, flat)
+
+
+def test_fifty_thousand_words_are_drawn_and_answered_again_while_somebody_types(
+    browser: Browser, flat: Serving
+) -> None:
+    visit(browser, flat)
+    browser.evaluate(
+        """(() => { const text = document.getElementById('text'); text.value = 'The room was not clean. '.repeat(8334);
+        text.dispatchEvent(new Event('input')); text.focus(); })()"""
+    )
+    settled(browser, "document.querySelectorAll('.w').length === 4000")
+    assert shown(browser, ".words .note") == "The first 4,000 of 50,004 words are drawn."
+    browser.click_on(".w[data-place='4']")
+    settled(browser, "document.querySelectorAll('.out').length === 1", "!!document.querySelector('.was')")
+    choose(browser, "method", "leave_one_out")
+    assert shown(browser, "#problem").startswith("leave_one_out: 50,004 words would keep you waiting too long")
+    choose(browser, "method", "attention")
+    write(browser, TEXT)
+    assert len(words(browser)) == 11
 
 
 def test_what_is_wrong_is_said_and_goes_away(browser: Browser, flat: Serving) -> None:

@@ -6,19 +6,22 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
-from serving import KIND, Serving
+from serving import KIND, Serving, serving
 
 from command import Regard
+from regard.models.folder import load
 from regard.report import colours
 from regard.serve import served as turns
 from regard.serve.application import FILES, QUESTIONS
@@ -341,8 +344,10 @@ def test_it_starts_answers_without_torch_and_ends_by_ctrl_c(flat_run: Path) -> N
         line = process.stdout.readline()
         took = time.monotonic() - begun
         print(f"started in {took:.2f} s")  # told, not asserted: the machine may be busy
-        found = re.fullmatch(r"flat at (http://127\.0\.0\.1:(\d+)/)  \(Ctrl-C ends\)\n", line)
+        pattern = r"(http://127\.0\.0\.1:(\d+)/) is open, flat being loaded  \(Ctrl-C ends\)\n"
+        found = re.fullmatch(pattern, line)
         assert found, line
+        assert process.stdout.readline() == "flat ready\n"
         connection = HTTPConnection("127.0.0.1", int(found[2]), timeout=30)
         connection.request("POST", "/api/explain", b'{"text": "a good room"}', KIND)
         assert connection.getresponse().status == 200
@@ -354,16 +359,47 @@ def test_it_starts_answers_without_torch_and_ends_by_ctrl_c(flat_run: Path) -> N
     assert (out, err) == ("stopped\n", "0 False\n")
 
 
+def test_the_page_is_there_while_the_model_loads_and_questions_are_told_to_come_again(flat_run: Path) -> None:
+    with serving() as found:
+        assert [found.get(path).status for path in ("/", "/page.js", "/colours.css", "/nothing")] == [
+            200,
+            200,
+            200,
+            404,
+        ]
+        for answer in (
+            found.get("/api/runs"),
+            found.get("/openapi.json"),
+            *(found.ask(path, text="good") for path in QUESTIONS),
+        ):
+            assert (answer.status, answer.headers["Retry-After"]) == (503, "1")
+            assert answer.error == "the model is still loading; try again in a second"
+        found.server.application.take([turns.Served("flat", load(flat_run))])
+        assert found.ask("/api/predict", text="good").status == 200
+        assert found.get("/api/runs").value["runs"][0]["name"] == "flat"
+
+
+def test_a_run_that_cannot_be_loaded_ends_the_server(regard: Regard, flat_run: Path, tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged"
+    shutil.copytree(flat_run, damaged)
+    (damaged / "task.json").write_text("{")
+    threads = threading.active_count()
+    said = regard("serve", damaged, "--port", "0")
+    assert said.code == 2
+    assert said.complaint.startswith(f"{damaged}: damaged run (task.json is not JSON: ")
+    assert threading.active_count() == threads
+
+
 def test_the_browser_is_opened_only_where_it_is_asked_for(flat_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import webbrowser
 
-    from regard.models.folder import load
     from regard.serve.serve import serve
     from regard.serve.server import Server
 
     opened: list[str] = []
     monkeypatch.setattr(webbrowser, "open", opened.append)
-    monkeypatch.setattr(Server, "serve_forever", lambda server: None)
+    for name in ("serve_forever", "shutdown"):
+        monkeypatch.setattr(Server, name, lambda server: None)
     monkeypatch.setattr(sys, "stdout", io.StringIO())
     serve([str(flat_run)], load, 0)
     assert opened == []

@@ -15,7 +15,7 @@ from regard.explain.found import Found, attributed
 from regard.explain.gradients import gradient, gradient_times_input
 from regard.explain.integrated_gradients import integrated_gradients
 from regard.explain.leave_one_out import leave_one_out
-from regard.explain.reading import read
+from regard.explain.reading import check_texts, read
 from regard.explain.surrogate import surrogate
 from regard.explain.targets import Target, numbers
 from regard.models.trained import Trained
@@ -58,11 +58,7 @@ def attribute(
     `targets` are the classes that scores are about, by name or number, one a text or one for all; None, for all or for
     some: the class that the model decides for. `options` are the method's own, such as `steps` of integrated gradients.
     """
-    if isinstance(texts, str):
-        raise InputError("texts: a single string is given; a list of texts is accepted")
-    for place, text in enumerate(texts, 1):
-        if not isinstance(text, str):
-            raise InputError(f"texts: number {place} is no text but {type(text).__name__}; strings are accepted")
+    check_texts(texts)
     if method not in EXPLAINERS:
         raise InputError(f"method = {method!r}: accepted are {', '.join(EXPLAINERS)}")
     explainer = EXPLAINERS[method]

@@ -5,7 +5,6 @@ One pass, for the prediction alone.
 
 from __future__ import annotations
 
-import zlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 
@@ -13,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.words import forms
-from regard.errors import InputError
 from regard.explain.found import Found
-from regard.explain.reading import Ints, Reading, logits_of
+from regard.explain.reading import Ints, Reading, check_texts, logits_of
 from regard.explain.targets import settled
 from regard.models.trained import Trained
 
@@ -23,13 +21,8 @@ Doubles = NDArray[np.float64]
 
 
 def random(trained: Trained, readings: Sequence[Reading], targets: Ints, *, seed: int = 0) -> list[Found]:
-    """Evenly from [0, 1). A text has its own draws, whatever texts stand around it."""
-
-    def drawn(reading: Reading) -> Doubles:
-        own = zlib.crc32(reading.text.encode("utf-8", "surrogatepass"))
-        return np.random.default_rng((seed, own)).random(reading.words)
-
-    return controlled(trained, readings, targets, drawn)
+    """Evenly from [0, 1)."""
+    return controlled(trained, readings, targets, lambda reading: reading.chance(seed).random(reading.words))
 
 
 def tfidf(
@@ -37,8 +30,8 @@ def tfidf(
 ) -> list[Found]:
     """count × (log((1 + texts) / (1 + texts with the word)) + 1), as scikit-learn has it. Texts with the word are counted
     among the background; where none is given, among the texts that are explained."""
-    if isinstance(background, str):
-        raise InputError("background: a single string is given; a list of texts is accepted")
+    if background is not None:
+        check_texts(background, "background")
     lowercase = trained.tokenizer.lowercase
     texts = [reading.text for reading in readings] if background is None else background
     seen = Counter(form for text in texts for form in set(forms(text, lowercase)))

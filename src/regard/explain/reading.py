@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from regard.data.tokenizer import Indexed, Outline, Units
 from regard.data.wordpieces import WordPieces
+from regard.errors import InputError
 from regard.models.trained import BATCH, Trained, outputs, to_device
 
 if TYPE_CHECKING:
@@ -33,6 +35,20 @@ class Reading(NamedTuple):
     @property
     def words(self) -> int:
         return len(self.outline.words)
+
+    def chance(self, seed: int) -> np.random.Generator:
+        """Draws of the text's own, whatever texts stand around it."""
+        if not isinstance(seed, int) or seed < 0:
+            raise InputError(f"seed = {seed!r}: a whole number from 0 is accepted")
+        return np.random.default_rng((seed, zlib.crc32(self.text.encode("utf-8", "surrogatepass"))))
+
+
+def check_texts(texts: Sequence[str], name: str = "texts") -> None:
+    if isinstance(texts, str):
+        raise InputError(f"{name}: a single string is given; a list of texts is accepted")
+    for place, text in enumerate(texts, 1):
+        if not isinstance(text, str):
+            raise InputError(f"{name}: number {place} is no text but {type(text).__name__}; strings are accepted")
 
 
 def read(trained: Trained, texts: Sequence[str]) -> list[Reading]:

@@ -10,7 +10,6 @@ as LIME's √exp(−d²/width²). Unlike LIME a word that stands twice is two wo
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
@@ -44,8 +43,8 @@ def surrogate(
     """`samples` versions, the whole text among them. `facts`: samples, width, ridge, of, r2 (weighted, of the regression)."""
     if not isinstance(samples, int) or samples < 2:
         raise InputError(f"samples = {samples!r}: a whole number above 1 is accepted")
-    if not 0 < ridge < float("inf"):
-        raise InputError(f"ridge = {ridge}: a number above 0 is accepted")
+    if not isinstance(ridge, int | float) or not 0 < ridge < float("inf"):
+        raise InputError(f"ridge = {ridge!r}: a number above 0 is accepted")
     if of not in ("logit", "probability"):
         raise InputError(f"of = {of!r}: accepted are logit, probability")
     task = trained.task
@@ -65,12 +64,11 @@ def surrogate(
 
 
 def draw(reading: Reading, samples: int, seed: int) -> NDArray[np.bool_]:
-    """(samples, words), True where a word stays; the first has all. A text has its own draws, whatever stands around it."""
+    """(samples, words), True where a word stays; the first has all."""
     words = reading.words
     kept = np.ones((samples, words), dtype=bool)
     if words:
-        own = zlib.crc32(reading.text.encode("utf-8", "surrogatepass"))
-        chance = np.random.default_rng((seed, own))
+        chance = reading.chance(seed)
         gone = chance.integers(1, words + 1, samples - 1)
         order = chance.permuted(np.broadcast_to(np.arange(words), (samples - 1, words)), axis=1)
         kept[1:] = order >= gone[:, None]

@@ -21,7 +21,7 @@ from regard.records import Prediction, SentenceScore
 from regard.serve import asked
 from regard.serve.asked import Fields
 from regard.serve.crossing import places_of, units_of
-from regard.serve.methods import budget, most_words, work
+from regard.serve.methods import most_words, work
 from regard.serve.served import Away, Served
 
 MOST_PREDICTED, MOST_EXPLAINED = 1000, 100  # texts of a request
@@ -72,8 +72,8 @@ def check_work(run: Served, method: str, texts: list[str]) -> list[str]:
     if run.trained.is_flat and method == "attention":
         return texts
     counts = [len(words_of(text)) for text in texts]
-    if sum(work(method, count) for count in counts) > budget(run.trained):
-        most = most_words(run.trained, method)
+    if sum(work(method, count) for count in counts) > run.budget:
+        most = most_words(method, run.budget)
         raise InputError(
             f"{method}: {sum(counts):,} words would keep you waiting too long; up to {most:,} are accepted here"
         )

@@ -14,6 +14,7 @@ from regard.serve import asked
 from regard.serve.answering import COMPARE, EXPLAIN, PREDICT, answer_compare, answer_explain, answer_predict
 from regard.serve.methods import as_dict
 from regard.serve.openapi import openapi
+from regard.serve.refused import Refused
 from regard.serve.served import Away, Served
 from regard.serve.tables import TABLE, answer_table
 
@@ -56,24 +57,45 @@ QUESTIONS = {
 }
 
 
+FACTS = ("/api/runs", "/openapi.json")  # told of the runs that are served
+
+
 class Application:
-    def __init__(self, served: Sequence[Served]) -> None:
-        self.served = list(served)
-        names = [run.name for run in self.served]
+    """The page is there at once; facts and answers are from when the runs are."""
+
+    def __init__(self) -> None:
+        self.served: list[Served] = []  # none while they are loading
+        self.pages = {path: Reply(kind, read(name)) for path, (name, kind) in FILES.items()}
+        self.pages["/colours.css"] = Reply(STYLE, colour_style().encode())
+
+    def take(self, served: Sequence[Served]) -> None:
+        names = [run.name for run in served]
         facts = {
             "version": __version__,
-            "runs": [run.as_dict() for run in self.served],
+            "runs": [run.as_dict() for run in served],
             "methods": [as_dict(name) for name in EXPLAINERS],
         }
         limits = {path: question.most for path, question in QUESTIONS.items()}
-        self.pages = {path: Reply(kind, read(name)) for path, (name, kind) in FILES.items()}
-        self.pages["/colours.css"] = Reply(STYLE, colour_style().encode())
         self.pages["/api/runs"] = as_json(facts)
         self.pages["/openapi.json"] = as_json(openapi(names, limits))
+        self.served = list(served)
+
+    def page(self, path: str) -> Reply:
+        if path in FACTS:
+            self.check_ready()
+        if path not in self.pages:
+            known = ", ".join([*QUESTIONS, *FACTS])
+            raise Refused(404, f"there is nothing at {path[:80]!r}; accepted are {known}")
+        return self.pages[path]
 
     def answer(self, path: str, body: bytes, away: Away) -> Reply:
+        self.check_ready()
         question = QUESTIONS[path]
         return as_json(question.answer(asked.fields(body, question.fields), self.served, away))
+
+    def check_ready(self) -> None:
+        if not self.served:
+            raise Refused(503, "the model is still loading; try again in a second", {"Retry-After": "1"})
 
 
 def as_json(value: Mapping[str, Any]) -> Reply:

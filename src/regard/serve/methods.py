@@ -31,7 +31,7 @@ TOLD = {
 }
 UNTOLD = 500  # passes of an explainer that the table does not know
 MOST_WORK = 1_000_000  # words × passes of one request; some ten seconds with a BiLSTM on two cores
-PIECES_COST = 20  # times as much for an encoder that reads pieces of words, such as BERT
+LIKE = 540_000  # weights of a pretrained encoder that cost as much a word; MiniLM, of six layers, has 20 times as many
 
 
 def methods(trained: Trained) -> list[str]:
@@ -70,10 +70,14 @@ def work(method: str, words: int) -> float:
 
 
 def budget(trained: Trained) -> float:
-    return MOST_WORK / (PIECES_COST if trained.config.model.reads_pieces else 1)
+    """Words × passes that a request may take of this model."""
+    if not trained.config.model.reads_pieces:
+        return MOST_WORK
+    own = sum(value.size for name, value in trained.weights.items() if name.startswith("levels.0.encoder."))
+    return MOST_WORK / max(1.0, own / LIKE)
 
 
-def most_words(trained: Trained, method: str) -> int:
+def most_words(method: str, budget: float) -> int:
     """Of a request that asks about one text."""
     passes = told(method).passes
-    return int(math.sqrt(budget(trained)) if passes is None else budget(trained) / passes)
+    return int(math.sqrt(budget) if passes is None else budget / passes)

@@ -187,7 +187,7 @@ REASONS = {
     "400": "A field is missing, of another kind, or names what there is not.",
     "413": "The body or the table is too large.",
     "415": "The body is not said to be application/json.",
-    "503": "The model is busy, or the answer would take too long.",
+    "503": "The model is still loading (Retry-After says when to ask again) or busy, or the answer would take too long.",
 }
 
 

@@ -1,6 +1,6 @@
 // The page: what is typed, chosen and crossed out becomes one question; its answer is drawn.
 import { drawAnswer, shown } from "./answer.js";
-import { Failed, Latest, ask } from "./asking.js";
+import { Failed, Latest, askReady } from "./asking.js";
 import { $, make, percent } from "./making.js";
 import { startTable } from "./table.js";
 
@@ -11,7 +11,7 @@ const state = { crossed: new Set(), cross, restore };
 let facts = null, timer = 0;
 
 async function start() {
-  facts = await ask("api/runs");
+  facts = await askReady("api/runs", () => $("results").replaceChildren(make("p", { class: "empty" }, "The model is loading; what you write is answered as soon as it is there.")));
   const names = facts.runs.map((run) => run.name);
   document.title = `regard: ${names.join(" and ")}`;
   const title = ["What ", make("bdi", {}, names[0]), ...(names.length > 1 ? [" and ", make("bdi", {}, names[1])] : []), names.length > 1 ? " look at" : " looks at"];

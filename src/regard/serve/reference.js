@@ -1,5 +1,5 @@
 // The API as openapi.json tells it.
-import { ask } from "./asking.js";
+import { askReady } from "./asking.js";
 import { $, make } from "./making.js";
 
 const kind = (schema) => (schema.enum ? schema.enum.join(" | ") : schema.type === "array" ? `list of ${kind(schema.items)}` : [schema.type].flat().join(" or "));
@@ -31,6 +31,6 @@ function card(path, verb, own) {
   );
 }
 
-const found = await ask("openapi.json");
+const found = await askReady("openapi.json", () => ($("lead").textContent = "The model is loading."));
 $("lead").textContent = found.info.description;
 $("paths").append(...Object.entries(found.paths).flatMap(([path, verbs]) => Object.entries(verbs).map(([verb, own]) => card(path, verb, own))));

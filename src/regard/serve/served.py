@@ -13,7 +13,7 @@ from regard.errors import InputError
 from regard.explain.explain import explain
 from regard.models.tasks import Classes
 from regard.models.trained import Trained
-from regard.serve.methods import default_method, methods
+from regard.serve.methods import budget, default_method, methods
 from regard.serve.refused import Gone, Refused
 
 WAIT = 30.0  # seconds that a request waits for its turn
@@ -26,6 +26,7 @@ class Served:
     def __init__(self, name: str, trained: Trained) -> None:
         self.name, self.trained = name, trained
         self.methods, self.default_method = methods(trained), default_method(trained)
+        self.budget = budget(trained)
         self._lock = threading.Lock()
 
     @contextmanager

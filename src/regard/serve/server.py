@@ -42,9 +42,8 @@ HEADERS = {
 
 
 class Server(ThreadingHTTPServer):
-    """Listens from the start, so that a port in use is known at once; answers once it has an application and serves."""
+    """Listens from the start, so that a port in use is known at once."""
 
-    application: Application
     daemon_threads = True
     request_queue_size = 128
     allow_reuse_address = os.name != "nt"  # there it would mean to share the port
@@ -52,6 +51,7 @@ class Server(ThreadingHTTPServer):
     def __init__(self, port: int) -> None:
         if not 0 <= port <= 65535:
             raise InputError(f"--port {port}: 0 to 65535 is accepted, 0 for any free one")
+        self.application = Application()
         try:
             super().__init__((ADDRESS, port), Handler)
         except OSError as problem:
@@ -110,11 +110,9 @@ class Handler(BaseHTTPRequestHandler):
             self.check_kind()
             body = self.body(QUESTIONS[path].most)
             return application.answer(path, body, self.is_away)
-        if path not in application.pages:
-            known = ", ".join([*QUESTIONS, "/api/runs", "/openapi.json"])
-            raise Refused(404, f"there is nothing at {path[:80]!r}; accepted are {known}")
+        found = application.page(path)
         self.check_verb("GET", "HEAD")
-        return application.pages[path]
+        return found
 
     def check_sender(self) -> None:
         hosts = self.server.hosts()

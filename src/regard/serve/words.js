@@ -1,7 +1,7 @@
 // A text with its words shaded, each of which can be crossed out: by click, or by keyboard with one stop of Tab for all.
 import { make, short } from "./making.js";
 
-const MOST = 4000; // words that are drawn one by one; what follows stands as plain text
+const MOST = 4000; // words that are drawn; a note says that there are more
 
 // Strengths relative to the largest score of the text, and their square root, as in every report of regard.
 function strength(score, largest) {
@@ -22,7 +22,7 @@ export function drawWords(text, result, crossed, cross, restore) {
   const within = { cut, tokens, spans };
   if (result.sentences.length) group.append(sentences(within, result, end, crossed, cross));
   else group.append(make("div", { class: "text", dir: "auto" }, ...pieces(within, 0, end)));
-  if (end < characters.length) group.append(make("p", { class: "note" }, `The first ${MOST} words are drawn; all of them were read.`));
+  if (end < characters.length) group.append(make("p", { class: "note" }, `The first ${MOST.toLocaleString("en")} of ${result.tokens.length.toLocaleString("en")} words are drawn.`));
   listen(group, spans, result, cross, restore);
   return group;
 }
