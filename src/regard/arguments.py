@@ -83,7 +83,10 @@ def add_auditing(parser: Parser) -> None:
     parser.add_argument(
         "--data", metavar="FILE", required=True, help="texts, with labels or without, or a named corpus (its test part)"
     )
-    parser.add_argument("--out", type=Path, metavar="DIR", help="where audit.json goes (default: RUN/audit)")
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="where audit.json and audit.html go (default: RUN/audit)"
+    )
+    add_figures(parser)
     parser.add_argument(
         "--explainers", nargs="+", metavar="NAME", help="what attention is held against (default: six of them)"
     )
@@ -102,8 +105,15 @@ def add_reporting(parser: Parser) -> None:
         help="texts, with labels or without, or a named corpus (default: the run's test texts, or else its dev texts)",
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="the page (default: RUN/report.html)")
+    add_figures(parser)
+
+
+def add_figures(parser: Parser) -> None:
     parser.add_argument(
-        "--figures", type=Path, metavar="DIR", help="every figure as SVG and CSV, every table as LaTeX and CSV, too"
+        "--figures",
+        type=Path,
+        metavar="DIR",
+        help="every figure as SVG, PDF and CSV, every table as LaTeX and CSV, too",
     )
 
 

@@ -397,7 +397,7 @@ def run_serve(arguments: argparse.Namespace) -> None:
 def run_audit(arguments: argparse.Namespace) -> None:
     from regard.audit.audit_run import Wish, audit_run, check_run, check_wish
     from regard.audit.given_weights import poolings
-    from regard.audit.writing import as_json, write_audit
+    from regard.audit.writing import NAME, PAGE, as_json, write_audit
     from regard.files import check_place
     from regard.report.progress import Watch
 
@@ -411,8 +411,8 @@ def run_audit(arguments: argparse.Namespace) -> None:
         raise InputError(f"{arguments.folder}: {error}") from None
     check_wish(wish, poolings(trained))
     out = arguments.out or Path(arguments.folder) / "audit"
-    if not arguments.json:
-        check_place(out)
+    for place in () if arguments.json else filter(None, (out, arguments.figures)):
+        check_place(place)
     take_columns(arguments, trained)
     corpus = read_source(arguments, arguments.data)
     with Watch() as recorder:
@@ -425,7 +425,9 @@ def run_audit(arguments: argparse.Namespace) -> None:
     from regard.audit.table import print_audit
 
     print_audit(found, Console())
-    print(f"all of it is in {write_audit(found, out)}")
+    said = write_audit(found, out, arguments.figures)
+    print(f"open {out / PAGE}; all numbers are in {out / NAME}")
+    told_figures(arguments.figures, said)
 
 
 def run_report(arguments: argparse.Namespace) -> None:
@@ -457,10 +459,16 @@ def run_report(arguments: argparse.Namespace) -> None:
                 examples = read_source(arguments, source, part="test" if data.test else "dev").examples
             except InputError as error:
                 recorder.note(f"{error}; --data names other texts")
-        write_report(gather(trained, folder, examples, str(source), recorder), out, arguments.figures)
+        said = write_report(gather(trained, folder, examples, str(source), recorder), out, arguments.figures)
     print(f"open {out}")
-    if arguments.figures:
-        print(f"figures and tables are in {arguments.figures}")
+    told_figures(arguments.figures, said)
+
+
+def told_figures(folder: Path | None, said: str) -> None:
+    if folder is not None:
+        print(f"figures and tables are in {folder}")
+    if said:
+        print(said)
 
 
 def run_demo(arguments: argparse.Namespace) -> None:

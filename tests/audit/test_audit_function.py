@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,16 @@ def test_alone_it_is_held_against_chance_only() -> None:
     assert found["verdict"]["name"] == "partial", "nothing is known of how it keeps up"
     assert found["diagnostics"] == {}
     assert {one["what"] for one in found["left_out"]} >= {"post_hoc", "plausibility"}
+
+
+def test_it_can_be_shown_and_saved(tmp_path: Path) -> None:
+    texts, scores = made()
+    found = audit(predict, texts, scores)
+    assert found["verdict"]["title"] in found.page()
+    assert found.save(tmp_path / "audit", tmp_path / "figures") == tmp_path / "audit"
+    assert (tmp_path / "audit" / "audit.html").read_text(encoding="utf-8") == found.page()
+    assert json.loads((tmp_path / "audit" / "audit.json").read_text(encoding="utf-8")) == found
+    assert (tmp_path / "figures" / "faithfulness.pdf").read_bytes().startswith(b"%PDF-1.5")
 
 
 def test_scored_texts_labels_and_evidence_are_taken() -> None:

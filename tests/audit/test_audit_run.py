@@ -12,7 +12,7 @@ import pytest
 from audited import hardly_varies, made_model, one_decides, points_elsewhere, the_cause
 
 from command import Regard, write_csv
-from regard.audit.audit_run import TRAINING, Wish, audit_run
+from regard.audit.audit_run import DIAGNOSTICS, TRAINING, Wish, audit_run
 from regard.audit.lessons import EVEN, make_lesson
 from regard.config import Config
 from regard.data.synthetic import data_one
@@ -22,6 +22,9 @@ from regard.models.folder import save
 from regard.models.trained import Trained
 from regard.recording import Silent
 from regard.records import Example
+from regard.report.audit_evidence import PARTS, evidence
+from regard.report.audit_figures import audit_figures
+from regard.report.audit_tables import audit_tables
 from regard.training.fit import Parts, fit
 
 PLAIN, AGAIN = Wish(), Wish(retrain=True)
@@ -180,6 +183,20 @@ def test_attention_of_the_cause_guides_another_model(retrained: dict[str, Any]) 
     assert found["guided_less_even"]["mean"] >= 0
 
 
+def test_every_part_of_an_audit_is_on_its_page(retrained: dict[str, Any]) -> None:
+    found = audit_run(the_cause(), one_decides(40))
+    assert found.page() == audit_run(the_cause(), one_decides(40)).page()
+    figures, tables = audit_figures(retrained), audit_tables(retrained)
+    assert {*DIAGNOSTICS, "faithfulness", "differences", "separation", "plausibility"} == set(figures)
+    parts = evidence(retrained)
+    assert set(retrained["diagnostics"]) <= set(parts)
+    assert set(figures) == {name for part in PARTS.values() for name in part.figures}
+    assert set(tables) == {name for part in PARTS.values() for name in part.tables}
+    for kind in ("may", "may_not", "change"):
+        for sentence in retrained["verdict"][kind]:
+            assert sentence["evidence"] in parts
+
+
 def test_an_adversary_with_more_to_gain_looks_farther_away(retrained: dict[str, Any]) -> None:
     points = retrained["diagnostics"]["trained_adversary"]["points"]
     assert points[-1]["divergence"]["mean"] > points[0]["divergence"]["mean"]
@@ -263,13 +280,20 @@ def texts(folder: Path) -> Path:
 
 
 def test_the_command_prints_the_verdict_and_writes_the_file(regard: Regard, folder: Path, texts: Path) -> None:
-    done = regard("audit", folder, "--data", texts)
+    figures = texts.parent / "figures"
+    done = regard("audit", folder, "--data", texts, "--figures", figures)
     assert done.code == 0, done.err
     assert "Attention points at the words that decide" in done.out
     assert "it may be read so" in done.out
     found = json.loads((folder / "audit" / "audit.json").read_text(encoding="utf-8"))
     assert found["verdict"]["name"] == "faithful"
     assert (found["run"], found["data"]) == (str(folder), str(texts))
+    page = (folder / "audit" / "audit.html").read_text(encoding="utf-8")
+    assert found["verdict"]["title"] in page
+    assert f"open {folder / 'audit' / 'audit.html'}" in done.out
+    names = {path.name for path in figures.iterdir()}
+    assert {f"permutation.{kind}" for kind in ("svg", "pdf", "csv")} <= names
+    assert {"table_comparisons.tex", "table_comparisons.csv"} <= names
 
 
 def test_the_command_takes_evidence_from_the_file(regard: Regard, folder: Path, tmp_path: Path) -> None:
@@ -281,9 +305,10 @@ def test_the_command_takes_evidence_from_the_file(regard: Regard, folder: Path, 
 
 
 def test_the_command_prints_json_and_writes_nothing(regard: Regard, folder: Path, texts: Path, tmp_path: Path) -> None:
-    done = regard("audit", folder, "--data", texts, "--json", "--out", tmp_path / "out", "--limit", 10)
+    places = ("--out", tmp_path / "out", "--figures", tmp_path / "figures")
+    done = regard("audit", folder, "--data", texts, "--json", *places, "--limit", 10)
     assert json.loads(done.out)["texts"] == 10
-    assert not (tmp_path / "out").exists()
+    assert not any((tmp_path / name).exists() for name in ("out", "figures"))
 
 
 def test_bad_input_gets_one_sentence_each(regard: Regard, folder: Path, texts: Path, run: Path, tmp_path: Path) -> None:

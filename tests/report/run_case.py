@@ -13,6 +13,7 @@ HOSTILE = "He said <script>alert(\"x\")</script> & 'left' \x1b[31mred\x00\r\nend
 
 ARABIC, CHINESE = "فيلم رائع جدا", "这家酒店很好，房间干净。"
 INTERVAL = {"n": 40, "mean": 0.3, "low": 0.2, "high": 0.4}
+DIFFERENCE = {**INTERVAL, "p": 0.01}
 
 
 def shown(text: str, label: str | None = "positive", mistake: bool | None = False, views: int = 2) -> dict[str, Any]:
@@ -27,6 +28,46 @@ def shown(text: str, label: str | None = "positive", mistake: bool | None = Fals
     return {"row": 1, "mistake": mistake, "label": label, "views": [one, other][:views]}
 
 
+def detail(place: int, text: str, label: int | None) -> dict[str, Any]:
+    """A text of an audit: attention on its first word, gradients against its last."""
+    spans = [list(word.span()) for word in re.finditer(r"\w+", text)]
+    scores = {"attention": [1.0] + [0.0] * (len(spans) - 1), "gradient_times_input": [0.5] * (len(spans) - 1) + [-0.5]}
+    told = {"place": place, "text": text, "label": label, "decided": 1, "probabilities": [0.25, 0.75]}
+    return {**told, "spans": spans, "scores": scores}
+
+
+def diagnostics() -> dict[str, Any]:
+    learned = {"learned_from": 100, "judged_on": 40, "epochs": 2}
+    apart = {"by_text": {"divergence": [0.1, None, 0.6]}, "divergence": INTERVAL}
+    tau = {"tau": INTERVAL, "deviation": 0.2, "significant": INTERVAL, "histogram": [1] * 20}
+    moved = {"draws": 100, **dict.fromkeys(("moved", "largest", "evened", "uneven"), INTERVAL)}
+    points = [{"factor": x, "distance": INTERVAL, "divergence": INTERVAL, "accuracy": None} for x in (0.0, 0.1)]
+    return {
+        "correlation": {"gradient": tau},
+        "permutation": {
+            **moved,
+            "by_largest": [{"from": 0.0, "to": 0.25, "n": 0, "moved": None}],
+            "by_text": {"moved": [0.1, None], "largest": [0.5, None]},
+        },
+        "adversary": {
+            "epsilon": 0.01,
+            "exact": True,
+            "largest": 0.693147,
+            "distance": INTERVAL,
+            "far": INTERVAL,
+            **apart,
+        },
+        "even": {**learned, "attention": INTERVAL, "even": INTERVAL, "difference": DIFFERENCE},
+        "seeds": {**learned, **apart, "seeds": 2, "by_seed": [INTERVAL] * 2, "accuracy": [0.8, 0.7, 0.75]},
+        "guided": {
+            **learned,
+            **dict.fromkeys(("guided", "even", "learned"), INTERVAL),
+            **dict.fromkeys(("guided_less_even", "guided_less_learned"), DIFFERENCE),
+        },
+        "trained_adversary": {"learned_from": 100, "epochs": 5, "points": points},
+    }
+
+
 def audit() -> dict[str, Any]:
     curves = [
         {"measure": measure, "explainer": name, "better": "larger", "values": [INTERVAL, INTERVAL], "mean": INTERVAL}
@@ -36,16 +77,45 @@ def audit() -> dict[str, Any]:
     less = {"measure": "comprehensiveness", "one": "attention", "other": "random", **INTERVAL, "p": 0.01, "holm": 0.02}
     return {
         "format": "regard audit 1",
+        "run": "runs/reviews",
         "data": "held_out.csv",
         "texts": 40,
+        "seed": 0,
+        "classes": ["negative", "positive"],
+        "model": {"encoder": "bilstm", "pooling": "attention", "levels": 1, "attention": "dot", "scale": 1.0},
+        "focus": "attention",
+        "explainers": [{"name": "attention", "forward": 1.0, "backward": 0.0}, {"name": "random", "control": True}],
         "faithfulness": {"how": "deletion", "cuts": ["10 %", "20 %"], "curves": curves, "comparisons": [less]},
+        "agreement": [
+            {"one": "attention", "other": "gradient"}
+            | dict.fromkeys(("tau", "divergence", "overlap", "overlap_by_chance"), INTERVAL)
+        ],
+        "plausibility": {
+            "texts": 9,
+            "share": 0.2,
+            "base_rate": INTERVAL,
+            "explainers": [{"name": name, "auprc": INTERVAL, "f": INTERVAL} for name in ("attention", "random")],
+            "above_chance": DIFFERENCE,
+        },
+        "diagnostics": diagnostics(),
+        "separation": {
+            "auc": 0.7,
+            "low": 0.6,
+            "high": 0.8,
+            "tied": 10,
+            "neutral": 20,
+            "meaning": "",
+            "by_type": [{"name": "negative", "auc": 0.7, "low": 0.6, "high": 0.8}],
+        },
         "verdict": {
             "name": "partial",
             "title": "Attention points at words that matter, with reservations",
+            "checks": {"enough": True, "above_chance": True, "keeps_up": False, "moves": None},
             "may": [{"kind": "may", "text": "As a hint <b>at</b> words.", "evidence": "faithfulness"}],
-            "may_not": [],
-            "change": [],
+            "may_not": [{"kind": "may_not", "text": "Not as the only ones.", "evidence": "adversary"}],
+            "change": [{"kind": "change", "text": "Try another pooling.", "evidence": "model"}],
         },
+        "details": [detail(*given) for given in ((0, "A dull film", 0), (1, ARABIC, 1), (2, CHINESE, None))],
         "left_out": [{"what": "seeds", "why": "it trains models"}],
         "notes": [],
     }

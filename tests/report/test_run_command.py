@@ -44,7 +44,15 @@ def test_a_flat_run_gets_every_section_and_its_files(regard: Regard, flat: Path,
     for anchor in ("measures", "calibration", "training", "words", "trust", "texts"):
         assert f'<h2 id="{anchor}">' in page
     names = {path.name for path in (tmp_path / "figures").iterdir()}
-    assert {"words.svg", "words.csv", "faithfulness.svg", "table_words.tex", "table_measures.tex"} <= names
+    assert {
+        "words.svg",
+        "words.csv",
+        "words.pdf",
+        "faithfulness.svg",
+        "permutation.pdf",
+        "table_words.tex",
+        "table_measures.tex",
+    } <= names
     assert json.loads((flat / "audit" / "audit.json").read_text())["verdict"]["title"] in page
 
 

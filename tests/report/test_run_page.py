@@ -9,11 +9,13 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
-from run_case import ARABIC, CHINESE, HOSTILE, report, shown
+from run_case import ARABIC, CHINESE, HOSTILE, audit, report, shown
 
+from regard.report.audit_tables import audit_tables
+from regard.report.exported import Table, as_csv, latex
 from regard.report.run_figures import run_figures
 from regard.report.run_page import run_page
-from regard.report.run_tables import Table, as_csv, latex, run_tables
+from regard.report.run_tables import run_tables
 
 WITHOUT: dict[str, Any] = {
     "metrics": None,
@@ -129,10 +131,11 @@ def test_every_figure_has_its_numbers() -> None:
 
 def test_tables_as_latex_and_csv() -> None:
     tables = run_tables(report())
-    assert set(tables) == {"measures", "classes", "confusion_matrix", "words", "comparisons"}
+    assert set(tables) - set(audit_tables(audit())) == {"measures", "classes", "confusion_matrix", "words"}
     written = latex(tables["measures"])
     assert r"accuracy & 0.850 (0.770 to 0.910) \\" in written
     assert r"95 \% intervals" in written
+    assert r"comprehensiveness $\uparrow$" in latex(tables["explainers"])
     rows = list(csv.reader(io.StringIO(as_csv(tables["classes"].head, tables["classes"].rows))))
     assert rows[1] == ["negative", "0.800", "0.800", "0.800 (0.700 to 0.900)", "50"]
 

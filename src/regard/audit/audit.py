@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from regard.audit.details import details
+from regard.audit.found import Found
 from regard.audit.measuring import CUTS, agreements, faithfulness, plausibilities
 from regard.audit.verdict import verdict
 from regard.errors import InputError
@@ -33,15 +34,16 @@ def audit(
     focus: str | None = None,
     cuts: Sequence[Cut] = CUTS,
     seed: int = 0,
-) -> dict[str, Any]:
+) -> Found:
     """What audit.json holds, less what needs to look inside a model.
 
     `predict` gives the probability of every class, (texts, classes). Of each attribution there is one entry a text: spans of
     the words and a number for each. The verdict is on `focus`, the first one unless another is named; the others are what it
-    is held against. `labels` are numbers of classes, `evidence` spans that people marked.
+    is held against. `labels` are numbers of classes, `evidence` spans that people marked. What is found is a dict;
+    `.page()` is an HTML document of it, `.save(folder)` writes both.
     """
     found = measured(predict, texts, attributions, labels, evidence, focus, cuts, seed)
-    return {**found, "verdict": verdict(found)}
+    return Found({**found, "verdict": verdict(found)})
 
 
 def measured(

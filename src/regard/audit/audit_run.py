@@ -16,6 +16,7 @@ from regard.analysis.token_types import token_types
 from regard.audit.adversarial_weights import farthest, told_farthest
 from regard.audit.audit import measured
 from regard.audit.correlation import correlations
+from regard.audit.found import Found
 from regard.audit.given_weights import ATTENDING, poolings
 from regard.audit.guided import guided
 from regard.audit.lessons import Lesson, make_lesson
@@ -69,7 +70,7 @@ def audit_run(
     wish: Wish | None = None,
     recorder: Recorder | None = None,
     learned_from: Sequence[Example] | None = None,
-) -> dict[str, Any]:
+) -> Found:
     """`examples` need labels for some of the measures only. `learned_from` stands in for the run's training texts."""
     wish, recorder = wish or Wish(), recorder or Silent()
     task = check_run(trained)
@@ -106,7 +107,7 @@ def audit_run(
         )
     found["separation"] = separation_of(trained, task, texts, labels, found["left_out"])
     found["diagnostics"] = diagnose(trained, texts, labels, given, wish, recorder, found["left_out"], learned_from)
-    return {**found, "verdict": verdict(found)}
+    return Found({**found, "verdict": verdict(found)})
 
 
 def check_run(trained: Trained) -> Classes:

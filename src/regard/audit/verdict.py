@@ -11,6 +11,8 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from regard.report.run_names import explainer_name
+
 Found = Mapping[str, Any]
 Checks = Mapping[str, bool | None]
 Sentence = dict[str, str]
@@ -45,7 +47,7 @@ TITLES = {
 def verdict(found: Found) -> dict[str, Any]:
     own = checks(found)
     name = next(name for name, wants in TABLE if all(own[check] is wish for check, wish in wants.items()))
-    focus = str(found["focus"])
+    focus = explainer_name(found["focus"])
     sentences = [sentence for say in (*MAIN, *FURTHER, advise) for sentence in say(name, own, found)]
     title = TITLES[name].format(focus=focus)
     return {
@@ -94,7 +96,7 @@ def versus(found: Found, other: str, measure: str = "comprehensiveness") -> Foun
 
 def rank_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
     """What erasing the top words says."""
-    focus, chance, margin = found["focus"], versus(found, "random"), found["faithfulness"]["lead"]
+    focus, chance, margin = explainer_name(found["focus"]), versus(found, "random"), found["faithfulness"]["lead"]
     falls = f"without its top words the probability of the decision falls by {span(chance)} more than without words by chance"
     if name == "inconclusive":
         few = "" if own["enough"] else f"{found['texts']} texts are fewer than the {FEWEST} that a verdict takes; "
@@ -115,8 +117,9 @@ def rank_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
 
 
 def rival_sentence(own: Checks, margin: Found) -> Sentence:
+    best = explainer_name(margin["best"])
     leads = (
-        f"its lead over chance is {span(margin['own_lead'])}, that of {margin['best']} {span(margin['best_lead'])}, and "
+        f"its lead over chance is {span(margin['own_lead'])}, that of {best} {span(margin['best_lead'])}, and "
         f"its own less {margin['kept']:.0%} of the other is {span(margin['contrast'])}"
     )
     if own["keeps_up"]:
@@ -252,7 +255,9 @@ def advise(name: str, own: Checks, found: Found) -> list[Sentence]:
         return [sentence("change", nothing, "faithfulness")]
     said = []
     if margin is not None and above(margin["best_lead"], 0):
-        beside = f"Show {margin['best']} beside it: its lead over chance is {span(margin['best_lead'])}."
+        beside = (
+            f"Show {explainer_name(margin['best'])} beside it: its lead over chance is {span(margin['best_lead'])}."
+        )
         said.append(sentence("change", beside, "faithfulness"))
     return said if model is None else [*said, *advise_model(name, model, found)]
 
@@ -301,7 +306,8 @@ def sentence(kind: str, text: str, evidence: str) -> Sentence:
 def span(one: Found) -> str:
     if one["mean"] is None:
         return "unknown"
-    return f"{one['mean']:.3f}" + ("" if one["low"] is None else f" ({one['low']:.3f} to {one['high']:.3f})")
+    told = f"{one['mean']:.3f}" + ("" if one["low"] is None else f" ({one['low']:.3f} to {one['high']:.3f})")
+    return told.replace("-", "−")
 
 
 def percent(one: Found) -> str:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
-from hashlib import sha256
-from importlib.resources import files
 from typing import Any
 
 from markupsafe import Markup
@@ -15,6 +12,7 @@ from regard.report.analysis_payload import payload
 from regard.report.analysis_scores import Found, marks_of, recorded
 from regard.report.marks import ON_DARK, UNTYPED, Mark
 from regard.report.page import _templates
+from regard.report.scripts import permitted
 
 SCRIPTS = ("scatter.js", "details.js", "search.js", "playing.js", "analysis.js")
 
@@ -22,9 +20,6 @@ SCRIPTS = ("scatter.js", "details.js", "search.js", "playing.js", "analysis.js")
 def analysis_page(found: Found) -> str:
     """The whole document; write it as UTF-8."""
     drawn = figures(found)
-    script = "\n".join((files("regard.report") / name).read_text(encoding="utf-8") for name in SCRIPTS)
-    # the browser runs the script whose hash is given here, and no other
-    allowed = b64encode(sha256(f"\n{script}\n".encode()).digest()).decode()
     view: dict[str, Any] = {
         "found": found,
         "subject": found["run"] or found["data"],
@@ -41,8 +36,7 @@ def analysis_page(found: Found) -> str:
             ("Along training", [(name, Markup(svg)) for name, svg in drawn.items() if name.startswith("along")]),
         ],
         "payload": Markup(payload(found)),
-        "script": Markup(script),
-        "allowed": allowed,
+        **permitted(SCRIPTS),
         "on_dark": ON_DARK,
         "signed": signed,
         "share": share,

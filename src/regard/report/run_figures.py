@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from regard.report.analysis_figures import figures as analysis_figures
+from regard.report.audit_figures import audit_figures
+from regard.report.exported import Figure
 from regard.report.measures import Matrix
 from regard.report.measures import _matrix as whole_matrix
 from regard.report.plots import Curve, Panel, lines
 from regard.report.run_confusion import MOST, confusion
 from regard.report.run_history import drawn, history_panels, level_panels, rows
-from regard.report.run_names import explainer_name, measure_title
 
 Report = Mapping[str, Any]
-FAITHFUL = ("comprehensiveness", "sufficiency", "flipped", "accuracy_fall", "post_hoc")
 OF_WORDS = ("scatter", "polarity", "attention", "weights")
 AN_EPOCH = ("panel", "curve", "epoch", "value", "low", "high")
-
-
-class Figure(NamedTuple):
-    svg: str
-    head: tuple[str, ...]  # of the table of its numbers
-    rows: list[list[Any]]
 
 
 def run_figures(found: Report) -> dict[str, Figure]:
@@ -33,7 +27,7 @@ def run_figures(found: Report) -> dict[str, Figure]:
         "training": training_figure(found),
         "norms": norms_figure(found),
         **words_figures(found),
-        "faithfulness": faithfulness_figure(found),
+        **(audit_figures(found["audit"]) if found["audit"] else {}),
     }
     return {name: figure for name, figure in made.items() if figure is not None}
 
@@ -92,29 +86,3 @@ def words_figures(found: Report) -> dict[str, Figure]:
         boxes = [[kind["name"], *(kind[key].get(end) for end in ends)] for kind in given["types"] if kind.get(key)]
         found_figures[f"{name}_by_type"] = Figure(svg, ("type", *ends), boxes)
     return found_figures
-
-
-def faithfulness_figure(found: Report) -> Figure | None:
-    given = (found["audit"] or {}).get("faithfulness")
-    if not given:
-        return None
-    x = [float(cut.split()[0]) for cut in given["cuts"]]
-    panels, listed = [], []
-    for measure in FAITHFUL:
-        curves = []
-        for one in given["curves"]:
-            if one["measure"] != measure:
-                continue
-            points = [(a, v) for a, v in zip(x, one["values"], strict=True) if v and v["mean"] is not None]
-            listed += [[measure, one["explainer"], a, v["mean"], v["low"], v["high"], v["n"]] for a, v in points]
-            if points:
-                y, low, high = (tuple(v[name] for _, v in points) for name in ("mean", "low", "high"))
-                curves.append(Curve(explainer_name(one["explainer"]), tuple(a for a, _ in points), y, low, high))
-        if curves:
-            panels.append(Panel(measure_title(measure), tuple(curves)))
-    if not panels:
-        return None
-    svg = lines(
-        "What happens without the words that weigh most", "% of the words", "mean over texts", panels, band=False
-    )
-    return Figure(svg, ("measure", "explainer", "percent", "mean", "low", "high", "texts"), listed)

@@ -16,7 +16,7 @@ MEASURES = {
     "comprehensiveness": "comprehensiveness: the fall without the top words",
     "sufficiency": "sufficiency: the fall with the top words alone",
     "flipped": "flips: decisions that change without the top words",
-    "accuracy_fall": "the fall of accuracy without the top words",
+    "accuracy_fall": "fall of accuracy: without the top words",
     "accuracy_after": "accuracy without the top words",
     "post_hoc": "post-hoc accuracy: with the top words alone",
 }
@@ -28,3 +28,8 @@ def explainer_name(name: str) -> str:
 
 def measure_title(name: str) -> str:
     return MEASURES.get(name, one_line(name).replace("_", " "))
+
+
+def measure_name(name: str) -> str:
+    """Without what it means."""
+    return measure_title(name).partition(":")[0]

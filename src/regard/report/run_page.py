@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
-from collections.abc import Mapping
-from hashlib import sha256
-from importlib.resources import files
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -14,14 +11,16 @@ from regard.report.analysis_numbers import share, signed, strongest
 from regard.report.analysis_page import SCRIPTS, _swatch
 from regard.report.analysis_payload import payload
 from regard.report.analysis_scores import marks_of
+from regard.report.audit_evidence import evidence
 from regard.report.characters import one_line
+from regard.report.exported import Figure
 from regard.report.marks import ON_DARK, UNTYPED
 from regard.report.measures import written
 from regard.report.page import _templates
-from regard.report.run_figures import Figure, run_figures
-from regard.report.run_names import explainer_name
+from regard.report.run_figures import run_figures
 from regard.report.run_signed import COLD, text_view
 from regard.report.run_tables import WORDS, run_tables
+from regard.report.scripts import permitted
 
 READER = "run_reader.js"
 Report = Mapping[str, Any]
@@ -31,10 +30,6 @@ def run_page(found: Report) -> str:
     """The whole document; write it as UTF-8."""
     figures, tables = run_figures(found), run_tables(found)
     texts = [text_view(text, found["classes"]) for text in found["texts"]]
-    names = (*(SCRIPTS if found["analysis"] else ()), *((READER,) if texts else ()))
-    script = "\n".join((files("regard.report") / name).read_text(encoding="utf-8") for name in names)
-    # the browser runs the script whose hash is given here, and no other
-    allowed = b64encode(sha256(f"\n{script}\n".encode()).digest()).decode()
     view: dict[str, Any] = {
         "found": found,
         "title": f"Report of {one_line(found['run'])}",
@@ -43,13 +38,11 @@ def run_page(found: Report) -> str:
         "figures": {name: Markup(figure.svg) for name, figure in figures.items()},
         "tables": tables,
         "tiles": tiles(found),
-        "texts": texts,
-        "wrong": sum(text["right"] == "no" for text in texts),
-        "methods": methods(texts),
+        "evidence": evidence(found["audit"]) if found["audit"] else {},
+        **reading(texts),
         "words": words(found),
         "payload": Markup(payload(found["analysis"])) if found["analysis"] else "",
-        "script": Markup(script),
-        "allowed": allowed,
+        **permitted((*(SCRIPTS if found["analysis"] else ()), *((READER,) if texts else ()))),
         "on_dark": ON_DARK,
         "cold": COLD,
         "share": share,
@@ -99,9 +92,16 @@ def tiles(found: Report) -> list[tuple[str, str, str]]:
     return shown
 
 
-def methods(texts: list[dict[str, Any]]) -> dict[str, str]:
-    """The explainers of the reader, in their order."""
-    return {view["method"]: explainer_name(view["method"]) for text in texts for view in text["views"]}
+def reading(texts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What the reader takes: the texts, how many are mistakes, explainers in their order, those with a sign."""
+    views = [view for text in texts for view in text["views"]]
+    return {
+        "texts": texts,
+        "wrong": sum(text["right"] == "no" for text in texts),
+        "methods": {view["method"]: view["name"] for view in views},
+        "unknown": any(not piece.known for view in views for row in view["rows"] for piece in row.pieces),
+        "with_sign": list(dict.fromkeys(view["name"] for view in views if view["signed"])),
+    }
 
 
 def words(found: Report) -> dict[str, Any]:

@@ -21,7 +21,7 @@ def text_view(text: Mapping[str, Any], classes: list[str]) -> dict[str, Any]:
     listed, more = chances(first)
     said, true = str(first.prediction.value), str(text["label"])
     return {
-        "row": text["row"],
+        "place": text["place"] if "place" in text else f"row {text['row']}",
         "answer": answer(first),
         "chances": listed,
         "more": more,

@@ -1,38 +1,25 @@
-"""The tables of a report: measures, classes, confusions, words, what attention was held against; also as CSV and LaTeX."""
+"""The tables of a report: measures, classes, confusions, words, and those of its audit."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
-from regard.report.analysis_numbers import signed, strongest, weight
+from regard.report.analysis_numbers import strongest
+from regard.report.audit_tables import audit_tables
 from regard.report.characters import one_line
+from regard.report.exported import Table
 from regard.report.measures import Matrix, class_rows, confusions, matrix, summary, written
-from regard.report.run_names import explainer_name
 
 Report = Mapping[str, Any]
 WORDS = 12  # of each class
-SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    **{character: f"\\{character}" for character in "&%$#_{}"},
-    "−": "$-$",
-    "×": r"$\times$",
-}
-
-
-class Table(NamedTuple):
-    caption: str
-    head: tuple[str, ...]
-    rows: Sequence[tuple[str, ...]]
 
 
 def run_tables(found: Report) -> dict[str, Table]:
     """By name; what the report doesn't hold leaves no table."""
-    made = {**measured_tables(found), "words": words_table(found), "comparisons": comparisons_table(found)}
+    made = {**measured_tables(found), "words": words_table(found)}
+    if found["audit"]:
+        made |= audit_tables(found["audit"])
     return {name: table for name, table in made.items() if table is not None and table.rows}
 
 
@@ -77,51 +64,3 @@ def words_table(found: Report) -> Table | None:
         for word in words
     ]
     return Table("Strongest words", ("class", "word", "polarity", "attention", "weight", "count"), listed)
-
-
-def comparisons_table(found: Report) -> Table | None:
-    """The focus of the audit against every other explainer, in comprehensiveness."""
-    given = (found["audit"] or {}).get("faithfulness")
-    if not given:
-        return None
-    listed = [
-        (
-            f"{explainer_name(one['one'])} less {explainer_name(one['other'])}",
-            signed(one["mean"]),
-            f"{signed(one['low'])} to {signed(one['high'])}",
-            weight(one.get("holm")),
-        )
-        for one in given["comparisons"]
-        if one["measure"] == "comprehensiveness" and one["mean"] is not None
-    ]
-    return Table("Comprehensiveness, differences", ("difference", "mean", "95 % interval", "p (Holm)"), listed)
-
-
-def as_csv(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    sheet = io.StringIO()
-    csv.writer(sheet).writerows([head, *rows])
-    return sheet.getvalue()
-
-
-def latex(table: Table) -> str:
-    """With the rules of booktabs."""
-    body = [" & ".join(map(escaped, row)) + r" \\" for row in table.rows]
-    ways = "l" + "r" * (len(table.head) - 1)
-    lines = [
-        r"\begin{table}",
-        r"\centering",
-        rf"\caption{{{escaped(table.caption)}}}",
-        rf"\begin{{tabular}}{{{ways}}}",
-        r"\toprule",
-        " & ".join(map(escaped, table.head)) + r" \\",
-        r"\midrule",
-        *body,
-        r"\bottomrule",
-        r"\end{tabular}",
-        r"\end{table}",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def escaped(words: str) -> str:
-    return "".join(SPECIAL.get(character, character) for character in one_line(words))

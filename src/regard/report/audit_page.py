@@ -1,0 +1,43 @@
+"""An audit as one HTML document that needs nothing but itself: the verdict in words, its evidence a click away, the texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from regard.report.analysis_numbers import CLASSES
+from regard.report.audit_evidence import evidence
+from regard.report.audit_texts import audit_texts
+from regard.report.characters import one_line
+from regard.report.marks import ON_DARK
+from regard.report.page import _templates
+from regard.report.run_names import explainer_name
+from regard.report.run_page import READER, reading
+from regard.report.run_signed import COLD, text_view
+from regard.report.scripts import permitted
+
+
+def audit_page(found: Mapping[str, Any]) -> str:
+    """The whole document; write it as UTF-8."""
+    texts = [text_view(text, found["classes"]) for text in audit_texts(found)]
+    focus = explainer_name(found["focus"])
+    labelled = any(text["right"] for text in texts)
+    view: dict[str, Any] = {
+        "title": f"May {focus} be trusted?" + (f" {one_line(found['run'])}" if found["run"] else ""),
+        "facts": facts(found),
+        "audit": found,
+        "evidence": evidence(found),
+        # as a report has them, for the reader
+        "found": {"texts_in_all": found["texts"], "metrics": labelled, "classes": found["classes"]},
+        **reading(texts),
+        **permitted((READER,) if texts else ()),
+        "on_dark": ON_DARK,
+        "cold": COLD,
+    }
+    return _templates().get_template("audit_page.html").render(view)
+
+
+def facts(found: Mapping[str, Any]) -> dict[str, str]:
+    told = {"data": found["data"], "texts": f"{found['texts']:,}", "seed": found["seed"]}
+    told["classes"] = ", ".join(found["classes"]) if len(found["classes"]) <= CLASSES else len(found["classes"])
+    return {name: one_line(value) for name, value in told.items() if value is not None}

@@ -1,0 +1,80 @@
+"""The page of an audit in a real browser: from a sentence to its evidence and back, by mouse and keyboard, dark and narrow."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from run_case import audit, detail
+
+from regard.report.audit_page import audit_page
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from browser import NAMES, Browser, chromium
+
+pytestmark = pytest.mark.skipif(chromium() is None, reason=f"no browser: {', '.join(NAMES)} are looked for")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def page(browser: Browser, tmp_path: Path) -> Iterator[Browser]:
+    browser.media()
+    found = audit()
+    found["details"].append(detail(3, "<script>alert(1)</script>", 0))
+    path = tmp_path / "audit.html"
+    path.write_text(audit_page(found), encoding="utf-8", errors="replace")
+    browser.events.clear()
+    browser.open(path)
+    yield browser
+    assert browser.complaints() == []
+    assert {url.partition("#")[0].rpartition("/")[2] for url in browser.requests()} == {"audit.html"}
+
+
+def top(page: Browser, selector: str) -> float:
+    return float(page.evaluate(f"document.querySelector({selector!r}).getBoundingClientRect().top"))
+
+
+def test_a_click_on_a_sentence_shows_its_evidence_and_another_leads_back(page: Browser) -> None:
+    assert top(page, "#evidence-adversary") > 900
+    page.click_on("#verdict a[href='#evidence-adversary']")
+    assert 0 <= top(page, "#evidence-adversary") < 100
+    page.click_on("#evidence-adversary a[href='#verdict']")
+    assert 0 <= top(page, "#verdict") < 400
+
+
+def test_the_keyboard_goes_the_same_way(page: Browser) -> None:
+    page.press("Tab")
+    assert page.evaluate("document.activeElement.getAttribute('href')") == "#evidence-faithfulness"
+    page.press("Enter")
+    page.until("location.hash === '#evidence-faithfulness'")
+    page.press("Tab")
+    assert page.evaluate("document.activeElement.getAttribute('href')") == "#verdict"
+
+
+def test_texts_are_filtered_and_a_script_is_only_text(page: Browser) -> None:
+    seen = "[...document.querySelectorAll('article')].filter(a => a.offsetHeight).length"
+    assert page.evaluate(seen) == 4
+    page.evaluate(
+        "(() => { const w = document.getElementById('which'); w.value = 'no'; w.dispatchEvent(new Event('change')); })()"
+    )
+    assert page.evaluate(seen) == 2
+    assert "<script>alert" in page.evaluate("document.getElementById('feed').textContent")
+
+
+def test_dark_paper_has_light_ink_and_narrow_windows_do_not_scroll_sideways(page: Browser) -> None:
+    page.media(prefers_color_scheme="dark")
+    look = "getComputedStyle(document.querySelector({!r})).{}"
+    assert page.evaluate(look.format("body", "backgroundColor")) == "rgb(15, 16, 20)"
+    assert page.evaluate(look.format(".drawn text", "fill")) == "rgb(232, 234, 238)"
+    page.send("Emulation.setDeviceMetricsOverride", width=400, height=800, deviceScaleFactor=1, mobile=False)
+    page.frame()
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    page.send("Emulation.clearDeviceMetricsOverride")
+    assert wide == 400

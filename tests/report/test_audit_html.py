@@ -1,0 +1,130 @@
+"""The page of an audit: every sentence leads to its evidence, nothing is missing, text stays text."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from run_case import ARABIC, CHINESE, HOSTILE, audit, detail
+from test_run_page import Tags
+
+from regard.report.audit_evidence import PARTS
+from regard.report.audit_figures import audit_figures
+from regard.report.audit_page import audit_page
+from regard.report.audit_tables import audit_tables
+from regard.report.audit_texts import audit_texts
+
+ALONE: dict[str, Any] = {  # scores of another tool, without labels
+    "run": None,
+    "data": None,
+    "model": None,
+    "explainers": [{"name": "attention"}, {"name": "random"}],
+    "diagnostics": {},
+    "separation": None,
+    "plausibility": None,
+    "agreement": [],
+    "details": [],
+}
+
+
+def test_every_sentence_leads_to_its_evidence() -> None:
+    page = audit_page(audit())
+    tags = Tags(page).found
+    places = {attributes.get("id") for _, attributes in tags}
+    links = [attributes["href"] for tag, attributes in tags if tag == "a" and attributes.get("class") == "because"]
+    assert [link for link in links if link != "#verdict"] == [
+        f"#evidence-{name}" for name in ("faithfulness", "adversary", "model")
+    ]
+    assert {str(attributes["href"])[1:] for tag, attributes in tags if tag == "a"} <= places
+    assert page.index("with reservations") < page.index("<svg")
+
+
+def test_every_part_has_its_figures_and_tables() -> None:
+    found = audit()
+    page = audit_page(found)
+    for name, part in PARTS.items():
+        assert f'id="evidence-{name}"' in page
+        assert set(part.figures) <= set(audit_figures(found))
+        assert set(part.tables) <= set(audit_tables(found))
+    shown = {name for part in PARTS.values() for name in part.figures}
+    assert shown == set(audit_figures(found))
+    assert "0.300 (0.200 to 0.400)" in page
+    assert "0.02" in page  # Holm's p
+
+
+def test_figures_have_their_numbers() -> None:
+    figures = audit_figures(audit())
+    for figure in figures.values():
+        assert figure.svg.startswith("<svg ")
+        assert figure.rows
+        assert {len(row) for row in figure.rows} == {len(figure.head)}
+    assert figures["permutation"].rows == [(0.5, 0.1)]  # what has no number is left out
+    assert figures["adversary"].rows == [[0.1], [0.6]]
+    assert figures["trained_adversary"].rows[1] == [0.1, *(0.3, 0.2, 0.4) * 2]
+
+
+def test_what_an_audit_lacks_leaves_no_part() -> None:
+    page = audit_page(audit() | ALONE)
+    found = set(re.findall(r'id="evidence-(\w+)"', page))
+    assert found == {"faithfulness", "checks"}
+    assert "<script" not in page
+    assert "May attention be trusted?" in page
+
+
+def test_values_without_an_interval_draw_nothing() -> None:
+    nothing = {"n": 1, "mean": None, "low": None, "high": None, "p": None}
+    found = audit()
+    for curve in found["faithfulness"]["curves"]:
+        curve |= {"values": [nothing, nothing], "mean": nothing}
+    found["faithfulness"]["comparisons"] = [{**found["faithfulness"]["comparisons"][0], **nothing, "holm": None}]
+    even = {
+        "learned_from": 1,
+        "judged_on": 1,
+        "epochs": 1,
+        "attention": nothing,
+        "even": nothing,
+        "difference": nothing,
+    }
+    tau = {"gradient": {"tau": nothing, "deviation": None, "significant": nothing, "histogram": [0] * 20}}
+    found["diagnostics"] = {"even": even, "correlation": tau}
+    assert set(audit_figures(found)) == {"separation", "plausibility"}
+    assert "–" in audit_page(found)
+
+
+def test_mistakes_come_first() -> None:
+    texts = [detail(0, "right", 1), detail(1, "unsure mistake", 0), detail(2, "sure mistake", 0)]
+    texts[2]["probabilities"] = [0.1, 0.9]
+    shown = audit_texts(audit() | {"details": texts})
+    assert [one["place"] for one in shown] == ["text 3", "text 2", "text 1"]
+    assert [one["mistake"] for one in shown] == [True, True, False]
+    views = shown[0]["views"]
+    assert [view["method"] for view in views] == ["attention", "gradient_times_input"]
+    assert sum(token["weight"] for token in views[1]["tokens"]) == pytest.approx(1)
+    assert views[1]["against"] == [5]  # the last word
+
+
+def test_long_texts_do_not_make_a_page_that_nobody_can_open() -> None:
+    long = [detail(k, "word " * 5000, 0) for k in range(100)]
+    assert len(audit_texts(audit() | {"details": long})) == 4
+
+
+def test_text_stays_text() -> None:
+    bad = "</script><img src=x onerror=alert(1)>"
+    found = audit() | {"run": bad, "data": bad, "notes": [bad], "details": [detail(0, HOSTILE + bad, 0)]}
+    found["classes"] = [bad, "positive"]
+    found["verdict"]["title"] = bad
+    found["verdict"]["may"][0]["text"] = bad
+    found["explainers"] = [{"name": bad, "forward": 1.0, "backward": 0.0}]
+    tags = Tags(audit_page(found)).found
+    assert not [tag for tag, _ in tags if tag == "img"]
+    assert not [name for _, attributes in tags for name in attributes if name.startswith("on")]
+    assert sum(tag == "script" for tag, _ in tags) == 1
+
+
+def test_nothing_is_asked_of_the_network_and_scripts_keep_their_letters() -> None:
+    page = audit_page(audit())
+    assert not re.search(r'(?:src|href)="(?!data:|#)', page)
+    assert "default-src 'none'; script-src 'sha256-" in page
+    for text in (ARABIC.split()[0], CHINESE.split("，")[0]):
+        assert f">{text}</span>" in page
