@@ -37,6 +37,7 @@ SPECIAL: dict[str, st.SearchStrategy[Any]] = {
     "beta": st.none(),
     "rounds": st.none(),
     "phase_epochs": st.none(),
+    "compressor_lr": st.none(),
     "pretrained": st.none(),
     "frozen_layers": st.just(0),
     "window": st.none(),

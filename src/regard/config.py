@@ -160,6 +160,7 @@ class Training:
         None, "pooling = bottleneck: how often learner and compressor take turns after the `epochs` (default: 3)"
     )
     phase_epochs: int = option(None, "pooling = bottleneck: passes over the texts a turn (default: 1)")
+    compressor_lr: float = option(None, "pooling = bottleneck: step size of the compressor's turns (default: lr)")
     clip: float = option(None, "longest gradient of one step; 0: any (default: 5, with the sparse engine any)")
     seed: int = option(0, "where chance starts: same seed, same device, same weights")
     device: str = option("auto", "cpu, cuda, or auto: cuda where there is one")
@@ -325,6 +326,7 @@ def check(config: Config) -> None:
     for name, value in (
         ("scale", None if model.is_scale_open else model.scale),
         ("lr", training.lr),
+        ("compressor_lr", training.compressor_lr),
         ("query_range", model.query_range),
         ("embedding_range", model.embedding_range),
     ):
@@ -355,7 +357,7 @@ def check(config: Config) -> None:
             f"pooling = {model.pooling!r}: a bottleneck stands on the highest level only; "
             f"{','.join(['attention'] * (max(model.levels, len(names)) - 1) + ['bottleneck'])!r} is accepted"
         )
-    for name in ("beta", "rounds", "phase_epochs"):
+    for name in ("beta", "rounds", "phase_epochs", "compressor_lr"):
         if names[-1] != "bottleneck" and getattr(training, name) is not None:
             raise InputError(
                 f"{name} = {getattr(training, name)!r} needs pooling = 'bottleneck' on the highest level: "

@@ -90,6 +90,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         beta: float | None = None,
         rounds: int | None = None,
         phase_epochs: int | None = None,
+        compressor_lr: float | None = None,
         clip: float | None = None,
         seed: int = 0,
         device: str = "auto",

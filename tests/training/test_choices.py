@@ -42,7 +42,7 @@ GIVEN = st.fixed_dictionaries(
 # or there is nothing that it would say anything of
 MAY_BE_NONE = {
     "train", "dev", "test", "text", "label", "max_words", "max_vocabulary", "vectors", "norm_init", "lr",
-    "pretrained", "window", "beta", "rounds", "phase_epochs",
+    "pretrained", "window", "beta", "rounds", "phase_epochs", "compressor_lr",
 }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from regard.training.schedule import Phase, schedule
 from regard.training.stage import allow, make_stages, set_modes
 
 PLAIN = Training(optimizer="adam", lr=0.01, epochs=7, patience=2, batch_size=4)
-ROUNDS = Training(**{**vars(PLAIN), "rounds": 2, "beta": 0.3, "phase_epochs": 4})
+ROUNDS = replace(PLAIN, rounds=2, beta=0.3, phase_epochs=4)
 
 
 def make(levels: int = 1, **options: Any) -> Classifier:
@@ -30,7 +31,7 @@ def learned(phase: Phase, model: Classifier) -> set[str]:
 
 def test_ordinary_training_is_one_phase_of_everything() -> None:
     (phase,) = schedule(Training(**{**vars(PLAIN), "vtw": 0.5}), 1)
-    assert (phase.epochs, phase.patience, phase.terms["vtw"], phase.lr) == (7, 2, 0.5, 1.0)
+    assert (phase.epochs, phase.patience, phase.terms["vtw"], phase.lr) == (7, 2, 0.5, None)
     assert (phase.title, phase.facts, phase.head) == ("", {}, "label")
     model = make()
     assert learned(phase, model) == set(dict(model.named_parameters()))
@@ -105,10 +106,11 @@ def test_gradients_of_another_phase_are_gone() -> None:
     assert not weight.requires_grad
 
 
-def test_the_rate_of_a_phase_is_a_factor() -> None:
-    weights = dict(make().named_parameters())
-    (stage,) = make_stages([Phase("slow", lr=0.1)], weights, PLAIN).values()
-    assert stage.optimizer.param_groups[0]["lr"] == pytest.approx(0.001)
+def test_a_phase_has_the_rate_of_the_run_or_its_own() -> None:
+    weights, config = dict(make().named_parameters()), replace(ROUNDS, compressor_lr=0.2)
+    stages = make_stages(schedule(config, 1), weights, config)
+    rates = {name: stage.optimizer.param_groups[0]["lr"] for name, stage in stages.items()}
+    assert rates == {"attention": 0.01, "learner": 0.01, "compressor": 0.2}
 
 
 @pytest.mark.parametrize(

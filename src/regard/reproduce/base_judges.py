@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from regard.reproduce.corpora import Prepared
     from regard.reproduce.tables import Cell
 
-NOT_A_JUDGES = ("beta", "rounds", "phase_epochs", "head_hidden")
+NOT_A_JUDGES = ("beta", "rounds", "phase_epochs", "compressor_lr", "head_hidden")
 
 
 @dataclass

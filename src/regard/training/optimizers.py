@@ -12,10 +12,10 @@ from regard.training.groups import groups, norms_of
 RATES = {"adam": 3e-3, "adagrad": 0.05, "sgd": 0.1}
 
 
-def make_optimizer(named: Iterable[tuple[str, Tensor]], config: Training, factor: float = 1.0) -> optim.Optimizer:
-    """For weights by their names in the model; `factor` is on the learning rate."""
+def make_optimizer(named: Iterable[tuple[str, Tensor]], config: Training, lr: float | None = None) -> optim.Optimizer:
+    """For weights by their names in the model; `lr` is in the place of the config's."""
     weights = dict(named)
-    rate = factor * (RATES[config.optimizer] if config.lr is None else config.lr)
+    rate = next((own for own in (lr, config.lr) if own is not None), RATES[config.optimizer])
     learned = groups(weights.values(), norms_of(weights.items()), rate, config.norm_lr)
     if config.optimizer == "adam":
         # where a graph takes the steps, it must also count them

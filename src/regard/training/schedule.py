@@ -27,7 +27,7 @@ class Phase:
     terms: Mapping[str, float] = field(default_factory=dict)  # the factors of penalties, by their names
     epochs: int = 1
     patience: int = 0  # epochs without a better dev score that end it; 0: none do
-    lr: float = 1.0  # factor on the run's learning rate
+    lr: float | None = None  # in the place of the run's
     counts: bool = True  # whether its epochs may be the best of the run
     afresh: bool = False  # whether it goes on from the best weights so far, and the best is looked for anew
     round: int | None = None
@@ -66,7 +66,14 @@ def schedule(config: Training, levels: int) -> list[Phase]:
         told: dict[str, Any] = {"epochs": each, "round": number, "rounds": rounds}
         phases += [
             Phase("learner", freezes=(attention, "other_heads.*"), counts=False, afresh=number == 1, **told),
-            Phase("compressor", (attention, "other_heads.*"), head=COMPRESSED, terms={"kl": beta}, **told),
+            Phase(
+                "compressor",
+                (attention, "other_heads.*"),
+                head=COMPRESSED,
+                terms={"kl": beta},
+                lr=config.compressor_lr,
+                **told,
+            ),
         ]
     return phases
 
