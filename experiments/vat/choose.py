@@ -87,6 +87,7 @@ def chosen(tries: Tries) -> dict[str, dict[str, dict[str, Any]]]:
             first = {att: of(beta)[att], **of(beta)}
             dropout = best(first)
             rounds = tries[corpus, beta, dropout].best_round
+            own["att-head"] = {"dropout": DROPOUTS[dropout], "judge_dropout": judge}
             own["vat"] = {
                 "dropout": DROPOUTS[dropout],
                 "judge_dropout": judge,
