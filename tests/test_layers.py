@@ -36,11 +36,12 @@ LAYERS = {
     "reporting": 8,
     "reproduce": 8,
     "serve": 8,
-    "cli": 9,
+    "commands": 9,
+    "cli": 10,
 }
 # `report` stands high so that few may use it, but it looks at records only: no tensors
 ONLY = {"report": {"errors", "records", "files", "report"}}
-NO_TORCH = {"errors", "records", "files", "recording", "config", "report", "arguments", "serve", "cli"}
+NO_TORCH = {"errors", "records", "files", "recording", "config", "report", "arguments", "serve", "commands", "cli"}
 
 
 def room(path: Path) -> str:

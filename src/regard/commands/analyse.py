@@ -1,0 +1,64 @@
+"""`regard analyse`: polarity and attention of every word, as tables, a page and JSON."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from regard.arguments import Parser
+from regard.commands.loading import add_folder, load_model
+from regard.commands.reading import add_reading, read_source, take_columns
+from regard.errors import InputError
+
+
+def add_arguments(parser: Parser) -> None:
+    add_folder(parser)
+    parser.add_argument(
+        "--data", metavar="FILE", help="labelled texts, or a named corpus (default: what the run was trained on)"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="where page, figures and JSON go (default: RUN/analysis)"
+    )
+    parser.add_argument(
+        "--scores",
+        choices=("local", "global"),
+        default="local",
+        help="of an encoder that reads contexts: means over the texts, or each word alone (default: local)",
+    )
+    parser.add_argument("--json", action="store_true", help="print the JSON instead of tables, and write nothing")
+    add_reading(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    import json
+
+    from regard.analysis.analyse import analyse, check_model
+    from regard.data.labels import Labels
+    from regard.models.tasks import encoded
+
+    trained = load_model(arguments.folder, arguments.device)
+    try:
+        check_model(trained)
+    except InputError as error:
+        raise InputError(f"{arguments.folder}: {error}") from None
+    data = trained.config.data
+    source = arguments.data or data.train
+    if source is None:
+        raise InputError(
+            f"{arguments.folder}: the run does not say what it was trained on; name labelled texts by --data"
+        )
+    take_columns(arguments, trained)
+    corpus = read_source(arguments, source, labelled=True, part="train")
+    labels = encoded(trained.task, Labels.of(corpus.examples), corpus.path, corpus.label_column)
+    texts = [example.text for example in corpus.examples]
+    found = analyse(trained, texts, labels, source, str(arguments.folder), arguments.scores == "local")
+    if arguments.json:
+        print(json.dumps(found, ensure_ascii=False))
+        return
+    from rich.console import Console
+
+    from regard.report.analysis_table import print_analysis
+    from regard.report.analysis_writing import write_analysis
+
+    print_analysis(found, Console())
+    print(f"open {write_analysis(found, arguments.out or Path(arguments.folder) / 'analysis')}")

@@ -1,0 +1,79 @@
+"""`regard audit`: what attention may be read as, as tables, a page and JSON."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from regard.arguments import Parser
+from regard.commands.figures import add_figures, told_figures
+from regard.commands.loading import add_folder, load_model
+from regard.commands.reading import add_reading, read_source, take_columns
+from regard.errors import InputError
+
+
+def add_arguments(parser: Parser) -> None:
+    add_folder(parser)
+    parser.add_argument(
+        "--data", metavar="FILE", required=True, help="texts, with labels or without, or a named corpus (its test part)"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="where audit.json and audit.html go (default: RUN/audit)"
+    )
+    add_figures(parser)
+    parser.add_argument(
+        "--rationales", metavar="COLUMN", help="what people marked: a column of JSON lists of [start, end] a text"
+    )
+    parser.add_argument(
+        "--rationales-in", choices=("characters", "tokens"), help="what these numbers count (default: characters)"
+    )
+    parser.add_argument(
+        "--explainers", nargs="+", metavar="NAME", help="what attention is held against (default: six of them)"
+    )
+    parser.add_argument(
+        "--limit", type=int, default=1000, metavar="N", help="audit N texts, drawn by chance (default: 1000)"
+    )
+    parser.add_argument("--retrain", action="store_true", help="take the diagnostics that train models again too")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="where chance starts (default: 0)")
+    parser.add_argument("--json", action="store_true", help="print the JSON instead of tables, and write nothing")
+    add_reading(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    from regard.audit.audit_run import Wish, audit_run, check_run, check_wish
+    from regard.audit.given_weights import poolings
+    from regard.audit.writing import NAME, PAGE, as_json, write_audit
+    from regard.data.rationales import Rationales
+    from regard.files import check_place
+    from regard.report.progress import Watch
+
+    if arguments.rationales_in and not arguments.rationales:
+        raise InputError("--rationales-in: it goes with --rationales, which names the column")
+    trained = load_model(arguments.folder, arguments.device)
+    wish = Wish(
+        arguments.explainers, arguments.limit, arguments.retrain, arguments.seed, arguments.folder, arguments.data
+    )
+    try:
+        check_run(trained)
+    except InputError as error:
+        raise InputError(f"{arguments.folder}: {error}") from None
+    check_wish(wish, poolings(trained))
+    out = arguments.out or Path(arguments.folder) / "audit"
+    for place in () if arguments.json else filter(None, (out, arguments.figures)):
+        check_place(place)
+    take_columns(arguments, trained)
+    marks = Rationales(arguments.rationales, arguments.rationales_in or "characters") if arguments.rationales else None
+    corpus = read_source(arguments, arguments.data, rationales=marks)
+    with Watch() as recorder:
+        found = audit_run(trained, corpus.examples, wish, recorder)
+    if arguments.json:
+        print(as_json(found))
+        return
+    from rich.console import Console
+
+    from regard.audit.table import print_audit
+
+    print_audit(found, Console())
+    said = write_audit(found, out, arguments.figures)
+    print(f"open {out / PAGE}; all numbers are in {out / NAME}")
+    told_figures(arguments.figures, said)

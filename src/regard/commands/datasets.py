@@ -1,0 +1,95 @@
+"""`regard datasets`: corpora that are here, where others are had, and the converter of their originals."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from regard.arguments import Parser, flag
+from regard.errors import InputError
+
+
+def add_arguments(parser: Parser) -> None:
+    parser.add_argument("name", metavar="NAME", nargs="?", help="a corpus, known or of your own (default: list all)")
+    parser.add_argument(
+        "--from",
+        dest="source",
+        metavar="PATH",
+        help="the original as it was downloaded, a table of your own, or hub:ORG/NAME of the Hugging Face hub",
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="the folder of corpora that NAME is written to (default: REGARD_DATA)"
+    )
+    parser.add_argument("--overwrite", action="store_true", help="replace a corpus that is there already")
+    parser.add_argument("--text", metavar="COLUMN", help="the column of the texts of your own table or of the hub's")
+    parser.add_argument("--label", metavar="COLUMN", help="the column of the labels")
+    parser.add_argument("--skip-bad-rows", action="store_true", help="leave out rows of your own table that are bad")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    if arguments.source is not None and arguments.name is None:
+        raise InputError("--from: the name of the corpus is missing; regard datasets NAME --from PATH is accepted")
+    if arguments.source is not None:
+        convert_original(arguments)
+        return
+    given = [name for name in ("out", "text", "label") if getattr(arguments, name) is not None]
+    given += [name for name in ("overwrite", "skip_bad_rows") if getattr(arguments, name)]
+    if given:
+        raise InputError(f"{flag(given[0])}: it goes with --from, which names the original that is to be converted")
+    show_datasets() if arguments.name is None else show_original(arguments.name)
+
+
+def show_datasets() -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from regard.data.datasets import VARIABLE, available
+    from regard.data.originals.description import missing
+    from regard.report.progress import Watch
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("name", "parts", "what it is"):
+        table.add_column(heading)
+    found = available()
+    for dataset in found:
+        table.add_row(*map(Text, (dataset.name, ", ".join(dataset.splits), dataset.title)))
+    for name, original in missing().items():
+        table.add_row(*map(Text, (name, "not here", original.title)), style="dim")
+    Console().print(table)
+    if not found:
+        folder = os.environ.get(VARIABLE)
+        named = repr(folder) if folder else "not set"
+        Watch().note(f"{VARIABLE} is {named}; it names the folder that corpora are in, as NAME/train.csv and the like")
+
+
+def show_original(name: str) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from regard.data.originals.description import describe
+
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for heading, said in describe(name):
+        table.add_row(Text(heading, style="bold"), Text(said))
+    Console().print(table)
+
+
+def convert_original(arguments: argparse.Namespace) -> None:
+    from rich.progress import Progress
+
+    from regard.data.originals.conversion import Wish, convert
+    from regard.report.progress import Watch
+
+    watch = Watch()
+    wish = Wish(**{name: value for name, value in vars(arguments).items() if name != "run"})
+    with Progress(console=watch.console, transient=True, disable=not watch.console.is_terminal) as bar:
+        task = bar.add_task("reading", total=None)
+        done = convert(wish, watch.note, lambda seen, total: bar.update(task, completed=seen, total=total))
+    for sentence in done.differences:
+        watch.note(f"{wish.name}: {sentence}")
+    print(", ".join(f"{part} {count:,}" for part, count in done.counts.items()))
+    place = f"REGARD_DATA={done.folder.parent} " if wish.out else ""
+    print(f"saved in {done.folder}; try: {place}regard train {wish.name}")

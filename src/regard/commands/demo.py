@@ -1,0 +1,23 @@
+"""`regard demo`: the corpus that comes with regard, learned and shown."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from regard.arguments import Parser
+
+
+def add_arguments(parser: Parser) -> None:
+    parser.add_argument(
+        "--out", type=Path, default=Path("demo"), metavar="DIR", help="where the run and its page go (default: demo)"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="where chance starts (default: 0)")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    from regard.demo import demo
+    from regard.report.progress import Watch
+
+    with Watch() as recorder:
+        demo(arguments.out, arguments.seed, recorder)

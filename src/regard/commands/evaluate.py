@@ -1,0 +1,33 @@
+"""`regard evaluate`: the measures of a trained model on labelled texts."""
+
+from __future__ import annotations
+
+import argparse
+
+from regard.arguments import Parser
+from regard.commands.loading import add_folder, load_model
+from regard.commands.reading import add_reading, read_source, take_columns
+
+
+def add_arguments(parser: Parser) -> None:
+    add_folder(parser)
+    parser.add_argument("source", metavar="FILE", help="a file of texts and labels, or a named corpus (its test part)")
+    add_reading(parser)
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    import json
+
+    from rich.console import Console
+
+    from regard.report.tables import metrics_table
+    from regard.runs import score
+
+    trained = load_model(arguments.folder, arguments.device)
+    take_columns(arguments, trained)
+    metrics = score(trained, read_source(arguments, arguments.source, labelled=True))
+    if arguments.json:
+        print(json.dumps(metrics, ensure_ascii=False))
+    else:
+        Console().print(metrics_table(metrics))

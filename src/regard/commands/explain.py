@@ -1,0 +1,48 @@
+"""`regard explain`: the words of an answer, with their weights."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from regard.arguments import Parser
+from regard.commands.loading import add_folder, load_model
+from regard.commands.reading import add_reading, read_source, read_text
+from regard.errors import InputError
+
+
+def add_arguments(parser: Parser) -> None:
+    add_folder(parser)
+    parser.add_argument("text_given", metavar="TEXT", nargs="?", default="-", help="a text, or - for standard input")
+    parser.add_argument("--file", metavar="FILE", help="explain every text of a file")
+    add_reading(parser)
+    parser.add_argument("--limit", type=int, metavar="N", help="explain the first N texts only")
+    parser.add_argument(
+        "--format", choices=("terminal", "jsonl", "csv", "html", "svg"), help="default: terminal, or as --out ends"
+    )
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write here instead of to standard output")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    from regard.explain.explain import explain
+    from regard.models.tasks import labels_as_shown
+    from regard.report.writing import write_explanations
+
+    if arguments.limit is not None and arguments.limit < 1:
+        raise InputError(f"--limit {arguments.limit}: 1 or more is accepted")
+    if arguments.file is not None and arguments.text_given != "-":
+        raise InputError("a text and --file were both given; give one of them")
+    trained = load_model(arguments.folder, arguments.device)
+    if arguments.file is None and arguments.text_given != "-":
+        if os.path.isfile(arguments.text_given):
+            sentence = f"explaining the words {arguments.text_given!r}; to read that file, say --file"
+            print(f"regard: {sentence} {arguments.text_given}", file=sys.stderr)
+        corpus = read_text(arguments.text_given)
+    else:
+        corpus = read_source(arguments, arguments.file or "-")
+    examples = corpus.examples[: arguments.limit]
+    labels = labels_as_shown(trained.task, examples)
+    explanations = explain(trained, [example.text for example in examples], labels)
+    write_explanations(explanations, arguments.format, arguments.out, f"What {arguments.folder} looked at")

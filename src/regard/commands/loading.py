@@ -1,0 +1,32 @@
+"""The trained model that a command is about: where it is, and on what device it answers."""
+
+from __future__ import annotations
+
+import typing
+
+from regard.arguments import Parser
+
+if typing.TYPE_CHECKING:
+    from regard.models.trained import Trained
+
+A_RUN = "the folder that `regard train` wrote"
+
+
+def add_folder(parser: Parser) -> None:
+    parser.add_argument("folder", metavar="RUN", help=A_RUN)
+
+
+def add_device(parser: Parser) -> None:
+    parser.add_argument("--device", default="auto", help="cpu, cuda or auto")
+
+
+def load_model(folder: str, device: str) -> Trained:
+    from regard.models.folder import load
+
+    trained = load(folder)
+    if device == "cpu" or (device == "auto" and trained.is_flat):
+        return trained  # on a CPU a flat model answers faster than PyTorch is imported
+    from regard.training.device import choose_device
+
+    chosen = str(choose_device(device))
+    return trained if chosen == "cpu" else load(folder, chosen)

@@ -1,0 +1,68 @@
+"""`regard predict`: a line of answer a text, of a large file while it is read."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import typing
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from regard.arguments import Parser
+from regard.commands.loading import add_folder, load_model
+from regard.commands.reading import add_reading, read_source
+
+if typing.TYPE_CHECKING:
+    from regard.models.trained import Trained
+    from regard.records import Example, Prediction
+
+LARGE = 1 << 26  # bytes of a file that is answered while it is read
+
+
+def add_arguments(parser: Parser) -> None:
+    add_folder(parser)
+    parser.add_argument(
+        "source",
+        metavar="FILE",
+        nargs="?",
+        default="-",
+        help="a file of texts, or - for standard input; words with spaces between them are taken as a text",
+    )
+    add_reading(parser)
+    parser.add_argument(
+        "--format", choices=("terminal", "jsonl", "csv"), help="default: terminal, or jsonl into a pipe or file"
+    )
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write here instead of to standard output")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    from regard.report.writing import write_predictions
+
+    trained = load_model(arguments.folder, arguments.device)
+    write_predictions(predicted(trained, read_large(arguments)), arguments.format, arguments.out)
+
+
+def read_large(arguments: argparse.Namespace) -> Iterable[Example]:
+    """Texts to predict. Of a large file not all are in memory; so a bad row is met when others were answered already."""
+    from regard.data.datasets import resolve
+    from regard.data.readers import stream
+    from regard.report.progress import Watch
+    from regard.runs import tell
+
+    source = arguments.source
+    if not os.path.isfile(source) or os.path.getsize(source) < LARGE:
+        return read_source(arguments, source)
+    how = {"text": arguments.text, "label": arguments.label, "skip_bad_rows": arguments.skip_bad_rows}
+    found = stream(resolve(source, "test"), **how, labelled=False, at_least=1)
+    tell(found, Watch())
+    return found
+
+
+def predicted(trained: Trained, examples: Iterable[Example]) -> Iterator[tuple[Example, Prediction]]:
+    """Each text with what the model says of it, some thousand at a time, so that a large file streams."""
+    from itertools import islice
+
+    several = iter(examples)
+    while part := list(islice(several, 1 << 14)):
+        said = trained.task.predictions(trained.answers([example.text for example in part]))
+        yield from zip(part, said, strict=True)

@@ -1,0 +1,76 @@
+"""The texts that a command is about: of a file, a named corpus, standard input, or the command line itself."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import typing
+
+from regard.arguments import Parser
+from regard.commands.loading import add_device
+from regard.errors import InputError
+
+if typing.TYPE_CHECKING:
+    from regard.data.rationales import Rationales
+    from regard.data.readers import Corpus
+    from regard.models.trained import Trained
+
+
+def add_reading(parser: Parser) -> None:
+    parser.add_argument("--text", metavar="COLUMN", help="the column of the texts (default: guessed)")
+    parser.add_argument("--label", metavar="COLUMN", help="the column of the labels (default: guessed)")
+    parser.add_argument("--skip-bad-rows", action="store_true", help="leave out rows that cannot be used")
+    add_device(parser)
+
+
+def take_columns(arguments: argparse.Namespace, trained: Trained) -> None:
+    """The columns that training used are the ones to look for, where they are not said again."""
+    data = trained.config.data
+    arguments.text, arguments.label = arguments.text or data.text, arguments.label or data.label
+
+
+def read_source(
+    arguments: argparse.Namespace,
+    source: str,
+    labelled: bool = False,
+    part: str = "test",
+    rationales: Rationales | None = None,
+) -> Corpus:
+    """Texts from a file, a named corpus, standard input, or the argument itself where it is more than one word."""
+    from regard.data.datasets import resolve
+    from regard.data.readers import read, read_lines
+    from regard.report.progress import Watch
+    from regard.runs import tell
+
+    how = {
+        "text": arguments.text,
+        "label": arguments.label,
+        "skip_bad_rows": arguments.skip_bad_rows,
+        "labelled": labelled,
+        "at_least": 1,
+        "rationales": rationales,
+    }
+    if source == "-" and sys.stdin is None:
+        raise InputError("standard input is closed; a file of texts, or a text, is accepted")
+    if source == "-":
+        if sys.stdin.isatty():
+            print("regard: reading texts from the keyboard, one a line; Ctrl-D ends", file=sys.stderr)
+        corpus = read_lines(sys.stdin.buffer, "standard input", **how)
+    elif not labelled and len(source.split()) != 1 and not os.path.exists(source):
+        return read_text(source, rationales)
+    else:
+        corpus = read(resolve(source, part), **how)
+    tell(corpus, Watch())
+    return corpus
+
+
+def read_text(text: str, rationales: Rationales | None = None) -> Corpus:
+    """A text that stands on the command line, held to what is asked of a file's rows."""
+    from regard.data.examples import make_example
+    from regard.data.readers import Corpus
+    from regard.data.rows import Row
+
+    row = Row(1, "argument", {"text": text})
+    example = make_example(row, "command line", "text", None, labelled=False, rationales=rationales)
+    return Corpus("command line", [example], "text", None, [], 0)

@@ -1,0 +1,62 @@
+"""`regard report`: one page of a run."""
+
+from __future__ import annotations
+
+import argparse
+import typing
+from pathlib import Path
+
+from regard.arguments import Parser
+from regard.commands.figures import add_figures, told_figures
+from regard.commands.loading import add_folder, load_model
+from regard.commands.reading import add_reading, read_source, take_columns
+from regard.errors import InputError
+
+if typing.TYPE_CHECKING:
+    from regard.records import Example
+
+
+def add_arguments(parser: Parser) -> None:
+    add_folder(parser)
+    parser.add_argument(
+        "--data",
+        metavar="FILE",
+        help="texts, with labels or without, or a named corpus (default: the run's test texts, or else its dev texts)",
+    )
+    parser.add_argument("--out", type=Path, metavar="FILE", help="the page (default: RUN/report.html)")
+    add_figures(parser)
+    add_reading(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    from regard.files import check_place
+    from regard.report.progress import Watch
+    from regard.report.run_writing import write_report
+    from regard.reporting.gather import gather
+
+    trained = load_model(arguments.folder, arguments.device)
+    folder = Path(arguments.folder)
+    out = arguments.out or folder / "report.html"
+    if out.is_dir():
+        raise InputError(
+            f"--out {out}: it is a folder; the name of the page, such as {out / 'report.html'}, is accepted"
+        )
+    for place in filter(None, (out.parent, arguments.figures)):
+        check_place(place)
+    data = trained.config.data
+    take_columns(arguments, trained)
+    source = arguments.data or data.test or data.dev
+    with Watch() as recorder:
+        examples: list[Example] = []
+        if source is None:
+            recorder.note("the run does not say what it was tested on; --data names texts to measure and to read")
+        elif arguments.data is not None:
+            examples = read_source(arguments, source).examples
+        else:
+            try:
+                examples = read_source(arguments, source, part="test" if data.test else "dev").examples
+            except InputError as error:
+                recorder.note(f"{error}; --data names other texts")
+        said = write_report(gather(trained, folder, examples, str(source), recorder), out, arguments.figures)
+    print(f"open {out}")
+    told_figures(arguments.figures, said)

@@ -1,0 +1,25 @@
+"""`regard serve`: the page and the JSON API of one or two runs."""
+
+from __future__ import annotations
+
+import argparse
+
+from regard.arguments import Parser
+from regard.commands.loading import A_RUN, add_device, load_model
+
+PORT = 8642
+
+
+def add_arguments(parser: Parser) -> None:
+    parser.add_argument("folders", metavar="RUN", nargs="+", help=f"{A_RUN}; two are shown side by side")
+    parser.add_argument(
+        "--port", type=int, default=PORT, metavar="N", help=f"where it listens; 0: any free one (default: {PORT})"
+    )
+    parser.add_argument("--open", action="store_true", help="open a browser there")
+    add_device(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    from regard.serve.serve import serve
+
+    serve(arguments.folders, lambda folder: load_model(folder, arguments.device), arguments.port, arguments.open)
