@@ -20,17 +20,17 @@ from regard.models.tasks import Task
 from regard.models.trained import Trained, to_device
 from regard.recording import Recorder
 from regard.training.checkpoint import Progress
-from regard.training.divergence import checked_answers, checked_loss
+from regard.training.divergence import checked_loss
 from regard.training.fit import Parts, first_metrics
 from regard.training.fit_torch import Learned, Material, digest, environment, gather, index, make_model
 from regard.training.graphs import make_step
 from regard.training.loop import Texts, Turn
-from regard.training.metrics import measure, numbers
+from regard.training.metrics import measure
+from regard.training.passes import Pass
 from regard.training.running import Running
 from regard.training.schedule import Phase, schedule
 from regard.training.stack import Stack, StackedStep, grouped, masks_of
 from regard.training.stage import make_stages, set_modes
-from regard.training.statistics import Statistics
 from regard.values import Batch, Output
 
 READ = 256  # texts that are answered together, by each model
@@ -72,7 +72,7 @@ def fit_stacked(
         if isinstance(run, Progress):
             stack.load(place, run.best)
     scores = {
-        split: [measure(given.task, own, texts.labels) for own in answers(stack, given.task, texts)[0]]
+        split: [measure(given.task, own.said[LABEL], texts.labels) for own in read_through(stack, given.task, texts)]
         for split, texts in (("dev", learned.held), ("test", test))
         if texts is not None
     }
@@ -152,20 +152,19 @@ def run_phase(
             means = running.add(take(side_by_side(texts, rows, len(stack.model.levels))), rows.shape[1])
             recorder.step(None if means is None else float(means[active].mean()))
         losses = running.mean.tolist()
-        said, statistics = answers(stack, task, dev or texts)
+        passes = read_through(stack, task, dev or texts)
         seconds = (time.perf_counter() - begun) / len(active)
         for place in active:
             run = runs[place]
             assert isinstance(run, Progress)
             try:
                 checked_loss(losses[place], f"epoch {run.epoch + 1}")
-                checked_answers(said[place])
+                scores, statistics = passes[place].result()
             except InputError as error:
                 runs[place] = error
                 continue
             record = {"epoch": run.epoch + 1, **phase.facts, "loss": losses[place], "seconds": seconds}
-            record |= statistics[place].as_dict()
-            scores = measure(task, said[place], (dev or texts).labels)
+            record |= statistics.as_dict()
             if run.add(record, scores, dev is not None, phase.counts):
                 run.best = stack.state(place)
         if ended := [run.history[-1] for run in (runs[place] for place in active) if isinstance(run, Progress)]:
@@ -180,31 +179,25 @@ def side_by_side(texts: Texts, rows: NDArray[np.int64], levels: int) -> Batch:
     return grouped(Batch(ids, mask, batch.labels.view(rows.shape)), levels)
 
 
-def answers(stack: Stack, task: Task, texts: Texts) -> tuple[NDArray[np.float64], list[Statistics]]:
-    """Every model's answers to every text, (S, texts, …), and what their attention and their further heads did."""
-    levels, statistics = len(stack.model.levels), [Statistics() for _ in range(len(stack))]
-    empty = np.stack([task.answers(np.zeros((len(texts.indexed), task.out_dim)))] * len(stack))
-    found = {LABEL: empty}
+def read_through(stack: Stack, task: Task, texts: Texts) -> list[Pass]:
+    """What `loop.evaluate` gathers, of every model."""
+    levels = len(stack.model.levels)
+    passes = [Pass(task, texts.labels) for _ in range(len(stack))]
     stack.model.eval()
     for rows in in_order(texts.indexed, READ):
         batch = collate([texts.indexed[row] for row in rows], levels)
         wide = Batch(batch.ids.expand(len(stack), *batch.ids.shape), batch.mask.expand(len(stack), *batch.mask.shape))
         with torch.no_grad():
             heads, scores, norms, terms = stack.apply(to_device(grouped(wide, levels), stack.device), seen)
-        for head, logits in heads.items():
-            for own, said in zip(found.setdefault(head, np.empty_like(empty)), logits.double().cpu(), strict=True):
-                own[rows] = task.answers(said)
+        heads = {head: logits.double().cpu() for head, logits in heads.items()}  # (S, B, C), brought over at once
         masks = masks_of(batch.mask, levels)
-        for place, own in enumerate(statistics):
-            own.count(len(rows), {name: value[place] for name, value in terms.items()})
+        for place, own in enumerate(passes):
+            own.add(rows, {head: logits[place] for head, logits in heads.items()})
+            own.statistics.count(len(rows), {name: value[place] for name, value in terms.items()})
             for level, mask in enumerate(masks):
                 norm = norms[level][place] if level in norms else None
-                own.see(level, scores[level][place].cpu(), mask, norm)
-    for head, said in found.items():
-        for own, part in zip(statistics, said, strict=True):
-            if head != LABEL:
-                own.heads[head] = numbers(measure(task, part, texts.labels))
-    return found[LABEL], statistics
+                own.statistics.see(level, scores[level][place].cpu(), mask, norm)
+    return passes
 
 
 def seen(

@@ -21,10 +21,10 @@ from regard.models.tasks import Task
 from regard.models.trained import outputs
 from regard.recording import Recorder
 from regard.training.checkpoint import Progress, read_checkpoint, write_checkpoint
-from regard.training.divergence import checked_answers, checked_loss
+from regard.training.divergence import checked_loss
 from regard.training.graphs import make_step
-from regard.training.metrics import measure, numbers
 from regard.training.optimizers import make_optimizer as make_optimizer
+from regard.training.passes import Pass
 from regard.training.running import Running
 from regard.training.schedule import Phase, ordinary, schedule
 from regard.training.stage import allow, make_stages, set_modes
@@ -190,13 +190,8 @@ def run_epoch(
 
 def evaluate(model: Classifier, task: Task, texts: Texts) -> tuple[dict[str, Any], Statistics]:
     """Scores of a model on texts, and what its attention did there."""
-    statistics = Statistics()
-    empty = task.answers(np.zeros((len(texts.labels), task.out_dim)))
-    answers: dict[str, NDArray[np.float64]] = {LABEL: empty}
+    found = Pass(task, texts.labels)
     for rows, _, output in outputs(model, texts.indexed):
-        for head, logits in {**output.heads, LABEL: output.logits}.items():
-            answers.setdefault(head, np.empty_like(empty))[rows] = checked_answers(task.answers(logits.double().cpu()))
-        statistics.add(output)
-    scores = {head: measure(task, own, texts.labels) for head, own in answers.items()}
-    statistics.heads = {head: numbers(own) for head, own in scores.items() if head != LABEL}
-    return scores[LABEL], statistics
+        found.add(rows, {**output.heads, LABEL: output.logits})
+        found.statistics.add(output)
+    return found.result()
