@@ -25,13 +25,16 @@ lint: $(VENV)/.dev
 evidence: $(VENV)/.run
 	$(BIN)/python experiments/evidence.py
 
-# ratios beside peers, some ten minutes; the corpora are those that REGARD_DATA names
+# ratios beside peers, serving under load, attention beside known evidence; the corpora are those that REGARD_DATA names
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/accuracy.py times --again
 	$(BIN)/python benchmarks/accuracy.py table
 	$(BIN)/python benchmarks/engine.py explain --save
 	$(BIN)/python benchmarks/engine.py determinism --save
 	$(BIN)/python benchmarks/engine.py stream --save
+	$(BIN)/python benchmarks/serving.py start --save
+	$(BIN)/python benchmarks/serving.py load --save
+	$(BIN)/python benchmarks/known_evidence.py --save
 	$(BIN)/python -c "import sys, torch; sys.exit(not torch.cuda.is_available())" \
 	  && $(BIN)/python benchmarks/gpu.py --save && $(BIN)/python benchmarks/stacked.py --save \
 	  || echo "no CUDA device: benchmarks/gpu.py and stacked.py are left out"

@@ -15,6 +15,8 @@ from command import Regard, write_csv
 from regard.audit.audit_run import DIAGNOSTICS, TRAINING, Wish, audit_run
 from regard.audit.lessons import EVEN, make_lesson
 from regard.config import Config
+from regard.data.rationales import Rationales
+from regard.data.readers import read
 from regard.data.synthetic import data_one
 from regard.errors import InputError
 from regard.explain.attribute import attribute
@@ -304,6 +306,27 @@ def test_the_command_takes_evidence_from_the_file(regard: Regard, folder: Path, 
     assert "agrees with the words that people marked" in done.out
 
 
+@pytest.fixture
+def marked(tmp_path: Path) -> Path:
+    rows = [(x.text, x.label, json.dumps([list(span) for span in x.evidence])) for x in one_decides(30)]
+    return write_csv(tmp_path / "marked.csv", rows, ("text", "label", "marks"))
+
+
+def test_rationales_of_a_file_are_on_the_page(marked: Path) -> None:
+    corpus = read(marked, text="text", label="label", rationales=Rationales("marks"))
+    found = audit_run(the_cause(), corpus.examples)
+    assert found["plausibility"]["texts"] == 30
+    page = found.page()
+    assert 'id="evidence-plausibility"' in page
+    assert "30 texts have words that people marked" in page
+    assert audit_run(the_cause(), read(marked, text="text", label="label").examples)["plausibility"] is None
+
+
+def test_the_command_takes_rationales_from_a_column(regard: Regard, folder: Path, marked: Path) -> None:
+    done = regard("audit", folder, "--data", marked, "--rationales", "marks", "--json")
+    assert json.loads(done.out)["plausibility"]["texts"] == 30
+
+
 def test_the_command_prints_json_and_writes_nothing(regard: Regard, folder: Path, texts: Path, tmp_path: Path) -> None:
     places = ("--out", tmp_path / "out", "--figures", tmp_path / "figures")
     done = regard("audit", folder, "--data", texts, "--json", *places, "--limit", 10)
@@ -321,6 +344,9 @@ def test_bad_input_gets_one_sentence_each(regard: Regard, folder: Path, texts: P
         ((folder, "--data", texts, "--limit", 0), "limit = 0: 1 or more is accepted"),
         ((folder, "--data", texts, "--seed", -1), "seed = -1: 0 or more is accepted"),
         ((folder, "--data", texts, "--explainers", "magic"), "'magic' is unknown"),
+        ((folder, "--data", texts, "--rationales", "no"), "column 'no': the row has no such field"),
+        ((folder, "--data", texts, "--rationales", "text"), "a JSON list of [start, end] in characters is accepted"),
+        ((folder, "--data", texts, "--rationales-in", "tokens"), "it goes with --rationales"),
         ((tmp_path / "nowhere", "--data", texts), "there is no such folder"),
         ((run, "--data", texts), "was not among the training labels"),
     ):

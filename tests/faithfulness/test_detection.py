@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -73,6 +74,13 @@ def test_spans_outside_of_the_text_are_refused() -> None:
             detection([one, one], [[], [span]])
     with pytest.raises(InputError, match="evidence: of 1 texts, but 2"):
         detection([one, one], [[]])
+
+
+@pytest.mark.parametrize("spans", [[3], ["ab"], [None], [(1,)], [(0, 1, 2)], [(0.0, 1.0)], None, 3, "ab", {0: 1}])
+def test_what_is_no_list_of_spans_is_refused(spans: Any) -> None:
+    one = scored("a b", [1.0, 2.0])
+    with pytest.raises(InputError, match=r"^evidence, text 2: .*\[start, end\)"):
+        detection([one, one], [[], spans])
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=6).filter(any), st.integers(1, 7))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,8 +33,22 @@ def test_cut_offs_name_themselves() -> None:
     assert [*map(str, (Cut(5), Cut(0.05, True), Cut(0.5, True)))] == ["5", "5 %", "50 %"]
 
 
-@pytest.mark.parametrize("cut", [-1, Cut(1.5), Cut(1.5, True), Cut(-0.1, True), Cut(float("nan")), Cut(float("inf"))])
-def test_impossible_cut_offs_are_refused(cut: int | Cut) -> None:
+@pytest.mark.parametrize(
+    "cut",
+    [
+        -1,
+        Cut(1.5),
+        Cut(1.5, True),
+        Cut(-0.1, True),
+        Cut(float("nan")),
+        Cut(float("inf")),
+        "5",
+        None,
+        [1],
+        Cut("5", True),
+    ],  # type: ignore[arg-type]
+)
+def test_impossible_cut_offs_are_refused(cut: Any) -> None:
     with pytest.raises(InputError, match="whole numbers from 0, and shares from 0 to 1"):
         cut_offs([cut])
 
@@ -40,6 +56,8 @@ def test_impossible_cut_offs_are_refused(cut: int | Cut) -> None:
 def test_no_cut_offs_are_refused() -> None:
     with pytest.raises(InputError, match="cuts: none"):
         cut_offs([])
+    with pytest.raises(InputError, match="cuts: 5 is given; a list"):
+        cut_offs(5)  # type: ignore[arg-type]
 
 
 @given(st.lists(st.integers(-9, 9), max_size=12), st.integers(-99, 99), st.integers(1, 9))

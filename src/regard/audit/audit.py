@@ -136,5 +136,5 @@ def left_out(labels: Sequence[int] | None, plausible: dict[str, Any] | None) -> 
     if labels is None:
         found += [{"what": name, "why": "the texts have no labels"} for name in NEED_LABELS]
     if plausible is None:
-        found.append({"what": "plausibility", "why": "no text has evidence, the spans that people marked"})
+        found.append({"what": "plausibility", "why": "no word lies in evidence, the spans that people marked"})
     return found

@@ -16,6 +16,7 @@ from regard.faithfulness.curves import MEASURES, NEED_LABELS, Curve
 from regard.faithfulness.intervals import holm
 from regard.faithfulness.judged import Judged, judge_erased
 from regard.faithfulness.judging import Judge
+from regard.faithfulness.marking import marked
 from regard.faithfulness.plausibility import Plausibility, against_rationales
 from regard.faithfulness.random_choice import RANDOM
 from regard.faithfulness.ranking import Cut
@@ -125,7 +126,8 @@ def plausibilities(
     attributions: Attributions, evidence: Sequence[Sequence[Span]], focus: str, seed: int
 ) -> dict[str, Any] | None:
     """Against the words that people marked, in the texts that have such; None where none has."""
-    chosen = [place for place, spans in enumerate(evidence) if spans]
+    gold = marked(attributions[focus], evidence)
+    chosen = [place for place, own in enumerate(gold) if own.any()]
     if not chosen:
         return None
     marks = [evidence[place] for place in chosen]

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from regard.data import words
 from regard.data.guess import listed
+from regard.data.rationales import Rationales, marked_spans
 from regard.data.rows import Row, shown
 from regard.errors import InputError
 from regard.records import Example, Span
@@ -16,7 +17,14 @@ LONGEST_WORD = 10_000  # characters; longer ones are pasted files, not words
 _BLANK_LINES = re.compile(r"\n\s*\n\s*")
 
 
-def make_example(row: Row, name: str, text_column: str, label_column: str | None, labelled: bool) -> Example:
+def make_example(
+    row: Row,
+    name: str,
+    text_column: str,
+    label_column: str | None,
+    labelled: bool,
+    rationales: Rationales | None = None,
+) -> Example:
     fields = row.fields
     text = fields.get(text_column)
     if type(text) is not str or not _is_ordinary(text):
@@ -29,6 +37,8 @@ def make_example(row: Row, name: str, text_column: str, label_column: str | None
                 f"{name}, {row.where()}, column {label_column!r}: {found}; "
                 "a string or a finite number is accepted as a label"
             )
+    if rationales is not None:
+        return Example(text, label, row.number, marked_spans(row, name, rationales, text))
     evidence = fields.get("evidence")
     return Example(text, label, row.number, () if evidence is None else _evidence(evidence, len(text)))
 

@@ -15,6 +15,7 @@ from typing import IO, Literal
 from regard.data.columns import Columns
 from regard.data.contents import Text, decoded, is_blank, unpacked
 from regard.data.objects import json_rows, jsonl_rows, parquet_rows, starts_with_object
+from regard.data.rationales import Rationales
 from regard.data.rows import Rows
 from regard.data.streams import Stream, Wish, make_stream, row_count
 from regard.data.tables import csv_rows, tsv_rows
@@ -58,13 +59,23 @@ def read(
     labelled: bool = True,
     skip_bad_rows: bool = False,
     at_least: int | None = None,
+    rationales: Rationales | None = None,
 ) -> Corpus:
     """Every example of a file or of a folder of classes.
 
     Without `labelled` a label is read where there is one but not asked for. `at_least` is two with labels, else one.
+    `rationales` says where evidence is; without, a field `evidence` is it where it holds spans.
     """
     return _corpus(
-        stream(path, text=text, label=label, labelled=labelled, skip_bad_rows=skip_bad_rows, at_least=at_least)
+        stream(
+            path,
+            text=text,
+            label=label,
+            labelled=labelled,
+            skip_bad_rows=skip_bad_rows,
+            at_least=at_least,
+            rationales=rationales,
+        )
     )
 
 
@@ -76,6 +87,7 @@ def stream(
     labelled: bool = True,
     skip_bad_rows: bool = False,
     at_least: int | None = None,
+    rationales: Rationales | None = None,
 ) -> Stream:
     """The same, an example at a time, for files larger than memory.
 
@@ -83,7 +95,7 @@ def stream(
     """
     path = Path(path)
     name = str(path)
-    wish = Wish(text, label, labelled, skip_bad_rows, _limit(at_least, labelled))
+    wish = Wish(text, label, labelled, skip_bad_rows, _limit(at_least, labelled), rationales)
     if path.is_dir():
         return make_stream(name, folder_rows(path, skip_bad_rows), wish, Columns("text", "folder", []))
     form = _form(path)
@@ -103,6 +115,7 @@ def read_lines(
     labelled: bool = False,
     skip_bad_rows: bool = False,
     at_least: int | None = None,
+    rationales: Rationales | None = None,
 ) -> Corpus:
     """Every example of a stream; `auto` takes JSON objects for JSON lines, and anything else for a text a line."""
     data = stream.read()
@@ -117,7 +130,7 @@ def read_lines(
         form = "txt" if input_format == "lines" else input_format
     else:
         raise InputError(f"input_format: {input_format!r} is given; auto, lines, csv, tsv or jsonl is accepted")
-    wish = Wish(text, label, labelled, skip_bad_rows, _limit(at_least, labelled))
+    wish = Wish(text, label, labelled, skip_bad_rows, _limit(at_least, labelled), rationales)
     return _corpus(_from_text(content, name, form, wish))
 
 

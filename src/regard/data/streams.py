@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from regard.data.columns import Columns, find_columns
 from regard.data.examples import make_example
+from regard.data.rationales import Rationales
 from regard.data.rows import Row, Rows
 from regard.errors import InputError
 from regard.records import Example
@@ -24,6 +25,7 @@ class Wish:
     labelled: bool
     skip_bad_rows: bool
     at_least: int
+    rationales: Rationales | None = None
 
 
 class Stream:
@@ -48,7 +50,7 @@ class Stream:
         with closing(self._rows()) as rows:
             for row in rows:
                 try:
-                    example = make_example(row, name, text, label, wish.labelled)
+                    example = make_example(row, name, text, label, wish.labelled, wish.rationales)
                 except InputError as problem:
                     if not wish.skip_bad_rows:
                         raise

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from operator import index
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +20,23 @@ def marked(scored: Sequence[Scored], evidence: Sequence[Sequence[Span]]) -> list
     check(scored)
     found = []
     for place, (one, spans) in enumerate(zip(scored, evidence, strict=True), 1):
-        for start, end in spans:
-            if not 0 <= start <= end <= len(one.text):
-                raise InputError(
-                    f"evidence, text {place}: [{start}, {end}) of {len(one.text)} characters; spans within the text are"
-                    " accepted"
-                )
-        found.append(marked_words(one.spans, spans))
+        found.append(marked_words(one.spans, whole_spans(spans, len(one.text), f"evidence, text {place}")))
+    return found
+
+
+def whole_spans(given: object, length: int, where: str) -> list[Span]:
+    """Spans within a text of so many characters; anything else is refused."""
+    if not isinstance(given, Iterable) or isinstance(given, str | Mapping):
+        raise InputError(f"{where}: {given!r} is given; a list of spans, each [start, end), is accepted")
+    found = []
+    for span in given:
+        try:
+            start, end = map(index, span)
+        except (TypeError, ValueError):
+            raise InputError(f"{where}: {span!r} is no span; two whole numbers, [start, end), are accepted") from None
+        if not 0 <= start <= end <= length:
+            raise InputError(f"{where}: [{start}, {end}) of {length} characters; spans within the text are accepted")
+        found.append((start, end))
     return found
 
 

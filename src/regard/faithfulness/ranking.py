@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -36,11 +37,14 @@ Cuts = Iterable[int | Cut]  # a number alone means so many words
 
 
 def cut_offs(cuts: Cuts) -> tuple[Cut, ...]:
+    if not isinstance(cuts, Iterable):
+        raise InputError(f"cuts: {cuts!r} is given; a list of numbers of words, or of Cut(share, True), is accepted")
     found = tuple(cut if isinstance(cut, Cut) else Cut(cut) for cut in cuts)
     if not found:
         raise InputError("cuts: none was given; numbers of words, or Cut(share, True), are accepted")
     for cut in found:
-        if not (0 <= cut.amount <= 1 if cut.share else 0 <= cut.amount < math.inf and cut.amount == int(cut.amount)):
+        known = isinstance(cut.amount, Real) and 0 <= cut.amount <= (1 if cut.share else math.inf)
+        if not known or not (cut.share or float(cut.amount).is_integer()):
             kind = "share" if cut.share else "number of words"
             raise InputError(
                 f"cuts: {cut.amount!r} as a {kind}; whole numbers from 0, and shares from 0 to 1, are accepted"

@@ -12,6 +12,11 @@ CLASSES = 6  # more than this are counted instead of named
 SCORES = {"global": "of each token alone", "local": "means over the places where a token stands"}
 
 
+def unit_name(found: Found) -> str:
+    """What has a vector and scores of its own."""
+    return "word piece" if found["model"]["encoder"] == "bert" else "word"
+
+
 def facts(found: Found) -> dict[str, str]:
     """What was analysed."""
     model, classes = found["model"], found["classes"]

@@ -7,7 +7,7 @@ from typing import Any
 from markupsafe import Markup
 
 from regard.report.analysis_figures import figures
-from regard.report.analysis_numbers import facts, numbers_of_types, outputs, share, signed, strongest
+from regard.report.analysis_numbers import facts, numbers_of_types, outputs, share, signed, strongest, unit_name
 from regard.report.analysis_payload import payload
 from regard.report.analysis_scores import Found, marks_of, recorded
 from regard.report.marks import ON_DARK, UNTYPED, Mark
@@ -38,6 +38,7 @@ def analysis_page(found: Found) -> str:
         "payload": Markup(payload(found)),
         **permitted(SCRIPTS),
         "on_dark": ON_DARK,
+        "unit": unit_name(found),
         "signed": signed,
         "share": share,
     }

@@ -8,7 +8,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from regard.report.analysis_numbers import facts, numbers_of_types, outputs, share, strongest
+from regard.report.analysis_numbers import facts, numbers_of_types, outputs, share, strongest, unit_name
 from regard.report.analysis_scores import Found
 from regard.report.characters import one_line
 
@@ -51,14 +51,15 @@ def _words(found: Found) -> RenderableType | None:
     listed = strongest(found, WORDS)
     if not listed:
         return None
+    unit = unit_name(found)
     if len(listed) > TABLES:
-        return _lines(listed)
-    return Columns([_class(name, words) for name, words in listed.items()], padding=(0, 4))
+        return _lines(listed, unit)
+    return Columns([_class(name, words, unit) for name, words in listed.items()], padding=(0, 4))
 
 
-def _class(name: str, words: list[dict[str, str]]) -> Table:
-    table = plain(f"strongest words: {one_line(name)}")
-    table.add_column("word", overflow="fold", min_width=8)
+def _class(name: str, words: list[dict[str, str]], unit: str) -> Table:
+    table = plain(f"strongest {unit}s: {one_line(name)}")
+    table.add_column(unit, overflow="fold", min_width=8)
     for heading in ("polarity", "attention"):
         table.add_column(heading, justify="right", no_wrap=True)
     for word in words:
@@ -68,10 +69,10 @@ def _class(name: str, words: list[dict[str, str]]) -> Table:
     return table
 
 
-def _lines(listed: dict[str, list[dict[str, str]]]) -> Table:
-    table = plain("strongest words, with their polarity")
+def _lines(listed: dict[str, list[dict[str, str]]], unit: str) -> Table:
+    table = plain(f"strongest {unit}s, with their polarity")
     table.add_column("class", overflow="fold")
-    table.add_column("words", overflow="fold")
+    table.add_column(f"{unit}s", overflow="fold")
     for name, words in listed.items():
         told = ", ".join(f"{word['token']} {word['polarity']}" for word in words) or "none"
         table.add_row(Text(one_line(name)), Text(told))

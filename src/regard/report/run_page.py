@@ -7,10 +7,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from regard.report.analysis_numbers import share, signed, strongest
+from regard.report.analysis_numbers import share, signed, strongest, unit_name
 from regard.report.analysis_page import SCRIPTS, _swatch
 from regard.report.analysis_payload import payload
-from regard.report.analysis_scores import marks_of
+from regard.report.analysis_scores import marks_of, recorded
 from regard.report.audit_evidence import evidence
 from regard.report.characters import one_line
 from regard.report.exported import Figure
@@ -30,6 +30,8 @@ def run_page(found: Report) -> str:
     """The whole document; write it as UTF-8."""
     figures, tables = run_figures(found), run_tables(found)
     texts = [text_view(text, found["classes"]) for text in found["texts"]]
+    listed = words(found)
+    scattered = bool(listed and listed["drawn"])
     view: dict[str, Any] = {
         "found": found,
         "title": f"Report of {one_line(found['run'])}",
@@ -40,9 +42,9 @@ def run_page(found: Report) -> str:
         "tiles": tiles(found),
         "evidence": evidence(found["audit"]) if found["audit"] else {},
         **reading(texts),
-        "words": words(found),
-        "payload": Markup(payload(found["analysis"])) if found["analysis"] else "",
-        **permitted((*(SCRIPTS if found["analysis"] else ()), *((READER,) if texts else ()))),
+        "words": listed,
+        "payload": Markup(payload(found["analysis"])) if scattered else "",
+        **permitted((*(SCRIPTS if scattered else ()), *((READER,) if texts else ()))),
         "on_dark": ON_DARK,
         "cold": COLD,
         "share": share,
@@ -115,5 +117,7 @@ def words(found: Report) -> dict[str, Any]:
         "strongest": strongest(given, WORDS),
         "marks": marks,
         "untyped": Markup(_swatch(UNTYPED)) if untyped else "",
-        "recorded": bool(given["recording"] and given["recording"]["moments"] and given["recording"]["tokens"]),
+        "recorded": bool(recorded(given)),
+        "drawn": bool(given["tokens"] or recorded(given)),
+        "unit": unit_name(given),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from regard.report.analysis_numbers import strongest
+from regard.report.analysis_numbers import strongest, unit_name
 from regard.report.audit_tables import audit_tables
 from regard.report.characters import one_line
 from regard.report.exported import Table
@@ -63,4 +63,5 @@ def words_table(found: Report) -> Table | None:
         for name, words in strongest(found["analysis"], WORDS).items()
         for word in words
     ]
-    return Table("Strongest words", ("class", "word", "polarity", "attention", "weight", "count"), listed)
+    unit = unit_name(found["analysis"])
+    return Table(f"Strongest {unit}s", ("class", unit, "polarity", "attention", "weight", "count"), listed)

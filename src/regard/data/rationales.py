@@ -1,0 +1,75 @@
+"""Words that people marked in a text, from a column of its file: spans of characters, or of tokens.
+
+A JSON list of [start, end], the end left out, as ERASER has it; of tokens, which are the text split at single spaces, also a
+0 or 1 for each. An empty list marks nothing. Whatever else is found is refused, for spans that are taken for something else
+would be measured all the same.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal, NamedTuple
+
+from regard.data.guess import listed
+from regard.data.rows import Row, shown
+from regard.errors import InputError
+from regard.records import Span
+
+Unit = Literal["characters", "tokens"]
+ACCEPTED: dict[Unit, str] = {
+    "characters": "a JSON list of [start, end] in characters",
+    "tokens": "a JSON list of [start, end] in tokens, or of a 0 or 1 for each token,",
+}
+
+
+class Rationales(NamedTuple):
+    """Where they are, and what their numbers count."""
+
+    column: str
+    unit: Unit = "characters"
+
+
+def marked_spans(row: Row, name: str, wanted: Rationales, text: str) -> tuple[Span, ...]:
+    """Spans of characters, none of them empty."""
+    where = f"{name}, {row.where()}, column {wanted.column!r}"
+    if wanted.column not in row.fields:
+        raise InputError(f"{where}: the row has no such field; its fields are {listed(list(row.fields))}")
+    value = row.fields[wanted.column]
+    given = from_json(value) if isinstance(value, str) else value
+    tokens = token_spans(text) if wanted.unit == "tokens" else None
+    if tokens is not None and is_each(given):
+        if len(given) != len(tokens):
+            raise InputError(f"{where}: {len(given)} numbers for {len(tokens)} tokens; as many are accepted")
+        return tuple(token for token, own in zip(tokens, given, strict=True) if own)
+    if not isinstance(given, list) or not all(map(is_span, given)):
+        raise InputError(f"{where}: {shown(value)} is found; {ACCEPTED[wanted.unit]} is accepted")
+    length = len(text if tokens is None else tokens)
+    for start, end in given:
+        if not 0 <= start <= end <= length:
+            raise InputError(f"{where}: [{start}, {end}) of {length} {wanted.unit}; spans within the text are accepted")
+    spans = [(start, end) for start, end in given if start < end]
+    return tuple(spans if tokens is None else ((tokens[start][0], tokens[end - 1][1]) for start, end in spans))
+
+
+def token_spans(text: str) -> list[Span]:
+    found, at = [], 0
+    for token in text.split(" "):
+        found.append((at, at + len(token)))
+        at += len(token) + 1
+    return found
+
+
+def from_json(value: str) -> Any:
+    """None where it is no JSON."""
+    try:
+        return json.loads(value)
+    except ValueError:
+        return None
+
+
+def is_each(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(one in (0, 1) for one in value)
+
+
+def is_span(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(type(edge) is int for edge in value)

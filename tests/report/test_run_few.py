@@ -1,0 +1,108 @@
+"""`regard report` and the audit's page where there is little to show: few texts, one class, no labels, every kind of run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from command import TINY, Regard, write_csv
+from regard.cli import main
+from regard.data.reviews import reviews
+from tiny_bert import save_bert
+
+LIKED = {"1": "bad", "2": "bad", "4": "good", "5": "good"}
+SMALL = ("--hidden", 6, "--query", 6, "--epochs", 1, "--device", "cpu")  # vectors are as long as the pretrained ones
+TEXTS = [one.text for one in reviews(30)]
+KINDS = ("two classes", "five classes", "levels", "bilstm", "no attention", "numbers", "bert")
+AUDITED = ("two classes", "five classes", "levels", "bilstm", "bert")
+DATA = ("one text", "two texts", "one word", "unknown words", "one class", "no labels", "some labels", "one text often")
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of each kind, trained when it is first asked for."""
+    place = tmp_path_factory.mktemp("few")
+    write_csv(place / "two.csv", [(one.text, LIKED[str(one.label)]) for one in reviews(90) if str(one.label) in LIKED])
+    write_csv(place / "five.csv", [(one.text, one.label) for one in reviews(60)])
+    return place
+
+
+def trained(runs: Path, kind: str) -> Path:
+    folder = runs / kind.replace(" ", "-")
+    if folder.exists():
+        return folder
+    if kind == "bert":
+        pytest.importorskip("transformers", reason="the extra regard[bert] is not installed")
+        save_bert(runs / "tiny")
+    options: dict[str, tuple[object, ...]] = {
+        "two classes": ("two.csv", "--epochs", 2),
+        "five classes": ("five.csv", "--epochs", 2, "--task", "multiclass"),
+        "levels": ("five.csv", *TINY, "--levels", 2, "--pooling", "apln", "--task", "multiclass"),
+        "bilstm": ("two.csv", *TINY, "--encoder", "bilstm"),
+        "no attention": ("two.csv", *TINY, "--encoder", "cnn", "--pooling", "max"),
+        "numbers": ("five.csv", *TINY, "--task", "regression"),
+        "bert": ("two.csv", *SMALL, "--encoder", "bert", "--pretrained", runs / "tiny"),
+    }
+    name, *given = options[kind]
+    assert main(["train", str(runs / str(name)), *map(str, given), "--out", str(folder)]) == 0
+    return folder
+
+
+def texts(place: Path, kind: str, data: str) -> Path:
+    one, other = ("1", "5") if kind in ("five classes", "levels", "numbers") else ("bad", "good")
+    rows: dict[str, list[tuple[str, ...]]] = {
+        "one text": [(TEXTS[0], one)],
+        "two texts": [(TEXTS[0], one), (TEXTS[1], other)],
+        "one word": [("room", one)],
+        "unknown words": [("zzz qqq", one)],
+        "one class": [(text, one) for text in TEXTS],
+        "no labels": [(text,) for text in TEXTS[:4]],
+        "some labels": [(text, one if place % 2 else "") for place, text in enumerate(TEXTS[:8])],
+        "one text often": [("the room was fine", (one, other)[place % 2]) for place in range(24)],
+    }
+    return write_csv(place / "texts.csv", rows[data], ("text", "label")[: len(rows[data][0])])
+
+
+def check_page(path: Path) -> str:
+    """Its links lead somewhere, and no number is missing in it."""
+    page = path.read_text(encoding="utf-8")
+    assert set(re.findall(r'href="#([^"]+)"', page)) <= set(re.findall(r' id="([^"]+)"', page))
+    assert not re.search(r">\s*(nan|None|inf)\s*<", page)
+    assert ('id="scatter"' in page) == ('id="given"' in page), "the scatter's script finds its canvas and its numbers"
+    return page
+
+
+@pytest.mark.parametrize("data", DATA)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_report_is_made_of_what_there_is(kind: str, data: str, runs: Path, regard: Regard, tmp_path: Path) -> None:
+    places = ("--out", tmp_path / "page.html", "--figures", tmp_path / "figures")
+    said = regard("report", trained(runs, kind), "--data", texts(tmp_path, kind, data), *places)
+    assert said.code == 0, said.err
+    page = check_page(tmp_path / "page.html")
+    assert '<h2 id="texts">' in page
+    if kind == "bert" and '<h2 id="words">' in page:
+        assert "What word pieces say and weigh" in page
+
+
+def test_without_a_word_to_draw_the_page_says_so(runs: Path, regard: Regard, tmp_path: Path) -> None:
+    given = texts(tmp_path, "two classes", "one word")
+    said = regard("report", trained(runs, "two classes"), "--data", given, "--out", tmp_path / "page.html")
+    assert said.code == 0, said.err
+    page = check_page(tmp_path / "page.html")
+    assert "No word stands often enough in these texts to be drawn." in page
+    assert 'id="scatter"' not in page
+
+
+@pytest.mark.parametrize("data", DATA)
+@pytest.mark.parametrize("kind", AUDITED)
+def test_an_audit_page_is_made_of_what_there_is(
+    kind: str, data: str, runs: Path, regard: Regard, tmp_path: Path
+) -> None:
+    given = texts(tmp_path, kind, data)
+    said = regard("audit", trained(runs, kind), "--data", given, "--out", tmp_path / "audit")
+    assert said.code == 0, said.err
+    page = check_page(tmp_path / "audit" / "audit.html")
+    assert "The verdict" in page
+    assert "##" not in page  # of BERT too, all is in words
