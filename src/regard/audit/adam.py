@@ -19,6 +19,7 @@ class Adam:
     def __init__(self, module: nn.Module, embedding: nn.Embedding, rate: float) -> None:
         from torch import optim
 
+        self.rate = rate
         learnable = [weight for weight in module.parameters() if weight.requires_grad]
         self.dense = [weight for weight in learnable if weight is not embedding.weight]
         self.optimizers: list[optim.Optimizer] = [optim.Adam(self.dense, lr=rate)]
@@ -26,10 +27,12 @@ class Adam:
             embedding.sparse = True
             self.optimizers.append(optim.SparseAdam([embedding.weight], lr=rate))
 
-    def step(self, loss: Tensor) -> None:
+    def step(self, loss: Tensor, part: float = 1.0) -> None:
+        """`part`: of the rate."""
         from torch.nn.utils import clip_grad_norm_
 
         for optimizer in self.optimizers:
+            optimizer.param_groups[0]["lr"] = part * self.rate
             optimizer.zero_grad()
         loss.backward()
         clip_grad_norm_(self.dense, LONGEST)

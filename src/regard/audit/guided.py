@@ -1,4 +1,4 @@
-"""A model without contexts whose weights are given (Wiegreffe & Pinter 2019, §3.4): does the attention help somebody else?
+"""A model without contexts whose weights are given (Wiegreffe & Pinter 2019, §3.3): does the attention help somebody else?
 
 Each word by itself goes through an embedding and a layer of tanh; the states are mixed by weights that do not learn, and a
 linear head answers. The weights are the run's attention ("guided"), or even ones; beside them, weights that this model learns
@@ -19,10 +19,11 @@ from regard.audit.lessons import Lesson
 from regard.audit.numbers import told_difference, told_mean
 from regard.data.tokenizer import Indexed
 from regard.explain.reading import batches, read
-from regard.models.trained import Trained
+from regard.models.trained import Trained, to_device
 from regard.recording import Recorder
 
 if TYPE_CHECKING:
+    import torch
     from torch import Tensor, nn
 
 Doubles = NDArray[np.float64]
@@ -44,7 +45,8 @@ def guided(trained: Trained, lesson: Lesson, recorder: Recorder, seed: int) -> d
     right = {}
     for kind in KINDS:
         recorder.note(f"training a model without contexts on {len(labels)} texts: {kind} weights")
-        model = learn(learned, labels, kind, len(trained.tokenizer), len(lesson.classes), seed)
+        sizes = (len(trained.tokenizer), len(lesson.classes))
+        model = learn(learned, labels, kind, *sizes, seed, trained.model.embedding.weight.device)
         right[kind] = np.asarray(answer(model, judged, kind) == lesson.labels, dtype=np.float64)
     return {
         **lesson.facts(),
@@ -85,7 +87,9 @@ def make_model(units: int, classes: int) -> nn.ModuleDict:
     )
 
 
-def learn(given: Weighed, labels: Ints, kind: str, units: int, classes: int, seed: int) -> nn.ModuleDict:
+def learn(
+    given: Weighed, labels: Ints, kind: str, units: int, classes: int, seed: int, device: torch.device | str
+) -> nn.ModuleDict:
     import torch
     from torch.nn import functional
 
@@ -93,12 +97,12 @@ def learn(given: Weighed, labels: Ints, kind: str, units: int, classes: int, see
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = make_model(units, classes)
+        model = make_model(units, classes).to(device)
         adam = Adam(model, cast("nn.Embedding", model["embedding"]), RATE)
         for epoch in range(1, EPOCHS + 1):
             for rows in shuffled(given.texts, BATCH, seed, epoch):
-                loss = functional.cross_entropy(logits(model, given, rows, kind), torch.from_numpy(labels[rows]))
-                adam.step(loss)
+                truth = torch.from_numpy(labels[rows]).to(device)
+                adam.step(functional.cross_entropy(logits(model, given, rows, kind), truth))
     return model.eval()
 
 
@@ -109,15 +113,17 @@ def logits(model: nn.ModuleDict, given: Weighed, rows: Ints, kind: str) -> Tenso
     from regard.data.collate import collate
     from regard.masking import uniform, weighted_sum
 
-    batch = collate([given.texts[row] for row in rows], 1)
+    device = cast("nn.Embedding", model["embedding"]).weight.device
+    batch = to_device(collate([given.texts[row] for row in rows], 1), device)
     states = model["layer"](model["embedding"](batch.ids))  # (B, L, D)
     if kind == "learned":
         vector = model["attention"](states, batch.mask).vector
     elif kind == "even":
         vector = weighted_sum(uniform(batch.mask, states.dtype), states)
     else:
-        weights = torch.zeros(batch.mask.shape)
-        weights[batch.mask] = torch.from_numpy(np.concatenate([given.weights[row] for row in rows])).float()
+        weights = torch.zeros(batch.mask.shape, device=device)
+        own = torch.from_numpy(np.concatenate([given.weights[row] for row in rows]))
+        weights[batch.mask] = own.float().to(device)
         vector = weighted_sum(weights, states)
     return cast("Tensor", model["head"](vector))
 
@@ -130,5 +136,5 @@ def answer(model: nn.ModuleDict, given: Weighed, kind: str) -> Ints:
     found = np.zeros(len(given.texts), dtype=np.int64)
     with torch.no_grad():
         for rows in in_order(given.texts, BATCH):
-            found[rows] = logits(model, given, rows, kind).argmax(1).numpy()
+            found[rows] = logits(model, given, rows, kind).argmax(1).cpu().numpy()
     return found

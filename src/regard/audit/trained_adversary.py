@@ -6,7 +6,7 @@ An adversary of single texts may mix the run's states as no model would; one tha
 has not seen, is harder to find. Where the distance of its answers stays small while its attention lies far away, another
 model explains the same answers otherwise. **Choices**: JSD instead of the paper's KL, which has no bound; it starts as the
 run with the scores of its highest attention drawn anew, for at the run itself the divergence has no slope; attention is
-that of the highest level; the best of its epochs is not chosen, the last is taken.
+that of the highest level; its rate falls to 0, and the best of its epochs is not chosen, the last is taken.
 """
 
 from __future__ import annotations
@@ -68,6 +68,7 @@ def trained_adversary(
 
 def learn(trained: Trained, texts: Sequence[Indexed], factor: float, seed: int) -> Classifier:
     import torch
+    from torch import nn
 
     from regard.data.collate import shuffled
 
@@ -75,19 +76,25 @@ def learn(trained: Trained, texts: Sequence[Indexed], factor: float, seed: int) 
     for weight in base.parameters():
         weight.grad = None
     model = deepcopy(base).eval()
-    with torch.random.fork_rng(devices=[]), torch.backends.cudnn.flags(enabled=False):
+    for module in model.modules():
+        if isinstance(module, nn.RNNBase):  # cuDNN refuses the way back through one that is not in training
+            module.train()
+            module.flatten_parameters()  # a copy's weights lie scattered, which cuDNN gathers again at every step
+    with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         draw_scores(model, trained.config.model.query_range)
         adam = Adam(model, model.embedding, RATE)
         for epoch in range(1, EPOCHS + 1):
-            for rows in shuffled(texts, STEP, seed, epoch):
+            turns = shuffled(texts, STEP, seed, epoch)
+            for place, rows in enumerate(turns):
                 batch = made_batch(model, texts, rows)
                 with torch.no_grad():
                     its, weights, _ = said(base, trained.task, batch)
                 own, mine, _ = said(model, trained.task, batch)
                 loss = (distances(own, its) - factor * divergences(mine, weights)).mean()
-                adam.step(loss)
-    return model
+                # TVD pulls as hard near the answers as far away: steps that stay long never settle there
+                adam.step(loss, 1 - (epoch - 1 + place / len(turns)) / EPOCHS)
+    return model.eval()
 
 
 def draw_scores(model: Classifier, start: float) -> None:

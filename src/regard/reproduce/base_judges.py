@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from regard.config import Config
 from regard.errors import InputError
 from regard.recording import Recorder
-from regard.reproduce.trainings import Training, trainings
+from regard.reproduce.trainings import Training, placed, trainings
 
 if TYPE_CHECKING:
     from regard.faithfulness.judged import Judged
@@ -58,7 +58,7 @@ def train_judges(
     missing = [seed for seed in seeds if seed not in bench.trained]
     if missing:
         how = trainings(config, prepared.parts, missing, device, recorder)
-        bench.trained |= {training.facts["seed"]: training for training in how}
+        bench.trained |= {training.facts["seed"]: placed(training, device) for training in how}
 
 
 def judge_of(bench: Bench, seed: int) -> Trained:

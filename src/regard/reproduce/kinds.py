@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 from regard.recording import Recorder
 from regard.reproduce import (
     counts,
+    debate,
+    debate_drawn,
     flows,
     purified,
     purified_drawn,
@@ -57,6 +59,7 @@ KINDS: dict[str, Kind] = {
     "scores": Kind(scores.run, scores.check, measures=scores.MEASURES, draw=scores_drawn.draw),
     "flow": Kind(flows.run, flows.check, flows.KEYS, measures=flows.MEASURES, draw=scores_drawn.draw),
     "purified": Kind(purified.run, purified.check, purified.KEYS, purified.MEASURES, purified_drawn.draw),
+    "debate": Kind(debate.run, debate.check, debate.KEYS, debate.MEASURES, debate_drawn.draw),
     "speed": Kind(speed.run, speed.check, speed.KEYS, speed.MEASURES, reads=False),
     "weights": Kind(weights.run, weights.check, weights.KEYS, weights.MEASURES, side_by_side.draw, reads=False),
     "raw_labels": Kind(raw_labels.run, raw_labels.check, raw_labels.KEYS),

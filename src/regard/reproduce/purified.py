@@ -25,7 +25,7 @@ from regard.reproduce.base_judges import (
     train_judges,
 )
 from regard.reproduce.measures import Measure
-from regard.reproduce.trainings import trainings
+from regard.reproduce.trainings import placed, trainings
 from regard.reproduce.word_marks import MARKS
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def run(cell: Cell, seeds: Sequence[int], device: str, recorder: Recorder) -> It
             yield row_of(training, ways, bench, looks)
         return
     for training in trainings(config, ways.prepared.parts, seeds, device, recorder):
-        yield row_of(training, ways, bench, None)
+        yield row_of(placed(training, device), ways, bench, None)
 
 
 def ways_of(cell: Cell, plain: Cell) -> Ways:

@@ -60,6 +60,15 @@ def together(config: Config, parts: Parts, seeds: Sequence[int], recorder: Recor
         yield Training(result, {"seed": seed, "seconds": share, "stacked": len(seeds)})
 
 
+def placed(training: Training, device: str) -> Training:
+    """The model on the device that it is measured on: seeds that learned together come back on the CPU."""
+    trained = training.result
+    if device != "cpu" and not isinstance(trained, InputError):
+        trained.device = device
+        trained.model.to(device)
+    return training
+
+
 @cache
 def kept_texts() -> Shelf:
     """What the cells of a process have in common, one after the other."""

@@ -1,0 +1,43 @@
+"""Gradients as Jain & Wallace (2019, Algorithm 1) take them: of the answer by each word's presence, the weights held.
+
+    |e_i · ∂f/∂e_i|      with r = Σ α_i h_i, where α counts as given and only the states follow the words
+
+It says what the states do with a word, where the explainer `gradient_times_input` also sees what the weights do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.explain.gradients import vectors
+from regard.explain.reading import Reading, batches, to_words
+from regard.explain.targets import PREDICTED, explained, settled
+from regard.models.trained import Trained
+
+Doubles = NDArray[np.float64]
+
+
+def held_gradients(trained: Trained, readings: Sequence[Reading]) -> list[Doubles]:
+    """By text, (words,). The highest level must be plain attention."""
+    import torch
+
+    from regard.masking import weighted_sum
+
+    found: list[Doubles] = [np.empty(0)] * len(readings)
+    for rows, batch in batches(trained, readings):
+        # cuDNN refuses the way back through an RNN that is not in training
+        with torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
+            leaf = vectors(trained, batch).requires_grad_()
+            trace = trained.model(batch, leaf).traces[-1]
+            logits = trained.model.head(weighted_sum(trace.pooled.weights.detach(), trace.states))
+            chosen = settled(trained.task, logits.detach().double().cpu().numpy(), np.full(len(rows), PREDICTED))
+            value = explained(trained.task, logits, torch.from_numpy(chosen).to(logits.device))
+            (slope,) = torch.autograd.grad(value.sum(), leaf, materialize_grads=True)
+        scores = (slope * leaf.detach()).sum(-1).abs().double().cpu().numpy()
+        mask = batch.mask.cpu().numpy()
+        for place, row in enumerate(rows):
+            found[row] = to_words(readings[row], scores[place][mask[place]])
+    return found

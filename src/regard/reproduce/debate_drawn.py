@@ -1,0 +1,105 @@
+"""The figures of the kind "debate": how texts lie by τ and what permuting weights does by the largest weight (Jain &
+Wallace), and answers against weights of adversaries (Wiegreffe & Pinter). Means over seeds, with 95 % intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from regard.report.plots import Curve, Panel, lines
+from regard.reproduce.measures import value_of
+from regard.reproduce.statistics import interval
+
+if TYPE_CHECKING:
+    from regard.reproduce.tables import Place, Table
+
+Row = Mapping[str, Any]
+PAIRS = {  # the gradient is that of Jain & Wallace, the weights held
+    "held": "attention, gradient",
+    "leave_one_out": "attention, leaving out",
+    "between": "gradient, leaving out",
+    "random": "attention, chance",
+}
+FEWEST = 5  # texts of a group whose mean is drawn
+
+
+def draw(table: Table, rows: Sequence[Row]) -> dict[str, str]:
+    by_place: dict[Place, list[Row]] = {}
+    for cell in table.cells():
+        own = [row for row in rows if (row["method"], row["corpus"], row["setting"]) == cell.key and "error" not in row]
+        if own:
+            by_place[cell.key] = own
+    found = {"tau": taus(table, by_place), "permuted": permuted(table, by_place), "adversaries": apart(table, by_place)}
+    return {name: svg for name, svg in found.items() if svg}
+
+
+def taus(table: Table, by_place: Mapping[Place, Sequence[Row]]) -> str:
+    """A panel a model: the share of texts in each bin of τ, for attention with each measure, and of two measures."""
+    drawn = []
+    for place, rows in by_place.items():
+        curves = []
+        for name, title in PAIRS.items():
+            counts = [row["histograms"][name] for row in rows if name in row.get("histograms", {})]
+            if counts:
+                bins = len(counts[0])
+                middles = [(2 * k + 1) / bins - 1 for k in range(bins)]
+                curves.append(curve(title, middles, [[100 * n / max(sum(own), 1) for n in own] for own in counts]))
+        if curves:
+            drawn.append(Panel(f"{table.corpora[place[1]].title}, {table.title_of(place)}", tuple(curves)))
+    return lines("Kendall's τ, text by text", "τ", "% of texts", drawn, band=True) if drawn else ""
+
+
+def permuted(table: Table, by_place: Mapping[Place, Sequence[Row]]) -> str:
+    """A panel a corpus, a line a model: the mean over a group of texts, by the middle of the group's largest weights."""
+    drawn = []
+    for corpus in table.corpora.values():
+        curves = []
+        for place, rows in by_place.items():
+            groups: dict[float, list[float]] = {}
+            for group in (group for row in rows if place[1] == corpus.name for group in row.get("by_largest", ())):
+                if group["n"] >= FEWEST:
+                    groups.setdefault((group["from"] + group["to"]) / 2, []).append(group["moved"])
+            if groups:
+                x = sorted(groups)
+                curves.append(through(table.title_of(place), x, [groups[middle] for middle in x]))
+        drawn += [Panel(corpus.title, tuple(curves))] if curves else []
+    title = "Weights permuted: how far answers move (TVD, median of a text)"
+    return lines(title, "largest weight of a text", "TVD", drawn, band=False) if drawn else ""
+
+
+def apart(table: Table, by_place: Mapping[Place, Sequence[Row]]) -> str:
+    """A panel a corpus: trained adversaries as one line along λ, everything else that has both as a point."""
+    drawn = []
+    for corpus in table.corpora.values():
+        line: list[tuple[float, list[float]]] = []
+        points = []
+        for place, rows in by_place.items():
+            known = [row for row in rows if place[1] == corpus.name and value_of(row, "jsd") is not None]
+            if not known:
+                continue
+            mean = interval(numbers(known, "jsd"))
+            assert mean is not None
+            if "factor" in known[0]["options"]:
+                line.append((mean.mean, numbers(known, "tvd")))
+            else:
+                points.append(through(table.title_of(place), [mean.mean], [numbers(known, "tvd")]))
+        line.sort(key=lambda point: point[0])
+        if line:
+            points.insert(0, through("trained adversaries", [x for x, _ in line], [several for _, several in line]))
+        drawn += [Panel(corpus.title, tuple(points))] if points else []
+    title = "How far answers lie apart where weights do, from the model of the same seed"
+    return lines(title, "JSD of weights", "TVD of answers", drawn, band=False) if drawn else ""
+
+
+def numbers(rows: Sequence[Row], measure: str) -> list[float]:
+    return [value for row in rows if (value := value_of(row, measure)) is not None]
+
+
+def curve(name: str, x: Sequence[float], paths: Sequence[Sequence[float]]) -> Curve:
+    return through(name, x, [[path[k] for path in paths] for k in range(len(x))])
+
+
+def through(name: str, x: Sequence[float], values: Sequence[Sequence[float]]) -> Curve:
+    means = [one for several in values if (one := interval(several)) is not None]
+    y, low, high = (tuple(getattr(one, part) for one in means) for part in ("mean", "low", "high"))
+    return Curve(name, tuple(x), y, low, high)
