@@ -57,26 +57,27 @@ def main() -> None:
     device = choose_device(arguments.device)
     given = read_pretrained(arguments.model)
     texts, labels = make_texts(given, STEPS[device.type] * BATCH)
-    found: dict[str, Any] = {
-        "model": {name: given.make.get(name) for name in ("model_type", "num_hidden_layers", "hidden_size")},
-        "steps": {},
-    }
-    for bf16 in (False, True) if device.type == "cuda" else (False,):
-        row = measured(arguments.model, given, texts, labels, device, bf16)
-        print(f"{'bf16' if bf16 else 'float32'}: {json.dumps(row)}", flush=True)
-        found["steps"]["bf16" if bf16 else "float32"] = row
-    found["machine"] = {
+    machine = {
         "device": torch.cuda.get_device_name() if device.type == "cuda" else f"{torch.get_num_threads()} threads",
         "python": platform.python_version(),
         "torch": torch.__version__,
         "transformers": transformers.__version__,
     }
-    print(json.dumps(found["machine"]))
-    if arguments.save:
-        RESULTS.parent.mkdir(exist_ok=True)
-        kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-        told = json.dumps({**kept, device.type: found}, indent=1, ensure_ascii=False)
-        RESULTS.write_text(told + "\n", encoding="utf-8")
+    print(json.dumps(machine), flush=True)
+    made = {name: given.make.get(name) for name in ("model_type", "num_hidden_layers", "hidden_size")}
+    found: dict[str, Any] = {"model": made, "steps": {}, "machine": machine}
+    for bf16 in (False, True) if device.type == "cuda" else (False,):
+        name = "bf16" if bf16 else "float32"
+        found["steps"][name] = measured(arguments.model, given, texts, labels, device, bf16)
+        print(f"{name}: {json.dumps(found['steps'][name])}", flush=True)
+        if arguments.save:  # what has been measured stays, whatever becomes of the rest
+            keep(device.type, found)
+
+
+def keep(device: str, found: dict[str, Any]) -> None:
+    RESULTS.parent.mkdir(exist_ok=True)
+    kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    RESULTS.write_text(json.dumps({**kept, device: found}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def make_texts(given: Pretrained, count: int) -> tuple[list[Indexed], NDArray[np.float64]]:
