@@ -1,7 +1,7 @@
 """The verdict: what attention may be read as for this model on these texts, by a table over intervals.
 
-It looks at nothing but what audit.json holds. A check is true only where a whole 95 % interval says so; a check that could
-not be made is None. The first row of TABLE whose checks all are as it wants gives the verdict, so that the order of rows is
+It looks at nothing but what audit.json holds. A check is true only where a whole 95 % interval, of FEWEST texts or more, says
+so; a check that could not be made is None. The first row of TABLE whose checks all are as it wants gives the verdict, so that the order of rows is
 part of the rule. docs/audit.md has the same table in words.
 """
 
@@ -11,13 +11,14 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from regard.audit.given_weights import ATTENDING
 from regard.report.run_names import explainer_name
 
 Found = Mapping[str, Any]
 Checks = Mapping[str, bool | None]
 Sentence = dict[str, str]
 
-FEWEST = 30  # texts
+FEWEST = 30  # texts that differ; the percentiles of fewer are too narrow to be believed
 SIGNIFICANT = 0.05  # of p after Holm's correction
 MOVED = 0.01  # total variation distance of answers, from where permuting weights matters
 NEAR = 0.05  # total variation distance of answers, below which a trained adversary answers alike
@@ -26,8 +27,8 @@ EVEN = 0.05  # total variation distance of weights from even ones, below which t
 # in order; None stands for whatever it may be by not being named
 TABLE: tuple[tuple[str, dict[str, bool]], ...] = (
     ("inconclusive", {"enough": False}),
-    ("irrelevant", {"still": True}),
-    ("irrelevant", {"even": True, "moves": False}),
+    ("irrelevant", {"still": True, "all_weights": True}),
+    ("irrelevant", {"even": True, "moves": False, "all_weights": True}),
     ("misleading", {"below_chance": True}),
     ("misleading", {"below_neutral": True, "above_chance": False}),
     ("faithful", {"above_chance": True, "keeps_up": True, "moves": True}),
@@ -40,6 +41,7 @@ TITLES = {
     "partial": "{focus} points at words that matter, with reservations",
     "irrelevant": "{focus} has little to do with the answers",
     "misleading": "{focus} points away from the words that decide",
+    "beside": "{focus} stands on neutral words rather than on words of a class",
     "inconclusive": "these texts do not tell",
 }
 
@@ -49,7 +51,8 @@ def verdict(found: Found) -> dict[str, Any]:
     name = next(name for name, wants in TABLE if all(own[check] is wish for check, wish in wants.items()))
     focus = explainer_name(found["focus"])
     sentences = [sentence for say in (*MAIN, *FURTHER, advise) for sentence in say(name, own, found)]
-    title = TITLES[name].format(focus=focus)
+    beside = name == "misleading" and not own["below_chance"]  # which says nothing of what decides
+    title = TITLES["beside" if beside else name].format(focus=focus)
     return {
         "name": name,
         "title": title[0].upper() + title[1:],
@@ -61,16 +64,18 @@ def verdict(found: Found) -> dict[str, Any]:
 def checks(found: Found) -> dict[str, bool | None]:
     chance = versus(found, "random")
     margin = found["faithfulness"]["lead"]
-    contrast = None if margin is None else margin["contrast"]
+    # a rival that finds no more than chance does is nothing to keep up with
+    contrast = margin["contrast"] if margin is not None and above(margin["best_lead"], 0) else None
     permuted = found["diagnostics"].get("permutation")
     sure = chance["holm"] is not None and chance["holm"] < SIGNIFICANT
     return {
         "inside": found["model"] is not None,
-        "enough": found["texts"] >= FEWEST,
+        "enough": found["different"] >= FEWEST,
         "above_chance": sure and above(chance, 0) is True,
         "below_chance": sure and below(chance, 0) is True,
         "keeps_up": None if contrast is None else above(contrast, 0, level=True),
         "falls_behind": None if contrast is None else below(contrast, 0),
+        "all_weights": None if permuted is None else permutes_all(found["model"]),
         "moves": None if permuted is None else above(permuted["moved"], MOVED),
         "still": None if permuted is None else below(permuted["moved"], MOVED),
         "even": None if permuted is None else below(permuted["uneven"], EVEN),
@@ -79,14 +84,31 @@ def checks(found: Found) -> dict[str, bool | None]:
 
 
 def above(one: Found, edge: float, level: bool = False) -> bool:
-    """Whether the whole interval lies above; without an interval it cannot be said to."""
+    """Whether the whole interval lies above; without an interval, or of few texts, it cannot be said to."""
     low = one["low"]
-    return low is not None and (low >= edge if level else low > edge)
+    return low is not None and not is_few(one) and (low >= edge if level else low > edge)
 
 
 def below(one: Found, edge: float) -> bool:
     high = one["high"]
-    return high is not None and high < edge
+    return high is not None and not is_few(one) and high < edge
+
+
+def is_few(one: Found) -> bool:
+    """An area under a curve is of words, and has an interval of its own kind."""
+    return "n" in one and one["n"] < FEWEST
+
+
+def permutes_all(model: Found) -> bool:
+    """Whether the weights that are permuted, of the highest level, are all that there are."""
+    names = model["pooling"].split(",") if "," in model["pooling"] else [model["pooling"]] * model["levels"]
+    return not any(name.strip() in ATTENDING for name in names[:-1])
+
+
+def weights_of(model: Found | None) -> str:
+    """What it is that other weights were put in the place of."""
+    levels = 1 if model is None else model["levels"]
+    return ("the weights", "the weights of sentences", "the weights of parts")[levels - 1]
 
 
 def versus(found: Found, other: str, measure: str = "comprehensiveness") -> Found:
@@ -99,7 +121,7 @@ def rank_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
     focus, chance, margin = explainer_name(found["focus"]), versus(found, "random"), found["faithfulness"]["lead"]
     falls = f"without its top words the probability of the decision falls by {span(chance)} more than without words by chance"
     if name == "inconclusive":
-        few = "" if own["enough"] else f"{found['texts']} texts are fewer than the {FEWEST} that a verdict takes; "
+        few = "" if own["enough"] else f"{found['different']} different texts are fewer than the {FEWEST} that it takes; "
         return [sentence("may_not", f"{focus} may not be read either way yet: {few}{falls}.", "faithfulness")]
     if own["below_chance"]:
         less = f"{focus} may not be read as importance: {falls}, which is less than chance."
@@ -122,6 +144,8 @@ def rival_sentence(own: Checks, margin: Found) -> Sentence:
         f"its lead over chance is {span(margin['own_lead'])}, that of {best} {span(margin['best_lead'])}, and "
         f"its own less {margin['kept']:.0%} of the other is {span(margin['contrast'])}"
     )
+    if own["keeps_up"] is None:
+        return sentence("may_not", f"It was held against nothing that is sure to beat chance: {leads}.", "faithfulness")
     if own["keeps_up"]:
         begun = f"It keeps at least {margin['kept']:.0%} of the lead of its best rival"
         return sentence("may", f"{begun}: {leads}.", "faithfulness")
@@ -135,15 +159,17 @@ def weight_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
     permuted = found["diagnostics"].get("permutation")
     if permuted is None:
         return []
-    said = f"permuting them moves answers by {span(permuted['moved'])} in total variation"
+    said = f"permuting them moves answers by {span(permuted['moved'])} in total variation{few(permuted['moved'])}"
+    weights = weights_of(found["model"])
     if own["moves"]:
-        return [sentence("may", f"The weights take part in the answer: {said}.", "permutation")]
+        return [sentence("may", f"{weights} take part in the answer: {said}.", "permutation")]
     if own["still"] or own["even"]:
         vary = f", and they lie {span(permuted['uneven'])} from even ones" if own["even"] else ""
-        begun = "The sizes of the weights may not be read as what made the answer"
+        begun = f"The sizes of {weights} may not be read as what made the answer"
         return [sentence("may_not", f"{begun}: {said}{vary}.", "permutation")]
-    begun = "That the weights take part in the answer is not shown"
-    return [sentence("may_not", f"{begun}: {said}, not clearly above {MOVED:g}.", "permutation")]
+    begun = f"That {weights} take part in the answer is not shown"
+    edge = "" if few(permuted["moved"]) else f", not clearly above {MOVED:g}"
+    return [sentence("may_not", f"{begun}: {said}{edge}.", "permutation")]
 
 
 def separation_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
@@ -170,7 +196,7 @@ def adversary_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
     )
     if above(one["far"], 0.5):
         unseen = "" if one["exact"] else " (as far as a search found)"
-        begun = "The weights may not be read as the only ones that explain the answer"
+        begun = f"{weights_of(found['model'])} may not be read as the only ones that explain the answer"
         return [sentence("may_not", f"{begun}: {share}{unseen}.", "adversary")]
     if below(one["far"], 0.5) and one["exact"]:  # a search that finds none proves nothing
         return [
@@ -183,14 +209,16 @@ def seed_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
     one, adversary = found["diagnostics"].get("seeds"), found["diagnostics"].get("adversary")
     if one is None or adversary is None or adversary["divergence"]["low"] is None:
         return []
+    if found["model"]["levels"] > 1:  # of words, and of sentences: not to be compared
+        return []
     said = (
         f"attention of other seeds lies {span(one['divergence'])} from the first one's in Jensen–Shannon divergence, the "
         f"farthest weights with the same answer lie {span(adversary['divergence'])} away, and {math.log(2):.3f} is the most"
     )
-    if below(one["divergence"], adversary["divergence"]["low"] / 2):
+    if below(one["divergence"], adversary["divergence"]["low"] / 2) and not is_few(adversary["divergence"]):
         return [sentence("may", f"Other seeds find an attention much nearer than adversaries do: {said}.", "seeds")]
     begun = "The attention of a single run may not be read as that of the task"
-    return [sentence("may_not", f"{begun}: {said}.", "seeds")]
+    return [sentence("may_not", f"{begun}: {said}{few(one['divergence'])}.", "seeds")]
 
 
 def even_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
@@ -199,7 +227,7 @@ def even_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
         return []
     said = (
         f"trained again with even weights the model is right on {percent(one['even'])} of the texts, with attention on "
-        f"{percent(one['attention'])}; the difference is {span(one['difference'])}"
+        f"{percent(one['attention'])}; the difference is {span(one['difference'])}{few(one['difference'])}"
     )
     if above(one["difference"], 0):
         return [sentence("may", f"The task has a use for attention: {said}.", "even")]
@@ -212,7 +240,7 @@ def guided_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
         return []
     said = (
         f"a model without contexts is right on {percent(one['guided'])} of the texts with this attention and on "
-        f"{percent(one['even'])} with even weights; the difference is {span(one['guided_less_even'])}"
+        f"{percent(one['even'])} with even weights; the difference is {span(one['guided_less_even'])}{few(one['guided_less_even'])}"
     )
     if above(one["guided_less_even"], 0):
         return [sentence("may", f"Attention knows something of the task beyond this model: {said}.", "guided")]
@@ -238,7 +266,7 @@ def plausible_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
     one = found["plausibility"]
     if one is None:
         return []
-    said = f"average precision is {span(one['above_chance'])} above chance in {one['texts']} texts"
+    said = f"average precision is {span(one['above_chance'])} above chance in {one['texts']} texts{few(one['above_chance'])}"
     if above(one["above_chance"], 0):
         return [sentence("may", f"It agrees with the words that people marked: {said}.", "plausibility")]
     return [sentence("may_not", f"It is not shown to agree with the words that people marked: {said}.", "plausibility")]
@@ -248,7 +276,7 @@ def advise(name: str, own: Checks, found: Found) -> list[Sentence]:
     """What to try; whether it helps, another audit says."""
     model, texts, margin = found["model"], found["texts"], found["faithfulness"]["lead"]
     if name == "inconclusive":
-        more = f"Give more texts: over {texts} the interval is {span(versus(found, 'random'))}."
+        more = f"Give more texts: over {texts} the difference to chance is {span(versus(found, 'random'))}."
         return [sentence("change", more, "faithfulness")]
     if name == "faithful":
         nothing = f"Nothing needs to change by these {texts} texts; audit again for other texts, and for a new run."
@@ -308,6 +336,11 @@ def span(one: Found) -> str:
         return "unknown"
     told = f"{one['mean']:.3f}" + ("" if one["low"] is None else f" ({one['low']:.3f} to {one['high']:.3f})")
     return told.replace("-", "−")
+
+
+def few(one: Found) -> str:
+    """Why an interval is not believed, where that is so."""
+    return f" ({one['n']} of the texts have it, fewer than the {FEWEST} that it takes)" if is_few(one) else ""
 
 
 def percent(one: Found) -> str:
