@@ -17,7 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from regard.config import Model
 from regard.data.wordpieces import WordPieces
 from regard.encoders import BERT
-from regard.encoders.pretrained import FAMILY, Pretrained, read_pretrained
+from regard.encoders.pretrained import FAMILY, Pretrained, read_pretrained, remade
 from regard.errors import InputError
 from tiny_bert import PIECES, save_bert
 
@@ -220,11 +220,42 @@ def test_a_folder_that_is_no_model_is_refused(made: Maker, tmp_path: Path) -> No
     with pytest.raises(InputError, match="there is no such folder"):
         read_pretrained(str(tmp_path / "none"))
     folder = spoilt(made, tmp_path)
+    with pytest.raises(InputError, match="a file; the folder of a model, or its name on the hub, is accepted"):
+        read_pretrained(str(folder / "config.json"))
     (folder / "config.json").write_text("{", encoding="utf-8")
     with pytest.raises(InputError, match="cannot be loaded"):
         read_pretrained(str(folder))
     (folder / "config.json").write_text('{"model_type": "gpt2"}', encoding="utf-8")
     with pytest.raises(InputError, match="a model of the type 'gpt2'; accepted are bert, roberta"):
+        read_pretrained(str(folder))
+
+
+def change(path: Path, **values: Any) -> None:
+    path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), **values}), encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["attn_implementation", "_attn_implementation"])
+def test_a_configuration_cannot_name_code_to_be_fetched(made: Maker, tmp_path: Path, name: str) -> None:
+    folder = spoilt(made, tmp_path)
+    change(folder / "config.json", **{name: "somebody/kernels"})
+    given = read_pretrained(str(folder))
+    again: Any = remade({**given.make, name: "somebody/kernels"})
+    for model in (given.model, again):
+        assert model.config._attn_implementation == "sdpa"
+
+
+def test_a_configuration_that_asks_for_tuples_changes_nothing(made: Maker, tmp_path: Path) -> None:
+    plain, folder = read_pretrained(str(made())), spoilt(made, tmp_path)
+    change(folder / "config.json", return_dict=False)
+    embedded, mask, _ = batch_of(plain)
+    states = [encoder_of(given)(embedded, mask).states for given in (plain, read_pretrained(str(folder)))]
+    torch.testing.assert_close(*states, rtol=0, atol=0)
+
+
+def test_a_tokenizer_without_room_for_a_text_is_refused(made: Maker, tmp_path: Path) -> None:
+    folder = spoilt(made, tmp_path)
+    change(folder / "tokenizer_config.json", model_max_length=2)
+    with pytest.raises(InputError, match="model_max_length = 2 of its tokenizer leaves no room for a text"):
         read_pretrained(str(folder))
 
 
@@ -243,6 +274,9 @@ def test_weights_of_another_model_are_refused(made: Maker, tmp_path: Path) -> No
 
     folder = spoilt(made, tmp_path)
     weights = load_file(folder / "model.safetensors")
+    save_file({name: value / 0 for name, value in weights.items()}, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(InputError, match="its weights hold numbers that are not finite"):
+        read_pretrained(str(folder))
     weights.pop("encoder.layer.1.output.dense.weight")
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
     with pytest.raises(InputError, match=r"its weights lack 'encoder\.layer\.1\.output\.dense\.weight'"):

@@ -31,6 +31,7 @@ from regard.training.fit import Parts, Run, fit
 from regard.training.fit_stacked import fit_stacked
 from regard.training.graphs import GraphedStep, make_step
 from regard.training.optimizers import make_optimizer
+from regard.training.pieces import digest_of
 from regard.training.step import Step
 from tiny_bert import save_bert
 
@@ -283,9 +284,23 @@ def test_the_command_line_refuses_what_is_no_model(regard: Regard, table: Path, 
 
 def test_a_run_without_its_encoder_is_damaged(folder: Path, tmp_path: Path) -> None:
     save(trained_with(folder, epochs=1), tmp_path)
+    pieces = json.loads((tmp_path / "tokenizer.json").read_text(encoding="utf-8"))
+    for spoilt in ({"pieces": {}}, {"longest": "long"}):
+        (tmp_path / "tokenizer.json").write_text(json.dumps({**pieces, **spoilt}), encoding="utf-8")
+        with pytest.raises(InputError, match="damaged run"):
+            load(tmp_path)
+    (tmp_path / "tokenizer.json").write_text(json.dumps(pieces), encoding="utf-8")
+    load(tmp_path)
     (tmp_path / "encoder.json").unlink()
     with pytest.raises(InputError, match="damaged run"):
         load(tmp_path)
+
+
+def test_other_layers_are_another_run(folder: Path) -> None:
+    given = read_pretrained(str(folder))
+    before = digest_of(given)
+    next(given.model.parameters()).data[0] += 1
+    assert digest_of(given) != before
 
 
 def test_the_estimator(folder: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -340,7 +341,18 @@ def test_the_command_line_names_round_and_phase(regard: Regard, table: Path, tmp
         *(f"round {number}/3 · {phase} · epoch  1/1" for number in (1, 2, 3) for phase in ("learner", "compressor")),
     ]
     assert "compressed 0." in lines[-1]
+    found = json.loads((tmp_path / "run" / "metrics.json").read_text(encoding="utf-8"))
+    assert f"dev (epoch {found['best_epoch']} of 8, round {found['best_round']})" in said.out
+    assert (
+        f"on dev: {found['best_epoch']}, of round {found['best_round']} |" in (tmp_path / "run/README.md").read_text()
+    )
     assert regard("explain", tmp_path / "run", "a fine film").code == 0
+
+
+def test_where_it_diverged_is_told_with_round_and_phase() -> None:
+    config = training(rounds=1, compressor_lr=1e30)
+    with pytest.raises(InputError, match=r"in epoch \d+ \(round 1/1 · compressor\), step"):
+        train(make(), TASK, make_texts(200), None, config, Silent())
 
 
 def test_the_bar_names_round_and_phase() -> None:

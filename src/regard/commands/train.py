@@ -43,7 +43,10 @@ def show_scores(metrics: dict[str, Any]) -> None:
     from regard.report.tables import metrics_table
 
     console = Console()
+    chosen = f"epoch {metrics['best_epoch']} of {metrics['epochs']}"
+    if "best_round" in metrics:
+        chosen += f", round {metrics['best_round']}"
     for split in ("dev", "test"):
         if split in metrics:
-            console.print(f"[bold]{split}[/] (epoch {metrics['best_epoch']} of {metrics['epochs']})")
+            console.print(f"[bold]{split}[/] ({chosen})")
             console.print(metrics_table(metrics[split]))

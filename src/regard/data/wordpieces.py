@@ -173,7 +173,8 @@ class WordPieces:
     def from_dict(cls, row: Mapping[str, Any]) -> WordPieces:
         if row["format"] != FORMAT:
             raise ValueError(f"format {row['format']!r} instead of {FORMAT!r}")
-        found = cls(json.dumps(row["pieces"]), int(row["levels"]), row["max_words"], row["longest"])
+        longest = None if row["longest"] is None else int(row["longest"])
+        found = cls(json.dumps(row["pieces"]), int(row["levels"]), row["max_words"], longest)
         if found.lowercase != row["lowercase"]:
             raise ValueError("lowercase: the word pieces say otherwise")
         return found

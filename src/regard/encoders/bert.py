@@ -120,7 +120,8 @@ class BERT(Encoder):
         real = places < lengths + first + last  # (N, T)
         seen = real[:, None, None, :].expand(-1, 1, len(places), -1) if self.whole_mask else real.long()
         with products(rows):
-            states: Tensor = self.model(inputs_embeds=rows, attention_mask=seen).last_hidden_state  # (N, T, D)
+            output = self.model(inputs_embeds=rows, attention_mask=seen, return_dict=True)  # whatever its config says
+        states: Tensor = output.last_hidden_state  # (N, T, D)
         return states[:, first : first + length], states[:, 0]
 
 

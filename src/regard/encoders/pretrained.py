@@ -56,12 +56,13 @@ def read_pretrained(name: str) -> Pretrained:
     where = str(folder) if folder.is_dir() else name
     if folder.is_dir():
         check_folder(folder)
+    elif folder.exists():  # transformers would read a single file as weights, pickled ones too
+        raise InputError(f"pretrained = {name!r}: a file; the folder of a model, or its name on the hub, is accepted")
     elif not HUB_NAME.fullmatch(name):
         raise InputError(f"pretrained = {name!r}: there is no such folder, and no model on the hub has such a name")
     how = {"local_files_only": folder.is_dir(), "trust_remote_code": False}
     with quiet(library), told(name):
-        config = library.AutoConfig.from_pretrained(where, **how)
-        check_family(config, name)
+        config = checked(library.AutoConfig.from_pretrained(where, **how), name)
         tokenizer = library.AutoTokenizer.from_pretrained(where, **how)
         if not tokenizer.is_fast:
             raise InputError(
@@ -73,6 +74,8 @@ def read_pretrained(name: str) -> Pretrained:
     missing = sorted(key for key in found["missing_keys"] if not key.startswith("pooler."))
     if missing:
         raise InputError(f"pretrained = {name!r}: its weights lack {missing[0]!r}; the file of another model?")
+    if not all(bool(value.isfinite().all()) for value in model.state_dict().values()):
+        raise InputError(f"pretrained = {name!r}: its weights hold numbers that are not finite")
     table = bared(model)
     backend = tokenizer.backend_tokenizer
     if backend.get_vocab_size() > len(table):
@@ -81,6 +84,10 @@ def read_pretrained(name: str) -> Pretrained:
         )
     before, after = around(backend, name)
     longest = min(positions(model), int(tokenizer.model_max_length)) - len(before) - len(after)
+    if longest < 1:
+        raise InputError(
+            f"pretrained = {name!r}: model_max_length = {tokenizer.model_max_length} of its tokenizer leaves no room for a text"
+        )
     make = {key: value for key, value in json.loads(config.to_json_string()).items() if key != "_name_or_path"}
     return Pretrained(make, model, table, backend.to_str(), before, after, longest, library.__version__)
 
@@ -89,8 +96,7 @@ def remade(make: Mapping[str, Any]) -> nn.Module:
     """Layers of this make, whose weights are still to come."""
     library = load_library()
     with quiet(library), told("the run's own"):
-        config = library.AutoConfig.for_model(**make)
-        check_family(config, "the run's own")
+        config = checked(library.AutoConfig.for_model(**make), "the run's own")
         model: nn.Module = library.AutoModel.from_config(config, dtype=torch.float32, trust_remote_code=False)
     bared(model)
     return model
@@ -119,10 +125,13 @@ def check_folder(folder: Path) -> None:
         raise InputError(f"pretrained = {str(folder)!r}: there is no tokenizer: tokenizer.json is missing")
 
 
-def check_family(config: Any, name: str) -> None:
+def checked(config: Any, name: str) -> Any:
+    """Of the family, and with nothing in it that names code."""
     if config.model_type not in FAMILY:
         known = ", ".join(FAMILY)
         raise InputError(f"pretrained = {name!r}: a model of the type {config.model_type!r}; accepted are {known}")
+    config._attn_implementation = None  # the library's choice: "owner/kernel" would be fetched from the hub and run
+    return config
 
 
 def bared(model: Any) -> Tensor:

@@ -12,7 +12,9 @@ def card(trained: Trained) -> str:
     config, metrics = trained.config, trained.metrics
     model, training = config.model, config.training
     lines = [
-        f"# {model.encoder}-{model.pooling}" + (f", {model.levels} levels" if model.levels > 1 else ""),
+        f"# {model.encoder}-{model.pooling}"
+        + (f", {model.levels} levels" if model.levels > 1 else "")
+        + (", a hidden layer in its head" if model.head_hidden else ""),
         "",
         "A text classifier that shows its work, trained by regard."
         if isinstance(trained.task, Classes)
@@ -24,8 +26,7 @@ def card(trained: Trained) -> str:
         f"| learned from | {cell(config.data.train or 'texts given in Python')}, {metrics.get('texts', '?')} texts |",
         f"| looks at | {units(trained)} |",
         f"| vectors | {cell(config.data.vectors or model.pretrained or 'none: learned from scratch')} |",
-        f"| training | {training.optimizer}, seed {training.seed}, best of {metrics.get('epochs', '?')} epochs on dev: "
-        f"{metrics.get('best_epoch', '?')} |",
+        f"| training | {training.optimizer}, seed {training.seed}, {chosen(metrics)} |",
         f"| engine | {engine(metrics)} |",
         f"| environment | {cell(', '.join(f'{k} {v}' for k, v in metrics.get('environment', {}).items()))} |",
     ]
@@ -66,6 +67,13 @@ def units(trained: Trained) -> str:
     return ", ".join(
         [f"{len(tokenizer.vocabulary) - 2} words", *(f"{count} {what}" for count, what in others if count)]
     )
+
+
+def chosen(metrics: dict[str, Any]) -> str:
+    """Which epoch it is."""
+    epochs, best = metrics.get("epochs", "?"), metrics.get("best_epoch", "?")
+    told = f"best of {epochs} epochs on dev: {best}" if "dev" in metrics else f"the last of {epochs} epochs"
+    return told + (f", of round {metrics['best_round']}" if "best_round" in metrics else "")
 
 
 def engine(metrics: dict[str, Any]) -> str:

@@ -26,10 +26,10 @@ class Size(NamedTuple):
     outputs: int = 1  # of the head: 1 for two classes and for numbers
 
 
-def choose_engine(config: Config) -> str:
-    """sparse or torch; what speaks against sparse where it was asked for."""
+def against_sparse(config: Config) -> list[str]:
+    """Why the sparse engine cannot train this."""
     model, training = config.model, config.training
-    against = [
+    return [
         reason
         for reason, true in (
             ("it has no hidden layer in its head", model.head_hidden),
@@ -43,7 +43,12 @@ def choose_engine(config: Config) -> str:
         )
         if true
     ]
-    if training.engine == "torch" or (training.engine == "auto" and against):
+
+
+def choose_engine(config: Config) -> str:
+    """sparse or torch; what speaks against sparse where it was asked for."""
+    engine, against = config.training.engine, against_sparse(config)
+    if engine == "torch" or (engine == "auto" and against):
         return "torch"
     if against:
         raise InputError(f"engine = 'sparse': {against[0]}; engine = 'auto' or 'torch' is accepted")
@@ -56,9 +61,8 @@ def choose(config: Config, size: Size) -> Config:
     engine = choose_engine(config)
     for name in ("decay", "pairs", "beginnings"):
         if engine == "torch" and given[name]:
-            raise InputError(
-                f"{name} needs the sparse engine, which the other options rule out (engine, optimizer, device)"
-            )
+            reason = next(iter(against_sparse(config)), "engine = 'torch' was asked for")
+            raise InputError(f"{name} needs the sparse engine, which the other options rule out: {reason}")
     filled = by_size(config, size) if engine == "sparse" else plain(config, size)
     missing = {name: value for name, value in filled.items() if given[name] is None}
     return config.override({**missing, "engine": engine})

@@ -176,13 +176,14 @@ def run_epoch(
     batches = shuffled(texts.indexed, config.batch_size, config.seed, turn.chance)
     recorder.begin(turn.within, turn.phase.epochs, len(batches))
     running = Running(len(batches), device)
+    where = f"epoch {epoch}" + (f" ({turn.phase.title})" if turn.phase.title else "")
     for number, rows in enumerate(batches, 1):
         if kept is None:
             batch = collate([texts.indexed[row] for row in rows], len(model.levels), texts.labels[rows])
         else:
             batch = kept.batch(rows, texts.labels[rows])
         mean = running.add(take(batch), len(rows))
-        recorder.step(None if mean is None else checked_loss(float(mean), f"epoch {epoch}, step {running.step}"))
+        recorder.step(None if mean is None else checked_loss(float(mean), f"{where}, step {running.step}"))
         if dynamics is not None:
             dynamics.within(epoch, number, len(batches), model)
     return float(running.mean)
