@@ -26,7 +26,7 @@ Make = Callable[[Table, int], list[dict[str, Any]]]
 def test_means_intervals_the_paper_and_the_best(toy: Table, rows_of: Make) -> None:
     """films/plain: 50 and 51 %, mean 50.5, half 12.706 · 0.7071 / √2 = 6.35. films/affine has the highest, 52.5."""
     shown = rendered(toy, match(toy, rows_of(toy, 2)))["table.md"].splitlines()
-    assert "# A toy (Table 9 of the paper)" in shown
+    assert "# A toy (Table 9)" in shown
     plain = next(line for line in shown if line.startswith("| Plain | "))
     assert plain.startswith("| Plain | 50.50 ± 6.35 | 80.25 | 39.00 ± 12.71 | 79.50 | 53.50 ± 6.35 |")
     affine = next(line for line in shown if line.startswith("| Affine | "))

@@ -50,7 +50,7 @@ def test_auto_trains_as_the_number_it_chooses() -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"pooling": "max"}, r"pooling = 'max': it has no attention scores"),
+        ({"pooling": "max"}, r"pooling = 'max': its words have no attention score"),
         ({"levels": 2}, r"levels = 2: a model with one level"),
         ({"head_hidden": True}, r"head_hidden = True: words have no polarity score"),
         ({"task": "regression"}, r"task = 'regression': token types need classes"),

@@ -11,7 +11,7 @@ from regard.reproduce.sheet import Entry, Sheet
 
 def markdown(sheet: Sheet, figures: Mapping[str, str]) -> str:
     """`figures`: file -> title."""
-    where = f" ({plain(sheet.where)} of the paper)" if sheet.where else ""
+    where = f" ({plain(sheet.where)})" if sheet.where else ""
     lines = [f"# {plain(sheet.title)}{where}", "", plain(sheet.caption), ""]
     if sheet.note:
         lines += [plain(sheet.note), ""]
