@@ -25,7 +25,7 @@ def predict(texts: Sequence[str]) -> Doubles:
 
 
 def made(texts: int = 60) -> tuple[list[str], dict[str, list[Any]]]:
-    """The truth, its opposite, and chance."""
+    """The truth, its opposite, chance, and the truth in another form."""
     chance = np.random.default_rng(0)
     told: list[str] = []
     for number in range(texts):
@@ -38,13 +38,28 @@ def made(texts: int = 60) -> tuple[list[str], dict[str, list[Any]]]:
         "true": list(zip(spans, true, strict=True)),
         "turned": [(own, [-one for one in scores]) for own, scores in zip(spans, true, strict=True)],
         "drawn": [(own, chance.random(len(own))) for own in spans],
+        "blurred": [(own, np.add(scores, chance.random(len(own)))) for own, scores in zip(spans, true, strict=True)],
     }
 
 
 def test_the_truth_is_faithful_its_opposite_misleads_and_chance_tells_nothing() -> None:
     texts, scores = made()
     names = {focus: audit(predict, texts, scores, focus=focus)["verdict"]["name"] for focus in scores}
-    assert names == {"true": "faithful", "turned": "misleading", "drawn": "inconclusive"}
+    assert names == {"true": "faithful", "turned": "misleading", "drawn": "inconclusive", "blurred": "faithful"}
+
+
+def test_beside_what_is_no_better_than_chance_nothing_is_called_faithful() -> None:
+    texts, scores = made()
+    one = audit(predict, texts, {name: scores[name] for name in ("true", "turned", "drawn")})["verdict"]
+    assert (one["name"], one["checks"]["keeps_up"]) == ("partial", None)
+    assert any("held against nothing that is sure to beat chance" in sentence["text"] for sentence in one["may_not"])
+
+
+def test_one_text_many_times_tells_nothing() -> None:
+    texts, scores = made(1)
+    found = audit(predict, texts * 60, {name: own * 60 for name, own in scores.items()})
+    assert found["verdict"]["name"] == "inconclusive"
+    assert found["notes"] == ["59 of 60 texts are copies of others, which intervals take for texts of their own"]
 
 
 def test_alone_it_is_held_against_chance_only() -> None:
@@ -73,6 +88,10 @@ def test_scored_texts_labels_and_evidence_are_taken() -> None:
     marks = [[spans[int(np.argmax(own))]] for spans, own in scores["true"]]
     found = audit(predict, texts, {"true": given}, labels=[1 - n % 2 for n in range(60)], evidence=marks)
     assert found["left_out"] == []
+    own = [one._replace(label=1 - n % 2) for n, one in enumerate(given)]
+    assert {one["what"] for one in audit(predict, texts, {"true": own})["left_out"]} == {"plausibility"}
+    unknown = audit(predict, texts, {"true": given}, labels=[-1] * 60)
+    assert {one["what"] for one in unknown["left_out"]} >= {"post_hoc", "accuracy_fall"}
     assert found["plausibility"]["explainers"][0]["auprc"]["mean"] == 1.0
     # without the one word that decides all is even, and the first class is said: every second text is still right
     fall = next(one for one in found["faithfulness"]["curves"] if one["measure"] == "accuracy_fall")
@@ -102,9 +121,19 @@ def test_bad_input_gets_a_sentence() -> None:
         audit(predict, "abc", scores)
     with pytest.raises(InputError, match="focus = 'b': accepted are 'true'"):
         audit(predict, texts, scores, focus="b")
+    with pytest.raises(InputError, match="texts: number 1 is no text but NoneType"):
+        audit(predict, [None, *texts[1:]], scores)  # type: ignore[list-item]
+    with pytest.raises(InputError, match="attributions: a list is given; a dict"):
+        audit(predict, texts, scores["true"])  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="labels: 'up' is given; numbers of classes"):
+        audit(predict, texts, scores, labels=[0, 1, "up"])  # type: ignore[list-item]
+    with pytest.raises(InputError, match="seed = -1: a whole number from 0"):
+        audit(predict, texts, scores, seed=-1)
     with pytest.raises(InputError, match="labels: 1 entries for 3 texts"):
         audit(predict, texts, scores, labels=[0])
     with pytest.raises(InputError, match="label 7: the judge has 2 classes"):
         audit(predict, texts, scores, labels=[0, 1, 7])
+    with pytest.raises(InputError, match="judge: a probability of 3; numbers from 0 to 1 are accepted"):
+        audit(lambda asked: np.full((len(asked), 2), 3.0), texts, scores)
     with pytest.raises(InputError, match="judge: answers of shape"):
         audit(lambda asked: np.zeros(len(asked)), texts, scores)

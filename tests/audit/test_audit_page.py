@@ -42,13 +42,14 @@ def test_the_table_of_verdicts_is_the_rule() -> None:
 
 def test_numbers_are_those_of_the_code() -> None:
     for words in (
-        f"there are {FEWEST} texts or more",
+        f"there are {FEWEST} different texts or more",
         f"by less, than {MOVED:g}",
         f"less than {EVEN:g} from even ones",
         f"less {measuring.KEPT:.0%}".replace("%", " %"),
         f"median of {permutation.DRAWS} seeded permutations",
         f"within {adversarial_weights.EPSILON:g} in total variation",
         f"at most {adversarial_weights.SEARCHED} texts are searched",
+        f"texts of more than\n{adversarial_weights.LONGEST:,} words",
         f"on at most {lessons.TEXTS:,} of the run's\ntraining texts and for at most {lessons.EPOCHS} epochs",
         f"helps somebody else. {guided.EPOCHS} epochs",
         f"At most {trained_adversary.TEXTS:,} texts, {trained_adversary.EPOCHS} epochs",

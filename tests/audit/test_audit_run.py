@@ -82,7 +82,8 @@ def test_attention_on_a_word_that_says_nothing_misleads() -> None:
 def test_few_texts_are_inconclusive_whatever_they_show() -> None:
     found = audit_run(the_cause(), one_decides(8), PLAIN)
     assert found["verdict"]["name"] == "inconclusive"
-    assert "8 texts are fewer than the 30" in said(found)
+    assert "8 different texts are fewer than the 30" in said(found)
+    assert found["verdict"]["may"] == []
     assert "Give more texts" in said(found)
 
 
@@ -97,7 +98,7 @@ def test_texts_without_labels_leave_out_what_needs_them() -> None:
     found = audit_run(the_cause(), [replace(x, label=None, evidence=()) for x in one_decides(40)], PLAIN)
     left = {one["what"]: one["why"] for one in found["left_out"]}
     assert set(left) == {"accuracy_after", "accuracy_fall", "post_hoc", "plausibility", "separation", *TRAINING}
-    assert "no labels" in left["post_hoc"]
+    assert left["post_hoc"] == left["separation"] == "not every text has a label"
     assert {one["measure"] for one in found["faithfulness"]["curves"]} == {
         "comprehensiveness",
         "sufficiency",
@@ -215,6 +216,52 @@ def test_a_run_that_cannot_be_trained_again_says_why() -> None:
     found = audit_run(the_cause(), one_decides(40), AGAIN)
     left = {one["what"]: one["why"] for one in found["left_out"]}
     assert {left[name] for name in TRAINING} == {"the run does not say what it was trained on"}
+
+
+def test_no_model_learns_again_from_a_text_that_is_audited() -> None:
+    examples = one_decides(100)
+    found = audit_run(the_cause(), examples[:40], Wish(["gradient"], retrain=True), learned_from=examples)
+    assert found["diagnostics"]["even"]["learned_from"] == 60
+    left = {x["what"]: x["why"] for x in audit_run(the_cause(), examples, AGAIN, learned_from=examples)["left_out"]}
+    assert {left[name] for name in TRAINING} == {
+        "every text that the run learned from is audited, and none is left to learn from"
+    }
+
+
+def test_what_refuses_a_long_text_is_left_out_unless_it_was_asked_for() -> None:
+    examples = [*one_decides(3), Example("p1 " * 5001, "positive")]
+    found = audit_run(the_cause(), examples, Wish(without=DIAGNOSTICS))
+    assert "leave_one_out" not in [one["name"] for one in found["explainers"]]
+    (why,) = (one["why"] for one in found["left_out"] if one["what"] == "leave_one_out")
+    assert why.startswith("text 4: 5001 words")
+    with pytest.raises(InputError, match="leave_one_out, text 4: 5001 words"):
+        audit_run(the_cause(), examples, Wish(["leave_one_out"]))
+
+
+def test_a_very_long_text_has_no_farthest_weights_and_others_do() -> None:
+    """Of 50,000 words all pairs would take minutes, and a square of them all memory."""
+    examples = [*one_decides(2), Example("p1 o1 " * 25_000, "positive")]
+    found = audit_run(the_cause(), examples, Wish(["tfidf"]))["diagnostics"]
+    assert [value is None for value in found["adversary"]["by_text"]["divergence"]] == [False, False, True]
+    assert found["permutation"]["moved"]["n"] == 3
+
+
+def test_on_three_even_words_no_weights_are_far() -> None:
+    """Whatever the weights: all on one of three places lies 0.318 away, less than half of log 2."""
+    same = made_model({}, {"p1": (5.0,)})
+    found = audit_run(same, [Example(f"p1 {'p1 ' * (n % 2)}p1", "positive") for n in range(40)], Wish(["tfidf"]))
+    adversary = found["diagnostics"]["adversary"]
+    assert (adversary["far"]["mean"], adversary["far_of_possible"]["n"]) == (0.0, 0)
+    assert adversary["divergence"]["mean"] == pytest.approx((0.3183 + 0.2158) / 2, abs=1e-3)
+
+
+def test_an_audit_of_the_training_texts_says_so() -> None:
+    model = the_cause()
+    model.config = model.config.override({"train": "mine.csv"})
+    notes = [
+        audit_run(model, one_decides(3), Wish(["tfidf"], data=data))["notes"] for data in ("mine.csv", "other.csv")
+    ]
+    assert [any("learned from these texts" in note for note in own) for own in notes] == [True, False]
 
 
 def test_without_labels_models_are_judged_on_training_texts_held_back() -> None:

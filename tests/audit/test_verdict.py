@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from regard.audit.verdict import EVEN, FEWEST, MOVED, TABLE, TITLES, verdict
+from regard.report.audit_tables import CHECKS
 
 
 def span(low: float, high: float) -> dict[str, Any]:
@@ -24,16 +25,19 @@ def found(
     texts: int = 100,
     holm: float | None = 0.001,
     inside: bool = True,
+    levels: int = 1,
+    best_lead: tuple[float, float] = (0.2, 0.3),
     **others: Any,
 ) -> dict[str, Any]:
     """What audit.json has, as far as the verdict looks at it."""
-    model = {"encoder": "embedding", "pooling": "attention", "levels": 1, "attention": "dot", "scale": 3.0}
-    lead = {"best": "rival", "kept": 0.8, "own_lead": span(*chance), "best_lead": span(0.2, 0.3)}
+    model = {"encoder": "embedding", "pooling": "attention", "levels": levels, "attention": "dot", "scale": 3.0}
+    lead = {"best": "rival", "kept": 0.8, "own_lead": span(*chance), "best_lead": span(*best_lead)}
     diagnostics: dict[str, Any] = {**others}
     if moved is not None:
         diagnostics["permutation"] = {"moved": span(*moved), "uneven": span(*uneven)}
     return {
         "texts": texts,
+        "different": texts,
         "focus": "attention",
         "model": model if inside else None,
         "faithfulness": {
@@ -59,6 +63,9 @@ def found(
         ("partial", {"contrast": (-0.2, -0.1)}),
         ("partial", {"contrast": (-0.1, 0.1)}),
         ("partial", {"contrast": None}),
+        ("partial", {"best_lead": (-0.1, 0.1)}),
+        ("partial", {"moved": (0.001, 0.009), "levels": 2}),
+        ("partial", {"moved": (0.005, 0.02), "uneven": (0.01, 0.04), "levels": 2}),
         ("partial", {"moved": None}),
         ("partial", {"moved": (0.005, 0.02)}),
         ("irrelevant", {"moved": (0.001, 0.009)}),
@@ -82,6 +89,71 @@ def test_rows_of_the_table(name: str, given: dict[str, Any]) -> None:
 def test_every_row_is_reached_by_some_numbers() -> None:
     assert {name for name, _ in TABLE} == set(TITLES)
     assert TABLE[-1] == ("inconclusive", {}), "there is always a verdict"
+
+
+def test_every_check_is_told_on_the_page() -> None:
+    assert set(CHECKS) == set(verdict(found())["checks"])
+
+
+def test_copies_of_a_text_are_no_more_texts() -> None:
+    one = verdict({**found(), "different": FEWEST - 1})
+    assert one["name"] == "inconclusive"
+    assert "29 different texts are fewer than the 30" in texts_of(one, "may_not")
+    assert {sentence["evidence"] for sentence in one["may_not"]} == {"faithfulness"}, "and nothing else is said"
+    assert one["may"] == []
+
+
+def test_intervals_of_few_texts_say_nothing() -> None:
+    """Most texts may have one sentence, or no marks."""
+    few = {"n": FEWEST - 1}
+    right = {"even": span(0.7, 0.8), "attention": span(0.8, 0.9), "guided": span(0.8, 0.9)}
+    given = found(
+        adversary={
+            "far": span(0.8, 0.9) | few,
+            "far_of_possible": span(0.8, 0.9) | few,
+            "exact": True,
+            "epsilon": 0.01,
+            "divergence": span(0.5, 0.6),
+        },
+        even={**right, "difference": span(0.05, 0.1) | few},
+        guided={**right, "guided_less_even": span(0.05, 0.1) | few},
+    )
+    given["diagnostics"]["permutation"] = {"moved": span(0.1, 0.2) | few, "uneven": span(0.3, 0.4) | few}
+    given["plausibility"] = {"texts": FEWEST - 1, "above_chance": span(0.1, 0.2) | few}
+    one = verdict(given)
+    assert one["name"] == "partial"
+    assert {sentence["evidence"] for sentence in one["may"]} == {"faithfulness"}
+    assert texts_of(one, "may_not").count("29 of the texts have it, fewer than the 30 that it takes") == 4
+    given["diagnostics"]["permutation"]["moved"] = span(0.001, 0.002) | few
+    assert verdict(given)["name"] == "partial"
+
+
+def test_sentences_name_the_weights_that_they_are_about() -> None:
+    """Permuted are those of the highest level: still ones say nothing of the words' weights below."""
+    seeds = {"seeds": {"divergence": span(0.1, 0.2)}}
+    far = {
+        "adversary": {
+            "far": span(0.8, 0.9),
+            "far_of_possible": span(0.8, 0.9),
+            "exact": True,
+            "epsilon": 0.01,
+            "divergence": span(0.5, 0.6),
+        }
+    }
+    one = verdict(found(moved=(0.001, 0.009), levels=2, **far, **seeds))
+    assert "The sizes of the weights of sentences may not be read as what made the answer" in texts_of(one, "may_not")
+    assert "The weights of sentences may not be read as the only ones" in texts_of(one, "may_not")
+    assert "seeds" not in texts_of(one, "may") + texts_of(one, "may_not"), "those are weights of words"
+    even = verdict(found(uneven=(0.01, 0.02), **far, **seeds))
+    assert "seeds" not in texts_of(even, "may"), "even weights are alike with any seed"
+    above = found(moved=(0.001, 0.009), levels=2)
+    above["model"]["pooling"] = "max,attention"
+    assert verdict(above)["name"] == "irrelevant", "there are no other weights"
+
+
+def test_separation_alone_does_not_tell_which_words_decide() -> None:
+    assert "words that decide" not in verdict(found(chance=(-0.1, 0.1), separation=(0.2, 0.4)))["title"]
+    assert "words that decide" in verdict(found(chance=(-0.2, -0.1), separation=(0.2, 0.4)))["title"]
 
 
 def test_verdicts_never_say_more_than_the_intervals() -> None:
@@ -137,7 +209,13 @@ def test_further_diagnostics_speak_on_the_side_that_their_intervals_are_on() -> 
     right = {"even": span(0.7, 0.8), "attention": span(0.8, 0.9), "guided": span(0.8, 0.9)}
     good = verdict(
         found(
-            adversary={"far": span(0.1, 0.2), "exact": True, "epsilon": 0.01, "divergence": span(0.5, 0.6)},
+            adversary={
+                "far": span(0.1, 0.2),
+                "far_of_possible": span(0.1, 0.2),
+                "exact": True,
+                "epsilon": 0.01,
+                "divergence": span(0.5, 0.6),
+            },
             seeds={"divergence": span(0.1, 0.2)},
             even={**right, "difference": span(0.05, 0.1)},
             guided={**right, "guided_less_even": span(0.05, 0.1)},
@@ -145,7 +223,7 @@ def test_further_diagnostics_speak_on_the_side_that_their_intervals_are_on() -> 
         )
     )
     for words in (
-        "no weights far from these",
+        "none of these gives the same answer",
         "much nearer than adversaries",
         "has a use for attention",
         "beyond this model",
@@ -153,7 +231,13 @@ def test_further_diagnostics_speak_on_the_side_that_their_intervals_are_on() -> 
         assert words in texts_of(good, "may")
     bad = verdict(
         found(
-            adversary={"far": span(0.8, 0.9), "exact": False, "epsilon": 0.01, "divergence": span(0.5, 0.6)},
+            adversary={
+                "far": span(0.8, 0.9),
+                "far_of_possible": span(0.8, 0.9),
+                "exact": False,
+                "epsilon": 0.01,
+                "divergence": span(0.5, 0.6),
+            },
             seeds={"divergence": span(0.4, 0.5)},
             even={**right, "difference": span(-0.05, 0.1)},
             guided={**right, "guided_less_even": span(-0.05, 0.1)},
@@ -175,9 +259,23 @@ def test_a_search_that_finds_nothing_far_proves_nothing() -> None:
     other = verdict(found(trained_adversary=near))
     assert "elsewhere" not in texts_of(other, "may") + texts_of(other, "may_not")
     one = verdict(
-        found(adversary={"far": span(0.1, 0.2), "exact": False, "epsilon": 0.01, "divergence": span(0.1, 0.2)})
+        found(
+            adversary={
+                "far": span(0.1, 0.2),
+                "far_of_possible": span(0.1, 0.2),
+                "exact": False,
+                "epsilon": 0.01,
+                "divergence": span(0.1, 0.2),
+            }
+        )
     )
-    assert "far from these" not in texts_of(one, "may") + texts_of(one, "may_not")
+    assert "gives the same answer" not in texts_of(one, "may") + texts_of(one, "may_not")
+
+
+def test_texts_of_few_words_have_no_far_weights_to_be_missed() -> None:
+    short = {"far": span(0.1, 0.2), "far_of_possible": span(0.1, 0.2) | {"n": FEWEST - 1}, "divergence": span(0.1, 0.2)}
+    one = verdict(found(adversary={**short, "exact": True, "epsilon": 0.01}))
+    assert "gives the same answer" not in texts_of(one, "may") + texts_of(one, "may_not")
 
 
 def test_advice_names_what_there_is_to_turn() -> None:

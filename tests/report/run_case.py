@@ -55,6 +55,7 @@ def diagnostics() -> dict[str, Any]:
             "largest": 0.693147,
             "distance": INTERVAL,
             "far": INTERVAL,
+            "far_of_possible": INTERVAL,
             **apart,
         },
         "even": {**learned, "attention": INTERVAL, "even": INTERVAL, "difference": DIFFERENCE},

@@ -14,6 +14,7 @@ from run_case import ARABIC, CHINESE, HOSTILE, audit, report, shown
 from regard.report.audit_tables import audit_tables
 from regard.report.exported import Table, as_csv, latex
 from regard.report.run_figures import run_figures
+from regard.report.run_history import history_panels
 from regard.report.run_page import run_page
 from regard.report.run_tables import run_tables
 
@@ -146,3 +147,9 @@ def test_tables_as_latex_and_csv() -> None:
 def test_latex_is_escaped(given: str, written: str | None) -> None:
     found = latex(Table(given, ("name",), [(given,)]))
     assert (written or r"a b\textasciitilde{}\textasciicircum{}") + r" \\" in found
+
+
+def test_what_the_mean_gets_stands_beside_the_rmse() -> None:
+    history = [{"epoch": n, "loss": 1 / n, "dev": {"rmse": 1 / n, "rmse_of_mean": 2.0}} for n in (1, 2)]
+    shown = {panel.title: [curve.name for curve, _ in panel.curves] for panel in history_panels(history)}
+    assert shown == {"loss": ["training"], "RMSE": ["dev", "dev, the mean"]}

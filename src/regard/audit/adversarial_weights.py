@@ -33,23 +33,25 @@ EPSILON = 0.01
 STARTS, STEPS, RATE, PENALTY = 5, 200, 0.3, 10.0
 SEARCHED = 200  # texts at most where answers are not linear in the weights, which takes a pooling at every step
 HALVINGS = 30
+LONGEST = 5000  # places of a text, whose pairs take half a second
 ROWS = 512  # places whose pairs with all others are looked at together
 FAR = math.log(2) / 2  # half of the largest divergence there can be
 
 
 class Farthest(NamedTuple):
-    """By text; NaN where there is one place only, or where nothing was searched for."""
+    """By text; NaN where there is one place only, where pairs of places are too many, or where nothing was searched for."""
 
     divergence: Doubles  # JSD of the farthest weights found
     distance: Doubles  # TVD of the answers, at most ε
     exact: bool
     weights: list[Doubles]  # the weights themselves
+    reach: Doubles  # JSD of the farthest weights that there are, whatever the answer: of three even places it is 0.318
 
 
 def farthest(trained: Trained, readings: Sequence[Reading], seed: int = 0, epsilon: float = EPSILON) -> Farthest:
     import torch
 
-    divergence, distance = np.full(len(readings), np.nan), np.full(len(readings), np.nan)
+    divergence, distance, reach = (np.full(len(readings), np.nan) for _ in range(3))
     weights: list[Doubles] = [np.empty(0)] * len(readings)
     exact, chosen = False, np.arange(len(readings))
     if poolings(trained)[-1] != "attention" and len(readings) > SEARCHED:
@@ -63,11 +65,14 @@ def farthest(trained: Trained, readings: Sequence[Reading], seed: int = 0, epsil
             before, after = (chances(trained.task, logits) for logits in (given.logits, given.answer(found)))
             apart, moved = divergences(found, given.weights).cpu().numpy(), distances(after, before).cpu().numpy()
         lengths = given.mask.sum(1).cpu().numpy()
-        divergence[rows] = np.where(lengths > 1, apart, np.nan)
-        distance[rows] = np.where(lengths > 1, moved, np.nan)
+        known = (lengths > 1) & (lengths <= LONGEST if exact else True)
+        divergence[rows] = np.where(known, apart, np.nan)
+        distance[rows] = np.where(known, moved, np.nan)
+        smallest = given.weights.masked_fill(~given.mask, torch.inf).amin(1).cpu().numpy()
+        reach[rows] = np.where(known, standing(smallest), np.nan)
         for place, row in enumerate(rows):
             weights[row] = found[place, : lengths[place]].cpu().numpy()
-    return Farthest(divergence, distance, exact, weights)
+    return Farthest(divergence, distance, exact, weights, reach)
 
 
 def corners(given: Given, epsilon: float) -> Tensor:
@@ -79,14 +84,14 @@ def corners(given: Given, epsilon: float) -> Tensor:
     lengths = given.mask.sum(1).tolist()
     own, said = given.weights.cpu().numpy(), given.said[..., 0].cpu().numpy()
     for place, (length, logit) in enumerate(zip(lengths, given.logits[:, 0].tolist(), strict=True)):
-        if length:
+        if 0 < length <= LONGEST:
             weights, values = own[place, :length], said[place, :length]
-            edges = reach(logit, epsilon) - logit + float(weights @ values)
+            edges = allowed_logits(logit, epsilon) - logit + float(weights @ values)
             found[place, :length] = corner(weights, values, *edges.tolist())
     return torch.from_numpy(found).to(given.weights)
 
 
-def reach(logit: float, epsilon: float) -> Doubles:
+def allowed_logits(logit: float, epsilon: float) -> Doubles:
     """The smallest and the largest logit whose probability lies within ε."""
     p = 1 / (1 + math.exp(-logit)) if logit >= 0 else math.exp(logit) / (1 + math.exp(logit))
     low, high = p - epsilon * (1 - 1e-9), p + epsilon * (1 - 1e-9)
@@ -100,11 +105,11 @@ def corner(weights: Doubles, values: Doubles, low: float, high: float) -> Double
     """The farthest weights whose Σ weight × value lies in [low, high]: on one place, or on two and at an edge."""
     places = len(weights)
     best, chosen = 0.0, weights
-    # a place that α' leaves out adds α log 2 / 2
-    alone = math.log(2) / 2 * (1 - weights) + shared(weights, np.ones(places))
+    alone = standing(weights)
     alone[(values < low) | (values > high)] = -np.inf
     if alone.max() > best:
-        best, chosen = float(alone.max()), np.eye(places)[int(alone.argmax())]
+        best, chosen = float(alone.max()), np.zeros(places)
+        chosen[int(alone.argmax())] = 1.0
     for edge in (low, high):
         if not math.isfinite(edge):
             continue
@@ -124,6 +129,11 @@ def corner(weights: Doubles, values: Doubles, low: float, high: float) -> Double
                 best, chosen = float(apart.max()), np.zeros(places)
                 chosen[lower[one]], chosen[above[two]] = part[one, two], 1 - part[one, two]
     return chosen
+
+
+def standing(weights: Doubles) -> Doubles:
+    """JSD of α' on one place alone, for each: a place that α' leaves out adds α log 2 / 2."""
+    return np.asarray(math.log(2) / 2 * (1 - weights) + shared(weights, np.ones(len(weights))))
 
 
 def shared(p: Doubles, q: Doubles) -> Doubles:
@@ -206,5 +216,6 @@ def told_farthest(found: Farthest, seed: int, epsilon: float = EPSILON) -> dict[
         "divergence": told_mean(found.divergence, seed),
         "distance": told_mean(found.distance, seed),
         "far": told_mean(far, seed),
+        "far_of_possible": told_mean(np.where(found.reach > FAR, far, np.nan), seed),
         "by_text": {"divergence": shorts(found.divergence)},
     }

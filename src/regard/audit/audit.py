@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,7 @@ def measured(
     rivals: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """All but the verdict. `rivals` are those that may be the best one it is held against; all others unless said."""
-    check_given(texts, attributions, labels, evidence)
+    check_given(texts, attributions, labels, evidence, seed)
     known: Sequence[int | None] = [None] * len(texts) if labels is None else labels
     scored = {
         name: [made(name, place, *row) for place, row in enumerate(zip(texts, own, known, strict=True), 1)]
@@ -78,6 +79,7 @@ def measured(
         "run": None,
         "data": None,
         "texts": len(texts),
+        "different": len(set(texts)),
         "seed": seed,
         "classes": [str(number) for number in range(answers.shape[1])],
         "model": None,
@@ -89,8 +91,8 @@ def measured(
         "diagnostics": {},
         "separation": None,
         "details": details(scored, answers, seed),
-        "left_out": left_out(labels, plausible),
-        "notes": [],
+        "left_out": left_out(faithful, plausible),
+        "notes": copies(texts),
     }
 
 
@@ -99,16 +101,29 @@ def check_given(
     attributions: Mapping[str, Sequence[Given]],
     labels: Sequence[int] | None,
     evidence: Sequence[Sequence[Span]] | None,
+    seed: int,
 ) -> None:
     if isinstance(texts, str):
         raise InputError("texts: a single string is given; a list of texts is accepted")
     if not texts:
         raise InputError("texts: none was given; at least one is accepted")
+    for place, text in enumerate(texts, 1):
+        if not isinstance(text, str):
+            raise InputError(f"texts: number {place} is no text but {type(text).__name__}; strings are accepted")
+    if not isinstance(attributions, Mapping):
+        raise InputError(
+            f"attributions: a {type(attributions).__name__} is given; a dict of scores by name is accepted"
+        )
     if not attributions:
         raise InputError("attributions: none was given; at least one, by its name, is accepted")
     for name, given in {**attributions, "labels": labels, "evidence": evidence}.items():
         if given is not None and len(given) != len(texts):
             raise InputError(f"{name}: {len(given)} entries for {len(texts)} texts; one a text is accepted")
+    for label in () if labels is None else labels:
+        if not isinstance(label, Integral):
+            raise InputError(f"labels: {label!r} is given; numbers of classes, from 0, are accepted")
+    if not isinstance(seed, Integral) or seed < 0:
+        raise InputError(f"seed = {seed!r}: a whole number from 0 is accepted")
 
 
 def made(name: str, place: int, text: str, given: Given, label: int | None) -> Scored:
@@ -131,10 +146,16 @@ def made(name: str, place: int, text: str, given: Given, label: int | None) -> S
         ) from None
 
 
-def left_out(labels: Sequence[int] | None, plausible: dict[str, Any] | None) -> list[dict[str, str]]:
-    found = []
-    if labels is None:
-        found += [{"what": name, "why": "the texts have no labels"} for name in NEED_LABELS]
+def left_out(faithful: Mapping[str, Any], plausible: dict[str, Any] | None) -> list[dict[str, str]]:
+    there = {curve["measure"] for curve in faithful["curves"]}
+    found = [{"what": name, "why": "not every text has a label"} for name in NEED_LABELS if name not in there]
     if plausible is None:
         found.append({"what": "plausibility", "why": "no word lies in evidence, the spans that people marked"})
     return found
+
+
+def copies(texts: Sequence[str]) -> list[str]:
+    again = len(texts) - len(set(texts))
+    return [f"{again} of {len(texts)} texts are copies of others, which intervals take for texts of their own"] * (
+        again > 0
+    )

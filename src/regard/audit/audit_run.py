@@ -78,15 +78,12 @@ def audit_run(
     chosen = sample(examples, wish, recorder)
     texts = [example.text for example in chosen]
     labels = labels_of(task, chosen, wish.data)
-    given: dict[str, list[Attributed]] = {}
-    for name in names:
-        recorder.note(f"{name} of {len(texts)} texts")
-        given[name] = attribute(trained, texts, name)
+    given, refused = explained(trained, texts, names, wish, recorder)
     recorder.note("asking the model without the top words, and with them alone")
     found = measured(
         trained.answers,
         texts,
-        {name: given[name] for name in names},
+        given,
         None if labels is None else labels.tolist(),
         [example.evidence for example in chosen],
         FOCUS,
@@ -98,8 +95,11 @@ def audit_run(
         "data": wish.data,
         "classes": list(task.classes),
         "model": told_model(trained),
-        "explainers": [*(told_explainer(name, given[name]) for name in names), {"name": RANDOM, "control": True}],
+        "explainers": [*(told_explainer(name, own) for name, own in given.items()), {"name": RANDOM, "control": True}],
     }
+    found["left_out"] += refused
+    if wish.data and wish.data == trained.config.data.train:
+        found["notes"].append("the run learned from these texts, and is surer of them than of others")
     most = trained.config.data.max_words
     if most is not None and any(len(one.spans) == most for one in given[FOCUS]):
         found["notes"].append(
@@ -108,6 +108,22 @@ def audit_run(
     found["separation"] = separation_of(trained, task, texts, labels, found["left_out"])
     found["diagnostics"] = diagnose(trained, texts, labels, given, wish, recorder, found["left_out"], learned_from)
     return Found({**found, "verdict": verdict(found)})
+
+
+def explained(
+    trained: Trained, texts: Sequence[str], names: Sequence[str], wish: Wish, recorder: Recorder
+) -> tuple[dict[str, list[Attributed]], list[dict[str, str]]]:
+    """By name; and what refused these texts, unless it was asked for: leave-one-out does where one is very long."""
+    given, refused = dict[str, list[Attributed]](), []
+    for name in names:
+        recorder.note(f"{name} of {len(texts)} texts")
+        try:
+            given[name] = attribute(trained, texts, name)
+        except InputError as error:
+            if name == FOCUS or wish.explainers is not None:
+                raise
+            refused.append({"what": name, "why": str(error).removeprefix(f"{name}, ")})
+    return given, refused
 
 
 def check_run(trained: Trained) -> Classes:
@@ -182,7 +198,7 @@ def separation_of(
     """Sun & Lu: attention scores of words of a class against those of neutral words, by the texts audited."""
     try:
         if labels is None:
-            raise InputError("the texts have no labels")
+            raise InputError("not every text has a label")
         check_scores(trained.config.model)
         units = UnitTexts.of(trained.tokenizer, texts, labels.astype(np.float64))
         types = token_types(units, len(trained.tokenizer), task.classes)

@@ -40,10 +40,13 @@ class Given(NamedTuple):
 
 
 def poolings(trained: Trained) -> list[str]:
-    """By level, words first."""
-    model = trained.config.model
-    names = [name.strip() for name in model.pooling.split(",")]
-    return names * model.levels if len(names) == 1 else names
+    return by_level(trained.config.model.pooling, trained.config.model.levels)
+
+
+def by_level(pooling: str, levels: int) -> list[str]:
+    """Words first."""
+    names = [name.strip() for name in pooling.split(",")]
+    return names * levels if len(names) == 1 else names
 
 
 def given_weights(trained: Trained, readings: Sequence[Reading]) -> Iterator[Given]:

@@ -2,7 +2,8 @@
 
 **Choices**: at most TEXTS of the training texts, seeded; at most EPOCHS epochs; the run's own options otherwise. All models
 that are compared learn from the same texts, and none of them is the run itself. They are judged on the texts audited where
-these have labels, and else on a fifth of the training texts that none has learned from.
+these have labels, and else on a fifth of the training texts that none has learned from. None learns from a text that is
+audited: on what it has seen, any model is right.
 """
 
 from __future__ import annotations
@@ -66,6 +67,10 @@ def make_lesson(
             raise InputError("the run does not say what it was trained on")
         how: dict[str, Any] = {"text": data.text, "label": data.label, "skip_bad_rows": data.skip_bad_rows}
         examples = read(resolve(data.train, "train"), **how).examples
+    audited = set(texts)
+    examples = [example for example in examples if example.text not in audited]
+    if not examples:
+        raise InputError("every text that the run learned from is audited, and none is left to learn from")
     chance = np.random.default_rng((seed, 2))
     chosen = [examples[place] for place in np.sort(chance.permutation(len(examples))[:most_texts]).tolist()]
     classes = tuple(trained.task.as_dict()["classes"])

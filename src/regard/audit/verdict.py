@@ -1,8 +1,8 @@
 """The verdict: what attention may be read as for this model on these texts, by a table over intervals.
 
-It looks at nothing but what audit.json holds. A check is true only where a whole 95 % interval, of FEWEST texts or more, says
-so; a check that could not be made is None. The first row of TABLE whose checks all are as it wants gives the verdict, so that the order of rows is
-part of the rule. docs/audit.md has the same table in words.
+It looks at nothing but what audit.json holds. A check is true only where a whole 95 % interval, of FEWEST texts or more,
+says so; a check that could not be made is None. The first row of TABLE whose checks all are as it wants gives the verdict, so
+that the order of rows is part of the rule. docs/audit.md has the same table in words.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from regard.audit.given_weights import ATTENDING
+from regard.audit.given_weights import ATTENDING, by_level
 from regard.report.run_names import explainer_name
 
 Found = Mapping[str, Any]
@@ -41,18 +41,19 @@ TITLES = {
     "partial": "{focus} points at words that matter, with reservations",
     "irrelevant": "{focus} has little to do with the answers",
     "misleading": "{focus} points away from the words that decide",
-    "beside": "{focus} stands on neutral words rather than on words of a class",
     "inconclusive": "these texts do not tell",
 }
+NEUTRAL = "{focus} stands on neutral words rather than on words of a class"  # misleading, as far as separation shows it
 
 
 def verdict(found: Found) -> dict[str, Any]:
     own = checks(found)
     name = next(name for name, wants in TABLE if all(own[check] is wish for check, wish in wants.items()))
     focus = explainer_name(found["focus"])
-    sentences = [sentence for say in (*MAIN, *FURTHER, advise) for sentence in say(name, own, found)]
-    beside = name == "misleading" and not own["below_chance"]  # which says nothing of what decides
-    title = TITLES["beside" if beside else name].format(focus=focus)
+    asked = (*MAIN, *FURTHER, advise) if own["enough"] else (rank_sentences, advise)
+    sentences = [sentence for say in asked for sentence in say(name, own, found)]
+    neutral = name == "misleading" and not own["below_chance"]
+    title = (NEUTRAL if neutral else TITLES[name]).format(focus=focus)
     return {
         "name": name,
         "title": title[0].upper() + title[1:],
@@ -101,8 +102,7 @@ def is_few(one: Found) -> bool:
 
 def permutes_all(model: Found) -> bool:
     """Whether the weights that are permuted, of the highest level, are all that there are."""
-    names = model["pooling"].split(",") if "," in model["pooling"] else [model["pooling"]] * model["levels"]
-    return not any(name.strip() in ATTENDING for name in names[:-1])
+    return not any(name in ATTENDING for name in by_level(model["pooling"], model["levels"])[:-1])
 
 
 def weights_of(model: Found | None) -> str:
@@ -121,8 +121,9 @@ def rank_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
     focus, chance, margin = explainer_name(found["focus"]), versus(found, "random"), found["faithfulness"]["lead"]
     falls = f"without its top words the probability of the decision falls by {span(chance)} more than without words by chance"
     if name == "inconclusive":
-        few = "" if own["enough"] else f"{found['different']} different texts are fewer than the {FEWEST} that it takes; "
-        return [sentence("may_not", f"{focus} may not be read either way yet: {few}{falls}.", "faithfulness")]
+        texts = "1 different text is" if found["different"] == 1 else f"{found['different']} different texts are"
+        scarce = "" if own["enough"] else f"{texts} fewer than the {FEWEST} that it takes; "
+        return [sentence("may_not", f"{focus} may not be read either way yet: {scarce}{falls}.", "faithfulness")]
     if own["below_chance"]:
         less = f"{focus} may not be read as importance: {falls}, which is less than chance."
         return [sentence("may_not", less, "faithfulness")]
@@ -198,10 +199,11 @@ def adversary_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
         unseen = "" if one["exact"] else " (as far as a search found)"
         begun = f"{weights_of(found['model'])} may not be read as the only ones that explain the answer"
         return [sentence("may_not", f"{begun}: {share}{unseen}.", "adversary")]
-    if below(one["far"], 0.5) and one["exact"]:  # a search that finds none proves nothing
-        return [
-            sentence("may", f"For most texts no weights far from these give the same answer: {share}.", "adversary")
-        ]
+    # a search that finds none proves nothing, nor do texts of so few places that no weights at all are far
+    if below(one["far_of_possible"], 0.5) and one["exact"]:
+        begun = "For most texts that have far weights at all, none of these gives the same answer"
+        of_these = f"{percent(one['far_of_possible'])} of {one['far_of_possible']['n']} texts have one within"
+        return [sentence("may", f"{begun}: {of_these} {one['epsilon']:g}.", "adversary")]
     return []
 
 
@@ -209,7 +211,7 @@ def seed_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
     one, adversary = found["diagnostics"].get("seeds"), found["diagnostics"].get("adversary")
     if one is None or adversary is None or adversary["divergence"]["low"] is None:
         return []
-    if found["model"]["levels"] > 1:  # of words, and of sentences: not to be compared
+    if found["model"]["levels"] > 1 or own["even"]:  # of words, and of sentences; even weights are alike with any seed
         return []
     said = (
         f"attention of other seeds lies {span(one['divergence'])} from the first one's in Jensen–Shannon divergence, the "
@@ -240,7 +242,8 @@ def guided_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
         return []
     said = (
         f"a model without contexts is right on {percent(one['guided'])} of the texts with this attention and on "
-        f"{percent(one['even'])} with even weights; the difference is {span(one['guided_less_even'])}{few(one['guided_less_even'])}"
+        f"{percent(one['even'])} with even weights; the difference is {span(one['guided_less_even'])}"
+        f"{few(one['guided_less_even'])}"
     )
     if above(one["guided_less_even"], 0):
         return [sentence("may", f"Attention knows something of the task beyond this model: {said}.", "guided")]

@@ -12,6 +12,7 @@ from regard.faithfulness.scored import Doubles
 Judge = Callable[[Sequence[str]], Doubles]  # texts -> (texts, classes)
 
 BATCH = 8192  # texts that a judge is asked at a time
+ROUNDED = 1e-3  # beyond 0 and 1, of a judge that counts in half precision
 CHARACTERS = 2**25  # of erased texts held at a time
 
 
@@ -52,6 +53,9 @@ def checked(answers: object, texts: int) -> Doubles:
         )
     if not np.isfinite(found).all():
         raise InputError("judge: a probability is not finite; finite numbers are accepted")
+    strange = found[(found < -ROUNDED) | (found > 1 + ROUNDED)]
+    if len(strange):
+        raise InputError(f"judge: a probability of {strange[0]:g}; numbers from 0 to 1 are accepted")
     return found
 
 

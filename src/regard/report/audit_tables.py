@@ -21,6 +21,7 @@ CHECKS = {
     "below_chance": "without its top words answers fall less than without words by chance",
     "keeps_up": "it keeps enough of its best rival’s lead over chance",
     "falls_behind": "it falls behind its best rival",
+    "all_weights": "the weights that were permuted are all that the model has",
     "moves": "permuting the weights moves answers",
     "still": "permuting the weights leaves answers where they are",
     "even": "the weights hardly vary",
@@ -122,6 +123,11 @@ def adversary_table(given: Audit) -> Table:
         ("divergence from the model’s weights", spanned(given["divergence"])),
         ("distance of the answers", spanned(given["distance"])),
         ("share of texts where it is more than half of the most", spanned(given["far"])),
+        *(
+            [("the same, of texts where any weights are so far", spanned(given["far_of_possible"]))]
+            if "far_of_possible" in given
+            else []  # of an older file
+        ),
         ("the most that can be", written(given["largest"])),
         ("how they were found", "exactly" if given["exact"] else "by a search: a lower bound"),
     ]

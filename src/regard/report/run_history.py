@@ -14,6 +14,7 @@ from regard.report.plots import DASHES, Curve
 History = Sequence[Mapping[str, Any]]
 Point = tuple[float, float, float, float]  # epoch, value, and the ends of a band
 SPLITS = ("dev", "test")
+OF_MEAN = "rmse_of_mean"  # what saying the mean every time gets, which is the same in every epoch
 
 
 def history_panels(history: History) -> list[Along]:
@@ -24,7 +25,10 @@ def history_panels(history: History) -> list[Along]:
         for record in history:
             scores = record.get(split)
             for name, value in scores.items() if isinstance(scores, Mapping) else ():
-                shown.setdefault(measure_name(name), {}).setdefault(split, []).extend(point(record, value))
+                title, own = (
+                    (measure_name("rmse"), f"{split}, the mean") if name == OF_MEAN else (measure_name(name), split)
+                )
+                shown.setdefault(title, {}).setdefault(own, []).extend(point(record, value))
     return [panel for title, curves in shown.items() if (panel := make_panel(title, title, curves))]
 
 
