@@ -30,7 +30,14 @@ def found(
     **others: Any,
 ) -> dict[str, Any]:
     """What audit.json has, as far as the verdict looks at it."""
-    model = {"encoder": "embedding", "pooling": "attention", "levels": levels, "attention": "dot", "scale": 3.0}
+    model = {
+        "encoder": "embedding",
+        "pooling": "attention",
+        "levels": levels,
+        "attention": "dot",
+        "scale": 3.0,
+        "head_hidden": False,
+    }
     lead = {"best": "rival", "kept": 0.8, "own_lead": span(*chance), "best_lead": span(*best_lead)}
     diagnostics: dict[str, Any] = {**others}
     if moved is not None:
@@ -284,4 +291,7 @@ def test_advice_names_what_there_is_to_turn() -> None:
     assert "--vtw" in turned
     assert "--pooling apln or bottleneck, now attention" in turned
     assert "--vtw" not in texts_of(verdict(found(moved=(0.0, 0.001))), "change")
+    deeper = found(chance=(-0.2, -0.1))
+    deeper["model"]["head_hidden"] = True  # there is no W that it would hold apart
+    assert "--vtw" not in texts_of(verdict(deeper), "change")
     assert "Show rival beside it" in texts_of(verdict(found(contrast=(-0.2, -0.1))), "change")

@@ -33,7 +33,9 @@ def check_scores(model: Model) -> None:
     if model.levels > 1:
         raise InputError(f"levels = {model.levels}: a model with one level of attention is accepted")
     if model.pooling != "attention":
-        raise InputError(f"pooling = {model.pooling!r}: its words have no attention score or no polarity; 'attention' is accepted")
+        raise InputError(
+            f"pooling = {model.pooling!r}: its words have no attention score or no polarity; 'attention' is accepted"
+        )
     if model.head_hidden:
         raise InputError("head_hidden = True: words have no polarity score; a head without a hidden layer is accepted")
 

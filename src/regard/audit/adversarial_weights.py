@@ -54,7 +54,8 @@ def farthest(trained: Trained, readings: Sequence[Reading], seed: int = 0, epsil
     divergence, distance, reach = (np.full(len(readings), np.nan) for _ in range(3))
     weights: list[Doubles] = [np.empty(0)] * len(readings)
     exact, chosen = False, np.arange(len(readings))
-    if poolings(trained)[-1] != "attention" and len(readings) > SEARCHED:
+    is_linear = poolings(trained)[-1] == "attention" and not trained.config.model.head_hidden
+    if not is_linear and len(readings) > SEARCHED:
         chosen = np.sort(np.random.default_rng((seed, 3)).choice(len(readings), SEARCHED, replace=False))
     for given in given_weights(trained, [readings[row] for row in chosen.tolist()]):
         rows = chosen[given.rows]

@@ -183,6 +183,7 @@ def told_model(trained: Trained) -> dict[str, Any]:
         "levels": model.levels,
         "attention": model.attention,
         "scale": model.scale,
+        "head_hidden": model.head_hidden,
     }
 
 

@@ -300,7 +300,8 @@ def advise_model(name: str, model: Found, found: Found) -> list[Sentence]:
         said.append(
             f"Try a smaller λ (--scale, now {model['scale']:g}), with which scores part the words more{behind}."
         )
-    if name == "misleading" and model["attention"] == "dot" and model["pooling"].endswith("attention"):
+    has_v = model["attention"] == "dot" and model["pooling"].endswith("attention")
+    if name == "misleading" and has_v and not model["head_hidden"]:  # and W
         said.append(
             "Try a penalty on VᵀW (--vtw), which holds attention and the last layer apart; the fall beyond chance is "
             f"{span(versus(found, 'random'))} now."

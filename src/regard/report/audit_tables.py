@@ -192,8 +192,10 @@ def plausibility_table(given: Audit) -> Table:
 def model_table(found: Audit) -> Table:
     """What was audited, and what each explanation costs."""
     model = found["model"] or {}
-    names = {"encoder": "encoder", "pooling": "pooling", "levels": "levels", "attention": "attention", "scale": "λ"}
+    names = {key: key for key in ("encoder", "pooling", "levels", "attention")} | {"scale": "λ"}
     rows = [(name, one_line(model[key])) for key, name in names.items() if key in model]
+    if model.get("head_hidden"):
+        rows.append(("head", "with a hidden layer"))
     rows += [
         (
             f"passes over a text for {explainer_name(one['name'])}",
