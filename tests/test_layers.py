@@ -17,6 +17,7 @@ LAYERS = {
     "recording": 1,
     "config": 1,
     "values": 1,
+    "wilson": 1,
     "masking": 1,
     "kernels": 2,
     "data": 3,

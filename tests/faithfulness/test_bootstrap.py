@@ -28,6 +28,13 @@ def test_intervals_cover_about_as_often_as_they_say() -> None:
     assert 0.9 <= np.mean([each.low <= 0.3 <= each.high for each in found]) <= 0.985
 
 
+def test_shares_have_an_interval_even_where_all_texts_agree() -> None:
+    assert interval(np.ones(100)) == pytest.approx((100, 1.0, 100 / (100 + 1.96**2), 1.0), abs=1e-4)
+    assert interval(np.array([0.0, 0.0, 1.0, math.nan])).n == 3
+    same = difference(np.ones(100), np.ones(100))
+    assert (same.low, same.high) == (0.0, 0.0), "a difference is no share"
+
+
 def test_the_same_seed_gives_the_same_interval_and_columns_are_drawn_alike() -> None:
     values = np.random.default_rng(2).random((50, 2))
     assert intervals(values, seed=4) == intervals(values, seed=4)

@@ -7,7 +7,7 @@ import pytest
 from sklearn import metrics as reference
 
 from regard.models.tasks import Binary, Multiclass, Regression
-from regard.training.metrics import goodness, measure, wilson
+from regard.training.metrics import goodness, measure
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -56,15 +56,6 @@ def test_numbers_against_scikit_learn(seed: int) -> None:
 
 def test_one_number_has_no_spread() -> None:
     assert measure(Regression(0, 1), np.array([[1.0]]), np.array([3.0]))["r2"] == 0
-
-
-@pytest.mark.parametrize(
-    ("share", "size", "expected"),
-    [(0.5, 10, (0.2366, 0.7634)), (1.0, 10, (0.7225, 1.0)), (0.0, 10, (0.0, 0.2775)), (0.9, 1000, (0.8799, 0.9171))],
-)
-def test_wilsons_interval(share: float, size: int, expected: tuple[float, float]) -> None:
-    """(p + z²/2n ± z √(p(1 − p)/n + z²/4n²)) / (1 + z²/n) with z = 1.96."""
-    assert wilson(share, size) == pytest.approx(expected, abs=1e-4)
 
 
 def test_what_early_stopping_calls_better() -> None:

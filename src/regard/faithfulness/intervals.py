@@ -1,9 +1,10 @@
 """Means over texts with their intervals, and paired comparisons: what may be said of other texts of the same kind.
 
-Intervals are percentiles of means over texts drawn again with replacement (Efron). Two attributions of the same texts
-are compared by the differences within each text: an interval in the same way, and p from a sign-flip permutation test,
-two-sided, all 2ⁿ signs where they are few. Holm (1979) corrects for several tests. The same seed draws the same texts, so
-that whatever has as many texts is drawn alike. A text with a NaN has no value and is left out.
+Intervals are percentiles of means over texts drawn again with replacement (Efron). Where every text says 0 or 1 they are
+Wilson's: of a hundred texts that all say yes no draw differs, which is not to know that every text does. Two attributions of
+the same texts are compared by the differences within each text: an interval of drawn texts, and p from a sign-flip
+permutation test, two-sided, all 2ⁿ signs where they are few. Holm (1979) corrects for several tests. The same seed draws the
+same texts, so that whatever has as many texts is drawn alike. A text with a NaN has no value and is left out.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 
 from regard.errors import InputError
 from regard.faithfulness.scored import Doubles
+from regard.wilson import wilson
 
 CONFIDENCE = 0.95
 RESAMPLES = 1000
@@ -44,6 +46,16 @@ def interval(values: Doubles, draws: int = RESAMPLES, seed: int = 0) -> Interval
 
 def intervals(values: Doubles, draws: int = RESAMPLES, seed: int = 0) -> list[Interval]:
     """Of several values a text, (texts, values), each by itself; without draws there are means only."""
+    found = spreads(values, draws, seed)
+    shares = ((values == 0) | (values == 1) | np.isnan(values)).all(0)
+    return [
+        Interval(one.n, one.mean, *wilson(one.mean, one.n)) if is_share and not np.isnan(one.low) else one
+        for one, is_share in zip(found, shares.tolist(), strict=True)
+    ]
+
+
+def spreads(values: Doubles, draws: int, seed: int) -> list[Interval]:
+    """Whatever the values are."""
     known = values[~np.isnan(values).any(axis=1)]
     n = len(known)
     nothing = np.full(values.shape[1], np.nan)
@@ -66,7 +78,7 @@ def differences(one: Doubles, other: Doubles, draws: int = RESAMPLES, seed: int 
         raise InputError(f"values of shapes {one.shape} and {other.shape} to be paired; one shape is accepted")
     apart = one - other
     p = permuted(apart[~np.isnan(apart).any(axis=1)], seed=seed)
-    found = intervals(apart, draws, seed)
+    found = spreads(apart, draws, seed)
     return [Difference(*each, float(chance)) for each, chance in zip(found, p, strict=True)]
 
 

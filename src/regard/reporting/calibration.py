@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.training.metrics import CONFIDENCE, wilson
+from regard.wilson import CONFIDENCE, wilson
 
 BINS = 10
 LEAST = 20  # texts below which there is nothing to see
@@ -35,8 +35,8 @@ def of_classes(answers: Floats, labels: Floats) -> dict[str, Any] | None:
                 "n": int(own.sum()),
                 "said": float(sure[own].mean()),
                 "found": share,
-                "low": min(low, share),  # by rounding, Wilson's end at 0 or 1 may lie inside
-                "high": max(high, share),
+                "low": low,
+                "high": high,
             }
         )
     error = sum(one["n"] * abs(one["said"] - one["found"]) for one in bins) / len(labels)

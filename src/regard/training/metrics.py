@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from regard.models.tasks import Classes, Task
-
-CONFIDENCE = 1.959964  # of the normal distribution, for intervals of 95 %
+from regard.wilson import wilson
 
 
 def measure(task: Task, answers: NDArray[np.float64], labels: NDArray[np.float64]) -> dict[str, Any]:
@@ -34,7 +32,7 @@ def of_classes(classes: tuple[str, ...], answers: NDArray[np.float64], labels: N
     return {
         "n": size,
         "accuracy": accuracy,
-        "accuracy_interval": wilson(accuracy, size),
+        "accuracy_interval": list(wilson(accuracy, size)),
         "macro_f": float(f[there].mean()),
         "log_loss": float(-np.log(likelihood).mean()),
         "per_class": {
@@ -59,14 +57,6 @@ def of_numbers(said: NDArray[np.float64], true: NDArray[np.float64], mean: float
         "r2": 1 - float((error**2).sum()) / spread if spread > 0 else 0.0,
         "rmse_of_mean": float(np.sqrt(((true - mean) ** 2).mean())),  # of saying the training mean every time
     }
-
-
-def wilson(share: float, size: int) -> list[float]:
-    """The 95 % interval of a share (Wilson's, which keeps within 0 and 1)."""
-    z2 = CONFIDENCE**2
-    middle = (share + z2 / (2 * size)) / (1 + z2 / size)
-    half = CONFIDENCE * math.sqrt(share * (1 - share) / size + z2 / (4 * size**2)) / (1 + z2 / size)
-    return [max(0.0, middle - half), min(1.0, middle + half)]
 
 
 def numbers(metrics: dict[str, Any]) -> dict[str, float]:
