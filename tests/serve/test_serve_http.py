@@ -315,6 +315,7 @@ def test_bad_arguments_get_a_sentence(
     monkeypatch.chdir(tmp_path)
     said = regard("serve", *(word.format(run=flat_run) for word in arguments))
     assert (said.code, said.complaint) == (2, sentence.format(run=flat_run))
+    assert said.out == "", "nothing was opened"
 
 
 def test_runs_of_the_same_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:

@@ -68,7 +68,8 @@ def check_own(folder: Path) -> None:
         raise InputError(f"{folder} is not a run of regard (it holds {others[0]!r}), so it is left alone")
 
 
-def load(folder: str | Path, device: str = "cpu") -> Trained:
+def check_finished(folder: str | Path) -> None:
+    """Refuse what is no finished run, before anything of it is read."""
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no such folder; a run is a folder that `regard train` wrote")
@@ -78,6 +79,11 @@ def load(folder: str | Path, device: str = "cpu") -> Trained:
         raise InputError(f"{folder}: its training has not finished; `regard train` goes on with --resume")
     if missing:
         raise InputError(f"{folder}: not a finished run of regard: {', '.join(missing)} missing")
+
+
+def load(folder: str | Path, device: str = "cpu") -> Trained:
+    check_finished(folder)
+    folder = Path(folder)
     try:
         config = Config().override(read_config(folder / "config.toml"))
         tokenizer = tokenizer_from_dict(read_json(folder / "tokenizer.json"))

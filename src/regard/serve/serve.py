@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from regard.errors import InputError
+from regard.models.folder import check_finished
 from regard.models.trained import Trained
 from regard.serve.served import Served, run_names
 from regard.serve.server import Server
@@ -22,6 +23,8 @@ def serve(folders: Sequence[str], load: Callable[[str], Trained], port: int, sho
     if len(folders) > MOST_RUNS:
         raise InputError(f"{len(folders)} runs are given; one, or two side by side, is accepted")
     names = run_names(folders)
+    for folder in folders:
+        check_finished(folder)
     told = " and ".join(names)
     served: list[Served] = []
     with Server(port) as server, answering(server) as thread:
