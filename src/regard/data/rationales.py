@@ -52,6 +52,7 @@ def marked_spans(row: Row, name: str, wanted: Rationales, text: str) -> tuple[Sp
 
 
 def token_spans(text: str) -> list[Span]:
+    """Of the characters that the text's tokens are made of."""
     found, at = [], 0
     for token in text.split(" "):
         found.append((at, at + len(token)))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from regard.data.rationales import token_spans
 from regard.errors import InputError
 from regard.records import Example, Span
 
@@ -62,12 +63,8 @@ def marks_of(path: Path, examples: Sequence[Example], form: str) -> list[list[Sp
 
 def characters(text: str, spans: Sequence[Span]) -> list[Span]:
     """Spans of tokens as spans of characters."""
-    starts, ends, at = [], [], 0
-    for token in text.split(" "):
-        starts.append(at)
-        ends.append(at + len(token))
-        at += len(token) + 1
-    return [(starts[start], ends[end - 1]) for start, end in spans if start < end <= len(ends)]
+    tokens = token_spans(text)
+    return [(tokens[start][0], tokens[end - 1][1]) for start, end in spans if start < end <= len(tokens)]
 
 
 def lines(path: Path) -> Iterator[Fields]:
