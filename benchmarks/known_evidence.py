@@ -33,13 +33,18 @@ from regard.training.fit import Parts, fit
 RESULTS = Path(__file__).parent / "results" / "known_evidence.json"
 PLAIN = {**{name: SETTINGS[name] for name in ("hidden", "query", "embedding", "lr", "dropout")}, "device": "cpu"}
 ENCODERS = {"embedding": "word vectors", "bilstm": "BiLSTM"}
-POOLINGS = {"attention": "attention", "apln": "APLN", "bottleneck": "bottleneck"}
+POOLINGS: dict[str, dict[str, Any]] = {
+    "attention": {"pooling": "attention"},
+    "attention, deeper head": {"pooling": "attention", "head_hidden": True},  # the head of the bottleneck's learner
+    "APLN": {"pooling": "apln"},
+    "bottleneck": {"pooling": "bottleneck"},
+}
 MODELS: dict[str, dict[str, Any]] = {
     "default model": {},
     **{
-        f"{read}, {pooled}": {**PLAIN, "encoder": encoder, "pooling": pooling, "engine": "torch"}
+        f"{read}, {pooled}": {**PLAIN, "encoder": encoder, "engine": "torch", **pooling}
         for encoder, read in ENCODERS.items()
-        for pooling, pooled in POOLINGS.items()
+        for pooled, pooling in POOLINGS.items()
     },
 }
 MEASURES = {"accuracy": "accuracy", "auprc": "AUPRC", "f": "F", "weight": "weight on them"}
