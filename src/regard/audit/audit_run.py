@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,7 +99,8 @@ def audit_run(
         "explainers": [*(told_explainer(name, own) for name, own in given.items()), {"name": RANDOM, "control": True}],
     }
     found["left_out"] += refused
-    if wish.data and wish.data == trained.config.data.train:
+    # the name of a corpus means its test part here, and its training part there
+    if wish.data and wish.data == trained.config.data.train and Path(wish.data).exists():
         found["notes"].append("the run learned from these texts, and is surer of them than of others")
     most = trained.config.data.max_words
     if most is not None and any(len(one.spans) == most for one in given[FOCUS]):

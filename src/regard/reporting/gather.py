@@ -101,7 +101,8 @@ def judged(trained: Trained, answers: Floats, labels: Floats, where: str) -> dic
 def caution(trained: Trained, where: str) -> str:
     """What makes measures on these texts better than on others."""
     data = trained.config.data
-    if where == data.train:
+    # the name of a corpus means its test part here, and its training part there
+    if where == data.train and Path(where).exists():
         return "The run learned from these texts: on others it will do worse."
     return CHOSEN if where == data.dev and where != data.test else ""
 
