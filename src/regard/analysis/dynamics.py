@@ -34,8 +34,8 @@ from regard.models.tasks import Classes
 if TYPE_CHECKING:
     from regard.models.classifier import Classifier
 
-PARTS = 50  # of an epoch, after each of which record = "step" looks
-FED = 0.1  # tokens fed alone, within an epoch, as a share of the words that it trains on: learning costs three times as much
+PARTS = 30  # of an epoch, after each of which record = "step" looks
+FED = 0.06  # tokens fed alone, within an epoch, as a share of the words that it trains on: learning costs three times as much
 # tokens that stand for their type, at most (None: all; 0: those that are followed one by one): of a flat model, or of one
 # that must be asked about each token
 MOST: dict[tuple[bool, str], int | None] = {
