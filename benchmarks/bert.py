@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import torch
 import transformers
+from keeping import keep
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
@@ -71,13 +72,7 @@ def main() -> None:
         found["steps"][name] = measured(arguments.model, given, texts, labels, device, bf16)
         print(f"{name}: {json.dumps(found['steps'][name])}", flush=True)
         if arguments.save:  # what has been measured stays, whatever becomes of the rest
-            keep(device.type, found)
-
-
-def keep(device: str, found: dict[str, Any]) -> None:
-    RESULTS.parent.mkdir(exist_ok=True)
-    kept = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-    RESULTS.write_text(json.dumps({**kept, device: found}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+            keep(RESULTS, device.type, found)
 
 
 def make_texts(given: Pretrained, count: int) -> tuple[list[Indexed], NDArray[np.float64]]:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from keeping import keep
 
 from regard.config import Config
 from regard.data.datasets import resolve
@@ -155,9 +156,7 @@ def main() -> None:
     }[arguments.what]()
     print(json.dumps(figures, indent=1))
     if arguments.save:
-        kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-        kept[arguments.what] = {**figures, "machine": machine()}
-        RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
+        keep(RESULTS, arguments.what, {**figures, "machine": machine()})
 
 
 def machine() -> dict[str, str]:

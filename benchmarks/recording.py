@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from keeping import keep
 
 from regard.analysis.dynamics import Dynamics
 from regard.config import Config
@@ -140,9 +141,7 @@ def main() -> None:
         figures = measure(case, arguments.repeats, clock)
         print(json.dumps({case: figures}, indent=1), flush=True)
         if arguments.save:
-            kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-            kept[case] = figures
-            RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
+            keep(RESULTS, case, figures)
 
 
 if __name__ == "__main__":

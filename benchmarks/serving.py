@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from engine import machine
+from keeping import keep
 
 from regard.config import Config
 from regard.data.reviews import splits
@@ -63,9 +64,7 @@ def main() -> None:
             figures = run_start(Path(place), arguments.repeats)
     print(json.dumps(figures, indent=1))
     if arguments.save:
-        kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-        kept[arguments.what] = {**figures, "machine": machine()}
-        RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
+        keep(RESULTS, arguments.what, {**figures, "machine": machine()})
 
 
 def trained(place: Path, options: dict[str, dict[str, Any]]) -> list[Path]:
