@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from regard.data.tokenizer import Indexed, Outline, Units
 from regard.data.wordpieces import WordPieces
 from regard.errors import InputError
-from regard.models.trained import BATCH, Trained, outputs, to_device
+from regard.models.trained import BATCH, Trained, logits, to_device
 
 if TYPE_CHECKING:
     from regard.values import Batch
@@ -99,13 +99,6 @@ def logits_of(trained: Trained, texts: Iterable[Indexed]) -> Doubles:
         held.append(text)
         size += len(text.ids) + 1
         if size > HELD:
-            found.append(answered(trained, held))
+            found.append(logits(trained.model, trained.task, held))
             held, size = [], 0
-    return np.concatenate([*found, answered(trained, held)])
-
-
-def answered(trained: Trained, texts: Sequence[Indexed]) -> Doubles:
-    found = np.empty((len(texts), trained.task.out_dim))
-    for rows, _, output in outputs(trained.model, texts):
-        found[rows] = output.logits.double().cpu().numpy()
-    return found
+    return np.concatenate([*found, logits(trained.model, trained.task, held)])

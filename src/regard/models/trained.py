@@ -122,10 +122,14 @@ class Trained:
 
 
 def answers(model: Classifier, task: Task, texts: Sequence[Indexed]) -> NDArray[np.float64]:
-    columns = task.answers(np.zeros((0, task.out_dim))).shape[1]
-    found = np.empty((len(texts), columns))
+    return task.answers(logits(model, task, texts))
+
+
+def logits(model: Classifier, task: Task, texts: Sequence[Indexed]) -> NDArray[np.float64]:
+    """(texts, outputs), in the order of the texts"""
+    found = np.empty((len(texts), task.out_dim))
     for rows, _, output in outputs(model, texts):
-        found[rows] = task.answers(output.logits.double().cpu())
+        found[rows] = output.logits.double().cpu().numpy()
     return found
 
 
