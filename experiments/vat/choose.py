@@ -19,6 +19,7 @@ FOLDER = Path(__file__).parent
 ROUNDS = 5
 BETAS = {"vat-001": 0.01, "vat-01": 0.1, "vat-1": 1.0, "vat-10": 10.0}
 DROPOUTS = {"d-02": 0.2, "d-05": 0.5}
+COMPRESSORS = {"c3": 3e-4, "c10": 1e-3}  # the compressor's own rate, tried as vat-01-c3 and so on; else it is lr
 RATES = {"r-2": 2e-5, "r-5": 5e-5, "r-8": 8e-5}
 LIKE = {"sst_trees": "sst2"}  # the same sentences
 
@@ -98,8 +99,9 @@ def chosen(tries: Tries) -> dict[str, dict[str, dict[str, Any]]]:
     return found | {copy: found[source] for copy, source in LIKE.items() if source in found}
 
 
-def bert_chosen(tries: Tries) -> dict[str, float]:
-    """One rate and one β for all: the best mean over corpora, the rate for attention, then β at this rate."""
+def bert_chosen(tries: Tries) -> dict[str, float | None]:
+    """One rate, β and compressor's rate for all: the best mean over corpora, the rate for attention, then β at this rate, then
+    the compressor's rate at both (None: `lr`)."""
 
     def means(methods: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[tuple[str, str], float]:
         """Over the corpora on which all of them that were tried at all were tried."""
@@ -113,7 +115,11 @@ def bert_chosen(tries: Tries) -> dict[str, float]:
     if rate is None:
         return {}
     beta = best(means(BETAS, {rate[1]: None}))
-    return {"lr": RATES[rate[1]], **({} if beta is None else {"beta": BETAS[beta[0]]})}
+    if beta is None:
+        return {"lr": RATES[rate[1]]}
+    own = {beta[0]: None, **{f"{beta[0]}-{name}": value for name, value in COMPRESSORS.items()}}
+    compressor = own[best(means(own, {rate[1]: None}))[0]]
+    return {"lr": RATES[rate[1]], "beta": BETAS[beta[0]], "compressor_lr": compressor}
 
 
 def with_tuned(text: str, found: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
@@ -139,13 +145,17 @@ def with_tuned(text: str, found: Mapping[str, Mapping[str, Mapping[str, Any]]]) 
     return (before + "".join(parts) + bare[where:]).rstrip("\n") + "\n"
 
 
-def with_bert(text: str, found: Mapping[str, float]) -> str:
+def with_bert(text: str, found: Mapping[str, float | None]) -> str:
     """In every method that reads word pieces."""
+    compressor = found.get("compressor_lr")
 
     def changed(block: re.Match[str]) -> str:
-        own = block.group(0)
-        for name, value in found.items():
-            own = re.sub(rf"^{name} = .*$", f"{name} = {value}", own, flags=re.MULTILINE)
+        own = re.sub(r"^compressor_lr = .*\n", "", block.group(0), flags=re.MULTILINE)
+        for name in ("lr", "beta"):
+            if name in found:
+                own = re.sub(rf"^{name} = .*$", f"{name} = {found[name]}", own, flags=re.MULTILINE)
+        if compressor is not None:
+            own = re.sub(r"^(beta = .*)$", rf"\1\ncompressor_lr = {compressor}", own, flags=re.MULTILINE)
         return own
 
     return re.sub(r'^\[methods\.[\w-]+\]\n(?:.+\n)*?encoder = "bert"\n(?:.+\n)*', changed, text, flags=re.MULTILINE)
