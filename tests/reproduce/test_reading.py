@@ -8,6 +8,7 @@ import pytest
 from toys import TOML
 
 from regard.errors import InputError
+from regard.reproduce.plan import make_jobs
 from regard.reproduce.reading import read_table
 from regard.reproduce.tables import Table
 
@@ -38,6 +39,19 @@ def test_options_of_a_method_go_before_a_corpus_and_a_setting_before_all(tmp_pat
     assert cells["films/shallow/b"]["lr"] == 0.5
     assert cells["films/plain/a"]["clip"] == 1.0
     assert "clip" not in cells["meals/plain/a"]
+
+
+def test_a_method_may_ask_for_seeds_of_its_own(toy: Table, tmp_path: Path) -> None:
+    path = tmp_path / "t.toml"
+    path.write_text(TOML.replace("[methods.shallow]\n", "[methods.shallow]\nseeds = 1\n"), encoding="utf-8")
+    table = read_table(path, "x/t")
+    assert {cell.name: cell.seeds for cell in table.cells()} == {
+        cell.name: 1 if cell.method == "shallow" else 2 for cell in toy.cells()
+    }
+    assert {cell.fingerprint for cell in table.cells()} == {cell.fingerprint for cell in toy.cells()}
+    jobs = make_jobs(list(table.cells()), None, (), together=False)
+    assert {job.seeds for job in jobs if job.cell.method == "shallow"} == {(0,)}
+    assert {job.seeds for job in jobs if job.cell.method == "plain"} == {(0,), (1,)}
 
 
 def test_a_fingerprint_follows_options_and_what_is_read_and_nothing_else(toy: Table, tmp_path: Path) -> None:
@@ -139,6 +153,7 @@ BAD = {
     ),
     "no measures": ('measures = ["accuracy", "macro_f"]', "measures = []", "measures is missing or empty"),
     "no seeds": ("seeds = 2", "seeds = 0", "seeds = 0: from 1"),
+    "no seeds of a method": ("embedding = 2", "seeds = 0", "[methods.shallow] seeds = 0: from 1"),
     "everything skipped": ('skip = ["affine"]', "", None),
     "a name with a slash": ("[methods.affine]", '[methods."af/fine"]', "[methods]: 'af/fine' is no name"),
     "a name with a star": ("[corpora.meals]", '[corpora."me*"]', "[corpora]: 'me*' is no name"),

@@ -141,7 +141,7 @@ def is_whole(claim: Claim, book: Book) -> bool:
         return True
     named, rows = names_of(claim), book.rows(claim.table)
     return all(
-        len(rows.get(cell.key, ())) >= cell.corpus.seeds
+        len(rows.get(cell.key, ())) >= cell.seeds
         for cell in book.table(claim.table).cells()
         if all(not names or name in names for names, name in zip(named, cell.key, strict=True))
     )

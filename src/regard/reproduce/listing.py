@@ -33,7 +33,7 @@ def list_tables() -> Iterator[Listed]:
 
 def listed(table: Table) -> Listed:
     cells = list(table.cells())
-    runs = sum(cell.corpus.seeds for cell in cells)
+    runs = sum(cell.seeds for cell in cells)
     names = ", ".join(dict.fromkeys(corpus_of(need) for need in needed(cells)))
     lost = ", ".join(missing(cells))
     facts = [("size", f"{len(cells)} cells, {runs} runs"), ("needs", names), ("missing", lost)]
@@ -50,7 +50,7 @@ def told_of(table: Table) -> str:
     rows = list(results.rows.values())
     failed = sum("error" in row for row in rows)
     left = sum(
-        1 for cell in table.cells() for seed in range(cell.corpus.seeds) if (*cell.key, seed) not in results.rows
+        1 for cell in table.cells() for seed in range(cell.seeds) if (*cell.key, seed) not in results.rows
     )
     kinds = sorted({devices(row).partition(",")[0] for row in rows if "error" not in row})
     cost = hours(sum(row.get("seconds", 0.0) for row in rows))

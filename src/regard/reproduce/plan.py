@@ -54,7 +54,7 @@ def matches(cell: Cell, text: str) -> bool:
 def make_jobs(cells: Sequence[Cell], seeds: int | None, done: Collection[Key], together: bool) -> list[Job]:
     """Seed by seed, so that an early stop leaves whole tables of fewer seeds; `together`: all seeds of a cell at once."""
     jobs = []
-    count = {cell.key: cell.corpus.seeds if seeds is None else seeds for cell in cells}
+    count = {cell.key: cell.seeds if seeds is None else seeds for cell in cells}
     if together:
         for cell in cells:
             left = tuple(seed for seed in range(count[cell.key]) if (*cell.key, seed) not in done)

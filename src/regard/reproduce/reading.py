@@ -11,7 +11,6 @@ from regard.config import Config
 from regard.errors import InputError
 from regard.reproduce.kinds import KINDS
 from regard.reproduce.outcomes import Outcomes
-from regard.reproduce.sections import SEEDS
 from regard.reproduce.tables import Setting, Table
 
 SCALARS = {"title": str, "where": str, "kind": str, "seeds": int, "note": str, "parts": Literal["test", "dev"]}
@@ -40,9 +39,7 @@ class Reader(Outcomes):
         kind = told.get("kind", "train")
         self.one_of(kind, KINDS, "kind")
         self.kind = KINDS[kind]
-        seeds = told.get("seeds", 1)
-        if not 1 <= seeds <= SEEDS:
-            raise self.wrong(f"seeds = {seeds}: from 1 to {SEEDS} is accepted")
+        seeds = self.seeds(told.get("seeds", 1), "seeds")
         parts = {key: self.sections(content, key) for key in NAMED}
         parts |= {key: self.mapping(content.get(key, {}), f"[{key}]") for key in TABLES if key not in NAMED}
         for key in ("methods", "corpora"):

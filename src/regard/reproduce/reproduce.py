@@ -135,7 +135,7 @@ def tell_failed(watch: Onlook, rows: Sequence[object]) -> None:
 
 
 def seeds_of(cell: Cell, wish: Wish) -> int:
-    return cell.corpus.seeds if wish.seeds is None else wish.seeds
+    return cell.seeds if wish.seeds is None else wish.seeds
 
 
 def check_wish(wish: Wish) -> None:

@@ -34,7 +34,14 @@ class Sections(Checks):
     def method(self, name: str, part: Any) -> Method:
         where = f"[methods.{name}]"
         part = self.mapping(part, where)
-        return Method(name, self.title(part, name, where), self.options(part, where, ["title"]))
+        seeds = self.seeds(part["seeds"], f"{where} seeds") if "seeds" in part else None
+        return Method(name, self.title(part, name, where), self.options(part, where, ["title", "seeds"]), seeds)
+
+    def seeds(self, given: Any, where: str) -> int:
+        count: int = self.value(given, int, where)
+        if not 1 <= count <= SEEDS:
+            raise self.wrong(f"{where} = {count}: from 1 to {SEEDS} is accepted")
+        return count
 
     def setting(self, name: str, part: Any) -> Setting:
         where = f"[settings.{name}]"
@@ -82,15 +89,12 @@ class Sections(Checks):
             raise self.wrong(f"{where} hold_out_by needs hold_out, the part of the texts to hold out")
         title = self.title(part, name, where)
         told.pop("title", None)
-        count = self.value(part.get("seeds", seeds), int, f"{where} seeds")
-        if not 1 <= count <= SEEDS:
-            raise self.wrong(f"{where} seeds = {count}: from 1 to {SEEDS} is accepted")
         return Corpus(
             name,
             title,
             given,
             self.measures(part["measures"], f"{where} measures") if "measures" in part else measures,
-            count,
+            self.seeds(part.get("seeds", seeds), f"{where} seeds"),
             **told,
             labels=self.labels(part.get("labels", []), f"{where} labels"),
             keys=keys,

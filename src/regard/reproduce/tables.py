@@ -26,6 +26,7 @@ class Method:
     name: str
     title: str
     options: Options
+    seeds: int | None = None  # None: as many as its corpora say
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,7 @@ class Cell:
     corpus: Corpus
     setting: str
     options: dict[str, Any]
+    seeds: int = 1  # as many as are asked for
 
     @property
     def key(self) -> Place:
@@ -156,9 +158,9 @@ class Table:
             for method in self.methods.values():
                 for setting in self.settings.values():
                     if not {method.name, setting.name, f"{method.name}/{setting.name}"} & set(corpus.skip):
-                        yield Cell(
-                            self.kind, method.name, corpus, setting.name, self.options_of(corpus, method, setting)
-                        )
+                        options = self.options_of(corpus, method, setting)
+                        seeds = corpus.seeds if method.seeds is None else method.seeds
+                        yield Cell(self.kind, method.name, corpus, setting.name, options, seeds)
 
     def options_of(self, corpus: Corpus, method: Method, setting: Setting) -> dict[str, Any]:
         tuned = self.tuned.get(corpus.name, {}).get(method.name, {})
