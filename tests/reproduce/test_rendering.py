@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from toys import TOML
 
 from regard.reproduce.filling import make_sheet
 from regard.reproduce.kinds import KINDS
+from regard.reproduce.measures import Measure, shown
 from regard.reproduce.reading import read_table
 from regard.reproduce.rendering import rendered
 from regard.reproduce.results import match
@@ -195,3 +197,86 @@ def test_brackets_and_entities_stay_words(toy: Table, rows_of: Make) -> None:
     files = rendered(table, match(table, rows_of(table, 2)))
     assert r"| \[x\](y) \&lt; & \* | 50.50" in files["table.md"]
     assert not re.search(r"\\\\\s*[\[*]", files["table.tex"]), "a bracket after a row's end would be its argument"
+
+
+def titles(files: dict[str, str]) -> list[str]:
+    """What the rows of the table are called, which are the same in every format."""
+    body = files["table.md"].split("|---", 1)[1].split("\n\n")[0].splitlines()[1:]
+    found = [line.split(" | ")[0].removeprefix("| ") for line in body]
+    page = files["table.html"].split("<tbody>")[1].split("</tbody>")[0]
+    assert [html.unescape(name) for name in re.findall(r'<th scope="row">(.*?)</th>', page)] == found
+    tex = files["table.tex"].split(r"\midrule")[1].split(r"\bottomrule")[0].strip().splitlines()
+    assert [line.split(" & ")[0].replace(r"\&", "&").replace(r"$\cdot$", "·") for line in tex] == found
+    return found
+
+
+def test_a_method_run_for_other_measures_has_no_row(toy: Table, rows_of: Make) -> None:
+    rows = [{**row, "values": {"n": 20}} if row["method"] == "affine" else row for row in rows_of(toy, 2)]
+    assert titles(rendered(toy, match(toy, rows))) == ["Plain", "Shallow & quick"]
+    others = [row for row in rows if row["method"] != "affine"]
+    assert titles(rendered(toy, match(toy, others), match(toy, rows))) == ["Plain", "Shallow & quick"]
+
+
+def test_a_method_that_is_still_to_be_run_keeps_its_row(toy: Table, rows_of: Make) -> None:
+    rows = [row for row in rows_of(toy, 2) if row["method"] != "affine"]
+    files = rendered(toy, match(toy, rows))
+    assert titles(files) == ["Plain", "Shallow & quick", "Affine"]
+    assert "| Affine |  |  |  |  |  |  |" in files["table.md"]
+
+
+def test_what_failed_and_what_the_paper_prints_keep_their_rows(toy: Table, rows_of: Make) -> None:
+    rows = [{**row, "values": {"n": 20}} if row["method"] == "plain" else row for row in rows_of(toy, 2)]
+    rows = [{**row, "error": "it broke"} if row["method"] == "affine" else row for row in rows]
+    files = rendered(toy, match(toy, rows))
+    assert titles(files) == ["Plain", "Shallow & quick", "Affine"]
+    assert "| Plain |  | 80.25 |  | 79.50 |  |  |" in files["table.md"]
+    assert "| Affine | (2 of 2 failed) |" in files["table.md"]
+
+
+def test_a_count_of_seeds_stands_beside_the_first_number_of_a_corpus(toy: Table, rows_of: Make) -> None:
+    rows = [row for row in rows_of(toy, 3) if row["method"] != "plain" or row["seed"] < 2]
+    for row in rows:
+        if row["method"] == "plain":
+            del row["values"]["accuracy"]
+    files = rendered(toy, match(toy, rows))
+    assert (
+        "| Plain |  | 80.25 | 39.00 ± 12.71 (2 seeds) | 79.50 |  | **42.00 ± 12.71** (2 seeds) |" in files["table.md"]
+    )
+    assert files["table.tex"].count(r"{\scriptsize(2 seeds)}") == files["table.html"].count(">2 seeds<") == 2
+    for row in rows:
+        if row["method"] == "plain" and row["corpus"] == "films":
+            row["values"] = {}
+    shown = rendered(toy, match(toy, rows))["table.md"]
+    assert "| Plain |  | 80.25 |  | 79.50 |  | **42.00 ± 12.71** (2 seeds) |" in shown
+
+
+def test_a_count_of_seeds_does_not_hide_numbers_that_are_missing(toy: Table, rows_of: Make) -> None:
+    rows = [row for row in rows_of(toy, 3) if row["method"] != "plain" or row["seed"] < 2]
+    first = next(row for row in rows if row["method"] == "plain")
+    first["values"]["macro_f"] = None
+    shown = rendered(toy, match(toy, rows))["table.md"]
+    assert "| Plain | 50.50 ± 6.35 (2 seeds) | 80.25 | 38.00 (1 of 2 without a number) |" in shown
+
+
+def test_pairs_of_method_and_setting_that_nobody_ran_have_no_row(tmp_path: Path, rows_of: Make) -> None:
+    path = tmp_path / "table.toml"
+    printed = TOML.replace("plain = [80.25, 79.5]\nshallow = [70.0, 69.0]", '"plain/l2" = [80.25]')
+    path.write_text(printed + "".join(f"[settings.l{k}]\nlr = 0.{k}\n" for k in (1, 2)), encoding="utf-8")
+    table = read_table(path, "toy/table")
+    every = ["Plain · l1", "Plain · l2", "Shallow & quick · l1", "Shallow & quick · l2", "Affine · l1", "Affine · l2"]
+    assert titles(rendered(table, match(table, []))) == every
+    rows = rows_of(table, 1)
+    assert titles(rendered(table, match(table, rows))) == every
+    few = [row for row in rows if (row["method"], row["corpus"], row["setting"]) == ("shallow", "meals", "l1")]
+    assert titles(rendered(table, match(table, few))) == [
+        "Plain · l2",
+        "Shallow & quick · l1",
+    ]  # the paper has the first
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [(-0.0004, "0.000"), (-0.0, "0.000"), (-0.0006, "−0.001"), (0.0004, "0.000"), (-12.5, "−12.500")],
+)
+def test_what_rounds_to_zero_has_no_minus(value: float, written: str) -> None:
+    assert shown(value, Measure("R²")) == written

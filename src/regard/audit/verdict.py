@@ -338,7 +338,7 @@ def sentence(kind: str, text: str, evidence: str) -> Sentence:
 def span(one: Found) -> str:
     if one["mean"] is None:
         return "unknown"
-    told = f"{one['mean']:.3f}" + ("" if one["low"] is None else f" ({one['low']:.3f} to {one['high']:.3f})")
+    told = f"{one['mean']:z.3f}" + ("" if one["low"] is None else f" ({one['low']:z.3f} to {one['high']:z.3f})")
     return told.replace("-", "−")
 
 

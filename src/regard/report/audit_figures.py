@@ -80,7 +80,7 @@ def correlation_figure(given: Audit) -> Figure | None:
         mean = one["tau"]["mean"]
         if mean is None:
             continue
-        places = ((mean, f"mean {mean:.2f}".replace("-", "−")),)
+        places = ((mean, f"mean {mean:z.2f}".replace("-", "−")),)
         counts = one["histogram"]
         shown.append(Histogram(f"with {explainer_name(name)}", -1.0, 1.0, tuple(counts), places))
         step = 2 / len(counts)

@@ -221,8 +221,8 @@ def lesson(what: str, given: Audit) -> str:
 def spanned(one: Audit) -> str:
     if one["mean"] is None:
         return "–"
-    ends = "" if one["low"] is None else f" ({one['low']:.3f} to {one['high']:.3f})"
-    return f"{one['mean']:.3f}{ends}".replace("-", "−")
+    ends = "" if one["low"] is None else f" ({one['low']:z.3f} to {one['high']:z.3f})"
+    return f"{one['mean']:z.3f}{ends}".replace("-", "−")
 
 
 def chance(p: float | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
 
 from regard.reproduce.comparisons import compare_all
 from regard.reproduce.measures import Measure, shown, value_of
@@ -21,21 +22,28 @@ def make_sheet(table: Table, results: Results, published: Results | None) -> She
     columns = make_columns(table, rows, before)
     most = max((len(good(found)) for found in rows.values()), default=0)
     best = {(column.corpus, column.measure): best_places(table, column, rows) for column in columns}
-    cells = {cell.key for cell in table.cells()}
-    lines = []
+    cells, ran = {cell.key for cell in table.cells()}, {*rows, *before}
+    lines, kept = [], []
     for method in table.methods.values():
         for setting in table.settings.values():
-            if not any((method.name, corpus, setting.name) in cells for corpus in table.corpora):
+            places = [(method.name, corpus, setting.name) for corpus in table.corpora]
+            if cells.isdisjoint(places):
                 continue
-            entries, told = [], ("", "")
+            entries, told = [], set()
             for column in columns:
                 place = (method.name, column.corpus, setting.name)
                 is_best = place in best[column.corpus, column.measure]
                 entry = make_entry(table, column, place, rows, before, most, is_best)
-                same = told == (column.corpus, entry.note)  # once a cell is enough
-                told = (column.corpus, entry.note)
+                same = (column.corpus, entry.note) in told  # once a cell is enough
+                told.add((column.corpus, entry.note))
                 entries.append(replace(entry, note="") if same else entry)
             lines.append(Line(table.title_of((method.name, "", setting.name)), tuple(entries)))
+            # an empty row says that a method is still to be run. One that was run and has none of the measures would stay
+            # empty, and a search over settings need not try every pair
+            to_run = ran.isdisjoint(places) and len(table.settings) == 1
+            kept.append(to_run or any(entry != Entry("") for entry in entries))
+    if not ran or not any(kept):
+        kept = [True] * len(lines)
     return Sheet(
         table.name,
         table.title,
@@ -43,7 +51,7 @@ def make_sheet(table: Table, results: Results, published: Results | None) -> She
         make_caption(table, most, bool(rows), columns, any(best.values())),
         table.note,
         columns,
-        tuple(lines),
+        tuple(compress(lines, kept)),
         compare_all(table, rows),
         sources(table, list(results.rows.values())),
         remarks(results, published),
@@ -125,12 +133,9 @@ def make_entry(
     printed = table.printed_value(place, column.measure)
     own = rows.get(place, ())
     found = mean_of(own, column.measure)
-    # a corpus may be asked for fewer seeds than others; but where one cell of it has more, this one has fewer
-    beside = [len(good(several)) for other, several in rows.items() if other[1] == column.corpus]
-    asked = max([min(most, table.corpora[column.corpus].seeds), *beside])
     return Entry(
         written(found, measure) if found is not None else "",
-        told_of(own, asked, column.measure),
+        told_of(own, most, column.measure),
         shown(printed, measure) if printed is not None else "",
         written(there, measure) if (there := mean_of(before.get(place, ()), column.measure)) else "",
         best,
@@ -143,13 +148,13 @@ def written(found: Interval, measure: Measure) -> str:
 
 
 def told_of(rows: Sequence[Row], most: int, measure: str) -> str:
-    """What a reader must know of a cell: that some of its runs failed or gave no number, or that there are fewer."""
+    """What a reader must know of a cell: that some of its runs failed or gave no number, or that its mean is of fewer."""
     failed = len(rows) - len(good(rows))
     endless = sum(measure in row["values"] and value_of(row, measure) is None for row in good(rows))
     if failed or endless:
         told = ((failed, "failed"), (endless, "without a number"))
         return ", ".join(f"{count} of {len(rows)} {what}" for count, what in told if count)
-    if rows and len(rows) < most:
+    if len(rows) < most and mean_of(rows, measure) is not None:
         return f"{len(rows)} seed{'s' if len(rows) > 1 else ''}"
     return ""
 

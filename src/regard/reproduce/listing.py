@@ -49,9 +49,7 @@ def told_of(table: Table) -> str:
     results = read_results(table, path)
     rows = list(results.rows.values())
     failed = sum("error" in row for row in rows)
-    left = sum(
-        1 for cell in table.cells() for seed in range(cell.seeds) if (*cell.key, seed) not in results.rows
-    )
+    left = sum(1 for cell in table.cells() for seed in range(cell.seeds) if (*cell.key, seed) not in results.rows)
     kinds = sorted({devices(row).partition(",")[0] for row in rows if "error" not in row})
     cost = hours(sum(row.get("seconds", 0.0) for row in rows))
     on = f" on {'; '.join(kinds)}" if kinds else ""

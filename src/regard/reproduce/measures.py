@@ -48,7 +48,7 @@ def is_number(value: Any) -> bool:
 
 
 def shown(value: float | None, measure: Measure) -> str:
-    """A number as the table writes it; a minus that is one."""
+    """A number as the table writes it; a minus that is one, and none before what rounds to zero."""
     if value is None or not math.isfinite(value):
         return "–"
-    return f"{value * measure.factor:.{measure.digits}f}".replace("-", "−")
+    return f"{value * measure.factor:z.{measure.digits}f}".replace("-", "−")
