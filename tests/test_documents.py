@@ -102,7 +102,15 @@ def test_the_first_example_of_the_readme_runs_as_shown(tmp_path: Path) -> None:
     assert (tmp_path / "runs" / "stars" / "weights.safetensors").is_file()
 
 
-@pytest.mark.parametrize(("page", "results"), [("norms", "apln/norm_*.md"), ("bottleneck", "vat/table*.md")])
+@pytest.mark.parametrize(
+    ("page", "results"),
+    [
+        ("norms", "apln/norm_*.md"),
+        ("bottleneck", "vat/table*.md"),
+        ("bert", "*/*.md"),
+        ("attention_debate", "attention_debate/*.md"),
+    ],
+)
 def test_numbers_with_intervals_stand_in_the_results(page: str, results: str) -> None:
     """A table that is run again changes its rendered file, and the page that quotes it must follow."""
     quoted = set(re.findall(r"\d+\.\d+ ± \d+\.\d+", (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")))
