@@ -99,6 +99,31 @@ def test_the_largest_words_keep_their_sign() -> None:
     assert '<bdi>film</bdi> <span class="number">0.667</span>' in page
 
 
+@pytest.mark.parametrize(
+    ("piece", "told"),
+    [
+        ("##ful", " (## before a piece: it goes on with a word)"),
+        ("Ġfilm", " (Ġ before a piece: it begins a word)"),
+        ("▁film", " (▁ before a piece: it begins a word)"),
+        ("film", ""),
+    ],
+)
+def test_word_pieces_are_called_so(piece: str, told: str) -> None:
+    found = report()
+    found["analysis"]["model"]["encoder"] = "bert"
+    found["analysis"]["tokens"][0]["token"] = piece
+    page = run_page(found)
+    assert '<h2 id="words">What word pieces say and weigh</h2>' in page
+    assert f"named as in its vocabulary{told}; a word of several pieces has no mark of its own." in page
+    assert "Strongest word pieces of each class" in page
+    assert "Search a word piece" in page
+    assert run_tables(found)["words"].caption == "Strongest word pieces"
+
+
+def test_a_run_that_reads_words_says_nothing_of_pieces() -> None:
+    assert "piece" not in run_page(report())
+
+
 def test_a_page_of_numbers_has_no_classes_to_choose() -> None:
     bins = [{"from": 1.0, "to": 2.0, "n": 20, "said": 1.5, "found": 1.4, "low": 1.2, "high": 1.6}]
     excess = {"mean": 0.1, "low": -0.1, "high": 0.3}

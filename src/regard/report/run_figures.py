@@ -13,6 +13,7 @@ from regard.report.measures import _matrix as whole_matrix
 from regard.report.plots import Curve, Panel, lines
 from regard.report.run_confusion import MOST, confusion
 from regard.report.run_history import drawn, history_panels, level_panels, rows
+from regard.report.run_rounds import rounds_figure
 
 Report = Mapping[str, Any]
 OF_WORDS = ("scatter", "polarity", "attention", "weights")
@@ -24,6 +25,7 @@ def run_figures(found: Report) -> dict[str, Figure]:
     made = {
         "confusion": confusion_figure(found),
         "calibration": calibration_figure(found),
+        "rounds": rounds_figure(found),
         "training": training_figure(found),
         "norms": norms_figure(found),
         **words_figures(found),

@@ -1,4 +1,7 @@
-"""What a run's history holds, as curves over its epochs: loss and scores, learned norms, attention scores."""
+"""What a run's history holds, as curves over its epochs: loss and scores, learned norms, attention scores.
+
+Where training went through phases, each has curves of its own: not the same weights learn in them, nor by the same loss.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +22,19 @@ OF_MEAN = "rmse_of_mean"  # what saying the mean every time gets, which is the s
 
 def history_panels(history: History) -> list[Along]:
     """Loss of training, then every score of held-out texts."""
-    loss = [p for record in history for p in point(record, record.get("loss"))]
-    shown: dict[str, dict[str, list[Point]]] = {"loss": {"training": loss}}
+    shown: dict[str, dict[str, list[Point]]] = {"loss": {}}
+    for record in history:
+        shown["loss"].setdefault(in_phase("training", record), []).extend(point(record, record.get("loss")))
     for split in SPLITS:
+        constant: list[Point] = []  # comes last, so that a phase has one colour in all panels
         for record in history:
             scores = record.get(split)
             for name, value in scores.items() if isinstance(scores, Mapping) else ():
-                title, own = (
-                    (measure_name("rmse"), f"{split}, the mean") if name == OF_MEAN else (measure_name(name), split)
-                )
-                shown.setdefault(title, {}).setdefault(own, []).extend(point(record, value))
+                curves = shown.setdefault(measure_name("rmse" if name == OF_MEAN else name), {})
+                own = constant if name == OF_MEAN else curves.setdefault(in_phase(split, record), [])
+                own += point(record, value)
+        if constant:
+            shown[measure_name("rmse")][f"{split}, the mean"] = constant
     return [panel for title, curves in shown.items() if (panel := make_panel(title, title, curves))]
 
 
@@ -38,19 +44,25 @@ def level_panels(history: History, key: str, title: str, y_title: str) -> list[A
     for record in history:
         told = record.get(key)
         for level, value in told.items() if isinstance(told, Mapping) else ():
-            levels.setdefault(level, []).extend(point(record, value))
+            levels.setdefault(in_phase(level, record), []).extend(point(record, value))
     panel = make_panel(title, y_title, levels)
     return [panel] if panel else []
 
 
+def in_phase(name: str, record: Mapping[str, Any]) -> str:
+    return f"{name}, {record['phase']}" if "phase" in record else name
+
+
 def make_panel(title: str, y_title: str, named: Mapping[str, Sequence[Point]]) -> Along | None:
-    """None where no curve has two points."""
+    """None where there are no two moments."""
+    if len({one[0] for points in named.values() for one in points}) < 2:
+        return None
     curves = []
-    for place, (name, points) in enumerate((n, p) for n, p in named.items() if len(p) > 1):
+    for place, (name, points) in enumerate((n, p) for n, p in named.items() if p):
         x, y, low, high = zip(*points, strict=True)
         mark = Mark(HUES[place % len(HUES)], dash=DASHES[place % len(DASHES)])
         curves.append((Curve(name, x, y, low, high), mark))
-    return Along(title, y_title, tuple(curves)) if curves else None
+    return Along(title, y_title, tuple(curves))
 
 
 def point(record: Mapping[str, Any], value: Any) -> list[Point]:

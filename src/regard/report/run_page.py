@@ -18,11 +18,17 @@ from regard.report.marks import ON_DARK, UNTYPED
 from regard.report.measures import written
 from regard.report.page import _templates
 from regard.report.run_figures import run_figures
+from regard.report.run_rounds import rounds, told_rounds
 from regard.report.run_signed import COLD, text_view
 from regard.report.run_tables import WORDS, run_tables
 from regard.report.scripts import permitted
 
 READER = "run_reader.js"
+SIGNS = {  # of vocabularies of word pieces, and what they tell
+    "Ġ": "Ġ before a piece: it begins a word",
+    "▁": "▁ before a piece: it begins a word",
+    "##": "## before a piece: it goes on with a word",
+}
 Report = Mapping[str, Any]
 
 
@@ -40,6 +46,7 @@ def run_page(found: Report) -> str:
         "figures": {name: Markup(figure.svg) for name, figure in figures.items()},
         "tables": tables,
         "tiles": tiles(found),
+        "rounds": told_rounds(found),
         "evidence": evidence(found["audit"]) if found["audit"] else {},
         **reading(texts),
         "words": listed,
@@ -56,6 +63,8 @@ def run_page(found: Report) -> str:
 
 def facts(found: Report) -> dict[str, str]:
     told = {"data": found["data"], **found["facts"]}
+    if (taken := rounds(found)) is not None:
+        told["rounds"] = f"{taken.listed[-1].number}, number {taken.kept.number} was kept"
     if found["texts_in_all"]:
         told["texts"] = f"{found['texts_in_all']:,}"
     return {name: one_line(value) for name, value in told.items() if value}
@@ -120,4 +129,10 @@ def words(found: Report) -> dict[str, Any]:
         "recorded": bool(recorded(given)),
         "drawn": bool(given["tokens"] or recorded(given)),
         "unit": unit_name(given),
+        "sign": sign(given["tokens"]),
     }
+
+
+def sign(tokens: Sequence[Mapping[str, Any]]) -> str:
+    """What the sign before some of them means; "" where none has one."""
+    return next((told for begun, told in SIGNS.items() if any(one["token"].startswith(begun) for one in tokens)), "")
