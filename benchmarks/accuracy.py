@@ -29,11 +29,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from keeping import processor, versions
 from peers import PEERS, READINGS, THREADS, Peer, Setting, answers, classifier, fit, vectorizer
 from scipy import stats
 
@@ -92,19 +92,11 @@ def keep(path: Path, step: str, corpus: str, row: Row) -> None:
 
 
 def surroundings() -> Row:
-    packages = ("regard", "torch", "numpy", "scikit-learn", "scipy", "fasttext")
     return {
-        "machine": f"{processor()}, {os.cpu_count()} cores, {THREADS} threads used",
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
+        "machine": f"{processor()} ({platform.machine()}), {os.cpu_count()} cores, {THREADS} threads used",
+        "versions": versions("regard", "torch", "numpy", "scikit-learn", "scipy", "fasttext"),
         "seeds": list(SEEDS),
     }
-
-
-def processor() -> str:
-    path = Path("/proc/cpuinfo")
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return f"{names[0] if names else platform.processor()} ({platform.machine()})"
 
 
 def checksums(corpus: str) -> dict[str, str]:

@@ -72,7 +72,7 @@ def main() -> None:
         found["steps"][name] = measured(arguments.model, given, texts, labels, device, bf16)
         print(f"{name}: {json.dumps(found['steps'][name])}", flush=True)
         if arguments.save:  # what has been measured stays, whatever becomes of the rest
-            keep(RESULTS, device.type, found)
+            keep(RESULTS, {device.type: found})
 
 
 def make_texts(given: Pretrained, count: int) -> tuple[list[Indexed], NDArray[np.float64]]:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from keeping import keep
 from torch import nn
 
 from regard.config import Config
@@ -92,8 +93,7 @@ def main() -> None:
     }
     print(json.dumps(row, indent=1))
     if arguments.save:
-        RESULTS.parent.mkdir(exist_ok=True)
-        RESULTS.write_text(json.dumps(row, indent=1) + "\n", encoding="utf-8")
+        keep(RESULTS, row)
 
 
 def plain_batches(count: int) -> list[np.ndarray]:

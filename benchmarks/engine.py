@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import resource
 import statistics
 import time
@@ -22,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from keeping import keep
+from keeping import keep, machine
 
 from regard.config import Config
 from regard.data.datasets import resolve
@@ -156,20 +154,7 @@ def main() -> None:
     }[arguments.what]()
     print(json.dumps(figures, indent=1))
     if arguments.save:
-        keep(RESULTS, arguments.what, {**figures, "machine": machine()})
-
-
-def machine() -> dict[str, str]:
-    import numba
-
-    told = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
-    model = next((line.split(":")[1].strip() for line in told.splitlines() if line.startswith("model name")), "?")
-    return {
-        "cpu": f"{model}, {len(os.sched_getaffinity(0))} cores",
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "numba": numba.__version__,
-    }
+        keep(RESULTS, {arguments.what: {**figures, "machine": machine("numpy", "numba")}})
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import statistics
 import time
 from collections.abc import Callable, Iterator
@@ -25,7 +24,7 @@ from typing import Any
 
 import numpy as np
 import torch
-import triton
+from keeping import gpu_machine, keep
 from torch import Tensor
 from torch.nn import functional
 from triton.testing import do_bench
@@ -71,19 +70,11 @@ def main() -> None:
             str(norm): shown(errors(norm), f"gradients, p = {norm}") for norm in (0.5, 1.0, 2.0, 8.0, 64.0)
         },
         "steps": {f"64 × {width}": shown(steps(width), f"steps, 64 × {width}") for width in (256, 40)},
-        "machine": {
-            "gpu": torch.cuda.get_device_name(),
-            "python": platform.python_version(),
-            "torch": torch.__version__,
-            "triton": triton.__version__,
-            "cuda": torch.version.cuda,
-            "cudnn": torch.backends.cudnn.version(),
-        },
+        "machine": gpu_machine(),
     }
     print(json.dumps(found["machine"]))
     if arguments.save:
-        RESULTS.parent.mkdir(exist_ok=True)
-        RESULTS.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        keep(RESULTS, found)
 
 
 def shown(row: dict[str, Any], name: str) -> dict[str, Any]:

@@ -14,12 +14,11 @@ is printed stands in docs/faithfulness.md.
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from engine import machine
+from keeping import keep, machine
 
 from regard.config import Config
 from regard.data.reviews import splits
@@ -63,7 +62,7 @@ def main() -> None:
         print(table_row(name, found["models"][name]), flush=True)
     print("\n" + table(found))
     if arguments.save:
-        RESULTS.write_text(json.dumps({**found, "machine": machine()}, indent=1) + "\n")
+        keep(RESULTS, {**found, "machine": machine("numpy", "numba")})
 
 
 def measured(options: dict[str, Any], seed: int) -> dict[str, Any]:

@@ -12,16 +12,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import statistics
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from keeping import keep
+from keeping import keep, machine
 
 from regard.analysis.dynamics import Dynamics
 from regard.config import Config
@@ -113,20 +110,8 @@ def measure(case: str, repeats: int, clock: Clock) -> dict[str, Any]:
             }
             for record in RECORDS[1:]
         },
-        "machine": machine(),
-    }
-
-
-def machine() -> dict[str, str]:
-    import numba
-    import torch
-
-    return {
-        "cpu": f"{platform.machine()}, {threads()} threads of {len(os.sched_getaffinity(0))} cores",
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "numba": numba.__version__,
-        "torch": torch.__version__,
+        "threads": threads(),
+        "machine": machine("numpy", "numba", "torch"),
     }
 
 
@@ -141,7 +126,7 @@ def main() -> None:
         figures = measure(case, arguments.repeats, clock)
         print(json.dumps({case: figures}, indent=1), flush=True)
         if arguments.save:
-            keep(RESULTS, case, figures)
+            keep(RESULTS, {case: figures})
 
 
 if __name__ == "__main__":

@@ -29,8 +29,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from engine import machine
-from keeping import keep
+from keeping import keep, machine
 
 from regard.config import Config
 from regard.data.reviews import splits
@@ -64,7 +63,7 @@ def main() -> None:
             figures = run_start(Path(place), arguments.repeats)
     print(json.dumps(figures, indent=1))
     if arguments.save:
-        keep(RESULTS, arguments.what, {**figures, "machine": machine()})
+        keep(RESULTS, {arguments.what: {**figures, "machine": machine("numpy", "numba")}})
 
 
 def trained(place: Path, options: dict[str, dict[str, Any]]) -> list[Path]:

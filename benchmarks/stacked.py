@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import statistics
 import time
 from collections.abc import Callable
@@ -22,7 +21,7 @@ from typing import Any
 
 import numpy as np
 import torch
-import triton
+from keeping import gpu_machine, keep
 from torch import Tensor
 
 from regard.config import Config
@@ -61,17 +60,10 @@ def main() -> None:
         if arguments.only in name:
             found[name] = {**times(width, options), **differences(width, options)}
             print(name, json.dumps(found[name]), flush=True)
-    found["machine"] = {
-        "gpu": torch.cuda.get_device_name(),
-        "python": platform.python_version(),
-        "torch": torch.__version__,
-        "triton": triton.__version__,
-        "cuda": torch.version.cuda,
-        "cudnn": torch.backends.cudnn.version(),
-    }
+    found["machine"] = gpu_machine()
     print(json.dumps(found["machine"]))
     if arguments.save:
-        RESULTS.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        keep(RESULTS, found)
 
 
 def configured(options: dict[str, Any]) -> Config:

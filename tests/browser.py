@@ -6,7 +6,6 @@ ended by a zero byte (https://chromedevtools.github.io/devtools-protocol/).
 
 from __future__ import annotations
 
-import base64
 import fcntl
 import json
 import os
@@ -166,10 +165,6 @@ class Browser:
         wanted = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
         self.send("Emulation.setEmulatedMedia", features=wanted)
         self.frame()
-
-    def screenshot(self, path: Path, whole: bool = False) -> None:
-        found = self.send("Page.captureScreenshot", captureBeyondViewport=whole)
-        path.write_bytes(base64.b64decode(found["data"]))
 
     def complaints(self) -> list[str]:
         """Errors and console messages so far."""

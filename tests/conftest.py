@@ -1,8 +1,9 @@
-"""What tests of the command line share: a small table of reviews, a small trained run, and `regard` in this process."""
+"""What tests share: a small table of reviews, small trained runs, `regard` in this process, and a browser."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import settings
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch loads: threads of side-by-side tests wait for each other
 
+from browser import Browser
 from command import TINY, Regard, Said, write_csv
 from regard.cli import main
 from regard.data.reviews import reviews
@@ -60,3 +62,9 @@ def rated(table: Path) -> Path:
     folder = table.parent / "rated"
     assert main(["train", str(table), *TINY, "--task", "regression", "--out", str(folder)]) == 0
     return folder
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened

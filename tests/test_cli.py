@@ -217,7 +217,52 @@ def test_rows_that_are_left_out_keep_their_numbers(regard: Regard, run: Path, tm
     path = write_csv(tmp_path / "a.csv", [("good", 1), ("", 1), ("bad", 1)])
     said = regard("predict", run, path, "--skip-bad-rows", "--format", "jsonl")
     assert [row["row"] for row in jsonl(said)] == [1, 3]
-    assert "1 rows could not be used and were left out" in said.err
+    assert f"1 row was left out; the first: {path}, row 2, column 'text': the text '' has no word" in said.err
+    words = regard("explain", run, "--file", path, "--skip-bad-rows", "--format", "csv").out
+    assert [row["row"] for row in csv.DictReader(io.StringIO(words))] == ["1", "3"]
+    assert "(--skip-bad-rows leaves such rows out)" in regard("predict", run, path).err
+
+
+def test_the_column_that_a_run_learned_from_goes_before_a_likelier_name(regard: Regard, tmp_path: Path) -> None:
+    said = [
+        ("a fine film", "a", "zzz"),
+        ("a dull film", "b", "zzz"),
+        ("fine words", "a", "zzz"),
+        ("dull words", "b", "zzz"),
+    ]
+    path, other = tmp_path / "a.csv", tmp_path / "b.csv"
+    for file, names in ((path, "story,kind,comment"), (other, "body,kind,n")):
+        with file.open("w", encoding="utf-8") as sheet:
+            csv.writer(sheet).writerows([names.split(","), *said * 4])
+    options = ("--text", "story", "--label", "kind", "--out", tmp_path / "run", "--device", "cpu", "--epochs", 1)
+    assert regard("train", path, *options).code == 0
+    found = regard("predict", tmp_path / "run", path, "--format", "jsonl")
+    assert [row["text"] for row in jsonl(found)][:2] == ["a fine film", "a dull film"]
+    assert "guessed" not in found.err
+    words = jsonl(regard("explain", tmp_path / "run", "--file", path, "--limit", 1, "--format", "jsonl"))
+    assert (words[0]["row"], words[0]["text"]) == (1, "a fine film")
+    elsewhere = regard(
+        "predict", tmp_path / "run", other, "--format", "jsonl"
+    )  # a file without it is read all the same
+    assert [row["text"] for row in jsonl(elsewhere)][:1] == ["a fine film"]
+    assert "text column 'body' guessed" in elsewhere.err
+
+
+def test_labels_that_differ_in_capitals_only_are_told(regard: Regard, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("text,label\n" + "a fine film,Good\na dull film,bad\nfine,good\n" * 4, encoding="utf-8")
+    said = regard("train", path, "--out", tmp_path / "run", "--device", "cpu", "--epochs", 1)
+    assert f"{path}: labels 'Good', 'good' differ in capitals only" in said.err
+
+
+def test_guessed_columns_are_kept_with_the_run(regard: Regard, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("body,kind\n" + "a fine film,a\na dull film,b\n" * 4, encoding="utf-8")
+    said = regard("train", path, "--out", tmp_path / "run", "--device", "cpu", "--epochs", 1)
+    assert "text column 'body' and label column 'kind' guessed" in said.err
+    assert "guessed" not in regard("evaluate", tmp_path / "run", path).err
+    again = regard("train", path, "--out", tmp_path / "run", "--device", "cpu", "--epochs", 1, "--resume")
+    assert "nothing is left to do" in again.err
 
 
 @pytest.mark.parametrize(
@@ -283,7 +328,7 @@ def test_explanations_in_every_format(regard: Regard, run: Path, table: Path, tm
         csv.DictReader(io.StringIO(regard("explain", run, "--file", table, "--limit", 3, "--format", "csv").out))
     )
     assert [row["word"] for row in sheet] == [token["text"] for row in found for token in row["tokens"]]
-    assert [row["text"] for row in sheet if row["start"] == "0"] == ["1", "2", "3"]
+    assert [row["row"] for row in sheet if row["start"] == "0"] == ["1", "2", "3"]
     for name in ("page.html", "table.csv", "lines.jsonl", "text.txt"):
         assert regard("explain", run, "--file", table, "--limit", 3, "--out", tmp_path / name).out == ""
         assert (tmp_path / name).stat().st_size > 500
@@ -363,6 +408,9 @@ def test_the_demo_shows_what_it_learned(regard: Regard, tmp_path: Path, monkeypa
     assert said.code == 0
     assert "The words that decide are known here" in said.out
     assert str(out / "page.html") in said.out
-    assert (out / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    page = (out / "page.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "<dt>weight on the words that decide</dt>" in page
+    assert 'data-right="no"' in page, "mistakes can be chosen"
     assert 0 <= json.loads((out / "run" / "metrics.json").read_text())["plausibility"]["weight_on_evidence"] <= 1
     assert regard("demo", "--out", out).code == 0, "a demo may be given twice"

@@ -70,6 +70,15 @@ def test_a_corpus_of_ones_own_is_described_by_what_is_here(regard: Regard, home:
     assert "train 2, in" in regard("datasets", "mine").out
 
 
+def test_a_title_cannot_speak_to_the_terminal(regard: Regard, home: Path) -> None:
+    (home / "mine").mkdir()
+    write_csv(home / "mine" / "train.csv", [("so it is", "a")])
+    (home / "mine" / "README.md").write_text("# mine\n\nBooks \x1b]0;gone\x07\x9b2J\n")
+    for said in (regard("datasets"), regard("datasets", "mine")):
+        assert "Books ␛]0;gone␇" in said.out
+        assert not set(said.out) & {"\x1b", "\x07", "\x9b"}
+
+
 def test_an_original_is_converted_with_a_readme(regard: Regard, home: Path, original: Path) -> None:
     said = regard("datasets", "trec", "--from", original)
     assert said.code == 0

@@ -88,6 +88,12 @@ def test_python_compiles(body: str) -> None:
     compile(body, "document", "exec")
 
 
+@pytest.mark.parametrize("body", blocks(ROOT / "docs" / "extend.md", "python")[:2])
+def test_poolings_work_in_a_model_of_one_s_own(body: str, capsys: pytest.CaptureFixture[str]) -> None:
+    exec(compile(body, "document", "exec"), {"__name__": "document"})
+    assert "torch.Size([2, " in capsys.readouterr().out
+
+
 def test_the_first_example_of_the_readme_runs_as_shown(tmp_path: Path) -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     marked = text.index("<!-- this block is run by tests/test_documents.py -->")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 from collections.abc import Callable
@@ -110,6 +111,12 @@ def test_labels_keep_type_and_order_through_a_folder(tmp_path: Path, name: str) 
     if name != "dates":  # which a folder keeps as strings
         assert again.classes_.dtype == model.classes_.dtype
         np.testing.assert_array_equal(again.predict(TEXTS), model.predict(TEXTS))
+
+
+def test_the_order_of_classes_is_that_of_no_rows() -> None:
+    """Numbers first; nan is none, whatever Python takes it for."""
+    for names in itertools.permutations(("nan", "1", "b")):
+        assert classifier().fit(TEXTS, list(names) * 8).trained_.task.classes == ("1", "b", "nan")
 
 
 def test_a_column_is_the_probability_of_its_class() -> None:

@@ -33,6 +33,11 @@ def test_the_page_is_up_to_date(book: Book) -> None:
     assert committed == page(CLAIMS, book), "`make evidence` writes it anew"
 
 
+def test_a_table_that_is_not_there_is_told_with_what_may_be_meant(book: Book) -> None:
+    with pytest.raises(InputError, match=r"apln/tabel2: there is no such table in .*; did you mean 'apln/table2'"):
+        book.table("apln/tabel2")
+
+
 def test_every_source_has_claims() -> None:
     assert {claim.source for claim in CLAIMS.claims} == set(CLAIMS.sources)
     assert {"apln", "talk", "sun_lu", "supplement", "vat"} <= set(CLAIMS.sources)

@@ -14,6 +14,7 @@ LAYERS = {
     "errors": 0,
     "records": 1,
     "files": 1,
+    "markdown_text": 1,
     "recording": 1,
     "config": 1,
     "values": 1,
@@ -32,13 +33,13 @@ LAYERS = {
     "runs": 7,
     "audit": 7,
     "estimators": 7,
-    "demo": 8,
     "arguments": 8,
     "reporting": 8,
     "reproduce": 8,
     "serve": 8,
-    "commands": 9,
-    "cli": 10,
+    "demo": 9,
+    "commands": 10,
+    "cli": 11,
 }
 # `report` stands high so that few may use it, but it looks at records only: no tensors
 ONLY = {"report": {"errors", "records", "files", "report"}}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -16,6 +15,7 @@ from typing import Any
 import pytest
 
 from command import TINY, Regard
+from killed import Killed, Mortal, assert_same_run, told, weights
 from regard import files, runs
 from regard.config import Config
 from regard.errors import InputError
@@ -24,28 +24,6 @@ from regard.runs import train_run
 from regard.training import sparse
 
 SMALL = {"hidden": 8, "embedding": 8, "query": 8, "epochs": 4, "batch_size": 16, "device": "cpu"}
-
-
-class Killed(BaseException):
-    """What `kill -9` is to a test: nobody expects it, so nobody cleans up after it."""
-
-
-class Mortal(Silent):
-    """Dies as the given epoch begins, or at its third step."""
-
-    def __init__(self, begin: int = 0, step: int = 0):
-        self.fatal, self.fatal_step = begin, step
-        self.epoch = self.steps = 0
-
-    def begin(self, epoch: int, epochs: int, steps: int) -> None:
-        self.epoch, self.steps = epoch, 0
-        if epoch == self.fatal:
-            raise Killed
-
-    def step(self, loss: float | None) -> None:
-        self.steps += 1
-        if (self.epoch, self.steps) == (self.fatal_step, 3):
-            raise Killed
 
 
 class Listener(Silent):
@@ -77,26 +55,6 @@ def go_on(config: Config, out: Path) -> list[str]:
     listener = Listener()
     train_run(config, out, True, False, listener)
     return listener.notes
-
-
-def weights(out: Path) -> bytes:
-    return (out / "weights.safetensors").read_bytes()
-
-
-def told(out: Path) -> dict[str, Any]:
-    """metrics.json without the times."""
-    metrics: dict[str, Any] = json.loads((out / "metrics.json").read_text())
-    del metrics["seconds"]
-    for record in metrics["history"]:
-        del record["seconds"]
-    return metrics
-
-
-def assert_same_run(out: Path, unbroken: Path) -> None:
-    assert weights(out) == weights(unbroken)
-    assert told(out) == told(unbroken)
-    assert sorted(os.listdir(out)) == sorted(os.listdir(unbroken))
-    assert "checkpoint.safetensors" not in os.listdir(out)
 
 
 KINDS: dict[str, dict[str, object]] = {

@@ -1,4 +1,4 @@
-"""The pictures of the application and of the report, taken anew: `python docs/images/take.py [NAME ...]`.
+"""The pictures of the application, of the report and of the demo's page, taken anew: `python docs/images/take.py [NAME ...]`.
 
 Models learn from the built-in reviews, and one from sentences made up below in Arabic and in Chinese; every text that is
 shown is made up. A browser without a window draws the pages (tests/browser.py), Pillow puts the pictures into few colours.
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import base64
+import contextlib
 import csv
 import io
 import sys
@@ -178,6 +179,14 @@ def scripts_reported(stage: Stage) -> bytes:
     return reported(stage, "sayings", rows, "#texts", f"{TEXTS} article:nth-of-type(3)")
 
 
+def demo_reported(stage: Stage) -> bytes:
+    with contextlib.chdir(stage.runs):
+        assert regard(["demo"]) == 0
+    stage.browser.open(stage.runs / "demo" / "page.html")
+    norms = "section[aria-labelledby=training] .drawn:last-of-type"
+    return crop(stage.browser, f"{TEXTS} article:nth-of-type(1)", norms)
+
+
 PICTURES: dict[str, tuple[int, Callable[[Stage], bytes]]] = {
     "serve": (WIDE, lambda stage: typed(stage, "han", "han-apln", crossed=[8])),
     "serve-typed": (WIDE, lambda stage: typed(stage, "reviews")),
@@ -191,6 +200,7 @@ PICTURES: dict[str, tuple[int, Callable[[Stage], bytes]]] = {
     "report-dark": (WIDE, dark(reviews_reported)),
     "report-narrow": (NARROW, lambda stage: reviews_reported(stage, texts=1)),
     "report-scripts": (WIDE, scripts_reported),
+    "page": (WIDE, demo_reported),
 }
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -109,7 +110,8 @@ def bert_chosen(tries: Tries) -> dict[str, float | None]:
         where = {way: {corpus for corpus, *own in tries if tuple(own) == way} for way in ways}
         where = {way: corpora for way, corpora in where.items() if corpora}
         shared = set.intersection(*where.values()) if where else set()
-        return {way: sum(tries[corpus, *way].accuracy for corpus in shared) for way in where}
+        # exact: a plain sum changes with the order of a set, which is another one in every run
+        return {way: math.fsum(tries[corpus, *way].accuracy for corpus in shared) for way in where}
 
     rate = best(means({"att": None}, RATES))
     if rate is None:

@@ -1,4 +1,4 @@
-"""`regard demo`: a hierarchical model on the built-in reviews, scored, explained and drawn."""
+"""`regard demo`: a hierarchical model on the built-in reviews, scored, explained and reported."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from regard.config import Config
 from regard.data.reviews import splits
 from regard.explain.explain import explain
 from regard.faithfulness.plausibility import plausibility
-from regard.files import check_place, write
+from regard.files import check_place
 from regard.models.folder import save
 from regard.recording import Recorder
-from regard.report.page import page
+from regard.report.run_writing import write_report
 from regard.report.tables import metrics_table
 from regard.report.terminal import show
+from regard.reporting.gather import gather
 from regard.training.fit import Parts, Run, fit
 
-SHOWN, DRAWN = 3, 24  # texts in the terminal, and on the page
+SHOWN = 3  # texts in the terminal; the page has all
+WHERE = "the test texts of regard's own reviews"
 SETTINGS = {
     "levels": 2,
     "encoder": "bilstm",
@@ -46,20 +48,12 @@ def demo(out: Path, seed: int, recorder: Recorder) -> None:
     truth = plausibility(explanations, [example.evidence for example in test])
     trained.metrics["plausibility"] = truth
     save(trained, out / "run")
-    facts = {
-        "model": "HAN-APLN: words, then sentences; each read by a BiLSTM and pooled with a norm that is learned",
-        "corpus": f"regard's own reviews: {len(corpus['train'])} to learn from, {len(test)} to be tested on",
+    found = gather(trained, out / "run", test, WHERE, recorder)
+    found["facts"] |= {
         "seed": str(seed),
         "weight on the words that decide": f"{truth['weight_on_evidence']:.0%}, where chance gives {truth['random']:.0%}",
     }
-    drawn = page(
-        explanations[:DRAWN],
-        "What the demo model looked at",
-        trained.metrics["test"],
-        facts,
-        trained.metrics["history"],
-    )
-    write(out / "page.html", drawn)
+    write_report(found, out / "page.html")
     console.print(metrics_table(trained.metrics["test"]))
     for explanation in explanations[:SHOWN]:
         show(explanation, console)

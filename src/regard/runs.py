@@ -65,6 +65,9 @@ def train_run(
     parts = Parts(streams["train"], streams.get("dev"), streams.get("test"), names, streams["train"].label_column)
     trained = fit(config, parts, Run(recorder, folder / CHECKPOINT, done_before))
     if found is None:
+        if streams["train"].guessed:  # later commands look for the same columns
+            own = {"text": streams["train"].text_column, "label": streams["train"].label_column}
+            trained.config = trained.config.override(own)
         save(trained, folder)
         (folder / CHECKPOINT).unlink(missing_ok=True)
     return trained, folder
@@ -116,7 +119,8 @@ def tell(read: Corpus | Stream, recorder: Recorder) -> None:
 
 def tell_skipped(read: Corpus | Stream, recorder: Recorder) -> None:
     if read.skipped:
-        recorder.note(f"{read.path}: {read.skipped} rows could not be used and were left out")
+        rows = "1 row was" if read.skipped == 1 else f"{read.skipped:,} rows were"
+        recorder.note(f"{rows} left out; the first: {read.first_skipped}")
 
 
 def score(trained: Trained, corpus: Corpus) -> dict[str, Any]:

@@ -110,12 +110,18 @@ def test_without_typed_words_the_rest_is_told() -> None:
 
 
 def test_sentences_say_no_more_than_the_intervals() -> None:
-    clear, weak = Separation(0.9, 0.85, 0.95), Separation(0.6, 0.55, 0.65)
-    assert "clearly" in of_separation(clear, {"a": clear})
-    assert "not by much" in of_separation(weak, {"a": weak})
-    assert "but those of 'a' below" in of_separation(clear, {"a": Separation(0.3, 0.2, 0.4), "b": clear})
-    assert "do not tell" in of_separation(Separation(0.52, 0.45, 0.59), {})
-    assert "below neutral" in of_separation(Separation(0.3, 0.2, 0.4), {})
+    clear, weak, unknown = Separation(0.9, 0.85, 0.95), Separation(0.6, 0.55, 0.65), Separation(0.1, None, None)
+    low = Separation(0.3, 0.2, 0.4)
+    assert "clearly" in of_separation(clear, {"a": clear}, 99, 99)
+    assert "not by much" in of_separation(weak, {"a": weak}, 99, 99)
+    assert "but those of 'a' below" in of_separation(clear, {"a": low, "b": clear}, 99, 99)
+    assert "clearly" in of_separation(clear, {"a": unknown, "b": clear}, 99, 99)
+    assert "do not tell" in of_separation(Separation(0.52, 0.45, 0.59), {}, 99, 99)
+    assert "below neutral" in of_separation(low, {}, 99, 99)
+    assert of_separation(unknown, {"a": unknown}, 487, 3).endswith(": 3 neutral found, at least 10 of each are needed.")
+    assert of_separation(unknown, {"a": unknown}, 2, 3).endswith(
+        ": 2 of a class and 3 neutral found, at least 10 of each are needed."
+    )
     pulls = {"attention": {"D": {"bad": -2.0, "good": 2.0}, "E": {"bad": 1.0, "good": 1.0}}}
     assert "is 2 times as large as" in of_vtw([3.0], ("bad", "good"), pulls)
     assert "it raises the attention of 'good' words" in of_vtw([3.0], ("bad", "good"), pulls)

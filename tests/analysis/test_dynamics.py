@@ -13,6 +13,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from killed import Killed, Mortal
 from regard.analysis.dot_products import group_means
 from regard.analysis.dynamics import FED, Dynamics, mean_products, spread
 from regard.analysis.gradient_flow import flow
@@ -238,25 +239,6 @@ def test_a_look_leaves_mode_and_chance_alone(kind: str, training: bool) -> None:
 # Killed, resumed, overwritten, damaged
 
 
-class Killed(BaseException):
-    pass
-
-
-class Mortal(Silent):
-    """Dies at the third step of an epoch."""
-
-    def __init__(self, fatal: int):
-        self.fatal, self.epoch, self.steps = fatal, 0, 0
-
-    def begin(self, epoch: int, epochs: int, steps: int) -> None:
-        self.epoch, self.steps = epoch, 0
-
-    def step(self, loss: float | None) -> None:
-        self.steps += 1
-        if (self.epoch, self.steps) == (self.fatal, 3):
-            raise Killed
-
-
 @pytest.fixture(autouse=True)
 def _saved_every_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sparse, "SAVED_EVERY", 0)
@@ -273,7 +255,7 @@ def test_a_killed_run_goes_on_to_the_same_recording(table: Path, tmp_path: Path,
     options = {**MODELS[kind], "record": record}
     run(table, tmp_path / "unbroken", **options)
     with pytest.raises(Killed):
-        run(table, tmp_path / "killed", Mortal(3), **options)
+        run(table, tmp_path / "killed", Mortal(step=3), **options)
     assert os.listdir(tmp_path / "killed") == ["checkpoint.safetensors"]
     run(table, tmp_path / "killed", how="resume", **options)
     for name in (DYNAMICS, "weights.safetensors"):
@@ -296,13 +278,13 @@ def test_killed_after_the_last_epoch_the_terms_keep_their_names(table: Path, tmp
 @pytest.mark.parametrize("kind", ["sparse", "torch, dot"])
 def test_a_run_can_be_recorded_from_where_it_was_killed(table: Path, tmp_path: Path, kind: str) -> None:
     with pytest.raises(Killed):
-        run(table, tmp_path / "run", Mortal(3), **MODELS[kind])
+        run(table, tmp_path / "run", Mortal(step=3), **MODELS[kind])
     assert recording(run(table, tmp_path / "run", how="resume", record="epoch", **MODELS[kind]))["moments"] == [2, 3, 4]
 
 
 def test_a_recorded_run_can_go_on_without(table: Path, tmp_path: Path) -> None:
     with pytest.raises(Killed):
-        run(table, tmp_path / "run", Mortal(3), record="step")
+        run(table, tmp_path / "run", Mortal(step=3), record="step")
     assert run(table, tmp_path / "run", how="resume").dynamics is None
     assert not (tmp_path / "run" / DYNAMICS).exists()
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from regard.analysis.separation import separation
+from regard.analysis.separation import FEWEST, separation
 
 
 def test_area_is_scikit_learns_with_ties() -> None:
@@ -19,26 +19,48 @@ def test_area_is_scikit_learns_with_ties() -> None:
 
 
 def test_interval_by_hand() -> None:
-    # 2 lies above 1 of {1, 3}, 4 above both: placements 1/2 and 1; of the others, 1 lies below both and 3 below one
-    found = separation(np.array([2.0, 4.0]), np.array([1.0, 3.0]))
+    # five of the group lie above all others, five above half of them; of the others, five below all, five below half
+    found = separation(np.repeat([2.0, 4.0], 5), np.repeat([1.0, 3.0], 5))
     assert found is not None
-    variance = 0.125 / 2 + 0.125 / 2
+    assert found.low is not None
+    assert found.high is not None
     assert found.auc == 0.75
-    assert found.low == pytest.approx(0.75 - 1.959963984540054 * math.sqrt(variance))
-    assert found.high == 1.0
+    error = math.sqrt(2 * (10 * 0.25**2 / 9) / 10)
+    reach = 2.2621571628 * error / (0.75 * 0.25)  # t of 9 degrees
+    odds = [low_or_high / (1 - low_or_high) for low_or_high in (found.low, found.high)]
+    assert odds == pytest.approx([3 * math.exp(-reach), 3 * math.exp(reach)])
 
 
-def test_interval_covers_about_as_often_as_it_says() -> None:
-    chance, truth, hits = np.random.default_rng(1), 0.7602, 0  # two normals one apart: Φ(1/√2)
+@pytest.mark.parametrize(("truth", "apart"), [(0.5, 0.0), (0.7, 0.74161), (0.9, 1.81239)])  # Φ(apart / √2)
+@pytest.mark.parametrize("sizes", [(60, 60), (487, FEWEST), (FEWEST, 487)])
+def test_interval_covers_about_as_often_as_it_says(truth: float, apart: float, sizes: tuple[int, int]) -> None:
+    chance, hits = np.random.default_rng(1), 0
     for _ in range(400):
-        found = separation(chance.normal(1, 1, 60), chance.normal(0, 1, 60))
+        found = separation(chance.normal(apart, 1, sizes[0]), chance.normal(0, 1, sizes[1]))
         assert found is not None
+        assert found.low is not None
+        assert found.high is not None
         hits += found.low <= truth <= found.high
-    assert 0.91 <= hits / 400 <= 0.985
+    assert 0.88 <= hits / 400 <= 0.99
 
 
-def test_nothing_to_tell_apart() -> None:
+def test_few_have_an_area_and_no_interval() -> None:
     assert separation(np.array([]), np.array([1.0])) is None
-    alone = separation(np.array([2.0]), np.array([1.0]))
-    assert alone is not None
-    assert alone == (1.0, 1.0, 1.0)
+    assert separation(np.array([2.0]), np.array([1.0])) == (1.0, None, None)
+    many, few = np.arange(487.0), np.arange(FEWEST - 1.0)
+    for found in (separation(many, few), separation(few, many)):
+        assert found is not None
+        assert (found.low, found.high) == (None, None)
+
+
+def test_groups_that_do_not_overlap_are_not_certain_to_stay_apart() -> None:
+    above, below = (separation(side + np.arange(20.0), np.zeros(FEWEST)) for side in (1, -99))
+    assert above is not None
+    assert above.low is not None
+    assert (above.auc, above.high) == (1.0, 1.0)
+    assert 0.5 < above.low < 0.8
+    assert below == (0.0, 0.0, pytest.approx(1 - above.low))
+
+
+def test_equal_numbers_tell_nothing() -> None:
+    assert separation(np.ones(30), np.ones(30)) == (0.5, 0.5, 0.5)

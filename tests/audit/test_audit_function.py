@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Sequence
@@ -10,7 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
+from regard.audit import table
 from regard.audit.audit import audit
 from regard.errors import InputError
 from regard.faithfulness.scored import Doubles, Scored
@@ -80,6 +83,23 @@ def test_it_can_be_shown_and_saved(tmp_path: Path) -> None:
     assert (tmp_path / "audit" / "audit.html").read_text(encoding="utf-8") == found.page()
     assert json.loads((tmp_path / "audit" / "audit.json").read_text(encoding="utf-8")) == found
     assert (tmp_path / "figures" / "faithfulness.pdf").read_bytes().startswith(b"%PDF-1.5")
+
+
+def test_a_name_cannot_speak_to_the_terminal() -> None:
+    texts, scores = made(30)
+    found = audit(predict, texts, {"\x1b]0;mine": scores["true"], "gradient_times_input": scores["drawn"]})
+    hostile = {**found, "data": "\x1b[2Jfile", "notes": ["\x9b2J"]}
+    console = Console(file=io.StringIO(), width=120)
+    table.print_audit(hostile, console)
+    assert isinstance(console.file, io.StringIO)
+    told = console.file.getvalue()
+    assert "␛]0;mine on ␛[2Jfile" in told
+    assert not set(told) & {"\x1b", "\x9b"}
+    assert "gradient × input" in told, "named as on the page"
+
+
+def test_a_minus_is_one_and_zero_has_none() -> None:
+    assert [table.number({"mean": mean}) for mean in (None, -0.0004, -0.25)] == ["–", "0.000", "−0.250"]
 
 
 def test_scored_texts_labels_and_evidence_are_taken() -> None:

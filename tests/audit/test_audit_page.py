@@ -26,7 +26,7 @@ def test_examples_run(code: str, tmp_path: Path) -> None:
     command = [sys.executable, "-W", "error", "-c", code]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    told = "Mine points at words that matter" if "audit(" in code else "((2, 6),)\n((2, 6),)\n"
+    told = "mine points at words that matter" if "audit(" in code else "((2, 6),)\n((2, 6),)\n"
     assert told in done.stdout
 
 

@@ -189,6 +189,10 @@ def test_attention_of_the_cause_guides_another_model(retrained: dict[str, Any]) 
 def test_every_part_of_an_audit_is_on_its_page(retrained: dict[str, Any]) -> None:
     found = audit_run(the_cause(), one_decides(40))
     assert found.page() == audit_run(the_cause(), one_decides(40)).page()
+    more = audit_run(
+        the_cause(), one_decides(120), Wish(["tfidf"])
+    )  # 40 have too few words for a separation's interval
+    retrained = retrained | {"separation": more["separation"]}
     figures, tables = audit_figures(retrained), audit_tables(retrained)
     assert {*DIAGNOSTICS, "faithfulness", "differences", "separation", "plausibility"} == set(figures)
     parts = evidence(retrained)
@@ -259,12 +263,20 @@ def test_an_audit_of_the_training_texts_says_so(tmp_path: Path) -> None:
     mine, other = tmp_path / "mine.csv", tmp_path / "other.csv"
     mine.touch()
     other.touch()
+    again = f"{tmp_path}/../{tmp_path.name}/mine.csv"
     model, found = the_cause(), []
-    for learned, data in ((mine, mine), (mine, other), ("corpus", "corpus")):  # of which the test part is audited
+    # of a corpus the test part is audited
+    for learned, data in ((mine, mine), (mine, again), (mine, other), ("corpus", "corpus")):
         model.config = model.config.override({"train": str(learned)})
         notes = audit_run(model, one_decides(3), Wish(["tfidf"], data=str(data)))["notes"]
         found.append(any("learned from these texts" in note for note in notes))
-    assert found == [True, False, False]
+    assert found == [True, True, False, False]
+
+
+def test_an_audit_tells_how_many_texts_were_trained_with() -> None:
+    texts = one_decides(5)
+    notes = audit_run(the_cause(), texts, Wish(["tfidf"]), learned_from=[*texts[:2], *one_decides(9, seed=1)])["notes"]
+    assert any(note.startswith("2 of these 5 texts stand word for word among those") for note in notes)
 
 
 def test_without_labels_models_are_judged_on_training_texts_held_back() -> None:

@@ -163,6 +163,26 @@ def test_separation_alone_does_not_tell_which_words_decide() -> None:
     assert "words that decide" in verdict(found(chance=(-0.2, -0.1), separation=(0.2, 0.4)))["title"]
 
 
+def test_a_name_of_somebody_s_own_is_written_as_they_wrote_it() -> None:
+    theirs = verdict({**found(inside=False, moved=None), "focus": "coef"})
+    assert theirs["title"].startswith("coef points at the words")
+    assert theirs["may"][0]["text"].startswith("coef may be read")
+    assert theirs["may"][1]["text"].startswith("It keeps")
+    assert verdict(found())["title"].startswith("Attention points at")
+
+
+def test_a_separation_of_few_words_is_read_neither_way() -> None:
+    given = found(chance=(-0.1, 0.1))
+    given["separation"] = {"auc": 0.1, "low": None, "high": None, "tied": 487, "neutral": 3}
+    said = verdict(given)
+    assert (said["name"], said["checks"]["below_neutral"]) == ("inconclusive", None)
+    (told,) = [one["text"] for kind in ("may", "may_not") for one in said[kind] if one["evidence"] == "separation"]
+    assert (
+        "cannot be said: 3 neutral found, at least 10 of each are needed; the area under the ROC curve is 0.100."
+        in told
+    )
+
+
 def test_verdicts_never_say_more_than_the_intervals() -> None:
     chance = np.random.default_rng(0)
 

@@ -121,5 +121,5 @@ def test_cnn_by_hand() -> None:
 def test_widths_that_cannot_be_shared_out_are_refused() -> None:
     with pytest.raises(InputError, match="hidden = 7 cannot be halved"):
         ENCODERS["bilstm"].configured(E, Model(hidden=7))
-    with pytest.raises(InputError, match="3 windows"):
+    with pytest.raises(InputError, match="hidden = 10: a multiple of 3, the number of windows"):
         ENCODERS["cnn"].configured(E, Model(hidden=10, windows=(3, 4, 5)))

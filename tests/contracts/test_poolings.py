@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.config import Model
+from regard.errors import InputError
 from regard.poolings import POOLINGS, Pooling
 
 D = 6
@@ -84,6 +85,39 @@ def test_padding_mates_and_order_of_rows_change_nothing(variant: str, directions
     for row, length in enumerate(MASK.sum(1).tolist()):
         alone = pooling(states[row : row + 1, : max(length, 1)], MASK[row : row + 1, : max(length, 1)])
         torch.testing.assert_close(alone.vector[0], whole.vector[row], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("directions", DIRECTIONS)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_padding_may_stand_on_either_side(variant: str, directions: int) -> None:
+    pooling, states = make(variant, directions), make_states()
+    behind = pooling(states, MASK)
+    for row, length in enumerate(MASK.sum(1).tolist()):
+        shift = 5 - length
+        before = pooling(states[row : row + 1].roll(shift, 1), MASK[row : row + 1].roll(shift, 1))
+        torch.testing.assert_close(before.vector[0], behind.vector[row], rtol=0, atol=1e-9)
+        torch.testing.assert_close(before.weights[0], behind.weights[row].roll(shift), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_mask_of_integers_is_taken_and_of_other_numbers_refused(variant: str) -> None:
+    pooling, states = make(variant), make_states()
+    given, taken = pooling(states, MASK), pooling(states, MASK.long())
+    assert torch.equal(taken.vector, given.vector)
+    assert torch.equal(taken.weights, given.weights)
+    with pytest.raises(InputError, match=r"mask of torch.float64: bool is accepted"):
+        pooling(states, MASK.double())
+
+
+@pytest.mark.parametrize(
+    ("states", "mask"),
+    [((2, 3, 5, D), (2, 3, 5)), ((5, D), (5,)), ((4, 5, D), (4, 4)), ((4, 5, D), (1, 5)), ((4, 5, D), (4, 5, 1))],
+)
+@pytest.mark.parametrize("name", POOLINGS)
+def test_other_shapes_are_refused_by_name(name: str, states: tuple[int, ...], mask: tuple[int, ...]) -> None:
+    with pytest.raises(InputError) as refused:
+        make(name)(torch.zeros(states, dtype=torch.float64), torch.ones(mask, dtype=torch.bool))
+    assert f"states {states} and mask {mask}: accepted are states (N, L, D) and a mask (N, L)" in str(refused.value)
 
 
 @pytest.mark.parametrize("variant", [name for name in VARIANTS if name != "last"])

@@ -525,9 +525,6 @@ def test_a_damaged_archive_is_told(tmp_path: Path, suffix: str) -> None:
 
 def test_every_original_that_can_be_converted_has_a_form() -> None:
     assert {name for name, original in ORIGINALS.items() if original.form} == set(FORMS)
-    assert {name for name, original in ORIGINALS.items() if original.restricted} == {
-        name for name, original in ORIGINALS.items() if original.licence.startswith("RESTRICTED")
-    }
 
 
 @pytest.mark.data

@@ -113,13 +113,43 @@ def test_guesses_are_told_and_options_override_them(write: Write) -> None:
     assert chosen.guessed == []
 
 
+def test_other_columns_that_could_be_labels_are_named(write: Write) -> None:
+    path = write("words,urgency,queue\n" + "".join(f"some words {k},{k % 2},{'abc'[k % 3]}\n" for k in range(12)))
+    assert (
+        read(path)
+        .guessed[0]
+        .endswith("label column 'urgency' guessed (labels may also be 'queue'); --text and --label override")
+    )
+    german = write("Nummer,Beschreibung,Kategorie,Priorität\n" + "1,eins zwei,a,x\n2,drei vier,b,y\n" * 3)
+    assert read(german).guessed == [
+        f"{german}: text column 'Beschreibung' and label column 'Kategorie' guessed; --text and --label override"
+    ]
+
+
+def test_the_line_by_which_excel_names_its_delimiter_is_no_row(write: Write) -> None:
+    for mark in ";,\t|":
+        assert pairs(read(write(f"sep={mark}\r\ntext{mark}label\r\na{mark}1\r\nb{mark}2\r\n"))) == [
+            ("a", "1"),
+            ("b", "2"),
+        ]
+
+
+def test_known_columns_go_before_guesses_where_they_are_there(write: Write) -> None:
+    path = write("text,story,label,kind\na,b,c,d\ne,f,g,h\n")
+    assert pairs(read(path, known=("story", "kind"))) == [("b", "d"), ("f", "h")]
+    assert pairs(read(path, text="text", known=("story", "kind"))) == [("a", "d"), ("e", "h")]
+    assert pairs(read(path, known=("elsewhere", None))) == [("a", "c"), ("e", "g")]
+    assert pairs(read(path, label="story", known=("story", None))) == [("a", "b"), ("e", "f")]
+
+
 def test_labels_are_optional_without_labelled(write: Write) -> None:
     assert pairs(read(write("text,label\none,\ntwo,1\n"), labelled=False)) == [("one", None), ("two", "1")]
     assert pairs(read(write("text,kind\none,a\ntwo,a\nthree,b\nfour,b\n"), labelled=False))[0] == ("one", None)
 
 
-def test_labels_are_kept_as_written_in_csv(write: Write) -> None:
-    assert [label for _, label in pairs(read(write("text,label\na,1.0\nb, x\nc,None\n")))] == ["1.0", " x", "None"]
+def test_labels_are_kept_as_written_in_csv_but_for_blanks_around_them(write: Write) -> None:
+    found = [label for _, label in pairs(read(write("text,label\na,1.0\nb, x\nc,None\nd,x \n")))]
+    assert found == ["1.0", "x", "None", "x"]
 
 
 def test_json_numbers_and_strings_give_one_label(write: Write) -> None:

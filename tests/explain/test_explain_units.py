@@ -89,6 +89,15 @@ def test_weights_are_the_classifiers_shared_out(texts: list[str], seed: int) -> 
     assert units.words.tolist() == [len(spans(text)) for text in texts]
 
 
+def test_away_from_the_tables_shares_are_the_same() -> None:
+    """On another device than the CPU a flat model answers as any other does."""
+    trained = scored(*np.log([1, 2, 3, 4, 6]))
+    trained.device = "cpu:0"  # another name is enough
+    assert not trained.is_flat
+    assert [token.weight for token in one(trained, "not good").tokens] == pytest.approx([9 / 13, 4 / 13])
+    assert [token.weight for token in one(trained, "odd movies good").tokens] == pytest.approx([0, 3 / 5, 2 / 5])
+
+
 def test_shares_by_hand() -> None:
     """Two texts of two words: a pair over both, then a word and the edge behind it."""
     units = Units(

@@ -19,7 +19,7 @@ from regard.data.wordpieces import WordPieces
 from regard.encoders import BERT
 from regard.encoders.pretrained import read_pretrained
 from regard.errors import InputError
-from regard.explain.explain import explain, gathered
+from regard.explain.explain import explain
 from regard.models.build import build
 from regard.models.folder import load, save
 from regard.models.tasks import Binary
@@ -213,12 +213,6 @@ def test_steps_are_captured_as_graphs(folder: Path, window: int | None) -> None:
     assert not take.plain
     assert len(take.graphs) == 1
     assert np.isfinite(losses).all()
-
-
-def test_pieces_share_their_weight_out_to_their_words() -> None:
-    covers = np.array([[0, 0], [0, 1], [1, 1], [2, 4]], dtype=np.int32)
-    found = gathered(np.array([0.1, 0.2, 0.4, 0.3]), covers, 6)
-    np.testing.assert_allclose(found, [0.1 + 0.1, 0.1 + 0.4, 0.1, 0.1, 0.1, 0])
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pytest
 import torch
+from alike import padded, same
 from torch import Tensor
-from torch.nn import functional
 
 from regard.config import Model
 from regard.data.collate import collate
@@ -59,12 +59,6 @@ def together(levels: int, rows: Sequence[int] = range(len(TEXTS))) -> Batch:
     return collate([texts[row] for row in rows], levels)
 
 
-def padded(batch: Batch) -> Batch:
-    """Two more places on every axis, with ids that a careless model would read."""
-    more = (0, 2) * (batch.ids.ndim - 1)
-    return Batch(functional.pad(batch.ids, more, value=7), functional.pad(batch.mask, more))
-
-
 def cropped(weights: Tensor, shape: Sequence[int]) -> Tensor:
     return weights[tuple(slice(size) for size in shape)]
 
@@ -73,10 +67,6 @@ def read(model: Classifier, batch: Batch) -> Output:
     with torch.inference_mode():
         output: Output = model(batch)
     return output
-
-
-def same(found: Tensor, expected: Tensor) -> None:
-    torch.testing.assert_close(found, expected, rtol=0, atol=1e-9)
 
 
 @everything

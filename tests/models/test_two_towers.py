@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 import torch
+from alike import padded, same
 from torch import Tensor
-from torch.nn import functional
 
 from regard.config import Model
 from regard.data.collate_pairs import Readings, collate_pairs, gather, together
@@ -16,7 +16,7 @@ from regard.data.tokenizer import Indexed, Tokenizer
 from regard.data.vocabulary import Vocabulary
 from regard.errors import InputError
 from regard.models.two_towers import Met, TwoTowers, build_towers
-from regard.values import Batch, Pair
+from regard.values import Pair
 
 WORDS = 20
 # reviews of sentences of so many words, of a user and of an item
@@ -57,20 +57,10 @@ def batch(places: Sequence[int] = range(len(PAIRS))) -> Pair:
     return collate_pairs([found[place] for place in places])
 
 
-def padded(side: Batch) -> Batch:
-    """Two more places on every axis but the first, with ids that a careless model would read."""
-    more = (0, 2) * (side.ids.ndim - 1)
-    return Batch(functional.pad(side.ids, more, value=7), functional.pad(side.mask, more))
-
-
 def read(model: TwoTowers, pair: Pair) -> Met:
     with torch.inference_mode():
         met: Met = model(pair)
     return met
-
-
-def same(found: Tensor, expected: Tensor) -> None:
-    torch.testing.assert_close(found, expected, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("pooling", ["attention", "apln", "max"])

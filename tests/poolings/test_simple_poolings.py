@@ -41,6 +41,13 @@ def test_last_takes_each_half_where_its_reading_ended() -> None:
     assert two.weights.tolist() == [[0.5, 0.5, 0.0], [0.0, 0.0, 0.0]]
 
 
+def test_last_finds_the_ends_of_a_text_wherever_padding_stands() -> None:
+    states = torch.tensor([[[9.0, 9.0], [1.0, 4.0], [8.0, 8.0], [3.0, 0.0], [9.0, 9.0]]])
+    pooled = Last(2)(states, torch.tensor([[False, True, True, True, False]]))
+    assert pooled.vector.tolist() == [[3.0, 4.0]]
+    assert pooled.weights.tolist() == [[0.0, 0.5, 0.0, 0.5, 0.0]]
+
+
 @pytest.mark.parametrize("scale", [0.5, 1.0, 10.0])
 def test_dot_attention_divides_scores_by_the_scale(scale: float) -> None:
     pooling = Attention(2, "dot", scale=scale)

@@ -85,6 +85,13 @@ def analysis(
     }
 
 
+def without_interval(found: Analysis) -> Analysis:
+    """As where there are too few words of a kind."""
+    unknown = {"low": None, "high": None}
+    by_type = [one | unknown for one in found["separation"]["by_type"]]
+    return found | {"separation": found["separation"] | unknown | {"by_type": by_type, "meaning": "Too few words."}}
+
+
 def token(chance: random.Random, kind: str | None, classes: tuple[str, ...]) -> Analysis:
     strength = abs(chance.gauss(2.2, 1.0)) if kind in classes else abs(chance.gauss(0, 0.35))
     sign = -1 if (kind == classes[0] if kind in classes else chance.random() < 0.5) else 1

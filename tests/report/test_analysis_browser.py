@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from analysis_case import analysis
 
-from regard.report.analysis_page import analysis_page
-
-sys.path.insert(0, str(Path(__file__).parent.parent))
 from browser import NAMES, Browser, chromium
+from regard.report.analysis_page import analysis_page
 
 pytestmark = pytest.mark.skipif(chromium() is None, reason=f"no browser: {', '.join(NAMES)} are looked for")
 HOSTILE = "</script><b>bold"
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with Browser(tmp_path_factory.mktemp("profile")) as opened:
-        yield opened
 
 
 def open_page(browser: Browser, folder: Path, found: dict[str, Any]) -> None:
@@ -231,6 +221,21 @@ def test_dark_mode_is_followed(browser: Browser, tmp_path: Path) -> None:
     assert browser.evaluate("scatter.colours.ink") != light
     text = "getComputedStyle(document.querySelector('figure text')).fill"
     assert browser.evaluate(text) == "rgb(232, 234, 238)"
+
+
+@pytest.mark.parametrize("width", [400, 1200, 1440])
+def test_tables_of_words_are_no_wider_than_their_cards(width: int, browser: Browser, tmp_path: Path) -> None:
+    found = analysis(classes=("a", "b", "c", "d", "e"))
+    for token in found["tokens"]:
+        token |= {"token": f"{token['token']} {token['token']}ing", "polarity": token["polarity"] * 10, "count": 123456}
+    open_page(browser, tmp_path, found)
+    browser.send("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+    browser.frame()
+    left = "[...document.querySelectorAll('.words .card')].map(card => card.scrollWidth - card.clientWidth)"
+    beyond = browser.evaluate(left)
+    browser.send("Emulation.clearDeviceMetricsOverride")
+    assert beyond == [0] * 5
+    quiet(browser)
 
 
 def test_an_analysis_without_tokens_opens(browser: Browser, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
-from analysis_case import analysis
+from analysis_case import analysis, without_interval
 
 from regard.report.analysis_page import analysis_page
 from regard.report.analysis_payload import FRAMES, frames
@@ -139,6 +139,12 @@ def test_numbers_words_and_notes_stand_in_the_page() -> None:
     assert found["vtw"]["meaning"] in words
     assert all(note in words for note in found["notes"])
     assert all(word["token"] in words for listed in found["words"].values() for word in listed[:12])
+
+
+def test_few_words_have_no_interval() -> None:
+    words = Reader(analysis_page(without_interval(analysis()))).words
+    assert "AUC, no interval" in words
+    assert "None" not in words
 
 
 def test_what_is_missing_is_left_out() -> None:

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from analysis_case import analysis
+from analysis_case import analysis, without_interval
 from rich.console import Console
 
 from regard.report.analysis_table import print_analysis
@@ -68,6 +68,10 @@ def test_names_and_words_are_no_markup() -> None:
     out = printed(found)
     for name in ("[bold]", "[/red]", "[blink]run", "[link=x]␛[31m"):
         assert name in out
+
+
+def test_few_words_have_no_interval() -> None:
+    assert "separation AUC 0.912 (no interval): attention of" in printed(without_interval(analysis()))
 
 
 def test_what_is_missing_is_left_out() -> None:

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from run_case import audit, detail
 
+from browser import NAMES, Browser, chromium
 from regard.report.audit_page import audit_page
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
-from browser import NAMES, Browser, chromium
-
 pytestmark = pytest.mark.skipif(chromium() is None, reason=f"no browser: {', '.join(NAMES)} are looked for")
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with Browser(tmp_path_factory.mktemp("profile")) as opened:
-        yield opened
 
 
 @pytest.fixture

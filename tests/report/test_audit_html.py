@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from analysis_case import without_interval
 from run_case import ARABIC, CHINESE, HOSTILE, audit, detail
 from test_run_page import Tags
 
@@ -90,6 +91,12 @@ def test_values_without_an_interval_draw_nothing() -> None:
     found["diagnostics"] = {"even": even, "correlation": tau}
     assert set(audit_figures(found)) == {"separation", "plausibility"}
     assert "–" in audit_page(found)
+
+
+def test_a_separation_without_intervals_is_listed_and_not_drawn() -> None:
+    found = without_interval(audit())
+    assert "separation" not in audit_figures(found)
+    assert audit_tables(found)["separation"].rows == [("any class", "0.700"), ("negative", "0.700")]
 
 
 def test_mistakes_come_first() -> None:

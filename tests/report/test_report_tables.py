@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from regard.report.answers import number
+from regard.report.measures import written
 from regard.report.tables import metrics_table
 
 METRICS: dict[str, Any] = {
@@ -52,8 +54,24 @@ def test_regression() -> None:
     )
     assert "RMSE 1.23e+04" in out
     assert "MAE 0.00012" in out
-    assert "R² -0.500" in out
+    assert "R² −0.500" in out
     assert "RMSE of always saying the mean –" in out
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [(-0.0, "0.000"), (-0.25, "−0.250"), (-1234.5, "−1.23e+03"), (-0.00012, "−0.00012"), (-3, "−3"), (0, "0")],
+)
+def test_numbers_have_a_minus_and_no_minus_zero(value: float, told: str) -> None:
+    assert written(value) == told
+
+
+@pytest.mark.parametrize(
+    ("value", "sign", "told"),
+    [(-0.0, "", "0"), (-0.0, "+", "+0"), (-0.5, "+", "−0.5"), (0.5, "+", "+0.5"), (-12345.0, "", "−12,345")],
+)
+def test_answers_have_a_minus_and_no_minus_zero(value: float, sign: str, told: str) -> None:
+    assert number(value, sign) == told
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_the_answer_says_whether_it_was_right(flat: Explanation, hierarchical: E
     assert shown(flat).startswith("positive 0.750 ✓\n")
     assert shown(hierarchical).startswith("positive 0.600 ✗ true: negative\n")
     assert shown(replace(flat, label=None)).startswith("positive 0.750\n")
-    assert shown(price).startswith("3.5 true: 4, off by -0.5\n")
+    assert shown(price).startswith("3.5 true: 4, off by −0.5\n")
 
 
 def test_with_colour_the_heaviest_word_has_the_full_accent_and_the_text_is_unmarked(flat: Explanation) -> None:

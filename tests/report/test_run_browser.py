@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,18 +9,10 @@ from typing import Any
 import pytest
 from run_case import CHINESE, HOSTILE, report, shown
 
+from browser import NAMES, Browser, chromium
 from regard.report.run_page import run_page
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
-from browser import NAMES, Browser, chromium
-
 pytestmark = pytest.mark.skipif(chromium() is None, reason=f"no browser: {', '.join(NAMES)} are looked for")
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with Browser(tmp_path_factory.mktemp("profile")) as opened:
-        yield opened
 
 
 def open_page(browser: Browser, folder: Path, found: dict[str, Any]) -> None:

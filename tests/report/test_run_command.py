@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from command import TINY, Regard, write_csv
 from regard.cli import main
+from regard.data.readers import read
 from regard.data.reviews import reviews
 from regard.models.folder import load
 from regard.models.tasks import Binary
@@ -61,6 +63,31 @@ def test_texts_that_training_saw_are_called_so(flat: Path, two: Path) -> None:
     assert "learned from these texts" in gather(load(flat), flat, examples, str(two))["caution"]
     assert gather(load(flat), flat, examples, "other.csv")["caution"] == ""
     assert "chose the epoch" in gather(load(flat), flat, [])["caution"]
+
+
+def test_texts_that_training_saw_are_known_by_another_name_too(
+    flat: Path, two: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    examples = [*read(two).examples[:2], Example("A text that is nowhere else.", "good", 3)]
+    examples[0] = replace(examples[0], text=examples[0].text.replace(" ", " \n "))
+    monkeypatch.chdir(two.parent)
+    for name in ("two.csv", "./two.csv", f"../{two.parent.name}/two.csv"):
+        assert gather(load(flat), flat, examples, name)["caution"].startswith("The run learned from these texts:")
+    said = gather(load(flat), flat, examples, "copied.csv")["caution"]
+    assert said.startswith("2 of these 3 texts stand word for word among those that the run was trained with:")
+    assert gather(load(flat), flat, examples[2:], "other.csv")["caution"] == ""
+    run = load(flat)
+    run.config = run.config.override({"train": str(tmp_path / "moved.csv")})
+    assert gather(run, flat, examples, "copied.csv")["caution"] == ""
+
+
+def test_texts_that_chose_the_epoch_are_known_by_another_name_too(
+    flat: Path, two: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(two.parent)
+    run = load(flat)
+    run.config = run.config.override({"train": None, "dev": str(two)})
+    assert "chose the epoch" in gather(run, flat, read(two).examples[:2], "./two.csv")["caution"]
 
 
 def test_an_audit_of_another_model_is_not_shown(regard: Regard, flat: Path, two: Path, tmp_path: Path) -> None:

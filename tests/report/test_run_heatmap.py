@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from regard.errors import InputError
-from regard.report.run_heatmap import heatmap
+from regard.report.run_heatmap import SvgHeatmap, heatmap
 
 
 def test_heavier_words_are_darker_and_the_sign_is_seen() -> None:
@@ -26,6 +28,23 @@ def test_an_svg_holds_every_word() -> None:
     drawn = heatmap(["a", "good"], np.array([0.25, 0.75]), kind="svg")
     assert drawn.startswith("<svg ")
     assert ">good</text>" in drawn
+
+
+def test_notebooks_show_it_drawn_and_it_is_still_a_string() -> None:
+    html, svg = heatmap(["a"], [1.0]), heatmap(["a"], [1.0], kind="svg")
+    assert isinstance(html, str)
+    assert isinstance(svg, SvgHeatmap)
+    assert json.loads(json.dumps(html)) == html == html._repr_html_()
+    assert type(html._repr_html_()) is str
+    assert svg == svg._repr_html_() == svg._repr_svg_()
+    assert not hasattr(html, "_repr_svg_")
+
+
+def test_weights_may_be_a_tensor_with_its_gradient() -> None:
+    weights = torch.tensor([0.25, 0.75], requires_grad=True)
+    assert heatmap(["a", "good"], weights) == heatmap(["a", "good"], [0.25, 0.75]) == heatmap(["a", "good"], [*weights])
+    with pytest.raises(InputError, match="weights: number 1 is tensor"):
+        heatmap(["a"], torch.ones(1, 2))
 
 
 def test_words_are_escaped_and_joined_as_asked() -> None:

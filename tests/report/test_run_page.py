@@ -9,10 +9,11 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
+from analysis_case import without_interval
 from run_case import ARABIC, CHINESE, HOSTILE, audit, report, shown
 
 from regard.report.audit_tables import audit_tables
-from regard.report.exported import Table, as_csv, latex
+from regard.report.exported import Table, as_csv, exported, latex
 from regard.report.run_figures import run_figures
 from regard.report.run_history import history_panels
 from regard.report.run_page import run_page
@@ -52,6 +53,14 @@ def test_every_part_has_its_section() -> None:
     assert "surer than it should be" in page
     anchors = {attributes["href"] for tag, attributes in Tags(page).found if tag == "a"}
     assert {f"#{name}" for name in Tags(page).headings()} <= anchors
+
+
+def test_a_separation_of_few_words_is_read_neither_way() -> None:
+    found = report()
+    assert "Attention tells words of a class" in run_page(found)
+    page = run_page(found | {"analysis": without_interval(found["analysis"])})
+    assert "Attention tells words of a class" not in page
+    assert "<p>Too few words.</p>" in page
 
 
 def test_what_is_missing_leaves_no_section() -> None:
@@ -140,7 +149,7 @@ def test_a_page_of_numbers_has_no_classes_to_choose() -> None:
     page = run_page(found)
     assert 'id="which"' not in page
     assert 'id="said"' not in page
-    assert "off by -0.5" in page
+    assert "off by −0.5" in page
     assert "0.500 (0.400 to 0.600)" in page
 
 
@@ -172,6 +181,22 @@ def test_tables_as_latex_and_csv() -> None:
 def test_latex_is_escaped(given: str, written: str | None) -> None:
     found = latex(Table(given, ("name",), [(given,)]))
     assert (written or r"a b\textasciitilde{}\textasciicircum{}") + r" \\" in found
+
+
+@pytest.mark.parametrize("name", ["[x]", "*", "* [b]"])
+def test_a_row_of_latex_may_begin_with_a_bracket_or_a_star(name: str) -> None:
+    found = latex(Table("t", (name, "n"), [("a", "1"), (name, "2")]))
+    assert not re.search(r"\\\\\s*[\[*]", found), "it would be an argument of the row's end before it"
+    assert "{[}x{]} & 2" in found or "{*}" in found
+
+
+def test_a_minus_is_one_for_people_and_one_for_machines() -> None:
+    table = run_tables(report(metrics={"n": 2, "r2": -0.5, "r2_interval": [-0.7, -0.0]}))["measures"]
+    assert ("R²", "−0.500 (−0.700 to 0.000)") in table.rows
+    files = exported({}, {"measures": table, "words": Table("w", ("word",), [("− a−b",)])})
+    assert "R²,-0.500 (-0.700 to 0.000)" in files["table_measures.csv"].decode()
+    assert "R$^2$ & $-$0.500" in files["table_measures.tex"].decode()
+    assert "− a−b" in files["table_words.csv"].decode(), "only numbers have one"
 
 
 def test_what_the_mean_gets_stands_beside_the_rmse() -> None:

@@ -93,7 +93,7 @@ def test_a_class_that_is_not_there_is_told(table: Table, tmp_path: Path) -> None
     text = table.path.read_text(encoding="utf-8").replace("of_class = 2", "of_class = 3")
     (tmp_path / "third.toml").write_text(text, encoding="utf-8")
     cell = list(read_table(tmp_path / "third.toml", "paper/third").cells())[1]
-    with pytest.raises(InputError, match="of_class = 3; the training texts have 2 classes"):
+    with pytest.raises(InputError, match="of_class = 3; 1 to 2"):
         list(counts.run(cell, [0], "cpu", Silent()))
 
 

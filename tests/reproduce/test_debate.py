@@ -9,12 +9,12 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from toys import Rows, first_rows, written_table
 
 from regard.errors import InputError
 from regard.recording import Silent
 from regard.reproduce import debate, debate_drawn
 from regard.reproduce.reading import read_table
-from regard.reproduce.results import complete
 from regard.reproduce.tables import Cell, Table
 
 TABLES = sorted((Path(__file__).parents[2] / "experiments" / "attention_debate").glob("*.toml"))
@@ -38,8 +38,6 @@ batch_size = 16
 lr = 0.02
 dropout = 0.0
 engine = "torch"
-judged = 20
-taught = 40
 [methods.diagnosed]
 title = "Diagnosed"
 [methods.attention]
@@ -82,27 +80,13 @@ def write(path: Path, count: int, start: int) -> None:
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
-    path = tmp_path_factory.mktemp("debate") / "toy.toml"
-    path.write_text(TOML, encoding="utf-8")
-    return read_table(path, "debate/toy")
+    return written_table(tmp_path_factory.mktemp("debate") / "toy.toml", TOML, "debate/toy")
 
 
 @pytest.fixture(scope="module")
-def rows(table: Table, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    folder = tmp_path_factory.mktemp("data")
-    for split, count, start in (("train", 80, 0), ("dev", 12, 80), ("test", 30, 100)):
-        write(folder / "toy" / f"{split}.jsonl", count, start)
-    found = {}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("REGARD_DATA", str(folder))
-        for cell in table.cells():
-            debate.check(cell)
-            for result in debate.run(cell, [0], "cpu", Silent()):
-                found[cell.method] = complete(cell, table.name, "cpu", result)
-    return found
-
-
-Rows = dict[str, dict[str, Any]]
+def rows(table: Table, tmp_path_factory: pytest.TempPathFactory) -> Rows:
+    splits = {"train": (80, 0), "dev": (12, 80), "test": (30, 100)}
+    return first_rows(table, tmp_path_factory.mktemp("data"), splits, write)
 
 
 def test_the_same_model_stands_behind_all_rows(rows: Rows) -> None:
@@ -116,8 +100,8 @@ def test_attention_is_correlated_and_chance_is_not(rows: Rows) -> None:
     row, values = rows["diagnosed"], rows["diagnosed"]["values"]
     assert values["tau_gradient"] > abs(values["tau_random"])
     assert set(row["histograms"]) == {"held", "gradient", "leave_one_out", "random", "between"}
-    assert all(sum(counts) <= 20 for counts in row["histograms"].values())
-    assert sum(group["n"] for group in row["by_largest"]) == 20
+    assert all(sum(counts) <= 30 for counts in row["histograms"].values())
+    assert sum(group["n"] for group in row["by_largest"]) == 30
     there = [k for k, group in zip(debate.GROUPS, row["by_largest"], strict=True) if group["n"]]
     assert [k for k in debate.GROUPS if f"permuted_{k}" in values] == there
 
@@ -169,6 +153,13 @@ def test_figures_show_what_there_is(table: Table, rows: Rows) -> None:
     assert debate_drawn.draw(table, []) == {}
 
 
+def test_a_model_with_weights_but_no_answers_is_no_point(table: Table, rows: Rows) -> None:
+    texts = rows["texts"]
+    without = {**texts, "values": {**texts["values"], "tvd": None}}  # null stands for NaN in a file
+    assert debate_drawn.draw(table, [without]) == {}
+    assert "Text by text" not in debate_drawn.draw(table, [rows["even"], without])["adversaries"]
+
+
 def cell_of(table: Table, method: str, **options: Any) -> Cell:
     from dataclasses import replace
 
@@ -186,8 +177,6 @@ def cell_of(table: Table, method: str, **options: Any) -> Cell:
         ({"shows": "adversary"}, "`factor` is needed"),
         ({"factor": 0.1}, "`factor` is needed by 'adversary', and by no other"),
         ({"shows": "adversary", "factor": -1.0}, "factor = -1.0; 0 or more"),
-        ({"judged": 0}, "judged = 0; 1 or more"),
-        ({"taught": 0}, "taught = 0; 1 or more"),
     ],
 )
 def test_options_that_cannot_be_are_refused(table: Table, options: dict[str, Any], words: str) -> None:

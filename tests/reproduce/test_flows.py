@@ -12,11 +12,12 @@ from regard.analysis.token_scores import TokenScores
 from regard.analysis.token_types import TokenTypes
 from regard.errors import InputError
 from regard.recording import Silent
+from regard.report.analysis_payload import frames
 from regard.reproduce import flows
 from regard.reproduce.figures import draw
 from regard.reproduce.patterns import patterns
 from regard.reproduce.reading import read_table
-from regard.reproduce.recorded import MOST, apart_from, thinned
+from regard.reproduce.recorded import MOST, apart_from
 from regard.reproduce.results import complete
 from regard.reproduce.tables import Table
 
@@ -136,11 +137,10 @@ def test_pulls_have_the_signs_of_the_paper(rows: dict[tuple[str, str], dict[str,
 def test_the_last_epoch_counts_and_a_row_stays_small(rows: dict[tuple[str, str], dict[str, Any]]) -> None:
     row = rows["dp", "one"]
     assert row["best_epoch"] == row["epochs"] == 30
-    assert len(row["history"]["moments"]) == 31
+    assert len(row["history"]["moments"]) == MOST
     assert not [name for name in row["history"] if name.startswith("term_")]
     assert len(rows["ad", "one"]["history"]["term_E.positive"]) == 3, "where they are asked for"
-    assert thinned(61) == list(range(0, 61, 2))
-    assert (thinned(3), len(thinned(1000)), thinned(1000)[-1]) == ([0, 1, 2], MOST, 999)
+    assert frames(61, MOST) == list(range(0, 61, 2))
 
 
 def test_boxes_of_dot_products_and_of_what_an_affine_layer_makes(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from toys import TOML
+from toys import TOML, UNPRINTED
 
 from regard.errors import InputError
 from regard.reproduce.plan import make_jobs
@@ -28,7 +28,8 @@ def test_a_table_has_methods_corpora_and_cells(toy: Table) -> None:
 
 def test_options_of_a_method_go_before_a_corpus_and_a_setting_before_all(tmp_path: Path) -> None:
     text = (
-        TOML + "[settings.a]\nembedding = 8\n[settings.b]\nlr = 0.5\n[tuned.films.plain]\nembedding = 16\nclip = 1.0\n"
+        UNPRINTED
+        + "[settings.a]\nembedding = 8\n[settings.b]\nlr = 0.5\n[tuned.films.plain]\nembedding = 16\nclip = 1.0\n"
     )
     path = tmp_path / "t.toml"
     path.write_text(text, encoding="utf-8")
@@ -39,6 +40,13 @@ def test_options_of_a_method_go_before_a_corpus_and_a_setting_before_all(tmp_pat
     assert cells["films/shallow/b"]["lr"] == 0.5
     assert cells["films/plain/a"]["clip"] == 1.0
     assert "clip" not in cells["meals/plain/a"]
+
+
+def test_with_settings_a_printed_row_names_one(tmp_path: Path) -> None:
+    path = tmp_path / "t.toml"
+    path.write_text(TOML + "[settings.a]\nlr = 0.5\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"\[printed.films\] plain: there is no such row; did you mean 'plain/a'"):
+        read_table(path, "x/t")
 
 
 def test_a_method_may_ask_for_seeds_of_its_own(toy: Table, tmp_path: Path) -> None:
@@ -153,6 +161,7 @@ BAD = {
     ),
     "no measures": ('measures = ["accuracy", "macro_f"]', "measures = []", "measures is missing or empty"),
     "no seeds": ("seeds = 2", "seeds = 0", "seeds = 0: from 1"),
+    "a printed row that is none": ("plain = [80.25", "affine-2 = [80.25", "'affine-2'"),
     "no seeds of a method": ("embedding = 2", "seeds = 0", "[methods.shallow] seeds = 0: from 1"),
     "everything skipped": ('skip = ["affine"]', "", None),
     "a name with a slash": ("[methods.affine]", '[methods."af/fine"]', "[methods]: 'af/fine' is no name"),
@@ -167,7 +176,7 @@ BAD = {
     "a figure along nothing": (
         'kind = "path"',
         'kind = "settings"\noption = "lr"',
-        "[[figure]] 2 option = 'lr': no [settings.NAME] has a number of that name",
+        "[[figure]] 2 option = 'lr': no [settings.NAME] has a number of that name; there are none",
     ),
     "a comparison twice": (
         "[[compare]]",

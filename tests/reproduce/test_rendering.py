@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from toys import TOML
+from toys import TOML, UNPRINTED
 
 from regard.reproduce.filling import make_sheet
 from regard.reproduce.kinds import KINDS
-from regard.reproduce.measures import Measure, shown
+from regard.reproduce.measures import Measure, shown, signed
 from regard.reproduce.reading import read_table
 from regard.reproduce.rendering import rendered
 from regard.reproduce.results import match
@@ -80,7 +80,7 @@ def test_figures_are_drawn_of_what_there_is(toy: Table, rows_of: Make) -> None:
 
 
 def test_a_setting_along_an_axis(tmp_path: Path, rows_of: Make) -> None:
-    text = TOML + "".join(f"[settings.l{k}]\nlr = 0.{k}\n" for k in (1, 2, 4))
+    text = UNPRINTED + "".join(f"[settings.l{k}]\nlr = 0.{k}\n" for k in (1, 2, 4))
     text += '[[figure]]\nname = "rates"\nkind = "settings"\noption = "lr"\n'
     path = tmp_path / "table.toml"
     path.write_text(text, encoding="utf-8")
@@ -280,3 +280,11 @@ def test_pairs_of_method_and_setting_that_nobody_ran_have_no_row(tmp_path: Path,
 )
 def test_what_rounds_to_zero_has_no_minus(value: float, written: str) -> None:
     assert shown(value, Measure("R²")) == written
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [(0.0004, "0.000"), (0.0, "0.000"), (-0.0004, "0.000"), (0.0006, "+0.001"), (-0.0006, "−0.001"), (12.5, "+12.500")],
+)
+def test_what_rounds_to_zero_has_no_plus(value: float, written: str) -> None:
+    assert signed(value, Measure("R²")) == written

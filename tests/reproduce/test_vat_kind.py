@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from toys import Rows, first_rows, written_table
 
 from regard.errors import InputError
 from regard.recording import Silent
@@ -16,11 +17,10 @@ from regard.records import Example
 from regard.reproduce import base_judges, purified, purified_drawn
 from regard.reproduce.plan import wanted
 from regard.reproduce.reading import read_table
-from regard.reproduce.results import complete
 from regard.reproduce.sides import sided
 from regard.reproduce.tables import Table
 from regard.reproduce.text_maps import closeness, plane
-from regard.reproduce.word_marks import characters, leaves, marks_of, phrases, rationales
+from regard.reproduce.word_marks import MARKS, characters, marks_of
 
 TABLES = sorted((Path(__file__).parents[2] / "experiments" / "vat").glob("*.toml"))
 TOML = """
@@ -44,7 +44,6 @@ lr = 0.05
 dropout = 0.0
 judge = "max"
 most = 3
-draws = 2
 marks = "rationales"
 mapped = 12
 [methods.random]
@@ -86,27 +85,16 @@ def write(path: Path, count: int, start: int) -> None:
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
-    path = tmp_path_factory.mktemp("vat") / "toy.toml"
-    path.write_text(TOML, encoding="utf-8")
-    return read_table(path, "vat/toy")
+    return written_table(tmp_path_factory.mktemp("vat") / "toy.toml", TOML, "vat/toy")
 
 
 @pytest.fixture(scope="module")
-def rows(table: Table, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    folder = tmp_path_factory.mktemp("data")
-    for split, count, start in (("train", 60, 0), ("dev", 12, 60), ("test", 24, 80)):
-        write(folder / "toy" / f"{split}.jsonl", count, start)
-    found = {}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("REGARD_DATA", str(folder))
-        for cell in table.cells():
-            purified.check(cell)
-            for result in purified.run(cell, [0], "cpu", Silent()):
-                found[cell.method] = complete(cell, table.name, "cpu", result)
-    return found
+def rows(table: Table, tmp_path_factory: pytest.TempPathFactory) -> Rows:
+    splits = {"train": (60, 0), "dev": (12, 60), "test": (24, 80)}
+    return first_rows(table, tmp_path_factory.mktemp("data"), splits, write)
 
 
-def test_the_base_model_judges_and_words_by_chance_cost_it_less(rows: dict[str, dict[str, Any]]) -> None:
+def test_the_base_model_judges_and_words_by_chance_cost_it_less(rows: Rows) -> None:
     att, chance = rows["att"]["values"], rows["random"]["values"]
     assert rows["base"]["values"]["accuracy"] == att["judge_accuracy"] == 1.0
     assert att["aopc_1"] > att["aopc_1_random"] == chance["aopc_1"]
@@ -117,7 +105,7 @@ def test_the_base_model_judges_and_words_by_chance_cost_it_less(rows: dict[str, 
     assert low <= att["aopc_1"] <= high, att_interval
 
 
-def test_marked_words_are_found_and_chance_is_the_share_of_marked_words(rows: dict[str, dict[str, Any]]) -> None:
+def test_marked_words_are_found_and_chance_is_the_share_of_marked_words(rows: Rows) -> None:
     values = rows["att"]["values"]
     assert values["precision_1_positive_random"] == pytest.approx(1 / 6)  # one word of six is marked
     assert values["recall_5_negative_random"] == pytest.approx(5 / 6)
@@ -125,7 +113,7 @@ def test_marked_words_are_found_and_chance_is_the_share_of_marked_words(rows: di
     assert values["f_1_ratio"] == pytest.approx(6 * values["f_1"])
 
 
-def test_rounds_are_looked_at_on_the_texts_measured_on(rows: dict[str, dict[str, Any]]) -> None:
+def test_rounds_are_looked_at_on_the_texts_measured_on(rows: Rows) -> None:
     row = rows["vat"]
     values, best = row["values"], int(row["values"]["best_round"])
     assert {"round_0", "round_1", "round_2", "compressed_1", "closeness_0"} <= set(values)
@@ -153,7 +141,7 @@ def replace_options(cell: Any, options: dict[str, Any]) -> Any:
     return replace(cell, options=options)
 
 
-def test_figures_are_svg_and_rows_hold_no_texts(table: Table, rows: dict[str, dict[str, Any]]) -> None:
+def test_figures_are_svg_and_rows_hold_no_texts(table: Table, rows: Rows) -> None:
     figures = purified_drawn.draw(table, list(rows.values()))
     assert set(figures) == {"along-k-aopc", "along-k-post-hoc", "rounds", "map-toy"}
     for svg in figures.values():
@@ -162,7 +150,7 @@ def test_figures_are_svg_and_rows_hold_no_texts(table: Table, rows: dict[str, di
     assert list(rows["vat"]["map"]["points"]) == ["round 0", "round 1", "round 2"]
 
 
-def test_a_judge_is_trained_once_for_a_corpus(table: Table, rows: dict[str, dict[str, Any]]) -> None:
+def test_a_judge_is_trained_once_for_a_corpus(table: Table, rows: Rows) -> None:
     options = base_judges.judge_options(
         {"pooling": "bottleneck", "beta": 1.0, "head_hidden": True, "lr": 0.1}, "max", 0.5
     )
@@ -187,16 +175,16 @@ def test_bad_options_are_refused(table: Table, change: dict[str, Any], said: str
 
 def test_marks_become_characters(tmp_path: Path) -> None:
     assert characters("ab  c d", [(0, 1), (2, 4)]) == [(0, 2), (4, 7)]  # the empty token between two spaces counts
-    assert phrases({"spans": [[0, 1, 2], [1, 3, 0]]}, "2") == [(0, 1)]
-    assert leaves({"token_labels": [0, 2, 3]}, "1") == [(2, 3)]
-    assert leaves({"token_labels": [0, 2, 3]}, "0") == [(0, 1)]
-    assert rationales({"rationales": [[0, 2]]}, "1") == [(0, 2)]
+    assert MARKS["phrases"].evidence([[0, 1, 2], [1, 3, 0]], "2") == [(0, 1)]
+    assert MARKS["leaves"].evidence([0, 2, 3], "1") == [(2, 3)]
+    assert MARKS["leaves"].evidence([0, 2, 3], "0") == [(0, 1)]
+    assert MARKS["rationales"].evidence([[0, 2]], "1") == [(0, 2)]
     path = tmp_path / "texts.jsonl"
     path.write_text('{"text": "so good", "label": 1, "rationales": [[1, 2]]}\n', encoding="utf-8")
     assert marks_of(path, [Example("so good", "1", 1)], "rationales") == [[(3, 7)]]
     with pytest.raises(InputError, match="row 1: not the text"):
         marks_of(path, [Example("so bad", "1", 1)], "rationales")
-    with pytest.raises(InputError, match="no marks of the form 'leaves'"):
+    with pytest.raises(InputError, match="in the field 'token_labels' is accepted"):
         marks_of(path, [Example("so good", "1", 1)], "leaves")
 
 

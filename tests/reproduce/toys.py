@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
+
+import pytest
+
+from regard.recording import Silent
+from regard.reproduce import corpora
+from regard.reproduce.reading import read_table
+from regard.reproduce.results import complete
+from regard.reproduce.tables import Table
+
+Rows = dict[str, dict[str, Any]]
 
 TOML = """
 title = "A toy"
@@ -64,6 +76,7 @@ name = "loss"
 kind = "path"
 value = "loss"
 """
+UNPRINTED = TOML.replace("[printed.films]\nplain = [80.25, 79.5]\nshallow = [70.0, 69.0]\n", "")
 
 GOOD, BAD = ("lovely", "warm", "bright", "kind"), ("dull", "cold", "grim", "rude")
 
@@ -75,3 +88,26 @@ def write_texts(path: Path, count: int, start: int = 0) -> None:
             word = (GOOD if n % 2 else BAD)[n // 2 % 4]
             row = {"text": f"a {word} thing number {n % 7}", "label": n % 2, "place": f"place {n % 10}"}
             file.write(json.dumps(row) + "\n")
+
+
+def written_table(path: Path, toml: str, name: str) -> Table:
+    path.write_text(toml, encoding="utf-8")
+    return read_table(path, name)
+
+
+def first_rows(
+    table: Table, folder: Path, splits: Mapping[str, tuple[int, int]], write: Callable[[Path, int, int], None]
+) -> Rows:
+    """Each method's row of the first seed, on the corpus `toy` of splits of (count, start)."""
+    for split, (count, start) in splits.items():
+        write(folder / "toy" / f"{split}.jsonl", count, start)
+    corpora._READ.clear()  # which knows a corpus by its name, whatever folder it lies in
+    found = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("REGARD_DATA", str(folder))
+        for cell in table.cells():
+            assert table.does.check is not None
+            table.does.check(cell)
+            for result in table.does.run(cell, [0], "cpu", Silent()):
+                found[cell.method] = complete(cell, table.name, "cpu", result)
+    return found

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,21 +10,15 @@ import pytest
 from driving import choose, settled, visit, write
 from serving import Serving, serving
 
+from browser import NAMES, Browser, chromium
+from regard.data.contents import decoded
+from regard.errors import InputError
 from regard.models.folder import load
 from regard.serve.served import Served
-
-sys.path.insert(0, str(Path(__file__).parent.parent))
-from browser import NAMES, Browser, chromium
 
 pytestmark = pytest.mark.skipif(chromium() is None, reason=f"no browser: {', '.join(NAMES)} are looked for")
 TEXT = "The staff were kind. The room was not clean!"
 HOSTILE = "<img src=x onerror=\"document.title='hit'\"> <script>document.title='hit'</script> bad"
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with Browser(tmp_path_factory.mktemp("profile")) as opened:
-        yield opened
 
 
 def words(browser: Browser, card: int = 0) -> list[dict[str, Any]]:
@@ -281,6 +273,57 @@ def test_a_pasted_table_is_answered_opened_and_given_back(browser: Browser, flat
     browser.click_on("#rows tr:last-child .read")
     settled(browser)
     assert [word["text"] for word in words(browser)] == ["Never", "again", "."]
+    quiet(browser, flat)
+
+
+TABLE = "text,label\nDas Frühstück war schön.,5\nNie wieder \ufffd.,1\n"
+
+
+def pick(browser: Browser, path: Path, written: bytes) -> None:
+    """A file with these bytes, as from the dialog that asks for one."""
+    path.write_bytes(written)
+    document = browser.send("DOM.getDocument")["root"]["nodeId"]
+    field = browser.send("DOM.querySelector", nodeId=document, selector="#file")["nodeId"]
+    browser.send("DOM.setFileInputFiles", nodeId=field, files=[str(path)])
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_file_that_says_how_it_is_written_is_read(
+    encoding: str, browser: Browser, flat: Serving, tmp_path: Path
+) -> None:
+    visit(browser, flat)
+    pick(browser, tmp_path / "given.csv", TABLE.encode(encoding))
+    browser.until("!document.getElementById('rows').hidden")
+    assert browser.evaluate("document.getElementById('table').value") == TABLE
+    quiet(browser, flat)
+
+
+def test_a_file_that_is_not_utf_8_is_refused_as_on_the_command_line(
+    browser: Browser, flat: Serving, tmp_path: Path
+) -> None:
+    visit(browser, flat)
+    written = (TABLE + "Nicht ").encode() + "schön\n".encode("cp1252")
+    pick(browser, tmp_path / "given.csv", written)
+    browser.until("!document.getElementById('trouble').hidden")
+    with pytest.raises(InputError) as refused:
+        list(decoded(written, "given.csv", lenient=False))
+    assert shown(browser, "#trouble") == str(refused.value)
+    assert browser.evaluate("document.getElementById('table').value") == ""
+    quiet(browser, flat)
+
+
+def test_only_texts_of_a_table_are_broken_into_lines(browser: Browser, flat: Serving) -> None:
+    visit(browser, flat)
+    pasted = f"text,label\n{'The room was clean. ' * 40},5\n"
+    browser.evaluate(f"document.getElementById('table').value = {json.dumps(pasted)}")
+    browser.send("Emulation.setDeviceMetricsOverride", width=500, height=800, deviceScaleFactor=1, mobile=False)
+    browser.click_on("#answer")
+    browser.until("!document.getElementById('rows').hidden")
+    high = """[...document.querySelectorAll('#rows th, #rows td:not(:nth-child(2))')].map(cell => {
+        const range = document.createRange(); range.selectNodeContents(cell);
+        return new Set([...range.getClientRects()].map(box => Math.round(box.bottom))).size })"""
+    assert max(browser.evaluate(high)) == 1
+    browser.send("Emulation.clearDeviceMetricsOverride")
     quiet(browser, flat)
 
 

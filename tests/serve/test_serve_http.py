@@ -173,17 +173,18 @@ def test_bodies_up_to_the_limit_are_read_and_larger_ones_refused(flat: Serving) 
 
 def test_a_length_that_is_missing_or_nonsense_is_refused(flat: Serving) -> None:
     start = f"POST /api/predict HTTP/1.1\r\nHost: localhost:{flat.port}\r\nContent-Type: application/json\r\n"
-    for line, status in (
-        ("", 411),
-        ("Transfer-Encoding: chunked\r\n", 411),
-        ("Content-Length: -5\r\n", 400),
-        ("Content-Length: x\r\n", 400),
-        ("Content-Length: 5\r\nContent-Length: 6\r\n", 400),
-        (f"Content-Length: {'9' * 30}\r\n", 413),
+    for line, status, told in (
+        ("", 411, "is not said"),
+        ("Transfer-Encoding: chunked\r\n", 411, "is not said"),
+        ("Content-Length: -5\r\n", 400, "not a number"),
+        ("Content-Length: x\r\n", 400, "not a number"),
+        ("Content-Length: 5\r\nContent-Length: 6\r\n", 400, "given twice"),
+        (f"Content-Length: {'9' * 30}\r\n", 413, "bytes"),
     ):
         head, _, body = raw(flat, f"{start}{line}\r\n".encode()).partition(b"\r\n\r\n")
         assert head.startswith(f"HTTP/1.1 {status} ".encode()), line
         assert list(json.loads(body)) == ["error"]
+        assert told in json.loads(body)["error"]
 
 
 def test_whoever_waits_to_be_told_to_go_on_is_told(flat: Serving) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -15,6 +14,7 @@ import pytest
 import safetensors.numpy
 
 from command import TINY, Regard
+from killed import Killed, assert_same_run, told
 from regard.config import Config
 from regard.errors import InputError
 from regard.recording import Silent
@@ -24,10 +24,6 @@ from regard.training.fit import fingerprint
 SMALL = {"hidden": 8, "embedding": 8, "query": 8, "epochs": 2, "batch_size": 16, "device": "cpu", "encoder": "lstm"}
 # 54 of 60 texts are learned from: 4 steps an epoch; epochs: 2 of round 0, then 2 rounds of 2 phases of 2
 EPOCHS = 10
-
-
-class Killed(BaseException):
-    """What `kill -9` is to a test: nobody expects it, so nobody cleans up after it."""
 
 
 class Mortal(Silent):
@@ -58,21 +54,6 @@ def config_of(table: Path, **options: object) -> Config:
     return Config().override(
         {**SMALL, "train": str(table), "pooling": "bottleneck", "rounds": 2, "phase_epochs": 2, **options}
     )
-
-
-def told(out: Path) -> dict[str, Any]:
-    """metrics.json without the times."""
-    metrics: dict[str, Any] = json.loads((out / "metrics.json").read_text())
-    del metrics["seconds"]
-    for record in metrics["history"]:
-        del record["seconds"]
-    return metrics
-
-
-def assert_same_run(out: Path, unbroken: Path) -> None:
-    assert (out / "weights.safetensors").read_bytes() == (unbroken / "weights.safetensors").read_bytes()
-    assert told(out) == told(unbroken)
-    assert sorted(os.listdir(out)) == sorted(os.listdir(unbroken))
 
 
 KINDS: dict[str, dict[str, object]] = {

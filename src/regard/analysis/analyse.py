@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.analysis.dot_products import pair_quartiles
+from regard.analysis.dot_products import pair_quartiles, quartiles
 from regard.analysis.gradient_flow import flow
 from regard.analysis.meaning import of_separation, of_vtw
 from regard.analysis.separation import separation
@@ -21,6 +21,7 @@ from regard.analysis.token_scores import (
     lead,
     local_scores,
     of_type,
+    said_for,
     token_scores,
 )
 from regard.analysis.token_types import SEEN, TokenTypes, token_types
@@ -148,9 +149,7 @@ def box(values: Floats) -> dict[str, float] | None:
     values = values[np.isfinite(values)]
     if not len(values):
         return None
-    marks = np.quantile(values, (0, 0.25, 0.5, 0.75, 1))
-    names = ("min", "q1", "median", "q3", "max")
-    return {"mean": float(values.mean()), "std": float(values.std()), **dict(zip(names, marks.tolist(), strict=True))}
+    return {"mean": float(values.mean()), "std": float(values.std()), **quartiles(values)}
 
 
 def told_separation(tokens: Tokens) -> dict[str, Any] | None:
@@ -158,13 +157,15 @@ def told_separation(tokens: Tokens) -> dict[str, Any] | None:
     found = separation(attention[types.tied], attention[types.neutral])
     if found is None:
         return None
-    by_type = {name: separation(attention[types.of(name)], attention[types.neutral]) for name in types.names[:-1]}
+    each = {name: separation(attention[types.of(name)], attention[types.neutral]) for name in types.names[:-1]}
+    by_type = {name: one for name, one in each.items() if one is not None}
+    tied, neutral = len(types.tied), len(types.neutral)
     return {
         **found._asdict(),
-        "tied": len(types.tied),
-        "neutral": len(types.neutral),
-        "by_type": [{"name": name, **one._asdict()} for name, one in by_type.items() if one is not None],
-        "meaning": of_separation(found, {name: one for name, one in by_type.items() if one is not None}),
+        "tied": tied,
+        "neutral": neutral,
+        "by_type": [{"name": name, **one._asdict()} for name, one in by_type.items()],
+        "meaning": of_separation(found, by_type, tied, neutral),
     }
 
 
@@ -215,11 +216,7 @@ def told_vtw(trained: Trained, terms: dict[str, dict[str, dict[str, float]]] | N
 
 def strongest(tokens: Tokens, k: int) -> list[int]:
     """Words of a class by what they say for it, of those that stand often enough."""
-    polarity = tokens.scores.polarity
-    if polarity.shape[1] == 1:
-        said = polarity[:, 0] * (1 if k == 1 else -1)
-    else:
-        said = polarity[:, k] - (polarity.sum(1) - polarity[:, k]) / (polarity.shape[1] - 1)
+    said = said_for(tokens.scores.polarity, k)
     said = np.where((tokens.places > SEEN) & np.isfinite(said), said, -np.inf)
     said[:SPECIALS] = -np.inf
     return [int(unit) for unit in np.argsort(-said, kind="stable")[:STRONGEST] if np.isfinite(said[unit])]

@@ -21,7 +21,7 @@ from regard.errors import InputError
 from regard.models.flat import CHUNK
 
 SAMPLE = 20_000  # pairs that quartiles are taken of, where there are more
-MARKS = ("min", "q1", "median", "q3", "max")
+MARKS = {"min": 0.0, "q1": 0.25, "median": 0.5, "q3": 0.75, "max": 1.0}
 
 
 class Drift(NamedTuple):
@@ -74,9 +74,13 @@ def pair_quartiles(
                 continue
             left, right = drawn(own[i], own[k], i == k, sample, chance)
             values = (vectors[left].astype(np.float64) * vectors[right]).sum(1)
-            marks = dict(zip(MARKS, np.quantile(values, (0, 0.25, 0.5, 0.75, 1)).tolist(), strict=True))
-            found.append({"pair": [names[i], names[k]], "mean": float(means[i, k]), **marks})
+            found.append({"pair": [names[i], names[k]], "mean": float(means[i, k]), **quartiles(values)})
     return found
+
+
+def quartiles(values: Doubles) -> dict[str, float]:
+    """With both ends, by name."""
+    return dict(zip(MARKS, np.quantile(values, list(MARKS.values())).tolist(), strict=True))
 
 
 def drawn(

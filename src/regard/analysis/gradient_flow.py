@@ -36,10 +36,8 @@ from regard.analysis.flat_rows import Doubles, Given, Numbers, Weights
 from regard.data.unit_texts import UnitTexts
 from regard.errors import InputError
 from regard.kernels.pulls import pull
-from regard.kernels.sparse_steps import BINARY, MULTICLASS, REGRESSION
+from regard.kernels.sparse_steps import KINDS
 from regard.models.flat import PROJECT
-
-KINDS = {"binary": BINARY, "multiclass": MULTICLASS, "regression": REGRESSION}
 
 
 class Pulls(NamedTuple):

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from regard.analysis.separation import Separation
+from regard.analysis.separation import FEWEST, Separation
 
 CLEAR = 0.7  # an area from which we call the groups well told apart
 Terms = Mapping[str, Mapping[str, Mapping[str, float]]]
 
 
-def of_separation(found: Separation, by_type: Mapping[str, Separation]) -> str:
-    below = [name for name, one in by_type.items() if one.high < 0.5]
+def of_separation(found: Separation, by_type: Mapping[str, Separation], tied: int, neutral: int) -> str:
+    """`tied` words of a class were held against `neutral` ones."""
+    if found.low is None or found.high is None:
+        return f"Too few words to tell whether attention scores can be read as importance: {too_few(tied, neutral)}."
+    below = [name for name, one in by_type.items() if one.high is not None and one.high < 0.5]
     if found.low > 0.5 and not below:
         strength = "clearly" if found.low >= CLEAR else "but not by much"
         return (
@@ -28,6 +31,13 @@ def of_separation(found: Separation, by_type: Mapping[str, Separation]) -> str:
             "smaller λ, or a penalty on VᵀW (--vtw), makes them readable in most cases."
         )
     return "Attention scores do not tell words of a class from neutral words: they must not be read as importance here."
+
+
+def too_few(tied: int, neutral: int) -> str:
+    """Why their separation has no interval."""
+    counted = {"of a class": tied, "neutral": neutral}
+    found = " and ".join(f"{count} {kind}" for kind, count in counted.items() if count < FEWEST)
+    return f"{found} found, at least {FEWEST} of each are needed"
 
 
 def of_vtw(products: Sequence[float], classes: Sequence[str], terms: Terms | None) -> str:

@@ -109,6 +109,15 @@ def lead(polarity: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(largest - (polarity.sum(1) - largest) / (classes - 1))
 
 
+def said_for(polarity: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+    """What tokens say for class k: s of two classes, or −s; of more, its polarity less the mean of the others'."""
+    classes = polarity.shape[1]
+    if classes == 1:
+        return polarity[:, 0] if k == 1 else -polarity[:, 0]
+    own = polarity[:, k]
+    return np.asarray(own - (polarity.sum(1) - own) / (classes - 1))
+
+
 def of_type(values: NDArray[np.float64], code: int) -> NDArray[np.float64]:
     """(tokens, C) -> (tokens,): what is said for the class of a type; of neutral tokens, for the strongest class."""
     outputs = values.shape[1]

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.audit.given_weights import Given, chances, distances, divergences, given_weights, poolings
-from regard.audit.numbers import shorts, told_mean
+from regard.audit.numbers import series, told_mean
 from regard.explain.reading import Reading
 from regard.models.tasks import Binary
 from regard.models.trained import Trained
@@ -48,7 +48,7 @@ class Farthest(NamedTuple):
     reach: Doubles  # JSD of the farthest weights that there are, whatever the answer: of three even places it is 0.318
 
 
-def farthest(trained: Trained, readings: Sequence[Reading], seed: int = 0, epsilon: float = EPSILON) -> Farthest:
+def farthest(trained: Trained, readings: Sequence[Reading], seed: int = 0) -> Farthest:
     import torch
 
     divergence, distance, reach = (np.full(len(readings), np.nan) for _ in range(3))
@@ -61,7 +61,7 @@ def farthest(trained: Trained, readings: Sequence[Reading], seed: int = 0, epsil
         rows = chosen[given.rows]
         exact = given.said is not None and isinstance(trained.task, Binary)
         texts = [readings[row].text for row in rows]
-        found = corners(given, epsilon) if exact else searched(trained, given, texts, seed, epsilon)
+        found = corners(given, EPSILON) if exact else searched(trained, given, texts, seed, EPSILON)
         with torch.no_grad():
             before, after = (chances(trained.task, logits) for logits in (given.logits, given.answer(found)))
             apart, moved = divergences(found, given.weights).cpu().numpy(), distances(after, before).cpu().numpy()
@@ -208,15 +208,15 @@ def stretched(trained: Trained, given: Given, weights: Tensor, before: Tensor, e
     return at(low)
 
 
-def told_farthest(found: Farthest, seed: int, epsilon: float = EPSILON) -> dict[str, Any]:
+def told_farthest(found: Farthest, seed: int) -> dict[str, Any]:
     far = np.where(np.isnan(found.divergence), np.nan, found.divergence > FAR)
     return {
-        "epsilon": epsilon,
+        "epsilon": EPSILON,
         "exact": found.exact,
         "largest": math.log(2),
         "divergence": told_mean(found.divergence, seed),
         "distance": told_mean(found.distance, seed),
         "far": told_mean(far, seed),
         "far_of_possible": told_mean(np.where(found.reach > FAR, far, np.nan), seed),
-        "by_text": {"divergence": shorts(found.divergence)},
+        "by_text": {"divergence": series(found.divergence)},
     }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,9 +20,10 @@ from regard.audit.found import Found
 from regard.audit.given_weights import ATTENDING, poolings
 from regard.audit.guided import guided
 from regard.audit.lessons import Lesson, make_lesson
-from regard.audit.numbers import short
+from regard.audit.numbers import finite
 from regard.audit.permutation import permuted, told_permuted
 from regard.audit.seed_variance import even_weights, other_seeds
+from regard.audit.texts_learned import texts_learned
 from regard.audit.trained_adversary import trained_adversary
 from regard.audit.verdict import verdict
 from regard.data.unit_texts import UnitTexts
@@ -99,9 +99,8 @@ def audit_run(
         "explainers": [*(told_explainer(name, own) for name, own in given.items()), {"name": RANDOM, "control": True}],
     }
     found["left_out"] += refused
-    # the name of a corpus means its test part here, and its training part there
-    if wish.data and wish.data == trained.config.data.train and Path(wish.data).exists():
-        found["notes"].append("the run learned from these texts, and is surer of them than of others")
+    if learned := texts_learned(trained.config.data, texts, wish.data, learned_from):
+        found["notes"].append(f"{learned}: it is surer of them than of others")
     most = trained.config.data.max_words
     if most is not None and any(len(one.spans) == most for one in given[FOCUS]):
         found["notes"].append(
@@ -191,7 +190,7 @@ def told_model(trained: Trained) -> dict[str, Any]:
 
 def told_explainer(name: str, given: Sequence[Attributed]) -> dict[str, Any]:
     """With its cost in passes over a text, on average. Seconds would differ from run to run."""
-    passes = {what: short(float(np.mean([one.cost[what] for one in given]))) for what in ("forward", "backward")}
+    passes = {what: finite(float(np.mean([one.cost[what] for one in given]))) for what in ("forward", "backward")}
     return {"name": name, "signed": EXPLAINERS[name].signed, "control": EXPLAINERS[name].is_control, **passes}
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.audit.numbers import short, told_mean
+from regard.audit.numbers import finite, told_mean
 from regard.faithfulness.agreement import kendall
 from regard.faithfulness.scored import Scored
 
@@ -36,7 +36,7 @@ def told_correlation(one: Sequence[Doubles], other: Sequence[Doubles], seed: int
     counts, _ = np.histogram(known, BINS, (-1, 1))
     return {
         "tau": told_mean(tau, seed),
-        "deviation": short(float(known.std())) if len(known) else None,
+        "deviation": finite(float(known.std())) if len(known) else None,
         "significant": told_mean(significant, seed),
         "histogram": counts.tolist(),
     }

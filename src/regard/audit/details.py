@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.faithfulness.scored import Scored
+from regard.report.numbers import short
 
 SHOWN = 100  # texts
 
@@ -27,10 +28,10 @@ def details(
             "text": first[place].text,
             "label": first[place].label,
             "decided": int(answers[place].argmax()),
-            "probabilities": [float(f"{value:.4g}") for value in answers[place]],
+            "probabilities": [short(value, 4) for value in answers[place]],
             "spans": [[int(a), int(b)] for a, b in first[place].spans],
             "scores": {
-                name: [float(f"{value:.4g}") for value in scored[place].scores] for name, scored in attributions.items()
+                name: [short(value, 4) for value in scored[place].scores] for name, scored in attributions.items()
             },
         }
         for place in places.tolist()

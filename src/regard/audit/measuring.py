@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.audit.numbers import short, told, told_difference, told_mean
+from regard.audit.numbers import finite, told, told_difference, told_mean
 from regard.faithfulness.agreement import agreement
 from regard.faithfulness.curves import MEASURES, NEED_LABELS, Curve
 from regard.faithfulness.intervals import holm
@@ -22,13 +22,12 @@ from regard.faithfulness.random_choice import RANDOM
 from regard.faithfulness.ranking import Cut
 from regard.faithfulness.scored import Scored
 from regard.records import Span
+from regard.report.run_names import COMPARED, MAIN
 
 Doubles = NDArray[np.float64]
 Attributions = Mapping[str, Sequence[Scored]]
 CUTS = tuple(Cut(share, True) for share in (0.05, 0.1, 0.2, 0.3, 0.5))
 SMALLER = ("accuracy_after", "sufficiency")  # of these measures, smaller is better
-COMPARED = ("comprehensiveness", "sufficiency", "flipped", "accuracy_fall", "post_hoc")
-MAIN = "comprehensiveness"  # the measure that the verdict is by
 KEPT = 0.8  # of the best rival's lead over chance, which an attribution must keep
 OVERLAP = 5  # top words
 
@@ -80,7 +79,7 @@ def comparisons(means: Mapping[str, Mapping[str, Doubles]], focus: str, seed: in
         if who != focus
     ]
     corrected = holm([np.nan if one["p"] is None else one["p"] for one in found])
-    return [{**one, "holm": short(p)} for one, p in zip(found, corrected, strict=True)]
+    return [{**one, "holm": finite(p)} for one, p in zip(found, corrected, strict=True)]
 
 
 def lead(means: Mapping[str, Doubles], focus: str, rivals: Sequence[str], seed: int) -> dict[str, Any] | None:
@@ -137,7 +136,7 @@ def plausibilities(
     own = found[focus]
     return {
         "texts": len(chosen),
-        "share": short(own.share),
+        "share": finite(own.share),
         "base_rate": told_mean(own.base_rate, seed),
         "explainers": [
             *(told_plausible(name, one, seed) for name, one in found.items()),

@@ -10,20 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.faithfulness.intervals import Difference, Interval, difference, interval
+from regard.report.numbers import short
 
 Doubles = NDArray[np.float64]
 
 
-def short(value: float) -> float | None:
-    return float(f"{value:.6g}") if math.isfinite(value) else None
+def finite(value: float) -> float | None:
+    return short(value, 6) if math.isfinite(value) else None
 
 
-def shorts(values: Iterable[float]) -> list[float | None]:
-    return [short(float(value)) for value in values]
+def series(values: Iterable[float]) -> list[float | None]:
+    return [finite(float(value)) for value in values]
 
 
 def told(found: Interval | Difference) -> dict[str, Any]:
-    return {name: value if name == "n" else short(value) for name, value in found._asdict().items()}
+    return {name: value if name == "n" else finite(value) for name, value in found._asdict().items()}
 
 
 def told_mean(values: Doubles, seed: int) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.audit.given_weights import Given, chances, distances, given_weights
-from regard.audit.numbers import short, shorts, told_mean
+from regard.audit.numbers import finite, series, told_mean
 from regard.explain.reading import Reading
 from regard.faithfulness.random_choice import random_rankings
 from regard.models.trained import Trained
@@ -68,21 +68,21 @@ def permute(trained: Trained, given: Given, texts: Sequence[str], seed: int, dra
     return Permuted(*(np.where(lengths > 1, value, np.nan) for value in values))
 
 
-def told_permuted(found: Permuted, seed: int, draws: int = DRAWS) -> dict[str, Any]:
+def told_permuted(found: Permuted, seed: int) -> dict[str, Any]:
     group = np.digitize(found.largest, EDGES[1:-1])
     known = ~np.isnan(found.moved)
     return {
-        "draws": draws,
+        "draws": DRAWS,
         **{name: told_mean(values, seed) for name, values in found._asdict().items()},
         "by_largest": [
             {
                 "from": low,
                 "to": high,
                 "n": int(own.sum()),
-                "moved": short(found.moved[own].mean()) if own.any() else None,
+                "moved": finite(found.moved[own].mean()) if own.any() else None,
             }
             for number, (low, high) in enumerate(pairwise(EDGES))
             for own in (known & (group == number),)
         ],
-        "by_text": {name: shorts(getattr(found, name)) for name in ("moved", "largest")},
+        "by_text": {name: series(getattr(found, name)) for name in ("moved", "largest")},
     }

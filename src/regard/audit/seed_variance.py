@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.audit.lessons import EVEN, Lesson
-from regard.audit.numbers import short, shorts, told_difference, told_mean
+from regard.audit.numbers import finite, series, told_difference, told_mean
 from regard.explain.attribute import attribute
 from regard.faithfulness.agreement import share_distances
 from regard.models.trained import Trained
@@ -36,24 +36,22 @@ def even_weights(lesson: Lesson, first: Trained, recorder: Recorder, seed: int) 
     }
 
 
-def other_seeds(
-    lesson: Lesson, first: Trained, texts: Sequence[str], recorder: Recorder, seed: int, seeds: int = SEEDS
-) -> dict[str, Any]:
+def other_seeds(lesson: Lesson, first: Trained, texts: Sequence[str], recorder: Recorder, seed: int) -> dict[str, Any]:
     """Each other seed against the first, on the texts audited."""
     own = attention_of(first, texts)
     apart, right = [], [lesson.right(first)]
-    for number in range(1, seeds + 1):
-        other = lesson.fit(recorder, f"seed {number} of {seeds} others", seed=lesson.config.training.seed + number)
+    for number in range(1, SEEDS + 1):
+        other = lesson.fit(recorder, f"seed {number} of {SEEDS} others", seed=lesson.config.training.seed + number)
         right.append(lesson.right(other))
         apart.append(share_distances(own, attention_of(other, texts))[0])
     mean = np.mean(apart, axis=0)  # (texts,)
     return {
         **lesson.facts(),
-        "seeds": seeds,
+        "seeds": SEEDS,
         "divergence": told_mean(mean, seed),
         "by_seed": [told_mean(one, seed) for one in apart],
-        "accuracy": [short(float(one.mean())) for one in right],
-        "by_text": {"divergence": shorts(mean)},
+        "accuracy": [finite(float(one.mean())) for one in right],
+        "by_text": {"divergence": series(mean)},
     }
 
 

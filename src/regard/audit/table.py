@@ -10,11 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from regard.audit.verdict import percent, span
-from regard.report.analysis_table import plain
+from regard.report.characters import one_line
+from regard.report.plain_table import plain_table
+from regard.report.run_names import COMPARED, MAIN, explainer_name
 
-MAIN = "comprehensiveness"
 SHORT = {MAIN: "comprehens.", "sufficiency": "suffic.", "accuracy_fall": "acc. fall", "post_hoc": "post hoc"}
-COLUMNS = ("comprehensiveness", "sufficiency", "flipped", "accuracy_fall", "post_hoc")
 HEADINGS = {"may": "it may be read so", "may_not": "it may not", "change": "what to do"}
 
 
@@ -24,53 +24,54 @@ def print_audit(found: Mapping[str, Any], console: Console) -> None:
         console.print()
         console.print(part, highlight=False)
     console.print()
-    console.print(Text(found["verdict"]["title"], style="bold"))
+    console.print(Text(one_line(found["verdict"]["title"]), style="bold"))
     for kind, heading in HEADINGS.items():
         for number, one in enumerate(found["verdict"][kind]):
             if number == 0:
                 console.print(Text(heading, style="dim"))
-            console.print(Text(f"  · {one['text']}"), highlight=False)
+            console.print(Text(f"  · {one_line(one['text'])}"), highlight=False)
     for one in found["left_out"]:
-        console.print(Text(f"left out: {one['what']} ({one['why']})", style="dim"), highlight=False)
+        console.print(Text(one_line(f"left out: {one['what']} ({one['why']})"), style="dim"), highlight=False)
     for note in found["notes"]:
-        console.print(Text(f"note: {note}", style="dim"), highlight=False)
+        console.print(Text(one_line(f"note: {note}"), style="dim"), highlight=False)
 
 
 def header(found: Mapping[str, Any]) -> Text:
-    line = Text(str(found["run"] or found["focus"]), style="bold")
+    line = Text(one_line(found["run"] or found["focus"]), style="bold")
     line.append(
-        f" on {found['data'] or 'texts'}, {found['texts']} texts; erasing by {found['faithfulness']['how']}", "not bold"
+        f" on {one_line(found['data'] or 'texts')}, {found['texts']} texts; erasing by {found['faithfulness']['how']}",
+        "not bold",
     )
     return line
 
 
 def measures(found: Mapping[str, Any]) -> Table:
     """Means over the cut-offs, and what attention differs by from each, where that is sure."""
-    table = plain(
+    table = plain_table(
         f"means over cut-offs of {', '.join(found['faithfulness']['cuts'])} of the words, with 95 % intervals"
     )
     rows: dict[str, dict[str, str]] = {}
     for one in found["faithfulness"]["curves"]:
         mean = one["mean"]  # the main measure with its interval; all of them have one in audit.json
         rows.setdefault(one["explainer"], {})[one["measure"]] = span(mean) if one["measure"] == MAIN else number(mean)
-    columns = [name for name in COLUMNS if any(name in own for own in rows.values())]
+    columns = [name for name in COMPARED if any(name in own for own in rows.values())]
     table.add_column("explainer")
     for name in columns:
         better = next(one["better"] for one in found["faithfulness"]["curves"] if one["measure"] == name)
         table.add_column(f"{SHORT.get(name, name)} {'↑' if better == 'larger' else '↓'}", justify="right")
     for who, own in rows.items():
-        table.add_row(*map(Text, (who.replace("_", " "), *(own[name] for name in columns))))
+        table.add_row(*map(Text, (explainer_name(who), *(own[name] for name in columns))))
     return table
 
 
 def diagnostics(found: Mapping[str, Any]) -> Table:
-    table = plain("diagnostics")
+    table = plain_table("diagnostics")
     table.add_column("what")
     table.add_column("found", justify="right")
     own = found["diagnostics"]
     rows: list[tuple[str, str]] = []
     for name, one in own.get("correlation", {}).items():
-        rows.append((f"Kendall's τ with {name.replace('_', ' ')}", span(one["tau"])))
+        rows.append((f"Kendall's τ with {explainer_name(name)}", span(one["tau"])))
         rows.append(("  significant in", percent(one["significant"])))
     if one := own.get("permutation"):
         rows += [("answers moved by permuted weights", span(one["moved"])), ("  by even weights", span(one["evened"]))]
@@ -90,9 +91,7 @@ def diagnostics(found: Mapping[str, Any]) -> Table:
             (f"adversary, λ = {one['factor']:g}: TVD, JSD", f"{span(one['distance'])}, {span(one['divergence'])}")
         )
     if one := found["separation"]:
-        rows.append(
-            ("separation of words of a class (AUC)", f"{one['auc']:.3f} ({one['low']:.3f} to {one['high']:.3f})")
-        )
+        rows.append(("separation of words of a class (AUC)", span({**one, "mean": one["auc"]})))
     if one := found["plausibility"]:
         rows.append(("AUPRC above chance", span(one["above_chance"])))
     for row in rows:
@@ -101,4 +100,4 @@ def diagnostics(found: Mapping[str, Any]) -> Table:
 
 
 def number(one: Mapping[str, Any]) -> str:
-    return "–" if one["mean"] is None else f"{one['mean']:.3f}"
+    return "–" if one["mean"] is None else f"{one['mean']:z.3f}".replace("-", "−")

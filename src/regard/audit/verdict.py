@@ -11,8 +11,9 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from regard.analysis.meaning import too_few
 from regard.audit.given_weights import ATTENDING, by_level
-from regard.report.run_names import explainer_name
+from regard.report.run_names import MAIN, explainer_name
 
 Found = Mapping[str, Any]
 Checks = Mapping[str, bool | None]
@@ -50,16 +51,25 @@ def verdict(found: Found) -> dict[str, Any]:
     own = checks(found)
     name = next(name for name, wants in TABLE if all(own[check] is wish for check, wish in wants.items()))
     focus = explainer_name(found["focus"])
-    asked = (*MAIN, *FURTHER, advise) if own["enough"] else (rank_sentences, advise)
+    asked = (*FIRST, *FURTHER, advise) if own["enough"] else (rank_sentences, advise)
     sentences = [sentence for say in asked for sentence in say(name, own, found)]
     neutral = name == "misleading" and not own["below_chance"]
     title = (NEUTRAL if neutral else TITLES[name]).format(focus=focus)
     return {
         "name": name,
-        "title": title[0].upper() + title[1:],
+        "title": begun(title, found),
         "checks": own,
-        **{kind: [{**one} for one in sentences if one["kind"] == kind] for kind in ("may", "may_not", "change")},
+        **{
+            kind: [{**one, "text": begun(one["text"], found)} for one in sentences if one["kind"] == kind]
+            for kind in ("may", "may_not", "change")
+        },
     }
+
+
+def begun(text: str, found: Found) -> str:
+    """With a capital, but for a name that somebody gave to scores of their own."""
+    named = found["model"] is None and text.startswith(explainer_name(found["focus"]))
+    return text if named else text[0].upper() + text[1:]
 
 
 def checks(found: Found) -> dict[str, bool | None]:
@@ -68,6 +78,7 @@ def checks(found: Found) -> dict[str, bool | None]:
     # a rival that finds no more than chance does is nothing to keep up with
     contrast = margin["contrast"] if margin is not None and above(margin["best_lead"], 0) else None
     permuted = found["diagnostics"].get("permutation")
+    area = found["separation"]
     sure = chance["holm"] is not None and chance["holm"] < SIGNIFICANT
     return {
         "inside": found["model"] is not None,
@@ -80,7 +91,7 @@ def checks(found: Found) -> dict[str, bool | None]:
         "moves": None if permuted is None else above(permuted["moved"], MOVED),
         "still": None if permuted is None else below(permuted["moved"], MOVED),
         "even": None if permuted is None else below(permuted["uneven"], EVEN),
-        "below_neutral": None if found["separation"] is None else below(found["separation"], 0.5),
+        "below_neutral": None if area is None or area["low"] is None else below(area, 0.5),
     }
 
 
@@ -111,9 +122,9 @@ def weights_of(model: Found | None) -> str:
     return ("the weights", "the weights of sentences", "the weights of parts")[levels - 1]
 
 
-def versus(found: Found, other: str, measure: str = "comprehensiveness") -> Found:
+def versus(found: Found, other: str) -> Found:
     rows: list[Found] = found["faithfulness"]["comparisons"]
-    return next(one for one in rows if one["measure"] == measure and one["other"] == other)
+    return next(one for one in rows if one["measure"] == MAIN and one["other"] == other)
 
 
 def rank_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
@@ -177,7 +188,11 @@ def separation_sentences(name: str, own: Checks, found: Found) -> list[Sentence]
     one = found["separation"]
     if one is None:
         return []
-    area = f"the area under the ROC curve is {one['auc']:.3f} ({one['low']:.3f} to {one['high']:.3f})"
+    area = f"the area under the ROC curve is {span({**one, 'mean': one['auc']})}"
+    if one["low"] is None:
+        begun = "Whether scores tell words of a class from neutral words cannot be said"
+        why = too_few(one["tied"], one["neutral"])
+        return [sentence("may_not", f"{begun}: {why}; {area}.", "separation")]
     if own["below_neutral"]:
         begun = "High scores may not be read as words of a class: those stand below neutral words"
         return [sentence("may_not", f"{begun}; {area}.", "separation")]
@@ -315,7 +330,7 @@ def advise_model(name: str, model: Found, found: Found) -> list[Sentence]:
     return [sentence("change", one, "model") for one in said]
 
 
-MAIN: tuple[Callable[[str, Checks, Found], list[Sentence]], ...] = (
+FIRST: tuple[Callable[[str, Checks, Found], list[Sentence]], ...] = (
     rank_sentences,
     weight_sentences,
     separation_sentences,
@@ -332,7 +347,7 @@ FURTHER: tuple[Callable[[str, Checks, Found], list[Sentence]], ...] = (
 
 def sentence(kind: str, text: str, evidence: str) -> Sentence:
     """`evidence` is the part of audit.json that the numbers come from."""
-    return {"kind": kind, "text": text[0].upper() + text[1:], "evidence": evidence}
+    return {"kind": kind, "text": text, "evidence": evidence}
 
 
 def span(one: Found) -> str:

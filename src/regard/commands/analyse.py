@@ -7,7 +7,7 @@ from pathlib import Path
 
 from regard.arguments import Parser
 from regard.commands.loading import add_folder, load_model
-from regard.commands.reading import add_reading, read_source, take_columns
+from regard.commands.reading import add_reading, read_source
 from regard.errors import InputError
 
 
@@ -47,8 +47,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError(
             f"{arguments.folder}: the run does not say what it was trained on; name labelled texts by --data"
         )
-    take_columns(arguments, trained)
-    corpus = read_source(arguments, source, labelled=True, part="train")
+    corpus = read_source(arguments, trained, source, labelled=True, part="train")
     labels = encoded(trained.task, Labels.of(corpus.examples), corpus.path, corpus.label_column)
     texts = [example.text for example in corpus.examples]
     found = analyse(trained, texts, labels, source, str(arguments.folder), arguments.scores == "local")

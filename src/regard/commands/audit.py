@@ -8,7 +8,7 @@ from pathlib import Path
 from regard.arguments import Parser
 from regard.commands.figures import add_figures, told_figures
 from regard.commands.loading import add_folder, load_model
-from regard.commands.reading import add_reading, read_source, take_columns
+from regard.commands.reading import add_reading, read_source
 from regard.errors import InputError
 
 
@@ -28,7 +28,7 @@ def add_arguments(parser: Parser) -> None:
         "--rationales-in", choices=("characters", "tokens"), help="what these numbers count (default: characters)"
     )
     parser.add_argument(
-        "--explainers", nargs="+", metavar="NAME", help="what attention is held against (default: six of them)"
+        "--explainers", nargs="+", metavar="NAME", help="what attention is held against (default: five of them)"
     )
     parser.add_argument(
         "--limit", type=int, default=1000, metavar="N", help="audit N texts, drawn by chance (default: 1000)"
@@ -61,9 +61,8 @@ def run(arguments: argparse.Namespace) -> None:
     out = arguments.out or Path(arguments.folder) / "audit"
     for place in () if arguments.json else filter(None, (out, arguments.figures)):
         check_place(place)
-    take_columns(arguments, trained)
     marks = Rationales(arguments.rationales, arguments.rationales_in or "characters") if arguments.rationales else None
-    corpus = read_source(arguments, arguments.data, rationales=marks)
+    corpus = read_source(arguments, trained, arguments.data, rationales=marks)
     with Watch() as recorder:
         found = audit_run(trained, corpus.examples, wish, recorder)
     if arguments.json:

@@ -47,6 +47,7 @@ def show_datasets() -> None:
 
     from regard.data.datasets import VARIABLE, available
     from regard.data.originals.description import missing
+    from regard.report.characters import one_line
     from regard.report.progress import Watch
 
     table = Table(box=None, pad_edge=False)
@@ -54,7 +55,8 @@ def show_datasets() -> None:
         table.add_column(heading)
     found = available()
     for dataset in found:
-        table.add_row(*map(Text, (dataset.name, ", ".join(dataset.splits), dataset.title)))
+        told = (dataset.name, ", ".join(dataset.splits), dataset.title)
+        table.add_row(*(Text(one_line(words)) for words in told))  # the title stands in a file of the corpus
     for name, original in missing().items():
         table.add_row(*map(Text, (name, "not here", original.title)), style="dim")
     Console().print(table)
@@ -70,10 +72,11 @@ def show_original(name: str) -> None:
     from rich.text import Text
 
     from regard.data.originals.description import describe
+    from regard.report.characters import one_line
 
     table = Table(box=None, pad_edge=False, show_header=False)
     for heading, said in describe(name):
-        table.add_row(Text(heading, style="bold"), Text(said))
+        table.add_row(Text(heading, style="bold"), Text(one_line(said)))
     Console().print(table)
 
 
@@ -81,6 +84,7 @@ def convert_original(arguments: argparse.Namespace) -> None:
     from rich.progress import Progress
 
     from regard.data.originals.conversion import Wish, convert
+    from regard.report.characters import one_line
     from regard.report.progress import Watch
 
     watch = Watch()
@@ -90,6 +94,6 @@ def convert_original(arguments: argparse.Namespace) -> None:
         done = convert(wish, watch.note, lambda seen, total: bar.update(task, completed=seen, total=total))
     for sentence in done.differences:
         watch.note(f"{wish.name}: {sentence}")
-    print(", ".join(f"{part} {count:,}" for part, count in done.counts.items()))
+    print(", ".join(f"{one_line(part)} {count:,}" for part, count in done.counts.items()))
     place = f"REGARD_DATA={done.folder.parent} " if wish.out else ""
     print(f"saved in {done.folder}; try: {place}regard train {wish.name}")

@@ -6,7 +6,7 @@ import argparse
 
 from regard.arguments import Parser
 from regard.commands.loading import add_folder, load_model
-from regard.commands.reading import add_reading, read_source, take_columns
+from regard.commands.reading import add_reading, read_source
 
 
 def add_arguments(parser: Parser) -> None:
@@ -25,8 +25,7 @@ def run(arguments: argparse.Namespace) -> None:
     from regard.runs import score
 
     trained = load_model(arguments.folder, arguments.device)
-    take_columns(arguments, trained)
-    metrics = score(trained, read_source(arguments, arguments.source, labelled=True))
+    metrics = score(trained, read_source(arguments, trained, arguments.source, labelled=True))
     if arguments.json:
         print(json.dumps(metrics, ensure_ascii=False))
     else:

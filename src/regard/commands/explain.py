@@ -41,8 +41,8 @@ def run(arguments: argparse.Namespace) -> None:
             print(f"regard: {sentence} {arguments.text_given}", file=sys.stderr)
         corpus = read_text(arguments.text_given)
     else:
-        corpus = read_source(arguments, arguments.file or "-")
+        corpus = read_source(arguments, trained, arguments.file or "-")
     examples = corpus.examples[: arguments.limit]
     labels = labels_as_shown(trained.task, examples)
-    explanations = explain(trained, [example.text for example in examples], labels)
-    write_explanations(explanations, arguments.format, arguments.out, f"What {arguments.folder} looked at")
+    explained = zip(examples, explain(trained, [example.text for example in examples], labels), strict=True)
+    write_explanations(explained, arguments.format, arguments.out, f"What {arguments.folder} looked at")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from regard.arguments import Parser
 from regard.commands.loading import add_folder, load_model
-from regard.commands.reading import add_reading, read_source
+from regard.commands.reading import add_reading, read_source, reading
 
 if typing.TYPE_CHECKING:
     from regard.models.trained import Trained
@@ -39,10 +39,10 @@ def run(arguments: argparse.Namespace) -> None:
     from regard.report.writing import write_predictions
 
     trained = load_model(arguments.folder, arguments.device)
-    write_predictions(predicted(trained, read_large(arguments)), arguments.format, arguments.out)
+    write_predictions(predicted(trained, read_large(arguments, trained)), arguments.format, arguments.out)
 
 
-def read_large(arguments: argparse.Namespace) -> Iterable[Example]:
+def read_large(arguments: argparse.Namespace, trained: Trained) -> Iterable[Example]:
     """Texts to predict. Of a large file not all are in memory; so a bad row is met when others were answered already."""
     from regard.data.datasets import resolve
     from regard.data.readers import stream
@@ -51,9 +51,8 @@ def read_large(arguments: argparse.Namespace) -> Iterable[Example]:
 
     source = arguments.source
     if not os.path.isfile(source) or os.path.getsize(source) < LARGE:
-        return read_source(arguments, source)
-    how = {"text": arguments.text, "label": arguments.label, "skip_bad_rows": arguments.skip_bad_rows}
-    found = stream(resolve(source, "test"), **how, labelled=False, at_least=1)
+        return read_source(arguments, trained, source)
+    found = stream(resolve(source, "test"), **reading(arguments, trained), labelled=False)
     tell(found, Watch())
     return found
 

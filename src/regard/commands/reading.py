@@ -24,14 +24,21 @@ def add_reading(parser: Parser) -> None:
     add_device(parser)
 
 
-def take_columns(arguments: argparse.Namespace, trained: Trained) -> None:
-    """The columns that training used are the ones to look for, where they are not said again."""
+def reading(arguments: argparse.Namespace, trained: Trained) -> dict[str, typing.Any]:
+    """How files are read: columns that are not named here are those that the run learned from, where the file has them."""
     data = trained.config.data
-    arguments.text, arguments.label = arguments.text or data.text, arguments.label or data.label
+    return {
+        "text": arguments.text,
+        "label": arguments.label,
+        "known": (data.text, data.label),
+        "skip_bad_rows": arguments.skip_bad_rows,
+        "at_least": 1,
+    }
 
 
 def read_source(
     arguments: argparse.Namespace,
+    trained: Trained,
     source: str,
     labelled: bool = False,
     part: str = "test",
@@ -43,14 +50,7 @@ def read_source(
     from regard.report.progress import Watch
     from regard.runs import tell
 
-    how = {
-        "text": arguments.text,
-        "label": arguments.label,
-        "skip_bad_rows": arguments.skip_bad_rows,
-        "labelled": labelled,
-        "at_least": 1,
-        "rationales": rationales,
-    }
+    how = {**reading(arguments, trained), "labelled": labelled, "rationales": rationales}
     if source == "-" and sys.stdin is None:
         raise InputError("standard input is closed; a file of texts, or a text, is accepted")
     if source == "-":

@@ -9,7 +9,7 @@ from pathlib import Path
 from regard.arguments import Parser
 from regard.commands.figures import add_figures, told_figures
 from regard.commands.loading import add_folder, load_model
-from regard.commands.reading import add_reading, read_source, take_columns
+from regard.commands.reading import add_reading, read_source
 from regard.errors import InputError
 
 if typing.TYPE_CHECKING:
@@ -44,17 +44,16 @@ def run(arguments: argparse.Namespace) -> None:
     for place in filter(None, (out.parent, arguments.figures)):
         check_place(place)
     data = trained.config.data
-    take_columns(arguments, trained)
     source = arguments.data or data.test or data.dev
     with Watch() as recorder:
         examples: list[Example] = []
         if source is None:
             recorder.note("the run does not say what it was tested on; --data names texts to measure and to read")
         elif arguments.data is not None:
-            examples = read_source(arguments, source).examples
+            examples = read_source(arguments, trained, source).examples
         else:
             try:
-                examples = read_source(arguments, source, part="test" if data.test else "dev").examples
+                examples = read_source(arguments, trained, source, part="test" if data.test else "dev").examples
             except InputError as error:
                 recorder.note(f"{error}; --data names other texts")
         said = write_report(gather(trained, folder, examples, str(source), recorder), out, arguments.figures)

@@ -34,14 +34,15 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    from regard.report.characters import one_line
     from regard.reproduce.listing import list_tables
     from regard.reproduce.reproduce import Wish, render_only, reproduce
 
     if arguments.list or arguments.table is None:
         for table in list_tables():
-            print(f"{table.name}: {table.title}")
+            print(one_line(f"{table.name}: {table.title}"))
             for what, words in table.facts:
-                print(f"    {what}: {words}")
+                print(f"    {one_line(f'{what}: {words}')}")
         return
     if arguments.render:
         given = [name for name in ("seeds", "only", "budget", "jobs", "retry_failed") if getattr(arguments, name)]

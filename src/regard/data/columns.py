@@ -6,8 +6,10 @@ import difflib
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from regard.data.guess import guess_columns, listed
+from regard.data.guess import guess_columns, is_named, listed, repeated
 from regard.errors import InputError
+
+Known = tuple[str | None, str | None]  # columns of text and label, such as those that a run learned from
 
 
 class Columns(NamedTuple):
@@ -23,8 +25,15 @@ def find_columns(
     text: str | None,
     label: str | None,
     labelled: bool,
+    known: Known = (None, None),
 ) -> Columns:
-    """The columns `text` and `label`, or guesses where they are None; without `labelled` there may be no label."""
+    """The columns `text` and `label`; where they are None those that are `known` from elsewhere, if they are there, else
+    guesses. Without `labelled` there may be no label."""
+    known_text, known_label = (column if column in columns else None for column in known)
+    if text is None and known_text != label:
+        text = known_text
+    if label is None and known_label != text:
+        label = known_label
     for option, column in (("--text", text), ("--label", label)):
         if column is not None and column not in columns:
             raise InputError(f"{name}: there is no column {column!r} ({option}); {_there(column, columns)}")
@@ -36,22 +45,23 @@ def find_columns(
         except InputError as problem:
             raise InputError(f"{name}: {problem}; --text names it") from None
         label = guess if label is None else label
+    rivals = [column for column in repeated(columns, sample) if column not in (text, label)]
     if label is None and labelled:
         raise InputError(f"{name}: no column looks like labels (columns: {listed(columns)}); --label names it")
     if text == label:
         raise InputError(f"{name}: column {text!r} is given for both text and label; two columns are needed")
     kinds = zip(("text", "label"), asked, (text, label), strict=True)
-    return Columns(
-        text, label, _told(name, {kind: column for kind, own, column in kinds if own is None and column is not None})
-    )
+    guesses = {kind: column for kind, own, column in kinds if own is None and column is not None}
+    return Columns(text, label, _told(name, guesses, rivals if label is not None and not is_named(label) else []))
 
 
-def _told(name: str, guesses: Mapping[str, str]) -> list[str]:
+def _told(name: str, guesses: Mapping[str, str], rivals: Sequence[str]) -> list[str]:
     if not guesses:
         return []
     found = " and ".join(f"{kind} column {column!r}" for kind, column in guesses.items())
     options = " and ".join(f"--{kind}" for kind in guesses)
-    return [f"{name}: {found} guessed; {options} {'override' if len(guesses) > 1 else 'overrides'}"]
+    also = f" (labels may also be {listed(rivals, most=3)})" if "label" in guesses and rivals else ""
+    return [f"{name}: {found} guessed{also}; {options} {'override' if len(guesses) > 1 else 'overrides'}"]
 
 
 def _there(column: str, columns: Sequence[str]) -> str:

@@ -60,7 +60,7 @@ def decoded(source: Source, name: str, lenient: bool) -> Iterator[str]:
             line = line_feeds + problem.object.count(b"\n", 0, problem.start) + 1
             found = f"byte 0x{problem.object[problem.start]:02x} at offset {offset - begun + problem.start}"
             raise InputError(
-                f"{name}, line {line}: {found} is not UTF-8; convert the file to UTF-8 (iconv -f latin1 -t utf-8)"
+                f"{name}, line {line}: {found} is not UTF-8; convert the file to UTF-8 (of Windows: iconv -f cp1252 -t utf-8)"
             ) from None
         yield text
         offset += len(data)

@@ -1,4 +1,4 @@
-"""Rows to examples: what cannot be used is refused, with its place. Labels stay as they are written."""
+"""Rows to examples: what cannot be used is refused, with its place. Labels stay as written, but for blanks around them."""
 
 from __future__ import annotations
 
@@ -100,9 +100,10 @@ def _joined(parts: Iterable[str]) -> str:
 
 
 def _label(value: object) -> tuple[str | None, str | None]:
-    """(label, None), or (None, what is wrong with it). The number 1, 1.0 and the string "1" give the same label."""
-    if isinstance(value, str) and value.strip().lower() not in ("", "nan") and _is_whole(value):
-        return value, None
+    """(label, None), or (None, what is wrong with it). The number 1, 1.0 and the string "1" give the same label, and so do
+    "a" and "a "."""
+    if isinstance(value, str) and (label := value.strip()).lower() not in ("", "nan") and _is_whole(label):
+        return label, None
     if isinstance(value, bool):
         return str(value).lower(), None
     if isinstance(value, int):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
@@ -16,10 +17,12 @@ Task = Literal["binary", "multiclass", "regression"]
 TEXT_NAMES = (
     "text", "review", "comment", "body", "content", "sentence", "message", "document", "tweet", "description",
     "post", "utterance", "ticket", "question", "article", "headline", "abstract", "summary", "title", "subject",
+    "texte", "texto", "testo", "kommentar", "nachricht", "beschreibung", "commentaire", "comentario", "mensaje",
 )
 LABEL_NAMES = (
     "label", "class", "category", "target", "sentiment", "stars", "rating", "score", "topic", "polarity", "y",
     "intent", "labels", "tag", "emotion", "star", "overall", "genre", "output",
+    "kategorie", "klasse", "catégorie", "categorie", "categoría", "categoria", "classe", "clase", "bewertung", "note",
 )
 # fmt: on
 MOST_CLASSES = 20  # more distinct numbers than this are taken for a scale
@@ -42,13 +45,13 @@ def guess_columns(
     others = [column for column in plain if column != text]
     label = _named(others, LABEL_NAMES)
     if label is None and not by_name_only:
-        label = _most_repeated(others, rows)
+        label = next(iter(repeated(others, rows)), None)
     return text, label
 
 
 def guess_task(names: Iterable[str], count: int) -> tuple[Task, str]:
     """The task of `count` labels with these different names, and the reason for it, a sentence for the user."""
-    distinct = sorted(names, key=_natural)
+    distinct = sorted(names, key=natural_order)
     shown = listed(distinct, most=6)
     if len(distinct) < 2:
         raise InputError(f"every label is {shown}; at least two different labels are needed to learn from")
@@ -82,6 +85,18 @@ def is_number(text: str) -> bool:
         return False
 
 
+def natural_order(label: str) -> tuple[bool, float, str]:
+    """To sort labels by: numbers by their size, then all others by the alphabet."""
+    return (False, float(label), label) if is_number(label) else (True, 0.0, label)
+
+
+def differ_by_case(names: Iterable[str]) -> list[str]:
+    """Those that some other has, too, but for capitals."""
+    distinct = sorted(set(names), key=natural_order)
+    count = Counter(name.casefold() for name in distinct)
+    return [name for name in distinct if count[name.casefold()] > 1]
+
+
 def listed(names: Sequence[str], most: int = 20) -> str:
     shown = ", ".join(repr(name[:40]) for name in names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
@@ -109,8 +124,13 @@ def _mean_length(column: str, rows: Sequence[Mapping[str, object]]) -> float:
     return sum(len(str(row.get(column, ""))) for row in rows) / max(1, len(rows))
 
 
-def _most_repeated(columns: Sequence[str], rows: Sequence[Mapping[str, object]]) -> str | None:
-    """The column with the fewest distinct values, of those with at least two whose values come again."""
+def is_named(column: str) -> bool:
+    """Whether it is called as labels often are."""
+    return _named([column], LABEL_NAMES) is not None
+
+
+def repeated(columns: Sequence[str], rows: Sequence[Mapping[str, object]]) -> list[str]:
+    """Columns with at least two values that come again, those with the fewest different ones first."""
     counts: dict[str, int] = {}
     for column in columns:
         values = [row.get(column) for row in rows]
@@ -118,8 +138,4 @@ def _most_repeated(columns: Sequence[str], rows: Sequence[Mapping[str, object]])
         distinct = len(set(plain))
         if len(plain) == len(values) and 2 <= distinct <= len(values) / 2:
             counts[column] = distinct
-    return min(counts, key=lambda column: counts[column], default=None)
-
-
-def _natural(label: str) -> tuple[bool, float, str]:
-    return (False, float(label), label) if is_number(label) else (True, 0.0, label)
+    return sorted(counts, key=lambda column: counts[column])

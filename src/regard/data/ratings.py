@@ -23,24 +23,19 @@ class Rating:
     row: int = 0  # of the file (the first data row is 1)
 
 
-def read_ratings(
-    path: str | Path, *, user: str = "user", item: str = "item", rating: str = "rating", text: str = "text"
-) -> list[Rating]:
-    """Every review of a file. A missing user or item is nobody, not a person with many names; a rating must be there."""
+def read_ratings(path: str | Path) -> list[Rating]:
+    """Every review of a file of user, item, rating and text.
+
+    A missing user or item is nobody, not a person with many names; a rating must be there.
+    """
 
     def column(name: str, labelled: bool) -> Iterator[Example]:
         """A column read as if it were the label: with all the checks that labels get."""
-        return iter(stream(path, text=text, label=name, labelled=labelled, at_least=1))
+        return iter(stream(path, text="text", label=name, labelled=labelled, at_least=1))
 
-    columns = zip(column(rating, True), column(user, False), column(item, False), strict=True)
+    columns = zip(column("rating", True), column("user", False), column("item", False), strict=True)
     return [
-        Rating(
-            named(who),
-            named(what),
-            value(example, f"{path}, row {example.row}, column {rating!r}"),
-            example.text,
-            example.row,
-        )
+        Rating(named(who), named(what), value(example, f"{path}, row {example.row}"), example.text, example.row)
         for example, who, what in columns
     ]
 
@@ -55,5 +50,7 @@ def value(example: Example, where: str) -> float:
     except ValueError:
         found = math.nan
     if not math.isfinite(found):
-        raise InputError(f"{where}: {example.label!r} is found; a finite number is accepted as a rating")
+        raise InputError(
+            f"{where}, column 'rating': {example.label!r} is found; a finite number is accepted as a rating"
+        )
     return found

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from regard.data.guess import listed
 from regard.data.rows import Row, shown
+from regard.data.words import edges
 from regard.errors import InputError
 from regard.records import Span
 
@@ -48,7 +49,7 @@ def marked_spans(row: Row, name: str, wanted: Rationales, text: str) -> tuple[Sp
         if not 0 <= start <= end <= length:
             raise InputError(f"{where}: [{start}, {end}) of {length} {wanted.unit}; spans within the text are accepted")
     spans = [(start, end) for start, end in given if start < end]
-    return tuple(spans if tokens is None else ((tokens[start][0], tokens[end - 1][1]) for start, end in spans))
+    return tuple(spans if tokens is None else edges(spans, tokens))
 
 
 def token_spans(text: str) -> list[Span]:

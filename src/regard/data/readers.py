@@ -1,7 +1,7 @@
 """Files to examples: CSV, TSV, JSON lines, JSON, Parquet, lines of text (each also as .gz), or a folder for each class.
 
 Every format gives rows (`tables`, `objects`, `texts`), and `examples` makes a row an `Example` or refuses it. Nothing
-here decides the task: labels stay as they are written.
+here decides the task: labels stay as they are written, but for blanks around them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Literal
 
-from regard.data.columns import Columns
+from regard.data.columns import Columns, Known
 from regard.data.contents import Text, decoded, is_blank, unpacked
 from regard.data.objects import json_rows, jsonl_rows, parquet_rows, starts_with_object
 from regard.data.rationales import Rationales
@@ -46,6 +46,7 @@ class Corpus:
     label_column: str | None  # None where no example has a label
     guessed: list[str]  # sentences for the user
     skipped: int  # rows that were left out
+    first_skipped: str = ""  # why the first of them was
 
     def __iter__(self) -> Iterator[Example]:
         return iter(self.examples)
@@ -60,11 +61,13 @@ def read(
     skip_bad_rows: bool = False,
     at_least: int | None = None,
     rationales: Rationales | None = None,
+    known: Known = (None, None),
 ) -> Corpus:
     """Every example of a file or of a folder of classes.
 
     Without `labelled` a label is read where there is one but not asked for. `at_least` is two with labels, else one.
-    `rationales` says where evidence is; without, a field `evidence` is it where it holds spans.
+    `rationales` says where evidence is; without, a field `evidence` is it where it holds spans. `known` are columns that go
+    before guesses where the file has them.
     """
     return _corpus(
         stream(
@@ -75,6 +78,7 @@ def read(
             skip_bad_rows=skip_bad_rows,
             at_least=at_least,
             rationales=rationales,
+            known=known,
         )
     )
 
@@ -88,6 +92,7 @@ def stream(
     skip_bad_rows: bool = False,
     at_least: int | None = None,
     rationales: Rationales | None = None,
+    known: Known = (None, None),
 ) -> Stream:
     """The same, an example at a time, for files larger than memory.
 
@@ -95,7 +100,7 @@ def stream(
     """
     path = Path(path)
     name = str(path)
-    wish = Wish(text, label, labelled, skip_bad_rows, _limit(at_least, labelled), rationales)
+    wish = Wish(text, label, labelled, skip_bad_rows, _limit(at_least, labelled), rationales, known)
     if path.is_dir():
         return make_stream(name, folder_rows(path, skip_bad_rows), wish, Columns("text", "folder", []))
     form = _form(path)
@@ -116,6 +121,7 @@ def read_lines(
     skip_bad_rows: bool = False,
     at_least: int | None = None,
     rationales: Rationales | None = None,
+    known: Known = (None, None),
 ) -> Corpus:
     """Every example of a stream; `auto` takes JSON objects for JSON lines, and anything else for a text a line."""
     data = stream.read()
@@ -130,7 +136,7 @@ def read_lines(
         form = "txt" if input_format == "lines" else input_format
     else:
         raise InputError(f"input_format: {input_format!r} is given; auto, lines, csv, tsv or jsonl is accepted")
-    wish = Wish(text, label, labelled, skip_bad_rows, _limit(at_least, labelled), rationales)
+    wish = Wish(text, label, labelled, skip_bad_rows, _limit(at_least, labelled), rationales, known)
     return _corpus(_from_text(content, name, form, wish))
 
 
@@ -165,4 +171,5 @@ def _from_text(content: Text, name: str, form: str, wish: Wish) -> Stream:
 
 def _corpus(found: Stream) -> Corpus:
     examples = list(found)
-    return Corpus(found.path, examples, found.text_column, found.label_column, found.guessed, found.skipped)
+    columns = (found.text_column, found.label_column)
+    return Corpus(found.path, examples, *columns, found.guessed, found.skipped, found.first_skipped)

@@ -22,7 +22,6 @@ _STOPS = re.compile(
     r"(?:[^\S\n](?:''|[)\]}”’»])(?!\S))*+(?!\S)"
 )
 # One pattern each, not one of alternatives: a search for a set of characters is many times faster.
-_LINE_ENDS = re.compile(r"[\n\r\v\f\x85\u2028\u2029]")
 _UNSPACED = re.compile(rf"[。！？｡؟۔।॥։።။។]+[{_CLOSERS}]*")
 _THAI_GAPS = re.compile(r"(?<=[\u0E00-\u0E7F])\s(?=[\u0E00-\u0E7F])")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
@@ -55,7 +54,7 @@ _STARTERS = frozenset({
 def sentences(text: str) -> list[Span]:
     """The characters [start, end) of every sentence, from its first word to its last."""
     found = words.spans(text)
-    return _spans(found, word_ranges(text, found))
+    return words.edges(word_ranges(text, found), found)
 
 
 def word_ranges(text: str, found: Sequence[Span]) -> list[tuple[int, int]]:
@@ -73,16 +72,12 @@ def word_ranges(text: str, found: Sequence[Span]) -> list[tuple[int, int]]:
 def parts(text: str) -> list[Span]:
     """The pieces of a text between blank lines: the reviews, where a text is a list of reviews."""
     found = words.spans(text)
-    return _spans(found, part_ranges(text, found))
+    return words.edges(part_ranges(text, found), found)
 
 
 def part_ranges(text: str, found: Sequence[Span]) -> list[tuple[int, int]]:
     """The parts as ranges [first, last) of the text's words, whose spans are `found`."""
     return list(_groups((match.start() for match in _BLANK_LINE.finditer(text)), found))
-
-
-def _spans(found: Sequence[Span], ranges: Iterable[tuple[int, int]]) -> list[Span]:
-    return [(found[first][0], found[last - 1][1]) for first, last in ranges]
 
 
 def _groups(cuts: Iterable[int], found: Sequence[Span]) -> Iterator[tuple[int, int]]:
@@ -100,7 +95,7 @@ def _groups(cuts: Iterable[int], found: Sequence[Span]) -> Iterator[tuple[int, i
 
 def _cuts(text: str) -> list[int]:
     cuts = [match.end() for match in _STOPS.finditer(text) if _ends(text, match)]
-    always = [_LINE_ENDS]
+    always = [words.LINE_END]
     if "<" in text:
         always.append(words.LINE_BREAK)
     if not text.isascii():

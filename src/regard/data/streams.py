@@ -6,7 +6,7 @@ from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass
 
-from regard.data.columns import Columns, find_columns
+from regard.data.columns import Columns, Known, find_columns
 from regard.data.examples import make_example
 from regard.data.rationales import Rationales
 from regard.data.rows import Row, Rows
@@ -26,6 +26,7 @@ class Wish:
     skip_bad_rows: bool
     at_least: int
     rationales: Rationales | None = None
+    known: Known = (None, None)
 
 
 class Stream:
@@ -40,6 +41,7 @@ class Stream:
         self.label_column = columns.label  # None where no example has a label
         self.guessed = columns.guessed  # sentences for the user
         self.skipped = 0  # rows that the last iteration has left out so far
+        self.first_skipped = ""  # why the first of them was
         self._rows = rows
         self._wish = wish
 
@@ -53,9 +55,10 @@ class Stream:
                     example = make_example(row, name, text, label, wish.labelled, wish.rationales)
                 except InputError as problem:
                     if not wish.skip_bad_rows:
-                        raise
+                        raise InputError(f"{problem} (--skip-bad-rows leaves such rows out)") from None
                     first = first or problem
                     self.skipped += 1
+                    self.first_skipped = str(first)
                 else:
                     count += 1
                     yield example
@@ -97,7 +100,7 @@ def _columns(name: str, rows: Rows, head: list[Row], wish: Wish, alike: bool) ->
     sample = [row.fields for row in head]
     columns = dict.fromkeys(column for fields in sample for column in fields)
     try:
-        return find_columns(name, list(columns), sample, wish.text, wish.label, wish.labelled)
+        return find_columns(name, list(columns), sample, wish.text, wish.label, wish.labelled, wish.known)
     except InputError:
         if alike:
             raise
@@ -107,4 +110,4 @@ def _columns(name: str, rows: Rows, head: list[Row], wish: Wish, alike: bool) ->
             if row.problem is not None and not wish.skip_bad_rows:
                 raise InputError(f"{name}, {row.where()}: {row.problem}")
             columns.update(dict.fromkeys(row.fields))
-    return find_columns(name, list(columns), sample, wish.text, wish.label, wish.labelled)
+    return find_columns(name, list(columns), sample, wish.text, wish.label, wish.labelled, wish.known)

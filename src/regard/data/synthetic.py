@@ -19,10 +19,6 @@ from regard.records import Example
 
 T = TypeVar("T")
 
-# Positive texts for one negative text, for the five training sets of supplement Figure 7. The paper's text doesn't give
-# its five values; these are ours: balanced in the middle, skewed alike to both sides.
-RATIOS = (0.2, 0.5, 1.0, 2.0, 5.0)
-
 
 def data_one(
     texts: int,

@@ -47,7 +47,10 @@ def _table(
     text: Text, name: str, delimiter: str, quoting: Literal[0, 3] = csv.QUOTE_MINIMAL
 ) -> Generator[Row, None, None]:
     records = _records(text, name, delimiter, quoting)
-    columns = [column.strip() for column in next(records, [])]
+    head = next(records, [])
+    if delimiter.join(head) == f"sep={delimiter}":  # a line by which Excel tells itself the delimiter
+        head = next(records, [])
+    columns = [column.strip() for column in head]
     twice = [column for index, column in enumerate(columns) if column in columns[:index]]
     if twice:
         raise InputError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from regard.data.packing import pack
 from regard.data.sentences import part_ranges, word_ranges
 from regard.data.vocabulary import Vocabulary
-from regard.data.words import forms, normalise, spans
+from regard.data.words import edges, forms, normalise, spans
 from regard.kernels.dictionary import Dictionary
 from regard.kernels.pairs import PairTable, join
 from regard.kernels.scanner import find_words
@@ -175,8 +175,3 @@ def sentences_of(part: WordRange, text: str, found: Sequence[Span]) -> list[Word
     low, high = found[first][0], found[last - 1][1]
     own = [(start - low, end - low) for start, end in found[first:last]]
     return [(first + start, first + end) for start, end in word_ranges(text[low:high], own)]
-
-
-def edges(ranges: Iterable[WordRange], found: Sequence[Span]) -> list[Span]:
-    """Ranges of words as characters."""
-    return [(found[first][0], found[last - 1][1]) for first, last in ranges]

@@ -17,11 +17,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from regard.records import Span
 
 LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+LINE_END = re.compile(r"[\n\r\v\f\x85\u2028\u2029]")
 
 # Letters of the scripts that write no spaces; their digits are left out, for they make ordinary numbers.
 _HAN = r"\u2E80-\u2FDF\u3005-\u3007\u3021-\u3029\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\U00020000-\U0003FFFF"
@@ -41,6 +43,11 @@ _APOSTROPHES = str.maketrans("’´", "''")
 def spans(text: str) -> list[Span]:
     """The characters [start, end) of every word, in order."""
     return [match.span() for match in _pattern_for(text).finditer(_without_breaks(text))]
+
+
+def edges(ranges: Iterable[tuple[int, int]], found: Sequence[Span]) -> list[Span]:
+    """Ranges [first, last) of words, whose spans are `found`, as characters; none of them is empty."""
+    return [(found[first][0], found[last - 1][1]) for first, last in ranges]
 
 
 def forms(text: str, lowercase: bool = True) -> list[str]:

@@ -21,7 +21,9 @@ class CNN(Encoder):
     def __init__(self, width: int, dim: int, windows: Sequence[int] = (3,)):
         super().__init__()
         if dim % len(windows):
-            raise InputError(f"hidden = {dim} cannot be shared out evenly to {len(windows)} windows {list(windows)}")
+            raise InputError(
+                f"hidden = {dim}: a multiple of {len(windows)}, the number of windows {list(windows)}, is accepted"
+            )
         self.dim, self.sizes = dim, tuple(windows)
         self.windows = nn.ModuleList(nn.Conv1d(width, dim // len(windows), size) for size in windows)
 

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.data.tokenizer import Units
+from regard.data.tokenizer import Outline, Units
+from regard.explain.attention_weights import down, real
+from regard.explain.reading import read, to_words
 from regard.models.trained import Trained, outputs
 from regard.records import Explanation, Prediction, SentenceScore, TokenScore
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from regard.values import Output
 
 CHUNK = 512  # texts held at a time, so that a large file streams
 
@@ -34,17 +30,15 @@ def explain_chunk(trained: Trained, texts: Sequence[str], labels: Sequence[str |
     if trained.is_flat:
         return explain_flat(trained, texts, labels)
     found: dict[int, Explanation] = {}
-    indexed = [trained.tokenizer.encode(text) for text in texts]
-    for rows, batch, output in outputs(trained.model, indexed):
+    readings = read(trained, texts)
+    for rows, batch, output in outputs(trained.model, [reading.indexed for reading in readings]):
         predictions = trained.task.predictions(trained.task.answers(output.logits.double().cpu()))
         masks = batch.mask.cpu().numpy()
-        weights = [values.cpu().double().numpy() for values in level_weights(output)]
+        weights = [values.cpu().double().numpy() for values in down([trace.pooled.weights for trace in output.traces])]
         for place, row in enumerate(rows):
-            mask, own = masks[place], [level[place] for level in weights]
-            words = own[0][mask]
-            if (covers := indexed[row].covers) is not None:
-                words = gathered(words, covers, len(trained.tokenizer.outline(texts[row]).words))
-            found[row] = assemble(trained, texts[row], predictions[place], words, own[1:], mask, labels[row])
+            units, *above = real([level[place] for level in weights], masks[place])
+            words, outline = to_words(readings[row], units), readings[row].outline
+            found[row] = assemble(trained, texts[row], outline, predictions[place], words, above, labels[row])
     return [found[row] for row in range(len(texts))]
 
 
@@ -57,8 +51,8 @@ def explain_flat(trained: Trained, texts: Sequence[str], labels: Sequence[str | 
         shares = share_out(units, weights.astype(np.float64), bounds)
         for place, prediction in enumerate(predictions):
             own, row = shares[bounds[place] : bounds[place + 1]], len(found)
-            mask = np.ones(len(own), dtype=bool)
-            found.append(assemble(trained, texts[row], prediction, own, [], mask, labels[row]))
+            outline = trained.tokenizer.outline(texts[row])
+            found.append(assemble(trained, texts[row], outline, prediction, own, [], labels[row]))
     return found
 
 
@@ -72,44 +66,25 @@ def share_out(units: Units, weights: NDArray[np.float64], bounds: NDArray[np.int
     return shares
 
 
-def gathered(weights: NDArray[np.float64], covers: NDArray[np.int32], words: int) -> NDArray[np.float64]:
-    """The weight of every word of a text: that of its pieces; of a piece across several words, an equal part."""
-    count = covers[:, 1] - covers[:, 0] + 1
-    piece = np.repeat(np.arange(len(count)), count)
-    further = np.arange(len(piece)) - np.repeat(np.cumsum(count) - count, count)
-    shares = np.zeros(words)
-    np.add.at(shares, covers[piece, 0] + further, (weights / count)[piece])
-    return shares
-
-
-def level_weights(output: Output) -> list[Tensor]:
-    """Weights over the whole text at each level, words first: each is the product of all levels from the top to it."""
-    whole = [output.traces[-1].pooled.weights]
-    for trace in reversed(output.traces[:-1]):
-        whole.insert(0, whole[0].unsqueeze(-1) * trace.pooled.weights)
-    return whole
-
-
 def assemble(
     trained: Trained,
     text: str,
+    outline: Outline,
     prediction: Prediction,
     words: NDArray[np.float64],
     above: Sequence[NDArray[np.float64]],
-    mask: NDArray[np.bool_],
     label: str | float | None,
 ) -> Explanation:
-    """`words` are the weights of its words, `above` those of the higher levels' places, real ones as in the mask."""
-    outline = trained.tokenizer.outline(text)
+    """`words` are the weights of its words, `above` those of its sentences and of its parts, where there are levels."""
     known = trained.tokenizer.known(text, outline.words)
     tokens = tuple(
         TokenScore(text[a:b], a, b, float(weight), own)
         for (a, b), weight, own in zip(outline.words, words, known, strict=True)
     )
     units = [outline.sentences, outline.parts]
-    higher = []
-    for level, spans in zip(above, units, strict=False):
-        mask = np.asarray(mask.any(-1))
-        higher.append(tuple(SentenceScore(a, b, float(w)) for (a, b), w in zip(spans, level[mask], strict=True)))
+    higher = [
+        tuple(SentenceScore(a, b, float(weight)) for (a, b), weight in zip(spans, level, strict=True))
+        for level, spans in zip(above, units, strict=False)
+    ]
     sentences, parts = (*higher, (), ())[:2]
     return Explanation(text, prediction, tokens, sentences, label=label, parts=parts)

@@ -12,9 +12,9 @@ import re
 from collections.abc import Sequence
 from itertools import chain, pairwise
 
+from regard.data.words import LINE_END
 from regard.records import Span
 
-_LINE_END = re.compile(r"[\n\r\v\f\x85\u2028\u2029]")
 _SPACES = re.compile(r"\s*")
 
 
@@ -23,7 +23,7 @@ def delete(text: str, spans: Sequence[Span], places: Sequence[int]) -> str:
     if not places:
         return text
     pieces = _between(text, spans, places)
-    if not _LINE_END.search(text):
+    if not LINE_END.search(text):
         return " ".join(core for piece in pieces if (core := piece.strip()))
     return _joined(pieces)
 
@@ -36,7 +36,7 @@ def keep(text: str, spans: Sequence[Span], places: Sequence[int]) -> str:
         return ""
     runs = _runs(spans, places)
     pieces = [text[start:end] for start, end in runs]
-    if not _LINE_END.search(text):
+    if not LINE_END.search(text):
         return " ".join(pieces)
     gaps = [_gap(text[end:start]) for (_, end), (start, _) in pairwise(runs)]
     return "".join(chain.from_iterable(zip(pieces, [*gaps, ""], strict=True)))
@@ -101,9 +101,9 @@ def _joined(pieces: Sequence[str]) -> str:
 
 def _gap(between: str) -> str:
     """Between two kept words: the white space with the most line ends of all that stood there."""
-    return _widest(_SPACES.findall(between)) if _LINE_END.search(between) else " "
+    return _widest(_SPACES.findall(between)) if LINE_END.search(between) else " "
 
 
 def _widest(gaps: Sequence[str]) -> str:
-    widest = max(gaps, key=lambda gap: len(_LINE_END.findall(gap)))
-    return widest if _LINE_END.search(widest) else " "
+    widest = max(gaps, key=lambda gap: len(LINE_END.findall(gap)))
+    return widest if LINE_END.search(widest) else " "

@@ -48,6 +48,6 @@ def marked_words(words: Sequence[Span], spans: Sequence[Span]) -> NDArray[np.boo
     return np.asarray(meets.any(axis=1))
 
 
-def of_polarity(spans: Sequence[tuple[int, int, int]], label: int) -> list[Span]:
-    """Of spans that carry a class each, those of the text's own."""
-    return [(start, end) for start, end, polarity in spans if polarity == label]
+def of_polarity(spans: Sequence[tuple[int, int, str | int]], label: str | int) -> list[Span]:
+    """Of spans that carry a class each, those of the text's own; 1 and "1" are one class, as they are written alike."""
+    return [(start, end) for start, end, polarity in spans if str(polarity) == str(label)]

@@ -13,7 +13,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.kernels.sparse_steps import Ids, Places, _error
+from regard.kernels.sparse_steps import Ids, Places, error
 
 compiled = numba.njit(cache=True, nogil=True, error_model="numpy")
 Doubles = NDArray[np.float64]
@@ -52,7 +52,7 @@ def pull(
                 said[k] += weights[at - low] * polarity[ids[at], k]
         for k in range(outputs):
             g[k] = said[k] + bias[k]
-        loss += _error(g, labels[text], kind)  # leaves ∂ℓ/∂s in g
+        loss += error(g, labels[text], kind)  # leaves ∂ℓ/∂s in g
         for at in range(low, high):
             unit, alpha = ids[at], weights[at - low]
             for k in range(outputs):

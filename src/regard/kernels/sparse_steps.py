@@ -23,6 +23,7 @@ compiled = numba.njit(cache=True, nogil=True, fastmath=LOOSE, error_model="numpy
 inner = numba.njit(fastmath=LOOSE, error_model="numpy")
 
 BINARY, MULTICLASS, REGRESSION = 0, 1, 2
+KINDS = {"binary": BINARY, "multiclass": MULTICLASS, "regression": REGRESSION}  # of tasks
 ADAGRAD, SGD = 0, 1
 EPSILON = 1e-10  # of Adagrad, as in PyTorch
 
@@ -169,7 +170,7 @@ def read(
             for k in range(width):
                 logit += head[c, k] * h[k]
             errors[text, c] = logit
-        losses[text] = _error(errors[text], labels[text], kind)
+        losses[text] = error(errors[text], labels[text], kind)
         for c in range(outputs):
             errors[text, c] *= share
             for k in range(width):
@@ -181,7 +182,7 @@ def read(
 
 
 @inner
-def _error(logits: Floats, label: float, kind: int) -> float:
+def error(logits: Floats, label: float, kind: int) -> float:
     """The loss of one text; its gradient by the logits stands in their place."""
     if kind == REGRESSION:
         difference = logits[0] - label

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.data.guess import natural_order
 from regard.data.labels import Labels
 from regard.errors import InputError
 from regard.records import Example, Prediction
@@ -150,7 +151,7 @@ def make_task(kind: str, labels: Labels, where: str) -> Task:
     """The task that the training labels define. Classes are in the order of their numbers, or of the alphabet."""
     if kind == "regression":
         return make_regression(labels, where)
-    classes = tuple(sorted(labels.names, key=class_order))
+    classes = tuple(sorted(labels.names, key=natural_order))
     if len(classes) < 2:
         raise InputError(f"{where}: one class only ({classes[0]!r}); at least two different labels are needed")
     if kind == "multiclass":
@@ -179,13 +180,6 @@ def encoded(task: Task, labels: Labels, where: str, column: str | None = None) -
     told = "" if column is None else f", column {column!r}"
     values = [task.encode(name, f"{where}, row {row}{told}") for name, row in labels.rows.items()]
     return np.array(values, dtype=np.float64)[labels.codes]
-
-
-def class_order(name: str) -> tuple[int, float, str]:
-    try:
-        return 0, float(name), name
-    except ValueError:
-        return 1, 0.0, name
 
 
 def task_from_dict(row: dict[str, Any]) -> Task:

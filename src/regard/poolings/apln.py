@@ -19,7 +19,7 @@ from regard.config import Model
 from regard.kernels.attended_power_mean import attended_power_mean
 from regard.kernels.power_mean import EPSILON, direct_power_mean, power_mean, signed_power_mean
 from regard.masking import at_least_float32, fill, masked_softmax, weighted_sum, within_reach
-from regard.poolings.pooling import Pooling
+from regard.poolings.pooling import Pooling, checked
 from regard.poolings.scorer import Scorer
 from regard.values import Pooled
 
@@ -72,6 +72,7 @@ class APLN(Pooling):
         )
 
     def forward(self, states: Tensor, mask: Tensor) -> Pooled:
+        mask = checked(states, mask)
         scores = fill(self.scorer(states), mask)
         alpha = masked_softmax(scores, mask)  # (N, L)
         norm = self.norm(alpha, states)  # (), (D,) or (N, 1)

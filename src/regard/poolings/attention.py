@@ -8,7 +8,7 @@ from torch import Tensor
 
 from regard.config import Model
 from regard.masking import fill, masked_softmax, weighted_sum
-from regard.poolings.pooling import Pooling
+from regard.poolings.pooling import Pooling, checked
 from regard.poolings.scorer import Scorer
 from regard.values import Pooled
 
@@ -31,6 +31,7 @@ class Attention(Pooling):
         return cls(dim, config.attention, config.query, config.scale, config.query_range)
 
     def forward(self, states: Tensor, mask: Tensor) -> Pooled:
+        mask = checked(states, mask)
         scores = fill(self.scorer(states), mask)
         weights = masked_softmax(scores, mask)
         return Pooled(weighted_sum(weights, states), weights, scores, query=self.scorer.direction)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from regard.config import Model
 from regard.masking import at_least_float32, uniform, weighted_sum
-from regard.poolings.pooling import Pooling
+from regard.poolings.pooling import Pooling, checked
 from regard.values import Pooled
 
 
@@ -19,5 +19,6 @@ class Average(Pooling):
         return cls()
 
     def forward(self, states: Tensor, mask: Tensor) -> Pooled:
+        mask = checked(states, mask)
         weights = uniform(mask, at_least_float32(states).dtype)
         return Pooled(weighted_sum(weights, states), weights, torch.zeros_like(weights))

@@ -16,7 +16,7 @@ from torch.nn import functional
 from regard.config import Model
 from regard.masking import fill, masked_softmax, weighted_sum, within_reach
 from regard.poolings.perceptron import Perceptron
-from regard.poolings.pooling import Pooling
+from regard.poolings.pooling import Pooling, checked
 from regard.poolings.scorer import Scorer
 from regard.values import Pooled
 
@@ -44,6 +44,7 @@ class Bottleneck(Pooling):
         return cls(dim, config.attention, config.query, config.scale, config.query_range)
 
     def forward(self, states: Tensor, mask: Tensor) -> Pooled:
+        mask = checked(states, mask)
         scores = fill(self.scorer(states), mask)
         weights = masked_softmax(scores, mask)
         vector, some = weighted_sum(weights, states), mask.any(1)  # R (N, D), (N,)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from regard.config import Model
 from regard.masking import at_least_float32
-from regard.poolings.pooling import Pooling
+from regard.poolings.pooling import Pooling, checked
 from regard.values import Pooled
 
 
@@ -25,14 +25,15 @@ class Last(Pooling):
         return cls(directions)
 
     def forward(self, states: Tensor, mask: Tensor) -> Pooled:
+        mask = checked(states, mask)
         states = at_least_float32(states)
-        places = torch.arange(mask.size(1), device=mask.device)
-        end = (places == mask.sum(1, keepdim=True) - 1).to(states.dtype)  # (N, L) one-hot, all zero for an empty row
-        start = ((places == 0) & mask).to(states.dtype)
+        so_far = mask.cumsum(1)  # (N, L) real tokens up to a place, wherever padding stands
+        end = (mask & (so_far == mask.sum(1, keepdim=True))).to(states.dtype)  # one-hot, all zero for an empty row
         half = states.size(-1) // self.directions
         rightwards = (end.unsqueeze(-1) * states[..., :half]).sum(1)
         if self.directions == 1:
             return Pooled(rightwards, end, end)
+        start = (mask & (so_far == 1)).to(states.dtype)
         leftwards = (start.unsqueeze(-1) * states[..., half:]).sum(1)
         weights = (start + end) / 2
         return Pooled(torch.cat((rightwards, leftwards), -1), weights, weights)

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from regard.config import Model
 from regard.masking import at_least_float32, within_reach
-from regard.poolings.pooling import Pooling
+from regard.poolings.pooling import Pooling, checked
 from regard.values import Pooled
 
 
@@ -23,6 +23,7 @@ class Maximum(Pooling):
         return cls()
 
     def forward(self, states: Tensor, mask: Tensor) -> Pooled:
+        mask = checked(states, mask)
         states = at_least_float32(states)
         some = mask.any(1, keepdim=True)  # (N, 1)
         lowered = states.masked_fill(~mask.unsqueeze(-1), torch.finfo(states.dtype).min)

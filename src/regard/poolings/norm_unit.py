@@ -16,7 +16,7 @@ from regard.config import Model
 from regard.errors import InputError
 from regard.kernels.power_mean import EPSILON
 from regard.masking import at_least_float32, masked_logsumexp
-from regard.poolings.pooling import Pooling
+from regard.poolings.pooling import Pooling, checked
 from regard.values import Pooled
 
 
@@ -37,6 +37,7 @@ class NormUnit(Pooling):
         return cls(dim, 2.0 if config.norm_init is None else config.norm_init)
 
     def forward(self, states: Tensor, mask: Tensor) -> Pooled:
+        mask = checked(states, mask)
         norm = 1 + nn.functional.softplus(self.rho)  # (D,)
         places = mask.unsqueeze(-1)
         distance = (at_least_float32(states) - self.centre).abs().masked_fill(~places, 0)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar, Self
 
+import torch
 from torch import Tensor, nn
 
 from regard.config import Model
+from regard.errors import InputError
 from regard.values import Pooled
 
 
@@ -25,3 +27,17 @@ class Pooling(nn.Module, ABC):
     @abstractmethod
     def forward(self, states: Tensor, mask: Tensor) -> Pooled:
         """(N, L, D), (N, L) -> Pooled"""
+
+
+def checked(states: Tensor, mask: Tensor) -> Tensor:
+    """The mask as bool; what else a pooling is given is refused. Only shapes and types are looked at: no wait for a GPU."""
+    if states.ndim != 3 or mask.shape != states.shape[:2]:
+        raise InputError(
+            f"states {tuple(states.shape)} and mask {tuple(mask.shape)}: accepted are states (N, L, D) and a mask (N, L); "
+            "axes before these are flattened into N, and what is pooled is folded back"
+        )
+    if mask.dtype == torch.bool:
+        return mask
+    if mask.is_floating_point() or mask.is_complex():
+        raise InputError(f"mask of {mask.dtype}: bool is accepted, True on real tokens, or integers, 0 on padding")
+    return mask.bool()

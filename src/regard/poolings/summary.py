@@ -9,7 +9,7 @@ from torch import Tensor
 
 from regard.config import Model
 from regard.masking import at_least_float32, fill, uniform, weighted_sum
-from regard.poolings.pooling import Pooling
+from regard.poolings.pooling import Pooling, checked
 from regard.values import Pooled
 
 
@@ -23,6 +23,7 @@ class Summary(Pooling):
         return cls()
 
     def forward(self, states: Tensor, mask: Tensor, summary: Tensor | None = None) -> Pooled:
+        mask = checked(states, mask)
         weights = uniform(mask, at_least_float32(states).dtype)
         vector = weighted_sum(weights, states) if summary is None else fill(at_least_float32(summary), mask.any(1))
         return Pooled(vector, weights, torch.zeros_like(weights))

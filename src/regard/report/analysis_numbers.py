@@ -92,7 +92,7 @@ def signed(value: float | None) -> str:
     """Two digits after the point, or two that count where it is small, with the sign; a dash where there is nothing to say."""
     if value is None:
         return "–"
-    return (f"{value:+.2f}" if abs(value) >= 1 else f"{value:+.2g}").replace("-", "−")
+    return (f"{value:+.2f}" if abs(value) >= 1 else f"{value:+z.2g}").replace("-", "−")
 
 
 def weight(value: float | None) -> str:
@@ -101,3 +101,8 @@ def weight(value: float | None) -> str:
 
 def share(value: float) -> str:
     return f"{value:.3f}"
+
+
+def between(one: Mapping[str, Any]) -> str:
+    """The ends of an interval, where there is one."""
+    return "no interval" if one["low"] is None else f"{share(one['low'])} to {share(one['high'])}"

@@ -7,9 +7,18 @@ from typing import Any
 from markupsafe import Markup
 
 from regard.report.analysis_figures import figures
-from regard.report.analysis_numbers import facts, numbers_of_types, outputs, share, signed, strongest, unit_name
+from regard.report.analysis_numbers import (
+    between,
+    facts,
+    numbers_of_types,
+    outputs,
+    share,
+    signed,
+    strongest,
+    unit_name,
+)
 from regard.report.analysis_payload import payload
-from regard.report.analysis_scores import Found, marks_of, recorded
+from regard.report.analysis_scores import Found, has_untyped, marks_of, recorded
 from regard.report.marks import ON_DARK, UNTYPED, Mark
 from regard.report.page import _templates
 from regard.report.scripts import permitted
@@ -30,7 +39,7 @@ def analysis_page(found: Found) -> str:
         "words": strongest(found, 12),
         "outputs": outputs(found),
         "still": Markup(drawn.pop("scatter", "")),
-        "untyped": Markup(_swatch(UNTYPED)) if _untyped(found) else "",
+        "untyped": Markup(_swatch(UNTYPED)) if has_untyped(found) else "",
         "figures": [
             ("By type", [(name, Markup(svg)) for name, svg in drawn.items() if not name.startswith("along")]),
             ("Along training", [(name, Markup(svg)) for name, svg in drawn.items() if name.startswith("along")]),
@@ -41,12 +50,9 @@ def analysis_page(found: Found) -> str:
         "unit": unit_name(found),
         "signed": signed,
         "share": share,
+        "between": between,
     }
     return _templates().get_template("analysis.html").render(view)
-
-
-def _untyped(found: Found) -> bool:
-    return any(token["type"] is None for token in found["tokens"])
 
 
 def _swatch(mark: Mark) -> str:

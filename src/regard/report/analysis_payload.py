@@ -19,6 +19,7 @@ from regard.report.analysis_scores import (
 from regard.report.axes import number, ticks
 from regard.report.characters import one_line
 from regard.report.marks import UNTYPED, Mark
+from regard.report.numbers import short
 
 FRAMES = 120  # moments of a long recording that the page keeps: between them it moves points evenly
 UNKNOWN: dict[str, Any] = dict.fromkeys(("polarity", "attention", "weight", "count", "gamma", "by_class"))
@@ -34,9 +35,9 @@ def payload(found: Found) -> str:
         "kinds": [kind(name, mark) for name, mark in marks.items()] + [kind(NO_TYPE, UNTYPED)],
         "token": [one_line(token["token"]) or "(blank)" for token in tokens],
         "kind": [len(kinds) if token["type"] is None else kinds.index(token["type"]) for token in tokens],
-        **{name: [short(token[name]) for token in tokens] for name in ("polarity", "attention", "weight", "gamma")},
+        **{name: [digits(token[name]) for token in tokens] for name in ("polarity", "attention", "weight", "gamma")},
         "count": [token["count"] for token in tokens],
-        "by_class": [token["by_class"] and [short(value) for value in token["by_class"]] for token in tokens],
+        "by_class": [token["by_class"] and [digits(value) for value in token["by_class"]] for token in tokens],
         "recording": recording(found, tokens),
         "named": named(found, tokens),
         "x": axis(*score_spans(found, along=True)[0], polarity_title(found)),
@@ -64,17 +65,17 @@ def recording(found: Found, tokens: Sequence[Mapping[str, Any]]) -> dict[str, An
         "token": [place[token] for token in told["tokens"]],
         "moments": [told["moments"][moment] for moment in kept],
         **{
-            score: [[short(value) for value in told[score][moment]] for moment in kept]
+            score: [[digits(value) for value in told[score][moment]] for moment in kept]
             for score in ("polarity", "attention")
         },
     }
 
 
-def frames(moments: int) -> list[int]:
+def frames(moments: int, most: int = FRAMES) -> list[int]:
     """Which moments are kept: evenly spread, the first and the last among them."""
-    if moments <= FRAMES:
+    if moments <= most:
         return list(range(moments))
-    return sorted({round(k * (moments - 1) / (FRAMES - 1)) for k in range(FRAMES)})
+    return [round(k * (moments - 1) / (most - 1)) for k in range(most)]
 
 
 def named(found: Found, tokens: Sequence[Mapping[str, Any]]) -> list[int]:
@@ -91,6 +92,6 @@ def axis(low: float, high: float, title: str) -> dict[str, Any]:
     return {"low": low, "high": high, "title": title, "ticks": [[tick, number(tick)] for tick in ticks(low, high, 9)]}
 
 
-def short(value: float | None) -> float | None:
-    """Five digits: more than a screen can show."""
-    return None if value is None else float(f"{value:.5g}")
+def digits(value: float | None) -> float | None:
+    """So many that a screen cannot show more."""
+    return None if value is None else short(value, 5)

@@ -30,6 +30,10 @@ def marks_of(found: Found) -> dict[str, Mark]:
     return type_marks(type_names(found))
 
 
+def has_untyped(found: Found) -> bool:
+    return any(token["type"] is None for token in found["tokens"])
+
+
 def polarity_title(found: Found) -> str:
     """What the axis of polarity means, which two classes share and more don't."""
     if found["task"] == "binary":

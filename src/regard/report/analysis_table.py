@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from rich import box
 from rich.columns import Columns
 from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from regard.report.analysis_numbers import facts, numbers_of_types, outputs, share, strongest, unit_name
+from regard.report.analysis_numbers import between, facts, numbers_of_types, outputs, share, strongest, unit_name
 from regard.report.analysis_scores import Found
 from regard.report.characters import one_line
+from regard.report.plain_table import plain_table
 
 WORDS = 8
 TABLES = 4  # more classes than this, and a class gets a line instead of a table
@@ -38,7 +38,7 @@ def _header(found: Found) -> Text:
 
 
 def _types(found: Found) -> Table:
-    table = plain("types of tokens, and means of their scores")
+    table = plain_table("types of tokens, and means of their scores")
     table.add_column("type", overflow="fold", min_width=4)
     for name in ("tokens", "polarity", "attention", "weight"):
         table.add_column(name, justify="right", overflow="fold", min_width=6)
@@ -58,7 +58,7 @@ def _words(found: Found) -> RenderableType | None:
 
 
 def _class(name: str, words: list[dict[str, str]], unit: str) -> Table:
-    table = plain(f"strongest {unit}s: {one_line(name)}")
+    table = plain_table(f"strongest {unit}s: {one_line(name)}")
     table.add_column(unit, overflow="fold", min_width=8)
     for heading in ("polarity", "attention"):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -70,7 +70,7 @@ def _class(name: str, words: list[dict[str, str]], unit: str) -> Table:
 
 
 def _lines(listed: dict[str, list[dict[str, str]]], unit: str) -> Table:
-    table = plain(f"strongest {unit}s, with their polarity")
+    table = plain_table(f"strongest {unit}s, with their polarity")
     table.add_column("class", overflow="fold")
     table.add_column(f"{unit}s", overflow="fold")
     for name, words in listed.items():
@@ -85,10 +85,10 @@ def _separation(found: Found) -> Text | None:
         return None
     line = Text()
     line.append("separation ", "dim")
-    line.append(f"AUC {share(told['auc'])} ({share(told['low'])} to {share(told['high'])})", "bold")
+    line.append(f"AUC {share(told['auc'])} ({between(told)})", "bold")
     line.append(f": attention of {told['tied']:,} tokens of a class against {told['neutral']:,} neutral ones")
     for one in told["by_type"] if len(told["by_type"]) <= TABLES else ():
-        line.append(f"; {one_line(one['name'])} {share(one['auc'])} ({share(one['low'])} to {share(one['high'])})")
+        line.append(f"; {one_line(one['name'])} {share(one['auc'])} ({between(one)})")
     line.append(f"\n{one_line(told['meaning'])}")
     return line
 
@@ -110,10 +110,3 @@ def _vtw(found: Found) -> Text | None:
 def _notes(found: Found) -> Text | None:
     notes = [f"note: {one_line(note)}" for note in found["notes"]]
     return Text("\n".join(notes), style="dim") if notes else None
-
-
-def plain(title: str) -> Table:
-    table = Table(title=Text(title), title_justify="left", title_style="dim", box=box.SIMPLE_HEAD)
-    table.show_edge = table.pad_edge = False
-    table.padding = (0, 1, 0, 0)
-    return table

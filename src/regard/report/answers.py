@@ -63,4 +63,5 @@ def tally(answers: Sequence[Answer]) -> tuple[int, list[int]]:
 
 def number(value: float, sign: str = "") -> str:
     """Four figures, and no exponent where people would write none."""
-    return f"{value:{sign},.0f}" if 1000 <= abs(value) < 1e12 else f"{value:{sign}.4g}"
+    told = f"{value:{sign}z,.0f}" if 1000 <= abs(value) < 1e12 else f"{value:{sign}z.4g}"
+    return told.replace("-", "−")

@@ -13,11 +13,10 @@ from regard.report.exported import Figure
 from regard.report.histograms import Histogram, histogram, histograms
 from regard.report.marks import HUES, Mark
 from regard.report.plots import Curve, Dot, Panel, dots, lines
-from regard.report.run_names import explainer_name, measure_name, measure_title
+from regard.report.run_names import COMPARED, explainer_name, measure_name, measure_title
 from regard.report.scatter import Cloud, scatter
 
 Audit = Mapping[str, Any]
-FAITHFUL = ("comprehensiveness", "sufficiency", "flipped", "accuracy_fall", "post_hoc")
 FARTHEST = math.log(2)  # the largest Jensen–Shannon divergence
 ENDS = ("mean", "low", "high")
 
@@ -38,7 +37,7 @@ def audit_figures(found: Audit) -> dict[str, Figure]:
 def faithfulness_figure(given: Audit) -> Figure | None:
     x = [float(cut.split()[0]) for cut in given["cuts"]]
     panels, listed = [], []
-    for measure in FAITHFUL:
+    for measure in COMPARED:
         curves = []
         for one in given["curves"]:
             if one["measure"] != measure:
@@ -61,7 +60,7 @@ def differences_figure(given: Audit) -> Figure | None:
     """The focus less each other, by measure."""
     known = [one for one in given["comparisons"] if one["low"] is not None]
     panels = []
-    for measure in FAITHFUL:
+    for measure in COMPARED:
         own = [one for one in known if one["measure"] == measure]
         if own:
             shown = tuple(Dot(explainer_name(one["other"]), *(one[end] for end in ENDS)) for one in own)

@@ -8,11 +8,10 @@ from typing import Any
 from regard.report.characters import one_line
 from regard.report.exported import Table
 from regard.report.measures import written
-from regard.report.run_names import explainer_name, measure_name
+from regard.report.run_names import COMPARED, explainer_name, measure_name
 
 Audit = Mapping[str, Any]
 Row = tuple[str, ...]
-COLUMNS = ("comprehensiveness", "sufficiency", "flipped", "accuracy_fall", "post_hoc")
 OVER = "mean with its 95 % interval"
 CHECKS = {
     "inside": "the model could be looked into",
@@ -49,7 +48,7 @@ def audit_tables(found: Audit) -> dict[str, Table]:
 def measures_table(given: Audit) -> Table:
     """A row an explainer: means over the cut-offs."""
     by = {(one["explainer"], one["measure"]): one for one in given["curves"]}
-    names = [name for name in COLUMNS if any(measure == name for _, measure in by)]
+    names = [name for name in COMPARED if any(measure == name for _, measure in by)]
     better = {one["measure"]: "↓" if one["better"] == "smaller" else "↑" for one in given["curves"]}
     rows = [
         (explainer_name(who), *(spanned(by[who, name]["mean"]) if (who, name) in by else "–" for name in names))
@@ -71,7 +70,7 @@ def comparisons_table(given: Audit) -> Table:
             chance(one.get("p")),
             chance(one.get("holm")),
         )
-        for one in sorted(given["comparisons"], key=lambda one: COLUMNS.index(one["measure"]))
+        for one in sorted(given["comparisons"], key=lambda one: COMPARED.index(one["measure"]))
         if one["mean"] is not None
     ]
     return Table("Differences, paired by text", ("measure", "difference", OVER, "p", "p (Holm)"), rows)

@@ -11,6 +11,7 @@ from regard.report.marks import Mark
 from regard.report.panels import panels, upright
 from regard.report.plots import LETTER, text
 
+WIDE = 400
 STEP, THICK = 34, 16  # from line to line, and of the box
 
 
@@ -26,7 +27,7 @@ class Box:
     mean: float
 
 
-def boxes(title: str, x_title: str, shown: Sequence[Box], width: float = 400) -> str:
+def boxes(title: str, x_title: str, shown: Sequence[Box]) -> str:
     """Long-tailed positive values (mean weights) are drawn on a logarithmic axis, and the axis says so."""
     log = min(box.low for box in shown) > 0 and max(box.high for box in shown) > 50 * max(box.median for box in shown)
     room = 18 + LETTER * max(cells(one_line(box.name)) for box in shown)
@@ -34,12 +35,12 @@ def boxes(title: str, x_title: str, shown: Sequence[Box], width: float = 400) ->
     height = STEP * len(shown)
 
     def draw(left: float, top: float) -> Iterator[str]:
-        x = Axis(*span([value for box in shown for value in (box.low, box.high)], log), left, left + width, log)
+        x = Axis(*span([value for box in shown for value in (box.low, box.high)], log), left, left + WIDE, log)
         yield from upright(x, top, top + height, named)
         for place, box in enumerate(shown):
             yield from _box(box, x, top + STEP * (place + 0.5))
 
-    return panels(title, [draw], (width, height), (room, 14), headed=False)
+    return panels(title, [draw], (WIDE, height), (room, 14), headed=False)
 
 
 def _box(box: Box, x: Axis, y: float) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,10 +18,23 @@ SPECIAL = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     **{character: f"\\{character}" for character in "&%$#_{}"},
+    # bare, at the beginning of a row, they would be arguments of the \\ before it
+    **{character: f"{{{character}}}" for character in "[]*"},
+    **{character: f"${character}$" for character in "<>"},
+    "–": "--",
+    "…": r"\dots{}",
     "−": "$-$",
+    "±": r"$\pm$",
     "×": r"$\times$",
+    "·": r"$\cdot$",
+    "≤": r"$\le$",
+    "≥": r"$\ge$",
+    "²": "$^2$",
     "↑": r"$\uparrow$",
     "↓": r"$\downarrow$",
+    "α": r"$\alpha$",
+    "β": r"$\beta$",
+    "ε": r"$\varepsilon$",
     "λ": r"$\lambda$",
     "τ": r"$\tau$",
 }
@@ -54,7 +68,7 @@ def exported(figures: Mapping[str, Figure], tables: Mapping[str, Table]) -> dict
     for name, table in tables.items():
         files |= {
             f"table_{name}.tex": encoded(latex(table)),
-            f"table_{name}.csv": encoded(as_csv(table.head, table.rows)),
+            f"table_{name}.csv": encoded(as_csv(table.head, [[*map(for_machines, row)] for row in table.rows])),
         }
     return files
 
@@ -74,6 +88,11 @@ def as_csv(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     sheet = io.StringIO()
     csv.writer(sheet).writerows([head, *rows])
     return sheet.getvalue()
+
+
+def for_machines(cell: str) -> str:
+    """With a minus that a spreadsheet takes for one."""
+    return re.sub(r"−(?=\d)", "-", cell)
 
 
 def latex(table: Table) -> str:
@@ -97,6 +116,7 @@ def latex(table: Table) -> str:
 
 
 def escaped(words: str) -> str:
+    """As LaTeX, on one line."""
     return "".join(SPECIAL.get(character, character) for character in one_line(words))
 
 

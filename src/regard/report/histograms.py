@@ -11,6 +11,7 @@ from regard.report.panels import grid, panels, tick_room
 from regard.report.plots import COLOURS, FAINT, text
 
 SIZE = (330.0, 170.0)
+BINS = 20
 
 
 @dataclass(frozen=True)
@@ -24,11 +25,11 @@ class Histogram:
     places: tuple[tuple[float, str], ...] = ()
 
 
-def histogram(title: str, values: Sequence[float], low: float, high: float, bins: int = 20) -> Histogram:
+def histogram(title: str, values: Sequence[float], low: float, high: float) -> Histogram:
     """Of one value a text, with a line at their mean."""
-    counts = [0] * bins
+    counts = [0] * BINS
     for value in values:
-        counts[min(max(int((value - low) / (high - low) * bins), 0), bins - 1)] += 1
+        counts[min(max(int((value - low) / (high - low) * BINS), 0), BINS - 1)] += 1
     return Histogram(title, low, high, tuple(counts), ((sum(values) / len(values), "mean"),))
 
 

@@ -22,6 +22,7 @@ NAMES = {
 }
 CLASSES = 20  # more than this many are shown weakest first, and only so many of them
 MATRIX = 8  # a confusion matrix with more classes becomes a list of its largest mistakes
+MISTAKES = 10  # of that list
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ def summary(metrics: Mapping[str, Any]) -> list[tuple[str, str]]:
     for key, value in metrics.items():
         if isinstance(value, (Mapping, list, tuple)) or key == "task":
             continue
-        found.append((measure_name(key), written(value) + _interval(metrics.get(f"{key}_interval"))))
+        found.append((metric_name(key), written(value) + interval(metrics.get(f"{key}_interval"))))
     return found
 
 
@@ -78,7 +79,7 @@ def matrix(metrics: Mapping[str, Any]) -> Matrix | None:
     return whole if whole is not None and len(whole.labels) <= MATRIX else None
 
 
-def confusions(metrics: Mapping[str, Any], limit: int = 10) -> list[Confusion]:
+def confusions(metrics: Mapping[str, Any]) -> list[Confusion]:
     """The most frequent mistakes of a matrix that is too large to be shown."""
     whole = _matrix(metrics)
     if whole is None or len(whole.labels) <= MATRIX:
@@ -89,10 +90,10 @@ def confusions(metrics: Mapping[str, Any], limit: int = 10) -> list[Confusion]:
         for column, (said, count) in enumerate(zip(whole.labels, counts, strict=True))
         if count and place != column
     ]
-    return sorted(mistakes, key=lambda mistake: -mistake.count)[:limit]
+    return sorted(mistakes, key=lambda mistake: -mistake.count)[:MISTAKES]
 
 
-def measure_name(key: str) -> str:
+def metric_name(key: str) -> str:
     return NAMES.get(key, one_line(key).replace("_", " "))
 
 
@@ -102,11 +103,12 @@ def written(value: Any) -> str:
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return "–"
     if isinstance(value, float):
-        return f"{value:.3f}" if 0.001 <= abs(value) < 1000 or value == 0 else f"{value:.3g}"
-    return f"{value:,}" if isinstance(value, int) else one_line(value)
+        told = f"{value:z.3f}" if 0.001 <= abs(value) < 1000 or value == 0 else f"{value:.3g}"
+        return told.replace("-", "−")
+    return f"{value:,}".replace("-", "−") if isinstance(value, int) else one_line(value)
 
 
-def _interval(bounds: Any) -> str:
+def interval(bounds: Any) -> str:
     if not isinstance(bounds, (list, tuple)) or len(bounds) != 2:
         return ""
     return f" ({written(bounds[0])} to {written(bounds[1])})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -10,19 +10,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from regard.records import Explanation
-from regard.report import charts, colours, measures
+from regard.report import colours
 from regard.report.answers import answer, chances, tally
 from regard.report.characters import one_line, visible
 from regard.report.highlights import concentration, rows, top_words, weight_text
 
 
-def page(
-    explanations: Sequence[Explanation],
-    title: str,
-    metrics: Mapping[str, Any] | None = None,
-    facts: Mapping[str, str] | None = None,
-    history: Sequence[Mapping[str, Any]] | None = None,
-) -> str:
+def page(explanations: Sequence[Explanation], title: str) -> str:
     """The whole document; write it as UTF-8."""
     texts = [_view(explanation) for explanation in explanations]
     judged, wrong = tally([text["answer"] for text in texts])
@@ -31,9 +25,6 @@ def page(
         .get_template("page.html")
         .render(
             title=title,
-            facts=facts or {},
-            metrics=metrics or {},
-            charts=charts.charts(history or ()),
             texts=texts,
             judged=judged,
             wrong=wrong,
@@ -77,5 +68,5 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {"exact": _exact, "line": one_line, "weight": weight_text, "hexed": colours.hexed}
-    environment.globals |= {"colours": colours, "measures": measures, "plot": charts}
+    environment.globals["colours"] = colours
     return environment

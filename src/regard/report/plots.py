@@ -63,7 +63,7 @@ def lines(
     room = 14 + LETTER * max((cells(curve.name) for panel in panels for curve in panel.curves), default=0)
     width, height = (330, 210) if len(panels) > 1 else (440, 260)
     whole_width = LEFT + width + room
-    columns = min(columns, len(panels))
+    columns = min(2, len(panels))
     rows = math.ceil(len(panels) / columns)
     whole_height = TOP + height + BOTTOM
     body: list[str] = []
@@ -125,11 +125,11 @@ def spread(curve: Curve, x: Axis, y: Axis, colour: str, band: bool, aside: float
             yield f'<path d="M{x(a) + aside:.1f} {y(low):.1f}V{y(high):.1f}" stroke="{colour}" stroke-opacity="0.6"/>'
 
 
-def dots(title: str, y_title: str, panels: Sequence[Panel], other: str, columns: int = 2) -> str:
+def dots(title: str, y_title: str, panels: Sequence[Panel], other: str) -> str:
     """Panels of values with intervals, one a line; `other` says what the hollow marks are, "" where there are none."""
     room = 16 + LETTER * max((cells(dot.name) for panel in panels for dot in panel.dots), default=0)
     width, step = 260, 20
-    columns = min(columns, len(panels))
+    columns = min(2, len(panels))
     most = max(len(panel.dots) for panel in panels)
     whole_width, whole_height = room + width + 14, TOP + step * most + BOTTOM
     body: list[str] = []

@@ -18,16 +18,32 @@ Kind = Literal["html", "svg"]
 KINDS: tuple[Kind, ...] = ("html", "svg")
 
 
+class Heatmap(str):
+    """Markup that a notebook shows as it is drawn; an SVG stands in HTML as it is."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return str(self)
+
+
+class SvgHeatmap(Heatmap):
+    __slots__ = ()
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+
 def heatmap(
     tokens: Sequence[str], weights: Sequence[float], kind: Kind = "html", title: str = "", joined: str = " "
-) -> str:
-    """A piece of HTML with its own styles, or a whole SVG. The heaviest word is the darkest; in HTML a weight below zero
-    is blue and underlined. `joined` stands between words: "" for Chinese."""
+) -> Heatmap:
+    """A piece of HTML with its own styles, or a whole SVG; notebooks show either as drawn. The heaviest word is the darkest;
+    in HTML a weight below zero is blue and underlined. `joined` stands between words: "" for Chinese."""
     if kind not in KINDS:
         raise InputError(f"kind = {kind!r}: accepted are {', '.join(KINDS)}")
     given = checked(tokens, weights)
     if kind == "html":
-        return fragment(tokens, given, title, joined)
+        return Heatmap(fragment(tokens, given, title, joined))
     for place, weight in enumerate(given, 1):
         if weight < 0:
             raise InputError(f"weights: number {place} is {weight:g}; an SVG shows 0 and more, kind='html' both signs")
@@ -35,7 +51,8 @@ def heatmap(
     for token, weight in zip(tokens, given, strict=True):
         scores.append(TokenScore(token, at, at + len(token), weight))
         at += len(token) + len(joined)
-    return svg(Explanation(joined.join(tokens), Prediction(title or "Words by weight", {}), tuple(scores)))
+    drawn = svg(Explanation(joined.join(tokens), Prediction(title or "Words by weight", {}), tuple(scores)))
+    return SvgHeatmap(drawn)
 
 
 def checked(tokens: Sequence[str], weights: Sequence[float]) -> list[float]:
@@ -49,8 +66,8 @@ def checked(tokens: Sequence[str], weights: Sequence[float]) -> list[float]:
     found = []
     for place, weight in enumerate(weights, 1):
         try:
-            value = float(weight)
-        except (TypeError, ValueError):
+            value = float(weight.item() if hasattr(weight, "item") else weight)  # of a tensor, without its gradient
+        except (RuntimeError, TypeError, ValueError):
             value = math.nan
         if not math.isfinite(value):
             raise InputError(f"weights: number {place} is {weight!r}; finite numbers are accepted")

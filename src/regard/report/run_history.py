@@ -11,7 +11,7 @@ from typing import Any
 
 from regard.report.curves import Along, along
 from regard.report.marks import HUES, Mark
-from regard.report.measures import measure_name
+from regard.report.measures import metric_name
 from regard.report.plots import DASHES, Curve
 
 History = Sequence[Mapping[str, Any]]
@@ -30,11 +30,11 @@ def history_panels(history: History) -> list[Along]:
         for record in history:
             scores = record.get(split)
             for name, value in scores.items() if isinstance(scores, Mapping) else ():
-                curves = shown.setdefault(measure_name("rmse" if name == OF_MEAN else name), {})
+                curves = shown.setdefault(metric_name("rmse" if name == OF_MEAN else name), {})
                 own = constant if name == OF_MEAN else curves.setdefault(in_phase(split, record), [])
                 own += point(record, value)
         if constant:
-            shown[measure_name("rmse")][f"{split}, the mean"] = constant
+            shown[metric_name("rmse")][f"{split}, the mean"] = constant
     return [panel for title, curves in shown.items() if (panel := make_panel(title, title, curves))]
 
 

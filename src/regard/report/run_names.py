@@ -1,4 +1,4 @@
-"""What explainers and measures of a report are called."""
+"""What explainers and measures of a report are called, and which measures it compares."""
 
 from __future__ import annotations
 
@@ -20,6 +20,14 @@ MEASURES = {
     "accuracy_after": "accuracy without the top words",
     "post_hoc": "post-hoc accuracy: with the top words alone",
 }
+COMPARED = (
+    "comprehensiveness",
+    "sufficiency",
+    "flipped",
+    "accuracy_fall",
+    "post_hoc",
+)  # in the order that they are shown
+MAIN = COMPARED[0]  # the measure that the verdict is by
 
 
 def explainer_name(name: str) -> str:

@@ -7,10 +7,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from regard.report.analysis_numbers import share, signed, strongest, unit_name
+from regard.report.analysis_numbers import between, share, signed, strongest, unit_name
 from regard.report.analysis_page import SCRIPTS, _swatch
 from regard.report.analysis_payload import payload
-from regard.report.analysis_scores import marks_of, recorded
+from regard.report.analysis_scores import has_untyped, marks_of, recorded
 from regard.report.audit_evidence import evidence
 from regard.report.characters import one_line
 from regard.report.exported import Figure
@@ -55,6 +55,7 @@ def run_page(found: Report) -> str:
         "on_dark": ON_DARK,
         "cold": COLD,
         "share": share,
+        "between": between,
         "signed": signed,
         "written": written,
     }
@@ -121,11 +122,10 @@ def words(found: Report) -> dict[str, Any]:
     if not given:
         return {}
     marks = {name: Markup(_swatch(mark)) for name, mark in marks_of(given).items()}
-    untyped = any(token["type"] is None for token in given["tokens"])
     return {
         "strongest": strongest(given, WORDS),
         "marks": marks,
-        "untyped": Markup(_swatch(UNTYPED)) if untyped else "",
+        "untyped": Markup(_swatch(UNTYPED)) if has_untyped(given) else "",
         "recorded": bool(recorded(given)),
         "drawn": bool(given["tokens"] or recorded(given)),
         "unit": unit_name(given),

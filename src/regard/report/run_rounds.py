@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from regard.report.axes import Axis, span
 from regard.report.exported import Figure
-from regard.report.measures import measure_name, written
+from regard.report.measures import metric_name, written
 from regard.report.panels import panels
 from regard.report.plots import FAINT, LEFT, LETTER, Curve, Panel, line_panel
 
@@ -73,7 +73,7 @@ def rounds_figure(found: Mapping[str, Any]) -> Figure | None:
     first, later = taken.listed, taken.listed[1:]
     shown = [
         Panel(
-            f"{measure_name(taken.measure)} on {taken.texts}",
+            f"{metric_name(taken.measure)} on {taken.texts}",
             (
                 curve(LEARNER, first, [one.learner for one in first]),
                 curve(COMPRESSOR, later, [one.compressor for one in later]),
@@ -116,7 +116,7 @@ def told_rounds(found: Mapping[str, Any]) -> str:
     taken = rounds(found)
     if taken is None:
         return ""
-    kept, name = taken.kept, measure_name(taken.measure)
+    kept, name = taken.kept, metric_name(taken.measure)
     chosen = (
         f"Round {kept.number} was kept: the best on dev texts of those after round 0."
         if taken.held_out

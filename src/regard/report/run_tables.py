@@ -9,7 +9,7 @@ from regard.report.analysis_numbers import strongest, unit_name
 from regard.report.audit_tables import audit_tables
 from regard.report.characters import one_line
 from regard.report.exported import Table
-from regard.report.measures import Matrix, class_rows, confusions, matrix, summary, written
+from regard.report.measures import Matrix, class_rows, confusions, interval, matrix, summary, written
 
 Report = Mapping[str, Any]
 WORDS = 12  # of each class
@@ -49,10 +49,6 @@ def measured_tables(found: Report) -> dict[str, Table | None]:
 def matrix_table(found: Matrix) -> Table:
     rows = [(label, *map(written, counts)) for label, counts in zip(found.labels, found.counts, strict=True)]
     return Table("Rows: true, columns: said", ("", *found.labels), rows)
-
-
-def interval(ends: Any) -> str:
-    return f" ({written(ends[0])} to {written(ends[1])})" if ends else ""
 
 
 def words_table(found: Report) -> Table | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from regard.report.measures import ClassRow, Confusion, Matrix, class_rows, confusions, matrix, summary
+from regard.report.plain_table import plain_table
 
 
 def metrics_table(metrics: Mapping[str, Any]) -> Table:
@@ -38,7 +38,7 @@ def _numbers(numbers: list[tuple[str, str]]) -> Table:
 
 
 def _classes(rows: list[ClassRow], count: int) -> Table:
-    table = _plain(f"{len(rows)} of {count} classes, weakest first" if count > len(rows) else None)
+    table = plain_table(f"{len(rows)} of {count} classes, weakest first" if count > len(rows) else None)
     table.add_column("class", overflow="fold")
     for name in ("precision", "recall", "F1", "texts"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -48,7 +48,7 @@ def _classes(rows: list[ClassRow], count: int) -> Table:
 
 
 def _matrix(whole: Matrix) -> Table:
-    table = _plain("rows: true, columns: said")
+    table = plain_table("rows: true, columns: said")
     table.add_column("", overflow="fold")
     for label in whole.labels:
         table.add_column(Text(label), justify="right", overflow="ellipsis", max_width=12)
@@ -60,14 +60,10 @@ def _matrix(whole: Matrix) -> Table:
 
 
 def _confusions(mistakes: list[Confusion]) -> Table:
-    table = _plain("most frequent mistakes")
+    table = plain_table("most frequent mistakes")
     table.add_column("true", overflow="fold")
     table.add_column("taken for", overflow="fold")
     table.add_column("texts", justify="right", no_wrap=True)
     for mistake in mistakes:
         table.add_row(Text(mistake.true), Text(mistake.said), Text(f"{mistake.count:,}"))
     return table
-
-
-def _plain(title: str | None) -> Table:
-    return Table(title=title, title_justify="left", title_style="dim", box=box.SIMPLE_HEAD, show_edge=False)

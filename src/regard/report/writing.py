@@ -53,7 +53,7 @@ def prediction_table(pairs: Iterable[tuple[Example, Prediction]]) -> Table:
     table.add_column("text", no_wrap=True, overflow="ellipsis", ratio=1)
     for example, said in pairs:
         chance = f"{said.probabilities[str(said.value)]:.3f}" if said.probabilities else ""
-        value = said.value if isinstance(said.value, str) else f"{said.value:.3f}"
+        value = said.value if isinstance(said.value, str) else f"{said.value:z.3f}".replace("-", "−")
         table.add_row(str(example.row), Text(one_line(value)), chance, Text(one_line(example.text[:300])))
     return table
 
@@ -66,30 +66,32 @@ def prediction_rows(pairs: Iterable[tuple[Example, Prediction]]) -> Iterator[lis
         yield [str(example.row), example.text, str(said.value), *(repr(said.probabilities[name]) for name in classes)]
 
 
-def write_explanations(explanations: Iterable[Explanation], given: str | None, out: Path | None, title: str) -> None:
+def write_explanations(
+    explained: Iterable[tuple[Example, Explanation]], given: str | None, out: Path | None, title: str
+) -> None:
     kind = choose_format(given, out, ("terminal", "jsonl", "csv", "html", "svg"), "terminal")
     if kind == "jsonl":
-        emit(out, lines(item.as_dict() for item in explanations))
+        emit(out, lines({"row": example.row, **item.as_dict()} for example, item in explained))
     elif kind == "csv":
-        emit(out, as_csv(explanation_rows(explanations)))
+        emit(out, as_csv(explanation_rows(explained)))
     elif kind == "html":
-        emit(out, [page(list(explanations), title)])
+        emit(out, [page([item for _, item in explained], title)])
     elif kind == "svg":
-        found = list(explanations)
+        found = [item for _, item in explained]
         if len(found) != 1:
             raise InputError(f"svg draws one text, and {len(found)} were given; --limit 1 takes the first")
         emit(out, [svg(found[0])])
     else:
-        to_console(out, explanations)
+        to_console(out, (item for _, item in explained))
 
 
-def explanation_rows(explanations: Iterable[Explanation]) -> Iterator[list[str]]:
-    """One row a word, for a spreadsheet."""
-    yield ["text", "prediction", "word", "start", "end", "weight", "known"]
-    for number, item in enumerate(explanations, 1):
+def explanation_rows(explained: Iterable[tuple[Example, Explanation]]) -> Iterator[list[str]]:
+    """One row a word, for a spreadsheet; `row` is that of the text in its file."""
+    yield ["row", "prediction", "word", "start", "end", "weight", "known"]
+    for example, item in explained:
         for token in item.tokens:
             place = [str(token.start), str(token.end), repr(token.weight), str(token.known)]
-            yield [str(number), str(item.prediction.value), token.text, *place]
+            yield [str(example.row), str(item.prediction.value), token.text, *place]
 
 
 def as_csv(rows: Iterable[Sequence[str]]) -> Iterator[str]:

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from regard.audit.audit import FORMAT
 from regard.audit.audit_run import check_run, told_model
 from regard.audit.writing import NAME
 from regard.errors import InputError
 from regard.models.tasks import Classes
 from regard.models.trained import Trained
 
-FORMAT = "regard audit 1"
 ASKED = 5  # texts of the audit that the model is asked again
 CLOSE = 1e-3  # how far its probabilities may be from those in the file: another device, another thread
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.wilson import CONFIDENCE, wilson
+from regard.wilson import NORMAL, wilson
 
 BINS = 10
 LEAST = 20  # texts below which there is nothing to see
@@ -59,5 +59,5 @@ def of_numbers(said: Floats, true: Floats) -> dict[str, Any] | None:
 def mean_of(values: Floats) -> dict[str, float]:
     """A mean with its interval by the normal distribution."""
     mean = float(values.mean())
-    half = CONFIDENCE * float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else 0.0
+    half = NORMAL * float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else 0.0
     return {"mean": mean, "low": mean - half, "high": mean + half}

@@ -10,11 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.analysis.analyse import analyse, check_model
+from regard.audit.texts_learned import is_same, texts_learned
+from regard.config import Data
 from regard.errors import InputError
 from regard.models.tasks import Classes
 from regard.models.trained import Trained
 from regard.recording import Recorder, Silent
 from regard.records import Example
+from regard.report.run_names import explainer_name
 from regard.reporting import calibration
 from regard.reporting.audited import audit_of
 from regard.reporting.intervals import measured
@@ -61,6 +64,7 @@ def gather(
         own = answers[[k for k, example in enumerate(examples) if example.label is not None]]
         labels = np.array([trained.task.encode(x.label, f"{where}, row {x.row}") for x in labelled])
         found |= judged(trained, own, labels, where)
+        found["caution"] = caution(trained.config.data, [example.text for example in labelled], where)
         recorder.note(f"words of {len(labelled)} texts")
         found["analysis"] = words(trained, folder, labelled, labels, where, notes)
     elif examples:
@@ -73,7 +77,7 @@ def gather(
         if len(found["texts"]) < min(MOST, len(examples)):
             notes.append(f"texts are shown until they have {WORDS:,} words together")
         if not has_attention(trained):
-            notes.append(f"this run has no attention: words are shaded by {SECOND.replace('_', ' ')}")
+            notes.append(f"this run has no attention: words are shaded by {explainer_name(SECOND)}")
     return found
 
 
@@ -94,17 +98,15 @@ def judged(trained: Trained, answers: Floats, labels: Floats, where: str) -> dic
     else:
         own = task.as_dict()
         curve = calibration.of_numbers(answers[:, 0], labels * own["scale"] + own["mean"])
-    found = {"metrics": measured(task, answers, labels), "measured_on": where, "calibration": curve}
-    return {**found, "caution": caution(trained, where)}
+    return {"metrics": measured(task, answers, labels), "measured_on": where, "calibration": curve}
 
 
-def caution(trained: Trained, where: str) -> str:
+def caution(data: Data, texts: Sequence[str], where: str) -> str:
     """What makes measures on these texts better than on others."""
-    data = trained.config.data
-    # the name of a corpus means its test part here, and its training part there
-    if where == data.train and Path(where).exists():
-        return "The run learned from these texts: on others it will do worse."
-    return CHOSEN if where == data.dev and where != data.test else ""
+    said = [CHOSEN] if is_same(where, data.dev) and not is_same(where, data.test) else []
+    if learned := texts_learned(data, texts, where):
+        said.insert(0, f"{learned[0].upper()}{learned[1:]}: on others it will do worse.")
+    return " ".join(said)
 
 
 def left_by_training(trained: Trained) -> dict[str, Any]:

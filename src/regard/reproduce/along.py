@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from regard.report.plots import Curve, Panel, lines
-from regard.reproduce.figures import curve, numbers, ordered
+from regard.reproduce.figures import numbers
 from regard.reproduce.recorded import MOMENTS
 from regard.reproduce.results import Row
+from regard.reproduce.seed_curve import over_seeds
 from regard.reproduce.tables import Figure, Place, Table
 
 SMALL = 0.01  # a figure whose values are all smaller shows their thousandfold
@@ -17,14 +18,14 @@ SMALL = 0.01  # a figure whose values are all smaller shows their thousandfold
 def draw_along(table: Table, figure: Figure, title: str, rows: Mapping[Place, Sequence[Row]]) -> str:
     """Mean and 95 % band over seeds, at the moments that every seed has."""
     panels = []
-    for place, several in ordered(table, rows):
+    for place, several in rows.items():
         curves = []
         for value in figure.values:
             paths = [path for row in several if (path := by_moment(row.get("history", {}), value))]
             if paths:
                 common = sorted(set.intersection(*map(set, paths)))  # a long path is thinned: not all have all moments
-                drawn = curve(common, [[path[moment] for path in paths] for moment in common])
-                curves.append(Curve(named(value, figure.values), drawn.x, drawn.y, drawn.low, drawn.high))
+                values = [[path[moment] for path in paths] for moment in common]
+                curves.append(over_seeds(named(value, figure.values), common, values))
         if curves:
             panels.append(Panel(f"{table.corpora[place[1]].title}, {table.title_of(place)}", tuple(curves)))
     name = figure.axis or figure.values[0].partition(".")[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from regard.reproduce.measures import shown, value_of
+from regard.reproduce.measures import shown, signed, value_of
 from regard.reproduce.results import Row
 from regard.reproduce.statistics import Paired, holm, paired
 from regard.reproduce.tables import Compare, Place, Table
@@ -67,17 +67,13 @@ def told(table: Table, one: Place, two: Place, name: str, found: Paired) -> Comp
         table.corpora[one[1]].title,
         measure.title,
         str(found.difference.n),
-        signed(shown(found.difference.mean, measure)) + half,
+        signed(found.difference.mean, measure) + half,
         written(found.p),
         "",
         written(found.wilcoxon),
-        signed(shown(paper, measure)) if paper is not None else "",
+        signed(paper, measure) if paper is not None else "",
     )
     return Comparison(one[0], two[0], one[1], name, one[2], found, None, words)
-
-
-def signed(number: str) -> str:
-    return number if number.startswith("−") else f"+{number}"
 
 
 def written(p: float | None) -> str:

@@ -97,9 +97,11 @@ def tokens(train: Sequence[Example], number: int, where: str) -> int:
 
 
 def classes(train: Sequence[Example], number: int, where: str) -> tuple[str, ...]:
-    from regard.models.tasks import class_order
+    from regard.data.guess import natural_order
 
-    found = tuple(sorted({str(example.label) for example in train}, key=class_order))
+    found = tuple(sorted({str(example.label) for example in train}, key=natural_order))
     if number > len(found):
-        raise InputError(f"{where}: of_class = {number}; the training texts have {len(found)} classes")
+        raise InputError(
+            f"{where}: of_class = {number}; 1 to {len(found)}, the classes of the training texts, is accepted"
+        )
     return found

@@ -42,10 +42,9 @@ if TYPE_CHECKING:
 KEYS: Mapping[str, Any] = {
     "shows": str,  # what is looked at; SHOWS
     "factor": float,  # adversary: λ, how much another attention is worth
-    "judged": int,  # diagnosed, texts: so many test texts, by chance; 500
-    "taught": int,  # adversary: learns from so many training texts, by chance; 5000
 }
-JUDGED, TAUGHT = 500, 5000
+JUDGED = 500  # test texts, by chance, that are diagnosed
+TAUGHT = 5000  # training texts, by chance, that an adversary learns from
 GROUPS = (1, 2, 3, 4)  # of the largest weight, by quarters
 EXPLAINED = {"gradient": "gradient", "leave_one_out": "leaving out", "random": "chance"}
 BESIDE = {"held": "gradient, weights held", **EXPLAINED}  # J&W's own gradient, and explainers
@@ -85,14 +84,11 @@ def check(cell: Cell) -> None:
         raise InputError(f"shows = {own['shows']!r}: `factor` is needed by 'adversary', and by no other")
     if own.get("factor", 0.0) < 0:
         raise InputError(f"factor = {own['factor']}; 0 or more is accepted")
-    for name in ("judged", "taught"):
-        if own[name] < 1:
-            raise InputError(f"{name} = {own[name]}; 1 or more is accepted")
 
 
 def own_keys(cell: Cell) -> dict[str, Any]:
     given = {name: cell.options[name] for name in KEYS if name in cell.options}
-    return {"shows": "diagnosed", "judged": JUDGED, "taught": TAUGHT, **given}
+    return {"shows": "diagnosed", **given}
 
 
 def run(cell: Cell, seeds: Sequence[int], device: str, recorder: Recorder) -> Iterator[dict[str, Any]]:
@@ -197,7 +193,7 @@ def judged_texts(look: Look) -> list[str]:
     """By chance, the same ones for every seed and method."""
     import numpy as np
 
-    places = np.random.default_rng(0).permutation(len(look.test))[: look.own["judged"]]
+    places = np.random.default_rng(0).permutation(len(look.test))[:JUDGED]
     return [look.test[place].text for place in places.tolist()]
 
 
@@ -224,7 +220,7 @@ def of_adversary(look: Look) -> dict[str, Any]:
     from regard.explain.reading import read
     from regard.models.trained import Trained
 
-    places = np.random.default_rng((look.seed, 1)).permutation(len(look.train))[: look.own["taught"]]
+    places = np.random.default_rng((look.seed, 1)).permutation(len(look.train))[:TAUGHT]
     look.recorder.note(f"training an adversary on {len(places)} texts: λ = {look.own['factor']:g}")
     texts = [reading.indexed for reading in read(look.base, [look.train[place].text for place in places.tolist()])]
     model = learn(look.base, texts, look.own["factor"], look.seed)

@@ -4,16 +4,17 @@ Wallace), and answers against weights of adversaries (Wiegreffe & Pinter). Means
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from regard.report.plots import Curve, Panel, lines
+from regard.report.plots import Panel, lines
 from regard.reproduce.measures import value_of
+from regard.reproduce.seed_curve import over_seeds
 from regard.reproduce.statistics import interval
 
 if TYPE_CHECKING:
+    from regard.reproduce.results import Row
     from regard.reproduce.tables import Place, Table
 
-Row = Mapping[str, Any]
 PAIRS = {  # the gradient is that of Jain & Wallace, the weights held
     "held": "attention, gradient",
     "leave_one_out": "attention, leaving out",
@@ -24,11 +25,7 @@ FEWEST = 5  # texts of a group whose mean is drawn
 
 
 def draw(table: Table, rows: Sequence[Row]) -> dict[str, str]:
-    by_place: dict[Place, list[Row]] = {}
-    for cell in table.cells():
-        own = [row for row in rows if (row["method"], row["corpus"], row["setting"]) == cell.key and "error" not in row]
-        if own:
-            by_place[cell.key] = own
+    by_place = table.by_place(rows)
     found = {"tau": taus(table, by_place), "permuted": permuted(table, by_place), "adversaries": apart(table, by_place)}
     return {name: svg for name, svg in found.items() if svg}
 
@@ -43,7 +40,8 @@ def taus(table: Table, by_place: Mapping[Place, Sequence[Row]]) -> str:
             if counts:
                 bins = len(counts[0])
                 middles = [(2 * k + 1) / bins - 1 for k in range(bins)]
-                curves.append(curve(title, middles, [[100 * n / max(sum(own), 1) for n in own] for own in counts]))
+                shares = [[100 * n / max(sum(own), 1) for n in own] for own in counts]
+                curves.append(over_seeds(title, middles, list(zip(*shares, strict=True))))
         if curves:
             drawn.append(Panel(f"{table.corpora[place[1]].title}, {table.title_of(place)}", tuple(curves)))
     return lines("Kendall's τ, text by text", "τ", "% of texts", drawn, band=True) if drawn else ""
@@ -61,7 +59,7 @@ def permuted(table: Table, by_place: Mapping[Place, Sequence[Row]]) -> str:
                     groups.setdefault((group["from"] + group["to"]) / 2, []).append(group["moved"])
             if groups:
                 x = sorted(groups)
-                curves.append(through(table.title_of(place), x, [groups[middle] for middle in x]))
+                curves.append(over_seeds(table.title_of(place), x, [groups[middle] for middle in x]))
         drawn += [Panel(corpus.title, tuple(curves))] if curves else []
     title = "Weights permuted: how far answers move (TVD, median of a text)"
     return lines(title, "largest weight of a text", "TVD", drawn, band=False) if drawn else ""
@@ -74,32 +72,19 @@ def apart(table: Table, by_place: Mapping[Place, Sequence[Row]]) -> str:
         line: list[tuple[float, list[float]]] = []
         points = []
         for place, rows in by_place.items():
-            known = [row for row in rows if place[1] == corpus.name and value_of(row, "jsd") is not None]
-            if not known:
+            of_both = ((value_of(row, "jsd"), value_of(row, "tvd")) for row in rows if place[1] == corpus.name)
+            known = [(jsd, tvd) for jsd, tvd in of_both if jsd is not None and tvd is not None]
+            mean = interval([jsd for jsd, _ in known])
+            if mean is None:
                 continue
-            mean = interval(numbers(known, "jsd"))
-            assert mean is not None
-            if "factor" in known[0]["options"]:
-                line.append((mean.mean, numbers(known, "tvd")))
+            answers = [tvd for _, tvd in known]
+            if "factor" in rows[0]["options"]:
+                line.append((mean.mean, answers))
             else:
-                points.append(through(table.title_of(place), [mean.mean], [numbers(known, "tvd")]))
+                points.append(over_seeds(table.title_of(place), [mean.mean], [answers]))
         line.sort(key=lambda point: point[0])
         if line:
-            points.insert(0, through("trained adversaries", [x for x, _ in line], [several for _, several in line]))
+            points.insert(0, over_seeds("trained adversaries", [x for x, _ in line], [several for _, several in line]))
         drawn += [Panel(corpus.title, tuple(points))] if points else []
     title = "How far answers lie apart where weights do, from the model of the same seed"
     return lines(title, "JSD of weights", "TVD of answers", drawn, band=False) if drawn else ""
-
-
-def numbers(rows: Sequence[Row], measure: str) -> list[float]:
-    return [value for row in rows if (value := value_of(row, measure)) is not None]
-
-
-def curve(name: str, x: Sequence[float], paths: Sequence[Sequence[float]]) -> Curve:
-    return through(name, x, [[path[k] for path in paths] for k in range(len(x))])
-
-
-def through(name: str, x: Sequence[float], values: Sequence[Sequence[float]]) -> Curve:
-    means = [one for several in values if (one := interval(several)) is not None]
-    y, low, high = (tuple(getattr(one, part) for one in means) for part in ("mean", "low", "high"))
-    return Curve(name, tuple(x), y, low, high)

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from regard.errors import InputError
+from regard.markdown_text import plain
+from regard.reproduce.checks import near
 from regard.reproduce.claims import RULES, Claim, Claims
 from regard.reproduce.filling import grouped
-from regard.reproduce.markdown import plain
 from regard.reproduce.places import table_names
 from regard.reproduce.reading import read_table
 from regard.reproduce.results import Row, read_results
@@ -50,7 +51,7 @@ class Book:
 
     def _table(self, name: str) -> Table:
         if name not in self.names:
-            raise InputError(f"{name}: there is no such table in {self.folder}")
+            raise InputError(f"{name}: there is no such table in {self.folder}{near(name, self.names)}")
         return read_table(self.names[name], name)
 
     def _rows(self, name: str) -> Mapping[Place, Sequence[Row]]:

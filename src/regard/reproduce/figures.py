@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 
 from regard.report.plots import Curve, Dot, Panel, dots, lines
 from regard.reproduce.measures import is_number, value_of
 from regard.reproduce.results import Row
+from regard.reproduce.seed_curve import over_seeds
 from regard.reproduce.statistics import interval
 from regard.reproduce.tables import Figure, Place, Table
 
@@ -18,11 +20,7 @@ NAMES = {"norms.words": "norm p", "norms.sentences": "norm p of sentences", "los
 
 def draw(table: Table, rows: Sequence[Row]) -> dict[str, tuple[str, str]]:
     """Name -> (title, SVG) of every figure that there are results for."""
-    by_place: dict[Place, list[Row]] = {}
-    for row in rows:
-        if "error" not in row:
-            by_place.setdefault((row["method"], row["corpus"], row["setting"]), []).append(row)
-    found = {}
+    by_place, found = table.by_place(rows), {}
     for figure in table.figures:
         chosen = {place: several for place, several in by_place.items() if shows(figure, place)}
         title = figure.title or f"{table.title}: {figure.name}"
@@ -40,14 +38,15 @@ def shows(figure: Figure, place: Place) -> bool:
 def draw_path(table: Table, figure: Figure, title: str, rows: Mapping[Place, Sequence[Row]]) -> str:
     """A value of the history along the epochs, mean and 95 % band over the seeds that still learned then."""
     curves = {}
-    for place, several in ordered(table, rows):
+    for place, several in rows.items():
         paths = [path for row in several if (path := numbers(row.get("history", {}).get(figure.value, ())))]
         if not paths:
             continue
         # as far as every seed went: a mean over those that happen to go on would jump
         length = min(map(len, paths))
         scale = table.measure(name).factor if (name := figure.value.rpartition(".")[2]) in MEASURED else 1.0
-        curves[place] = curve(range(1, length + 1), [[scale * path[k] for path in paths] for k in range(length)])
+        values = [[scale * path[k] for path in paths] for k in range(length)]
+        curves[place] = over_seeds("", range(1, length + 1), values)
     panels = arranged(table, figure, curves, "none" if len({place[0] for place in curves}) == 1 else "corpora")
     if not panels:
         return ""
@@ -66,7 +65,7 @@ def draw_settings(table: Table, figure: Figure, title: str, rows: Mapping[Place,
     """A measure against an option of the settings axis, mean with 95 % intervals."""
     measure = figure.measure or table.measures[0]
     points: dict[Place, list[tuple[float, list[float]]]] = {}
-    for (method, corpus, setting), several in ordered(table, rows):
+    for (method, corpus, setting), several in rows.items():
         along = table.settings[setting].options.get(figure.option)
         values = [value for row in several if (value := value_of(row, measure)) is not None]
         if isinstance(along, (int, float)) and values:
@@ -75,7 +74,7 @@ def draw_settings(table: Table, figure: Figure, title: str, rows: Mapping[Place,
     curves = {}
     for place, found in points.items():
         found.sort(key=lambda point: point[0])
-        curves[place] = curve([along for along, _ in found], [values for _, values in found])
+        curves[place] = over_seeds("", [along for along, _ in found], [values for _, values in found])
     panels = arranged(table, figure, curves, "corpora")
     if not panels:
         return ""
@@ -88,7 +87,7 @@ def draw_intervals(table: Table, figure: Figure, title: str, rows: Mapping[Place
     scale, marked = table.measure(measure).factor, False
     for corpus in table.corpora.values():
         found = []
-        for place, several in ordered(table, rows):
+        for place, several in rows.items():
             values = [value for row in several if (value := value_of(row, measure)) is not None]
             mean = interval([scale * value for value in values]) if place[1] == corpus.name else None
             if mean is not None and measure in corpus.measures:
@@ -100,27 +99,11 @@ def draw_intervals(table: Table, figure: Figure, title: str, rows: Mapping[Place
     return dots(title, table.measure(measure).title, panels, "the paper's number" if marked else "") if panels else ""
 
 
-def ordered(table: Table, rows: Mapping[Place, Sequence[Row]]) -> list[tuple[Place, Sequence[Row]]]:
-    return [(cell.key, rows[cell.key]) for cell in table.cells() if cell.key in rows]
-
-
-def curve(x: Sequence[float], values: Sequence[Sequence[float]]) -> Curve:
-    found = [interval(several) for several in values]
-    means = [one for one in found if one is not None]
-    return Curve(
-        "",
-        tuple(x),
-        tuple(one.mean for one in means),
-        tuple(one.low for one in means),
-        tuple(one.high for one in means),
-    )
-
-
 def arranged(table: Table, figure: Figure, curves: Mapping[Place, Curve], usual: str) -> list[Panel]:
     """One panel for all, its lines named by all that differs; or one a corpus, its lines named by method and setting."""
 
     def named(place: Place, given: Curve) -> Curve:
-        return Curve(title_of(table, place, curves), given.x, given.y, given.low, given.high)
+        return replace(given, name=title_of(table, place, curves))
 
     if not curves:
         return []
@@ -132,7 +115,7 @@ def arranged(table: Table, figure: Figure, curves: Mapping[Place, Curve], usual:
             own = "" if alone and several else title_of(table, place, curves)
             corpus = table.corpora[place[1]].title if several or alone else ""
             name = ", ".join(filter(None, (corpus, own if not alone else "")))
-            made.append(Curve(name, found.x, found.y, found.low, found.high))
+            made.append(replace(found, name=name))
         return [Panel("", tuple(made))]
     names = list(dict.fromkeys(place[1] for place in curves))
     return [
@@ -162,5 +145,4 @@ def drawings() -> dict[str, Drawing]:
         "pairs": draw_pairs,
         "settings": draw_settings,
         "intervals": draw_intervals,
-        "bars": draw_intervals,
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from regard.reproduce.order_rules import places, titled
-from regard.reproduce.rules import Pairs, Rows, named, of_differences, of_pairs, signed_values
+from regard.reproduce.rules import Pairs, Rows, minus, named, of_differences, of_pairs, signed_values
 from regard.reproduce.statistics import paired
 from regard.reproduce.tables import Place, Table
 from regard.reproduce.verdicts import Difference, Finding
@@ -25,8 +25,7 @@ def gap(
     side = table.measure(measure).better or 1
 
     def of(place: Place) -> dict[int, float]:
-        one, other = (signed_values(rows, place, name, side) for name in (measure, less))
-        return {seed: one[seed] - other[seed] for seed in one.keys() & other.keys()}
+        return minus(*(signed_values(rows, place, name, side) for name in (measure, less)))
 
     if pairs:
         asked = [(named(table, *both), of(both[0]), of(both[1])) for both in of_pairs(table, pairs, corpora)]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from regard.markdown_text import plain
 from regard.reproduce.comparisons import HEADS, Comparison
 from regard.reproduce.sheet import Entry, Sheet
 
@@ -60,8 +60,3 @@ def cells(sheet: Sheet, entries: Sequence[Entry]) -> list[str]:
 def rows(heads: Sequence[str], body: Iterable[Sequence[str]]) -> list[str]:
     rule = "|---" + "|---:" * (len(heads) - 1) + "|"
     return [f"| {' | '.join(heads)} |", rule, *(f"| {' | '.join(row)} |" for row in body)]
-
-
-def plain(text: str) -> str:
-    """Words that must not become markup or another column."""
-    return re.sub(r"[\\|<*_`\[\]]|&(?=#?\w+;)", r"\\\g<0>", text)

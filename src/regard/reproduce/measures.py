@@ -52,3 +52,9 @@ def shown(value: float | None, measure: Measure) -> str:
     if value is None or not math.isfinite(value):
         return "–"
     return f"{value * measure.factor:z.{measure.digits}f}".replace("-", "−")
+
+
+def signed(value: float, measure: Measure) -> str:
+    """The same of a difference: with a plus before what shows as more than zero."""
+    written = shown(value, measure)
+    return f"+{written}" if value > 0 and set(written) & set("123456789") else written

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from regard.reproduce.checks import near
 from regard.reproduce.sections import Sections
 from regard.reproduce.tables import Compare, Corpus, Figure, Method, Setting
 
-FIGURES = ("path", "along", "pairs", "settings", "intervals", "bars")
+FIGURES = ("path", "along", "pairs", "settings", "intervals")
 OF_A_FIGURE = {
     "name": str,
     "kind": Literal[FIGURES],
@@ -94,12 +95,20 @@ class Outcomes(Sections):
         told |= {key: self.line(told[key], f"{where} {key}") for key in ("title", "axis") if key in told}
         if "measure" in told:
             self.measures([told["measure"]], f"{where} measure")
-            if told["kind"] in ("intervals", "bars"):
+            if told["kind"] == "intervals":
                 self.one_of(told["measure"], measured(corpora), f"{where} measure")
         if told["kind"] == "settings":
-            along = [setting.options.get(told["option"]) for setting in settings.values()]
-            if not any(isinstance(value, (int, float)) for value in along):
-                raise self.wrong(f"{where} option = {told['option']!r}: no [settings.NAME] has a number of that name")
+            options = dict.fromkeys(
+                name
+                for setting in settings.values()
+                for name, value in setting.options.items()
+                if isinstance(value, (int, float))
+            )
+            if told["option"] not in options:
+                raise self.wrong(
+                    f"{where} option = {told['option']!r}: no [settings.NAME] has a number of that name"
+                    f"{near(told['option'], options)}"
+                )
         return Figure(
             **told,
             values=tuple(values),

@@ -9,15 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from regard.report.boxes import Box, boxes
 from regard.report.marks import type_marks
-from regard.reproduce.figures import ordered
 from regard.reproduce.results import Row
 from regard.reproduce.scores_drawn import EDGES
 from regard.reproduce.tables import Figure, Place, Table
 
 
 def draw_pairs(table: Table, figure: Figure, title: str, rows: Mapping[Place, Sequence[Row]]) -> str:
-    places = ordered(table, rows)
-    found = [box for place, several in places for box in of_model(table, place, several, len(places) > 1)]
+    found = [box for place, several in rows.items() for box in of_model(table, place, several, len(rows) > 1)]
     return boxes(title, figure.axis or "dot-product of two tokens", found) if found else ""
 
 

@@ -32,11 +32,13 @@ def patterns(
     types: TokenTypes, scores: TokenScores, products: Sequence[Mapping[str, Any]], classes: Sequence[str]
 ) -> dict[str, float]:
     """`products`: mean Ω by pair of types, as `analyse` tells them."""
-    own = [own_polarity(scores.polarity, types.codes == k, k) for k in range(len(classes))]
+    from regard.analysis.token_scores import lead, said_for
+
+    own = [said_for(seen(scores.polarity[types.codes == k]), k) for k in range(len(classes))]
     attention = [mean_of(scores.attention[types.codes == k]) for k in range(len(classes))]
     neutral = types.codes == len(classes)
     weakest = min(mean_of(values) for values in own)
-    size = mean_of(abs(leads(scores.polarity[neutral])))
+    size = mean_of(abs(lead(scores.polarity[neutral])))
     found = {
         "signs_right": float(all(bool((values > 0).all()) for values in own)),
         "attention_above": float(min(attention) > mean_of(scores.attention[neutral])),
@@ -52,21 +54,11 @@ def patterns(
     return found
 
 
-def own_polarity(polarity: NDArray[np.float64], among: NDArray[np.bool_], k: int) -> NDArray[np.float64]:
-    """What tokens say for class k, beside the mean of the others."""
+def seen(polarity: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of tokens that were."""
     import numpy as np
 
-    said = polarity[among]
-    said = said[np.isfinite(said).all(1)]
-    if said.shape[1] == 1:
-        return np.asarray(said[:, 0] if k == 1 else -said[:, 0])
-    return np.asarray(said[:, k] - (said.sum(1) - said[:, k]) / (said.shape[1] - 1))
-
-
-def leads(polarity: NDArray[np.float64]) -> NDArray[np.float64]:
-    from regard.analysis.token_scores import lead
-
-    return lead(polarity)
+    return polarity[np.isfinite(polarity).all(1)]
 
 
 def larger(value: float, classes: int) -> float:

@@ -16,6 +16,7 @@ from regard.config import Config
 from regard.errors import InputError
 from regard.recording import Recorder
 from regard.records import Example
+from regard.report.numbers import short
 from regard.reproduce import train
 from regard.reproduce.base_judges import (
     Bench,
@@ -44,7 +45,6 @@ KEYS: Mapping[str, Any] = {
     "chance": bool,  # the words are taken by chance: a row of the table by itself
     "most": int,  # the largest K of the curves; 10
     "judged": int,  # so many texts by chance are erased; all
-    "draws": int,  # of words by chance; 2
     "marks": str,  # how the corpus keeps the words that people marked
     "by_round": bool,  # look at the model after each round
     "mapped": int,  # so many text vectors of the first seed are put in the plane
@@ -53,7 +53,7 @@ CUTS = (1, 2, 3, 5, 7, 10, 15, 20)  # K along which curves go
 SHOWN = (1, 5, 10, 20)  # those that tables may show
 CLASSES = ("positive", "negative")  # the second class and the first
 ROUNDS = range(6)
-DRAWS = 2  # thousands of texts average chance out
+DRAWS = 2  # of words by chance: thousands of texts average it out
 NAMES = {"accuracy_fall": "aopc", "post_hoc": "post_hoc", "comprehensiveness": "comprehensiveness"}
 RATES = {"precision": "P", "recall": "R", "f": "F"}
 
@@ -72,10 +72,10 @@ MEASURES: dict[str, Measure] = {
     **with_chance({f"comprehensiveness_{k}": Measure(f"Comprehensiveness to {k}", 1, 3, 1) for k in SHOWN}),
     **with_chance(
         {
-            f"{rate}_{k}_{name}": Measure(f"{short}@{k}, {name}", 100, 2, 1)
+            f"{rate}_{k}_{name}": Measure(f"{letter}@{k}, {name}", 100, 2, 1)
             for name in CLASSES
             for k in (1, 5)
-            for rate, short in RATES.items()
+            for rate, letter in RATES.items()
         }
     ),
     **with_chance({f"f_{k}": Measure(f"F@{k}", 100, 2, 1) for k in (1, 5)}),
@@ -107,7 +107,7 @@ def check(cell: Cell) -> None:
         raise InputError("chance = true needs `judge`: words by chance are measured by a judge")
     if own.get("by_round") and plain.options.get("pooling") != "bottleneck":
         raise InputError("by_round needs pooling = 'bottleneck': training has no rounds otherwise")
-    for name, least in (("most", 1), ("judged", 1), ("draws", 1), ("mapped", 4)):
+    for name, least in (("most", 1), ("judged", 1), ("mapped", 4)):
         if name in own and own[name] < least:
             raise InputError(f"{name} = {own[name]}; {least} or more is accepted")
     if Config().override(plain.options).data.task == "regression":
@@ -221,9 +221,9 @@ def of_erasing(found: Found, scored: Sequence[Scored], ways: Ways, bench: Bench,
     from regard.faithfulness.judged import judge_erased
     from regard.faithfulness.random_choice import RANDOM
 
-    judge, draws = judge_of(bench, seed).answers, ways.own.get("draws", DRAWS)
+    judge = judge_of(bench, seed).answers
     if seed not in bench.chance:
-        judged = judge_erased(judge, {"own": scored}, ways.cuts, draws=draws)
+        judged = judge_erased(judge, {"own": scored}, ways.cuts, draws=DRAWS)
         bench.chance[seed] = judged[RANDOM]
     else:
         judged = judge_erased(judge, {"own": scored}, ways.cuts, draws=0)
@@ -241,7 +241,7 @@ def take_curves(found: Found, judged: Judged, by_chance: Judged, cuts: Sequence[
             curve = CURVES[measure](answers)
             if measure == "comprehensiveness":
                 curve = curve.averaged()
-            curves[name + ending] = [float(f"{value:.5g}") for value in curve.mean()]
+            curves[name + ending] = [short(value, 5) for value in curve.mean()]
             for place, k in enumerate(cuts):
                 if k in SHOWN:
                     found.take(f"{name}_{k}{ending}", curve, place)
@@ -293,7 +293,7 @@ def round_paths(history: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
     return {
         "rounds.dev": [max(first), *(ends[number]["dev"]["accuracy"] for number in sorted(ends))],
         "rounds.compressed": [ends[number]["heads"]["compressed"]["accuracy"] for number in sorted(ends)],
-        "rounds.kl": [float(f"{ends[number]['terms']['kl']:.5g}") for number in sorted(ends)],
+        "rounds.kl": [short(ends[number]["terms"]["kl"], 5) for number in sorted(ends)],
     }
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from regard.report.axes import Axis, span
 from regard.report.marks import type_marks
 from regard.report.panels import panels
 from regard.report.plots import LEFT, Curve, Panel, lines, text
-from regard.reproduce.statistics import interval
+from regard.reproduce.seed_curve import over_seeds
 
 if TYPE_CHECKING:
+    from regard.reproduce.results import Row
     from regard.reproduce.tables import Place, Table
 
-Row = Mapping[str, Any]
 CURVES = {"aopc": "fall of the judge's accuracy, points", "post_hoc": "the judge's accuracy, %"}
 TITLES = {"aopc": "Without the top K words", "post_hoc": "With the top K words alone"}
 SIZE, WIDE = 2.4, 230.0
@@ -23,11 +23,7 @@ SIZE, WIDE = 2.4, 230.0
 
 def draw(table: Table, rows: Sequence[Row]) -> dict[str, str]:
     """Of what the table's columns are about, and of texts where a row has them in the plane."""
-    by_place: dict[Place, list[Row]] = {}
-    for cell in table.cells():
-        own = [row for row in rows if (row["method"], row["corpus"], row["setting"]) == cell.key and "error" not in row]
-        if own:
-            by_place[cell.key] = own
+    by_place = table.by_place(rows)
     shown = {measure for corpus in table.corpora.values() for measure in corpus.measures}
     about = [name for name in CURVES if any(measure.startswith(name) for measure in shown)]
     found = {f"along-k-{name}".replace("_", "-"): along_k(table, by_place, name) for name in about}
@@ -46,12 +42,9 @@ def along_k(table: Table, by_place: Mapping[Place, Sequence[Row]], name: str) ->
         for place, rows in by_place.items():
             known = [row for row in rows if place[1] == corpus.name and name in row.get("curves", {})]
             if known and not known[0]["options"].get("chance"):
-                curves.append(
-                    over_seeds(table.title_of(place), known[0]["cuts"], [row["curves"][name] for row in known])
-                )
+                curves.append(shares(table.title_of(place), known[0]["cuts"], [row["curves"][name] for row in known]))
             if known:
-                paths = [row["curves"][f"{name}_random"] for row in known]
-                chance = over_seeds("by chance", known[0]["cuts"], paths)
+                chance = shares("by chance", known[0]["cuts"], [row["curves"][f"{name}_random"] for row in known])
         if chance is not None:
             drawn.append(Panel(corpus.title, (*curves, chance)))
     return lines(TITLES[name], "K", CURVES[name], drawn, band=True, whole=True) if drawn else ""
@@ -67,15 +60,14 @@ def along_rounds(table: Table, by_place: Mapping[Place, Sequence[Row]]) -> str:
             if known:
                 last = min(max(k for k in range(100) if f"round_{k}" in row["values"]) for row in known)
                 paths = [[row["values"][f"round_{k}"] for k in range(last + 1)] for row in known]
-                curves.append(over_seeds(table.title_of(place), range(last + 1), paths))
+                curves.append(shares(table.title_of(place), range(last + 1), paths))
         drawn += [Panel(corpus.title, tuple(curves))] if curves else []
     return lines("Accuracy after each round", "round", "accuracy, %", drawn, band=True, whole=True) if drawn else ""
 
 
-def over_seeds(name: str, x: Sequence[float], paths: Sequence[Sequence[float]]) -> Curve:
-    means = [one for k in range(len(x)) if (one := interval([100 * path[k] for path in paths])) is not None]
-    y, low, high = (tuple(getattr(one, part) for one in means) for part in ("mean", "low", "high"))
-    return Curve(name, tuple(map(float, x)), y, low, high)
+def shares(name: str, x: Sequence[float], paths: Sequence[Sequence[float]]) -> Curve:
+    """As per cent, a path a seed."""
+    return over_seeds(name, x, [[100 * path[k] for path in paths] for k in range(len(x))])
 
 
 def maps(table: Table, by_place: Mapping[Place, Sequence[Row]], corpus: str) -> str:

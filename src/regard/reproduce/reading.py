@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from regard.config import Config
 from regard.errors import InputError
+from regard.reproduce.checks import near
 from regard.reproduce.kinds import KINDS
 from regard.reproduce.outcomes import Outcomes
 from regard.reproduce.tables import Setting, Table
@@ -90,6 +91,11 @@ class Reader(Outcomes):
         cells = list(table.cells())
         if not cells:
             raise self.wrong("every cell is skipped; at least one is needed")
+        for corpus, told in table.printed.items():
+            rows = [cell.name.partition("/")[2] for cell in cells if cell.corpus.name == corpus]
+            for key in told:
+                if key not in rows:
+                    raise self.wrong(f"[printed.{corpus}] {key}: there is no such row{near(key, rows)}")
         for cell in cells:
             own = {key: value for key, value in cell.options.items() if key not in self.kind.keys}
             try:

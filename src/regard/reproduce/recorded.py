@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from regard.report.analysis_payload import frames
+from regard.report.numbers import short
+
 MOMENTS = "moments"  # epochs at which the paths below were looked at; the first is 0, before the first step
 MOST = 31  # of these
 TERM = "term_"  # before the names of a term's paths
 
 
-def recorded(told: Mapping[str, Any] | None, names: Mapping[str, str]) -> dict[str, list[float]]:
+def recorded(told: Mapping[str, Any] | None, names: Mapping[str, str]) -> dict[str, list[float | None]]:
     """`names`: what a row calls each type."""
     if told is None:
         return {}
-    paths: dict[str, Sequence[float]] = {MOMENTS: told["moments"]}
+    paths: dict[str, Sequence[float | None]] = {MOMENTS: told["moments"]}
     for name, scores in told["by_type"].items():
         for kind, path in scores.items():
             paths[f"{kind}.{names.get(name, name)}"] = [marks[0] for marks in path]
@@ -24,15 +27,8 @@ def recorded(told: Mapping[str, Any] | None, names: Mapping[str, str]) -> dict[s
     paths |= {"norm_v": told["norm_v"]} if told["norm_v"] else {}
     for term, by_type in (told.get("terms") or {}).items():
         paths |= {f"{TERM}{term}.{names.get(name, name)}": path for name, path in by_type.items()}
-    kept = thinned(len(told["moments"]))
+    kept = frames(len(told["moments"]), MOST)
     return {name: [rounded(path[place]) for place in kept] for name, path in paths.items()}
-
-
-def thinned(moments: int) -> list[int]:
-    """Places of the moments that a row keeps, evenly spread, the first and the last among them."""
-    if moments <= MOST:
-        return list(range(moments))
-    return [round(place * (moments - 1) / (MOST - 1)) for place in range(MOST)]
 
 
 def of_outputs(name: str, path: Sequence[Sequence[float]]) -> dict[str, list[float]]:
@@ -43,8 +39,8 @@ def of_outputs(name: str, path: Sequence[Sequence[float]]) -> dict[str, list[flo
     return {f"{name}.{k + 1}": [values[k] for values in path] for k in range(outputs)}
 
 
-def rounded(value: Any) -> Any:
-    return value if value is None else float(f"{value:.4g}")
+def rounded(value: float | None) -> float | None:
+    return None if value is None else short(value, 4)
 
 
 def apart_from(told: Mapping[str, Any] | None, classes: Sequence[str]) -> float | None:

@@ -183,7 +183,11 @@ def larger_gain(table: Table, rows: Rows, measure: str, pairs: Pairs, on: Pairs)
 
 
 def gains(rows: Rows, first: str, second: str, corpus: str, measure: str, side: int) -> dict[int, float]:
-    one, other = (signed_values(rows, (method, corpus, ""), measure, side) for method in (first, second))
+    return minus(*(signed_values(rows, (method, corpus, ""), measure, side) for method in (first, second)))
+
+
+def minus(one: Mapping[int, float], other: Mapping[int, float]) -> dict[int, float]:
+    """Differences of the seeds that both have."""
     return {seed: one[seed] - other[seed] for seed in one.keys() & other.keys()}
 
 

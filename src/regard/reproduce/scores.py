@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from regard.config import Config
 from regard.errors import InputError
 from regard.recording import Recorder
+from regard.report.numbers import short
 from regard.reproduce import patterns, train
 from regard.reproduce.measures import Measure
 from regard.reproduce.patterns import mean_of
@@ -161,7 +162,7 @@ def measured(trained: Trained, parts: Parts, seen: Seen) -> dict[str, Any]:
     from regard.models.flat import AFFINE
 
     types, names, classes = seen.types, seen.names, seen.classes
-    short = dict(zip([*classes, "neutral"], names, strict=True))
+    called = dict(zip([*classes, "neutral"], names, strict=True))
     weighed = [example.text for example in (parts.test if parts.test is not None else parts.dev or ())]
     if trained.is_flat:
         scores = token_scores(trained, UnitTexts.of(trained.tokenizer, weighed, seen.labels[:0]))
@@ -177,16 +178,16 @@ def measured(trained: Trained, parts: Parts, seen: Seen) -> dict[str, Any]:
     values["scale"] = told["model"]["scale"]
     if (apart := apart_from(told["recording"], classes)) is not None:
         values["omega_epoch"] = apart
-    pairs = pair_boxes(told["dot_products"], short)
+    pairs = pair_boxes(told["dot_products"], called)
     if AFFINE in trained.weights and trained.is_flat:
         mapped = of_mapped(trained, types)
         values["omega_like_mapped"] = patterns.patterns(types, scores, mapped, classes)["omega_like"]
-        pairs |= {f"{pair}, mapped": box for pair, box in pair_boxes(mapped, short).items()}
+        pairs |= {f"{pair}, mapped": box for pair, box in pair_boxes(mapped, called).items()}
     if local is not None:
         values |= of_local(types, names, local)
     return {
         "values": {name: value for name, value in values.items() if value == value},
-        "history": recorded(told["recording"], short),
+        "history": recorded(told["recording"], called),
         "types": names,
         "tokens": some(types, scores, local),
         "boxes": {name: box for k, name in enumerate(names) if (box := weights_box(scores.weight[types.codes == k]))},
@@ -214,11 +215,11 @@ def of_mapped(trained: Trained, types: TokenTypes) -> list[dict[str, Any]]:
     return pair_quartiles(states, {name: types.of(name) for name in types.names})
 
 
-def pair_boxes(products: Sequence[Mapping[str, Any]], short: Mapping[str, str]) -> dict[str, dict[str, float]]:
+def pair_boxes(products: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> dict[str, dict[str, float]]:
     """Quartiles of Ω by pair of types, as a row calls them."""
     return {
-        "-".join(short[name] for name in one["pair"]): {
-            name: float(f"{value:.4g}") for name, value in one.items() if name != "pair"
+        "-".join(names[name] for name in one["pair"]): {
+            name: short(value, 4) for name, value in one.items() if name != "pair"
         }
         for one in products
     }
@@ -251,8 +252,8 @@ def of_types(types: TokenTypes, names: Sequence[str], scores: TokenScores, polar
 def of_separation(told: Mapping[str, Any] | None, classes: Sequence[str], names: Sequence[str]) -> dict[str, float]:
     if told is None:
         return {}
-    short = dict(zip(classes, names, strict=False))
-    return {"auc": told["auc"]} | {f"auc_{short[one['name']]}": one["auc"] for one in told["by_type"]}
+    called = dict(zip(classes, names, strict=False))
+    return {"auc": told["auc"]} | {f"auc_{called[one['name']]}": one["auc"] for one in told["by_type"]}
 
 
 def of_vectors(told: Mapping[str, Any], classes: Sequence[str]) -> dict[str, float]:
@@ -303,7 +304,7 @@ def some(types: TokenTypes, scores: TokenScores, local: TokenScores | None) -> l
     for code in range(len(types.names)):
         own = chance.permutation(np.flatnonzero(types.codes == code))[: KEPT // len(types.names)]
         for unit in sorted(own.tolist()):
-            numbers = [float(f"{column[unit]:.4g}") for column in columns]
+            numbers = [short(column[unit], 4) for column in columns]
             rows.append([code, *(number if np.isfinite(number) else None for number in numbers)])
     return rows
 
@@ -312,4 +313,4 @@ def weights_box(weights: Floats) -> dict[str, float] | None:
     from regard.analysis.analyse import box
 
     found = box(weights)
-    return None if found is None else {name: float(f"{value:.4g}") for name, value in found.items()}
+    return None if found is None else {name: short(value, 4) for name, value in found.items()}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from regard.report.axes import Axis, span
 from regard.report.boxes import Box, boxes
@@ -17,14 +17,13 @@ from regard.report.panels import grid, panels
 from regard.report.plots import FAINT, LEFT, LETTER, text
 
 if TYPE_CHECKING:
-    from regard.reproduce.tables import Table
+    from regard.reproduce.results import Row
+    from regard.reproduce.tables import Place, Table
 
 WIDTH, HEIGHT, SIZE = 330.0, 230.0, 2.6
 TYPE, POLARITY, ATTENTION, LOCAL_POLARITY, LOCAL_ATTENTION = 0, 1, 2, 4, 5  # of a row's tokens; 3 is the weight
 
 EDGES = ("min", "q1", "median", "q3", "max", "mean")
-
-Row = Mapping[str, Any]
 
 
 def draw(table: Table, rows: Sequence[Row]) -> dict[str, str]:
@@ -41,13 +40,9 @@ def draw(table: Table, rows: Sequence[Row]) -> dict[str, str]:
     return found
 
 
-def first_seeds(table: Table, rows: Sequence[Row]) -> dict[tuple[str, str, str], Row]:
-    found: dict[tuple[str, str, str], Row] = {}
-    for cell in table.cells():
-        own = [row for row in rows if (row["method"], row["corpus"], row["setting"]) == cell.key and row.get("tokens")]
-        if own:
-            found[cell.key] = min(own, key=lambda row: row["seed"])
-    return found
+def first_seeds(table: Table, rows: Sequence[Row]) -> dict[Place, Row]:
+    by_place = table.by_place(row for row in rows if row.get("tokens"))
+    return {place: min(several, key=lambda row: int(row["seed"])) for place, several in by_place.items()}
 
 
 def clouds(title: str, rows: Mapping[str, Row]) -> str:
@@ -79,7 +74,7 @@ def cloud(title: str, row: Row, across: int, up: int, left: float, top: float) -
         yield text(left + WIDTH + 26, top + 10 + 18 * place, name)
 
 
-def weight_boxes(table: Table, place: tuple[str, str, str], row: Row) -> Iterator[Box]:
+def weight_boxes(table: Table, place: Place, row: Row) -> Iterator[Box]:
     marks = type_marks(row["types"])
     for name in row["types"]:
         told = row["boxes"].get(name)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from regard.reproduce.kinds import KINDS, Kind
+from regard.reproduce.kinds import KINDS, Kind, Row
 from regard.reproduce.measures import MEASURES, Measure
 
 Options = Mapping[str, Any]
@@ -161,6 +161,14 @@ class Table:
                         options = self.options_of(corpus, method, setting)
                         seeds = corpus.seeds if method.seeds is None else method.seeds
                         yield Cell(self.kind, method.name, corpus, setting.name, options, seeds)
+
+    def by_place(self, rows: Iterable[Row]) -> dict[Place, list[Row]]:
+        """The rows that did not fail, at the places that have any, in the order of the cells."""
+        found: dict[Place, list[Row]] = {cell.key: [] for cell in self.cells()}
+        for row in rows:
+            if "error" not in row:
+                found[row["method"], row["corpus"], row["setting"]].append(row)
+        return {place: several for place, several in found.items() if several}
 
     def options_of(self, corpus: Corpus, method: Method, setting: Setting) -> dict[str, Any]:
         tuned = self.tuned.get(corpus.name, {}).get(method.name, {})

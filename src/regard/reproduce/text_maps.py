@@ -18,10 +18,10 @@ def closeness(vectors: Doubles, labels: NDArray[np.int64]) -> float:
     return float(within.mean() / between.mean()) if len(within) and len(between) and between.mean() else float("nan")
 
 
-def plane(vectors: Doubles, seed: int = 0) -> list[list[float]]:
+def plane(vectors: Doubles) -> list[list[float]]:
     """Two coordinates a text, to two digits."""
     from sklearn.manifold import TSNE
 
     perplexity = min(30.0, (len(vectors) - 1) / 3)
-    made = TSNE(2, perplexity=perplexity, init="pca", learning_rate="auto", random_state=seed).fit_transform(vectors)
+    made = TSNE(2, perplexity=perplexity, init="pca", learning_rate="auto", random_state=0).fit_transform(vectors)
     return [[round(float(x), 2), round(float(y), 2)] for x, y in made]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from regard.config import Config
 from regard.errors import InputError
 from regard.recording import Recorder
+from regard.report.numbers import short
 from regard.reproduce.trainings import trainings
 
 if TYPE_CHECKING:
@@ -75,5 +76,5 @@ def paths(history: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
         named |= {f"norms.{level}": norm["mean"] for level, norm in record.get("norms", {}).items()}
         named |= {f"dev.{name}": value for name, value in record.get("dev", {}).items()}
         for name, value in named.items():
-            found.setdefault(name, []).append(float(f"{value:.6g}"))
+            found.setdefault(name, []).append(short(value, 6))
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from regard.reproduce.measures import Measure, shown
+from regard.reproduce.measures import Measure, shown, signed
 from regard.reproduce.statistics import Paired, holm
 
 HOLDS, PARTLY, NOT_HERE = "holds", "partly", "not here"
@@ -80,11 +80,6 @@ def told(judged: Judged, measure: Measure, alpha: float, planned: int) -> str:
 def with_interval(test: Difference, measure: Measure) -> str:
     half = test.found.difference.half
     return signed(test.found.difference.mean, measure) + (f" ± {shown(half, measure)}" if half is not None else "")
-
-
-def signed(value: float, measure: Measure) -> str:
-    written = shown(value, measure)
-    return written if written.startswith("−") else f"+{written}"
 
 
 def several(count: int, name: str) -> str:

@@ -1,4 +1,4 @@
-"""How explainers are told to people: a title, a sentence, and how many times each reads the text."""
+"""How explainers are told to people: a sentence, and how many times each reads the text."""
 
 from __future__ import annotations
 
@@ -7,27 +7,25 @@ from typing import Any, NamedTuple
 
 from regard.explain.attribute import EXPLAINERS
 from regard.models.trained import Trained
+from regard.report.run_names import explainer_name
 
 
 class Told(NamedTuple):
-    title: str
     sentence: str
     passes: float | None  # over the text, there and back; None: as many as the text has words
 
 
 TOLD = {
-    "attention": Told("attention", "the weights that the model gives to words", 1),
-    "attention_norm": Told("attention and norm", "the weights as the learned norm sharpens them: what is summed", 1),
-    "weighted_norm": Told("weight × length", "each weight times the length of what it weighs", 1),
-    "gradient": Told("gradient", "how fast the answer changes with a word's vector", 3),
-    "gradient_times_input": Told("gradient × input", "that change along the word's own vector", 3),
-    "integrated_gradients": Told(
-        "integrated gradients", "gradients added up on the way from no words at all to the text", 150
-    ),
-    "leave_one_out": Told("leave one out", "how far the answer falls when the word had never been written", None),
-    "surrogate": Told("surrogate (LIME)", "a linear model of how the answer changes as words are left out", 250),
-    "random": Told("chance", "numbers by chance: what no explainer should look like", 1),
-    "tfidf": Told("word counts", "how often each word stands in this text", 1),
+    "attention": Told("the weights that the model gives to words", 1),
+    "attention_norm": Told("the weights as the learned norm sharpens them: what is summed", 1),
+    "weighted_norm": Told("each weight times the length of what it weighs", 1),
+    "gradient": Told("how fast the answer changes with a word's vector", 3),
+    "gradient_times_input": Told("that change along the word's own vector", 3),
+    "integrated_gradients": Told("gradients added up on the way from no words at all to the text", 150),
+    "leave_one_out": Told("how far the answer falls when the word had never been written", None),
+    "surrogate": Told("a linear model of how the answer changes as words are left out (LIME)", 250),
+    "random": Told("numbers by chance: what no explainer should look like", 1),
+    "tfidf": Told("how often each word stands in this text", 1),
 }
 UNTOLD = 500  # passes of an explainer that the table does not know
 MOST_WORK = 1_000_000  # words × passes of one request; some ten seconds with a BiLSTM on two cores
@@ -49,14 +47,14 @@ def has_norm(trained: Trained) -> bool:
 
 
 def told(name: str) -> Told:
-    return TOLD.get(name, Told(name.replace("_", " "), "", UNTOLD))
+    return TOLD.get(name, Told("", UNTOLD))
 
 
 def as_dict(name: str) -> dict[str, Any]:
     explainer, said = EXPLAINERS[name], told(name)
     return {
         "name": name,
-        "title": said.title,
+        "title": explainer_name(name),
         "sentence": said.sentence,
         "signed": explainer.signed,
         "control": explainer.is_control,

@@ -138,7 +138,9 @@ class Handler(BaseHTTPRequestHandler):
         if not lengths or self.headers.get("Transfer-Encoding"):
             raise Refused(411, "the length of the body is not said; Content-Length is needed")
         (said, *others) = lengths
-        if others or not (said.isascii() and said.isdigit()):
+        if others:
+            raise Refused(400, "Content-Length is given twice, with different numbers; one is accepted")
+        if not (said.isascii() and said.isdigit()):
             raise Refused(400, "Content-Length is not a number")
         length = int(said[:20])
         if length > most:

@@ -16,9 +16,36 @@ export function startTable(runs, read) {
     const file = $("file").files[0];
     if (!file) return;
     if (file.size > 5e6) return complain("The file is larger than 5 MB; `regard predict` reads files of any size.");
-    $("table").value = await file.text();
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    const text = decoded(bytes);
+    if (text === null) return complain(`${file.name}, ${firstBad(bytes)} is not UTF-8; convert the file to UTF-8 (of Windows: iconv -f cp1252 -t utf-8)`);
+    $("table").value = text;
     answerTable(read);
   });
+}
+
+// As the command line reads a file: UTF-16 where its first bytes say so, else UTF-8, and null if it is not.
+function decoded(bytes) {
+  const mark = bytes[0] * 256 + bytes[1];
+  if (mark === 0xfffe || mark === 0xfeff) return new TextDecoder(mark === 0xfffe ? "utf-16le" : "utf-16be").decode(bytes);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+// Where the decoder put its sign for what is no character, unless the file has that sign itself.
+function firstBad(bytes) {
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes), encoder = new TextEncoder();
+  let at = 0, from = 0;
+  for (const { index } of text.matchAll(/\ufffd/g)) {
+    at += encoder.encode(text.slice(from, index)).length;
+    from = index;
+    if (bytes[at] !== 0xef || bytes[at + 1] !== 0xbf || bytes[at + 2] !== 0xbd) break;
+  }
+  const line = bytes.subarray(0, at).filter((byte) => byte === 10).length + 1;
+  return `line ${line}: byte 0x${bytes[at].toString(16).padStart(2, "0")} at offset ${at}`;
 }
 
 function complain(sentence) {

@@ -37,7 +37,7 @@ def answer_table(given: Fields, served: Sequence[Served], away: Away) -> dict[st
     run = asked.run(given, served)
     rows = rows_of(given)
     columns = list(next((row.fields for row in rows if row.problem is None), {}))
-    text, label = columns_of(given, columns, rows)
+    text, label = columns_of(given, columns, rows, run.trained.config.data.text)
     examples = [example_of(row, text, label) for row in rows]
     good = [example for example in examples if isinstance(example, Example)]
     if not good:
@@ -84,13 +84,16 @@ def rows_of(given: Fields) -> list[Row]:
     return found
 
 
-def columns_of(given: Fields, columns: Sequence[str], rows: Sequence[Row]) -> tuple[str, str | None]:
+def columns_of(given: Fields, columns: Sequence[str], rows: Sequence[Row], known: str | None) -> tuple[str, str | None]:
+    """Of text and label; `known` is what the run learned from, where it is not said."""
     sample = [row.fields for row in rows if row.problem is None][:SAMPLE]
     if not sample:
         raise InputError(f"table, {rows[0].where()}: {rows[0].problem}")
     text = asked.string(given, "text_column")
     if text is not None and text not in columns:
         raise InputError(f"text_column: there is no {text[:40]!r}; the columns are {listed(columns)}")
+    if text is None and known in columns:
+        text = known
     try:
         return guess_columns(columns, sample, text=text, by_name_only=True)
     except InputError as problem:

@@ -22,7 +22,7 @@ from regard.config import Training
 from regard.data.unit_texts import UnitTexts
 from regard.errors import InputError
 from regard.kernels.attention import attend
-from regard.kernels.sparse_steps import BINARY, MULTICLASS, REGRESSION
+from regard.kernels.sparse_steps import KINDS
 from regard.models.flat import State, tables
 from regard.models.tasks import Task
 from regard.recording import Recorder
@@ -32,7 +32,6 @@ from regard.training.metrics import measure
 from regard.training.numbering import Source
 from regard.training.sparse_batch import Crew, Form, Worker
 
-KINDS = {"binary": BINARY, "multiclass": MULTICLASS, "regression": REGRESSION}
 TICKS = 50  # times that an epoch shows how far it is
 SAVED_EVERY = 10.0  # seconds between two checkpoints: a shorter run is sooner done again than written down
 

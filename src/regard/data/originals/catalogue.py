@@ -19,7 +19,6 @@ class Original:
     labels: str
     counts: Mapping[str, int]  # texts of each part
     classes: tuple[str, ...] = ()  # names of the labels 0, 1, …, by which those of the hub are recognised
-    restricted: bool = False  # must not be passed on
     by_chance: bool = False  # parts are drawn, and repeats or missing texts left out: only the sum is looked at
     published: Mapping[str, int] = field(default_factory=dict)  # where the published results rest on another number
 
@@ -86,7 +85,6 @@ def _yelp(train: int, dev: int, test: int, share: str) -> Original:
         labels=REVIEW_LABELS,
         counts={"train": train, "dev": dev, "test": test},
         classes=STARS,
-        restricted=True,
         by_chance=True,
     )
 
@@ -224,7 +222,6 @@ ORIGINALS: dict[str, Original] = {
         split="the standard one; messages whose text cannot be had any more are left out, and so are objective phrases",
         labels="of phrases and messages: 0 negative, 1 neutral, 2 positive",
         counts={"train": 5895, "dev": 738, "test": 2635, "sms_test": 1437},
-        restricted=True,
         by_chance=True,
     ),
     "semeval_twitter": Original(
@@ -238,7 +235,6 @@ ORIGINALS: dict[str, Original] = {
         labels="0 negative, 1 neutral, 2 positive",
         counts={"train": 10152, "dev": 1648, "test": 7876, "extra2016": 9999, "test_sms2013": 2094},
         classes=("negative", "neutral", "positive"),
-        restricted=True,
         by_chance=True,
     ),
     "sst1": Original(

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from regard.data.originals.catalogue import Original
 from regard.data.originals.tally import Tally
+from regard.markdown_text import plain
 
 MOST_FILES = 20  # more than this are summed up
 
@@ -22,20 +23,24 @@ def readme(
     if original is not None:
         lines = [
             f"# {name}\n\n{original.title}\n",
-            f"- Origin: {source}, by `regard datasets {name} --from`; the public original: {original.address}",
+            f"- Origin: {plain(source)}, by `regard datasets {name} --from`; the public original: {original.address}",
             f"- Licence: {original.licence}.",
             f"- Citation: {original.citation}.",
             f"- Form and split: {original.split}.",
             f"- Labels: {original.labels}",
         ]
     else:
-        lines = [f"# {name}\n\n{name}, from {source}\n", f"- Origin: {source}, by `regard datasets {name} --from`"]
+        # the line below the heading is shown again as the title of the corpus, in a terminal: it stays as it is
+        lines = [
+            f"# {name}\n\n{name}, from {source}\n",
+            f"- Origin: {plain(source)}, by `regard datasets {name} --from`",
+        ]
         lines += ["- Licence: as where it comes from."]
-    lines += [f"- Note: {remark}." for remark in remarks]
+    lines += [f"- Note: {plain(remark)}." for remark in remarks]
     lines += ["\nOne JSON object a line, UTF-8, gzip.\n", "| file | records | mean words | counts |"]
     lines += ["| --- | --- | --- | --- |", *(_row(part, tally) for part, tally in tallies.items())]
     fields = dict.fromkeys(key for tally in tallies.values() for key in tally.fields)
-    lines += [f"\nFields: {', '.join(fields)}"]
+    lines += [f"\nFields: {plain(', '.join(fields))}"]
     if digests:
         lines += ["\nSHA-256 of what was read:\n", *_digests(digests)]
     return "\n".join(lines) + "\n"
@@ -51,7 +56,7 @@ def _labels(tally: Tally) -> str:
         return ""
     counted = sorted(tally.labels.items())
     heading = counted[0][0].split(" ", 1)[0]
-    return f"{heading}: " + ", ".join(f"{label.split(' ', 1)[1]}: {count}" for label, count in counted)
+    return plain(f"{heading}: " + ", ".join(f"{label.split(' ', 1)[1]}: {count}" for label, count in counted))
 
 
 def _digests(digests: Mapping[str, str]) -> list[str]:

@@ -1,0 +1,51 @@
+"""Which of some texts a run has learned from: by the file that they stand in, or word for word."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from regard.config import Data
+from regard.data.datasets import resolve
+from regard.data.readers import stream
+from regard.errors import InputError
+from regard.records import Example
+
+LARGEST = 50_000_000  # bytes of a training file, up to which it is read again to look for texts: some seconds
+
+
+def texts_learned(data: Data, texts: Sequence[str], where: str, examples: Iterable[Example] | None = None) -> str:
+    """Half a sentence, or "" where none is known; `where` names the texts. `examples` stand in for those that `data` names."""
+    # the name of a corpus means its test part here, and its training part there
+    if os.path.exists(where) and is_same(where, data.train):
+        return "the run learned from these texts"
+    wanted = Counter(filter(None, map(flattened, texts)))
+    try:
+        found = wanted.keys() & (flattened(one.text) for one in (again(data) if examples is None else examples))
+    except (InputError, OSError):  # moved, or another file by now
+        return ""
+    count = sum(wanted[text] for text in found)
+    if not count:
+        return ""
+    stand = "text stands" if len(texts) == 1 else "texts stand"
+    return f"{count:,} of these {len(texts):,} {stand} word for word among those that the run was trained with"
+
+
+def is_same(one: str, other: str | None) -> bool:
+    """The same name, or another way to the same file."""
+    if one == other:
+        return True
+    return other is not None and os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
+
+
+def again(data: Data) -> Iterable[Example]:
+    """The training texts, where there is a file of them that is not too large."""
+    path = None if data.train is None else resolve(data.train, "train")
+    if path is None or not path.is_file() or path.stat().st_size > LARGEST:
+        return ()
+    return stream(path, text=data.text, label=data.label, skip_bad_rows=data.skip_bad_rows)
+
+
+def flattened(text: str) -> str:
+    return " ".join(text.split())
