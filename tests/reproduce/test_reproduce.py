@@ -70,7 +70,7 @@ def test_what_is_there_is_not_run_again(regard: Regard, experiments: Path, corpo
     assert quick == ["meals/plain 0", "meals/shallow 0"]
     said = regard("reproduce", "toy/table", *HERE, "--only", "meals")
     assert quick[2:] == ["meals/plain 1", "meals/shallow 1"]
-    assert "2 runs to do, 2 of those asked for are there already" in said.err
+    assert "2 runs to do on cpu, 2 of those asked for are there already" in said.err
     assert "0 runs to do" in regard("reproduce", "toy/table", *HERE, "--only", "meals").err
     assert len(quick) == 4
 

@@ -17,6 +17,7 @@ from regard.reproduce.plan import Job, Pace, Queue, first_ones_first, make_jobs,
 from regard.reproduce.rendering import render
 from regard.reproduce.results import append, mend, read_results
 from regard.reproduce.tables import Cell, Table
+from regard.reproduce.verdicts import several
 from regard.reproduce.watching import Onlook
 from regard.reproduce.workers import run_beside, run_here
 
@@ -81,7 +82,7 @@ def run_missing(table: Table, cells: Sequence[Cell], path: Path, device: str, wi
         kept = sum(1 for cell in cells for seed in range(seeds_of(cell, wish)) if (*cell.key, seed) in done)
         beside = f" on {device}" + (f", {workers} at a time" if workers > 1 else "")
         watch.note(
-            f"{table.name}: {runs} runs to do, {kept} of those asked for are there already{beside if runs else ''}"
+            f"{table.name}: {several(runs, 'run')} to do{beside if runs else ''}, {kept} of those asked for are there already"
         )
         tell_failed(watch, [row for place, row in results.rows.items() if "error" in row and place in done])
         try:
