@@ -223,6 +223,28 @@ def test_rows_that_are_left_out_keep_their_numbers(regard: Regard, run: Path, tm
     assert "(--skip-bad-rows leaves such rows out)" in regard("predict", run, path).err
 
 
+def test_columns_go_along_with_answers(regard: Regard, run: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("number,text,place\n007,good,\n008,bad,Rome\n", encoding="utf-8")
+    sheet = list(
+        csv.reader(io.StringIO(regard("predict", run, path, "--format", "csv", "--keep", "number", "place").out))
+    )
+    assert [row[:4] for row in sheet] == [
+        ["row", "number", "place", "text"],
+        ["1", "007", "", "good"],
+        ["2", "008", "Rome", "bad"],
+    ]
+    assert [row["number"] for row in jsonl(regard("predict", run, path, "--keep", "number"))] == ["007", "008"]
+    assert (
+        "there is no column 'nummer' (--keep); did you mean 'number'?"
+        in regard("predict", run, path, "--keep", "nummer").err
+    )
+    assert "--keep text: answers have a column of that name" in regard("predict", run, path, "--keep", "text").err
+    lines = tmp_path / "a.txt"
+    lines.write_text("good\nbad\n", encoding="utf-8")
+    assert "lines and folders of text have none" in regard("predict", run, lines, "--keep", "number").err
+
+
 def test_the_column_that_a_run_learned_from_goes_before_a_likelier_name(regard: Regard, tmp_path: Path) -> None:
     said = [
         ("a fine film", "a", "zzz"),

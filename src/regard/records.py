@@ -18,6 +18,7 @@ class Example:
     label: str | float | None = None
     row: int = 0
     evidence: tuple[Span, ...] = ()  # where the words stand that decide the label, if that is known
+    kept: Mapping[str, Any] | None = None  # other columns of its row that were asked for
 
 
 @dataclass(frozen=True, slots=True)

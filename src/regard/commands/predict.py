@@ -11,11 +11,13 @@ from pathlib import Path
 from regard.arguments import Parser
 from regard.commands.loading import add_folder, load_model
 from regard.commands.reading import add_reading, read_source, reading
+from regard.errors import InputError
 
 if typing.TYPE_CHECKING:
     from regard.models.trained import Trained
     from regard.records import Example, Prediction
 
+TAKEN = ("row", "text", "prediction", "probabilities")  # what the columns of answers are called
 LARGE = 1 << 26  # bytes of a file that is answered while it is read
 
 
@@ -32,12 +34,20 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--format", choices=("terminal", "jsonl", "csv"), help="default: terminal, or jsonl into a pipe or file"
     )
+    parser.add_argument(
+        "--keep", nargs="+", default=[], metavar="COLUMN", help="columns of the file that go along, such as a number"
+    )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write here instead of to standard output")
 
 
 def run(arguments: argparse.Namespace) -> None:
     from regard.report.writing import write_predictions
 
+    for column in arguments.keep:
+        if column in TAKEN:
+            raise InputError(
+                f"--keep {column}: answers have a column of that name; accepted are names but {', '.join(TAKEN)}"
+            )
     trained = load_model(arguments.folder, arguments.device)
     write_predictions(predicted(trained, read_large(arguments, trained)), arguments.format, arguments.out)
 
@@ -51,8 +61,8 @@ def read_large(arguments: argparse.Namespace, trained: Trained) -> Iterable[Exam
 
     source = arguments.source
     if not os.path.isfile(source) or os.path.getsize(source) < LARGE:
-        return read_source(arguments, trained, source)
-    found = stream(resolve(source, "test"), **reading(arguments, trained), labelled=False)
+        return read_source(arguments, trained, source, keep=arguments.keep)
+    found = stream(resolve(source, "test"), **reading(arguments, trained), labelled=False, keep=arguments.keep)
     tell(found, Watch())
     return found
 

@@ -12,6 +12,8 @@ from regard.commands.loading import add_device
 from regard.errors import InputError
 
 if typing.TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from regard.data.rationales import Rationales
     from regard.data.readers import Corpus
     from regard.models.trained import Trained
@@ -43,6 +45,7 @@ def read_source(
     labelled: bool = False,
     part: str = "test",
     rationales: Rationales | None = None,
+    keep: Sequence[str] = (),
 ) -> Corpus:
     """Texts from a file, a named corpus, standard input, or the argument itself where it is more than one word."""
     from regard.data.datasets import resolve
@@ -50,7 +53,7 @@ def read_source(
     from regard.report.progress import Watch
     from regard.runs import tell
 
-    how = {**reading(arguments, trained), "labelled": labelled, "rationales": rationales}
+    how = {**reading(arguments, trained), "labelled": labelled, "rationales": rationales, "keep": keep}
     if source == "-" and sys.stdin is None:
         raise InputError("standard input is closed; a file of texts, or a text, is accepted")
     if source == "-":

@@ -26,6 +26,7 @@ def find_columns(
     label: str | None,
     labelled: bool,
     known: Known = (None, None),
+    keep: Sequence[str] = (),
 ) -> Columns:
     """The columns `text` and `label`; where they are None those that are `known` from elsewhere, if they are there, else
     guesses. Without `labelled` there may be no label."""
@@ -34,7 +35,7 @@ def find_columns(
         text = known_text
     if label is None and known_label != text:
         label = known_label
-    for option, column in (("--text", text), ("--label", label)):
+    for option, column in (("--text", text), ("--label", label), *(("--keep", column) for column in keep)):
         if column is not None and column not in columns:
             raise InputError(f"{name}: there is no column {column!r} ({option}); {_there(column, columns)}")
     asked = (text, label)

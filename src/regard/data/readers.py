@@ -6,7 +6,7 @@ here decides the task: labels stay as they are written, but for blanks around th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -62,12 +62,13 @@ def read(
     at_least: int | None = None,
     rationales: Rationales | None = None,
     known: Known = (None, None),
+    keep: Sequence[str] = (),
 ) -> Corpus:
     """Every example of a file or of a folder of classes.
 
     Without `labelled` a label is read where there is one but not asked for. `at_least` is two with labels, else one.
     `rationales` says where evidence is; without, a field `evidence` is it where it holds spans. `known` are columns that go
-    before guesses where the file has them.
+    before guesses where the file has them, `keep` other ones that go along with each example.
     """
     return _corpus(
         stream(
@@ -79,6 +80,7 @@ def read(
             at_least=at_least,
             rationales=rationales,
             known=known,
+            keep=keep,
         )
     )
 
@@ -93,6 +95,7 @@ def stream(
     at_least: int | None = None,
     rationales: Rationales | None = None,
     known: Known = (None, None),
+    keep: Sequence[str] = (),
 ) -> Stream:
     """The same, an example at a time, for files larger than memory.
 
@@ -100,8 +103,9 @@ def stream(
     """
     path = Path(path)
     name = str(path)
-    wish = Wish(text, label, labelled, skip_bad_rows, _limit(at_least, labelled), rationales, known)
+    wish = Wish(text, label, labelled, skip_bad_rows, _limit(at_least, labelled), rationales, known, tuple(keep))
     if path.is_dir():
+        _without_columns(name, wish)
         return make_stream(name, folder_rows(path, skip_bad_rows), wish, Columns("text", "folder", []))
     form = _form(path)
     source = path if path.is_file() else b"".join(unpacked(path))  # a pipe can be read only once
@@ -122,6 +126,7 @@ def read_lines(
     at_least: int | None = None,
     rationales: Rationales | None = None,
     known: Known = (None, None),
+    keep: Sequence[str] = (),
 ) -> Corpus:
     """Every example of a stream; `auto` takes JSON objects for JSON lines, and anything else for a text a line."""
     data = stream.read()
@@ -136,7 +141,7 @@ def read_lines(
         form = "txt" if input_format == "lines" else input_format
     else:
         raise InputError(f"input_format: {input_format!r} is given; auto, lines, csv, tsv or jsonl is accepted")
-    wish = Wish(text, label, labelled, skip_bad_rows, _limit(at_least, labelled), rationales, known)
+    wish = Wish(text, label, labelled, skip_bad_rows, _limit(at_least, labelled), rationales, known, tuple(keep))
     return _corpus(_from_text(content, name, form, wish))
 
 
@@ -166,7 +171,13 @@ def _from_text(content: Text, name: str, form: str, wish: Wish) -> Stream:
         raise InputError(
             f"{name}: lines of text have no labels; a .csv, .tsv or .jsonl file with a label column is needed"
         )
+    _without_columns(name, wish)
     return make_stream(name, line_rows(content, name), wish, Columns("text", None, []))
+
+
+def _without_columns(name: str, wish: Wish) -> None:
+    if wish.keep:
+        raise InputError(f"{name}: there is no column {wish.keep[0]!r} (--keep); lines and folders of text have none")
 
 
 def _corpus(found: Stream) -> Corpus:

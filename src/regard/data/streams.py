@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from regard.data.columns import Columns, Known, find_columns
 from regard.data.examples import make_example
@@ -27,6 +27,7 @@ class Wish:
     at_least: int
     rationales: Rationales | None = None
     known: Known = (None, None)
+    keep: tuple[str, ...] = ()  # other columns that go along
 
 
 class Stream:
@@ -61,6 +62,8 @@ class Stream:
                     self.first_skipped = str(first)
                 else:
                     count += 1
+                    if wish.keep:
+                        example = replace(example, kept={column: row.fields.get(column) for column in wish.keep})
                     yield example
         if count < wish.at_least:
             why = "" if first is None else f"; the first of {self.skipped} bad rows: {first}"
@@ -100,7 +103,7 @@ def _columns(name: str, rows: Rows, head: list[Row], wish: Wish, alike: bool) ->
     sample = [row.fields for row in head]
     columns = dict.fromkeys(column for fields in sample for column in fields)
     try:
-        return find_columns(name, list(columns), sample, wish.text, wish.label, wish.labelled, wish.known)
+        return find_columns(name, list(columns), sample, wish.text, wish.label, wish.labelled, wish.known, wish.keep)
     except InputError:
         if alike:
             raise
@@ -110,4 +113,4 @@ def _columns(name: str, rows: Rows, head: list[Row], wish: Wish, alike: bool) ->
             if row.problem is not None and not wish.skip_bad_rows:
                 raise InputError(f"{name}, {row.where()}: {row.problem}")
             columns.update(dict.fromkeys(row.fields))
-    return find_columns(name, list(columns), sample, wish.text, wish.label, wish.labelled, wish.known)
+    return find_columns(name, list(columns), sample, wish.text, wish.label, wish.labelled, wish.known, wish.keep)

@@ -43,7 +43,8 @@ def write_predictions(said: Iterable[tuple[Example, Prediction]], given: str | N
     elif kind == "csv":
         emit(out, as_csv(prediction_rows(said)))
     else:
-        emit(out, lines({"row": example.row, "text": example.text, **found.as_dict()} for example, found in said))
+        told = ({"row": one.row, **(one.kept or {}), "text": one.text, **found.as_dict()} for one, found in said)
+        emit(out, lines(told))
 
 
 def prediction_table(pairs: Iterable[tuple[Example, Prediction]]) -> Table:
@@ -60,10 +61,12 @@ def prediction_table(pairs: Iterable[tuple[Example, Prediction]]) -> Table:
 
 def prediction_rows(pairs: Iterable[tuple[Example, Prediction]]) -> Iterator[list[str]]:
     for number, (example, said) in enumerate(pairs):
-        classes = list(said.probabilities)
+        classes, others = list(said.probabilities), example.kept or {}
         if number == 0:
-            yield ["row", "text", "prediction", *(f"p({name})" for name in classes)]
-        yield [str(example.row), example.text, str(said.value), *(repr(said.probabilities[name]) for name in classes)]
+            yield ["row", *others, "text", "prediction", *(f"p({name})" for name in classes)]
+        kept = ["" if value is None else str(value) for value in others.values()]
+        chances = [repr(said.probabilities[name]) for name in classes]
+        yield [str(example.row), *kept, example.text, str(said.value), *chances]
 
 
 def write_explanations(
