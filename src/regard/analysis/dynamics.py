@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from regard.analysis.dot_products import mean_products
 from regard.analysis.gradient_flow import flow
@@ -34,7 +35,7 @@ from regard.models.tasks import Classes
 if TYPE_CHECKING:
     from regard.models.classifier import Classifier
 
-PARTS = 30  # of an epoch, after each of which record = "step" looks
+PARTS = 25  # of an epoch, after each of which record = "step" looks
 FED = 0.06  # tokens fed alone, within an epoch, as a share of the words that it trains on: learning costs three times as much
 # tokens that stand for their type, at most (None: all; 0: those that are followed one by one): of a flat model, or of one
 # that must be asked about each token
@@ -67,6 +68,7 @@ class Dynamics:
         self.terms: list[str] | None = None  # known after the first look
         self.frames: list[Frames] = []
         self.part = 0  # of the epoch that is under way
+        self.blas = ThreadpoolController().select(user_api="blas")
 
     @property
     def note(self) -> str:
@@ -91,7 +93,9 @@ class Dynamics:
         is_kept = bool(self.frames) and float(self.frames[-1]["moments"]) >= moment
         if is_kept and self.terms is not None:
             return
-        with np.errstate(all="ignore"):  # weights that are not finite are told by who trains
+        # BLAS's other threads wait for more by spinning, and would take the cores from PyTorch's in the next steps
+        threads = None if isinstance(weights, Mapping) else 1
+        with self.blas.limit(limits=threads), np.errstate(all="ignore"):  # weights that are not finite are told by who trains
             frame = {"moments": np.asarray(moment, dtype=np.float64), **self.frame(self.see(weights, whole), whole)}
         if not is_kept:
             self.frames.append(frame)
