@@ -20,7 +20,7 @@ from regard.report.analysis_numbers import (
 from regard.report.analysis_payload import payload
 from regard.report.analysis_scores import Found, has_untyped, marks_of, recorded
 from regard.report.marks import ON_DARK, UNTYPED, Mark
-from regard.report.page import _templates
+from regard.report.page import templates
 from regard.report.scripts import permitted
 
 SCRIPTS = ("scatter.js", "details.js", "search.js", "playing.js", "analysis.js")
@@ -35,11 +35,11 @@ def analysis_page(found: Found) -> str:
         "recorded": recorded(found),
         "facts": facts(found),
         "types": numbers_of_types(found),
-        "marks": {name: Markup(_swatch(mark)) for name, mark in marks_of(found).items()},
+        "marks": {name: Markup(swatch(mark)) for name, mark in marks_of(found).items()},
         "words": strongest(found, 12),
         "outputs": outputs(found),
         "still": Markup(drawn.pop("scatter", "")),
-        "untyped": Markup(_swatch(UNTYPED)) if has_untyped(found) else "",
+        "untyped": Markup(swatch(UNTYPED)) if has_untyped(found) else "",
         "figures": [
             ("By type", [(name, Markup(svg)) for name, svg in drawn.items() if not name.startswith("along")]),
             ("Along training", [(name, Markup(svg)) for name, svg in drawn.items() if name.startswith("along")]),
@@ -52,9 +52,9 @@ def analysis_page(found: Found) -> str:
         "share": share,
         "between": between,
     }
-    return _templates().get_template("analysis.html").render(view)
+    return templates().get_template("analysis.html").render(view)
 
 
-def _swatch(mark: Mark) -> str:
+def swatch(mark: Mark) -> str:
     path = f'<path d="{mark.path(7, 7, 5)}" fill="{mark.colour}"/>'
     return f'<svg class="swatch" width="14" height="14" aria-hidden="true">{path}</svg>'

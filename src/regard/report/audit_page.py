@@ -10,7 +10,7 @@ from regard.report.audit_evidence import evidence
 from regard.report.audit_texts import audit_texts
 from regard.report.characters import one_line
 from regard.report.marks import ON_DARK
-from regard.report.page import _templates
+from regard.report.page import templates
 from regard.report.run_names import explainer_name
 from regard.report.run_page import READER, reading
 from regard.report.run_signed import COLD, text_view
@@ -34,7 +34,7 @@ def audit_page(found: Mapping[str, Any]) -> str:
         "on_dark": ON_DARK,
         "cold": COLD,
     }
-    return _templates().get_template("audit_page.html").render(view)
+    return templates().get_template("audit_page.html").render(view)
 
 
 def facts(found: Mapping[str, Any]) -> dict[str, str]:

@@ -75,13 +75,13 @@ def class_rows(metrics: Mapping[str, Any]) -> tuple[list[ClassRow], int]:
 
 def matrix(metrics: Mapping[str, Any]) -> Matrix | None:
     """The whole confusion matrix, where it is small enough to read."""
-    whole = _matrix(metrics)
+    whole = whole_matrix(metrics)
     return whole if whole is not None and len(whole.labels) <= MATRIX else None
 
 
 def confusions(metrics: Mapping[str, Any]) -> list[Confusion]:
     """The most frequent mistakes of a matrix that is too large to be shown."""
-    whole = _matrix(metrics)
+    whole = whole_matrix(metrics)
     if whole is None or len(whole.labels) <= MATRIX:
         return []
     mistakes = [
@@ -118,7 +118,7 @@ def _rank(f: Any) -> float:
     return float(f) if isinstance(f, (int, float)) and math.isfinite(f) else -1.0
 
 
-def _matrix(metrics: Mapping[str, Any]) -> Matrix | None:
+def whole_matrix(metrics: Mapping[str, Any]) -> Matrix | None:
     confusion = metrics.get("confusion")
     if not isinstance(confusion, Mapping) or not confusion.get("labels"):
         return None

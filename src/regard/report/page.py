@@ -21,7 +21,7 @@ def page(explanations: Sequence[Explanation], title: str) -> str:
     texts = [_view(explanation) for explanation in explanations]
     judged, wrong = tally([text["answer"] for text in texts])
     return (
-        _templates()
+        templates()
         .get_template("page.html")
         .render(
             title=title,
@@ -35,7 +35,7 @@ def page(explanations: Sequence[Explanation], title: str) -> str:
 
 def fragment(explanation: Explanation) -> str:
     """One explanation with inline styles, for `_repr_html_`; it takes ink and ground from where it stands."""
-    return _templates().get_template("fragment.html").render(text=_view(explanation))
+    return templates().get_template("fragment.html").render(text=_view(explanation))
 
 
 def _view(explanation: Explanation) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def _exact(text: str) -> Markup:
 
 
 @cache
-def _templates() -> Environment:
+def templates() -> Environment:
     environment = Environment(
         loader=PackageLoader("regard.report", ""),
         autoescape=True,

@@ -8,8 +8,7 @@ from typing import Any
 from regard.report.analysis_figures import figures as analysis_figures
 from regard.report.audit_figures import audit_figures
 from regard.report.exported import Figure
-from regard.report.measures import Matrix
-from regard.report.measures import _matrix as whole_matrix
+from regard.report.measures import Matrix, whole_matrix
 from regard.report.plots import Curve, Panel, lines
 from regard.report.run_confusion import MOST, confusion
 from regard.report.run_history import drawn, history_panels, level_panels, rows

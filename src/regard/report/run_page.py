@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from regard.report.analysis_numbers import between, share, signed, strongest, unit_name
-from regard.report.analysis_page import SCRIPTS, _swatch
+from regard.report.analysis_page import SCRIPTS, swatch
 from regard.report.analysis_payload import payload
 from regard.report.analysis_scores import has_untyped, marks_of, recorded
 from regard.report.audit_evidence import evidence
@@ -16,7 +16,7 @@ from regard.report.characters import one_line
 from regard.report.exported import Figure
 from regard.report.marks import ON_DARK, UNTYPED
 from regard.report.measures import written
-from regard.report.page import _templates
+from regard.report.page import templates
 from regard.report.run_figures import run_figures
 from regard.report.run_rounds import rounds, told_rounds
 from regard.report.run_signed import COLD, text_view
@@ -59,7 +59,7 @@ def run_page(found: Report) -> str:
         "signed": signed,
         "written": written,
     }
-    return _templates().get_template("run_report.html").render(view)
+    return templates().get_template("run_report.html").render(view)
 
 
 def facts(found: Report) -> dict[str, str]:
@@ -121,11 +121,11 @@ def words(found: Report) -> dict[str, Any]:
     given = found["analysis"]
     if not given:
         return {}
-    marks = {name: Markup(_swatch(mark)) for name, mark in marks_of(given).items()}
+    marks = {name: Markup(swatch(mark)) for name, mark in marks_of(given).items()}
     return {
         "strongest": strongest(given, WORDS),
         "marks": marks,
-        "untyped": Markup(_swatch(UNTYPED)) if has_untyped(given) else "",
+        "untyped": Markup(swatch(UNTYPED)) if has_untyped(given) else "",
         "recorded": bool(recorded(given)),
         "drawn": bool(given["tokens"] or recorded(given)),
         "unit": unit_name(given),
