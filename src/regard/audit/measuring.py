@@ -22,7 +22,7 @@ from regard.faithfulness.random_choice import RANDOM
 from regard.faithfulness.ranking import Cut
 from regard.faithfulness.scored import Scored
 from regard.records import Span
-from regard.report.run_names import COMPARED, MAIN
+from regard.report.names import COMPARED, MAIN
 
 Doubles = NDArray[np.float64]
 Attributions = Mapping[str, Sequence[Scored]]

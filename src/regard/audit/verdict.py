@@ -13,7 +13,7 @@ from typing import Any
 
 from regard.analysis.meaning import too_few
 from regard.audit.given_weights import ATTENDING, by_level
-from regard.report.run_names import MAIN, explainer_name
+from regard.report.names import MAIN, explainer_name
 
 Found = Mapping[str, Any]
 Checks = Mapping[str, bool | None]

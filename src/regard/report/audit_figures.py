@@ -12,8 +12,8 @@ from regard.report.crosses import Cross, crosses
 from regard.report.exported import Figure
 from regard.report.histograms import Histogram, histogram, histograms
 from regard.report.marks import HUES, Mark
+from regard.report.names import COMPARED, explainer_name, measure_name, measure_title
 from regard.report.plots import Curve, Dot, Panel, dots, lines
-from regard.report.run_names import COMPARED, explainer_name, measure_name, measure_title
 from regard.report.scatter import Cloud, scatter
 
 Audit = Mapping[str, Any]

@@ -10,11 +10,11 @@ from regard.report.audit_evidence import evidence
 from regard.report.audit_texts import audit_texts
 from regard.report.characters import one_line
 from regard.report.marks import ON_DARK
+from regard.report.names import explainer_name
 from regard.report.page import templates
-from regard.report.run_names import explainer_name
 from regard.report.run_page import READER, reading
-from regard.report.run_signed import COLD, text_view
 from regard.report.scripts import permitted
+from regard.report.signed import COLD, text_view
 
 
 def audit_page(found: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from regard.report.characters import one_line
 from regard.report.exported import Table
 from regard.report.measures import written
-from regard.report.run_names import COMPARED, explainer_name, measure_name
+from regard.report.names import COMPARED, explainer_name, measure_name
 
 Audit = Mapping[str, Any]
 Row = tuple[str, ...]

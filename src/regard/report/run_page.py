@@ -19,11 +19,11 @@ from regard.report.measures import written
 from regard.report.page import templates
 from regard.report.run_figures import run_figures
 from regard.report.run_rounds import rounds, told_rounds
-from regard.report.run_signed import COLD, text_view
 from regard.report.run_tables import WORDS, run_tables
 from regard.report.scripts import permitted
+from regard.report.signed import COLD, text_view
 
-READER = "run_reader.js"
+READER = "reader.js"
 SIGNS = {  # of vocabularies of word pieces, and what they tell
     "Ġ": "Ġ before a piece: it begins a word",
     "▁": "▁ before a piece: it begins a word",

@@ -17,7 +17,7 @@ from regard.models.tasks import Classes
 from regard.models.trained import Trained
 from regard.recording import Recorder, Silent
 from regard.records import Example
-from regard.report.run_names import explainer_name
+from regard.report.names import explainer_name
 from regard.reporting import calibration
 from regard.reporting.audited import audit_of
 from regard.reporting.intervals import measured

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from regard.explain.attribute import EXPLAINERS
 from regard.models.trained import Trained
-from regard.report.run_names import explainer_name
+from regard.report.names import explainer_name
 
 
 class Told(NamedTuple):

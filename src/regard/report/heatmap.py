@@ -12,7 +12,7 @@ from regard.records import Explanation, Prediction, TokenScore
 from regard.report.characters import one_line, visible
 from regard.report.colours import ACCENT, opacity
 from regard.report.figure import svg
-from regard.report.run_signed import COLD
+from regard.report.signed import COLD
 
 Kind = Literal["html", "svg"]
 KINDS: tuple[Kind, ...] = ("html", "svg")

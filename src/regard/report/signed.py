@@ -9,7 +9,7 @@ from regard.records import Explanation
 from regard.report.answers import answer, chances
 from regard.report.colours import RGB
 from regard.report.highlights import rows, top_words
-from regard.report.run_names import explainer_name
+from regard.report.names import explainer_name
 
 COLD: RGB = (0, 114, 178)  # for what speaks against: blue beside orange reads the same with every colour blindness
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from regard.errors import InputError
-from regard.report.run_heatmap import SvgHeatmap, heatmap
+from regard.report.heatmap import SvgHeatmap, heatmap
 
 
 def test_heavier_words_are_darker_and_the_sign_is_seen() -> None:
