@@ -171,7 +171,7 @@ class Training:
     )
     record: Literal["no", "epoch", "step"] = option(
         "no",
-        "keep along training what words weigh and say, for `regard analyse`: after every epoch, or up to 30 times in each",
+        "keep along training what words weigh and say, for `regard analyse`: after every epoch, or up to 25 times in each",
     )
 
 

@@ -95,10 +95,8 @@ class Dynamics:
             return
         # BLAS's other threads wait for more by spinning, and would take the cores from PyTorch's in the next steps
         threads = None if isinstance(weights, Mapping) else 1
-        with (
-            self.blas.limit(limits=threads),
-            np.errstate(all="ignore"),
-        ):  # weights that are not finite are told by who trains
+        # and weights that are not finite are told by who trains
+        with self.blas.limit(limits=threads), np.errstate(all="ignore"):
             frame = {"moments": np.asarray(moment, dtype=np.float64), **self.frame(self.see(weights, whole), whole)}
         if not is_kept:
             self.frames.append(frame)

@@ -46,14 +46,16 @@ def find_columns(
         except InputError as problem:
             raise InputError(f"{name}: {problem}; --text names it") from None
         label = guess if label is None else label
-    rivals = [column for column in repeated(columns, sample) if column not in (text, label)]
     if label is None and labelled:
         raise InputError(f"{name}: no column looks like labels (columns: {listed(columns)}); --label names it")
     if text == label:
         raise InputError(f"{name}: column {text!r} is given for both text and label; two columns are needed")
     kinds = zip(("text", "label"), asked, (text, label), strict=True)
     guesses = {kind: column for kind, own, column in kinds if own is None and column is not None}
-    return Columns(text, label, _told(name, guesses, rivals if label is not None and not is_named(label) else []))
+    rivals = []
+    if "label" in guesses and not is_named(guesses["label"]):
+        rivals = [column for column in repeated(columns, sample) if column not in (text, label)]
+    return Columns(text, label, _told(name, guesses, rivals))
 
 
 def _told(name: str, guesses: Mapping[str, str], rivals: Sequence[str]) -> list[str]:
@@ -61,7 +63,7 @@ def _told(name: str, guesses: Mapping[str, str], rivals: Sequence[str]) -> list[
         return []
     found = " and ".join(f"{kind} column {column!r}" for kind, column in guesses.items())
     options = " and ".join(f"--{kind}" for kind in guesses)
-    also = f" (labels may also be {listed(rivals, most=3)})" if "label" in guesses and rivals else ""
+    also = f" (labels may also be {listed(rivals, most=3)})" if rivals else ""
     return [f"{name}: {found} guessed{also}; {options} {'override' if len(guesses) > 1 else 'overrides'}"]
 
 

@@ -22,7 +22,7 @@ TEXT_NAMES = (
 LABEL_NAMES = (
     "label", "class", "category", "target", "sentiment", "stars", "rating", "score", "topic", "polarity", "y",
     "intent", "labels", "tag", "emotion", "star", "overall", "genre", "output",
-    "kategorie", "klasse", "catégorie", "categorie", "categoría", "categoria", "classe", "clase", "bewertung", "note",
+    "kategorie", "klasse", "catégorie", "categorie", "categoría", "categoria", "classe", "clase", "bewertung",
 )
 # fmt: on
 MOST_CLASSES = 20  # more distinct numbers than this are taken for a scale

@@ -105,7 +105,6 @@ def stream(
     name = str(path)
     wish = Wish(text, label, labelled, skip_bad_rows, _limit(at_least, labelled), rationales, known, tuple(keep))
     if path.is_dir():
-        _without_columns(name, wish)
         return make_stream(name, folder_rows(path, skip_bad_rows), wish, Columns("text", "folder", []))
     form = _form(path)
     source = path if path.is_file() else b"".join(unpacked(path))  # a pipe can be read only once
@@ -171,13 +170,7 @@ def _from_text(content: Text, name: str, form: str, wish: Wish) -> Stream:
         raise InputError(
             f"{name}: lines of text have no labels; a .csv, .tsv or .jsonl file with a label column is needed"
         )
-    _without_columns(name, wish)
     return make_stream(name, line_rows(content, name), wish, Columns("text", None, []))
-
-
-def _without_columns(name: str, wish: Wish) -> None:
-    if wish.keep:
-        raise InputError(f"{name}: there is no column {wish.keep[0]!r} (--keep); lines and folders of text have none")
 
 
 def _corpus(found: Stream) -> Corpus:

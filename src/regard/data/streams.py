@@ -72,6 +72,8 @@ class Stream:
 
 def make_stream(name: str, rows: Rows, wish: Wish, columns: Columns | None = None, alike: bool = True) -> Stream:
     """`columns` where the format itself sets them; `alike` where every row has the same."""
+    if columns is not None and wish.keep:
+        raise InputError(f"{name}: there is no column {wish.keep[0]!r} (--keep); lines and folders of text have none")
     head = _head(name, rows, wish)
     return Stream(name, rows, columns or _columns(name, rows, head, wish, alike), wish)
 
