@@ -102,7 +102,7 @@ def chosen(tries: Tries) -> dict[str, dict[str, dict[str, Any]]]:
 
 def bert_chosen(tries: Tries) -> dict[str, float | None]:
     """One rate, β and compressor's rate for all: the best mean over corpora, the rate for attention, then β at this rate, then
-    the compressor's rate at both (None: `lr`)."""
+    the compressor's rate at both (None: `lr`), then a rate of VAT's own at those (None: it is attention's)."""
 
     def means(methods: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[tuple[str, str], float]:
         """Over the corpora on which all of them that were tried at all were tried."""
@@ -120,8 +120,14 @@ def bert_chosen(tries: Tries) -> dict[str, float | None]:
     if beta is None:
         return {"lr": RATES[rate[1]]}
     own = {beta[0]: None, **{f"{beta[0]}-{name}": value for name, value in COMPRESSORS.items()}}
-    compressor = own[best(means(own, {rate[1]: None}))[0]]
-    return {"lr": RATES[rate[1]], "beta": BETAS[beta[0]], "compressor_lr": compressor}
+    way = best(means(own, {rate[1]: None}))[0]
+    purified = best(means({way: None}, {rate[1]: None, **RATES}))[1]
+    return {
+        "lr": RATES[rate[1]],
+        "beta": BETAS[beta[0]],
+        "compressor_lr": own[way],
+        "vat_lr": None if purified == rate[1] else RATES[purified],
+    }
 
 
 def with_tuned(text: str, found: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
@@ -148,16 +154,19 @@ def with_tuned(text: str, found: Mapping[str, Mapping[str, Mapping[str, Any]]]) 
 
 
 def with_bert(text: str, found: Mapping[str, float | None]) -> str:
-    """In every method that reads word pieces."""
-    compressor = found.get("compressor_lr")
+    """In every method that reads word pieces. The judge of VAT has the rate of the others'."""
+    compressor, vat = found.get("compressor_lr"), found.get("vat_lr")
 
     def changed(block: re.Match[str]) -> str:
-        own = re.sub(r"^compressor_lr = .*\n", "", block.group(0), flags=re.MULTILINE)
+        own = re.sub(r"^(?:compressor_lr|judge_lr) = .*\n", "", block.group(0), flags=re.MULTILINE)
         for name in ("lr", "beta"):
             if name in found:
                 own = re.sub(rf"^{name} = .*$", f"{name} = {found[name]}", own, flags=re.MULTILINE)
         if compressor is not None:
             own = re.sub(r"^(beta = .*)$", rf"\1\ncompressor_lr = {compressor}", own, flags=re.MULTILINE)
+        if vat is not None and 'pooling = "bottleneck"' in own:
+            own = re.sub(r"^lr = .*$", f"lr = {vat}", own, flags=re.MULTILINE)
+            own = re.sub(r"^(judge = .*)$", rf"\1\njudge_lr = {found['lr']}", own, flags=re.MULTILINE)
         return own
 
     return re.sub(r'^\[methods\.[\w-]+\]\n(?:.+\n)*?encoder = "bert"\n(?:.+\n)*', changed, text, flags=re.MULTILINE)

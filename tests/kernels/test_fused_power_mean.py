@@ -25,14 +25,18 @@ NORMS = ("scalar", "sample", "feature")
 
 
 def make(
-    shape: tuple[int, int, int], kind: str, norm: float, seed: int = 0
+    shape: tuple[int, int, int], kind: str, norm: float, padding: str = "last"
 ) -> tuple[tuple[Tensor, Tensor, Tensor], Tensor]:
     """States with zeros, negative and huge values; rows of every length, an empty one among them."""
     rows, length, dim = shape
-    chance = torch.Generator().manual_seed(seed)
+    chance = torch.Generator().manual_seed(0)
     lengths = torch.randint(0, length + 1, (rows,), generator=chance)
     lengths[0], lengths[1] = length, 0
     mask = torch.arange(length) < lengths.unsqueeze(1)
+    if padding == "first":
+        mask = mask.flip(1)
+    elif padding == "between":
+        mask[2:] &= torch.rand(rows - 2, length, generator=chance) < 0.6
     states = torch.randn(shape, generator=chance) * 2
     states[0, 0, 0] = 0
     states[0, length // 2] = 1e4
@@ -54,11 +58,12 @@ def apart(found: Tensor, expected: Tensor) -> float:
     return float((found - expected).norm() / expected.norm().clamp_min(1e-30))
 
 
+@pytest.mark.parametrize("padding", ["last", "first", "between"])
 @pytest.mark.parametrize("norm", [0.05, 0.5, 1.0, 2.0, 8.0, 64.0])
 @pytest.mark.parametrize("kind", NORMS)
 @pytest.mark.parametrize("shape", SHAPES)
-def test_equals_the_plain_form_in_float64(shape: tuple[int, int, int], kind: str, norm: float) -> None:
-    values, mask = make(shape, kind, norm)
+def test_equals_the_plain_form_in_float64(shape: tuple[int, int, int], kind: str, norm: float, padding: str) -> None:
+    values, mask = make(shape, kind, norm, padding)
     given = torch.randn(shape[0], shape[2], generator=torch.Generator().manual_seed(1))
     found, ours = gradients(values, mask, given, "cuda", False)
     expected, theirs = gradients(values, mask, given, "cpu", True)

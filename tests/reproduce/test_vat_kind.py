@@ -151,10 +151,10 @@ def test_figures_are_svg_and_rows_hold_no_texts(table: Table, rows: Rows) -> Non
 
 
 def test_a_judge_is_trained_once_for_a_corpus(table: Table, rows: Rows) -> None:
-    options = base_judges.judge_options(
-        {"pooling": "bottleneck", "beta": 1.0, "head_hidden": True, "lr": 0.1}, "max", 0.5
-    )
+    given = {"pooling": "bottleneck", "beta": 1.0, "head_hidden": True, "lr": 0.1}
+    options = base_judges.judge_options(given, {"judge": "max", "judge_dropout": 0.5})
     assert options == {"pooling": "max", "lr": 0.1, "dropout": 0.5}
+    assert base_judges.judge_options(given, {"judge": "max", "judge_lr": 0.2}) == {"pooling": "max", "lr": 0.2}
     assert rows["base"]["seconds"] == rows["random"]["seconds"]  # the very same training
 
 

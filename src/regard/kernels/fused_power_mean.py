@@ -5,6 +5,8 @@
 m is the largest x of a feature, found while the sums are taken (online log-sum-exp), m_α the largest a of a text: the
 dominant terms have logarithms near 0, where they are exact, and nothing under- or overflows. What the way back needs is
 kept in four numbers a feature and text, among them ∂r/∂p. It cannot be differentiated again, and says so.
+
+Padding may stand anywhere. Where it comes last, the mask is read once, and tiles without padding are taken without it.
 """
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator"
 
@@ -51,16 +53,17 @@ def larger(x, y):
 
 @triton.jit
 def added(
-    weights, states, place, real, token_stride, d, there, top, p2, p3, highest, above, above_log, belows, below_logs,
+    weights, states, mask, place, end, token_stride, d, there, top, p2, p3, highest, above, above_log, belows, below_logs,
     A_FEATURE: tl.constexpr, ALL: tl.constexpr,
 ):  # fmt: skip
     """The sums with some more tokens in them. ALL says that every place is real, and every feature there."""
     where = states + place[:, :, None] * token_stride + d[None, None, :]
-    ok = place < real
+    ok = place < end
     if ALL:
         alpha = tl.load(weights + place)
         h = tl.load(where).to(tl.float32)
     else:
+        ok = tl.load(mask + place, mask=ok, other=0) != 0
         alpha = tl.load(weights + place, mask=ok, other=0.0)
         h = tl.load(where, mask=ok[:, :, None] & there[None, None, :], other=0.0).to(tl.float32)
     scaled = alpha[:, :, None] * h  # (SIDE, TOKENS, FEATURES)
@@ -86,7 +89,7 @@ def added(
 
 @triton.jit
 def forward_kernel(
-    states, weights, norm, mask, vector, kept, tops, lengths,
+    states, weights, norm, mask, vector, kept, tops, ends,
     length, dim, size, row_stride, token_stride, norm_stride,
     TOKENS: tl.constexpr, SIDE: tl.constexpr, FEATURES: tl.constexpr, CHUNK: tl.constexpr, STAGES: tl.constexpr,
     A_FEATURE: tl.constexpr, KEEP: tl.constexpr, WHOLE: tl.constexpr,
@@ -103,20 +106,23 @@ def forward_kernel(
         p2, p3 = p, p
     states += row * row_stride
     weights += row * length
+    mask += row * length
 
-    real, top = 0, 0.0
+    real, end, top = 0, 0, 0.0  # tokens, the place after the last of them, the largest weight
     for start in range(0, length, CHUNK):
         place = start + tl.arange(0, CHUNK)
-        ok = tl.load(mask + row * length + place, mask=place < length, other=0) != 0
+        ok = tl.load(mask + place, mask=place < length, other=0) != 0
         real += tl.sum(ok.to(tl.int32))
+        end = tl.maximum(end, tl.max(tl.where(ok, place + 1, 0)))
         top = tl.maximum(top, tl.max(tl.load(weights + place, mask=ok, other=0.0)))
     top += EPS
     below, below_log = top * 0.0, top * 0.0  # Σ (a / m_α)^p and Σ (a / m_α)^p log2(a / m_α)
     if not A_FEATURE:
-        for start in range(0, real, CHUNK):
+        for start in range(0, end, CHUNK):
             place = start + tl.arange(0, CHUNK)
-            a_log = tl.log2((tl.load(weights + place, mask=place < real, other=0.0) + EPS) / top)
-            raised = tl.where(place < real, tl.exp2(p * a_log), 0.0)
+            ok = tl.load(mask + place, mask=place < end, other=0) != 0
+            a_log = tl.log2((tl.load(weights + place, mask=ok, other=0.0) + EPS) / top)
+            raised = tl.where(ok, tl.exp2(p * a_log), 0.0)
             below += tl.sum(raised)
             below_log += tl.sum(raised * a_log)
 
@@ -126,15 +132,16 @@ def forward_kernel(
     above_log = tl.zeros([SIDE, FEATURES], tl.float32)
     belows = tl.zeros([SIDE, FEATURES], tl.float32)
     below_logs = tl.zeros([SIDE, FEATURES], tl.float32)
-    even = real // (TOKENS * SIDE) * (TOKENS * SIDE) if WHOLE else 0
+    even = end // (TOKENS * SIDE) * (TOKENS * SIDE) if WHOLE else 0
+    even = tl.where(real == end, even, 0)
     for start in tl.range(0, even, TOKENS * SIDE, num_stages=STAGES):
         highest, above, above_log, belows, below_logs = added(
-            weights, states, start + token, real, token_stride, d, there, top, p2, p3,
+            weights, states, mask, start + token, end, token_stride, d, there, top, p2, p3,
             highest, above, above_log, belows, below_logs, A_FEATURE, True,
         )  # fmt: skip
-    for start in range(even, real, TOKENS * SIDE):
+    for start in range(even, end, TOKENS * SIDE):
         highest, above, above_log, belows, below_logs = added(
-            weights, states, start + token, real, token_stride, d, there, top, p2, p3,
+            weights, states, mask, start + token, end, token_stride, d, there, top, p2, p3,
             highest, above, above_log, belows, below_logs, A_FEATURE, False,
         )  # fmt: skip
 
@@ -160,12 +167,12 @@ def forward_kernel(
         tl.store(at + 3 * size, tl.where(some, turn, 0.0), mask=there)
         if tl.program_id(1) == 0:
             tl.store(tops + row, top)
-            tl.store(lengths + row, real)
+            tl.store(ends + row, tl.where(real == end, end, -end))  # below 0: there is padding before it
 
 
 @triton.jit
 def sent_back(
-    given, states, alpha, a_log, norm, p, kept, out, place, real, length, dim, size, token_stride,
+    given, states, alpha, a_log, norm, p, kept, out, place, ok, length, dim, size, token_stride,
     TOKENS: tl.constexpr, FEATURES: tl.constexpr, STAGES: tl.constexpr, A_FEATURE: tl.constexpr, ALL: tl.constexpr,
 ):  # fmt: skip
     """Writes the states' gradient; returns that of their weights, and a row's share in that of p, yet to be added up."""
@@ -183,7 +190,7 @@ def sent_back(
         if ALL:
             h = tl.load(states + where).to(tl.float32)
         else:
-            h = tl.load(states + where, mask=(place < real)[:, None] & there[None, :], other=0.0).to(tl.float32)
+            h = tl.load(states + where, mask=ok[:, None] & there[None, :], other=0.0).to(tl.float32)
         x = clipped(alpha[:, None] * h)
         less = (tl.load(norm + d, mask=there, other=1.0) - 1.0)[None, :] if A_FEATURE else p - 1.0
         slope = upper[None, :] * exp2(less * log2(x * inverse[None, :] + (inverse * EPS)[None, :]))
@@ -205,28 +212,33 @@ def sent_back(
 
 @triton.jit
 def backward_kernel(
-    given, states, weights, norm, kept, tops, lengths, to_states, to_weights, to_norm,
+    given, states, weights, norm, mask, kept, tops, ends, to_states, to_weights, to_norm,
     length, dim, size, row_stride, token_stride, norm_stride,
     TOKENS: tl.constexpr, FEATURES: tl.constexpr, STAGES: tl.constexpr, A_FEATURE: tl.constexpr, WHOLE: tl.constexpr,
 ):  # fmt: skip
     """TOKENS tokens of one text and all their features, so that a weight's gradient is summed in one place."""
     row, first = tl.program_id(0).to(tl.int64), tl.program_id(1) * TOKENS
     place = first + tl.arange(0, TOKENS)
-    real = tl.load(lengths + row)
+    end = tl.load(ends + row)
+    gaps = end < 0
+    end = tl.abs(end)
     given, kept, out = given + row * dim, kept + row * dim, to_states + row * length * dim
     to_weights += row * length
-    if (first < real) | (first == 0):
-        alpha = tl.load(weights + row * length + place, mask=place < real, other=0.0)
+    if (first < end) | (first == 0):
+        ok = place < end
+        if gaps:
+            ok = tl.load(mask + row * length + place, mask=ok, other=0) != 0
+        alpha = tl.load(weights + row * length + place, mask=ok, other=0.0)
         a_log = tl.log2((alpha + EPS) / tl.load(tops + row))
         p = 1.0 if A_FEATURE else tl.load(norm + row * norm_stride)
-        if WHOLE and first + TOKENS <= real:
+        if WHOLE and (first + TOKENS <= end) & (gaps == 0):
             each, shared, turn = sent_back(
-                given, states + row * row_stride, alpha, a_log, norm, p, kept, out, place, real, length, dim, size,
+                given, states + row * row_stride, alpha, a_log, norm, p, kept, out, place, ok, length, dim, size,
                 token_stride, TOKENS, FEATURES, STAGES, A_FEATURE, True,
             )  # fmt: skip
         else:
             each, shared, turn = sent_back(
-                given, states + row * row_stride, alpha, a_log, norm, p, kept, out, place, real, length, dim, size,
+                given, states + row * row_stride, alpha, a_log, norm, p, kept, out, place, ok, length, dim, size,
                 token_stride, TOKENS, FEATURES, STAGES, A_FEATURE, False,
             )  # fmt: skip
         to_alpha = tl.sum(each, 1)
@@ -234,7 +246,7 @@ def backward_kernel(
             to_alpha -= tl.sum(shared) * tl.exp2((p - 1.0) * a_log)
             if first == 0:
                 tl.store(to_norm + row, tl.sum(turn))
-        tl.store(to_weights + place, tl.where(place < real, to_alpha, 0.0), mask=place < length)
+        tl.store(to_weights + place, tl.where(ok, to_alpha, 0.0), mask=place < length)
     else:  # padding only: nothing to read
         for start in range(0, dim, FEATURES):
             d = start + tl.arange(0, FEATURES)
@@ -253,19 +265,19 @@ class FusedPowerMean(torch.autograd.Function):
         vector = torch.empty(rows, dim, device=states.device)  # (N, D)
         kept = torch.empty(4 if keep else 0, rows, dim, device=states.device)  # (4, N, D)
         tops = torch.empty(rows, device=states.device)  # (N,)
-        lengths = torch.empty(rows, device=states.device, dtype=torch.int32)  # (N,)
+        ends = torch.empty(rows, device=states.device, dtype=torch.int32)  # (N,)
         tile = forward_tile(states)
         forward_kernel[rows, triton.cdiv(dim, tile["FEATURES"])](
-            states, weights, norm, mask, vector, kept, tops, lengths,
+            states, weights, norm, mask, vector, kept, tops, ends,
             length, dim, rows * dim, states.stride(0), states.stride(1), int(norm.ndim == 2),
             A_FEATURE=norm.ndim == 1, KEEP=keep, WHOLE=dim % tile["FEATURES"] == 0, **tile,
         )  # fmt: skip
-        ctx.save_for_backward(states, weights, norm, kept, tops, lengths)
+        ctx.save_for_backward(states, weights, norm, mask, kept, tops, ends)
         return vector
 
     @staticmethod
     def backward(ctx: Any, given: Tensor) -> tuple[Tensor | None, ...]:
-        states, weights, norm, kept, tops, lengths = ctx.saved_tensors
+        states, weights, norm, mask, kept, tops, ends = ctx.saved_tensors
         rows, length, dim = states.shape
         given = given.detach().contiguous()
         to_states = torch.empty(rows, length, dim, device=states.device, dtype=states.dtype)  # (N, L, D)
@@ -273,7 +285,7 @@ class FusedPowerMean(torch.autograd.Function):
         to_norm = torch.empty(rows, device=states.device)  # (N,)
         tile = backward_tile(states)
         backward_kernel[rows, triton.cdiv(length, tile["TOKENS"])](
-            given, states, weights, norm, kept, tops, lengths, to_states, to_weights, to_norm,
+            given, states, weights, norm, mask, kept, tops, ends, to_states, to_weights, to_norm,
             length, dim, rows * dim, states.stride(0), states.stride(1), int(norm.ndim == 2),
             A_FEATURE=norm.ndim == 1, WHOLE=dim % tile["FEATURES"] == 0, **tile,
         )  # fmt: skip

@@ -1,7 +1,7 @@
 """Base models as judges: trained once for a corpus and seed, and kept for all methods that a process then measures.
 
-A judge has the options of the method that it judges, but for the pooling (max over an LSTM's states, BERT's [CLS]), maybe its
-own dropout, and what belongs to a bottleneck or makes the head deeper. It has the method's seed, too.
+A judge has the options of the method that it judges, but for the pooling (max over an LSTM's states, BERT's [CLS]), maybe a
+dropout and a rate of its own, and what belongs to a bottleneck or makes the head deeper. It has the method's seed, too.
 """
 
 from __future__ import annotations
@@ -37,9 +37,11 @@ class Bench:
 _BENCH = Bench()
 
 
-def judge_options(options: Mapping[str, Any], pooling: str, dropout: float | None) -> dict[str, Any]:
+def judge_options(options: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """`own` says the judge's pooling, and maybe a dropout and a rate."""
     kept = {name: value for name, value in options.items() if name not in NOT_A_JUDGES}
-    return {**kept, "pooling": pooling, **({} if dropout is None else {"dropout": dropout})}
+    given = {name: own[f"judge_{name}"] for name in ("dropout", "lr") if f"judge_{name}" in own}
+    return {**kept, "pooling": own["judge"], **given}
 
 
 def bench_of(cell: Cell, config: Config) -> Bench:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 KEYS: Mapping[str, Any] = {
     "judge": str,  # the pooling of the base model that judges; without one nothing is erased
     "judge_dropout": float,  # where it is not the method's
+    "judge_lr": float,  # likewise
     "chance": bool,  # the words are taken by chance: a row of the table by itself
     "most": int,  # the largest K of the curves; 10
     "judged": int,  # so many texts by chance are erased; all
@@ -102,7 +103,7 @@ def check(cell: Cell) -> None:
     if own.get("marks", "phrases") not in MARKS:
         raise InputError(f"marks = {own['marks']!r}; accepted are {', '.join(MARKS)}")
     if "judge" in own:
-        train.check(replace(plain, options=judge_options(plain.options, own["judge"], own.get("judge_dropout"))))
+        train.check(replace(plain, options=judge_options(plain.options, own)))
     elif own.get("chance"):
         raise InputError("chance = true needs `judge`: words by chance are measured by a judge")
     if own.get("by_round") and plain.options.get("pooling") != "bottleneck":
@@ -133,7 +134,7 @@ def run(cell: Cell, seeds: Sequence[int], device: str, recorder: Recorder) -> It
     own, config = ways.own, Config().override({**plain.options, "device": device})
     bench = None
     if "judge" in own:
-        options = judge_options(plain.options, own["judge"], own.get("judge_dropout"))
+        options = judge_options(plain.options, own)
         judging = Config().override({**options, "device": device})
         bench = bench_of(cell, judging)
         train_judges(bench, judging, ways.prepared, seeds, device, recorder)
