@@ -12,11 +12,12 @@ import pytest
 from audited import hardly_varies, made_model, one_decides, points_elsewhere, the_cause
 
 from command import Regard, write_csv
+from regard.audit import training_texts
 from regard.audit.audit_run import DIAGNOSTICS, TRAINING, Wish, audit_run
 from regard.audit.lessons import EVEN, make_lesson
 from regard.config import Config
 from regard.data.rationales import Rationales
-from regard.data.readers import read
+from regard.data.readers import read, stream
 from regard.data.synthetic import data_one
 from regard.errors import InputError
 from regard.explain.attribute import attribute
@@ -159,7 +160,7 @@ def test_any_diagnostic_can_be_left_out() -> None:
 
 
 def test_weights_held_even_are_even() -> None:
-    lesson = make_lesson(the_cause(), [], None, 0, examples=one_decides(40))
+    lesson = make_lesson(the_cause(), [], None, 0, one_decides(40))
     (found,) = attribute(lesson.fit(Silent(), "even", scale=EVEN), ["p1 o1 o2 n3"], "attention")
     assert found.scores == pytest.approx([0.25] * 4)
 
@@ -232,13 +233,53 @@ def test_no_model_learns_again_from_a_text_that_is_audited() -> None:
     }
 
 
-def test_what_refuses_a_long_text_is_left_out_unless_it_was_asked_for() -> None:
-    examples = [*one_decides(3), Example("p1 " * 5001, "positive")]
+@pytest.mark.parametrize("asked", [None, ["gradient", "leave_one_out"]])
+def test_a_text_too_long_for_leave_one_out_has_no_scores_by_it_and_others_have(asked: list[str] | None) -> None:
+    examples = [*one_decides(40), Example("p1 " * 5001, "positive", evidence=((0, 2),))]
+    found = audit_run(the_cause(), examples, Wish(asked, without=("adversary",)))
+    assert found["notes"] == [
+        "leave one out: 1 of 41 texts has more than 5,000 words, each of which would take a pass, and no scores by it; "
+        "what is said of it is of the others"
+    ]
+    assert "leave_one_out" not in {one["what"] for one in found["left_out"]}
+    counted = {one["explainer"]: one["mean"]["n"] for one in found["faithfulness"]["curves"]}
+    assert counted.pop("leave_one_out") == 40
+    assert set(counted.values()) == {41}
+    compared = {one["other"]: one["n"] for one in found["faithfulness"]["comparisons"]}
+    assert (compared["leave_one_out"], compared["gradient"]) == (40, 41)
+    for one in found["agreement"]:
+        assert one["overlap"]["n"] == one["overlap_by_chance"]["n"] == one["divergence"]["n"]
+        assert one["overlap"]["n"] == (40 if "leave_one_out" in (one["one"], one["other"]) else 41)
+    assert found["diagnostics"]["correlation"]["leave_one_out"]["tau"]["n"] == 40
+    marked = {one["name"]: (one["auprc"]["n"], one["f"]["n"]) for one in found["plausibility"]["explainers"]}
+    assert (marked["leave_one_out"], marked["attention"]) == ((40, 40), (41, 41))
+    assert [name for name in found["details"][0]["scores"] if name not in found["details"][40]["scores"]] == [
+        "leave_one_out"
+    ]
+    costs = {one["name"]: one.get("forward") for one in found["explainers"]}
+    assert costs["leave_one_out"] == 9.0, "the text, and the text without each of its eight words"
+    assert found.page()
+
+
+def test_numbers_without_leave_one_out_are_the_same_with_it() -> None:
+    examples = [*one_decides(40), Example("p1 " * 5001, "positive")]
+    one, other = (
+        audit_run(the_cause(), examples, Wish(asked, without=("adversary",)))
+        for asked in (["gradient"], ["gradient", "leave_one_out"])
+    )
+    assert one["faithfulness"]["lead"] == other["faithfulness"]["lead"]
+    assert [curve for curve in other["faithfulness"]["curves"] if curve["explainer"] != "leave_one_out"] == (
+        one["faithfulness"]["curves"]
+    )
+
+
+def test_what_refuses_most_of_the_texts_is_left_out_unless_it_was_asked_for() -> None:
+    examples = [*one_decides(1), Example("p1 " * 5001, "positive"), Example("n1 " * 5002, "negative")]
     found = audit_run(the_cause(), examples, Wish(without=DIAGNOSTICS))
     assert "leave_one_out" not in [one["name"] for one in found["explainers"]]
     (why,) = (one["why"] for one in found["left_out"] if one["what"] == "leave_one_out")
-    assert why.startswith("text 4: 5001 words")
-    with pytest.raises(InputError, match="leave_one_out, text 4: 5001 words"):
+    assert why.startswith("text 2: 5001 words")
+    with pytest.raises(InputError, match="leave_one_out, text 2: 5001 words"):
         audit_run(the_cause(), examples, Wish(["leave_one_out"]))
 
 
@@ -277,6 +318,40 @@ def test_an_audit_tells_how_many_texts_were_trained_with() -> None:
     texts = one_decides(5)
     notes = audit_run(the_cause(), texts, Wish(["tfidf"]), learned_from=[*texts[:2], *one_decides(9, seed=1)])["notes"]
     assert any(note.startswith("2 of these 5 texts stand word for word among those") for note in notes)
+
+
+def test_one_text_that_was_trained_with_is_told_of_as_one() -> None:
+    texts = one_decides(5)
+    notes = audit_run(the_cause(), texts, Wish(["tfidf"]), learned_from=[texts[0], *one_decides(9, seed=1)])["notes"]
+    assert any(note.startswith("1 of these 5 texts stands word for word among those") for note in notes)
+
+
+def test_texts_of_which_the_model_knows_no_word_and_one_answer_to_all_are_told_of() -> None:
+    strange, known = [Example(f"x{n} y z{n}", "negative") for n in range(3)], [Example("p1 o1", "positive")]
+    assert audit_run(the_cause(), strange + known, Wish(["tfidf"]))["notes"] == [
+        "3 of 4 texts have no word that the model knows"
+    ]
+    assert audit_run(the_cause(), known * 2, Wish(["tfidf"]))["notes"] == [
+        "1 of 2 texts is a copy of another, which intervals take for a text of its own",
+        "all 2 texts get the same answer, 'positive': what is said is of this answer alone",
+    ]
+
+
+def test_the_training_texts_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    learned = one_decides(60)
+    path = write_csv(tmp_path / "learned.csv", [(example.text, example.label) for example in learned])
+    opened = []
+    monkeypatch.setattr(training_texts, "stream", lambda *given, **how: opened.append(given) or stream(*given, **how))
+    model = the_cause()
+    model.config = model.config.override({"train": str(path)})
+    without = ("correlation", "permutation", "adversary", "seeds", "guided", "trained_adversary")
+    found = audit_run(model, learned[:30], Wish(["tfidf"], retrain=True, without=without))
+    assert found["diagnostics"]["even"]["learned_from"] == 30
+    assert found["notes"] == [
+        "30 of these 30 texts stand word for word among those that the run was trained with: it is surer of them than "
+        "of others"
+    ]
+    assert len(opened) == 1
 
 
 def test_without_labels_models_are_judged_on_training_texts_held_back() -> None:

@@ -315,3 +315,22 @@ def test_advice_names_what_there_is_to_turn() -> None:
     deeper["model"]["head_hidden"] = True  # there is no W that it would hold apart
     assert "--vtw" not in texts_of(verdict(deeper), "change")
     assert "Show rival beside it" in texts_of(verdict(found(contrast=(-0.2, -0.1))), "change")
+
+
+def test_a_rival_that_attention_keeps_up_with_is_not_advised() -> None:
+    still = {"moved": (0.001, 0.009)}
+    assert "beside it" not in texts_of(verdict(found(**still)), "change")
+    assert "Show rival beside it" in texts_of(verdict(found(contrast=(-0.2, 0.1), **still)), "change")
+
+
+def test_what_was_held_against_chance_alone_is_told() -> None:
+    one = verdict(found(contrast=None))
+    assert "It was held against chance alone, and against no rival: its lead is 0.150 (0.100 to 0.200)." in texts_of(
+        one, "may_not"
+    )
+
+
+def test_of_copies_other_texts_are_asked_for() -> None:
+    assert "Give more texts: over 29 the" in texts_of(verdict(found(texts=29)), "change")
+    one = verdict({**found(), "different": 2})
+    assert "Give more texts that differ: over 100, of which 2 do, the difference" in texts_of(one, "change")

@@ -10,7 +10,7 @@ import numpy as np
 
 from regard.audit.details import details
 from regard.audit.found import Found
-from regard.audit.measuring import CUTS, agreements, faithfulness, plausibilities
+from regard.audit.measuring import CUTS, Lacking, agreements, faithfulness, plausibilities
 from regard.audit.verdict import verdict
 from regard.errors import InputError
 from regard.explain.attributed import Attributed
@@ -57,8 +57,12 @@ def measured(
     cuts: Sequence[Cut] = CUTS,
     seed: int = 0,
     rivals: Sequence[str] | None = None,
+    lacking: Lacking | None = None,
 ) -> dict[str, Any]:
-    """All but the verdict. `rivals` are those that may be the best one it is held against; all others unless said."""
+    """All but the verdict. `rivals` are those that may be the best one it is held against; all others unless said.
+
+    `lacking` says by name where scores only stand in for missing ones: no number of that attribution is of these texts.
+    """
     check_given(texts, attributions, labels, evidence, seed)
     known: Sequence[int | None] = [None] * len(texts) if labels is None else labels
     scored = {
@@ -72,8 +76,9 @@ def measured(
     if focus not in scored:
         raise InputError(f"focus = {focus!r}: accepted are {', '.join(map(repr, scored))}")
     rivals = [name for name in scored if name != focus] if rivals is None else rivals
-    faithful, answers = faithfulness(predict, scored, focus, rivals, cuts, seed)
-    plausible = None if evidence is None else plausibilities(scored, evidence, focus, seed)
+    lacking = lacking or {}
+    faithful, answers = faithfulness(predict, scored, focus, rivals, cuts, seed, lacking)
+    plausible = None if evidence is None else plausibilities(scored, evidence, focus, seed, lacking)
     return {
         "format": FORMAT,
         "run": None,
@@ -86,11 +91,11 @@ def measured(
         "focus": focus,
         "explainers": [{"name": name} for name in (*scored, RANDOM)],
         "faithfulness": faithful,
-        "agreement": agreements(scored, seed),
+        "agreement": agreements(scored, seed, lacking),
         "plausibility": plausible,
         "diagnostics": {},
         "separation": None,
-        "details": details(scored, answers, seed),
+        "details": details(scored, answers, seed, lacking),
         "left_out": left_out(faithful, plausible),
         "notes": copies(texts),
     }
@@ -156,6 +161,9 @@ def left_out(faithful: Mapping[str, Any], plausible: dict[str, Any] | None) -> l
 
 def copies(texts: Sequence[str]) -> list[str]:
     again = len(texts) - len(set(texts))
-    return [f"{again} of {len(texts)} texts are copies of others, which intervals take for texts of their own"] * (
-        again > 0
-    )
+    if not again:
+        return []
+    are = "is a copy of another, which intervals take for a text of its own"
+    if again > 1:
+        are = "are copies of others, which intervals take for texts of their own"
+    return [f"{again} of {len(texts)} texts {are}"]

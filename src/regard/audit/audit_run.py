@@ -16,6 +16,7 @@ from regard.analysis.token_types import token_types
 from regard.audit.adversarial_weights import farthest, told_farthest
 from regard.audit.audit import measured
 from regard.audit.correlation import correlations
+from regard.audit.explained import FOCUS, Explained, explained
 from regard.audit.found import Found
 from regard.audit.given_weights import ATTENDING, poolings
 from regard.audit.guided import guided
@@ -25,10 +26,11 @@ from regard.audit.permutation import permuted, told_permuted
 from regard.audit.seed_variance import even_weights, other_seeds
 from regard.audit.texts_learned import texts_learned
 from regard.audit.trained_adversary import trained_adversary
+from regard.audit.training_texts import training_texts
 from regard.audit.verdict import verdict
 from regard.data.unit_texts import UnitTexts
 from regard.errors import InputError
-from regard.explain.attribute import EXPLAINERS, attribute
+from regard.explain.attribute import EXPLAINERS
 from regard.explain.attributed import Attributed
 from regard.explain.reading import read
 from regard.faithfulness.random_choice import RANDOM
@@ -39,7 +41,6 @@ from regard.recording import Recorder, Silent
 from regard.records import Example
 
 Ints = NDArray[np.int64]
-FOCUS = "attention"
 STANDING = (FOCUS, "gradient", "gradient_times_input", "integrated_gradients", "leave_one_out", "tfidf")
 RIVALS = (
     "gradient",
@@ -79,52 +80,42 @@ def audit_run(
     chosen = sample(examples, wish, recorder)
     texts = [example.text for example in chosen]
     labels = labels_of(task, chosen, wish.data)
-    given, refused = explained(trained, texts, names, wish, recorder)
+    explanations = explained(trained, texts, names, wish.explainers is not None, recorder)
     recorder.note("asking the model without the top words, and with them alone")
     found = measured(
         trained.answers,
         texts,
-        given,
+        explanations.given,
         None if labels is None else labels.tolist(),
         [example.evidence for example in chosen],
         FOCUS,
         seed=wish.seed,
         rivals=RIVALS,
+        lacking=explanations.lacking,
     )
     found |= {
         "run": wish.run,
         "data": wish.data,
         "classes": list(task.classes),
         "model": told_model(trained),
-        "explainers": [*(told_explainer(name, own) for name, own in given.items()), {"name": RANDOM, "control": True}],
+        "explainers": [
+            *(told_explainer(name, explanations.own(name)) for name in explanations.given),
+            {"name": RANDOM, "control": True},
+        ],
     }
-    found["left_out"] += refused
-    if learned := texts_learned(trained.config.data, texts, wish.data, learned_from):
+    found["left_out"] += explanations.refused
+    found["separation"] = separation_of(trained, task, texts, labels, found["left_out"])
+    teaching = Teaching(trained, texts, labels, wish.seed, recorder, learned_from)
+    found["diagnostics"] = diagnose(teaching, explanations, wish, found["left_out"])
+    found["notes"] += explanations.notes()
+    if learned := texts_learned(trained.config.data, texts, wish.data, teaching.learned_from):
         found["notes"].append(f"{learned}: it is surer of them than of others")
     most = trained.config.data.max_words
-    if most is not None and any(len(one.spans) == most for one in given[FOCUS]):
+    if most is not None and any(len(one.spans) == most for one in explanations.given[FOCUS]):
         found["notes"].append(
             f"some texts have {most} words or more: the model reads no further, and what is erased moves the end"
         )
-    found["separation"] = separation_of(trained, task, texts, labels, found["left_out"])
-    found["diagnostics"] = diagnose(trained, texts, labels, given, wish, recorder, found["left_out"], learned_from)
     return Found({**found, "verdict": verdict(found)})
-
-
-def explained(
-    trained: Trained, texts: Sequence[str], names: Sequence[str], wish: Wish, recorder: Recorder
-) -> tuple[dict[str, list[Attributed]], list[dict[str, str]]]:
-    """By name; and what refused these texts, unless it was asked for: leave-one-out does where one is very long."""
-    given, refused = dict[str, list[Attributed]](), []
-    for name in names:
-        recorder.note(f"{name} of {len(texts)} texts")
-        try:
-            given[name] = attribute(trained, texts, name)
-        except InputError as error:
-            if name == FOCUS or wish.explainers is not None:
-                raise
-            refused.append({"what": name, "why": str(error).removeprefix(f"{name}, ")})
-    return given, refused
 
 
 def check_run(trained: Trained) -> Classes:
@@ -214,23 +205,13 @@ def separation_of(
     return found
 
 
-def diagnose(
-    trained: Trained,
-    texts: Sequence[str],
-    labels: Ints | None,
-    given: dict[str, list[Attributed]],
-    wish: Wish,
-    recorder: Recorder,
-    left_out: list[dict[str, str]],
-    learned_from: Sequence[Example] | None,
-) -> dict[str, Any]:
-    seed, found = wish.seed, dict[str, Any]()
-    scored = {name: [Scored(*one.scored()) for one in given[name]] for name in (FOCUS, *BESIDE) if name in given}
-    beside = {name: own for name, own in scored.items() if name != FOCUS}
+def diagnose(teaching: Teaching, explanations: Explained, wish: Wish, left_out: list[dict[str, str]]) -> dict[str, Any]:
+    (trained, texts, labels, seed), recorder = teaching.given, teaching.recorder
+    beside = [name for name in BESIDE if name in explanations.given]
     readings = read(trained, texts)
-    teaching = Teaching(trained, texts, labels, seed, recorder, learned_from)
+    found = dict[str, Any]()
     steps: dict[str, Callable[[], dict[str, Any]]] = {
-        "correlation": lambda: correlations(scored[FOCUS], beside, seed),
+        "correlation": lambda: correlated(explanations, beside, seed),
         "permutation": lambda: told_permuted(permuted(trained, readings, seed), seed),
         "adversary": lambda: told_farthest(farthest(trained, readings, seed), seed),
         "even": lambda: even_weights(teaching.lesson, teaching.first, recorder, seed),
@@ -248,6 +229,15 @@ def diagnose(
     return found
 
 
+def correlated(explanations: Explained, beside: Sequence[str], seed: int) -> dict[str, Any]:
+    """Of the texts that each has scores for."""
+    found = dict[str, Any]()
+    for name in beside:
+        own, its = ([Scored(*one.scored()) for one in explanations.own(who, name)] for who in (FOCUS, name))
+        found |= correlations(own, {name: its}, seed)
+    return found
+
+
 def check_step(name: str, trained: Trained, wish: Wish, beside: bool) -> None:
     """Refuse a diagnostic that is not wanted, or that there is nothing for."""
     if name in wish.without:
@@ -258,6 +248,8 @@ def check_step(name: str, trained: Trained, wish: Wish, beside: bool) -> None:
         raise InputError(f"pooling = {trained.config.model.pooling!r}: the highest level has no attention")
     if name in TRAINING and not wish.retrain:
         raise InputError("it trains models; --retrain asks for it")
+    if name in TRAINING and trained.config.model.reads_pieces:
+        raise InputError("training a pretrained encoder again would take too long")
 
 
 class Teaching:
@@ -273,11 +265,14 @@ class Teaching:
         learned_from: Sequence[Example] | None,
     ) -> None:
         self.given = (trained, texts, labels, seed)
-        self.recorder, self.learned_from = recorder, learned_from
+        self.recorder = recorder
+        self.learned_from = learned_from  # None until the run's own training texts are read
 
     @cached_property
     def lesson(self) -> Lesson:
-        return make_lesson(*self.given, examples=self.learned_from)
+        if self.learned_from is None:
+            self.learned_from = list(training_texts(self.given[0].config.data))
+        return make_lesson(*self.given, self.learned_from)
 
     @cached_property
     def first(self) -> Trained:

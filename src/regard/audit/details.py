@@ -15,7 +15,10 @@ SHOWN = 100  # texts
 
 
 def details(
-    attributions: Mapping[str, Sequence[Scored]], answers: NDArray[np.float64], seed: int
+    attributions: Mapping[str, Sequence[Scored]],
+    answers: NDArray[np.float64],
+    seed: int,
+    lacking: Mapping[str, NDArray[np.bool_]],
 ) -> list[dict[str, Any]]:
     """By the place that a text has among all; drawn where there are more than are shown."""
     first = next(iter(attributions.values()))
@@ -31,7 +34,9 @@ def details(
             "probabilities": [short(value, 4) for value in answers[place]],
             "spans": [[int(a), int(b)] for a, b in first[place].spans],
             "scores": {
-                name: [short(value, 4) for value in scored[place].scores] for name, scored in attributions.items()
+                name: [short(value, 4) for value in scored[place].scores]
+                for name, scored in attributions.items()
+                if name not in lacking or not lacking[name][place]
             },
         }
         for place in places.tolist()

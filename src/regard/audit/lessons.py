@@ -15,8 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.config import Config
-from regard.data.datasets import resolve
-from regard.data.readers import read
 from regard.errors import InputError
 from regard.models.trained import Trained
 from regard.recording import Recorder
@@ -54,19 +52,11 @@ def make_lesson(
     texts: Sequence[str],
     labels: Ints | None,
     seed: int,
+    examples: Sequence[Example],
     most_texts: int = TEXTS,
     most_epochs: int = EPOCHS,
-    examples: Sequence[Example] | None = None,
 ) -> Lesson:
-    """InputError where the run cannot be trained again. `examples` stand in for the texts that its config names."""
-    data, training = trained.config.data, trained.config.training
-    if trained.config.model.reads_pieces:
-        raise InputError("training a pretrained encoder again would take too long")
-    if examples is None:
-        if data.train is None:
-            raise InputError("the run does not say what it was trained on")
-        how: dict[str, Any] = {"text": data.text, "label": data.label, "skip_bad_rows": data.skip_bad_rows}
-        examples = read(resolve(data.train, "train"), **how).examples
+    """Of `examples`, the run's training texts. InputError where there is nothing to learn from."""
     audited = set(texts)
     examples = [example for example in examples if example.text not in audited]
     if not examples:
@@ -83,7 +73,7 @@ def make_lesson(
     if {str(example.label) for example in chosen} != set(classes):
         raise InputError("a part of the training texts has not all of the run's classes")
     own = {
-        "epochs": min(training.epochs, most_epochs),
+        "epochs": min(trained.config.training.epochs, most_epochs),
         "device": trained.device,
         "record": "no",
         "train": None,

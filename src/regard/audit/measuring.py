@@ -4,6 +4,7 @@ question: paired by text, Holm's correction over all comparisons."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -26,6 +27,7 @@ from regard.report.names import COMPARED, MAIN
 
 Doubles = NDArray[np.float64]
 Attributions = Mapping[str, Sequence[Scored]]
+Lacking = Mapping[str, NDArray[np.bool_]]  # by name, (texts,) True where scores only stand in for missing ones
 CUTS = tuple(Cut(share, True) for share in (0.05, 0.1, 0.2, 0.3, 0.5))
 SMALLER = ("accuracy_after", "sufficiency")  # of these measures, smaller is better
 KEPT = 0.8  # of the best rival's lead over chance, which an attribution must keep
@@ -33,11 +35,18 @@ OVERLAP = 5  # top words
 
 
 def faithfulness(
-    judge: Judge, attributions: Attributions, focus: str, rivals: Sequence[str], cuts: Sequence[Cut], seed: int
+    judge: Judge,
+    attributions: Attributions,
+    focus: str,
+    rivals: Sequence[str],
+    cuts: Sequence[Cut],
+    seed: int,
+    lacking: Lacking,
 ) -> tuple[dict[str, Any], Doubles]:
     """Curves, comparisons and the lead over chance; and the judge's answers to the whole texts, (texts, classes)."""
     judged = judge_erased(judge, attributions, cuts, seed=seed)
-    curves = {name: curves_of(judged, name) for name in MEASURES if has_labels(judged) or name not in NEED_LABELS}
+    taken = [name for name in MEASURES if has_labels(judged) or name not in NEED_LABELS]
+    curves = {name: curves_of(judged, name, lacking) for name in taken}
     means = {
         name: {who: curve.values.mean(1) for who, curve in own.items()} for name, own in curves.items()
     }  # (texts,)
@@ -51,8 +60,18 @@ def faithfulness(
     return found, judged[focus].before
 
 
-def curves_of(judged: Mapping[str, Judged], measure: str) -> dict[str, Curve]:
-    return {who: MEASURES[measure](own) for who, own in judged.items()}
+def curves_of(judged: Mapping[str, Judged], measure: str, lacking: Lacking) -> dict[str, Curve]:
+    made = {who: MEASURES[measure](own) for who, own in judged.items()}
+    return {who: replace(curve, values=known(curve.values, lacking, who)) for who, curve in made.items()}
+
+
+def known(values: Doubles, lacking: Lacking, *names: str) -> Doubles:
+    """(texts, …) with NaN where one of these has no scores."""
+    for name in names:
+        if name in lacking:
+            values = values.copy()
+            values[lacking[name]] = np.nan
+    return values
 
 
 def has_labels(judged: Mapping[str, Judged]) -> bool:
@@ -99,7 +118,7 @@ def lead(means: Mapping[str, Doubles], focus: str, rivals: Sequence[str], seed: 
     }
 
 
-def agreements(attributions: Attributions, seed: int) -> list[dict[str, Any]]:
+def agreements(attributions: Attributions, seed: int, lacking: Lacking) -> list[dict[str, Any]]:
     """Of every two, by the sizes of their scores: attention has no sign to agree with."""
     sized = {
         name: [one._replace(scores=np.abs(np.asarray(one.scores, dtype=np.float64))) for one in scored]
@@ -108,21 +127,24 @@ def agreements(attributions: Attributions, seed: int) -> list[dict[str, Any]]:
     found = []
     for one, other in combinations(sized, 2):
         both = agreement(sized[one], sized[other], [OVERLAP])
+        values = {
+            "tau": both.tau,
+            "divergence": both.divergence,
+            "overlap": both.overlap.values[:, 0],
+            "overlap_by_chance": both.random_overlap.values[:, 0],
+        }
         found.append(
             {
                 "one": one,
                 "other": other,
-                "tau": told_mean(both.tau, seed),
-                "divergence": told_mean(both.divergence, seed),
-                "overlap": told_mean(both.overlap.values[:, 0], seed),
-                "overlap_by_chance": told_mean(both.random_overlap.values[:, 0], seed),
+                **{name: told_mean(known(own, lacking, one, other), seed) for name, own in values.items()},
             }
         )
     return found
 
 
 def plausibilities(
-    attributions: Attributions, evidence: Sequence[Sequence[Span]], focus: str, seed: int
+    attributions: Attributions, evidence: Sequence[Sequence[Span]], focus: str, seed: int, lacking: Lacking
 ) -> dict[str, Any] | None:
     """Against the words that people marked, in the texts that have such; None where none has."""
     gold = marked(attributions[focus], evidence)
@@ -133,13 +155,14 @@ def plausibilities(
     found = {
         name: against_rationales([scored[place] for place in chosen], marks) for name, scored in attributions.items()
     }
+    lacks = {name: where[chosen] for name, where in lacking.items()}
     own = found[focus]
     return {
         "texts": len(chosen),
         "share": finite(own.share),
         "base_rate": told_mean(own.base_rate, seed),
         "explainers": [
-            *(told_plausible(name, one, seed) for name, one in found.items()),
+            *(told_plausible(name, one, seed, lacks) for name, one in found.items()),
             {
                 "name": RANDOM,
                 "auprc": told_mean(own.random_auprc, seed),
@@ -150,5 +173,6 @@ def plausibilities(
     }
 
 
-def told_plausible(name: str, one: Plausibility, seed: int) -> dict[str, Any]:
-    return {"name": name, "auprc": told_mean(one.auprc, seed), "f": told_mean(one.tokens.f.values[:, 0], seed)}
+def told_plausible(name: str, one: Plausibility, seed: int, lacking: Lacking) -> dict[str, Any]:
+    values = {"auprc": one.auprc, "f": one.tokens.f.values[:, 0]}
+    return {"name": name, **{measure: told_mean(known(own, lacking, name), seed) for measure, own in values.items()}}

@@ -6,9 +6,9 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from regard.audit.training_texts import training_texts
 from regard.config import Data
 from regard.data.datasets import resolve
-from regard.data.readers import stream
 from regard.errors import InputError
 from regard.records import Example
 
@@ -28,7 +28,7 @@ def texts_learned(data: Data, texts: Sequence[str], where: str, examples: Iterab
     count = sum(wanted[text] for text in found)
     if not count:
         return ""
-    stand = "text stands" if len(texts) == 1 else "texts stand"
+    stand = f"text{'s' * (len(texts) > 1)} {'stands' if count == 1 else 'stand'}"
     return f"{count:,} of these {len(texts):,} {stand} word for word among those that the run was trained with"
 
 
@@ -44,7 +44,7 @@ def again(data: Data) -> Iterable[Example]:
     path = None if data.train is None else resolve(data.train, "train")
     if path is None or not path.is_file() or path.stat().st_size > LARGEST:
         return ()
-    return stream(path, text=data.text, label=data.label, skip_bad_rows=data.skip_bad_rows)
+    return training_texts(data)
 
 
 def flattened(text: str) -> str:

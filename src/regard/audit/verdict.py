@@ -147,10 +147,13 @@ def rank_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
     }
     how = strength.get(name, "as a hint at words that matter")
     said = [sentence("may", f"{focus} may be read {how}: {falls}.", "faithfulness")]
-    return said if margin is None else [*said, rival_sentence(own, margin)]
+    return [*said, rival_sentence(own, chance, margin)]
 
 
-def rival_sentence(own: Checks, margin: Found) -> Sentence:
+def rival_sentence(own: Checks, chance: Found, margin: Found | None) -> Sentence:
+    if margin is None:
+        alone = f"It was held against chance alone, and against no rival: its lead is {span(chance)}."
+        return sentence("may_not", alone, "faithfulness")
     best = explainer_name(margin["best"])
     leads = (
         f"its lead over chance is {span(margin['own_lead'])}, that of {best} {span(margin['best_lead'])}, and "
@@ -294,13 +297,15 @@ def advise(name: str, own: Checks, found: Found) -> list[Sentence]:
     """What to try; whether it helps, another audit says."""
     model, texts, margin = found["model"], found["texts"], found["faithfulness"]["lead"]
     if name == "inconclusive":
-        more = f"Give more texts: over {texts} the difference to chance is {span(versus(found, 'random'))}."
+        few_differ = not own["enough"] and found["different"] < texts
+        over = f" that differ: over {texts}, of which {found['different']} do," if few_differ else f": over {texts}"
+        more = f"Give more texts{over} the difference to chance is {span(versus(found, 'random'))}."
         return [sentence("change", more, "faithfulness")]
     if name == "faithful":
         nothing = f"Nothing needs to change by these {texts} texts; audit again for other texts, and for a new run."
         return [sentence("change", nothing, "faithfulness")]
     said = []
-    if margin is not None and above(margin["best_lead"], 0):
+    if margin is not None and above(margin["best_lead"], 0) and not own["keeps_up"]:
         beside = (
             f"Show {explainer_name(margin['best'])} beside it: its lead over chance is {span(margin['best_lead'])}."
         )
