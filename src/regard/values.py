@@ -7,12 +7,13 @@ axis that a level reads · E width coming in · D width of the states · C outpu
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import NamedTuple
 
 from torch import Tensor
+from torch.fx.immutable_collections import immutable_dict
 
-NONE: Mapping[str, Tensor] = MappingProxyType({})
+# one for all, so nobody may write into it; and of a kind that `torch.export` and its like know how to take apart
+NONE: Mapping[str, Tensor] = immutable_dict()
 
 Groups = tuple[tuple[Tensor, int], ...]  # rows of a level that are read together: their numbers, and how wide they are
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
+from typing import Any
 
 import pytest
 import torch
@@ -144,6 +146,57 @@ def test_gradients_are_those_of_finite_differences(variant: str, directions: int
 
     inputs = [states.requires_grad_(), *(p.detach().clone().requires_grad_() for p in pooling.parameters())]
     assert torch.autograd.gradcheck(vector, inputs, eps=1e-7, atol=1e-5, rtol=1e-4)
+
+
+EVERY_FORM = [*((variant, 1) for variant in VARIANTS), ("last", 2)]  # only that one knows directions
+
+
+@pytest.mark.parametrize(("variant", "directions"), EVERY_FORM)
+def test_exported_it_takes_other_rows_and_lengths(variant: str, directions: int) -> None:
+    pooling, states = make(variant, directions), make_states(3, 7)
+    mask = torch.tensor([[1, 1, 1, 1, 1, 1, 1], [0, 0, 0, 0, 0, 0, 0], [0, 1, 1, 0, 0, 0, 1]]).bool()
+    free = {0: torch.export.Dim("rows"), 1: torch.export.Dim("length")}
+    exported = torch.export.export(pooling, (make_states(), MASK), dynamic_shapes=(free, free)).module()
+    torch.testing.assert_close(exported(states, mask)._asdict(), pooling(states, mask)._asdict())
+
+
+@pytest.mark.parametrize(("variant", "directions"), EVERY_FORM)
+def test_compiled_it_is_one_graph(variant: str, directions: int) -> None:
+    pooling = make(variant, directions)
+    torch.compiler.reset()
+    compiled = torch.compile(pooling, fullgraph=True, dynamic=True, backend="eager")
+    torch.testing.assert_close(compiled(make_states(), MASK)._asdict(), pooling(make_states(), MASK)._asdict())
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_row_by_row_under_vmap_is_all_at_once(variant: str) -> None:
+    pooling, states = make(variant), make_states().abs() + 0.1
+
+    def total(states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        vector = pooling(states.unsqueeze(0), mask.unsqueeze(0)).vector.squeeze(0)
+        return vector.sum(), vector
+
+    by_row, vectors = torch.func.vmap(torch.func.grad(total, has_aux=True))(states, MASK)
+    whole = pooling(states.requires_grad_(), MASK).vector
+    torch.testing.assert_close(vectors, whole.detach())
+    torch.testing.assert_close(by_row, torch.autograd.grad(whole.sum(), states)[0])
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_copy_gives_the_same_and_what_it_gives_can_be_copied(variant: str) -> None:
+    pooling = make(variant)
+    with torch.no_grad():
+        pooled = copy.deepcopy(pooling)(make_states(), MASK)
+        torch.testing.assert_close(copy.deepcopy(pooled)._asdict(), pooling(make_states(), MASK)._asdict())
+
+
+@pytest.mark.parametrize("name", [name for name, pooling in POOLINGS.items() if not pooling.compresses])
+def test_nobody_writes_into_the_terms_of_a_pooling_without_any(name: str) -> None:
+    """They are one object for all of them."""
+    terms: Any = make(name)(make_states(), MASK).terms
+    with pytest.raises(TypeError):
+        terms["mine"] = torch.zeros(())
+    assert not terms
 
 
 SAFE = [

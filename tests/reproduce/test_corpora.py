@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from toys import write_texts
 
 from regard.errors import InputError
 from regard.records import Example
@@ -27,6 +28,23 @@ def test_whole_groups_are_held_out(toy: Table, corpora: Path) -> None:
 def test_the_same_texts_for_every_method_and_read_once(toy: Table, corpora: Path) -> None:
     found = [prepare(cell.corpus, cell.options) for cell in toy.cells() if cell.corpus.name == "meals"]
     assert found[0] is found[1]
+
+
+def test_another_folder_of_corpora_gives_its_own_texts(
+    corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same name, of a corpus and of word vectors, in two folders that one process reads after each other."""
+    own = Corpus("films", "Films", {}, ("accuracy",), 1, train="films")
+    found = []
+    for folder, count in ((corpora, 60), (tmp_path / "other", 30)):
+        write_texts(folder / "films" / "train.jsonl", count, 0)
+        (folder / "words").mkdir()
+        (folder / "words" / "vectors.txt").write_text(f"good {count}\n", encoding="utf-8")
+        monkeypatch.setenv("REGARD_DATA", str(folder))
+        found.append(prepare(own, {"text": "text", "label": "label", "vectors": "words"}))
+        assert prepare(own, {"text": "text", "label": "label", "vectors": "words"}) is found[-1]
+    assert [len(list(one.parts.train)) for one in found] == [60, 30]
+    assert len({one.data["words/vectors.txt"] for one in found}) == 2
 
 
 def test_only_texts_of_the_labels_that_are_asked_for(corpora: Path) -> None:

@@ -122,6 +122,16 @@ def test_printed_numbers_beside_ours(tmp_path: Path) -> None:
     assert "ours minus theirs on average: One, Accuracy −9.99" in found.measured  # (0 − 19.975) / 2
 
 
+def test_a_mean_difference_from_what_is_printed_that_rounds_to_zero_has_no_sign(tmp_path: Path) -> None:
+    given = rows(new_one=[0.90001, 0.91001, 0.89001, 0.90001], old_one=[0.80001, 0.81001, 0.79001, 0.80001])
+    found = printed_rule.printed(table(tmp_path), given)
+    assert found is not None
+    assert found.measured.endswith("One, Accuracy 0.00")
+    above = printed_rule.printed(table(tmp_path), rows(new_one=[0.91, 0.92, 0.90, 0.91]))
+    assert above is not None
+    assert above.measured.endswith("One, Accuracy +1.00")
+
+
 def test_ranks_share_the_place_of_equals() -> None:
     assert printed_rule.ranks([3.0, 1.0, 3.0, 2.0]) == [3.5, 1.0, 3.5, 2.0]
     column = [(Interval(2, value, 0.1), other) for value, other in ((1.0, 10.0), (2.0, 30.0), (3.0, 20.0))]

@@ -160,6 +160,39 @@ def test_a_path_to_a_toml_works_too(regard: Regard, experiments: Path, corpora: 
     assert quick
 
 
+@pytest.mark.parametrize(
+    ("place", "folder", "command"),
+    [
+        ("../experiments/toy/table.toml", "toy", "`regard reproduce toy/table`"),  # the name leads there, too
+        ("other/toy/table.toml", "toy", "`regard reproduce other/toy/table.toml`"),
+        ("my tables/table.toml", "my tables", "`regard reproduce 'my tables/table.toml'`"),
+        ("a`b/table.toml", "a`b", r"regard reproduce 'a\`b/table.toml'"),  # no code in Markdown can hold a backtick
+        ("a\nb/table.toml", "a\nb", "regard reproduce 'a b/table.toml'"),
+        ("../toy/table.toml", "toy", "`regard reproduce ../toy/table.toml`"),
+        ("sub/../table.toml", "here", "`regard reproduce sub/../table.toml`"),
+    ],
+)
+def test_the_command_that_is_told_leads_to_the_table_again(
+    regard: Regard,
+    experiments: Path,
+    corpora: Path,
+    quick: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    place: str,
+    folder: str,
+    command: str,
+) -> None:
+    (tmp_path / "here" / "sub").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setenv("REGARD_EXPERIMENTS", str(experiments.parent))
+    Path(place).parent.mkdir(parents=True, exist_ok=True)
+    Path(place).write_text(TOML, encoding="utf-8")
+    assert regard("reproduce", place, *HERE, "--seeds", "1", "--only", "meals").code == 0
+    told = (Path("reproduced") / folder / "table.md").read_text(encoding="utf-8")
+    assert f"\n- Command: {command}\n" in told
+
+
 def test_the_list_tells_size_needs_and_cost(
     regard: Regard, experiments: Path, corpora: Path, quick: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

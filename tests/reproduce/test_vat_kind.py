@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 from toys import Rows, first_rows, written_table
 
+from regard.config import Config
 from regard.errors import InputError
 from regard.recording import Silent
 from regard.records import Example
 from regard.reproduce import base_judges, purified, purified_drawn
+from regard.reproduce.corpora import prepare
 from regard.reproduce.plan import wanted
 from regard.reproduce.reading import read_table
 from regard.reproduce.sides import sided
@@ -156,6 +158,23 @@ def test_a_judge_is_trained_once_for_a_corpus(table: Table, rows: Rows) -> None:
     assert options == {"pooling": "max", "lr": 0.1, "dropout": 0.5}
     assert base_judges.judge_options(given, {"judge": "max", "judge_lr": 0.2}) == {"pooling": "max", "lr": 0.2}
     assert rows["base"]["seconds"] == rows["random"]["seconds"]  # the very same training
+
+
+def test_judges_of_one_folder_of_corpora_judge_no_other(
+    table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same corpus by name: 60 training texts, then 30, and the first ones again."""
+    (cell,) = wanted(table, ["base"])
+    plain = cell.without(purified.KEYS)
+    config = Config().override(plain.options)
+    found = []
+    for place, count in (("one", 60), ("other", 30), ("one", 60)):
+        for split in ("train", "dev", "test"):
+            write(tmp_path / place / "toy" / f"{split}.jsonl", count, 0)
+        monkeypatch.setenv("REGARD_DATA", str(tmp_path / place))
+        found.append(base_judges.bench_of(cell, config, prepare(cell.corpus, plain.options)))
+    assert found[0].key == found[2].key != found[1].key
+    assert found[0] is not found[1]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from regard.recording import Silent
-from regard.reproduce import corpora
 from regard.reproduce.reading import read_table
 from regard.reproduce.results import complete
 from regard.reproduce.tables import Table
@@ -101,7 +100,6 @@ def first_rows(
     """Each method's row of the first seed, on the corpus `toy` of splits of (count, start)."""
     for split, (count, start) in splits.items():
         write(folder / "toy" / f"{split}.jsonl", count, start)
-    corpora._READ.clear()  # which knows a corpus by its name, whatever folder it lies in
     found = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("REGARD_DATA", str(folder))

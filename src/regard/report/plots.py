@@ -57,7 +57,6 @@ def lines(
     band: bool,
     log: bool = False,
     whole: bool = False,
-    columns: int = 2,
 ) -> str:
     """Panels of curves, each with axes of its own; the name of a curve stands at its end. `whole`: x counts something."""
     room = 14 + LETTER * max((cells(curve.name) for panel in panels for curve in panel.curves), default=0)

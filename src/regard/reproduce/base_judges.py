@@ -44,10 +44,10 @@ def judge_options(options: Mapping[str, Any], own: Mapping[str, Any]) -> dict[st
     return {**kept, "pooling": own["judge"], **given}
 
 
-def bench_of(cell: Cell, config: Config) -> Bench:
-    """Where the judges of this corpus and these options stand; those of another corpus are given up."""
+def bench_of(cell: Cell, config: Config, prepared: Prepared) -> Bench:
+    """Where the judges of these texts and options stand; those of another corpus are given up."""
     global _BENCH
-    key = json.dumps([cell.corpus.definition(), config.to_toml()], sort_keys=True)
+    key = json.dumps([cell.corpus.definition(), config.to_toml(), prepared.data], sort_keys=True)
     if key != _BENCH.key:
         _BENCH = Bench(key)
     return _BENCH

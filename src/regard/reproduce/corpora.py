@@ -34,9 +34,10 @@ class Prepared(NamedTuple):
 
 
 def prepare(corpus: Corpus, options: Mapping[str, Any]) -> Prepared:
-    """The parts of a corpus for a cell with these options; the last few are kept."""
+    """The parts of a corpus for a cell with these options; the last few are kept, by where their files lie."""
     told = {name: options.get(name) for name in ("text", "label", "task", "skip_bad_rows", "vectors")}
-    key = json.dumps([corpus.definition(), told], sort_keys=True)
+    places = [str(file.absolute()) for file in used(sources(corpus).values(), told["vectors"])]
+    key = json.dumps([corpus.definition(), told, places], sort_keys=True)
     if key not in _READ:
         _READ[key] = read_parts(corpus, told)
         while len(_READ) > KEPT:
@@ -109,10 +110,14 @@ def by_groups(
     return kept, [example for example in examples if of_row.get(example.row, "") in out]
 
 
+def used(files: Iterable[Path], vectors: str | None) -> list[Path]:
+    """All that a cell reads, word vectors too."""
+    return [*files, *([resolve(vectors, "vectors")] if vectors else [])]
+
+
 def digests(files: Iterable[Path], vectors: str | None) -> dict[str, str]:
-    """Of all that a cell reads, word vectors too: file -> the beginning of its SHA-256."""
-    used = [*files, *([resolve(vectors, "vectors")] if vectors else [])]
-    return {f"{file.parent.name}/{file.name}": checksum(file) for file in used}
+    """Of all that a cell reads: file -> the beginning of its SHA-256."""
+    return {f"{file.parent.name}/{file.name}": checksum(file) for file in used(files, vectors)}
 
 
 def checksum(file: Path) -> str:

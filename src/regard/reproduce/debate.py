@@ -98,7 +98,7 @@ def run(cell: Cell, seeds: Sequence[int], device: str, recorder: Recorder) -> It
     own, plain = own_keys(cell), cell.without(KEYS)
     prepared = prepare(cell.corpus, plain.options)
     config = Config().override({**plain.options, "device": device})
-    bench = bench_of(cell, config)
+    bench = bench_of(cell, config, prepared)
     others: dict[int, list[Training]] = {}
     if own["shows"] == "seeds":
         train_judges(bench, config, prepared, sorted({*seeds, *(seed + 1 for seed in seeds)}), device, recorder)

@@ -22,13 +22,15 @@ def markdown(sheet: Sheet, figures: Mapping[str, str]) -> str:
         lines += ["", "## Comparisons", "", explained(sheet.comparisons), ""]
         lines += rows(HEADS, [[plain(word) for word in one.words] for one in sheet.comparisons])
     lines += ["", "## Where the numbers come from", ""]
-    lines += [
-        f"- {name}: `{told}`" if name in ("Command", "Data") else f"- {name}: {plain(told)}"
-        for name, told in sheet.sources
-    ]
+    lines += [f"- {name}: {code(told) if name in ('Command', 'Data') else plain(told)}" for name, told in sheet.sources]
     for remark in sheet.remarks:
         lines += ["", f"Remark: {plain(remark)}"]
     return "\n".join([*lines, ""])
+
+
+def code(words: str) -> str:
+    """Letter by letter; words that code cannot hold stand as others do."""
+    return f"`{words}`" if words.isprintable() and "`" not in words else plain(words)
 
 
 def explained(comparisons: Sequence[Comparison]) -> str:

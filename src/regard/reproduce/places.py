@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from regard.errors import InputError
@@ -41,12 +42,23 @@ def find_table(name: str) -> Table:
         path = Path(name)
         if not path.is_file():
             raise InputError(f"{name}: there is no such file; PAPER/TABLE or a TOML file is accepted")
-        return read_table(path, f"{path.absolute().parent.name}/{path.stem}")
+        own = f"{Path(os.path.abspath(path)).parent.name}/{path.stem}"
+        table = read_table(path, own)
+        return table if leads_to(own, path) else replace(table, asked=name)
     folder = home()
     names = table_names(folder)
     if name not in names:
         raise InputError(f"{name}: no such table in {folder}{near(name, names)}")
     return read_table(names[name], name)
+
+
+def leads_to(name: str, path: Path) -> bool:
+    """Whether a table is found by its name alone."""
+    try:
+        found = table_names(home()).get(name)
+    except InputError:  # nothing is: a path needs no folder of papers
+        return False
+    return found is not None and found.samefile(path)
 
 
 def results_folder(table: Table, out: Path | None) -> Path:

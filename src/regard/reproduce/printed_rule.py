@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from regard.reproduce.comparisons import by_seed
-from regard.reproduce.measures import shown
+from regard.reproduce.measures import signed
 from regard.reproduce.rules import Rows
 from regard.reproduce.statistics import Interval, interval
 from regard.reproduce.tables import Table
@@ -33,7 +33,7 @@ def printed(table: Table, rows: Rows) -> Finding | None:
     for (corpus, measure), column in columns.items():
         form = table.measure(measure)
         away = sum(ours.mean - theirs for ours, theirs in column) / len(column)
-        words.append(f"{table.corpora[corpus].title}, {form.title} {'+' if away > 0 else ''}{shown(away, form)}")
+        words.append(f"{table.corpora[corpus].title}, {form.title} {signed(away, form)}")
     verdict = HOLDS if 2 * covered >= len(every) else PARTLY if order >= 0.5 else NOT_HERE
     head = (
         f"{covered} of {len(every)} printed numbers within our intervals; rank correlation of the methods {order:.2f}"

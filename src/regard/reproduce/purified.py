@@ -136,7 +136,7 @@ def run(cell: Cell, seeds: Sequence[int], device: str, recorder: Recorder) -> It
     if "judge" in own:
         options = judge_options(plain.options, own)
         judging = Config().override({**options, "device": device})
-        bench = bench_of(cell, judging)
+        bench = bench_of(cell, judging, ways.prepared)
         train_judges(bench, judging, ways.prepared, seeds, device, recorder)
         if own.get("chance") or judging == config:  # a base model is its own judge
             for seed in seeds:

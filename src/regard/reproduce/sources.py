@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 
@@ -13,7 +14,7 @@ def sources(table: Table, rows: Sequence[Row]) -> tuple[tuple[str, str], ...]:
     good = [row for row in rows if "error" not in row]
     seeds = sorted({row["seed"] for row in rows})
     failed = len(rows) - len(good)
-    found = [("Command", f"regard reproduce {table.name}")]
+    found = [("Command", f"regard reproduce {shlex.quote(table.asked or table.name)}")]
     found.append(("Runs", f"{len(rows)}" + (f", of which {failed} failed" if failed else "")))
     if seeds:
         found.append(("Seeds", ranges(seeds)))

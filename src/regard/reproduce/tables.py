@@ -143,6 +143,7 @@ class Table:
     tuned: Mapping[str, Mapping[str, Options]]  # corpus -> method -> options
     compare: tuple[Compare, ...]
     figures: tuple[Figure, ...]
+    asked: str = ""  # the path that the command line asks for it by, where its name does not lead there
 
     @property
     def stem(self) -> str:
