@@ -37,7 +37,7 @@ def refused(regard: Regard, message: str, *argv: object, left: Path | None = Non
 BAD_DATA: dict[str, tuple[bytes, str]] = {
     "nothing": (b"", "the file is empty"),
     "only a head": (b"text,label\n", "only the row of column names"),
-    "one row": (b"text,label\ngood film,1\n", "1 usable rows found; at least 2"),
+    "one row": (b"text,label\ngood film,1\n", "1 usable row is found; at least 2"),
     "no label column": (b"text,id\ngood film,1\nbad film,2\n", "no column looks like labels"),
     "one class": (b"text,label\ngood film,1\nbad film,1\n", "every label is '1'; at least two different"),
     "a missing label": (b"text,label\ngood film,1\nbad film,\n", "row 2, column 'label': the label is missing"),
@@ -197,6 +197,11 @@ def test_results_that_cannot_be_written(regard: Regard, run: Path, tmp_path: Pat
     refused(
         regard, "svg is not written here; accepted are terminal, jsonl, csv", "predict", run, "a b", "--out", "a.svg"
     )
+    for command, name in (("predict", "a.xlsx"), ("predict", "a.tsv"), ("explain", "a.JSON")):
+        out = tmp_path / name
+        message = f"--out {out}: {out.suffix} is no ending that is known here; accepted are .jsonl, .csv,"
+        refused(regard, message, command, run, "good film", "--out", out, left=out)
+    assert regard("predict", run, "good film", "--out", tmp_path / "a.json", "--format", "jsonl").code == 0
 
 
 # Trained models
@@ -318,6 +323,10 @@ def test_a_damaged_checkpoint_is_refused(regard: Regard, table: Path, tmp_path: 
         (["explain", "RUN", "caf\udce9"], "bytes that are not UTF-8"),
         (["explain", "RUN", "a" * 10_001], "a word of 10001 characters"),
         (["predict", "RUN", "none.csv"], "none.csv: no such file or folder"),
+        (["explain", "RUN", "--file", "my reviews.csv"], "my reviews.csv: no such file or folder"),
+        (["report", "RUN", "--data", "my reviews.csv"], "my reviews.csv: no such file or folder"),
+        (["audit", "RUN", "--data", "my reviews.csv"], "my reviews.csv: no such file or folder"),
+        (["predict", "RUN", "a text", "--keep", "id"], "--keep id: a text on the command line has no columns"),
         (["explain", "RUN", "a text", "--file", "a.csv"], "give one of them"),
         (["explain", "RUN", "a text", "--limit", "0"], "--limit 0: 1 or more is accepted"),
         (["predict", "RUN", "a text", "--device", "cuda:99"], "device = 'cuda:99'"),

@@ -19,6 +19,7 @@ from xml.etree import ElementTree
 import pytest
 
 from command import TINY, Regard, Said, write_csv
+from regard.commands import predict
 from regard.config import Config, read_config
 from regard.data.reviews import reviews
 
@@ -213,7 +214,11 @@ def test_predictions_stay_beside_their_rows(regard: Regard, run: Path, table: Pa
     assert [json.loads(line) for line in written.read_text(encoding="utf-8").splitlines()] == found
 
 
-def test_rows_that_are_left_out_keep_their_numbers(regard: Regard, run: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("large", [0, 1 << 26])  # a file that is answered while it is read, or all at once
+def test_rows_that_are_left_out_keep_their_numbers(
+    regard: Regard, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, large: int
+) -> None:
+    monkeypatch.setattr(predict, "LARGE", large)
     path = write_csv(tmp_path / "a.csv", [("good", 1), ("", 1), ("bad", 1)])
     said = regard("predict", run, path, "--skip-bad-rows", "--format", "jsonl")
     assert [row["row"] for row in jsonl(said)] == [1, 3]
@@ -240,6 +245,7 @@ def test_columns_go_along_with_answers(regard: Regard, run: Path, tmp_path: Path
         in regard("predict", run, path, "--keep", "nummer").err
     )
     assert "--keep text: answers have a column of that name" in regard("predict", run, path, "--keep", "text").err
+    assert "--keep p(1): answers have a column of that name" in regard("predict", run, path, "--keep", "p(1)").err
     lines = tmp_path / "a.txt"
     lines.write_text("good\nbad\n", encoding="utf-8")
     assert "lines and folders of text have none" in regard("predict", run, lines, "--keep", "number").err
@@ -270,11 +276,12 @@ def test_the_column_that_a_run_learned_from_goes_before_a_likelier_name(regard: 
     assert "text column 'body' guessed" in elsewhere.err
 
 
-def test_labels_that_differ_in_capitals_only_are_told(regard: Regard, tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("text,label\n" + "a fine film,Good\na dull film,bad\nfine,good\n" * 4, encoding="utf-8")
+@pytest.mark.parametrize("twins", [("Good", "good"), ("1", "1.0")])
+def test_labels_that_differ_in_writing_only_are_told(regard: Regard, tmp_path: Path, twins: tuple[str, str]) -> None:
+    path, (one, other) = tmp_path / "a.csv", twins
+    path.write_text("text,label\n" + f"a fine film,{one}\na dull film,bad\nfine,{other}\n" * 4, encoding="utf-8")
     said = regard("train", path, "--out", tmp_path / "run", "--device", "cpu", "--epochs", 1)
-    assert f"{path}: labels 'Good', 'good' differ in capitals only" in said.err
+    assert f"{path}: labels {one!r}, {other!r} differ in capitals or digits only" in said.err
 
 
 def test_guessed_columns_are_kept_with_the_run(regard: Regard, tmp_path: Path) -> None:
@@ -323,6 +330,9 @@ def test_a_file_is_read_and_a_text_is_not(regard: Regard, run: Path, tmp_path: P
     said = regard("explain", run, path, "--format", "jsonl")
     assert len(jsonl(said)) == 1
     assert "to read that file, say --file" in said.err
+    said = regard("predict", run, "three words.txt")
+    assert jsonl(said)[0]["text"] == "three words.txt"
+    assert "there is no file 'three words.txt'; these words are taken as a text" in said.err
 
 
 def test_user_text_does_nothing_to_the_terminal(regard: Regard, run: Path, tmp_path: Path) -> None:

@@ -36,6 +36,11 @@ def test_two_classes_by_hand() -> None:
     assert found.neutral.tolist() == [7, 8]
 
 
+def test_there_may_be_many_classes() -> None:
+    found = types_of(np.eye(302, 300, -2, dtype=np.int64) * 9, [f"class {number}" for number in range(300)])
+    assert found.codes.tolist() == [-1, -1, *range(300)]
+
+
 def test_of_three_classes_two_thirds_are_asked_for() -> None:
     counts = [[0, 0, 0], [0, 0, 0], [0, 7, 3], [8, 1, 1], [6, 1, 2], [30, 31, 32], [3, 4, 5], [0, 0, 6]]
     found = types_of(np.array(counts), ["a", "b", "c"])

@@ -60,10 +60,12 @@ def parquet() -> bytes:
         ("a.CSV", CSV.replace("\n", "\r\n").replace('"\r\nfilm', '"\nfilm')),
         ("bom.csv", "\ufeff" + CSV),
         ("semicolon.csv", CSV.replace(",", ";").replace("good;", "good,")),
+        ("old.csv", 'text;label\r"good, really";1\r"a ""bad""\nfilm";0\rтак себе;1'),
         ("a.tsv", CSV.replace(",", "\t").replace("good\t", "good,")),
         ("wide.tsv", CSV.replace(",", "\t").replace("good\t", "good,").encode("utf-16")),
         ("a.jsonl", JSONL),
         ("a.ndjson", "\n" + JSONL.replace("\n", "\r\n")),
+        ("old.jsonl", JSONL.replace("\n", "\r")),
         ("a.json", json.dumps(OBJECTS)),
         ("a.parquet", parquet),
     ],
@@ -92,8 +94,9 @@ def test_a_folder_without_classes_is_refused(tmp_path: Path) -> None:
     refused(tmp_path, "no file CLASS/NAME.txt")
 
 
-def test_lines_are_unlabelled_texts(write: Write) -> None:
-    path = write("one\n\n two \n", "a.txt")
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_are_unlabelled_texts(write: Write, end: str) -> None:
+    path = write(f"one{end}{end} two {end}", "a.txt")
     corpus = read(path, labelled=False)
     assert [(example.text, example.row, example.label) for example in corpus.examples] == [
         ("one", 1, None),
@@ -132,6 +135,27 @@ def test_the_line_by_which_excel_names_its_delimiter_is_no_row(write: Write) -> 
             ("a", "1"),
             ("b", "2"),
         ]
+
+
+@pytest.mark.parametrize(
+    "head", ["text;label\r", '\n"text; or, if there is none, the title";label\n', '"text\n(what, where, why)";label\n']
+)
+def test_the_delimiter_is_that_of_the_first_row_whatever_ends_it(write: Write, head: str) -> None:
+    end = head[-1]
+    assert pairs(read(write(f"{head}a, b, c;1{end}d, e, f;2{end}"))) == [("a, b, c", "1"), ("d, e, f", "2")]
+
+
+def test_columns_without_a_name_may_be_several(write: Write) -> None:
+    assert pairs(read(write("text,label,,\na,1,,\nb,2,,\n"))) == [("a", "1"), ("b", "2")]
+
+
+def test_a_first_row_that_looks_like_data_is_told(write: Write) -> None:
+    path = write("a good film,5\na bad film,1\nanother good film,5\nanother bad film,1\nquite good,5\n")
+    assert read(path).guessed[1:] == [
+        f"{path}: the label column is called '5', as one of its labels is; where the first row is data, "
+        "a row of names is missing above it"
+    ]
+    assert read(path, text="a good film", label="5").guessed == []
 
 
 def test_known_columns_go_before_guesses_where_they_are_there(write: Write) -> None:
@@ -204,10 +228,13 @@ BAD_FILES: list[tuple[str, str | bytes, str]] = [
     ("a.xls", "x", r"\.xls is found; .*\.csv"),
     ("plain", "x", "no suffix is found"),
     ("a.csv", "text,label\n", "only the row of column names .'text', 'label'."),
-    ("a.csv", "text,label\na,1\n", "1 usable rows found; at least 2 rows are expected"),
+    ("a.csv", "text,label\na,1\n", "1 usable row is found; at least 2 rows are expected"),
     ("a.csv", "text,label,text\na,1,b\n", "column 'text' twice"),
     ("a.csv", 'text,label\n"a,1\nb,2\n', "line 3: unexpected end of data"),
     ("a.csv", b"text,label\ngood,1\ncaf\xe9,0\n", "line 3: byte 0xe9 at offset 21 is not UTF-8; convert"),
+    ("a.csv", "text,label\ngood,1\nbad,0\n".encode("utf-16-le"), "NUL bytes, as UTF-16 without its mark"),
+    ("a.csv", "text,label\ngood,1\nbad,0\n".encode("utf-32"), "NUL bytes, as UTF-16 without its mark"),
+    ("a.csv", 'text,label\n"a \\"b\\" c",1\nb,2\n', "line 2: .* a quotation mark must be quoted, and the mark doubled"),
     ("a.csv.gz", gzip.compress(CSV.encode(), mtime=0)[:-9], "gzip data is damaged"),
     ("a.csv.gz", "no gzip", "gzip data is damaged"),
     ("a.json", '{"text": "a"}', "an object .* is found; a list of objects"),
@@ -224,7 +251,7 @@ def test_a_file_that_cannot_be_used_is_refused(write: Write, name: str, content:
 
 
 BAD_ROWS: list[tuple[str, str, str]] = [
-    ("a.csv", "bad", "row 2: 1 fields are found; 2 are expected"),
+    ("a.csv", "bad", "row 2: 1 field is found; 2 are expected"),
     ("a.csv", "bad,1,2", "row 2: 3 fields are found; 2 are expected"),
     ("a.csv", " ,1", "row 2, column 'text': the text ' ' has no word"),
     ("a.csv", "<br />,1", "row 2, column 'text': .* has no word"),
@@ -270,7 +297,7 @@ def test_rows_that_are_not_utf8_can_be_left_out(write: Write) -> None:
 
 
 def test_leaving_out_every_row_is_an_error(write: Write) -> None:
-    refused(write("text,label\na,\nb,\n"), "0 usable rows found.*first of 2 bad rows.*row 1", skip_bad_rows=True)
+    refused(write("text,label\na,\nb,\n"), "0 usable rows are found.*first of 2 bad rows.*row 1", skip_bad_rows=True)
     refused(write("no json\n", "a.jsonl"), "is no JSON", skip_bad_rows=True)
 
 

@@ -106,7 +106,7 @@ def test_a_stream_gives_what_read_gives(tmp_path: Path, monkeypatch: pytest.Monk
     [
         (" ,1", "row 250, column 'text': the text ' ' has no word in it; at least one is expected"),
         ("one,", "row 250, column 'label': the label is missing"),
-        ("one", "row 250: 1 fields are found; 2 are expected, as in the first row"),
+        ("one", "row 250: 1 field is found; 2 are expected, as in the first row"),
         ('"one" 1,1', "line 251: ',' expected after '\"'; a field that holds a quotation mark must be quoted"),
         ("caf\udce9,1", "line 251: byte 0xe9 at offset 2645 is not UTF-8"),  # 11 + 9·9 + 90·10 + 150·11 + 3
     ],
@@ -134,7 +134,7 @@ def test_what_concerns_the_whole_file_is_told_at_once(tmp_path: Path) -> None:
     for content, message in {
         "": "the file is empty; at least 2 rows are expected",
         "text,label\n": "only the row of column names",
-        "text,label\none\n": "row 1: 1 fields are found",
+        "text,label\none\n": "row 1: 1 field is found",
         "text,id\na b,1\nc d,2\n": "no column looks like labels",
     }.items():
         with pytest.raises(InputError, match=message):
@@ -147,8 +147,8 @@ def test_too_few_rows_are_told_at_the_end(tmp_path: Path) -> None:
     found, complaint = until_error(stream(many(tmp_path / "a.csv", 3, bad={2: "one"}), skip_bad_rows=True, at_least=3))
     assert [example.row for example in found] == [1, 3]
     assert complaint.endswith(
-        "a.csv: 2 usable rows found; at least 3 rows are expected; the first of 1 bad rows: "
-        f"{tmp_path}/a.csv, row 2: 1 fields are found; 2 are expected, as in the first row"
+        "a.csv: 2 usable rows are found; at least 3 rows are expected; the first of 1 bad rows: "
+        f"{tmp_path}/a.csv, row 2: 1 field is found; 2 are expected, as in the first row"
     )
 
 

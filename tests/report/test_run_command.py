@@ -226,3 +226,10 @@ def test_intervals_hold_the_measure_and_come_again() -> None:
         low, high = one[f"{name}_interval"]
         assert low < one[name] < high
     assert "macro_f_interval" not in measured(Binary(("no", "yes")), np.eye(2)[[0, 1] * 20], np.array([0.0, 1.0] * 20))
+
+
+def test_a_rare_class_without_a_mistake_has_no_interval() -> None:
+    labels = [0] * 40 + [1] * 3
+    found = measured(Binary(("no", "yes")), np.eye(2)[labels], np.array(labels, dtype=float))
+    assert found["per_class"]["yes"]["f"] == 1
+    assert "f_interval" not in found["per_class"]["yes"], "draws without its texts say nothing of it"

@@ -270,7 +270,7 @@ def test_rows_of_a_spreadsheet_and_lines_of_text_are_tables_too(two: Serving, nu
         ({"table": "a,a\n1,2"}, "table: the first row names column 'a' twice; every column must have a name of its own"),
         ({"table": "a,b\n1,2"}, "table: no column holds text (columns: 'a', 'b'); one whose values are strings is needed; text_column names it"),  # noqa: E501
         ({"table": "a,b\n1,2,3"}, "table, row 1: 3 fields are found; 2 are expected, as in the first row"),
-        ({"table": "text\n\"open"}, "table, line 2: unexpected end of data; a field that holds a quotation mark must be quoted"),
+        ({"table": "text\n\"open"}, "table, line 2: unexpected end of data; a field that holds a quotation mark must be quoted, and the mark doubled"),  # noqa: E501
         ({"table": "text\nx", "text_column": "y"}, "text_column: there is no 'y'; the columns are 'text'"),
         ({"table": "text\nx", "format": "xls"}, "format: there is no 'xls'; accepted are csv, lines"),
         ({"table": ["text"]}, 'table: a list (["text"]) is given; a string is accepted'),

@@ -32,7 +32,7 @@ class TokenTypes(NamedTuple):
     """The type of every token: a class by its number, after the classes neutral, or −1 for neither."""
 
     names: tuple[str, ...]  # the classes, then "neutral" ("of no class" where a class is called that)
-    codes: NDArray[np.int8]  # (U,)
+    codes: NDArray[np.int32]  # (U,)
     counts: NDArray[np.int64]  # (U, K) places in the texts of each class
     gamma: NDArray[np.float64]  # (U,) γ of two classes; of more, the largest share less the mean of the others
 
@@ -61,7 +61,7 @@ def types_of(counts: NDArray[np.int64], classes: Sequence[str]) -> TokenTypes:
     shares = counts / np.maximum(total, 1)[:, None]  # (U, K)
     strongest = counts.argmax(1)
     largest, smallest = shares.max(1), shares.min(1)
-    codes = np.full(len(counts), NONE, dtype=np.int8)
+    codes = np.full(len(counts), NONE, dtype=np.int32)
     even = (total > 0) & (largest - smallest < EVEN) & (counts.max(1) - counts.min(1) < NEAR)
     codes[even] = len(classes)
     tied = (largest > (len(classes) + 1) / (2 * len(classes))) & (counts.max(1) > SEEN)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import typing
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from regard.arguments import Parser
 from regard.commands.loading import add_folder, load_model
-from regard.commands.reading import add_reading, read_source, reading
+from regard.commands.reading import add_reading, read_source, read_text, reading
 from regard.errors import InputError
 
 if typing.TYPE_CHECKING:
+    from regard.data.readers import Corpus
+    from regard.data.streams import Stream
     from regard.models.trained import Trained
     from regard.records import Example, Prediction
 
@@ -41,25 +44,49 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    from regard.data.streams import Stream
+    from regard.report.progress import Watch
     from regard.report.writing import write_predictions
+    from regard.runs import tell_skipped
 
-    for column in arguments.keep:
-        if column in TAKEN:
-            raise InputError(
-                f"--keep {column}: answers have a column of that name; accepted are names but {', '.join(TAKEN)}"
-            )
     trained = load_model(arguments.folder, arguments.device)
-    write_predictions(predicted(trained, read_large(arguments, trained)), arguments.format, arguments.out)
+    check_kept(arguments.keep, trained)
+    texts = read_texts(arguments, trained)
+    write_predictions(predicted(trained, texts), arguments.format, arguments.out)
+    if isinstance(texts, Stream):
+        tell_skipped(texts, Watch())
 
 
-def read_large(arguments: argparse.Namespace, trained: Trained) -> Iterable[Example]:
-    """Texts to predict. Of a large file not all are in memory; so a bad row is met when others were answered already."""
+def check_kept(columns: Iterable[str], trained: Trained) -> None:
+    from regard.data.guess import listed
+    from regard.models.tasks import Classes
+
+    classes = trained.task.classes if isinstance(trained.task, Classes) else ()
+    taken = [*TAKEN, *(f"p({name})" for name in classes)]
+    for column in columns:
+        if column in taken:
+            raise InputError(
+                f"--keep {column}: answers have a column of that name; accepted are names but {listed(taken)}"
+            )
+
+
+def read_texts(arguments: argparse.Namespace, trained: Trained) -> Corpus | Stream:
+    """Texts to predict: of a file, or the argument itself where it is more than one word and no file's name.
+
+    Of a large file not all are in memory; so a bad row is met when others were answered already.
+    """
     from regard.data.datasets import resolve
-    from regard.data.readers import stream
+    from regard.data.readers import FORMS, stream
     from regard.report.progress import Watch
     from regard.runs import tell
 
     source = arguments.source
+    if len(source.split()) != 1 and not os.path.exists(source):
+        if arguments.keep:
+            raise InputError(f"--keep {arguments.keep[0]}: a text on the command line has no columns; a file has")
+        if source.lower().endswith(tuple(f".{form}" for form in FORMS)):
+            print(f"regard: there is no file {source!r}; these words are taken as a text", file=sys.stderr)
+        return read_text(source)
     if not os.path.isfile(source) or os.path.getsize(source) < LARGE:
         return read_source(arguments, trained, source, keep=arguments.keep)
     found = stream(resolve(source, "test"), **reading(arguments, trained), labelled=False, keep=arguments.keep)

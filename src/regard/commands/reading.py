@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import typing
 
@@ -47,7 +46,7 @@ def read_source(
     rationales: Rationales | None = None,
     keep: Sequence[str] = (),
 ) -> Corpus:
-    """Texts from a file, a named corpus, standard input, or the argument itself where it is more than one word."""
+    """Texts from a file, a named corpus or standard input."""
     from regard.data.datasets import resolve
     from regard.data.readers import read, read_lines
     from regard.report.progress import Watch
@@ -60,20 +59,18 @@ def read_source(
         if sys.stdin.isatty():
             print("regard: reading texts from the keyboard, one a line; Ctrl-D ends", file=sys.stderr)
         corpus = read_lines(sys.stdin.buffer, "standard input", **how)
-    elif not labelled and len(source.split()) != 1 and not os.path.exists(source):
-        return read_text(source, rationales)
     else:
         corpus = read(resolve(source, part), **how)
     tell(corpus, Watch())
     return corpus
 
 
-def read_text(text: str, rationales: Rationales | None = None) -> Corpus:
+def read_text(text: str) -> Corpus:
     """A text that stands on the command line, held to what is asked of a file's rows."""
     from regard.data.examples import make_example
     from regard.data.readers import Corpus
     from regard.data.rows import Row
 
     row = Row(1, "argument", {"text": text})
-    example = make_example(row, "command line", "text", None, labelled=False, rationales=rationales)
+    example = make_example(row, "command line", "text", None, labelled=False)
     return Corpus("command line", [example], "text", None, [], 0)

@@ -55,16 +55,26 @@ def find_columns(
     rivals = []
     if "label" in guesses and not is_named(guesses["label"]):
         rivals = [column for column in repeated(columns, sample) if column not in (text, label)]
-    return Columns(text, label, _told(name, guesses, rivals))
+    return Columns(text, label, [*_told(name, guesses, rivals), *_headless(name, guesses.get("label"), sample)])
 
 
 def _told(name: str, guesses: Mapping[str, str], rivals: Sequence[str]) -> list[str]:
     if not guesses:
         return []
-    found = " and ".join(f"{kind} column {column!r}" for kind, column in guesses.items())
+    found = " and ".join(f"{kind} column {listed([column])}" for kind, column in guesses.items())
     options = " and ".join(f"--{kind}" for kind in guesses)
     also = f" (labels may also be {listed(rivals, most=3)})" if rivals else ""
     return [f"{name}: {found} guessed{also}; {options} {'override' if len(guesses) > 1 else 'overrides'}"]
+
+
+def _headless(name: str, label: str | None, sample: Sequence[Mapping[str, object]]) -> list[str]:
+    """A file without names of columns gives itself away by a label that stands where a name should."""
+    if label is None or all(str(row.get(label)).strip() != label for row in sample):
+        return []
+    return [
+        f"{name}: the label column is called {listed([label])}, as one of its labels is; where the first row is data, "
+        "a row of names is missing above it"
+    ]
 
 
 def _there(column: str, columns: Sequence[str]) -> str:

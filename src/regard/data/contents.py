@@ -45,7 +45,13 @@ def decoded(source: Source, name: str, lenient: bool) -> Iterator[str]:
     """The text of the bytes. Lenient: what is no UTF-8 becomes lone surrogates, which make their row a bad one."""
     pieces = unpacked(source)
     first = next(pieces, b"")
-    if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+    marked = first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and not first.startswith(codecs.BOM_UTF32_LE)
+    if not (marked or lenient) and b"\0" in first[:4]:
+        raise InputError(
+            f"{name}: it begins with NUL bytes, as UTF-16 without its mark, or UTF-32, does; "
+            "UTF-8, or UTF-16 with its mark, is accepted"
+        )
+    if marked:
         decoder = codecs.getincrementaldecoder("utf-16")("replace")
     else:
         first = first.removeprefix(codecs.BOM_UTF8)
@@ -72,13 +78,18 @@ def is_blank(text: Text) -> bool:
 
 
 def lines(pieces: Iterable[str]) -> Iterator[str]:
-    """What stands between line feeds."""
+    """With their ends, which are those of any system, as a parser of tables wants them."""
+    return chain.from_iterable(io.StringIO(text, newline="") for text in _whole_lines(pieces))
+
+
+def _whole_lines(pieces: Iterable[str]) -> Iterator[str]:
     held: list[str] = []  # the beginning of a line that goes on in the next piece
     for piece in pieces:
-        found = piece.split("\n")
-        held.append(found[0])
-        if len(found) > 1:
-            found[0] = "".join(held)
-            held = [found.pop()]
-            yield from found
+        # a carriage return that comes last may be half of a line's end
+        end = max(piece.rfind("\n"), piece.rfind("\r", 0, -1)) + 1
+        held.append(piece[:end])
+        if end:
+            yield "".join(held)
+            held = []
+        held.append(piece[end:])
     yield "".join(held)

@@ -90,11 +90,11 @@ def natural_order(label: str) -> tuple[bool, float, str]:
     return (False, float(label), label) if is_number(label) else (True, 0.0, label)
 
 
-def differ_by_case(names: Iterable[str]) -> list[str]:
-    """Those that some other has, too, but for capitals."""
-    distinct = sorted(set(names), key=natural_order)
-    count = Counter(name.casefold() for name in distinct)
-    return [name for name in distinct if count[name.casefold()] > 1]
+def written_twice(names: Iterable[str]) -> list[str]:
+    """Those that some other has, too, but for capitals, or as the same number in other digits: 1 and 1.0."""
+    distinct = {name: float(name) if is_number(name) else name.casefold() for name in sorted(names, key=natural_order)}
+    count = Counter(distinct.values())
+    return [name for name, meant in distinct.items() if count[meant] > 1]
 
 
 def listed(names: Sequence[str], most: int = 20) -> str:

@@ -60,7 +60,7 @@ def starts_with_object(text: Text) -> bool:
 def _lines(text: Text) -> Generator[Row, None, None]:
     number = 0
     for line_number, line in enumerate(lines(text()), 1):
-        stripped = line.strip(" \t\r")
+        stripped = line.strip(" \t\r\n")
         if not stripped or stripped.isspace():
             continue
         number += 1

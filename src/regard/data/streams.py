@@ -67,7 +67,9 @@ class Stream:
                     yield example
         if count < wish.at_least:
             why = "" if first is None else f"; the first of {self.skipped} bad rows: {first}"
-            raise InputError(f"{name}: {count} usable rows found; at least {row_count(wish.at_least)} expected{why}")
+            raise InputError(
+                f"{name}: {row_count(count, 'usable ')} found; at least {row_count(wish.at_least)} expected{why}"
+            )
 
 
 def make_stream(name: str, rows: Rows, wish: Wish, columns: Columns | None = None, alike: bool = True) -> Stream:
@@ -78,8 +80,8 @@ def make_stream(name: str, rows: Rows, wish: Wish, columns: Columns | None = Non
     return Stream(name, rows, columns or _columns(name, rows, head, wish, alike), wish)
 
 
-def row_count(count: int) -> str:
-    return f"{count} {'row is' if count == 1 else 'rows are'}"
+def row_count(count: int, kind: str = "") -> str:
+    return f"{count} {kind}{'row is' if count == 1 else 'rows are'}"
 
 
 def _head(name: str, rows: Rows, wish: Wish) -> list[Row]:

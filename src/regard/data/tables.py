@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import csv
-import io
-import re
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from typing import Literal
 
 from regard.data.contents import Text, lines
@@ -21,16 +19,21 @@ TOGETHER = 256  # records that are parsed in one go
 
 
 def csv_rows(text: Text, name: str) -> Rows:
-    first = next((line for line in lines(text()) if line.strip("\r")), "")
-    header = re.sub(r'"[^"]*"', "", first.lstrip("\r"))
-    delimiter = max(DELIMITERS, key=header.count)  # the first of them where none occurs
-    return partial(_table, text, name, delimiter)
+    """Delimited by what gives the first row the most fields; by the first of the delimiters where none occurs."""
+    return partial(_table, text, name, max(DELIMITERS, key=partial(_fields_of_first, text)))
 
 
 def tsv_rows(text: Text, name: str) -> Rows:
     """Some TSV files quote fields, in others a quotation mark is just a mark: the latter where the former fails."""
     quoted = partial(_table, text, name, "\t")
     return quoted if _quoting_holds(quoted, text) else partial(_table, text, name, "\t", csv.QUOTE_NONE)
+
+
+def _fields_of_first(text: Text, delimiter: str) -> int:
+    try:
+        return len(next(filter(None, csv.reader(lines(text()), delimiter=delimiter, strict=True)), ()))
+    except csv.Error:
+        return 0
 
 
 def _quoting_holds(rows: Rows, text: Text) -> bool:
@@ -51,7 +54,7 @@ def _table(
     if delimiter.join(head) == f"sep={delimiter}":  # a line by which Excel tells itself the delimiter
         head = next(records, [])
     columns = [column.strip() for column in head]
-    twice = [column for index, column in enumerate(columns) if column in columns[:index]]
+    twice = [column for index, column in enumerate(columns) if column and column in columns[:index]]
     if twice:
         raise InputError(
             f"{name}: the first row names column {twice[0]!r} twice; every column must have a name of its own"
@@ -61,7 +64,10 @@ def _table(
         if len(record) == len(columns):
             yield Row(number, None, dict(zip(columns, record)))  # noqa: B905 (`strict` takes its time)
         else:
-            found = f"{len(record)} fields are found; {len(columns)} are expected, as in the first row"
+            fields = f"{len(record)} {'field is' if len(record) == 1 else 'fields are'}"
+            found = (
+                f"{fields} found; {len(columns)} {'is' if len(columns) == 1 else 'are'} expected, as in the first row"
+            )
             yield Row(number, None, {}, found)
     if not number:
         raise InputError(
@@ -70,7 +76,7 @@ def _table(
 
 
 def _records(text: Text, name: str, delimiter: str, quoting: Literal[0, 3]) -> Iterator[list[str]]:
-    reader = csv.reader(_any_lines(text()), delimiter=delimiter, quoting=quoting, strict=True)
+    reader = csv.reader(lines(text()), delimiter=delimiter, quoting=quoting, strict=True)
     fault: InputError | None = None
     while fault is None:
         found: list[list[str]] = []
@@ -80,7 +86,8 @@ def _records(text: Text, name: str, delimiter: str, quoting: Literal[0, 3]) -> I
                 found.append(record)
         except csv.Error as problem:
             fault = InputError(
-                f"{name}, line {reader.line_num}: {problem}; a field that holds a quotation mark must be quoted"
+                f"{name}, line {reader.line_num}: {problem}; "
+                "a field that holds a quotation mark must be quoted, and the mark doubled"
             )
         except InputError as problem:
             fault = problem
@@ -90,21 +97,3 @@ def _records(text: Text, name: str, delimiter: str, quoting: Literal[0, 3]) -> I
             return
         yield from filter(None, found)
     raise fault
-
-
-def _any_lines(pieces: Iterable[str]) -> Iterator[str]:
-    """Lines with their ends, which are those of any system, as the parser wants them."""
-    return chain.from_iterable(io.StringIO(text, newline="") for text in _whole_lines(pieces))
-
-
-def _whole_lines(pieces: Iterable[str]) -> Iterator[str]:
-    held: list[str] = []  # the beginning of a line that goes on in the next piece
-    for piece in pieces:
-        # a carriage return that comes last may be half of a line's end
-        end = max(piece.rfind("\n"), piece.rfind("\r", 0, -1)) + 1
-        held.append(piece[:end])
-        if end:
-            yield "".join(held)
-            held = []
-        held.append(piece[end:])
-    yield "".join(held)

@@ -25,10 +25,15 @@ SUFFIXES = {".jsonl": "jsonl", ".csv": "csv", ".html": "html", ".htm": "html", "
 
 
 def choose_format(given: str | None, out: Path | None, accepted: Sequence[str], default: str) -> str:
-    """The format asked for, or as the file's name ends, or the default."""
-    if given is not None or out is None:
+    """The format asked for, or as the file's name ends, or the default where it has no ending."""
+    if given is not None or out is None or not out.suffix:
         return given or default
-    found = SUFFIXES.get(out.suffix.lower(), default)
+    if out.suffix.lower() not in SUFFIXES:
+        known = ", ".join(suffix for suffix, kind in SUFFIXES.items() if kind in accepted)
+        raise InputError(
+            f"--out {out}: {out.suffix} is no ending that is known here; accepted are {known}, or any with --format"
+        )
+    found = SUFFIXES[out.suffix.lower()]
     if found not in accepted:
         raise InputError(f"--out {out}: {found} is not written here; accepted are {', '.join(accepted)}")
     return found

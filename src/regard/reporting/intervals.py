@@ -33,13 +33,20 @@ def measured(task: Task, answers: Floats, labels: Floats, seed: int = 0) -> dict
     for name in ("macro_f", "log_loss", "rmse", "mae", "r2"):
         if name in found and (ends := middle([one[name] for one in again])):
             found[f"{name}_interval"] = ends
-    for name, row in found.get("per_class", {}).items():
-        if ends := middle([one["per_class"][name]["f"] for one in again]):
+    for number, (name, row) in enumerate(found.get("per_class", {}).items()):
+        if ends := middle([one["per_class"][name]["f"] for one in again if occurs(one, name, number)]):
             row["f_interval"] = ends
     return found
 
 
+def occurs(found: Mapping[str, Any], name: str, number: int) -> bool:
+    """A class that no text of a draw has, nor is answered, has no F there."""
+    return bool(found["per_class"][name]["n"]) or any(row[number] for row in found["confusion"]["counts"])
+
+
 def middle(values: list[float]) -> list[float] | None:
     """Where the middle 95 % of them lie; None where all are one: drawing again cannot show a mistake that none made."""
+    if not values:
+        return None
     low, high = np.quantile(values, [0.025, 0.975])
     return [float(low), float(high)] if high > low else None

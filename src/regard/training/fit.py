@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.config import Config, Data
-from regard.data.guess import differ_by_case, guess_task, listed
+from regard.data.guess import guess_task, listed, written_twice
 from regard.data.labels import Labels
 from regard.data.vectors import read_vectors
 from regard.data.vocabulary import SPECIALS
@@ -68,8 +68,10 @@ def find_task(config: Config, labels: Labels, recorder: Recorder, where: str) ->
         except InputError as error:
             raise InputError(f"{where}: {error}") from None
         recorder.note(reason)
-    if kind != "regression" and (alike := differ_by_case(labels.names)):
-        recorder.note(f"{where}: labels {listed(alike)} differ in capitals only, and count as classes of their own")
+    if kind != "regression" and (alike := written_twice(labels.names)):
+        recorder.note(
+            f"{where}: labels {listed(alike)} differ in capitals or digits only, and count as classes of their own"
+        )
     if kind == "regression" and config.training.record != "no":
         raise InputError(f"{where}: record = {config.training.record!r} needs classes; numbers have no token types")
     return make_task(kind, labels, where)
