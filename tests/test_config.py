@@ -129,6 +129,7 @@ BAD_VALUES = [
     ("embedding_range", math.inf, "embedding_range = inf: a number above 0"),
     ("beginnings", 101, "beginnings = 101: from 0 to 100"),
     ("batch_size", 0, "batch_size = 0: 1 or more"),
+    ("rounds", 1001, "rounds = 1001: from 1 to 1000"),
 ]
 
 

@@ -51,6 +51,17 @@ def test_it_learns(fitted: TextClassifier) -> None:
     assert fitted.score(TEXTS, LABELS) == 1
 
 
+def test_numbers_of_numpy_are_taken_and_the_run_is_read_again(tmp_path: Path) -> None:
+    """As a search over a grid gives them."""
+    given = {"hidden": np.int64(8), "dropout": np.float64(0.25), "lr": np.float32(0.5), "bf16": np.bool_(True)}
+    own = classifier(encoder="lstm", epochs=np.arange(1, 2)[0], **given).fit(TEXTS, LABELS)
+    own.save(tmp_path / "run")
+    training = regard.load(tmp_path / "run").trained_.config.training
+    assert (training.dropout, training.lr, training.bf16, training.epochs) == (0.25, 0.5, True, 1)
+    with pytest.raises(InputError, match=r"hidden = 3\.5: a whole number is accepted"):
+        TextClassifier(hidden=np.float64(3.5)).fit(TEXTS, LABELS)
+
+
 CONTAINERS: dict[str, Callable[[list[Any]], Any]] = {
     "list": list,
     "tuple": tuple,

@@ -264,6 +264,8 @@ def elsewhere(key: str, known: Mapping[str, Mapping[str, Any]]) -> str:
 
 def converted(value: Any, kind: Any, where: str) -> Any:
     """A value from TOML or from Python as the type of its field, or a sentence that says what is accepted."""
+    if getattr(value, "ndim", None) == 0:  # a number of numpy's, as a search over a grid gives it
+        value = value.item()
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if origin is Annotated:
         if value == inner[1]:
@@ -317,7 +319,7 @@ def check(config: Config) -> None:
         ("vtw", training.vtw, 0, None),
         ("vtw_mapped", training.vtw_mapped, 0, None),
         ("beta", training.beta, 0, None),
-        ("rounds", training.rounds, 1, None),
+        ("rounds", training.rounds, 1, 1000),
         ("phase_epochs", training.phase_epochs, 1, None),
         ("clip", training.clip, 0, None),
         ("seed", training.seed, 0, 2**31 - 1),

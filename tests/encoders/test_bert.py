@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -217,17 +218,30 @@ def spoilt(made: Maker, tmp_path: Path, kind: str = "bert") -> Path:
 def test_a_folder_that_is_no_model_is_refused(made: Maker, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no model of Hugging Face: config\.json is missing"):
         read_pretrained(str(tmp_path))
-    with pytest.raises(InputError, match="there is no such folder"):
-        read_pretrained(str(tmp_path / "none"))
+    for name in (str(tmp_path / "none"), "", " "):
+        with pytest.raises(InputError, match=f"pretrained = {re.escape(repr(name))}: there is no such folder"):
+            read_pretrained(name)
     folder = spoilt(made, tmp_path)
     with pytest.raises(InputError, match="a file; the folder of a model, or its name on the hub, is accepted"):
         read_pretrained(str(folder / "config.json"))
     (folder / "config.json").write_text("{", encoding="utf-8")
-    with pytest.raises(InputError, match="cannot be loaded"):
+    with pytest.raises(InputError, match="its configuration cannot be loaded"):
         read_pretrained(str(folder))
     (folder / "config.json").write_text('{"model_type": "gpt2"}', encoding="utf-8")
     with pytest.raises(InputError, match="a model of the type 'gpt2'; accepted are bert, roberta"):
         read_pretrained(str(folder))
+
+
+def test_a_name_that_neither_a_folder_nor_the_hub_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    import transformers
+
+    def nowhere(*_: Any, **__: Any) -> None:
+        raise OSError("not to be reached")
+
+    monkeypatch.setattr(transformers.AutoConfig, "from_pretrained", nowhere)
+    told = "pretrained = 'models/none': there is no such folder, and from the hub its configuration cannot be loaded"
+    with pytest.raises(InputError, match=re.escape(f"{told} (OSError: not to be reached)")):
+        read_pretrained("models/none")
 
 
 def change(path: Path, **values: Any) -> None:
@@ -257,6 +271,9 @@ def test_a_tokenizer_without_room_for_a_text_is_refused(made: Maker, tmp_path: P
     change(folder / "tokenizer_config.json", model_max_length=2)
     with pytest.raises(InputError, match="model_max_length = 2 of its tokenizer leaves no room for a text"):
         read_pretrained(str(folder))
+    change(folder / "tokenizer_config.json", model_max_length="many")
+    with pytest.raises(InputError, match="model_max_length = 'many' of its tokenizer: a number is accepted"):
+        read_pretrained(str(folder))
 
 
 def test_pickles_are_refused(made: Maker, tmp_path: Path) -> None:
@@ -282,7 +299,17 @@ def test_weights_of_another_model_are_refused(made: Maker, tmp_path: Path) -> No
     with pytest.raises(InputError, match=r"its weights lack 'encoder\.layer\.1\.output\.dense\.weight'"):
         read_pretrained(str(folder))
     (folder / "model.safetensors").write_bytes(b"nothing")
-    with pytest.raises(InputError, match="cannot be loaded"):
+    with pytest.raises(InputError, match="its weights cannot be loaded"):
+        read_pretrained(str(folder))
+
+
+def test_weights_of_other_shapes_are_named(made: Maker, tmp_path: Path) -> None:
+    folder = spoilt(made, tmp_path)
+    change(folder / "config.json", intermediate_size=64)
+    named = (
+        "'encoder.layer.0.intermediate.dense.bias' has the shape (32,) in its weights and (64,) by its configuration"
+    )
+    with pytest.raises(InputError, match=re.escape(named)):
         read_pretrained(str(folder))
 
 
@@ -290,6 +317,9 @@ def test_a_folder_without_a_tokenizer_is_refused(made: Maker, tmp_path: Path) ->
     folder = spoilt(made, tmp_path)
     (folder / "tokenizer.json").unlink()
     with pytest.raises(InputError, match="there is no tokenizer"):
+        read_pretrained(str(folder))
+    (folder / "tokenizer.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(InputError, match="its tokenizer cannot be loaded"):
         read_pretrained(str(folder))
 
 

@@ -15,6 +15,7 @@ import regard
 from command import Regard, write_csv
 from regard.config import Config
 from regard.data.collate import collate
+from regard.data.splitting import hold_out
 from regard.data.wordpieces import WordPieces
 from regard.encoders import BERT
 from regard.encoders.pretrained import read_pretrained
@@ -248,6 +249,24 @@ def test_a_long_text_is_refused_where_windows_are_not_allowed(folder: Path) -> N
     short = trained_with(folder, window=0, max_words=8)
     with pytest.raises(InputError, match="window = 0 refuses it"):
         short.answers(["unbelievably " * 8])
+
+
+@pytest.mark.parametrize("part", ["train", "dev", "test", "held out"])
+def test_a_text_that_is_too_long_is_named_before_training(
+    regard: Regard, folder: Path, tmp_path: Path, part: str
+) -> None:
+    rows = [(f"it was {word}", word) for word in ("good", "bad") * 10]
+    examples = [Example(*own, row) for row, own in enumerate(rows, 1)]
+    where, row = (part, 5) if part != "held out" else ("train", hold_out(examples, 0.1, 0, True)[1][0].row)
+    long = ("good " * 19, rows[row - 1][1])
+    for name in ("train", "dev", "test"):
+        write_csv(tmp_path / f"{name}.csv", [*rows[: row - 1], long, *rows[row:]] if name == where else rows)
+    beside = () if part == "held out" else ("--dev", tmp_path / "dev.csv", "--test", tmp_path / "test.csv")
+    options = ("--encoder", "bert", "--pretrained", folder, "--window", 0, "--epochs", 1, "--device", "cpu")
+    said = regard("train", tmp_path / "train.csv", *options, *beside, "--out", tmp_path / "run")
+    assert f"{where}.csv, row {row}: a text of 19 word pieces is longer than the 18" in said.complaint
+    assert "epoch" not in said.err
+    assert not (tmp_path / "run").exists()
 
 
 def test_the_command_line(regard: Regard, folder: Path, table: Path, tmp_path: Path) -> None:

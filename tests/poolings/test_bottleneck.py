@@ -118,3 +118,24 @@ def test_everything_stays_finite(precision: torch.dtype, size: float, shift: flo
     (pooled.compressed.sum() + pooled.terms["kl"]).backward()
     for value in (pooled.compressed, pooled.terms["kl"], states.grad, *(p.grad for p in pooling.parameters())):
         assert value.isfinite().all()
+
+
+@pytest.mark.parametrize("precision", [torch.float16, torch.bfloat16])
+def test_its_weights_may_be_of_half_precision(precision: torch.dtype) -> None:
+    """What leaves it is float32, as of plain attention."""
+    states = make_states().to(precision)
+    pooling, exact = make().to(precision).eval(), make().float().eval()
+    exact.load_state_dict(pooling.state_dict())
+    states.requires_grad_()
+    pooled, expected = pooling(states, MASK), exact(states.detach().float(), MASK)
+    for found, own in (
+        (pooled.vector, expected.vector),
+        (pooled.compressed, expected.compressed),
+        (pooled.terms["kl"], expected.terms["kl"]),
+    ):
+        assert found.dtype == torch.float32
+        torch.testing.assert_close(found, own, rtol=0.05, atol=0.05)
+    (pooled.compressed.sum() + pooled.terms["kl"]).backward()
+    for value in (states.grad, *(p.grad for p in pooling.parameters())):
+        assert value is not None
+        assert value.isfinite().all()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 import torch
 
+from regard.errors import InputError
 from regard.poolings import Attention, Average, Last, Maximum
 
 # two words and a padding place; a row of nothing
@@ -59,3 +61,15 @@ def test_dot_attention_divides_scores_by_the_scale(scale: float) -> None:
     torch.testing.assert_close(pooled.weights[0], torch.tensor([first, 1 - first, 0.0]))
     torch.testing.assert_close(pooled.vector[0], first * STATES[0, 0] + (1 - first) * STATES[0, 1])
     assert pooled.query is pooling.scorer.query
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"attention": "nope"}, "attention = 'nope': accepted are additive, dot"),
+        ({"scale": 0.0}, "scale = 0.0: a number above 0 is accepted"),
+    ],
+)
+def test_scores_of_no_kind_are_refused(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        Attention(4, **given)

@@ -355,6 +355,16 @@ def test_where_it_diverged_is_told_with_round_and_phase() -> None:
         train(make(), TASK, make_texts(200), None, config, Silent())
 
 
+@pytest.mark.parametrize("batch", [8, 200])  # the loss tells it, or, where a phase has one step, the answers do
+@pytest.mark.parametrize(
+    ("options", "remedy"), [({"beta": 1e40}, "compressor_lr or beta"), ({"lr": 1e38, "clip": 0.0}, "lr")]
+)
+def test_where_it_diverged_a_remedy_of_the_phase_is_named(batch: int, options: dict[str, Any], remedy: str) -> None:
+    config = training(rounds=1, batch_size=batch, **options)
+    with pytest.raises(InputError, match=rf"^training diverged: .*; try a smaller {remedy}$"):
+        train(make(), TASK, make_texts(200), None, config, Silent())
+
+
 def test_the_bar_names_round_and_phase() -> None:
     """And its time left is the phase's own. Ordinary training has no such name."""
     with Watch(Console(file=io.StringIO(), force_terminal=True)) as watch:
@@ -365,6 +375,23 @@ def test_the_bar_names_round_and_phase() -> None:
         watch.begin(2, 5, 10)
         assert watch.bar.tasks[0].description == "round 2/3 · compressor · epoch 2/5"
         assert (watch.bar.tasks[0].completed, watch.bar.tasks[0].total) == (10, 50)
+
+
+def test_the_bar_fits_a_terminal_of_eighty_columns() -> None:
+    shown = io.StringIO()
+    with Watch(Console(file=shown, force_terminal=True, width=80, color_system=None)) as watch:
+        watch.enter("round 10/10 · compressor")
+        watch.begin(10, 12, 10)
+        watch.end({"epoch": 10, "dev": {"accuracy": 0.84}, "loss": 0.3, "seconds": 1.2})
+        watch.begin(11, 12, 10)
+        for _ in range(10):
+            watch.step(0.12)
+        assert watch.bar is not None
+        watch.bar.refresh()
+    assert any(
+        line.strip().endswith("left") and "round 10/10 · compressor · epoch 11/12 · dev 0.8400" in line
+        for line in shown.getvalue().splitlines()
+    )
 
 
 gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
@@ -400,7 +427,7 @@ def test_on_a_gpu_graphs_and_plain_steps_give_the_same_weights(
 BAD = [
     (("--beta", "-1"), "beta = -1.0: 0 or more is accepted"),
     (("--beta", "inf"), "beta = inf: 0 or more is accepted"),
-    (("--rounds", "0"), "rounds = 0: 1 or more is accepted"),
+    (("--rounds", "0"), "rounds = 0: from 1 to 1000 is accepted"),
     (("--phase-epochs", "0"), "phase_epochs = 0: 1 or more is accepted"),
     (("--compressor-lr", "0"), "compressor_lr = 0.0: a number above 0 is accepted"),
     (("--pooling", "attention", "--rounds", "3"), "rounds = 3 needs pooling = 'bottleneck' on the highest level"),

@@ -53,23 +53,32 @@ def read_pretrained(name: str) -> Pretrained:
     """From a folder, or by the name that the hub knows it under."""
     library = load_library()
     folder = Path(name).expanduser()
-    where = str(folder) if folder.is_dir() else name
-    if folder.is_dir():
+    is_folder = bool(name.strip()) and folder.is_dir()  # nothing at all would be the folder one stands in
+    where = str(folder) if is_folder else name
+    if is_folder:
         check_folder(folder)
-    elif folder.exists():  # transformers would read a single file as weights, pickled ones too
+    elif name.strip() and folder.exists():  # transformers would read a single file as weights, pickled ones too
         raise InputError(f"pretrained = {name!r}: a file; the folder of a model, or its name on the hub, is accepted")
     elif not HUB_NAME.fullmatch(name):
         raise InputError(f"pretrained = {name!r}: there is no such folder, and no model on the hub has such a name")
-    how = {"local_files_only": folder.is_dir(), "trust_remote_code": False}
-    with quiet(library), told(name):
-        config = checked(library.AutoConfig.from_pretrained(where, **how), name)
-        tokenizer = library.AutoTokenizer.from_pretrained(where, **how)
+    how = {"local_files_only": is_folder, "trust_remote_code": False}
+    its = "its" if is_folder else "there is no such folder, and from the hub its"
+    with quiet(library):
+        with told(name, f"{its} configuration"):
+            config = checked(library.AutoConfig.from_pretrained(where, **how), name)
+        with told(name, f"{its} tokenizer"):
+            tokenizer = library.AutoTokenizer.from_pretrained(where, **how)
         if not tokenizer.is_fast:
             raise InputError(
                 f"pretrained = {name!r}: its tokenizer has no fast form, which alone knows where pieces stand"
             )
-        model, found = library.AutoModel.from_pretrained(
-            where, config=config, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **how
+        how |= {"use_safetensors": True, "output_loading_info": True, "ignore_mismatched_sizes": True}  # told below
+        with told(name, f"{its} weights"):
+            model, found = library.AutoModel.from_pretrained(where, config=config, dtype=torch.float32, **how)
+    for key, own, expected in sorted(found["mismatched_keys"]):
+        raise InputError(
+            f"pretrained = {name!r}: {key!r} has the shape {tuple(own)} in its weights and {tuple(expected)} by its "
+            "configuration; the files of two models?"
         )
     missing = sorted(key for key in found["missing_keys"] if not key.startswith("pooler."))
     if missing:
@@ -83,11 +92,12 @@ def read_pretrained(name: str) -> Pretrained:
             f"pretrained = {name!r}: its tokenizer knows {backend.get_vocab_size()} pieces and its model {len(table)}"
         )
     before, after = around(backend, name)
-    longest = min(positions(model), int(tokenizer.model_max_length)) - len(before) - len(after)
+    most = tokenizer.model_max_length
+    if not isinstance(most, int | float):
+        raise InputError(f"pretrained = {name!r}: model_max_length = {most!r} of its tokenizer: a number is accepted")
+    longest = int(min(positions(model), most)) - len(before) - len(after)
     if longest < 1:
-        raise InputError(
-            f"pretrained = {name!r}: model_max_length = {tokenizer.model_max_length} of its tokenizer leaves no room for a text"
-        )
+        raise InputError(f"pretrained = {name!r}: model_max_length = {most} of its tokenizer leaves no room for a text")
     make = {key: value for key, value in json.loads(config.to_json_string()).items() if key != "_name_or_path"}
     return Pretrained(make, model, table, backend.to_str(), before, after, longest, library.__version__)
 
@@ -95,7 +105,7 @@ def read_pretrained(name: str) -> Pretrained:
 def remade(make: Mapping[str, Any]) -> nn.Module:
     """Layers of this make, whose weights are still to come."""
     library = load_library()
-    with quiet(library), told("the run's own"):
+    with quiet(library), told("the run's own", "its configuration"):
         config = checked(library.AutoConfig.for_model(**make), "the run's own")
         model: nn.Module = library.AutoModel.from_config(config, dtype=torch.float32, trust_remote_code=False)
     bared(model)
@@ -181,7 +191,7 @@ def quiet(library: Any) -> Iterator[None]:
 
 
 @contextmanager
-def told(name: str) -> Iterator[None]:
+def told(name: str, part: str) -> Iterator[None]:
     """The many ways in which loading fails as one sentence."""
     try:
         yield
@@ -189,4 +199,4 @@ def told(name: str) -> Iterator[None]:
         raise
     except Exception as error:
         reason = " ".join(str(error).split())[:200]
-        raise InputError(f"pretrained = {name!r}: cannot be loaded ({type(error).__name__}: {reason})") from None
+        raise InputError(f"pretrained = {name!r}: {part} cannot be loaded ({type(error).__name__}: {reason})") from None

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from regard.config import Model
-from regard.masking import fill, masked_softmax, weighted_sum, within_reach
+from regard.masking import at_least_float32, fill, masked_softmax, weighted_sum, within_reach
 from regard.poolings.perceptron import Perceptron
 from regard.poolings.pooling import Pooling, checked
 from regard.poolings.scorer import Scorer
@@ -49,9 +49,9 @@ class Bottleneck(Pooling):
         weights = masked_softmax(scores, mask)
         vector, some = weighted_sum(weights, states), mask.any(1)  # R (N, D), (N,)
         with torch.autocast(states.device.type, enabled=False):  # squares and logarithms want their digits
-            near = within_reach(vector)
-            mean = self.mean(near)  # u (N, D)
-            deviation = functional.softplus(self.deviation(near)).clamp_min(torch.finfo(vector.dtype).tiny)  # σ (N, D)
+            near = within_reach(vector.to(self.mean.out.weight.dtype))  # R is of float32 where the weights are of half
+            mean, spread = (at_least_float32(part(near)) for part in (self.mean, self.deviation))  # u (N, D)
+            deviation = functional.softplus(spread).clamp_min(torch.finfo(spread.dtype).tiny)  # σ (N, D)
         # chance is drawn while σ learns: whoever holds it fixed reads u
         drawn = mean + deviation * torch.randn_like(mean) if self.deviation.training else mean  # z (N, D)
         divergence = fill(kl(mean, deviation), some).sum() / some.sum().clamp_min(1)

@@ -7,6 +7,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+from regard.errors import InputError
 from regard.masking import at_least_float32, within_reach
 
 
@@ -25,6 +26,10 @@ class Scorer(nn.Module):
         start: float = 0.1,
     ):
         super().__init__()
+        if form not in ("additive", "dot"):
+            raise InputError(f"attention = {form!r}: accepted are additive, dot")
+        if not 0 < scale < float("inf"):
+            raise InputError(f"scale = {scale!r}: a number above 0 is accepted")
         self.scale = scale
         self.project = nn.Linear(dim, query) if form == "additive" else None
         self.query = nn.Parameter(torch.empty(query if form == "additive" else dim).uniform_(-start, start))  # q, or V

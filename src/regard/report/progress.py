@@ -8,7 +8,13 @@ from typing import Any, Self
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
+from rich.table import Column
 from rich.text import Text
+
+
+def whole() -> Column:
+    """Words that stay in one line: where there is no room the bar gives way."""
+    return Column(no_wrap=True)
 
 
 class Left(ProgressColumn):
@@ -32,7 +38,7 @@ class Watch:
     def __init__(self, console: Console | None = None):
         self.console = console or Onlooker(stderr=True, soft_wrap=True, highlight=False)
         self.bar: Progress | None = None
-        self.seen = ""
+        self.seen = ""  # the last score
         self.phase = ""  # with what parts it from the epoch
         self.epoch = self.epochs = 0
 
@@ -46,7 +52,8 @@ class Watch:
     def begin(self, epoch: int, epochs: int, steps: int) -> None:
         self.epoch, self.epochs = epoch, epochs
         if self.console.is_terminal and self.bar is None:
-            columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[loss]}"), Left())
+            said = [TextColumn(f"{{task.{name}}}", table_column=whole()) for name in ("description", "fields[loss]")]
+            columns = (said[0], BarColumn(), said[1], Left(whole()))
             self.bar = Progress(*columns, console=self.console, transient=True, speed_estimate_period=600)
             self.bar.add_task("", total=steps * epochs, completed=steps * (epoch - 1), loss="")
             self.bar.start()
@@ -61,11 +68,14 @@ class Watch:
     def end(self, record: Mapping[str, Any]) -> None:
         scores = record.get("dev") or record["train"]
         name = "accuracy" if "accuracy" in scores else "rmse"
-        self.seen = f" · {'dev' if 'dev' in record else 'train'} {name} {scores[name]:.4f}"
+        part = "dev" if "dev" in record else "train"
+        self.seen = (
+            f" · {part} {scores[name]:.4f}"  # a bar beside a round and a phase leaves no room for the measure's name
+        )
         norms = "".join(f" · p({level}) {norm['mean']:.3f}" for level, norm in record.get("norms", {}).items())
         heads = "".join(f" · {head} {own[name]:.4f}" for head, own in record.get("heads", {}).items())
         done = f"{self.phase}epoch {self.epoch or record['epoch']:>2}/{self.epochs} · loss {record['loss']:.4f}"
-        self.console.print(f"{done}{self.seen}{heads}{norms} · {record['seconds']:.1f} s")
+        self.console.print(f"{done} · {part} {name} {scores[name]:.4f}{heads}{norms} · {record['seconds']:.1f} s")
 
     def __enter__(self) -> Self:
         return self

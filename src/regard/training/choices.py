@@ -148,4 +148,5 @@ def epochs(size: Size) -> int:
 
 def probe(config: Config) -> Config:
     """Something that can be built, before anything is read."""
-    return choose(replace(config), Size(1000, 20_000))
+    made = choose(replace(config), Size(1000, 20_000))
+    return made.override({"scale": 1.0}) if made.model.is_scale_open else made

@@ -91,8 +91,9 @@ def fingerprint(config: Config, texts: Iterable[str], device: str) -> str:
     return sha256("\0".join(told).encode("utf-8", "replace")).hexdigest()
 
 
-def tell_held_out(count: int, recorder: Recorder) -> None:
-    recorder.note(f"{count} of the texts held out to stop early by" if count else "too few texts to hold any out")
+def tell_held_out(count: int, share: float, recorder: Recorder) -> None:
+    none = "too few texts to hold any out" if share else "no texts held out, as dev_fraction = 0"
+    recorder.note(f"{count} of the texts held out to stop early by" if count else none)
 
 
 def tell_cut(cut: int, texts: int, most: int | None, recorder: Recorder) -> None:

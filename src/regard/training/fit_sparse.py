@@ -58,7 +58,7 @@ def fit_sparse(config: Config, parts: Parts, run: Run) -> Trained:
     if parts.dev is None:
         groups = learned.labels.codes if isinstance(task, Classes) else np.zeros(len(learned), dtype=np.int32)
         held = held_rows(groups, data.dev_fraction, training.seed)
-        tell_held_out(int(held.sum()), recorder)
+        tell_held_out(int(held.sum()), config.data.dev_fraction, recorder)
     path = None if data.vectors is None else resolve(data.vectors, "vectors")
     numbering = Numbering(gathering, learned, ~held, data, set() if path is None else vector_words(path))
     tokenizer = numbering.tokenizer

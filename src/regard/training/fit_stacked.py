@@ -158,8 +158,8 @@ def run_phase(
             run = runs[place]
             assert isinstance(run, Progress)
             try:
-                checked_loss(losses[place], f"epoch {run.epoch + 1}")
-                scores, statistics = passes[place].result()
+                checked_loss(losses[place], f"epoch {run.epoch + 1}", phase.remedy)
+                scores, statistics = passes[place].result(phase.remedy)
             except InputError as error:
                 runs[place] = error
                 continue

@@ -15,7 +15,7 @@ from regard.config import Config
 from regard.data.datasets import resolve
 from regard.data.labels import Labels
 from regard.data.splitting import hold_out
-from regard.data.tokenizer import Tokenizer
+from regard.data.tokenizer import Indexed, Tokenizer
 from regard.data.unit_texts import UnitTexts
 from regard.data.vectors import vector_words
 from regard.data.vocabulary import Vocabulary
@@ -23,6 +23,7 @@ from regard.data.wordpieces import AnyTokenizer
 from regard.data.words import forms
 from regard.encoders import BERT
 from regard.encoders.pretrained import Pretrained, read_pretrained
+from regard.errors import InputError
 from regard.models.build import build
 from regard.models.classifier import Classifier
 from regard.models.tasks import Classes, Task, encoded
@@ -108,18 +109,23 @@ class Learned(NamedTuple):
 def index(given: Material, recorder: Recorder) -> Learned:
     """Hold out where there is no dev part, and number the words."""
     config, task, examples, dev = given.config, given.task, given.train, given.dev
+    own, beside, last = given.names
     if dev is None:
+        beside = own
         examples, dev = hold_out(examples, config.data.dev_fraction, config.training.seed, isinstance(task, Classes))
-        tell_held_out(len(dev), recorder)
+        tell_held_out(len(dev), config.data.dev_fraction, recorder)
     tokenizer: AnyTokenizer
     if given.pretrained is None:
         tokenizer, vectors = learn_words(config, examples, recorder)
     else:
         tokenizer, vectors = learn_pieces(config, given.pretrained, examples, recorder)
-    texts = indexed(tokenizer, task, examples, given.names[0])
+    texts = indexed(tokenizer, task, examples, own)
+    held = indexed(tokenizer, task, dev, beside) if dev else None
     if config.model.window:
         tell_windows(texts.indexed, config.model.window, recorder)
-    return Learned(tokenizer, vectors, texts, indexed(tokenizer, task, dev, given.names[1]) if dev else None)
+    elif given.test is not None and given.pretrained is not None:  # a text that is too long is told now, too
+        numbered(tokenizer, given.test, last)
+    return Learned(tokenizer, vectors, texts, held)
 
 
 def make_model(given: Material, learned: Learned, seed: int) -> Classifier:
@@ -185,7 +191,17 @@ def learn_words(
 
 
 def indexed(tokenizer: AnyTokenizer, task: Task, examples: Sequence[Example], where: str) -> Texts:
-    return Texts([tokenizer.encode(example.text) for example in examples], encoded(task, Labels.of(examples), where))
+    return Texts(numbered(tokenizer, examples, where), encoded(task, Labels.of(examples), where))
+
+
+def numbered(tokenizer: AnyTokenizer, examples: Sequence[Example], where: str) -> list[Indexed]:
+    found = []
+    for example in examples:
+        try:
+            found.append(tokenizer.encode(example.text))
+        except InputError as error:
+            raise InputError(f"{where}, row {example.row}: {error}") from None
+    return found
 
 
 def digest(examples: Iterable[Example]) -> str:

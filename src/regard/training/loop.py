@@ -81,7 +81,7 @@ def train(
             loss = run_epoch(*given, bench.take, dynamics, turn, bench.kept)
             if dynamics is not None:
                 dynamics.look(epoch, model)
-            scores, statistics = evaluate(model, task, dev or texts)
+            scores, statistics = evaluate(model, task, dev or texts, phase.remedy)
             record = {"epoch": epoch, **phase.facts, "loss": loss, "seconds": time.perf_counter() - begun}
             record |= statistics.as_dict()
             if progress.add(record, scores, dev is not None, phase.counts):
@@ -183,16 +183,17 @@ def run_epoch(
         else:
             batch = kept.batch(rows, texts.labels[rows])
         mean = running.add(take(batch), len(rows))
-        recorder.step(None if mean is None else checked_loss(float(mean), f"{where}, step {running.step}"))
+        told = (f"{where}, step {running.step}", turn.phase.remedy)
+        recorder.step(None if mean is None else checked_loss(float(mean), *told))
         if dynamics is not None:
             dynamics.within(epoch, number, len(batches), model)
     return float(running.mean)
 
 
-def evaluate(model: Classifier, task: Task, texts: Texts) -> tuple[dict[str, Any], Statistics]:
-    """Scores of a model on texts, and what its attention did there."""
+def evaluate(model: Classifier, task: Task, texts: Texts, remedy: str = "lr") -> tuple[dict[str, Any], Statistics]:
+    """Scores of a model on texts, and what its attention did there; `remedy` is for one that went astray."""
     found = Pass(task, texts.labels)
     for rows, _, output in outputs(model, texts.indexed):
         found.add(rows, {**output.heads, LABEL: output.logits})
         found.statistics.add(output)
-    return found.result()
+    return found.result(remedy)

@@ -29,8 +29,9 @@ class Pass:
             own = self.said.setdefault(head, np.empty_like(self.said[LABEL]))
             own[rows] = self.task.answers(logits.double().cpu())
 
-    def result(self) -> tuple[dict[str, Any], Statistics]:
+    def result(self, remedy: str = "lr") -> tuple[dict[str, Any], Statistics]:
         """Scores of the label's head, and the statistics with those of the others; refused where a head went astray."""
-        scores = {head: measure(self.task, checked_answers(own), self.labels) for head, own in self.said.items()}
+        said = {head: checked_answers(own, remedy) for head, own in self.said.items()}
+        scores = {head: measure(self.task, own, self.labels) for head, own in said.items()}
         self.statistics.heads = {head: numbers(own) for head, own in scores.items() if head != LABEL}
         return scores[LABEL], self.statistics

@@ -28,6 +28,7 @@ class Phase:
     epochs: int = 1
     patience: int = 0  # epochs without a better dev score that end it; 0: none do
     lr: float | None = None  # in the place of the run's
+    remedy: str = "lr"  # the options that are too large where it diverges
     counts: bool = True  # whether its epochs may be the best of the run
     afresh: bool = False  # whether it goes on from the best weights so far, and the best is looked for anew
     round: int | None = None
@@ -72,6 +73,7 @@ def schedule(config: Training, levels: int) -> list[Phase]:
                 head=COMPRESSED,
                 terms={"kl": beta},
                 lr=config.compressor_lr,
+                remedy="compressor_lr or beta",
                 **told,
             ),
         ]
