@@ -256,6 +256,21 @@ def refused_when_damaged(regard: Regard, run: Path, folder: Path, damage: Callab
     refused(regard, str(folder), "predict", folder, "good film")
 
 
+@pytest.mark.parametrize("name", ["weights.safetensors", "config.toml"])
+def test_a_run_that_may_not_be_read_is_not_called_damaged(
+    regard: Regard, run: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    opened = Path.open
+
+    def guarded(path: Path, *given: Any, **options: Any) -> Any:
+        if path.name == name:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return opened(path, *given, **options)
+
+    monkeypatch.setattr(Path, "open", guarded)
+    refused(regard, f"{run / name}: cannot be read (Permission denied)", "predict", run, "good film")
+
+
 @pytest.mark.parametrize("name", DAMAGE)
 def test_a_damaged_run_is_refused(regard: Regard, run: Path, tmp_path: Path, name: str) -> None:
     refused_when_damaged(regard, run, tmp_path / "run", DAMAGE[name])

@@ -49,18 +49,13 @@ def demo(out: Path, seed: int, recorder: Recorder) -> None:
     trained.metrics["plausibility"] = truth
     save(trained, out / "run")
     found = gather(trained, out / "run", test, WHERE, recorder)
-    found["facts"] |= {
-        "seed": str(seed),
-        "weight on the words that decide": f"{truth['weight_on_evidence']:.0%}, where chance gives {truth['random']:.0%}",
-    }
+    weight, chance = (f"{100 * truth[name]:.0f} %" for name in ("weight_on_evidence", "random"))
+    found["facts"] |= {"seed": str(seed), "weight on the words that decide": f"{weight}, where chance gives {chance}"}
     write_report(found, out / "page.html")
     console.print(metrics_table(trained.metrics["test"]))
     for explanation in explanations[:SHOWN]:
         show(explanation, console)
-    console.print(
-        f"The words that decide are known here: {truth['weight_on_evidence']:.0%} of the weight lies on them "
-        f"(chance: {truth['random']:.0%})."
-    )
+    console.print(f"The words that decide are known here: {weight} of the weight lies on them (chance: {chance}).")
     console.print(
         f"page to open: {out / 'page.html'}\nthe model:    {out / 'run'}", soft_wrap=True, highlight=False, markup=False
     )

@@ -165,7 +165,7 @@ def test_bad_input_gets_one_sentence(flat: Path, made: Path, run: Path, rated: P
     for arguments, sentence in [
         ((run,), f"{run}: levels = 2: a model with one level of attention is accepted"),
         ((rated,), "task = 'regression': token types need classes"),
-        ((flat, "--data", folder / "foreign.csv"), "the run knows 0% of its words"),
+        ((flat, "--data", folder / "foreign.csv"), "the run knows 0 % of its words"),
         ((flat, "--data", folder / "other.csv"), "the label 'splendid' was not among the training labels"),
         ((flat, "--data", folder / "plain.txt"), "label"),
         ((flat, "--data", folder / "nowhere.csv"), "no such file"),

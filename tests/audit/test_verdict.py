@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from regard.audit.verdict import EVEN, FEWEST, MOVED, TABLE, TITLES, verdict
+from regard.audit.verdict import EVEN, FEWEST, MOVED, TABLE, TITLES, percent, verdict
 from regard.report.audit_tables import CHECKS
 
 
@@ -334,3 +334,20 @@ def test_of_copies_other_texts_are_asked_for() -> None:
     assert "Give more texts: over 29 the" in texts_of(verdict(found(texts=29)), "change")
     one = verdict({**found(), "different": 2})
     assert "Give more texts that differ: over 100, of which 2 do, the difference" in texts_of(one, "change")
+
+
+def test_a_fall_by_less_than_chance_is_said_without_a_minus() -> None:
+    said = texts_of(verdict(found(chance=(-0.02, 0.004))), "may_not")
+    assert "falls by 0.008 (−0.004 to 0.020) less than without words by chance" in said
+    said = texts_of(verdict(found(chance=(-0.2, -0.1))), "may_not")
+    assert "falls by 0.150 (0.100 to 0.200) less than without words by chance." in said
+    assert "falls by 0.150 (0.100 to 0.200) more than" in texts_of(verdict(found()), "may")
+    unsigned = verdict(found(chance=(-0.0004, 0.0002)))  # −0.0001, written 0.000
+    assert "falls by 0.000 (0.000 to 0.000) more than" in texts_of(unsigned, "may_not")
+
+
+def test_shares_are_written_as_in_the_documents() -> None:
+    said = texts_of(verdict(found()), "may")
+    assert "It keeps at least 80 % of the lead" in said
+    assert percent({"mean": 0.5, "low": 0.25, "high": 0.75}) == "50.0 % (25.0 % to 75.0 %)"
+    assert percent({"mean": 0.5, "low": None, "high": None}) == "50.0 %"

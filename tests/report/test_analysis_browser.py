@@ -261,3 +261,43 @@ def test_three_thousand_points_are_drawn_within_a_frame_or_two(browser: Browser,
         })()"""
     )
     assert took < 100  # a few milliseconds, but a busy machine must not fail it
+
+
+def test_the_picture_is_there_for_a_printer_that_waits_for_no_frame(browser: Browser, tmp_path: Path) -> None:
+    open_page(browser, tmp_path, analysis())
+    wide = browser.evaluate(
+        "window.kept = requestAnimationFrame, window.requestAnimationFrame = () => 0, scatter.canvas.width"
+    )
+    browser.send("Emulation.setDeviceMetricsOverride", width=700, height=900, deviceScaleFactor=1, mobile=False)
+    browser.until(f"scatter.canvas.width !== {wide}")
+    drawn = browser.evaluate(
+        "scatter.pen.getImageData(0, 0, scatter.canvas.width, scatter.canvas.height).data.some(value => value)"
+    )
+    browser.evaluate("window.requestAnimationFrame = kept, 0")
+    browser.send("Emulation.clearDeviceMetricsOverride")
+    assert drawn
+
+
+def test_the_title_of_the_axis_and_long_words_stay_in_the_picture(browser: Browser, tmp_path: Path) -> None:
+    found = analysis(("exceptionally pleasant guests", "rather disappointed customers"))
+    word = "donaudampfschifffahrtsgesellschaftskapitaen"
+    found["tokens"][0] |= {"token": word, "polarity": -0.01}
+    open_page(browser, tmp_path, found)
+    browser.send("Emulation.setDeviceMetricsOverride", width=400, height=900, deviceScaleFactor=1, mobile=False)
+    browser.frame()
+    written = browser.evaluate(
+        """(() => { const found = [], pen = scatter.pen;
+        pen.fillText = (text, x, y, most) => found.push([text, x, Math.min(most ?? 1e9, pen.measureText(text).width)]);
+        scatter.selected = given.token.findIndex(token => token.startsWith('donau')); draw(scatter);
+        delete pen.fillText; return [scatter.width, found]; })()"""
+    )
+    browser.send("Emulation.clearDeviceMetricsOverride")
+    width, texts = written
+    names = [text for text, *_ in texts]
+    assert "polarity score:" in names
+    assert "← exceptionally pleasant guests, rather disappointed customers →" in names
+    assert word not in names
+    short = next(text for text in names if text.startswith("donau"))
+    assert short.endswith("…")
+    _, left, wide = next(one for one in texts if one[0] == short)
+    assert 0 <= left <= left + wide <= width

@@ -13,6 +13,7 @@ from analysis_case import analysis
 from regard.report.analysis_figures import figures
 from regard.report.axes import Axis
 from regard.report.panels import roomy_ticks
+from regard.report.plots import extent
 
 NAME = "{http://www.w3.org/2000/svg}"
 STILL = {"scatter", "polarity", "attention", "weights", "dot_products", "terms"}
@@ -112,3 +113,25 @@ def test_long_tails_of_weights_are_drawn_on_a_logarithm() -> None:
     found = analysis()
     found["types"][0]["weight"] |= {"max": 100.0}
     assert "mean weight of a token, logarithmic" in words(figures(found)["weights"])
+
+
+def test_long_names_of_classes_and_of_the_axis_have_room() -> None:
+    classes = ("Mammoth Womanhood Commitment", "exceptionally pleasant guests")
+    svg = figures(analysis(classes))["polarity"]
+    width = float(ElementTree.fromstring(svg).attrib["width"])
+    reach = {"end": (1.0, 0.0), "middle": (0.5, 0.5), "start": (0.0, 1.0)}
+    for element in ElementTree.fromstring(svg).iter(f"{NAME}text"):
+        words, x = element.text or "", float(element.attrib["x"])
+        before, after = (part * extent(words) for part in reach[element.attrib["text-anchor"]])
+        assert x - before >= 0, words
+        assert x + after <= width, words
+
+
+def test_a_very_long_word_is_shortened_beside_its_mark() -> None:
+    found = analysis()
+    word = "donaudampfschifffahrtsgesellschaftskapitaen"
+    found["tokens"][0]["token"] = word
+    for own in found["words"].values():
+        own[0]["token"] = word
+    assert word not in figures(found)["scatter"]
+    assert word[:29] + "…" in figures(found)["scatter"]

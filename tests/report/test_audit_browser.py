@@ -69,3 +69,33 @@ def test_dark_paper_has_light_ink_and_narrow_windows_do_not_scroll_sideways(page
     wide = page.evaluate("document.documentElement.scrollWidth")
     page.send("Emulation.clearDeviceMetricsOverride")
     assert wide == 400
+
+
+def test_words_of_tables_do_not_break_in_narrow_windows(page: Browser) -> None:
+    page.send("Emulation.setDeviceMetricsOverride", width=400, height=800, deviceScaleFactor=1, mobile=False)
+    page.frame()
+    # a word is broken where the rectangles of its letters are on two lines
+    broken = """[...document.querySelectorAll('.scroll tbody th bdi')].flatMap(name => {
+        const text = name.firstChild, words = [...text.data.matchAll(/\\S+/g)];
+        return words.filter(word => {
+            const range = document.createRange();
+            range.setStart(text, word.index);
+            range.setEnd(text, word.index + word[0].length);
+            return new Set([...range.getClientRects()].map(box => box.top)).size > 1;
+        }).map(word => word[0]);
+    })"""
+    found = page.evaluate(broken)
+    page.send("Emulation.clearDeviceMetricsOverride")
+    assert found == []
+
+
+def test_printed_tables_are_not_cut_off(page: Browser) -> None:
+    page.send("Emulation.setEmulatedMedia", media="print")
+    page.send("Emulation.setDeviceMetricsOverride", width=720, height=1000, deviceScaleFactor=1, mobile=False)
+    page.frame()
+    beyond = page.evaluate(
+        "[...document.querySelectorAll('table')].filter(t => t.getBoundingClientRect().right > 720).length"
+    )
+    page.send("Emulation.clearDeviceMetricsOverride")
+    page.send("Emulation.setEmulatedMedia", media="")
+    assert beyond == 0

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ElementTree
+from itertools import combinations
 
 import pytest
 
 from regard.report.axes import Axis, apart, log_ticks, number, span, ticks
+from regard.report.crosses import Cross, crosses
 from regard.report.plots import Curve, Dot, Panel, dots, lines
 
 NAME = "{http://www.w3.org/2000/svg}"
@@ -88,3 +91,11 @@ def test_minus_is_a_minus() -> None:
 def test_epochs_are_whole() -> None:
     assert ticks(0.5, 4.5, whole=True) == [1, 2, 3, 4]
     assert ticks(0.2, 15.8, 8, whole=True) == [2, 4, 6, 8, 10, 12, 14]
+
+
+def test_names_of_points_close_together_do_not_cover_each_other() -> None:
+    shown = [Cross(f"λ = {place}", (0.05, 0.04, 0.06), (0.05, 0.03, 0.08)) for place in range(4)]
+    svg = crosses("What it costs", "divergence", "distance", shown)
+    lines = [float(y) for y in re.findall(r' y="([0-9.]+)"[^>]*>λ = ', svg)]
+    assert len(lines) == 4
+    assert all(abs(one - other) >= 13 for one, other in combinations(lines, 2))

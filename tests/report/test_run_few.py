@@ -10,6 +10,7 @@ import pytest
 from command import TINY, Regard, write_csv
 from regard.cli import main
 from regard.data.reviews import reviews
+from regard.report.run_history import drawn, history_panels
 from tiny_bert import save_bert
 
 LIKED = {"1": "bad", "2": "bad", "4": "good", "5": "good"}
@@ -106,3 +107,11 @@ def test_an_audit_page_is_made_of_what_there_is(
     page = check_page(tmp_path / "audit" / "audit.html")
     assert "The verdict" in page
     assert "##" not in page  # of BERT too, all is in words
+
+
+def test_an_accuracy_has_no_ticks_above_one() -> None:
+    history = [{"epoch": k, "loss": 1.0, "dev": {"accuracy": 1.0, "macro_f": 1.0}} for k in (1, 2, 3)]
+    for panel in history_panels(history):
+        ticks = [float(tick) for tick in re.findall(r'text-anchor="end"[^>]*>([0-9.]+)<', drawn("", [panel]))]
+        assert 1 in ticks
+        assert (max(ticks) == 1) == (panel.title != "loss")

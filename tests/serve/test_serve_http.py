@@ -100,6 +100,12 @@ def test_a_page_of_somebody_else_is_refused(origin: str, flat: Serving) -> None:
     assert (answer.status, answer.error) == (403, "only pages of this server are answered")
 
 
+def test_one_good_origin_does_not_let_another_in(flat: Serving) -> None:
+    own = f"Origin: http://127.0.0.1:{flat.port}\r\n"
+    head = f"GET /api/runs HTTP/1.1\r\nHost: localhost:{flat.port}\r\n{own}Origin: http://elsewhere.example\r\n\r\n"
+    assert raw(flat, head.encode()).startswith(b"HTTP/1.1 403")
+
+
 @pytest.mark.parametrize("kind", [None, "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"])
 def test_a_question_must_be_said_to_be_json(kind: str | None, flat: Serving) -> None:
     headers: Mapping[str, str] = {} if kind is None else {"Content-Type": kind}
@@ -132,9 +138,14 @@ def test_what_is_not_there_is_said_not_to_be(path: str, flat: Serving) -> None:
 
 def test_a_verb_that_nobody_knows_and_no_http_at_all_get_a_sentence(flat: Serving) -> None:
     host = f"Host: localhost:{flat.port}\r\n\r\n".encode()
-    for sent in (b"BREW / HTTP/1.1\r\n" + host, b"\x16\x03\x01\x02\x00\r\n\r\n", b"GET / HTTP/9.9\r\n" + host):
+    for sent, status in (
+        (b"BREW / HTTP/1.1\r\n" + host, b"501"),
+        (b"\x16\x03\x01\x02\x00\r\n\r\n", b"400"),
+        (b"GET / HTTP/9.9\r\n" + host, b"505"),
+    ):
         head, _, body = raw(flat, sent).partition(b"\r\n\r\n")
-        assert list(json.loads(body or head)) == ["error"]
+        assert head.startswith(b"HTTP/1.1 " + status)
+        assert list(json.loads(body)) == ["error"]
 
 
 @pytest.mark.parametrize(
@@ -145,7 +156,7 @@ def test_a_verb_that_nobody_knows_and_no_http_at_all_get_a_sentence(flat: Servin
         (b"\xff\xfe", "the body is not JSON in UTF-8; an object is accepted"),
         (b"[1]", "the body is a list ([1]); an object is accepted"),
         (b"null", "the body is null; an object is accepted"),
-        (b"[" * 100_000, "the body is not JSON in UTF-8; an object is accepted"),
+        (b"[" * 100_000, "the body is not JSON that can be read (too deep); an object is accepted"),
         (b'{"text": ' + b"9" * 10_000 + b"}", "the body is not JSON that can be read (a number is too long); an object is accepted"),  # noqa: E501
         (b'{"text": NaN}', "text: a number (NaN) is given; a string is accepted"),
     ],
@@ -203,6 +214,14 @@ def test_one_connection_takes_one_question_after_the_other(flat: Serving) -> Non
     for _ in range(3):
         connection.request("POST", "/api/predict", b'{"text": "good"}', KIND)
         assert connection.getresponse().read().startswith(b'{"run"')
+    connection.close()
+
+
+def test_a_body_that_nobody_asked_for_is_not_the_next_question(flat: Serving) -> None:
+    connection = HTTPConnection("127.0.0.1", flat.port, timeout=10)
+    for _ in range(2):
+        connection.request("GET", "/api/runs", b"hello", KIND)
+        assert connection.getresponse().read().startswith(b'{"version"')
     connection.close()
 
 
@@ -359,6 +378,33 @@ def test_it_starts_answers_without_torch_and_ends_by_ctrl_c(flat_run: Path) -> N
     finally:
         process.kill()
     assert (out, err) == ("stopped\n", "0 False\n")
+
+
+def test_whoever_is_being_answered_gets_the_answer_before_it_ends_by_sigterm(run: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-W", "error", "-m", "regard.cli", "serve", str(run), "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    assert process.stdout is not None
+    try:
+        port = int(re.findall(r":(\d+)/", process.stdout.readline())[0])
+        assert process.stdout.readline() == "run ready\n"
+        connection = HTTPConnection("127.0.0.1", port, timeout=30)
+        # several texts: the model is free for a moment after each, and the answer is not yet sent
+        texts = {"texts": ["a good room. " * 10] * 60, "method": "integrated_gradients"}
+        connection.request("POST", "/api/explain", json.dumps(texts).encode(), KIND)
+        time.sleep(0.5)
+        process.terminate()
+        reply = connection.getresponse()
+        assert (reply.status, len(json.loads(reply.read())["results"])) == (200, 60)
+        connection.close()
+        out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert (out, err, process.returncode) == ("stopped\n", "", 0)
 
 
 def test_the_page_is_there_while_the_model_loads_and_questions_are_told_to_come_again(flat_run: Path) -> None:

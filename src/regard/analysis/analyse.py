@@ -107,10 +107,10 @@ def known_words(units: UnitTexts, where: str) -> list[str]:
     known = 1 - int(units.counts[units.ids == UNKNOWN].sum()) / max(total, 1)
     if total == 0 or known < LEAST_KNOWN:
         raise InputError(
-            f"{where}: the run knows {known if total else 0:.0%} of its words; a corpus in the words of the run "
-            f"(at least {LEAST_KNOWN:.0%}) is accepted"
+            f"{where}: the run knows {100 * known if total else 0:.0f} % of its words; a corpus in the words of the run "
+            f"(at least {100 * LEAST_KNOWN:.0f} %) is accepted"
         )
-    return [f"{1 - known:.0%} of the words of {where} are unknown to the run"] if known < 0.9 else []
+    return [f"{100 * (1 - known):.0f} % of the words of {where} are unknown to the run"] if known < 0.9 else []
 
 
 def find_scores(trained: Trained, units: UnitTexts, texts: Sequence[str], contexts: bool) -> tuple[TokenScores, str]:

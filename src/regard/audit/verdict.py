@@ -130,13 +130,16 @@ def versus(found: Found, other: str) -> Found:
 def rank_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
     """What erasing the top words says."""
     focus, chance, margin = explainer_name(found["focus"]), versus(found, "random"), found["faithfulness"]["lead"]
-    falls = f"without its top words the probability of the decision falls by {span(chance)} more than without words by chance"
+    falls = (
+        f"without its top words the probability of the decision falls by {sized(chance, 'more', 'less')} than without "
+        "words by chance"
+    )
     if name == "inconclusive":
         texts = "1 different text is" if found["different"] == 1 else f"{found['different']} different texts are"
         scarce = "" if own["enough"] else f"{texts} fewer than the {FEWEST} that it takes; "
         return [sentence("may_not", f"{focus} may not be read either way yet: {scarce}{falls}.", "faithfulness")]
     if own["below_chance"]:
-        less = f"{focus} may not be read as importance: {falls}, which is less than chance."
+        less = f"{focus} may not be read as importance: {falls}."
         return [sentence("may_not", less, "faithfulness")]
     if not own["above_chance"]:
         unknown = f"That the order of {focus} finds words that matter is not shown: {falls}."
@@ -157,12 +160,12 @@ def rival_sentence(own: Checks, chance: Found, margin: Found | None) -> Sentence
     best = explainer_name(margin["best"])
     leads = (
         f"its lead over chance is {span(margin['own_lead'])}, that of {best} {span(margin['best_lead'])}, and "
-        f"its own less {margin['kept']:.0%} of the other is {span(margin['contrast'])}"
+        f"its own less {100 * margin['kept']:.0f} % of the other is {span(margin['contrast'])}"
     )
     if own["keeps_up"] is None:
         return sentence("may_not", f"It was held against nothing that is sure to beat chance: {leads}.", "faithfulness")
     if own["keeps_up"]:
-        begun = f"It keeps at least {margin['kept']:.0%} of the lead of its best rival"
+        begun = f"It keeps at least {100 * margin['kept']:.0f} % of the lead of its best rival"
         return sentence("may", f"{begun}: {leads}.", "faithfulness")
     if own["falls_behind"]:
         return sentence("may_not", f"It may not be read as the words that matter most: {leads}.", "faithfulness")
@@ -287,7 +290,8 @@ def plausible_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
     one = found["plausibility"]
     if one is None:
         return []
-    said = f"average precision is {span(one['above_chance'])} above chance in {one['texts']} texts{few(one['above_chance'])}"
+    size = sized(one["above_chance"], "above", "below")
+    said = f"average precision is {size} chance in {one['texts']} texts{few(one['above_chance'])}"
     if above(one["above_chance"], 0):
         return [sentence("may", f"It agrees with the words that people marked: {said}.", "plausibility")]
     return [sentence("may_not", f"It is not shown to agree with the words that people marked: {said}.", "plausibility")]
@@ -362,6 +366,14 @@ def span(one: Found) -> str:
     return told.replace("-", "−")
 
 
+def sized(one: Found, more: str, less: str) -> str:
+    """A difference and the word for its sign, which the number then has no more."""
+    if one["mean"] is None or round(one["mean"], 3) >= 0:
+        return f"{span(one)} {more}"
+    low, high = (None if one[end] is None else -one[end] for end in ("high", "low"))
+    return f"{span({'mean': -one['mean'], 'low': low, 'high': high})} {less}"
+
+
 def few(one: Found) -> str:
     """Why an interval is not believed, where that is so."""
     return f" ({one['n']} of the texts have it, fewer than the {FEWEST} that it takes)" if is_few(one) else ""
@@ -370,4 +382,5 @@ def few(one: Found) -> str:
 def percent(one: Found) -> str:
     if one["mean"] is None:
         return "an unknown share"
-    return f"{one['mean']:.1%}" + ("" if one["low"] is None else f" ({one['low']:.1%} to {one['high']:.1%})")
+    mean, low, high = (f"{100 * (one[end] or 0):.1f} %" for end in ("mean", "low", "high"))
+    return mean if one["low"] is None else f"{mean} ({low} to {high})"

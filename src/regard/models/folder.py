@@ -81,9 +81,21 @@ def check_finished(folder: str | Path) -> None:
         raise InputError(f"{folder}: not a finished run of regard: {', '.join(missing)} missing")
 
 
+def check_readable(folder: Path) -> None:
+    """Refuse what this user may not read: it is not damaged, and safetensors would say that there is no such file."""
+    for name in (*FILES, DYNAMICS, ENCODER):
+        try:
+            (folder / name).open("rb").close()
+        except FileNotFoundError:
+            continue  # of those that not every run has
+        except OSError as error:
+            raise InputError(f"{folder / name}: cannot be read ({error.strerror or error})") from None
+
+
 def load(folder: str | Path, device: str = "cpu") -> Trained:
     check_finished(folder)
     folder = Path(folder)
+    check_readable(folder)
     try:
         config = Config().override(read_config(folder / "config.toml"))
         tokenizer = tokenizer_from_dict(read_json(folder / "tokenizer.json"))

@@ -110,7 +110,7 @@ function start() {
     const controls = { play: part("play"), slider: part("moment"), when: part("when"), saved: part("saved") };
     player = makePlayer(scatter, controls, redraw);
   }
-  const fit = () => (resize(scatter), redraw());
+  const fit = () => (resize(scatter), draw(scatter)); // at once: a printer waits for no frame
   new ResizeObserver(fit).observe(scatter.canvas.parentElement);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", fit);
   matchMedia("print").addEventListener("change", fit);

@@ -9,10 +9,11 @@ from regard.report.axes import Axis, span
 from regard.report.characters import cells, one_line
 from regard.report.marks import Mark
 from regard.report.panels import panels, upright
-from regard.report.plots import LETTER, text
+from regard.report.plots import LETTER, extent, text
 
 WIDE = 400
 STEP, THICK = 34, 16  # from line to line, and of the box
+LONG = 25  # cells
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,9 @@ class Box:
 def boxes(title: str, x_title: str, shown: Sequence[Box]) -> str:
     """Long-tailed positive values (mean weights) are drawn on a logarithmic axis, and the axis says so."""
     log = min(box.low for box in shown) > 0 and max(box.high for box in shown) > 50 * max(box.median for box in shown)
-    room = 18 + LETTER * max(cells(one_line(box.name)) for box in shown)
+    room = max(name_room(one_line(box.name)) for box in shown)
     named = f"{x_title}, logarithmic" if log else x_title
+    beside = (extent(named) - WIDE) / 2  # of the axis, where its name is longer than it
     height = STEP * len(shown)
 
     def draw(left: float, top: float) -> Iterator[str]:
@@ -40,7 +42,13 @@ def boxes(title: str, x_title: str, shown: Sequence[Box]) -> str:
         for place, box in enumerate(shown):
             yield from _box(box, x, top + STEP * (place + 0.5))
 
-    return panels(title, [draw], (WIDE, height), (room, 14), headed=False)
+    return panels(title, [draw], (WIDE, height), (max(room, beside), max(14, beside)), headed=False)
+
+
+def name_room(name: str) -> float:
+    """The margin makes up for wide letters, but not for many of them."""
+    room = 18 + LETTER * cells(name)
+    return max(room, 10 + extent(name)) if cells(name) > LONG else room
 
 
 def _box(box: Box, x: Axis, y: float) -> Iterator[str]:

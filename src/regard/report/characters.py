@@ -25,6 +25,14 @@ def cells(text: str) -> int:
     return sum(map(_cell, text))
 
 
+def shortened(text: str, most: int) -> str:
+    """On one line of so many cells; what is longer ends with three dots."""
+    text = one_line(text)
+    while cells(text) > most:
+        text = text[:-2] + "…"
+    return text
+
+
 def is_wide(char: str) -> bool:
     return unicodedata.east_asian_width(char) in "WF"
 

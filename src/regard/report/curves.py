@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +23,7 @@ class Along:
     title: str
     y_title: str
     curves: tuple[tuple[Curve, Mark], ...]
+    most: float = math.inf  # that a value can be
 
 
 def along(title: str, x_title: str, shown: Sequence[Along], stacked: bool = False) -> str:
@@ -34,15 +36,16 @@ def along(title: str, x_title: str, shown: Sequence[Along], stacked: bool = Fals
 
 
 def reach(panel: Along) -> tuple[float, float]:
-    """From the lowest to the highest value, bands included where they are drawn."""
+    """From the lowest to the highest value, bands included where they are drawn; hardly above what a value can be."""
     bands = len(panel.curves) <= BANDS
-    return span(
+    low, high = span(
         [
             value
             for curve, _ in panel.curves
             for value in (*curve.y, *(curve.low if bands else ()), *(curve.high if bands else ()))
         ]
     )
+    return low, min(high, panel.most + 0.06 * (panel.most - low))
 
 
 def _panel(

@@ -12,11 +12,13 @@ from html import escape
 
 from regard.report.axes import Axis, apart, number, span
 from regard.report.characters import cells, one_line
+from regard.report.pdf_letters import letter
 
 COLOURS = ("#0072b2", "#d55000", "#009e73", "#b0578a", "#b07a00", "#3b9bd0", "#555555", "#7d3ac1")
 DASHES = ("", "7 3", "2 3", "8 3 2 3", "12 4", "4 2", "1 4", "9 2 2 2 2 2")
 INK, FAINT, EDGE = "#1b1d21", "#595e68", "#dcdcd8"
 LETTER = 6.3  # width of a letter of the labels
+WIDE_FONT = 1.15  # how much wider than Helvetica's the letters of DejaVu Sans are, which some systems set labels in
 LEFT, TOP, BOTTOM, GAP = 62, 46, 44, 26
 
 
@@ -164,6 +166,11 @@ def dot_panel(panel: Panel, left: float, top: float, width: float, step: float, 
         if dot.other is not None:
             ring = f'r="4" fill="none" stroke="{COLOURS[1]}" stroke-width="1.5"'
             yield f'<circle cx="{axis(dot.other):.1f}" cy="{y:.1f}" {ring}/>'
+
+
+def extent(words: str) -> float:
+    """How wide a label gets where the font is a wide one."""
+    return 12 * WIDE_FONT * sum(letter(char, False).width for char in one_line(words) if cells(char)) / 1000
 
 
 def text(x: float, y: float, words: str, anchor: str = "start", colour: str = INK, weight: str = "") -> str:

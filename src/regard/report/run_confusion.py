@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from regard.report.characters import cells, one_line
+from regard.report.characters import cells, shortened
 from regard.report.colours import ACCENT, opacity
 from regard.report.measures import Matrix
 from regard.report.plots import EDGE, FAINT, LETTER, document, text
@@ -15,14 +15,15 @@ NAME = 22  # cells of a class's name that are written
 
 
 def confusion(title: str, found: Matrix) -> str:
-    left = 34 + LETTER * max(cells(short(label)) for label in found.labels)
-    column = max(CELL, 10 + LETTER * max(cells(short(label)) for label in found.labels))
+    names = [shortened(label, NAME) for label in found.labels]
+    left = 34 + LETTER * max(cells(name) for name in names)
+    column = max(CELL, 10 + LETTER * max(cells(name) for name in names))
     size = len(found.labels)
     body = [text(left + column * size / 2, 44, "said", anchor="middle", colour=FAINT)]
     body += [text(12, TOP - 8, "true", colour=FAINT)]
-    for place, label in enumerate(found.labels):
-        body.append(text(left + column * (place + 0.5), TOP - 8, short(label), anchor="middle"))
-        body.append(text(left - 10, TOP + HIGH * (place + 0.5) + 4, short(label), anchor="end"))
+    for place, name in enumerate(names):
+        body.append(text(left + column * (place + 0.5), TOP - 8, name, anchor="middle"))
+        body.append(text(left - 10, TOP + HIGH * (place + 0.5) + 4, name, anchor="end"))
         body += row(found.counts[place], place, left, column)
     return document(title, left + column * size + 16, TOP + HIGH * size + 16, body)
 
@@ -36,10 +37,3 @@ def row(counts: list[int], place: int, left: float, column: float) -> Iterator[s
         yield f'<rect {box} {fill} stroke="{EDGE}"/>'
         middle = left + column * (k + 0.5)
         yield text(middle, top + HIGH / 2 + 4, f"{count:,}", anchor="middle", weight="600" if k == place else "")
-
-
-def short(label: str) -> str:
-    label = one_line(label)
-    while cells(label) > NAME:
-        label = label[:-2] + "…"
-    return label

@@ -17,6 +17,7 @@ from regard.report.plots import DASHES, Curve
 History = Sequence[Mapping[str, Any]]
 Point = tuple[float, float, float, float]  # epoch, value, and the ends of a band
 SPLITS = ("dev", "test")
+SHARES = ("accuracy", *(metric_name(name) for name in ("macro_f", "micro_f", "f")))  # of at most 1
 OF_MEAN = "rmse_of_mean"  # what saying the mean every time gets, which is the same in every epoch
 
 
@@ -62,7 +63,7 @@ def make_panel(title: str, y_title: str, named: Mapping[str, Sequence[Point]]) -
         x, y, low, high = zip(*points, strict=True)
         mark = Mark(HUES[place % len(HUES)], dash=DASHES[place % len(DASHES)])
         curves.append((Curve(name, x, y, low, high), mark))
-    return Along(title, y_title, tuple(curves))
+    return Along(title, y_title, tuple(curves), 1.0 if title in SHARES else math.inf)
 
 
 def point(record: Mapping[str, Any], value: Any) -> list[Point]:

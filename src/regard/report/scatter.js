@@ -142,7 +142,10 @@ function drawAxes(scatter) {
     stroke(pen, x, MARGIN.top, x, bottom, value === 0 ? colours.faint : colours.edge);
     if (place % few === 0 || value === 0) pen.fillText(name, x, bottom + 14);
   });
-  pen.fillText(given.x.title, (MARGIN.left + right) / 2, bottom + 36, right - MARGIN.left);
+  const room = right - MARGIN.left, wide = pen.measureText(given.x.title).width > room;
+  const lines = wide ? given.x.title.split(/(?<=:) /) : [given.x.title]; // "polarity score:" and what its ends mean
+  const middle = wide ? width / 2 : MARGIN.left + room / 2;
+  lines.forEach((line, place) => pen.fillText(line, middle, bottom + (lines.length > 1 ? 29 + 14 * place : 36), wide ? width - 8 : room));
   pen.save();
   pen.translate(14, (MARGIN.top + bottom) / 2);
   pen.rotate(-Math.PI / 2);
@@ -211,15 +214,24 @@ function drawNames(scatter) {
   for (const k of new Set([scatter.selected, ...found])) {
     if (k < 0 || !isShown(scatter, k)) continue;
     pen.font = `${k === scatter.selected ? "600 13px" : "12px"} ${scatter.font}`;
-    const x = across(scatter, scatter.x[k]), y = down(scatter, scatter.y[k]), wide = pen.measureText(given.token[k]).width;
+    const x = across(scatter, scatter.x[k]), y = down(scatter, scatter.y[k]);
+    const name = shortened(pen, given.token[k], 0.4 * scatter.width), wide = pen.measureText(name).width;
     let left = x > scatter.width / 2 ? x + 9 : x - 9 - wide; // outwards, where fewer points are
     if (left < MARGIN.left || left + wide > scatter.width - 4) left = 2 * x - left - wide;
     if (taken.some(([start, end, line]) => left < end && start < left + wide && Math.abs(line - y) < 14)) continue;
     taken.push([left - 4, left + wide + 4, y]);
     pen.lineWidth = 3.5;
     pen.strokeStyle = colours.paper;
-    pen.strokeText(given.token[k], left, y);
+    pen.strokeText(name, left, y);
     pen.fillStyle = colours.ink;
-    pen.fillText(given.token[k], left, y);
+    pen.fillText(name, left, y);
   }
+}
+
+// A word without its end, where it is too long for the picture; the card has all of it.
+function shortened(pen, word, most) {
+  if (pen.measureText(word).width <= most) return word;
+  const letters = [...word].slice(0, 60);
+  while (letters.length > 1 && pen.measureText(`${letters.join("")}…`).width > most) letters.pop();
+  return `${letters.join("")}…`;
 }

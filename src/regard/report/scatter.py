@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from regard.report.axes import Axis, number
-from regard.report.characters import cells, one_line
+from regard.report.characters import cells, one_line, shortened
 from regard.report.marks import Mark
 from regard.report.panels import grid, panels, tick_room
 from regard.report.plots import FAINT, INK, LETTER, text
 
 Point = tuple[float, float]
 Span = tuple[float, float]
+NAME = 30  # cells of a word that are written
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,9 @@ def _legend(cloud: Cloud) -> str:
 
 def _words(words: Sequence[tuple[str, Point]], x: Axis, y: Axis) -> Iterator[str]:
     taken: list[tuple[float, float, float]] = []  # left, right, baseline
-    for word, (a, b) in words:
-        wide, line = LETTER * cells(one_line(word)), y(b) + 4
+    for whole, (a, b) in words:
+        word = shortened(whole, NAME)
+        wide, line = LETTER * cells(word), y(b) + 4
         left = x(a) + 6 if x(a) > (x.start + x.end) / 2 else x(a) - 6 - wide  # outwards, where fewer points are
         if left < x.start or left + wide > x.end:
             left = 2 * x(a) - left - wide

@@ -124,7 +124,11 @@ def explained(run: Served, text: str, method: str, given: Fields, away: Away) ->
 def target_of(run: Served, given: Fields) -> str | None:
     target = asked.string(given, "target")
     task = run.trained.task
-    if target is not None and isinstance(task, Classes) and target not in task.classes:
+    if target is None:
+        return None
+    if not isinstance(task, Classes):
+        raise InputError(f"target: {target[:40]!r} is given, but {run.name} answers with a number; none is accepted")
+    if target not in task.classes:
         known = ", ".join(task.classes[:20]) + (", …" if len(task.classes) > 20 else "")
         raise InputError(f"target: {run.name} has no class {target[:40]!r}; accepted are {known}")
     return target
@@ -144,8 +148,6 @@ def by_tables(run: Served, text: str, target: str | None) -> Attributed:
     chosen = None
     if isinstance(task, Classes):
         chosen = task.classes.index(str(found.prediction.value) if target is None else target)
-    elif target is not None:
-        raise InputError(f"target: {target[:40]!r} is given, but the model answers with a number; none is accepted")
     return Attributed(
         text,
         "attention",

@@ -17,8 +17,10 @@ Fields = Mapping[str, Any]
 def fields(body: bytes, accepted: Sequence[str]) -> Fields:
     try:
         given = json.loads(body.decode("utf-8-sig"))
-    except (UnicodeDecodeError, RecursionError):
+    except UnicodeDecodeError:
         raise InputError("the body is not JSON in UTF-8; an object is accepted") from None
+    except RecursionError:
+        raise InputError("the body is not JSON that can be read (too deep); an object is accepted") from None
     except json.JSONDecodeError as problem:
         where = f"line {problem.lineno}, column {problem.colno}"
         raise InputError(f"the body is not JSON ({problem.msg}: {where}); an object is accepted") from None

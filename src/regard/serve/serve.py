@@ -14,7 +14,7 @@ from regard.serve.served import Served, run_names
 from regard.serve.server import Server
 
 MOST_RUNS = 2
-REST = 5.0  # seconds for a request in hand when the server stops
+REST = 5.0  # seconds for the requests in hand when the server stops
 LOOK = 1.0  # seconds between two looks whether Ctrl-C was pressed, where waiting cannot be interrupted
 
 
@@ -27,7 +27,7 @@ def serve(folders: Sequence[str], load: Callable[[str], Trained], port: int, sho
         check_finished(folder)
     told = " and ".join(names)
     served: list[Served] = []
-    with Server(port) as server, answering(server) as thread:
+    with Server(port) as server, answering(server) as thread, terminated_as_interrupted():
         try:
             print(f"{server.address} is open, {told} being loaded  (Ctrl-C ends)", flush=True)
             if show:
@@ -42,6 +42,7 @@ def serve(folders: Sequence[str], load: Callable[[str], Trained], port: int, sho
                 thread.join(LOOK)
         except KeyboardInterrupt:
             print("stopped", flush=True)
+            server.rest(REST)
             for run in served:
                 run.rest(REST)
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not meet libraries that are unloading
@@ -56,6 +57,16 @@ def answering(server: Server) -> Iterator[threading.Thread]:
         yield thread
     finally:
         server.shutdown()
+
+
+@contextmanager
+def terminated_as_interrupted() -> Iterator[None]:
+    """SIGTERM ends as Ctrl-C does, after the answers in hand."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def open_browser(address: str) -> None:

@@ -13,15 +13,17 @@ import select
 import socket
 import socketserver
 import sys
+import threading
 import time
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from regard.errors import InputError
-from regard.serve.application import JSON, QUESTIONS, Application, Reply
+from regard.serve.application import JSON, MOST_TEXT, QUESTIONS, Application, Reply
 from regard.serve.refused import Gone, Refused
 
 ADDRESS = "127.0.0.1"
@@ -52,6 +54,7 @@ class Server(ThreadingHTTPServer):
         if not 0 <= port <= 65535:
             raise InputError(f"--port {port}: 0 to 65535 is accepted, 0 for any free one")
         self.application = Application()
+        self._in_hand, self._changed = 0, threading.Condition()
         try:
             super().__init__((ADDRESS, port), Handler)
         except OSError as problem:
@@ -71,6 +74,23 @@ class Server(ThreadingHTTPServer):
         bare = set(NAMES) if self.server_port == 80 else set()
         return bare | {f"{name}:{self.server_port}" for name in NAMES}
 
+    @contextmanager
+    def in_hand(self) -> Iterator[None]:
+        """While a request is being answered."""
+        with self._changed:
+            self._in_hand += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._in_hand -= 1
+                self._changed.notify_all()
+
+    def rest(self, seconds: float) -> None:
+        """Until the answers in hand are sent."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._in_hand == 0, seconds)
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A connection that broke is nobody's error."""
 
@@ -83,7 +103,9 @@ class Handler(BaseHTTPRequestHandler):
     server: Server
 
     def do_GET(self) -> None:
-        self.respond()
+        with self.server.in_hand():
+            self.respond()
+            self.wfile.flush()
 
     do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_TRACE = do_CONNECT = do_GET
 
@@ -112,6 +134,8 @@ class Handler(BaseHTTPRequestHandler):
             return application.answer(path, body, self.is_away)
         found = application.page(path)
         self.check_verb("GET", "HEAD")
+        if "Content-Length" in self.headers or "Transfer-Encoding" in self.headers:
+            self.body(MOST_TEXT)  # or it would be taken for the next request
         return found
 
     def check_sender(self) -> None:
@@ -119,8 +143,8 @@ class Handler(BaseHTTPRequestHandler):
         given = self.headers.get_all("Host") or []
         if len(given) != 1 or given[0].lower() not in hosts:
             raise Refused(403, f"only requests to {self.server.address} are answered")
-        origin = self.headers.get("Origin")
-        if origin is not None and origin.lower() not in {f"http://{host}" for host in hosts}:
+        origins = {origin.lower() for origin in self.headers.get_all("Origin") or []}
+        if not origins <= {f"http://{host}" for host in hosts}:
             raise Refused(403, "only pages of this server are answered")
 
     def check_verb(self, *accepted: str) -> None:
@@ -205,7 +229,8 @@ class Handler(BaseHTTPRequestHandler):
         return found
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """What the parser of requests refuses; it knows HTML only."""
+        """What the parser of requests refuses; it knows HTML only, and of a version that it does not know no head at all."""
+        self.request_version = self.protocol_version
         self.refuse(code, f"{message or HTTPStatus(code).phrase}"[:200])
 
     def version_string(self) -> str:
