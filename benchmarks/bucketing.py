@@ -31,7 +31,8 @@ from regard.models.tasks import make_task
 from regard.recording import Silent
 from regard.training.choices import Size, choose
 from regard.training.fit_torch import indexed, learn_words
-from regard.training.loop import Texts, make_optimizer, run_epoch
+from regard.training.loop import Texts, run_epoch
+from regard.training.optimizers import make_optimizer
 
 RESULTS = Path(__file__).parent / "results" / "bucketing.json"
 CONFIG = choose(

@@ -42,7 +42,8 @@ from regard.recording import Silent
 from regard.training.choices import Size, choose
 from regard.training.device import choose_device
 from regard.training.graphs import make_step
-from regard.training.loop import Texts, make_optimizer, run_epoch
+from regard.training.loop import Texts, run_epoch
+from regard.training.optimizers import make_optimizer
 from regard.training.step import Step
 from regard.values import Batch
 

@@ -108,7 +108,7 @@ class Model:
     @property
     def reads_pieces(self) -> bool:
         """Whether a pretrained encoder stands at the bottom, which has word pieces of its own."""
-        return self.encoder.split(",")[0].strip() == "bert"
+        return level_names(self.encoder)[0] == "bert"
 
     @property
     def is_scale_open(self) -> bool:
@@ -208,6 +208,11 @@ class Config:
         return "\n".join(lines)
 
 
+def level_names(given: str) -> list[str]:
+    """The names in "cnn,bilstm": one for all levels, or one a level, words first."""
+    return [name.strip() for name in given.split(",")]
+
+
 def options() -> Iterator[tuple[str, Field[Any], Any]]:
     """(section, field, type) of every option there is."""
     for name, section in (("data", Data), ("model", Model), ("training", Training)):
@@ -298,6 +303,12 @@ def converted(value: Any, kind: Any, where: str) -> Any:
 def check(config: Config) -> None:
     """Refuse values outside their range and options that contradict each other."""
     data, model, training = config.data, config.model, config.training
+    check_ranges(data, model, training)
+    check_together(data, model, training)
+    check_pretrained(data, model, training)
+
+
+def check_ranges(data: Data, model: Model, training: Training) -> None:
     for name, value, low, high in (
         ("dev_fraction", data.dev_fraction, 0, 0.9),
         ("max_words", data.max_words, 1, None),
@@ -339,11 +350,15 @@ def check(config: Config) -> None:
         raise InputError(f"levels = {model.levels}: 1 (words), 2 (sentences) or 3 (parts) is accepted")
     if not model.windows or min(model.windows) < 1 or max(model.windows) > 100:
         raise InputError(f"windows = {list(model.windows)}: one or more whole numbers from 1 to 100 are accepted")
+
+
+def check_together(data: Data, model: Model, training: Training) -> None:
+    """Options that contradict each other."""
     if model.rescale == "signed" and not (model.nonnegative and model.reformulate):
         raise InputError(
             "rescale = 'signed' needs nonnegative and reformulate as they are: it takes the place of the one and of pow"
         )
-    names = [name.strip() for name in model.pooling.split(",")]
+    names = level_names(model.pooling)
     if (data.pairs or data.beginnings) and (model.levels > 1 or model.encoder not in ("embedding", "affine")):
         raise InputError(
             "pairs and beginnings need encoder = 'embedding' or 'affine' and levels = 1: others read in order"
@@ -376,12 +391,11 @@ def check(config: Config) -> None:
             f"record = {training.record!r} needs pooling = 'attention', levels = 1 and classes to tell apart, "
             "without head_hidden: words have no attention score, no polarity or no type otherwise"
         )
-    check_pretrained(data, model, training)
 
 
 def check_pretrained(data: Data, model: Model, training: Training) -> None:
     """What goes with a pretrained encoder, and what needs one."""
-    names = [name.strip() for name in model.encoder.split(",")]
+    names = level_names(model.encoder)
     if not model.reads_pieces:
         given = [
             name for name in ("pretrained", "frozen_layers", "window") if getattr(model, name) != getattr(Model, name)

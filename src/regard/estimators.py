@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from regard.config import Config, converted, options
+from regard.data.guess import Task
 from regard.errors import InputError
 from regard.explain.explain import explain
 from regard.models import folder as folders
@@ -120,7 +121,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         folders.check_own(Path(folder))
         folders.save(self.trained_, folder)
 
-    def config(self, task: Literal["binary", "multiclass", "regression"]) -> Config:
+    def config(self, task: Task) -> Config:
         given = self.get_params(deep=False)
         values = {
             item.name: converted(given[item.name], kind, item.name)
@@ -129,7 +130,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         }
         return Config().override({**values, "task": task})
 
-    def learn(self, texts: Any, labels: Sequence[Any], task: Literal["binary", "multiclass", "regression"]) -> None:
+    def learn(self, texts: Any, labels: Sequence[Any], task: Task) -> None:
         given = strings(texts)
         if len(given) != len(labels):
             raise InputError(f"{len(given)} texts and {len(labels)} labels were given; they go in pairs")

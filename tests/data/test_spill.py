@@ -34,7 +34,6 @@ def test_ranges_are_those_of_a_list(parts: list[list[int]], most: int, data: st.
         assert found.tolist() == flat[start:stop]
     spill.append(np.array([7]))
     assert spill.read(0, len(flat) + 1).tolist() == [*flat, 7], "it grows after it was read, too"
-    spill.close()
 
 
 @given(PARTS, MOST, st.integers(1, 7))
@@ -46,7 +45,6 @@ def test_numbers_change_and_minus_one_stays(parts: list[list[int]], most: int, c
     assert spill.read(0, len(flat)).tolist() == expected
     spill.append(np.array([5]))
     assert spill.read(len(flat), len(flat) + 1).tolist() == [5]
-    spill.close()
 
 
 @pytest.mark.parametrize("most", [0, 1 << 30])
@@ -59,10 +57,9 @@ def test_several_threads_read_at_once(most: int) -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(right, [place * 37 % 399_000 for place in range(4000)]))
-    spill.close()
 
 
-def test_a_file_that_nobody_closed_is_closed_with_its_array() -> None:
+def test_a_file_is_closed_with_its_array() -> None:
     """Warnings are errors here: one about an open file would fail."""
     spill = filled([[1, 2, 3]], 0)
     assert spill.read(1, 2).tolist() == [2]

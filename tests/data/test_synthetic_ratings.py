@@ -81,6 +81,12 @@ def test_the_ideal_reader_comes_between_noise_and_spread() -> None:
     assert blind == [pytest.approx(MEAN)]
 
 
+def test_words_that_leave_no_doubt_can_be_written_and_read() -> None:
+    clear = world(users=4, items=4, each=2, slope=5000.0)
+    known = Known(clear.ratings)
+    assert all(map(math.isfinite, ideal(clear, clear.ratings, [known.meeting(x) for x in clear.ratings])))
+
+
 @pytest.mark.parametrize(
     ("keys", "told"),
     [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from regard.data.vocabulary import PADDING, UNKNOWN, Vocabulary
+from regard.data.vocabulary import SPECIALS, UNKNOWN, Vocabulary
 
 TEXTS = [["b", "a", "c"], ["b", "a", "d"], ["b"]]
 
@@ -30,7 +30,7 @@ def test_overlong_words_never_enter() -> None:
 def test_ids_leave_room_for_padding_and_unknown() -> None:
     vocabulary = Vocabulary(("b", "a"))
     ids = vocabulary.ids(["a", "zzz", "b"])
-    assert (PADDING, UNKNOWN, len(vocabulary)) == (0, 1, 4)
+    assert (UNKNOWN, SPECIALS, len(vocabulary)) == (1, 2, 4)
     assert ids.dtype == np.int32
     assert ids.tolist() == [3, UNKNOWN, 2]
     assert vocabulary.ids([]).shape == (0,)

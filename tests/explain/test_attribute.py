@@ -105,6 +105,13 @@ def counted(trained: Trained) -> Iterator[dict[str, int]]:
 
 
 @every_method
+def test_what_is_noted_of_one_text_is_not_of_another(method: str) -> None:
+    one, other = attributed(make("embedding"), TEXTS[:2], method)
+    one.facts["mine"] = True  # type: ignore[index]
+    assert "mine" not in other.facts
+
+
+@every_method
 def test_gradients_leave_the_model_as_it_was(method: str) -> None:
     trained = make("bilstm")
     before = {name: value.clone() for name, value in trained.model.state_dict().items()}

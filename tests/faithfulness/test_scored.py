@@ -47,6 +47,11 @@ def test_a_label_that_is_no_class_is_refused() -> None:
         from_explanation(Explanation("a", Prediction("bad", {"bad": 0.9, "good": 0.1}), tokens, label="ugly"))
 
 
+def test_a_label_is_the_class_that_is_written_alike() -> None:
+    tokens = (TokenScore("a", 0, 1, 1.0),)
+    assert from_explanation(Explanation("a", Prediction("1", {"0": 0.1, "1": 0.9}), tokens, label=1)).label == 1
+
+
 def test_numbers_have_no_class() -> None:
     assert (
         from_explanation(Explanation("a", Prediction(3.5, {}), (TokenScore("a", 0, 1, 1.0),), label=4.0)).label is None

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from regard.errors import InputError
-from regard.poolings import Attention, Average, Last, Maximum
+from regard.poolings import APLN, Attention, Average, Last, Maximum, NormUnit, Pooling
 
 # two words and a padding place; a row of nothing
 STATES = torch.tensor([[[1.0, 4.0], [3.0, 0.0], [9.0, 9.0]], [[9.0, 9.0], [9.0, 9.0], [9.0, 9.0]]])
@@ -73,3 +73,20 @@ def test_dot_attention_divides_scores_by_the_scale(scale: float) -> None:
 def test_scores_of_no_kind_are_refused(given: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
         Attention(4, **given)
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "said"),
+    [
+        (APLN, {"norm": "words"}, "norm = 'words': accepted are scalar, sample, feature"),
+        (APLN, {"rescale": "cut"}, "rescale = 'cut': accepted are clip, normalise, signed"),
+        (APLN, {"norm_init": 0.0}, "norm_init = 0.0: a number above 0 is accepted"),
+        (APLN, {"norm_init": float("inf")}, "norm_init = inf: a number above 0 is accepted"),
+        (NormUnit, {"norm_init": 1.0}, "norm_init = 1: a norm_unit's norm"),
+        (NormUnit, {"norm_init": float("nan")}, "norm_init = nan: a norm_unit's norm"),
+        (NormUnit, {"norm_init": float("inf")}, "norm_init = inf: a norm_unit's norm"),
+    ],
+)
+def test_norms_of_no_kind_are_refused(kind: type[Pooling], given: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        kind(4, **given)

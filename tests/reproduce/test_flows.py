@@ -199,6 +199,25 @@ def test_patterns_by_hand() -> None:
     assert shown([-2.0, 1.0, 3.0, 0.1], [0.5, 0.2, 0.6, 0.1], far)["omega_like"] == 0
 
 
+@pytest.mark.parametrize("code", [0, 1])
+def test_of_a_class_without_tokens_no_pattern_is_told(code: int) -> None:
+    """Whichever of the two it is."""
+    types = TokenTypes(
+        ("neg", "pos", "neutral"),
+        np.array([code, code, 2], dtype=np.int8),
+        np.ones((3, 2), dtype=np.int64),
+        np.zeros(3),
+    )
+    scores = TokenScores(np.array([[-2.0 + 4 * code], [-1.0 + 2 * code], [0.1]]), np.array([0.5, 0.4, 0.1]), np.ones(3))
+    assert patterns(types, scores, [{"pair": ["neg", "neg"], "mean": 1.0}], ["neg", "pos"]) == {}
+
+
+def test_without_neutral_tokens_nothing_is_held_against_them() -> None:
+    types = TokenTypes(("neg", "pos", "neutral"), np.array([0, 1]), np.ones((2, 2), dtype=np.int64), np.zeros(2))
+    scores = TokenScores(np.array([[-2.0], [1.0]]), np.array([0.5, 0.4]), np.ones(2))
+    assert patterns(types, scores, [], ["neg", "pos"]) == {"signs_right": 1}
+
+
 def test_signs_of_dot_products_are_right_from_an_epoch_on() -> None:
     def told(like: list[float], unlike: list[float]) -> dict[str, Any]:
         products = [{"pair": ["a", "a"], "mean": like}, {"pair": ["a", "b"], "mean": unlike}]

@@ -103,6 +103,23 @@ def test_two_classes_are_called_positive_and_negative_and_more_have_numbers(rows
     assert set(two["values"]) | set(three["values"]) <= {*scores.MEASURES, "n", "accuracy", "macro_f", "log_loss"}
 
 
+def test_a_class_may_be_called_neutral(tmp_path: Path) -> None:
+    """Then the words of no class have another name in `token_types`; the row calls the types as it always does."""
+    texts = [f"{sign}{k % 7} o{k % 5} o{k % 4}" for k in range(60) for sign in "anp"]
+    rows = [f"{text},{label}" for text, label in zip(texts, ["bad", "neutral", "rich"] * 60, strict=True)]
+    (tmp_path / "three.csv").write_text("\n".join(["text,label", *rows]), encoding="utf-8")
+    head = TOML.partition("[methods.dp-l]")[0]
+    corpus = f'[corpora.three]\ntrain = "{tmp_path / "three.csv"}"\nhold_out = 0.1\ntask = "multiclass"\n'
+    path = tmp_path / "figure.toml"
+    path.write_text(f"{head}{corpus}", encoding="utf-8")
+    (cell,) = read_table(path, "paper/figure").cells()
+    (row,) = scores.run(cell, [0], "cpu", Silent())
+    assert row["types"] == ["1", "2", "3", "neutral"]
+    assert "2-neutral" in row["pairs"]
+    assert len(row["history"]["attention.2"]) == len(row["history"]["attention.neutral"]) == 4
+    assert row["history"]["attention.2"] != row["history"]["attention.neutral"]
+
+
 def test_a_row_keeps_types_and_numbers_but_no_word(rows: list[dict[str, Any]]) -> None:
     assert not [row for row in rows if row["seed"] and ({"tokens", "boxes", "pairs"} & set(row))], (
         "figures show one seed"

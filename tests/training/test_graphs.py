@@ -21,7 +21,8 @@ from regard.recording import Silent
 from regard.training import graphs, loop
 from regard.training.choices import Size, choose
 from regard.training.graphs import GraphedStep, make_step, widened, width
-from regard.training.loop import Texts, make_optimizer, train
+from regard.training.loop import Texts, train
+from regard.training.optimizers import make_optimizer
 from regard.training.step import Step
 
 TASK = Binary(("no", "yes"))

@@ -23,6 +23,7 @@ from regard.training import loop
 from regard.training.checkpoint import Progress, read_checkpoint, write_checkpoint
 from regard.training.fit import Parts, Run, fit
 from regard.training.loop import Texts, train
+from regard.training.optimizers import make_optimizer
 from stopping import CASES, scripted
 
 TASK = Binary(("no", "yes"))
@@ -156,7 +157,7 @@ def test_bf16_stays_finite() -> None:
 def test_a_checkpoint_brings_model_optimiser_and_history_back(tmp_path: Path) -> None:
     for name in ("adam", "adagrad", "sgd"):
         model, config = make(), Training(**{**vars(PLAIN), "optimizer": name, "lr": 0.1})
-        optimizer = loop.make_optimizer(model.named_parameters(), config)
+        optimizer = make_optimizer(model.named_parameters(), config)
         for _ in range(2):
             sum(parameter.square().sum() for parameter in model.parameters()).backward()  # type: ignore[union-attr]
             optimizer.step()
@@ -165,7 +166,7 @@ def test_a_checkpoint_brings_model_optimiser_and_history_back(tmp_path: Path) ->
         other = make()
         with torch.no_grad():
             other.head.weight.zero_()
-        found_optimizer = loop.make_optimizer(other.named_parameters(), config)
+        found_optimizer = make_optimizer(other.named_parameters(), config)
         found, seen = read_checkpoint(tmp_path / name, "me", other, {"training": found_optimizer})
         assert seen == {}
         assert (found.epoch, found.best_epoch, found.history) == (2, 1, progress.history)
@@ -212,6 +213,17 @@ def test_a_label_of_dev_that_training_lacks_is_refused() -> None:
     examples = [Example("good", "a", 1), Example("bad", "b", 2)]
     with pytest.raises(InputError, match="the dev texts, row 7: the label 'c' was not among"):
         fit(Config().override({**SMALL, "epochs": 1}), Parts(examples, [Example("odd", "c", 7)]))
+
+
+@pytest.mark.parametrize("encoder", ["cnn", "embedding"])
+def test_parts_without_a_text_are_told_before_training(encoder: str) -> None:
+    config = Config().override({"encoder": encoder, "epochs": 1, "task": "binary"})
+    examples = [Example(f"word{k % 2} {k}", "ab"[k % 2], k) for k in range(20)]
+    with pytest.raises(InputError, match="the training texts: none was given; at least one is accepted"):
+        fit(config, Parts([]))
+    with pytest.raises(InputError, match="the test texts: none was given; at least one is accepted"):
+        fit(config, Parts(examples, None, []))
+    assert "dev" not in fit(config, Parts(examples, [])).metrics, "nothing to stop by: the last epoch counts"
 
 
 def test_max_words_cuts_and_says_so() -> None:

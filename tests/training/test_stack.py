@@ -21,7 +21,8 @@ from regard.records import Example
 from regard.training.fit import Parts, Run
 from regard.training.fit_stacked import fit_stacked, side_by_side
 from regard.training.fit_torch import fit_torch, gather, index, make_model
-from regard.training.loop import Texts, make_optimizer
+from regard.training.loop import Texts
+from regard.training.optimizers import make_optimizer
 from regard.training.stack import Stack, StackedStep, clip
 from regard.training.step import Step
 

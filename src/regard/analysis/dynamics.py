@@ -164,9 +164,6 @@ class Dynamics:
         names = token_names(few)
         return [names[unit] for unit in units[units < first]] + names[first:]
 
-    def as_dict(self) -> dict[str, Any]:
-        return self.recorded().as_dict()
-
 
 def see_flat(state: State, scale: float) -> Seen:
     made = tables(state, scale)

@@ -73,15 +73,11 @@ def global_scores(trained: Trained) -> TokenScores:
     """Each token as a text of its own; its weight there is 1."""
     units = len(trained.tokenizer)
     alone = [Indexed(np.array([unit], dtype=np.int32)) for unit in range(units)]
-    return averaged(trained, alone)
+    return local_scores(trained, alone)
 
 
 def local_scores(trained: Trained, texts: Sequence[Indexed]) -> TokenScores:
     """Means over all places where a token stands."""
-    return averaged(trained, texts)
-
-
-def averaged(trained: Trained, texts: Sequence[Indexed]) -> TokenScores:
     model = trained.model
     units, classes = len(trained.tokenizer), trained.task.out_dim
     head = model.head.weight.detach()

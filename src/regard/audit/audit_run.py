@@ -42,11 +42,8 @@ from regard.records import Example
 
 Ints = NDArray[np.int64]
 STANDING = (FOCUS, "gradient", "gradient_times_input", "integrated_gradients", "leave_one_out", "tfidf")
-RIVALS = (
-    "gradient",
-    "gradient_times_input",
-    "integrated_gradients",
-)  # leave-one-out is the measure itself, word by word
+# leave-one-out is no rival, but the measure itself, word by word
+RIVALS = ("gradient", "gradient_times_input", "integrated_gradients")
 BESIDE = ("gradient", "leave_one_out")  # what Jain & Wallace correlate attention with
 LIMIT = 1000  # texts
 TOP = ("permutation", "adversary", "trained_adversary")  # those that change the weights of the highest level

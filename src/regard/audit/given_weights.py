@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.config import level_names
 from regard.explain.reading import Reading, batches
 from regard.models.tasks import Binary, Task
 from regard.models.trained import Trained
@@ -45,7 +46,7 @@ def poolings(trained: Trained) -> list[str]:
 
 def by_level(pooling: str, levels: int) -> list[str]:
     """Words first."""
-    names = [name.strip() for name in pooling.split(",")]
+    names = level_names(pooling)
     return names * levels if len(names) == 1 else names
 
 

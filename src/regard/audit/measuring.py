@@ -47,9 +47,8 @@ def faithfulness(
     judged = judge_erased(judge, attributions, cuts, seed=seed)
     taken = [name for name in MEASURES if has_labels(judged) or name not in NEED_LABELS]
     curves = {name: curves_of(judged, name, lacking) for name in taken}
-    means = {
-        name: {who: curve.values.mean(1) for who, curve in own.items()} for name, own in curves.items()
-    }  # (texts,)
+    # by measure and explainer, (texts,)
+    means = {name: {who: curve.values.mean(1) for who, curve in own.items()} for name, own in curves.items()}
     found = {
         "how": judged[focus].how,
         "cuts": [str(cut) for cut in judged[focus].cuts],

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO
 
 from regard.data.columns import Columns, Known
 from regard.data.contents import Text, decoded, is_blank, unpacked
@@ -22,8 +22,6 @@ from regard.data.tables import csv_rows, tsv_rows
 from regard.data.texts import folder_rows, line_rows
 from regard.errors import InputError
 from regard.records import Example
-
-InputFormat = Literal["auto", "lines", "csv", "tsv", "jsonl"]
 
 FORMS: dict[str, Callable[[Text, str], Rows]] = {
     "csv": csv_rows,
@@ -114,9 +112,8 @@ def stream(
 
 
 def read_lines(
-    stream: IO[str] | IO[bytes],
+    stream: IO[bytes],
     name: str = "standard input",
-    input_format: InputFormat = "auto",
     *,
     text: str | None = None,
     label: str | None = None,
@@ -127,19 +124,9 @@ def read_lines(
     known: Known = (None, None),
     keep: Sequence[str] = (),
 ) -> Corpus:
-    """Every example of a stream; `auto` takes JSON objects for JSON lines, and anything else for a text a line."""
-    data = stream.read()
-    content: Text
-    if isinstance(data, bytes):
-        content = partial(decoded, data, name, skip_bad_rows)
-    else:
-        content = partial(iter, [data.removeprefix("\ufeff")])
-    if input_format == "auto":
-        form = "jsonl" if starts_with_object(content) else "txt"
-    elif input_format in ("lines", "csv", "tsv", "jsonl"):
-        form = "txt" if input_format == "lines" else input_format
-    else:
-        raise InputError(f"input_format: {input_format!r} is given; auto, lines, csv, tsv or jsonl is accepted")
+    """Every example of a stream: JSON lines where the first is an object, and anything else as a text a line."""
+    content = partial(decoded, stream.read(), name, skip_bad_rows)
+    form = "jsonl" if starts_with_object(content) else "txt"
     wish = Wish(text, label, labelled, skip_bad_rows, _limit(at_least, labelled), rationales, known, tuple(keep))
     return _corpus(_from_text(content, name, form, wish))
 

@@ -62,7 +62,3 @@ class Spill:
             else:
                 self._file.seek(start * self.dtype.itemsize)
                 self._file.write(changed.tobytes())
-
-    def close(self) -> None:
-        if self._file is not None:
-            self._file.close()

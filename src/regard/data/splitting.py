@@ -19,9 +19,8 @@ def hold_out(
     codes: dict[str | float | None, int] = {}
     groups = [codes.setdefault(example.label if by_label else None, len(codes)) for example in examples]
     out = held_rows(np.array(groups, dtype=np.int32), fraction, seed)
-    return [x for x, held in zip(examples, out, strict=True) if not held], [
-        x for x, held in zip(examples, out, strict=True) if held
-    ]
+    pairs = list(zip(examples, out, strict=True))
+    return [example for example, held in pairs if not held], [example for example, held in pairs if held]
 
 
 def held_rows(groups: NDArray[np.int32], fraction: float, seed: int) -> NDArray[np.bool_]:

@@ -122,7 +122,8 @@ def write(saying: Sequence[Sequence[str]], sentences: int, length: int, neutral:
 
 
 def logistic(value: float) -> float:
-    return 1 / (1 + math.exp(-value))
+    """Never 0, of which there is no logarithm: beyond e⁷⁰⁰ an exponential is near its end."""
+    return 1 / (1 + math.exp(min(-value, 700.0)))
 
 
 def ideal(world: World, known: Sequence[Rating], meetings: Iterable[Meeting]) -> list[float]:

@@ -41,9 +41,7 @@ class Indexed(NamedTuple):
 
     ids: NDArray[np.int32]  # (words,)
     shape: tuple[NDArray[np.int64], ...] = ()  # () | (words a sentence,) | (words a sentence, sentences a part)
-    covers: NDArray[np.int32] | None = (
-        None  # (ids, 2) the first and the last word that each covers, where it is no word
-    )
+    covers: NDArray[np.int32] | None = None  # (ids, 2) the first and last word that each covers, where it is no word
 
 
 class Outline(NamedTuple):

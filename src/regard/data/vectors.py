@@ -21,6 +21,8 @@ import numpy.typing as npt
 
 from regard.errors import InputError
 
+MISSING = "no such file; a file of word vectors (.txt, .vec, .gz or .npz) is expected"
+
 Floats = npt.NDArray[np.float32]
 
 
@@ -125,9 +127,7 @@ def _lines(path: Path) -> Iterator[Iterator[str]]:
         with gzip.open(path, "rt", **form) if path.suffix == ".gz" else open(path, **form) as stream:
             yield stream
     except FileNotFoundError:
-        raise InputError(
-            f"{path}: no such file; a file of word vectors (.txt, .vec, .gz or .npz) is expected"
-        ) from None
+        raise InputError(f"{path}: {MISSING}") from None
     except (OSError, EOFError, zlib.error) as problem:
         raise InputError(f"{path}: cannot be read ({problem})") from None
 
@@ -149,9 +149,7 @@ def _load(path: Path) -> tuple[list[str], npt.NDArray[Any]]:
         with np.load(path, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
     except FileNotFoundError:
-        raise InputError(
-            f"{path}: no such file; a file of word vectors (.txt, .vec, .gz or .npz) is expected"
-        ) from None
+        raise InputError(f"{path}: {MISSING}") from None
     except (OSError, EOFError, ValueError, AttributeError, zipfile.BadZipFile, zlib.error) as problem:
         raise InputError(f"{path}: is no npz file of plain arrays ({problem})") from None
     missing = [name for name in ("words", "vectors") if name not in arrays]

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-PADDING = 0
 UNKNOWN = 1
-SPECIALS = 2
+SPECIALS = 2  # numbers that are no word's: padding has 0
 LONGEST = 100  # characters; what is longer is a web address or worse, and never comes again
 
 

@@ -84,9 +84,8 @@ def _pattern_for(text: str) -> re.Pattern[str]:
 def _ascii_pattern() -> re.Pattern[str]:
     """For the many texts that are plain ASCII; it holds no group, so that `findall` gives the words themselves."""
     marks = map(re.escape, ".,\"'()-!?:;*/&$%#@+=<>[]{}\\|~^`_")
-    runs = [
-        f"{mark}{mark}*+" for mark in marks
-    ]  # not mark++: an alternative that starts with a literal is skipped faster
+    # not mark++: an alternative that starts with a literal is skipped faster
+    runs = [f"{mark}{mark}*+" for mark in marks]
     return _any_of([*_spaced("[A-Za-z]", "[A-Za-z0-9]", "[A-Za-z0-9]++", "'"), *runs], re.ASCII)
 
 

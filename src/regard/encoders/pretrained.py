@@ -75,16 +75,7 @@ def read_pretrained(name: str) -> Pretrained:
         how |= {"use_safetensors": True, "output_loading_info": True, "ignore_mismatched_sizes": True}  # told below
         with told(name, f"{its} weights"):
             model, found = library.AutoModel.from_pretrained(where, config=config, dtype=torch.float32, **how)
-    for key, own, expected in sorted(found["mismatched_keys"]):
-        raise InputError(
-            f"pretrained = {name!r}: {key!r} has the shape {tuple(own)} in its weights and {tuple(expected)} by its "
-            "configuration; the files of two models?"
-        )
-    missing = sorted(key for key in found["missing_keys"] if not key.startswith("pooler."))
-    if missing:
-        raise InputError(f"pretrained = {name!r}: its weights lack {missing[0]!r}; the file of another model?")
-    if not all(bool(value.isfinite().all()) for value in model.state_dict().values()):
-        raise InputError(f"pretrained = {name!r}: its weights hold numbers that are not finite")
+    check_weights(model, found, name)
     table = bared(model)
     backend = tokenizer.backend_tokenizer
     if backend.get_vocab_size() > len(table):
@@ -142,6 +133,20 @@ def checked(config: Any, name: str) -> Any:
         raise InputError(f"pretrained = {name!r}: a model of the type {config.model_type!r}; accepted are {known}")
     config._attn_implementation = None  # the library's choice: "owner/kernel" would be fetched from the hub and run
     return config
+
+
+def check_weights(model: nn.Module, found: Mapping[str, Any], name: str) -> None:
+    """`found`: what transformers has to tell of their loading."""
+    for key, own, expected in sorted(found["mismatched_keys"]):
+        raise InputError(
+            f"pretrained = {name!r}: {key!r} has the shape {tuple(own)} in its weights and {tuple(expected)} by its "
+            "configuration; the files of two models?"
+        )
+    missing = sorted(key for key in found["missing_keys"] if not key.startswith("pooler."))
+    if missing:
+        raise InputError(f"pretrained = {name!r}: its weights lack {missing[0]!r}; the file of another model?")
+    if not all(bool(value.isfinite().all()) for value in model.state_dict().values()):
+        raise InputError(f"pretrained = {name!r}: its weights hold numbers that are not finite")
 
 
 def bared(model: Any) -> Tensor:

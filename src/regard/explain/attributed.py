@@ -25,16 +25,12 @@ class Attributed:
     method: str
     spans: tuple[Span, ...]  # of the words that the model read, in order
     scores: Doubles  # (words,)
-    target: (
-        int | None
-    )  # the number of the class that the scores are about; None: of a number there is nothing to choose
+    target: int | None  # the number of the class that scores are about; None: of a number there is nothing to choose
     prediction: Prediction
     known: tuple[bool, ...]  # (words,) False where the model has no vector of the word's own
     sentences: tuple[SentenceScore, ...] = ()  # their scores as weights, with their sign; empty for a flat model
     parts: tuple[SentenceScore, ...] = ()  # of a text with three levels
-    cost: Mapping[str, float] = field(
-        default_factory=dict
-    )  # forward, backward: passes over one text; seconds: its share
+    cost: Mapping[str, float] = field(default_factory=dict)  # forward, backward: passes over it; seconds: its share
     facts: Mapping[str, Any] = field(default_factory=dict)  # what the method knows of its own work: convergence, r2 …
 
     def scored(self, label: int | None = None) -> tuple[str, tuple[Span, ...], Doubles, int | None]:

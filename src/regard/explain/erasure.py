@@ -18,6 +18,8 @@ from regard.data.wordpieces import WordPieces
 from regard.explain.reading import Reading, each
 from regard.models.trained import Trained
 
+CHUNK = 256  # versions of a text that are made at a time
+
 Kept = NDArray[np.bool_]
 
 

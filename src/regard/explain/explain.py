@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from regard.data.tokenizer import Outline, Units
 from regard.explain.attention_weights import down, real
+from regard.explain.found import higher_units
 from regard.explain.reading import read, to_words
 from regard.models.trained import Trained, outputs
-from regard.records import Explanation, Prediction, SentenceScore, TokenScore
+from regard.records import Explanation, Prediction, TokenScore
 
 CHUNK = 512  # texts held at a time, so that a large file streams
 
@@ -81,10 +82,5 @@ def assemble(
         TokenScore(text[a:b], a, b, float(weight), own)
         for (a, b), weight, own in zip(outline.words, words, known, strict=True)
     )
-    units = [outline.sentences, outline.parts]
-    higher = [
-        tuple(SentenceScore(a, b, float(weight)) for (a, b), weight in zip(spans, level, strict=True))
-        for level, spans in zip(above, units, strict=False)
-    ]
-    sentences, parts = (*higher, (), ())[:2]
+    sentences, parts = higher_units(outline, above)
     return Explanation(text, prediction, tokens, sentences, label=label, parts=parts)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.data.tokenizer import Outline
 from regard.explain.attributed import Attributed
 from regard.explain.reading import Reading
 from regard.models.tasks import Classes
@@ -30,11 +31,7 @@ class Found(NamedTuple):
 def attributed(trained: Trained, method: str, reading: Reading, found: Found, seconds: float) -> Attributed:
     outline, task = reading.outline, trained.task
     above = sums(reading, found.scores) if found.above is None else found.above
-    pairs = zip((outline.sentences, outline.parts), above, strict=False)
-    units = [
-        tuple(SentenceScore(a, b, float(w)) for (a, b), w in zip(spans, scores, strict=True)) for spans, scores in pairs
-    ]
-    sentences, parts = (*units, (), ())[:2]
+    sentences, parts = higher_units(outline, above)
     return Attributed(
         reading.text,
         method,
@@ -46,8 +43,20 @@ def attributed(trained: Trained, method: str, reading: Reading, found: Found, se
         sentences,
         parts,
         {"forward": found.forward, "backward": found.backward, "seconds": seconds},
-        found.facts,
+        dict(found.facts),
     )
+
+
+def higher_units(
+    outline: Outline, above: Sequence[Doubles]
+) -> tuple[tuple[SentenceScore, ...], tuple[SentenceScore, ...]]:
+    """Sentences and parts with their scores; none of those that the model does not read."""
+    pairs = zip((outline.sentences, outline.parts), above, strict=False)
+    units = [
+        tuple(SentenceScore(a, b, float(w)) for (a, b), w in zip(spans, scores, strict=True)) for spans, scores in pairs
+    ]
+    sentences, parts = (*units, (), ())[:2]
+    return sentences, parts
 
 
 def sums(reading: Reading, scores: Doubles) -> tuple[Doubles, ...]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from regard.data.tokenizer import Indexed
 from regard.errors import InputError
-from regard.explain.erasure import all_but, left
+from regard.explain.erasure import CHUNK, all_but, left
 from regard.explain.found import Found
 from regard.explain.reading import Ints, Reading, logits_of
 from regard.explain.targets import explained, probability, settled
@@ -20,7 +20,6 @@ from regard.models.tasks import Classes
 from regard.models.trained import Trained
 
 MOST_WORDS = 5000  # of a text; each means another pass over all the others
-CHUNK = 256  # versions of a text that are made at a time
 
 
 def leave_one_out(trained: Trained, readings: Sequence[Reading], targets: Ints) -> list[Found]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from regard.data.tokenizer import Indexed
 from regard.errors import InputError
-from regard.explain.erasure import left
+from regard.explain.erasure import CHUNK, left
 from regard.explain.found import Found
 from regard.explain.reading import Ints, Reading, logits_of
 from regard.explain.targets import explained, probability, settled
@@ -27,7 +27,6 @@ from regard.models.trained import Trained
 
 Doubles = NDArray[np.float64]
 WIDTH = 0.25
-CHUNK = 256  # versions of a text that are made at a time
 
 
 def surrogate(

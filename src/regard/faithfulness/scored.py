@@ -27,14 +27,16 @@ class Scored(NamedTuple):
 def from_explanation(explanation: Explanation, classes: Sequence[str] | None = None) -> Scored:
     """A record's words and weights. The label's number is its place among the classes, which the record names by itself."""
     names = list(explanation.prediction.probabilities if classes is None else classes)
-    label = explanation.label
-    if label is not None and names and label not in names:
-        raise InputError(
-            f"label {label!r} of an explanation is not a class; {', '.join(map(repr, names))} are accepted"
-        )
+    label, number = explanation.label, None
+    if label is not None and names:
+        if str(label) not in names:
+            raise InputError(
+                f"label {label!r} of an explanation is not a class; {', '.join(map(repr, names))} are accepted"
+            )
+        number = names.index(str(label))
     spans = tuple((token.start, token.end) for token in explanation.tokens)
     scores = np.array([token.weight for token in explanation.tokens], dtype=np.float64)
-    return Scored(explanation.text, spans, scores, names.index(str(label)) if label is not None and names else None)
+    return Scored(explanation.text, spans, scores, number)
 
 
 def check(scored: Sequence[Scored], name: str = "attribution") -> None:

@@ -3,6 +3,9 @@
 numba keeps what it compiled beside the source, or in the user's cache. Where neither can be written (a read-only
 container) it is compiled in every run, into a folder of that run alone: what is in there gets executed, so a folder that
 others can write to will not do. NUMBA_CACHE_DIR names a better one.
+
+What it kept of a function is used until that function's own file changes, whatever becomes of others that it calls: whoever
+changes `error` in sparse_steps.py touches pulls.py too, and with `find_pair` in pairs.py goes units.py.
 """
 
 import os

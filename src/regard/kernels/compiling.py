@@ -1,4 +1,4 @@
-"""Where compiled kernels are kept between runs, and whether they are there already."""
+"""Whether compiled kernels were kept by an earlier run, or this one must wait for them."""
 
 from __future__ import annotations
 

@@ -38,8 +38,9 @@ def signed_power_mean(scaled: Tensor, weights: Tensor, norm: Tensor, mask: Tenso
     is smoothed: the result is Σ x / (1 + Nε).
     """
     power, places = norm.unsqueeze(-2) if norm.ndim else norm, mask.unsqueeze(-1)
-    largest = scaled.abs().masked_fill(~places, 0).amax(1) + EPSILON  # (N, D)
-    units = scaled.masked_fill(~places, 0) / largest.unsqueeze(1)  # (N, L, D) in [−1, 1], padding 0
+    scaled = scaled.masked_fill(~places, 0)
+    largest = scaled.abs().amax(1) + EPSILON  # (N, D)
+    units = scaled / largest.unsqueeze(1)  # (N, L, D) in [−1, 1]
     total = signed_power(units, power).sum(1)  # (N, D)
     below = masked_logsumexp(power * (weights + EPSILON).log().unsqueeze(-1), places, dim=1)  # (N, D or 1)
     size = (largest.log() + (log_size(total) - below) / norm).exp()

@@ -7,7 +7,7 @@ from collections.abc import Collection
 import torch
 from torch import Tensor, nn
 
-from regard.config import Model
+from regard.config import Model, level_names
 from regard.encoders import BERT, ENCODERS, Encoder
 from regard.errors import InputError
 from regard.models.classifier import Classifier, Level
@@ -56,7 +56,7 @@ def build(
 
 def names_a_level(given: str, known: Collection[str], option: str, levels: int) -> list[str]:
     """ "attention" for every level, or "cnn,bilstm": one a level, words first."""
-    names = [name.strip() for name in given.split(",")]
+    names = level_names(given)
     for name in names:
         if name not in known:
             raise InputError(f"{option} = {given!r}: {name!r} is unknown; accepted are {', '.join(known)}")

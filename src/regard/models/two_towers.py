@@ -15,12 +15,11 @@ import torch
 from torch import Tensor, nn
 
 from regard.config import Model
+from regard.data.collate_pairs import LEVELS
 from regard.errors import InputError
 from regard.models.build import build
 from regard.models.classifier import Level
 from regard.values import Batch, Output, Pair, Trace
-
-LEVELS = 3
 
 
 class Met(NamedTuple):

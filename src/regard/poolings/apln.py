@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.config import Model
+from regard.errors import InputError
 from regard.kernels.attended_power_mean import attended_power_mean
 from regard.kernels.power_mean import EPSILON, direct_power_mean, power_mean, signed_power_mean
 from regard.masking import at_least_float32, fill, masked_softmax, weighted_sum, within_reach
@@ -46,6 +47,12 @@ class APLN(Pooling):
         unit_length: bool = False,
     ):
         super().__init__()
+        if norm not in ("scalar", "sample", "feature"):
+            raise InputError(f"norm = {norm!r}: accepted are scalar, sample, feature")
+        if rescale not in ("clip", "normalise", "signed"):
+            raise InputError(f"rescale = {rescale!r}: accepted are clip, normalise, signed")
+        if not 0 < norm_init < math.inf:
+            raise InputError(f"norm_init = {norm_init!r}: a number above 0 is accepted")
         self.scorer = Scorer(dim, attention, query, scale, query_range)
         self.rescale = rescale
         self.nonnegative, self.bounded, self.reformulate = nonnegative, bounded, reformulate
@@ -79,9 +86,7 @@ class APLN(Pooling):
         vector = self.mean(states, alpha, norm, mask)  # (N, D)
         if self.gain is not None:
             vector = self.gain * of_unit_length(vector)
-        sharpness = (
-            norm.mean() if self.log_norm.ndim else norm
-        )  # the words are drawn with one norm, also where features differ
+        sharpness = norm.mean() if self.log_norm.ndim else norm  # words are drawn with one, also where features differ
         return Pooled(vector, masked_softmax(fill(sharpness * scores, mask), mask), scores, norm=norm)
 
     def norm(self, alpha: Tensor, states: Tensor) -> Tensor:

@@ -23,13 +23,12 @@ from regard.values import Pooled
 class NormUnit(Pooling):
     def __init__(self, dim: int, norm_init: float = 2.0):
         super().__init__()
-        if norm_init <= 1:
+        if not 1 < norm_init < math.inf:
             raise InputError(
                 f"norm_init = {norm_init:g}: a norm_unit's norm is 1 + log(1 + exp(ρ)), so it starts above 1"
             )
-        self.rho = nn.Parameter(
-            torch.full((dim,), math.log(math.expm1(norm_init - 1)) if norm_init < 20 else norm_init - 1)
-        )
+        rho = math.log(math.expm1(norm_init - 1)) if norm_init < 20 else norm_init - 1
+        self.rho = nn.Parameter(torch.full((dim,), rho))
         self.centre = nn.Parameter(torch.zeros(dim))
 
     @classmethod

@@ -12,27 +12,33 @@ from regard.reproduce.sheet import Column, Entry, Sheet
 
 def latex(sheet: Sheet) -> str:
     lines = [f"% {one_line(told)}" for _, told in sheet.sources]
-    lines += [r"\begin{table}", r"\centering", rf"\caption{{{escaped(sheet.title)}. {escaped(sheet.caption)}}}"]
+    over = [rf"\multicolumn{{{count}}}{{c}}{{{escaped(title)}}}" for title, count in sheet.spans]
+    heads = [["", *over], ["", *(word for column in sheet.columns for word in column_heads(column))]]
+    body = [[escaped(line.title), *entries(sheet, line.entries)] for line in sheet.lines]
     width = sum(count for _, count in sheet.spans)
-    lines += [rf"\begin{{tabular}}{{l{'r' * width}}}", r"\toprule"]
-    heads = [rf"\multicolumn{{{count}}}{{c}}{{{escaped(title)}}}" for title, count in sheet.spans]
-    lines.append(row(["", *heads]))
-    lines.append(row(["", *(word for column in sheet.columns for word in column_heads(column))]))
-    lines.append(r"\midrule")
-    lines += [row([escaped(line.title), *entries(sheet, line.entries)]) for line in sheet.lines]
-    lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
+    lines += table(f"{escaped(sheet.title)}. {escaped(sheet.caption)}", "l" + "r" * width, heads, body)
     if sheet.comparisons:
-        lines += [
-            "",
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{escaped(sheet.title)}: paired comparisons over seeds.}}",
-        ]
-        lines += [rf"\begin{{tabular}}{{llll{'r' * (len(HEADS) - 4)}}}", r"\toprule"]
-        lines += [row([escaped(head) for head in HEADS]), r"\midrule"]
-        lines += [row([escaped(word) for word in one.words]) for one in sheet.comparisons]
-        lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
+        caption = f"{escaped(sheet.title)}: paired comparisons over seeds."
+        body = [[escaped(word) for word in one.words] for one in sheet.comparisons]
+        lines += ["", *table(caption, "llll" + "r" * (len(HEADS) - 4), [[escaped(head) for head in HEADS]], body)]
     return "\n".join([*lines, ""])
+
+
+def table(caption: str, columns: str, heads: Sequence[Sequence[str]], body: Sequence[Sequence[str]]) -> list[str]:
+    """Of words that are LaTeX already."""
+    return [
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{caption}}}",
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
+        *map(row, heads),
+        r"\midrule",
+        *map(row, body),
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
 
 
 def column_heads(column: Column) -> list[str]:

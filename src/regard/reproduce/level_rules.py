@@ -6,7 +6,8 @@ measured yet, and the docstring stands on the page.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import Literal
 
 from regard.reproduce.comparisons import by_seed
@@ -20,24 +21,23 @@ from regard.reproduce.verdicts import HOLDS, NOT_HERE, PARTLY, Finding, all_some
 
 def below(table: Table, rows: Rows, measure: str, bound: float, methods: Sequence[str] = ()) -> Finding | None:
     """Holds where the whole interval lies below the bound on every corpus; partly where on some."""
-    found = dict(intervals(table, rows, measure, methods))
-    if not found:
-        return None
-    under = sum(one.high < bound for one in found.values())
-    return Finding(
-        all_some_none(under, len(found)), f"{under} of {len(found)} below {bound:g}: {listed(table, found, measure)}"
-    )
+    return of_bound(table, rows, measure, methods, lambda one: one.high < bound, f"below {bound:g}")
 
 
 def above(table: Table, rows: Rows, measure: str, bound: float, methods: Sequence[str] = ()) -> Finding | None:
     """Holds where the whole interval lies above the bound for every method and corpus; partly where for some."""
+    return of_bound(table, rows, measure, methods, lambda one: one.low > bound, f"above {bound:g}")
+
+
+def of_bound(
+    table: Table, rows: Rows, measure: str, methods: Sequence[str], is_kept: Callable[[Interval], bool], side: str
+) -> Finding | None:
     found = dict(intervals(table, rows, measure, methods))
     if not found:
         return None
-    over = sum(one.low > bound for one in found.values())
-    return Finding(
-        all_some_none(over, len(found)), f"{over} of {len(found)} above {bound:g}: {listed(table, found, measure)}"
-    )
+    kept = sum(map(is_kept, found.values()))
+    words = f"{kept} of {len(found)} {side}: {listed(table, found, measure)}"
+    return Finding(all_some_none(kept, len(found)), words)
 
 
 def near(
@@ -89,7 +89,7 @@ def falls(table: Table, rows: Rows, value: str, methods: Sequence[str] = ()) -> 
         return None
     fallen = sum(change is not None and change.high < 0 for change, _ in ends.values())
     words = [
-        f"{table.corpora[place[1]].title} {mean(path[0] for path in own):.3f} → {mean(path[-1] for path in own):.3f}"
+        f"{table.corpora[place[1]].title} {fmean(path[0] for path in own):.3f} → {fmean(path[-1] for path in own):.3f}"
         for place, (_, own) in ends.items()
     ]
     seeds = span([len(own) for _, own in ends.values()])
@@ -97,13 +97,9 @@ def falls(table: Table, rows: Rows, value: str, methods: Sequence[str] = ()) -> 
 
 
 def histories(rows: Sequence[Row], value: str) -> list[list[float]]:
+    """Of the runs that did not fail, those that have two points or more."""
     found = [row.get("history", {}).get(value, []) for row in rows if "error" not in row]
     return [path for path in found if len(path) > 1]
-
-
-def mean(values: Iterator[float]) -> float:
-    own = list(values)
-    return sum(own) / len(own)
 
 
 def unstable(

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from regard.reproduce.comparisons import by_seed
+from regard.reproduce.level_rules import histories
 from regard.reproduce.measures import Measure, shown, value_of
 from regard.reproduce.results import Row
 from regard.reproduce.rules import Rows
@@ -167,8 +168,7 @@ def moves(
     kept, words, seeds = 0, [], []
     for place in places(table, methods, corpora, settings):
         for value in (*rises, *falls):
-            paths = [row.get("history", {}).get(value, []) for row in rows.get(place, ()) if "error" not in row]
-            ends = [(path[0], path[-1]) for path in paths if len(path) > 1]
+            ends = [(path[0], path[-1]) for path in histories(rows.get(place, ()), value)]
             change = interval([(after - before) * (1 if value in rises else -1) for before, after in ends])
             if change is None or change.half is None:
                 continue

@@ -98,17 +98,7 @@ class Outcomes(Sections):
             if told["kind"] == "intervals":
                 self.one_of(told["measure"], measured(corpora), f"{where} measure")
         if told["kind"] == "settings":
-            options = dict.fromkeys(
-                name
-                for setting in settings.values()
-                for name, value in setting.options.items()
-                if isinstance(value, (int, float))
-            )
-            if told["option"] not in options:
-                raise self.wrong(
-                    f"{where} option = {told['option']!r}: no [settings.NAME] has a number of that name"
-                    f"{near(told['option'], options)}"
-                )
+            self.check_option(told["option"], settings, where)
         return Figure(
             **told,
             values=tuple(values),
@@ -116,6 +106,19 @@ class Outcomes(Sections):
             methods=self.names(part.get("methods", []), methods, f"{where} methods"),
             settings=self.names(part.get("settings", []), settings, f"{where} settings"),
         )
+
+    def check_option(self, option: str, settings: Mapping[str, Setting], where: str) -> None:
+        """One along which a figure can go."""
+        options = dict.fromkeys(
+            name
+            for setting in settings.values()
+            for name, value in setting.options.items()
+            if isinstance(value, (int, float))
+        )
+        if option not in options:
+            raise self.wrong(
+                f"{where} option = {option!r}: no [settings.NAME] has a number of that name{near(option, options)}"
+            )
 
 
 def measured(corpora: Mapping[str, Corpus]) -> dict[str, None]:

@@ -31,21 +31,21 @@ MEASURES = {
 def patterns(
     types: TokenTypes, scores: TokenScores, products: Sequence[Mapping[str, Any]], classes: Sequence[str]
 ) -> dict[str, float]:
-    """`products`: mean Ω by pair of types, as `analyse` tells them."""
+    """`products`: mean Ω by pair of types, as `analyse` tells them. None where a class has no tokens."""
     from regard.analysis.token_scores import lead, said_for
 
     own = [said_for(seen(scores.polarity[types.codes == k]), k) for k in range(len(classes))]
+    if not all(map(len, own)):
+        return {}
     attention = [mean_of(scores.attention[types.codes == k]) for k in range(len(classes))]
     neutral = types.codes == len(classes)
     weakest = min(mean_of(values) for values in own)
     size = mean_of(abs(lead(scores.polarity[neutral])))
-    found = {
-        "signs_right": float(all(bool((values > 0).all()) for values in own)),
-        "attention_above": float(min(attention) > mean_of(scores.attention[neutral])),
-    }
-    if weakest > 0 and size == size:
-        found["neutral_size"] = size / weakest
-    found["neutral_within_tenth"] = float(size < TENTH * weakest)
+    found = {"signs_right": float(all(bool((values > 0).all()) for values in own))}
+    if size == size:  # NaN where there are no neutral tokens
+        found["attention_above"] = float(min(attention) > mean_of(scores.attention[neutral]))
+        found["neutral_within_tenth"] = float(size < TENTH * weakest)
+        found |= {"neutral_size": size / weakest} if weakest > 0 else {}
     omega = {tuple(one["pair"]): one["mean"] for one in products}
     like = [omega[name, name] for name in classes if (name, name) in omega]
     unlike = [value for (a, b), value in omega.items() if a != b and {a, b} <= set(classes)]

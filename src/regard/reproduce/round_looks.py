@@ -72,11 +72,8 @@ def looked_at(
     config: Config, parts: Parts, examples: Sequence[Example], seeds: Sequence[int], recorder: Recorder, vectors: int
 ) -> Iterator[tuple[Training, Looks | None]]:
     """As `trainings`, one seed after the other, each with what was seen of it on these texts."""
-    from regard.models.trained import Trained
-    from regard.training.fit import first_metrics
-    from regard.training.fit_torch import environment, gather, index, indexed, make_model
-    from regard.training.loop import evaluate, train
-    from regard.training.metrics import measure
+    from regard.training.fit import Run
+    from regard.training.fit_torch import gather, index, indexed, make_model, teach
 
     for seed in seeds:
         begun, looks = time.perf_counter(), None
@@ -85,18 +82,9 @@ def looked_at(
             given = gather(config.override({"seed": seed}), parts, recorder)
             learned = index(given, recorder)
             model = make_model(given, learned, seed).to(given.device)
-            looks = Looks(
-                recorder, model, given.task, indexed(learned.tokenizer, given.task, examples, "texts"), vectors
-            )
-            progress = train(model, given.task, learned.texts, learned.held, given.config.training, looks)
-            metrics = first_metrics(given.task, len(learned.texts.labels), progress, given.identity)
-            metrics |= {"engine": "torch", "environment": environment(given.device) | given.versions}
-            if learned.held:
-                metrics["dev"] = evaluate(model, given.task, learned.held)[0]
-            result = Trained(given.config, learned.tokenizer, given.task, metrics, model=model, make=given.make)
-            if given.test is not None:
-                answers = result.answers([example.text for example in given.test])
-                metrics["test"] = measure(given.task, answers, given.truth)
+            texts = indexed(learned.tokenizer, given.task, examples, "texts")
+            looks = Looks(recorder, model, given.task, texts, vectors)
+            result = teach(model, given, learned, Run(looks), given.identity)
         except InputError as error:
             result = error
         yield Training(result, {"seed": seed, "seconds": time.perf_counter() - begun}), looks

@@ -91,9 +91,9 @@ def of_settings(
     table: Table, at: Pairs, methods: Sequence[str] = (), corpora: Sequence[str] = ()
 ) -> Iterator[tuple[Place, Place]]:
     """A setting against another, of every method and corpus, or of these."""
-    there = {cell.key for cell in table.cells()}
+    there = [cell.key for cell in table.cells()]
     for one, other in at:
-        for method, corpus, setting in sorted(there, key=[cell.key for cell in table.cells()].index):
+        for method, corpus, setting in there:
             wanted = (not methods or method in methods) and (not corpora or corpus in corpora)
             if wanted and setting == one and (method, corpus, other) in there:
                 yield (method, corpus, one), (method, corpus, other)

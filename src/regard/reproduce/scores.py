@@ -162,7 +162,7 @@ def measured(trained: Trained, parts: Parts, seen: Seen) -> dict[str, Any]:
     from regard.models.flat import AFFINE
 
     types, names, classes = seen.types, seen.names, seen.classes
-    called = dict(zip([*classes, "neutral"], names, strict=True))
+    called = dict(zip(types.names, names, strict=True))
     weighed = [example.text for example in (parts.test if parts.test is not None else parts.dev or ())]
     if trained.is_flat:
         scores = token_scores(trained, UnitTexts.of(trained.tokenizer, weighed, seen.labels[:0]))
@@ -181,7 +181,8 @@ def measured(trained: Trained, parts: Parts, seen: Seen) -> dict[str, Any]:
     pairs = pair_boxes(told["dot_products"], called)
     if AFFINE in trained.weights and trained.is_flat:
         mapped = of_mapped(trained, types)
-        values["omega_like_mapped"] = patterns.patterns(types, scores, mapped, classes)["omega_like"]
+        of_mapping = patterns.patterns(types, scores, mapped, classes)
+        values |= {"omega_like_mapped": of_mapping["omega_like"]} if "omega_like" in of_mapping else {}
         pairs |= {f"{pair}, mapped": box for pair, box in pair_boxes(mapped, called).items()}
     if local is not None:
         values |= of_local(types, names, local)

@@ -70,23 +70,7 @@ class Sections(Checks):
         given = self.options(part, where, own)
         told = {key: self.value(part[key], kind, f"{where} {key}") for key, kind in OF_A_CORPUS.items() if key in part}
         keys = {key: self.value(part[key], kind, f"{where} {key}") for key, kind in makes.items() if key in part}
-        if self.kind.reads and "train" not in told and make != "synthetic":
-            raise self.wrong(f"{where} has no `train`; a named corpus or a file is needed")
-        empty = [key for key in SPLITS if told.get(key) == ""]
-        if empty:
-            raise self.wrong(f"{where} {empty[0]} is empty; a named corpus or a file is needed")
-        if parts == "dev" and "test" in told:
-            raise self.wrong(f"{where} test: a table of parts = 'dev' never reads test")
-        if not 0 <= told.get("hold_out", 0.0) <= 0.9:
-            raise self.wrong(f"{where} hold_out = {told['hold_out']}: from 0 to 0.9 is accepted")
-        if not 0 <= told.get("pooled", 0.0) <= 0.9:
-            raise self.wrong(f"{where} pooled = {told['pooled']}: from 0 to 0.9 is accepted")
-        if told.get("pooled") and ("test" not in told or "hold_out_by" in told):
-            raise self.wrong(f"{where} pooled draws train and test again: it needs `test` and goes without hold_out_by")
-        if told.get("hold_out") and "dev" in told:
-            raise self.wrong(f"{where} has both dev and hold_out; give one of them")
-        if "hold_out_by" in told and not told.get("hold_out"):
-            raise self.wrong(f"{where} hold_out_by needs hold_out, the part of the texts to hold out")
+        self.check_parts(told, parts, where)
         title = self.title(part, name, where)
         told.pop("title", None)
         return Corpus(
@@ -100,6 +84,25 @@ class Sections(Checks):
             keys=keys,
             skip=self.names(part.get("skip", []), names, f"{where} skip"),
         )
+
+    def check_parts(self, told: Mapping[str, Any], parts: str | None, where: str) -> None:
+        """What is read, and how it is divided."""
+        if self.kind.reads and "train" not in told and told.get("make") != "synthetic":
+            raise self.wrong(f"{where} has no `train`; a named corpus or a file is needed")
+        empty = [key for key in SPLITS if told.get(key) == ""]
+        if empty:
+            raise self.wrong(f"{where} {empty[0]} is empty; a named corpus or a file is needed")
+        if parts == "dev" and "test" in told:
+            raise self.wrong(f"{where} test: a table of parts = 'dev' never reads test")
+        for key in ("hold_out", "pooled"):
+            if not 0 <= told.get(key, 0.0) <= 0.9:
+                raise self.wrong(f"{where} {key} = {told[key]}: from 0 to 0.9 is accepted")
+        if told.get("pooled") and ("test" not in told or "hold_out_by" in told):
+            raise self.wrong(f"{where} pooled draws train and test again: it needs `test` and goes without hold_out_by")
+        if told.get("hold_out") and "dev" in told:
+            raise self.wrong(f"{where} has both dev and hold_out; give one of them")
+        if "hold_out_by" in told and not told.get("hold_out"):
+            raise self.wrong(f"{where} hold_out_by needs hold_out, the part of the texts to hold out")
 
     def labels(self, given: Any, where: str) -> tuple[str, ...]:
         """Labels as they are written in a file: at least two, or there is nothing to tell apart."""

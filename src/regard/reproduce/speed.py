@@ -100,7 +100,7 @@ def run(cell: Cell, seeds: Sequence[int], device: str, recorder: Recorder) -> It
     try:
         for seed in seeds:
             begun = time.perf_counter()
-            steps = {name: step(own, name, place, seed) for name in {own["form"], own["beside"]}}
+            steps = {name: step(own, name, place, seed) for name in dict.fromkeys((own["form"], own["beside"]))}
             times = by_turns(steps, lambda: torch.cuda.synchronize() if place.type == "cuda" else None)
             ours, theirs = (statistics.median(times[own[key]]) for key in ("form", "beside"))
             yield {

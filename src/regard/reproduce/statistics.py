@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from regard.faithfulness import intervals
 
-CONFIDENCE = 0.95
 FEWEST = 6  # pairs for Wilcoxon's test
 DECIMALS = 12  # of a difference: 0.81 − 0.80 and 0.41 − 0.40 are a tie, though not to the last bit
 
@@ -49,7 +48,7 @@ def interval(values: Sequence[float]) -> Interval | None:
     from scipy.special import stdtrit  # type: ignore[import-untyped]
 
     deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1))
-    return Interval(n, mean, float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * deviation / math.sqrt(n))
+    return Interval(n, mean, float(stdtrit(n - 1, (1 + intervals.CONFIDENCE) / 2)) * deviation / math.sqrt(n))
 
 
 def paired(one: Mapping[int, float], other: Mapping[int, float]) -> Paired | None:

@@ -36,7 +36,6 @@ class Teller:
 
     def __init__(self, tell: Callable[[str, Any], None]):
         self.tell = tell
-        self.epochs = 0
         self.phase = ""
 
     def note(self, sentence: str) -> None:
@@ -46,7 +45,6 @@ class Teller:
         self.phase = f"{phase} · "
 
     def begin(self, epoch: int, epochs: int, steps: int) -> None:
-        self.epochs = epochs
         self.tell("epoch", f"{self.phase}epoch {epoch}/{epochs}")
 
     def step(self, loss: float | None) -> None: ...

@@ -7,10 +7,9 @@ subj and mr, and on one such fold of ag_news, imdb and 20newsgroups; `benchmarks
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any, NamedTuple
 
-from regard.config import Config, Model
+from regard.config import Config, Model, level_names
 from regard.errors import InputError
 from regard.models.flat import is_flat
 
@@ -69,7 +68,7 @@ def choose(config: Config, size: Size) -> Config:
 
 
 def has_bottleneck(model: Model) -> bool:
-    return model.pooling.split(",")[-1].strip() == "bottleneck"
+    return level_names(model.pooling)[-1] == "bottleneck"
 
 
 def plain(config: Config, size: Size) -> dict[str, Any]:
@@ -148,5 +147,5 @@ def epochs(size: Size) -> int:
 
 def probe(config: Config) -> Config:
     """Something that can be built, before anything is read."""
-    made = choose(replace(config), Size(1000, 20_000))
+    made = choose(config, Size(1000, 20_000))
     return made.override({"scale": 1.0}) if made.model.is_scale_open else made

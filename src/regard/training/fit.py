@@ -60,7 +60,14 @@ def fit(config: Config, parts: Parts, run: Run | None = None) -> Trained:
     return fit_torch(config, parts, run)
 
 
+def check_some(count: int, where: str) -> None:
+    """From no texts nothing is learned, and on none nothing is scored."""
+    if not count:
+        raise InputError(f"{where}: none was given; at least one is accepted")
+
+
 def find_task(config: Config, labels: Labels, recorder: Recorder, where: str) -> Task:
+    check_some(len(labels), where)
     kind: str = config.data.task
     if kind == "auto":
         try:

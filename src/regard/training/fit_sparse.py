@@ -22,6 +22,7 @@ from regard.training.choices import Size, choose
 from regard.training.fit import (
     Parts,
     Run,
+    check_some,
     find_task,
     fingerprint,
     first_metrics,
@@ -42,7 +43,9 @@ def fit_sparse(config: Config, parts: Parts, run: Run) -> Trained:
     gathered = [gathering.read(part) for part in (parts.train, parts.dev, parts.test) if part is not None]
     learned = gathered[0]
     task = find_task(config, learned.labels, recorder, parts.names[0])
-    names = [name for name, part in zip(parts.names, parts[:3], strict=False) if part is not None]
+    if parts.test is not None:
+        check_some(len(gathered[-1]), parts.names[2])
+    names = [name for name, part in zip(parts.names, parts[:3], strict=True) if part is not None]
     truth = [
         encoded(task, part.labels, name, parts.column if place else None).astype(np.float32)
         for place, (part, name) in enumerate(zip(gathered, names, strict=True))
@@ -58,7 +61,7 @@ def fit_sparse(config: Config, parts: Parts, run: Run) -> Trained:
     if parts.dev is None:
         groups = learned.labels.codes if isinstance(task, Classes) else np.zeros(len(learned), dtype=np.int32)
         held = held_rows(groups, data.dev_fraction, training.seed)
-        tell_held_out(int(held.sum()), config.data.dev_fraction, recorder)
+        tell_held_out(int(held.sum()), data.dev_fraction, recorder)
     path = None if data.vectors is None else resolve(data.vectors, "vectors")
     numbering = Numbering(gathering, learned, ~held, data, set() if path is None else vector_words(path))
     tokenizer = numbering.tokenizer

@@ -35,6 +35,7 @@ from regard.training.device import choose_device
 from regard.training.fit import (
     Parts,
     Run,
+    check_some,
     find_task,
     fingerprint,
     first_metrics,
@@ -84,6 +85,8 @@ def gather(config: Config, parts: Parts, recorder: Recorder) -> Material:
     dev = None if parts.dev is None else list(parts.dev)
     test = None if parts.test is None else list(parts.test)
     task = find_task(config, Labels.of(examples), recorder, parts.names[0])
+    if test is not None:
+        check_some(len(test), parts.names[2])
     # a label that cannot be scored is told now, not after hours of training
     encoded(task, Labels.of(dev or ()), parts.names[1], parts.column)
     truth = encoded(task, Labels.of(test or ()), parts.names[2], parts.column)
@@ -141,11 +144,17 @@ def fit_torch(config: Config, parts: Parts, run: Run) -> Trained:
 
 
 def fit_gathered(given: Material, run: Run) -> Trained:
-    config, task, identity = given.config, given.task, given.identity
+    identity = given.identity
     if done := run.finished(identity):
         return done
     learned = index(given, run.recorder)
-    model = make_model(given, learned, config.training.seed).to(given.device)
+    model = make_model(given, learned, given.config.training.seed).to(given.device)
+    return teach(model, given, learned, run, identity)
+
+
+def teach(model: Classifier, given: Material, learned: Learned, run: Run, identity: str) -> Trained:
+    """A fresh model, trained in place and measured. `identity` takes reading all texts again to find out."""
+    config, task = given.config, given.task
     dynamics = None
     if config.training.record != "no":
         assert isinstance(task, Classes)  # `find_task` refuses others

@@ -115,7 +115,7 @@ def widened(batch: Batch, parts: int = PARTS) -> Batch:
 
 
 def width(longest: int, parts: int = PARTS) -> int:
-    """The width that a batch is padded to: multiples of 8, from 64 on of an eighth of the power of two below."""
+    """The width that a batch is padded to: multiples of 8, from 8 · `parts` on of that part of the power of two below."""
     step = max(1 << max(longest - 1, 1).bit_length() - 1, NARROWEST * parts) // parts
     return -(-longest // step) * step
 

@@ -7,11 +7,8 @@ from typing import Any
 
 from torch import Tensor
 
-NORMS = (
-    "log_norm",
-    "predictor",
-    "rho",
-)  # what norms are made of: apln's θ, what predicts it from a text, norm_unit's ρ
+# what norms are made of: apln's θ, what predicts it from a text, norm_unit's ρ
+NORMS = ("log_norm", "predictor", "rho")
 
 
 def norms_of(named: Iterable[tuple[str, Tensor]]) -> list[Tensor]:

@@ -23,7 +23,6 @@ from regard.recording import Recorder
 from regard.training.checkpoint import Progress, read_checkpoint, write_checkpoint
 from regard.training.divergence import checked_loss
 from regard.training.graphs import make_step
-from regard.training.optimizers import make_optimizer as make_optimizer
 from regard.training.passes import Pass
 from regard.training.running import Running
 from regard.training.schedule import Phase, ordinary, schedule

@@ -112,8 +112,9 @@ def _rows(
     note: Callable[[str], None] | None,
 ) -> HubRows:
     columns = find_columns(where, list(data.column_names), list(islice(iter(data), SAMPLE)), *known, labelled=True)
-    for sentence in columns.guessed if note else ():
-        note(sentence)  # type: ignore[misc]
+    if note is not None:
+        for sentence in columns.guessed:
+            note(sentence)
     return HubRows(where, data, columns.text, str(columns.label), original.classes if original else ())
 
 

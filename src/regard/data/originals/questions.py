@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from regard.data.originals.catalogue import ORIGINALS
 from regard.data.originals.dividing import Record, Splits, with_dev
 from regard.data.originals.sources import Source
 
 PATTERN = r"/(train_5500|TREC_10)\.(?:label|txt)$"
-CLASSES = ("DESC", "ENTY", "ABBR", "HUM", "LOC", "NUM")
+CLASSES = ORIGINALS["trec"].classes
 
 
 def convert(source: Source) -> Splits:

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 
 from regard.data.originals.catalogue import Original
-from regard.data.originals.tally import Tally
+from regard.data.originals.tally import MOST_LABELS, Tally
 from regard.markdown_text import plain
 
 MOST_FILES = 20  # more than this are summed up
@@ -52,7 +52,7 @@ def _row(part: str, tally: Tally) -> str:
 
 
 def _labels(tally: Tally) -> str:
-    if not tally.labels or len(tally.labels) > MOST_FILES + 10:
+    if not tally.labels or len(tally.labels) > MOST_LABELS:
         return ""
     counted = sorted(tally.labels.items())
     heading = counted[0][0].split(" ", 1)[0]
