@@ -160,6 +160,7 @@ def test_exported_it_takes_other_rows_and_lengths(variant: str, directions: int)
     torch.testing.assert_close(exported(states, mask)._asdict(), pooling(states, mask)._asdict())
 
 
+@pytest.mark.filterwarnings("ignore:`torch.jit.script_method` is deprecated:DeprecationWarning")  # by torch itself
 @pytest.mark.parametrize(("variant", "directions"), EVERY_FORM)
 def test_compiled_it_is_one_graph(variant: str, directions: int) -> None:
     pooling = make(variant, directions)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from regard.data import wordpieces
 from regard.data.wordpieces import WordPieces, tokenizer_from_dict
 from regard.errors import InputError
 from tiny_bert import word_pieces
@@ -129,6 +130,26 @@ def test_a_text_longer_than_the_model_can_be_refused() -> None:
     assert len(tokenizer.encode("it was good").ids) == 3
     with pytest.raises(InputError, match=r"a text of 4 word pieces is longer than the 3 .* window = 0 refuses it"):
         tokenizer.encode("it was good.")
+
+
+@pytest.mark.parametrize("levels", [1, 2, 3])
+def test_texts_cut_together_are_what_each_is_alone(levels: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wordpieces, "TOGETHER", 3)  # so that texts, and sentences of one text, fall apart
+    texts = [
+        "It was good. So lovely!",
+        "",
+        "don't  do<br>that",
+        "\ufffd \ufffd",
+        "it was zzz.\n\nGood É \ud83d film",
+        ".",
+    ]
+    tokenizer = pieces(levels=levels)
+    together = tokenizer.encode_each(texts)
+    for text, found in zip(texts, together, strict=True):
+        alone = tokenizer.encode(text)
+        np.testing.assert_equal(found, alone)
+        words = tokenizer.outline(text).words
+        assert tokenizer.known(text, words, found) == tokenizer.known(text, words)
 
 
 def test_no_text_gives_no_pieces() -> None:

@@ -116,7 +116,7 @@ def known_words(units: UnitTexts, where: str) -> list[str]:
 def find_scores(trained: Trained, units: UnitTexts, texts: Sequence[str], contexts: bool) -> tuple[TokenScores, str]:
     if trained.is_flat:
         return token_scores(trained, units), "global"
-    local = local_scores(trained, [trained.tokenizer.encode(text) for text in texts])
+    local = local_scores(trained, trained.tokenizer.encode_each(texts))
     if contexts:
         return local, "local"
     return global_scores(trained)._replace(weight=local.weight), "global"

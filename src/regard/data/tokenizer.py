@@ -111,10 +111,13 @@ class Tokenizer:
         ids = self.vocabulary.ids(forms(text, self.lowercase)[: self.max_words])
         return Indexed(ids, () if self.levels == 1 else self.outline(text).shape)
 
+    def encode_each(self, texts: Sequence[str]) -> list[Indexed]:
+        return [self.encode(text) for text in texts]
+
     def outline(self, text: str) -> Outline:
         return outline(text, self.levels, self.max_words)
 
-    def known(self, text: str, words: Sequence[Span]) -> list[bool]:
+    def known(self, text: str, words: Sequence[Span], found: Indexed | None = None) -> list[bool]:
         """Which of a text's words have a vector of their own."""
         return [normalise(text[start:end], self.lowercase) in self.vocabulary for start, end in words]
 

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from itertools import chain, islice, pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +28,32 @@ from regard.errors import InputError
 from regard.records import Span
 
 FORMAT = "regard pieces 1"
-BLANKS = re.compile(rf"(?:\s|{LINE_BREAK.pattern})+", re.IGNORECASE)
-UNEVEN = re.compile(r"\s\s|[^\S ]|<br", re.IGNORECASE)  # whether there is more to do than to look
+_TAG = LINE_BREAK.pattern
+UNEVEN = re.compile(rf"(?:\s|{_TAG}){{2,}}|[^\S ]|{_TAG}", re.IGNORECASE)  # blanks that are not one plain blank
 HALF_PAIR = re.compile("[\ud800-\udfff]")  # no character, and the tokenizer takes none
 
-Row = tuple[NDArray[np.int32], NDArray[np.int32]]  # ids (pieces,), covers (pieces, 2)
+TOGETHER = 1024  # rows that are cut at a time: of each the package holds far more than is kept
+
+Pieces = tuple[NDArray[np.int32], NDArray[np.int32]]  # ids (pieces,), covers (pieces, 2)
+NOTHING: Pieces = np.empty(0, dtype=np.int32), np.empty((0, 2), dtype=np.int32)
+
+
+class Row(NamedTuple):
+    """The words [first, last) of a text, which are read together."""
+
+    text: str
+    words: Sequence[Span]
+    first: int
+    last: int
+
+    @property
+    def written(self) -> str:
+        return self.text[self.words[self.first][0] : self.words[self.last - 1][1]]
+
+    @property
+    def spans(self) -> NDArray[np.int64]:
+        """(words, 2), in what is written"""
+        return np.array(self.words[self.first : self.last], dtype=np.int64) - self.words[self.first][0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,18 +127,26 @@ class WordPieces:
         return outline(text, self.levels, self.max_words)
 
     def encode(self, text: str) -> Indexed:
-        found = self.outline(text)
-        ends = np.cumsum(found.shape[0] if found.shape else [len(found.words)])
-        rows = [self.cut(text, found.words, first, last) for first, last in zip((0, *ends), ends, strict=False)]
-        ids = np.concatenate([np.empty(0, dtype=np.int32), *(row[0] for row in rows)])
-        covers = np.concatenate([np.empty((0, 2), dtype=np.int32), *(row[1] for row in rows)])
-        lengths = np.array([len(row[0]) for row in rows], dtype=np.int64)
-        return Indexed(ids, (lengths, *found.shape[1:]) if found.shape else (), covers)
+        return self.encode_each([text])[0]
+
+    def encode_each(self, texts: Sequence[str]) -> list[Indexed]:
+        return self.indexed(texts, [self.outline(text) for text in texts])
+
+    def indexed(self, texts: Sequence[str], outlines: Sequence[Outline]) -> list[Indexed]:
+        ends = [np.cumsum(found.shape[0] if found.shape else [len(found.words)]).tolist() for found in outlines]
+        rows = [
+            Row(text, found.words, first, last)
+            for text, found, own in zip(texts, outlines, ends, strict=True)
+            for first, last in pairwise((0, *own))
+        ]
+        pieces = iter(self.cut(rows))
+        return [gathered(found, [*islice(pieces, len(own))]) for found, own in zip(outlines, ends, strict=True)]
 
     def encode_all(self, texts: Sequence[str]) -> Units:
         """The pieces of many texts, without levels."""
-        found = [self.encode(text) for text in texts]
-        counts = np.array([len(self.outline(text).words) for text in texts], dtype=np.int64)
+        outlines = [self.outline(text) for text in texts]
+        found = self.indexed(texts, outlines)
+        counts = np.array([len(own.words) for own in outlines], dtype=np.int64)
         offsets = np.concatenate([[0], np.cumsum([len(text.ids) for text in found], dtype=np.int64)])
         ids = np.concatenate([np.empty(0, dtype=np.int32), *(text.ids for text in found)])
         covers = np.concatenate(
@@ -124,39 +154,57 @@ class WordPieces:
         )
         return Units(ids, covers[:, 0], covers[:, 1], offsets, counts)
 
-    def known(self, text: str, words: Sequence[Span]) -> list[bool]:
-        """Which of a text's words the pieces spell out."""
-        found = self.encode(text)
+    def known(self, text: str, words: Sequence[Span], found: Indexed | None = None) -> list[bool]:
+        """Which of a text's words the pieces spell out; `found` are its pieces, where they were asked for before."""
+        found = found or self.encode(text)
         assert found.covers is not None
-        spelt, missed = (np.zeros(len(words), dtype=bool) for _ in range(2))
-        for number, (first, last) in zip(found.ids, found.covers, strict=True):
-            spelt[first : last + 1] = True
-            missed[first : last + 1] |= number == UNKNOWN
-        return [bool(own) for own in spelt & ~missed]
+        missed = found.covers[found.ids == UNKNOWN]
+        return [bool(own) for own in covered(found.covers, len(words)) & ~covered(missed, len(words))]
 
-    def cut(self, text: str, words: Sequence[Span], first: int, last: int) -> Row:
-        """The pieces of the words [first, last), which are read as one row."""
-        if first == last:
-            return np.empty(0, dtype=np.int32), np.empty((0, 2), dtype=np.int32)
-        shown, places = evened(text[words[first][0] : words[last - 1][1]])
-        found = self.backend.encode(shown, add_special_tokens=False)
-        if not found.ids:  # characters that the tokenizer passes over; the row is there all the same
-            return np.array([UNKNOWN], dtype=np.int32), np.array([[first, last - 1]], dtype=np.int32)
-        if self.longest is not None and len(found.ids) > self.longest:
+    def cut(self, rows: Sequence[Row]) -> list[Pieces]:
+        """The pieces of each row: the package cuts many at a time, on all cores."""
+        real = [row for row in rows if row.first < row.last]
+        parts = (real[start : start + TOGETHER] for start in range(0, len(real), TOGETHER))
+        found = chain.from_iterable(map(self._cut, parts))
+        return [next(found) if row.first < row.last else NOTHING for row in rows]
+
+    def _cut(self, rows: Sequence[Row]) -> list[Pieces]:
+        """All rows as one: their characters, words and pieces are counted on from row to row."""
+        shown, places = zip(*(evened(row.written) for row in rows), strict=True)
+        found = self.backend.encode_batch(shown, add_special_tokens=False)
+        self.check_lengths(found)
+        counts = np.array([len(own.ids) for own in found])  # (rows,) pieces
+        ahead = np.cumsum([0, *(len(row.written) + 1 for row in rows)])[:-1]  # (rows,) characters of the rows before
+        at = np.concatenate([own + before for own, before in zip(places, ahead, strict=True)])
+        spans = np.concatenate([row.spans + before for row, before in zip(rows, ahead, strict=True)])  # (words, 2)
+
+        first, last = ranges([row.last - row.first for row in rows], counts)  # (pieces,) the words of its row
+        begin, end = ranges([len(own) for own in shown], counts)  # the characters of its row
+        starts, ends = flat(chain.from_iterable(own.offsets for own in found)).reshape(-1, 2).T
+        empty = ends <= starts
+        starts, ends = at[np.minimum(begin + starts, end)], at[begin + (ends - 1).clip(min=0)] + 1
+        low = np.searchsorted(spans[:, 1], starts, side="right")
+        high = np.searchsorted(spans[:, 0], ends, side="left") - 1
+        nowhere = empty | (high < low)  # a blank: it belongs to the word before it
+        low = np.where(nowhere, np.minimum(low - 1, high), low).clip(first, last)
+        high = np.where(nowhere, low, high).clip(first, last)
+        above = np.repeat([row.first for row in rows], counts) - first
+        covers = np.stack((low + above, high + above), 1).astype(np.int32)
+
+        ids = self.numbers[flat(own.ids for own in found)]
+        stops = np.cumsum(counts)
+        return [
+            (ids[stop - count : stop], covers[stop - count : stop]) if count else unread(row)
+            for row, count, stop in zip(rows, counts.tolist(), stops.tolist(), strict=True)
+        ]
+
+    def check_lengths(self, found: Sequence[Any]) -> None:
+        longest = max(len(own.ids) for own in found)
+        if self.longest is not None and longest > self.longest:
             raise InputError(
-                f"a text of {len(found.ids)} word pieces is longer than the {self.longest} that the pretrained model reads "
+                f"a text of {longest} word pieces is longer than the {self.longest} that the pretrained model reads "
                 "together, and window = 0 refuses it; without it the text is read in several windows"
             )
-        starts, ends = np.array(found.offsets, dtype=np.int64).T
-        empty = ends <= starts
-        starts, ends = places[starts.clip(max=len(places) - 1)], places[(ends - 1).clip(min=0)] + 1
-        own = np.array(words[first:last], dtype=np.int64) - words[first][0]
-        low = np.searchsorted(own[:, 1], starts, side="right")
-        high = np.searchsorted(own[:, 0], ends, side="left") - 1
-        nowhere = empty | (high < low)  # a blank: it belongs to the word before it
-        low = np.where(nowhere, np.minimum(low - 1, high), low).clip(0, last - first - 1)
-        high = np.where(nowhere, low, high).clip(0, last - first - 1)
-        return self.numbers[found.ids], (np.stack((low, high), 1) + first).astype(np.int32)
 
     def to_json(self) -> str:
         row = {
@@ -187,12 +235,41 @@ def tokenizer_from_dict(row: Mapping[str, Any]) -> AnyTokenizer:
     return WordPieces.from_dict(row) if row["format"] == FORMAT else Tokenizer.from_dict(row)
 
 
+def gathered(outline: Outline, rows: Sequence[Pieces]) -> Indexed:
+    """A text of these rows."""
+    ids, covers = rows[0] if len(rows) == 1 else (np.concatenate(part) for part in zip(NOTHING, *rows, strict=True))
+    lengths = np.array([len(row[0]) for row in rows], dtype=np.int64)
+    return Indexed(ids, (lengths, *outline.shape[1:]) if outline.shape else (), covers)
+
+
+def unread(row: Row) -> Pieces:
+    """Characters that the tokenizer passes over; the row is there all the same."""
+    return np.array([UNKNOWN], dtype=np.int32), np.array([[row.first, row.last - 1]], dtype=np.int32)
+
+
+def covered(covers: NDArray[np.int32], words: int) -> NDArray[np.bool_]:
+    """(pieces, 2) -> (words,) whether a piece lies on it"""
+    steps = np.bincount(covers[:, 0], minlength=words + 1) - np.bincount(covers[:, 1] + 1, minlength=words + 1)
+    return np.cumsum(steps)[:words] > 0
+
+
+def ranges(sizes: Sequence[int], counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Of things that lie one row behind the other, the first and the last of its row, for each of the row's pieces."""
+    ends = np.cumsum(sizes)
+    return np.repeat(ends - sizes, counts), np.repeat(ends - 1, counts)
+
+
+def flat(lists: Iterable[Iterable[int]]) -> NDArray[np.int64]:
+    return np.fromiter(chain.from_iterable(lists), np.int64)
+
+
 def evened(text: str) -> tuple[str, NDArray[np.int64]]:
     """The text as the tokenizer is to see it, and where each of its characters stands in the text."""
-    text = HALF_PAIR.sub("\ufffd", text)
+    if not text.isascii():
+        text = HALF_PAIR.sub("\ufffd", text)
     if not UNEVEN.search(text):
         return text, np.arange(len(text))
     kept = np.ones(len(text), dtype=bool)
-    for match in BLANKS.finditer(text):
+    for match in UNEVEN.finditer(text):
         kept[match.start() + 1 : match.end()] = False
-    return BLANKS.sub(" ", text), np.flatnonzero(kept)
+    return UNEVEN.sub(" ", text), np.flatnonzero(kept)

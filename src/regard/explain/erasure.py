@@ -7,14 +7,13 @@ the model reads pairs of neighbours, words that become neighbours make a pair.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.tokenizer import Indexed
-from regard.data.wordpieces import WordPieces
+from regard.data.wordpieces import Row, WordPieces
 from regard.explain.reading import Reading, each
 from regard.models.trained import Trained
 
@@ -39,10 +38,12 @@ def in_pieces(tokenizer: WordPieces, reading: Reading, kept: Kept) -> list[Index
     shape = reading.outline.shape
     ends = np.cumsum(shape[0] if shape else [reading.words]).tolist()
     rows = [*pairwise([0, *ends])]
-    cut = cache(lambda shown: tokenizer.cut(shown, [(0, len(shown))], 0, 1)[0])  # most sentences stay as they are
+    shown = [[written(reading, version, row) for row in rows if version[slice(*row)].any()] for version in kept]
+    once = [*dict.fromkeys(chain.from_iterable(shown))]  # most sentences stay as they are
+    cut = dict(zip(once, tokenizer.cut([Row(own, [(0, len(own))], 0, 1) for own in once]), strict=True))
     found = []
-    for version in kept:
-        pieces = [cut(written(reading, version, row)) for row in rows if version[slice(*row)].any()]
+    for version, sentences in zip(kept, shown, strict=True):
+        pieces = [cut[own][0] for own in sentences]
         lengths = np.array([len(ids) for ids in pieces], dtype=np.int64)
         above = remaining(shape, version)[1:]
         ids = np.concatenate([np.empty(0, dtype=np.int32), *pieces])

@@ -38,8 +38,10 @@ def explain_chunk(trained: Trained, texts: Sequence[str], labels: Sequence[str |
         weights = [values.cpu().double().numpy() for values in down([trace.pooled.weights for trace in output.traces])]
         for place, row in enumerate(rows):
             units, *above = real([level[place] for level in weights], masks[place])
-            words, outline = to_words(readings[row], units), readings[row].outline
-            found[row] = assemble(trained, texts[row], outline, predictions[place], words, above, labels[row])
+            words = to_words(readings[row], units)
+            own = readings[row]
+            known = trained.tokenizer.known(own.text, own.outline.words, own.indexed)
+            found[row] = assemble(own.text, own.outline, known, predictions[place], words, above, labels[row])
     return [found[row] for row in range(len(texts))]
 
 
@@ -53,7 +55,8 @@ def explain_flat(trained: Trained, texts: Sequence[str], labels: Sequence[str | 
         for place, prediction in enumerate(predictions):
             own, row = shares[bounds[place] : bounds[place + 1]], len(found)
             outline = trained.tokenizer.outline(texts[row])
-            found.append(assemble(trained, texts[row], outline, prediction, own, [], labels[row]))
+            known = trained.tokenizer.known(texts[row], outline.words)
+            found.append(assemble(texts[row], outline, known, prediction, own, [], labels[row]))
     return found
 
 
@@ -68,16 +71,15 @@ def share_out(units: Units, weights: NDArray[np.float64], bounds: NDArray[np.int
 
 
 def assemble(
-    trained: Trained,
     text: str,
     outline: Outline,
+    known: Sequence[bool],
     prediction: Prediction,
     words: NDArray[np.float64],
     above: Sequence[NDArray[np.float64]],
     label: str | float | None,
 ) -> Explanation:
     """`words` are the weights of its words, `above` those of its sentences and of its parts, where there are levels."""
-    known = trained.tokenizer.known(text, outline.words)
     tokens = tuple(
         TokenScore(text[a:b], a, b, float(weight), own)
         for (a, b), weight, own in zip(outline.words, words, known, strict=True)

@@ -39,7 +39,7 @@ def attributed(trained: Trained, method: str, reading: Reading, found: Found, se
         found.scores,
         found.target if isinstance(task, Classes) else None,
         task.predictions(task.answers(found.logits[None]))[0],
-        tuple(trained.tokenizer.known(reading.text, outline.words)),
+        tuple(trained.tokenizer.known(reading.text, outline.words, reading.indexed)),
         sentences,
         parts,
         {"forward": found.forward, "backward": found.backward, "seconds": seconds},

@@ -53,15 +53,18 @@ def check_texts(texts: Sequence[str], name: str = "texts") -> None:
 
 def read(trained: Trained, texts: Sequence[str]) -> list[Reading]:
     tokenizer = trained.tokenizer
-    if isinstance(tokenizer, WordPieces) or not tokenizer.has_units:
-        indexed = [tokenizer.encode(text) for text in texts]
+    outlines = [tokenizer.outline(text) for text in texts]
+    if isinstance(tokenizer, WordPieces):
+        indexed = tokenizer.indexed(texts, outlines)
+    elif not tokenizer.has_units:
+        indexed = tokenizer.encode_each(texts)
     else:
         indexed = each(tokenizer.encode_all(texts))
     found = []
-    for text, own in zip(texts, indexed, strict=True):
+    for text, outline, own in zip(texts, outlines, indexed, strict=True):
         words = np.arange(len(own.ids))
         first, last = (words, words) if own.covers is None else own.covers.T.astype(np.int64)
-        found.append(Reading(text, tokenizer.outline(text), own, first, last))
+        found.append(Reading(text, outline, own, first, last))
     return found
 
 

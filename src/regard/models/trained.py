@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # a flat model on a CPU answers without PyTorch, which takes 
     from regard.values import Batch, Output
 
 BATCH = 64
+READ = {"cuda": 256}  # texts that are read together, without gradients; elsewhere as many as a batch has
 CHUNK = 4096  # texts read at a time
 
 
@@ -95,7 +96,7 @@ class Trained:
     def answers(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Probabilities (texts, classes), or values (texts, 1), in the order of the texts."""
         if not self.is_flat:
-            return answers(self.model, self.task, [self.tokenizer.encode(text) for text in texts])
+            return answers(self.model, self.task, self.tokenizer.encode_each(texts))
         parts = [self.task.answers(np.zeros((0, self.task.out_dim)))]
         parts += [self.task.answers(logits) for _, logits, _ in self.attended(texts, weighed=False)]
         return np.concatenate(parts)
@@ -141,7 +142,7 @@ def outputs(model: Classifier, texts: Sequence[Indexed]) -> Iterator[tuple[NDArr
 
     device, levels = model.embedding.weight.device, len(model.levels)
     model.eval()
-    for rows in in_order(texts, BATCH):
+    for rows in in_order(texts, READ.get(device.type, BATCH)):
         batch = to_device(collate([texts[row] for row in rows], levels), device)
         with torch.inference_mode():
             output = model(batch)

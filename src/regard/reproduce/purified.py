@@ -212,8 +212,9 @@ def scored_texts(trained: Trained, ways: Ways) -> list[Scored]:
     from regard.faithfulness.scored import from_explanation
     from regard.models.tasks import labels_as_shown
 
-    texts = [example.text for example in ways.examples]
-    found = map(from_explanation, explain(trained, texts, labels_as_shown(trained.task, ways.examples)))
+    chosen = ways.examples if ways.marks is not None else ways.examples[: ways.own.get("judged")]
+    texts = [example.text for example in chosen]
+    found = map(from_explanation, explain(trained, texts, labels_as_shown(trained.task, chosen)))
     return [one._replace(text=one.text[: one.spans[-1][1]] if one.spans else "") for one in found]
 
 
@@ -311,7 +312,7 @@ def of_vectors(found: Found, trained: Trained, ways: Ways, looks: Looks | None, 
     count = ways.own.get("mapped", 500)
     chosen = ways.examples[:count]
     labels = np.unique([str(label) for label in labels_as_shown(trained.task, chosen)], return_inverse=True)[1]
-    own = vectors_of(trained.model, [trained.tokenizer.encode(example.text) for example in chosen])
+    own = vectors_of(trained.model, trained.tokenizer.encode_each([example.text for example in chosen]))
     found.values["closeness"] = closeness(own, labels)
     by_round = {} if looks is None else looks.seen
     found.values |= {f"closeness_{number}": closeness(seen, labels) for number, seen in by_round.items()}

@@ -168,9 +168,9 @@ def measured(trained: Trained, parts: Parts, seen: Seen) -> dict[str, Any]:
         scores = token_scores(trained, UnitTexts.of(trained.tokenizer, weighed, seen.labels[:0]))
         local = None
     else:
-        read = [trained.tokenizer.encode(text) for text in weighed]
+        read = trained.tokenizer.encode_each(weighed)
         scores = global_scores(trained)._replace(weight=local_scores(trained, read).weight)
-        local = local_scores(trained, [trained.tokenizer.encode(text) for text in seen.texts])
+        local = local_scores(trained, trained.tokenizer.encode_each(seen.texts))
     values = of_types(types, names, scores, lead(scores.polarity))
     told = analyse(trained, seen.texts, seen.labels, parts.names[0], contexts=False)
     values |= of_separation(told["separation"], classes, names) | of_vectors(told, classes)

@@ -42,7 +42,9 @@ class TrainedTowers:
 
     def knowing(self, ratings: Sequence[Rating]) -> TrainedTowers:
         """The same model among other people and things: these reviews are read in place of those it was trained on."""
-        return replace(self, known=Known(ratings), reviews=[self.tokenizer.encode(rating.text) for rating in ratings])
+        return replace(
+            self, known=Known(ratings), reviews=self.tokenizer.encode_each([rating.text for rating in ratings])
+        )
 
     def meetings(self, ratings: Sequence[Rating]) -> list[Meeting]:
         return [self.known.meeting(rating, self.most, self.side) for rating in ratings]
@@ -87,7 +89,7 @@ def fit_pairs(
     torch.manual_seed(config.training.seed)
     device = choose_device(config.training.device)
     model = build_towers(config.model, len(tokenizer), config.training.dropout or 0.0, vectors).to(device)
-    known, reviews = Known(train), [reading.encode(rating.text) for rating in train]
+    known, reviews = Known(train), reading.encode_each([rating.text for rating in train])
     trained = TrainedTowers(model, task, reading, known, reviews, most, side, config)
     learned, held = (paired(trained, ratings) for ratings in (train, dev))
     progress = train_pairs(model, task, learned, held, config.training, recorder)

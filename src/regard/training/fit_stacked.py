@@ -53,7 +53,7 @@ class Shelf:
         if self.kept is None or key != self.key:
             learned, tests = index(given, recorder), None
             if given.test is not None:
-                tests = Texts([learned.tokenizer.encode(example.text) for example in given.test], given.truth)
+                tests = Texts(learned.tokenizer.encode_each([example.text for example in given.test]), given.truth)
             self.key, self.kept = key, (learned, tests)
         return self.kept
 

@@ -204,13 +204,15 @@ def indexed(tokenizer: AnyTokenizer, task: Task, examples: Sequence[Example], wh
 
 
 def numbered(tokenizer: AnyTokenizer, examples: Sequence[Example], where: str) -> list[Indexed]:
-    found = []
-    for example in examples:
-        try:
-            found.append(tokenizer.encode(example.text))
-        except InputError as error:
-            raise InputError(f"{where}, row {example.row}: {error}") from None
-    return found
+    try:
+        return tokenizer.encode_each([example.text for example in examples])
+    except InputError:
+        for example in examples:  # which one it is
+            try:
+                tokenizer.encode(example.text)
+            except InputError as error:
+                raise InputError(f"{where}, row {example.row}: {error}") from None
+        raise
 
 
 def digest(examples: Iterable[Example]) -> str:

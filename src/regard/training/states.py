@@ -17,11 +17,10 @@ from torch.nn import functional
 from regard.data.collate import collate, in_order, owners
 from regard.data.tokenizer import Indexed
 from regard.models.classifier import Classifier
-from regard.models.trained import to_device
+from regard.models.trained import BATCH, READ, to_device
 from regard.values import Batch
 
 MOST = {"cpu": 2 << 30, "cuda": 16 << 30}  # bytes that are kept at most; of a GPU's memory no more than a quarter
-READ = {"cpu": 64, "cuda": 256}  # texts that are read together
 
 
 class States:
@@ -37,7 +36,7 @@ class States:
         """Read all texts as the model answers; whether there was room for their states."""
         device = model.embedding.weight.device
         model.eval()
-        for rows in in_order(texts, READ.get(device.type, 64)):
+        for rows in in_order(texts, READ.get(device.type, BATCH)):
             batch = to_device(collate([texts[row] for row in rows], len(model.levels)), device)
             with torch.no_grad(), torch.autocast(device.type, torch.bfloat16, enabled=bf16):
                 states, mask, _ = model.read(batch)[-1]

