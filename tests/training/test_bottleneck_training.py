@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import weakref
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -207,6 +208,32 @@ def test_ordinary_training_keeps_none() -> None:
     assert loop.keep_states(schedule(training(rounds=None), 1)[0], model, make_texts()) is None
     assert loop.keep_states(schedule(training(), 1)[1], model, make_texts()) is None
     assert loop.keep_states(schedule(training(), 1)[2], model, make_texts()) is not None
+
+
+def test_what_learned_in_round_0_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a GPU it holds graphs, and their memory."""
+    steps: list[weakref.ref[Step]] = []
+
+    def make_step(step: Step) -> Step:
+        steps.append(weakref.ref(step))
+        return step
+
+    class Watching(Silent):
+        alive: ClassVar[list[int]] = []
+
+        def begin(self, epoch: int, epochs: int, steps_: int) -> None:
+            self.alive.append(sum(step() is not None for step in steps))
+
+    monkeypatch.setattr(loop, "make_step", make_step)
+    train(make(), TASK, make_texts(), None, training(), Watching())
+    assert Watching.alive == [
+        1,
+        1,
+        1,
+        2,
+        2,
+        1,
+    ]  # two epochs of round 0, learner, compressor, and both for the last time
 
 
 # which round is kept

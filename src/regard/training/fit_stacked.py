@@ -116,6 +116,8 @@ def train_stacked(
         if phase.name not in takes:
             takes[phase.name] = make_step(StackedStep(stack, task, config, stages[phase.name].optimizer, phase))
         run_phase(stack, task, texts, dev, config, seeds, recorder, runs, phase, number, takes[phase.name])
+        if phase.name not in {later.name for later in phases[number + 1 :]}:
+            del takes[phase.name]  # what it captured holds memory
     return runs
 
 

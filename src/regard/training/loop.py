@@ -92,6 +92,8 @@ def train(
             begun = time.perf_counter()
         if progress.phase + 1 == len(phases):
             break
+        if phase.name not in {later.name for later in phases[progress.phase + 1 :]}:
+            benches.pop(phase.name, None)  # what it captured holds memory
         if phases[progress.phase + 1].afresh:
             model.load_state_dict(progress.best)
         progress.go_on(phases[progress.phase + 1].afresh)
