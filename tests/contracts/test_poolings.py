@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
@@ -71,6 +71,27 @@ def test_a_row_without_tokens_gives_zeros(variant: str) -> None:
     assert (empty.weights == 0).all()
 
 
+@pytest.mark.parametrize(("variant", "directions"), [*((variant, 1) for variant in VARIANTS), ("last", 2)])
+def test_a_row_without_tokens_gives_zeros_whatever_stands_there(variant: str, directions: int) -> None:
+    """PyTorch's transformer gives NaN of such a row."""
+    states = make_states().masked_fill(~MASK.any(1)[:, None, None], torch.nan)
+    pooled = make(variant, directions)(states, MASK)
+    torch.testing.assert_close(pooled._asdict(), make(variant, directions)(make_states(), MASK)._asdict())
+    assert (pooled.vector[3] == 0).all()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_there_may_be_no_row_and_no_place(variant: str) -> None:
+    for rows, length in ((0, 5), (3, 0), (0, 0), (3, 1)):
+        states = make_states(3, 5)[:rows, :length].requires_grad_()
+        pooled = make(variant)(states, torch.ones(rows, length, dtype=torch.bool))
+        assert pooled.vector.shape == (rows, D)
+        assert pooled.weights.shape == pooled.scores.shape == (rows, length)
+        assert length or (pooled.vector == 0).all()
+        assert all(term.isfinite() for term in pooled.terms.values())
+        pooled.vector.sum().backward()
+
+
 @pytest.mark.parametrize("directions", DIRECTIONS)
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_padding_mates_and_order_of_rows_change_nothing(variant: str, directions: int) -> None:
@@ -120,6 +141,18 @@ def test_other_shapes_are_refused_by_name(name: str, states: tuple[int, ...], ma
     with pytest.raises(InputError) as refused:
         make(name)(torch.zeros(states, dtype=torch.float64), torch.ones(mask, dtype=torch.bool))
     assert f"states {states} and mask {mask}: accepted are states (N, L, D) and a mask (N, L)" in str(refused.value)
+
+
+@pytest.mark.parametrize("name", POOLINGS)
+def test_states_that_are_no_fractions_and_no_mask_at_all_are_refused(name: str) -> None:
+    pooling, states, given = make(name), make_states(), cast(Any, None)
+    for kind in (torch.int64, torch.complex128):
+        with pytest.raises(InputError, match=rf"states of {kind}: floating-point numbers are accepted"):
+            pooling(states.to(kind), MASK)
+    with pytest.raises(
+        InputError, match=r"mask = None: a tensor \(N, L\) is accepted, all True where nothing is padding"
+    ):
+        pooling(states, given)
 
 
 @pytest.mark.parametrize("variant", [name for name in VARIANTS if name != "last"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.data import wordpieces
-from regard.data.wordpieces import WordPieces, tokenizer_from_dict
+from regard.data.wordpieces import Row, WordPieces, tokenizer_from_dict
 from regard.errors import InputError
 from tiny_bert import word_pieces
 
@@ -89,6 +90,25 @@ def test_byte_pieces_with_their_blanks() -> None:
     assert {word for _, word in shown(tokenizer, "é")} == {"é"}  # two bytes of one letter
 
 
+def marked_pieces() -> Any:
+    """A Unigram tokenizer, as XLM-RoBERTa's: its special tokens are pieces like others, and the last number is one's."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    specials = ("<s>", "<unk>", "<mask>")
+    own = [("<s>", 0.0), ("<unk>", 0.0), ("▁", -3.0), *((letter, -4.0) for letter in "dgo<>"), ("<mask>", 0.0)]
+    tokenizer = Tokenizer(models.Unigram(own, 1))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.add_special_tokens(list(specials))
+    return tokenizer
+
+
+def test_a_special_token_written_in_a_text_is_unknown_where_its_letters_are_one_piece() -> None:
+    tokenizer = WordPieces(marked_pieces().to_str())
+    for text in ("good <s>", "good <mask>"):
+        assert tokenizer.encode(text).ids.tolist()[-1] == 1
+        assert tokenizer.known(text, tokenizer.outline(text).words)[0]
+
+
 def test_what_the_tokenizer_does_not_know_is_unknown() -> None:
     text = "it was zzz good"
     tokenizer = pieces()
@@ -134,7 +154,7 @@ def test_a_text_longer_than_the_model_can_be_refused() -> None:
 
 @pytest.mark.parametrize("levels", [1, 2, 3])
 def test_texts_cut_together_are_what_each_is_alone(levels: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wordpieces, "TOGETHER", 3)  # so that texts, and sentences of one text, fall apart
+    monkeypatch.setattr(wordpieces, "TOGETHER", 20)  # so that texts, and sentences of one text, fall apart
     texts = [
         "It was good. So lovely!",
         "",
@@ -150,6 +170,24 @@ def test_texts_cut_together_are_what_each_is_alone(levels: int, monkeypatch: pyt
         np.testing.assert_equal(found, alone)
         words = tokenizer.outline(text).words
         assert tokenizer.known(text, words, found) == tokenizer.known(text, words)
+
+
+def test_long_texts_are_cut_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package holds hundreds of bytes a character."""
+    monkeypatch.setattr(wordpieces, "TOGETHER", 30)
+    assert list(wordpieces.portions([10, 20, 1, 40, 0, 5])) == [(0, 2), (2, 3), (3, 4), (4, 6)]
+    assert list(wordpieces.portions([])) == []
+    tokenizer = pieces()
+    cut, seen = WordPieces._cut, []
+
+    def counted(self: WordPieces, rows: Sequence[Row]) -> list[wordpieces.Pieces]:
+        seen.append(sum(len(row.written) for row in rows))
+        return cut(self, rows)
+
+    monkeypatch.setattr(WordPieces, "_cut", counted)
+    tokenizer.encode_each(["it was good"] * 10)
+    assert max(seen) <= 30
+    assert sum(seen) == 110
 
 
 def test_no_text_gives_no_pieces() -> None:

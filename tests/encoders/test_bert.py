@@ -286,6 +286,14 @@ def test_pickles_are_refused(made: Maker, tmp_path: Path) -> None:
         read_pretrained(str(folder))
 
 
+@pytest.mark.parametrize("kind", ["bert", "distilbert"])
+def test_layers_beyond_those_of_the_configuration_are_told(kind: str, tmp_path: Path) -> None:
+    folder = save_bert(tmp_path / "model", kind)
+    change(folder / "config.json", **{"n_layers" if kind == "distilbert" else "num_hidden_layers": 1})
+    with pytest.raises(InputError, match=r"its weights have 2 layers and its configuration says 1; the files of two "):
+        read_pretrained(str(folder))
+
+
 def test_weights_of_another_model_are_refused(made: Maker, tmp_path: Path) -> None:
     from safetensors.torch import load_file, save_file
 

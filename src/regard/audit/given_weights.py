@@ -90,7 +90,7 @@ def mixing(model: Classifier, level: Level, trace: Trace) -> tuple[Tensor | None
         if not isinstance(level.pooling, APLN):
             return weighted_sum(weights, states)
         pooling = level.pooling
-        vector = pooling.mean(states, weights, pooling.norm(weights, states), mask)
+        vector = pooling.mean(states, weights, pooling.norm(weights, states, mask), mask)
         return vector if pooling.gain is None else pooling.gain * of_unit_length(vector)
 
     def answer(weights: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice, pairwise
@@ -32,7 +32,7 @@ _TAG = LINE_BREAK.pattern
 UNEVEN = re.compile(rf"(?:\s|{_TAG}){{2,}}|[^\S ]|{_TAG}", re.IGNORECASE)  # blanks that are not one plain blank
 HALF_PAIR = re.compile("[\ud800-\udfff]")  # no character, and the tokenizer takes none
 
-TOGETHER = 1024  # rows that are cut at a time: of each the package holds far more than is kept
+TOGETHER = 1 << 18  # characters that are cut at a time: of each the package holds far more than is kept
 
 Pieces = tuple[NDArray[np.int32], NDArray[np.int32]]  # ids (pieces,), covers (pieces, 2)
 NOTHING: Pieces = np.empty(0, dtype=np.int32), np.empty((0, 2), dtype=np.int32)
@@ -45,6 +45,10 @@ class Row(NamedTuple):
     words: Sequence[Span]
     first: int
     last: int
+
+    @property
+    def length(self) -> int:
+        return self.words[self.last - 1][1] - self.words[self.first][0]
 
     @property
     def written(self) -> str:
@@ -101,7 +105,7 @@ class WordPieces:
     @cached_property
     def numbers(self) -> NDArray[np.int32]:
         """Our number of each of the tokenizer's own."""
-        found = np.full(int(self.sources.max()) + 1, UNKNOWN, dtype=np.int32)
+        found = np.full(max(self.backend.get_vocab().values()) + 1, UNKNOWN, dtype=np.int32)
         found[self.sources[SPECIALS:]] = np.arange(SPECIALS, len(self.sources))
         return found
 
@@ -130,7 +134,11 @@ class WordPieces:
         return self.encode_each([text])[0]
 
     def encode_each(self, texts: Sequence[str]) -> list[Indexed]:
-        return self.indexed(texts, [self.outline(text) for text in texts])
+        found: list[Indexed] = []
+        for first, last in portions([len(text) for text in texts]):  # outlines are larger than what is kept, too
+            own = texts[first:last]
+            found += self.indexed(own, [self.outline(text) for text in own])
+        return found
 
     def indexed(self, texts: Sequence[str], outlines: Sequence[Outline]) -> list[Indexed]:
         ends = [np.cumsum(found.shape[0] if found.shape else [len(found.words)]).tolist() for found in outlines]
@@ -164,7 +172,7 @@ class WordPieces:
     def cut(self, rows: Sequence[Row]) -> list[Pieces]:
         """The pieces of each row: the package cuts many at a time, on all cores."""
         real = [row for row in rows if row.first < row.last]
-        parts = (real[start : start + TOGETHER] for start in range(0, len(real), TOGETHER))
+        parts = (real[first:last] for first, last in portions([row.length for row in real]))
         found = chain.from_iterable(map(self._cut, parts))
         return [next(found) if row.first < row.last else NOTHING for row in rows]
 
@@ -174,7 +182,7 @@ class WordPieces:
         found = self.backend.encode_batch(shown, add_special_tokens=False)
         self.check_lengths(found)
         counts = np.array([len(own.ids) for own in found])  # (rows,) pieces
-        ahead = np.cumsum([0, *(len(row.written) + 1 for row in rows)])[:-1]  # (rows,) characters of the rows before
+        ahead = np.cumsum([0, *(row.length + 1 for row in rows)])[:-1]  # (rows,) characters of the rows before
         at = np.concatenate([own + before for own, before in zip(places, ahead, strict=True)])
         spans = np.concatenate([row.spans + before for row, before in zip(rows, ahead, strict=True)])  # (words, 2)
 
@@ -233,6 +241,18 @@ AnyTokenizer = Tokenizer | WordPieces
 
 def tokenizer_from_dict(row: Mapping[str, Any]) -> AnyTokenizer:
     return WordPieces.from_dict(row) if row["format"] == FORMAT else Tokenizer.from_dict(row)
+
+
+def portions(sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Ranges of things in a row, each no larger than is cut at a time, or of one thing alone."""
+    first, total = 0, 0
+    for place, size in enumerate(sizes):
+        if place > first and total + size > TOGETHER:
+            yield first, place
+            first, total = place, 0
+        total += size
+    if first < len(sizes):
+        yield first, len(sizes)
 
 
 def gathered(outline: Outline, rows: Sequence[Pieces]) -> Indexed:

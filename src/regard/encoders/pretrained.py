@@ -34,6 +34,7 @@ FAMILY = {
 }
 EXTRA = "encoder = 'bert' needs the package transformers: pip install 'regard[bert]'"
 HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
+LAYER = re.compile(r"\blayer\.(\d+)\.")  # in the name of a weight
 TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 
 
@@ -145,6 +146,14 @@ def check_weights(model: nn.Module, found: Mapping[str, Any], name: str) -> None
     missing = sorted(key for key in found["missing_keys"] if not key.startswith("pooler."))
     if missing:
         raise InputError(f"pretrained = {name!r}: its weights lack {missing[0]!r}; the file of another model?")
+    # a head that the model was pretrained with is left out without a word, but not layers
+    layers = max((int(match[1]) + 1 for match in map(LAYER.search, found["unexpected_keys"]) if match), default=0)
+    most: Any = model.config.num_hidden_layers  # type: ignore[union-attr]
+    if layers > most:
+        raise InputError(
+            f"pretrained = {name!r}: its weights have {layers} layers and its configuration says {most}; the files of two "
+            "models? To do without the upper layers, save a model that has none of them"
+        )
     if not all(bool(value.isfinite().all()) for value in model.state_dict().values()):
         raise InputError(f"pretrained = {name!r}: its weights hold numbers that are not finite")
 

@@ -19,8 +19,8 @@ from regard.config import Model
 from regard.errors import InputError
 from regard.kernels.attended_power_mean import attended_power_mean
 from regard.kernels.power_mean import EPSILON, direct_power_mean, power_mean, signed_power_mean
-from regard.masking import at_least_float32, fill, masked_softmax, weighted_sum, within_reach
-from regard.poolings.pooling import Pooling, checked
+from regard.masking import at_least_float32, fill, masked_softmax, within_reach
+from regard.poolings.pooling import Pooling, attended, checked
 from regard.poolings.scorer import Scorer
 from regard.values import Pooled
 
@@ -82,20 +82,22 @@ class APLN(Pooling):
         mask = checked(states, mask)
         scores = fill(self.scorer(states), mask)
         alpha = masked_softmax(scores, mask)  # (N, L)
-        norm = self.norm(alpha, states)  # (), (D,) or (N, 1)
+        norm = self.norm(alpha, states, mask)  # (), (D,) or (N, 1)
         vector = self.mean(states, alpha, norm, mask)  # (N, D)
         if self.gain is not None:
             vector = self.gain * of_unit_length(vector)
         sharpness = norm.mean() if self.log_norm.ndim else norm  # words are drawn with one, also where features differ
         return Pooled(vector, masked_softmax(fill(sharpness * scores, mask), mask), scores, norm=norm)
 
-    def norm(self, alpha: Tensor, states: Tensor) -> Tensor:
+    def norm(self, alpha: Tensor, states: Tensor, mask: Tensor) -> Tensor:
         if self.predictor is None:
             return self.log_norm.exp()
-        attended = (within_reach(weighted_sum(alpha, states)) * self.predictor).sum(-1, keepdim=True)  # (N, 1)
-        return (self.log_norm + attended).clamp(-WIDEST, WIDEST).exp()
+        said = (within_reach(attended(alpha, states, mask)) * self.predictor).sum(-1, keepdim=True)  # (N, 1)
+        return (self.log_norm + said).clamp(-WIDEST, WIDEST).exp()
 
     def mean(self, states: Tensor, alpha: Tensor, norm: Tensor, mask: Tensor) -> Tensor:
+        if not mask.size(1):
+            return attended(alpha, states, mask)  # there is nothing to take a power of
         if self.rescale == "clip" and self.nonnegative and self.bounded and self.reformulate:
             return attended_power_mean(states, alpha, norm, mask)
         scaled = self.limit(alpha.unsqueeze(-1) * at_least_float32(states), mask)  # (N, L, D)

@@ -7,8 +7,8 @@ from typing import Literal, Self
 from torch import Tensor
 
 from regard.config import Model
-from regard.masking import fill, masked_softmax, weighted_sum
-from regard.poolings.pooling import Pooling, checked
+from regard.masking import fill, masked_softmax
+from regard.poolings.pooling import Pooling, attended, checked
 from regard.poolings.scorer import Scorer
 from regard.values import Pooled
 
@@ -34,4 +34,4 @@ class Attention(Pooling):
         mask = checked(states, mask)
         scores = fill(self.scorer(states), mask)
         weights = masked_softmax(scores, mask)
-        return Pooled(weighted_sum(weights, states), weights, scores, query=self.scorer.direction)
+        return Pooled(attended(weights, states, mask), weights, scores, query=self.scorer.direction)

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from regard.config import Model
-from regard.masking import at_least_float32, uniform, weighted_sum
-from regard.poolings.pooling import Pooling, checked
+from regard.masking import at_least_float32, uniform
+from regard.poolings.pooling import Pooling, attended, checked
 from regard.values import Pooled
 
 
@@ -21,4 +21,4 @@ class Average(Pooling):
     def forward(self, states: Tensor, mask: Tensor) -> Pooled:
         mask = checked(states, mask)
         weights = uniform(mask, at_least_float32(states).dtype)
-        return Pooled(weighted_sum(weights, states), weights, torch.zeros_like(weights))
+        return Pooled(attended(weights, states, mask), weights, torch.zeros_like(weights))

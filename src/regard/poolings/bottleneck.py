@@ -14,9 +14,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from regard.config import Model
-from regard.masking import at_least_float32, fill, masked_softmax, weighted_sum, within_reach
+from regard.masking import at_least_float32, fill, masked_softmax, within_reach
 from regard.poolings.perceptron import Perceptron
-from regard.poolings.pooling import Pooling, checked
+from regard.poolings.pooling import Pooling, attended, checked
 from regard.poolings.scorer import Scorer
 from regard.values import Pooled
 
@@ -47,7 +47,7 @@ class Bottleneck(Pooling):
         mask = checked(states, mask)
         scores = fill(self.scorer(states), mask)
         weights = masked_softmax(scores, mask)
-        vector, some = weighted_sum(weights, states), mask.any(1)  # R (N, D), (N,)
+        vector, some = attended(weights, states, mask), mask.any(1)  # R (N, D), (N,)
         with torch.autocast(states.device.type, enabled=False):  # squares and logarithms want their digits
             near = within_reach(vector.to(self.mean.out.weight.dtype))  # R is of float32 where the weights are of half
             mean, spread = (at_least_float32(part(near)) for part in (self.mean, self.deviation))  # u (N, D)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from regard.config import Model
-from regard.masking import at_least_float32
+from regard.masking import at_least_float32, fill
 from regard.poolings.pooling import Pooling, checked
 from regard.values import Pooled
 
@@ -26,14 +26,14 @@ class Last(Pooling):
 
     def forward(self, states: Tensor, mask: Tensor) -> Pooled:
         mask = checked(states, mask)
-        states = at_least_float32(states)
+        states, some = at_least_float32(states), mask.any(1)
         so_far = mask.cumsum(1)  # (N, L) real tokens up to a place, wherever padding stands
         end = (mask & (so_far == mask.sum(1, keepdim=True))).to(states.dtype)  # one-hot, all zero for an empty row
         half = states.size(-1) // self.directions
         rightwards = (end.unsqueeze(-1) * states[..., :half]).sum(1)
         if self.directions == 1:
-            return Pooled(rightwards, end, end)
+            return Pooled(fill(rightwards, some), end, end)
         start = (mask & (so_far == 1)).to(states.dtype)
         leftwards = (start.unsqueeze(-1) * states[..., half:]).sum(1)
         weights = (start + end) / 2
-        return Pooled(torch.cat((rightwards, leftwards), -1), weights, weights)
+        return Pooled(fill(torch.cat((rightwards, leftwards), -1), some), weights, weights)

@@ -27,7 +27,7 @@ class Maximum(Pooling):
         states = at_least_float32(states)
         some = mask.any(1, keepdim=True)  # (N, 1)
         lowered = states.masked_fill(~mask.unsqueeze(-1), torch.finfo(states.dtype).min)
-        vector = lowered.amax(1).masked_fill(~some, 0)  # (N, D)
+        vector = (lowered.amax(1) if mask.size(1) else lowered.sum(1)).masked_fill(~some, 0)  # (N, D)
         won = (lowered == vector.unsqueeze(1)) & mask.unsqueeze(-1)  # (N, L, D)
         share = won / won.sum(1, keepdim=True).clamp_min(1)
         height = within_reach(vector.detach()).clamp_min(0).unsqueeze(1)

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from regard.config import Model
-from regard.masking import at_least_float32, fill, uniform, weighted_sum
-from regard.poolings.pooling import Pooling, checked
+from regard.masking import at_least_float32, fill, uniform
+from regard.poolings.pooling import Pooling, attended, checked
 from regard.values import Pooled
 
 
@@ -25,5 +25,5 @@ class Summary(Pooling):
     def forward(self, states: Tensor, mask: Tensor, summary: Tensor | None = None) -> Pooled:
         mask = checked(states, mask)
         weights = uniform(mask, at_least_float32(states).dtype)
-        vector = weighted_sum(weights, states) if summary is None else fill(at_least_float32(summary), mask.any(1))
+        vector = attended(weights, states, mask) if summary is None else fill(at_least_float32(summary), mask.any(1))
         return Pooled(vector, weights, torch.zeros_like(weights))
