@@ -14,6 +14,7 @@ LAYERS = {
     "errors": 0,
     "records": 1,
     "files": 1,
+    "claims": 2,
     "markdown_text": 1,
     "recording": 1,
     "config": 1,

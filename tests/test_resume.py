@@ -315,7 +315,7 @@ def test_the_unfinished_one_of_several_runs_is_resumed(
 @pytest.mark.parametrize("name", ["films/train.csv", "films/data.csv", "films.csv", "films.csv.gz"])
 def test_a_run_is_named_after_its_texts(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    assert runs.find_folder(name, None, resume=False, overwrite=False) == Path("runs/films")
+    assert next(runs.folders(name, None, resume=False, overwrite=False)) == Path("runs/films")
 
 
 PATIENT = "from regard.cli import main; from regard.training import sparse; sparse.SAVED_EVERY = 0; main()"

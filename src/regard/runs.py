@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from regard.claims import first_claim
 from regard.config import Config
 from regard.data.datasets import companion, resolve
 from regard.data.labels import Labels
 from regard.data.readers import Corpus, stream
 from regard.data.streams import Stream
 from regard.errors import InputError
-from regard.files import check_place
 from regard.models.flat import is_flat
 from regard.models.folder import CHECKPOINT, check_own, is_begun, is_run, load, save
 from regard.models.tasks import encoded
@@ -36,9 +37,14 @@ def train_run(
         raise InputError("--resume goes on with a run and --overwrite replaces it; give one of them")
     check_options(config)
     config = with_named_dev(config, recorder)
-    folder = find_folder(train, out, resume, overwrite)
-    check_place(folder)
-    streams = {"train": read_split(config, train, "train", recorder, at_least=2)}
+    with first_claim(folders(train, out, resume, overwrite)) as claim:
+        check_free(claim.folder, resume, overwrite)
+        return train_into(claim.folder, config, resume, recorder), claim.folder
+
+
+def train_into(folder: Path, config: Config, resume: bool, recorder: Recorder) -> Trained:
+    assert config.data.train is not None  # asked before
+    streams = {"train": read_split(config, config.data.train, "train", recorder, at_least=2)}
     for split, name in (("dev", config.data.dev), ("test", config.data.test)):
         if name is not None:
             streams[split] = read_split(config, name, split, recorder)
@@ -70,7 +76,7 @@ def train_run(
             trained.config = trained.config.override(own)
         save(trained, folder)
         (folder / CHECKPOINT).unlink(missing_ok=True)
-    return trained, folder
+    return trained
 
 
 def check_options(config: Config) -> None:
@@ -128,21 +134,29 @@ def score(trained: Trained, corpus: Corpus) -> dict[str, Any]:
     return measure(trained.task, trained.answers([example.text for example in corpus.examples]), labels)
 
 
-def find_folder(train: str, out: Path | None, resume: bool, overwrite: bool) -> Path:
-    """Where the run goes: the folder given, or runs/NAME, or the next of that name that is free."""
-    folder = out or default_folder(train, resume, overwrite)
-    if not resume and not overwrite and folder.is_dir() and any(folder.iterdir()):
-        raise InputError(f"{folder} exists already; give another --out, --resume to go on with it, or --overwrite")
-    check_own(folder)
-    return folder
-
-
-def default_folder(train: str, resume: bool, overwrite: bool) -> Path:
+def folders(train: str, out: Path | None, resume: bool, overwrite: bool) -> Iterator[Path]:
+    """Where the run may go: the folder given, or runs/NAME, or those of that name that are free, one after the other."""
     stem = Path(train).name.split(".")[0] or "run"
     if stem in ("train", "data") and Path(train).parent.name:
         stem = Path(train).parent.name
     names = [FOLDER / stem, *(FOLDER / f"{stem}-{number}" for number in range(2, 10_000))]
-    if resume:
+    if out is not None:
+        yield out
+    elif resume:
         begun = [folder for folder in names if is_begun(folder)] or [folder for folder in names if is_run(folder)]
-        return begun[-1] if begun else names[0]
-    return names[0] if overwrite else next(folder for folder in names if not folder.exists())
+        yield begun[-1] if begun else names[0]
+    elif overwrite:
+        yield names[0]
+    else:
+        yield from (folder for folder in names if is_empty(folder))
+
+
+def is_empty(folder: Path) -> bool:
+    """Nothing there, or what a run left that was killed at its beginning."""
+    return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+
+
+def check_free(folder: Path, resume: bool, overwrite: bool) -> None:
+    if not resume and not overwrite and any(folder.iterdir()):
+        raise InputError(f"{folder} exists already; give another --out, --resume to go on with it, or --overwrite")
+    check_own(folder)
