@@ -31,8 +31,28 @@ def test_intervals_cover_about_as_often_as_they_say() -> None:
 def test_shares_have_an_interval_even_where_all_texts_agree() -> None:
     assert interval(np.ones(100)) == pytest.approx((100, 1.0, 100 / (100 + 1.96**2), 1.0), abs=1e-4)
     assert interval(np.array([0.0, 0.0, 1.0, math.nan])).n == 3
+
+
+def test_a_difference_of_shares_is_not_certain_where_all_texts_agree() -> None:
+    """Half a text more for each of right and wrong, twice: 102 texts, of which half a one speaks for either side."""
     same = difference(np.ones(100), np.ones(100))
-    assert (same.low, same.high) == (0.0, 0.0), "a difference is no share"
+    assert (same.n, same.mean) == (100, 0.0)
+    assert (same.low, same.high) == pytest.approx((-1.96 / 102, 1.96 / 102), abs=1e-5)
+    apart = difference(np.ones(100), np.zeros(100))
+    assert apart.low < apart.mean == apart.high == 1.0
+    fractions = difference(np.full(100, 0.5), np.full(100, 0.5))
+    assert (fractions.low, fractions.high) == (0.0, 0.0), "these are no shares"
+    alone = difference(np.ones(1), np.zeros(1))
+    assert math.isnan(alone.low)
+    assert math.isnan(difference(np.ones(9), np.zeros(9), draws=0).low)
+
+
+def test_differences_of_shares_cover_about_as_often_as_they_say() -> None:
+    """One of two judges is right where the other is not in 10 and in 2 of 100 texts."""
+    chance = np.random.default_rng(1)
+    drawn = chance.choice(4, (300, 40), p=[0.1, 0.02, 0.3, 0.58])
+    found = [difference(np.isin(each, (0, 2)) * 1.0, np.isin(each, (1, 2)) * 1.0, draws=1) for each in drawn]
+    assert 0.92 <= np.mean([each.low <= 0.08 <= each.high for each in found]) <= 0.985
 
 
 def test_the_same_seed_gives_the_same_interval_and_columns_are_drawn_alike() -> None:

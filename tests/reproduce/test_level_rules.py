@@ -122,6 +122,38 @@ def test_printed_numbers_beside_ours(tmp_path: Path) -> None:
     assert "ours minus theirs on average: One, Accuracy −9.99" in found.measured  # (0 − 19.975) / 2
 
 
+def test_an_interval_that_would_cover_anything_is_no_agreement(tmp_path: Path) -> None:
+    """90 and 80 are printed, ten points apart; 90.0 ± 1.6 tells them apart, 80 ± 9.9 does not, be it here or there."""
+    own, sharp = table(tmp_path), [0.90, 0.91, 0.89, 0.90]
+    for middle in (0.80, 0.60):
+        wide = [middle - 0.04, middle + 0.04, middle]
+        found = printed_rule.printed(own, rows(new_one=sharp, old_one=wide))
+        assert found is not None
+        assert found.verdict == HOLDS
+        left_out = "1 not counted: of two seeds, or wider than the printed numbers of a column lie apart"
+        assert found.measured.startswith(f"1 of 1 printed number within our intervals ({left_out}); ")
+    nothing = printed_rule.printed(own, rows(new_one=[0.8, 0.9, 1.0], old_one=[0.7, 0.8, 0.9]))
+    assert nothing is not None
+    assert nothing.verdict == NOT_HERE
+    assert "0 of 0 printed numbers within our intervals (2 not counted: " in nothing.measured
+
+
+def test_two_seeds_do_not_agree_with_a_printed_number(tmp_path: Path) -> None:
+    own = table(tmp_path)
+    found = printed_rule.printed(own, rows(new_one=[0.899, 0.901], old_one=FAR))
+    assert found is not None
+    assert found.verdict == NOT_HERE
+    assert found.measured.startswith("0 of 1 printed number within our intervals (1 not counted: ")
+    assert "One, Accuracy −9.99" in found.measured, "means are means"
+
+
+def test_an_order_of_two_methods_is_no_correlation(tmp_path: Path) -> None:
+    found = printed_rule.printed(table(tmp_path), rows(new_one=[0.90, 0.91, 0.89, 0.90], old_one=FAR))
+    assert found is not None
+    assert "; no rank correlation, of fewer than 3 methods in a column; " in found.measured
+    assert "0.00;" not in found.measured
+
+
 def test_a_mean_difference_from_what_is_printed_that_rounds_to_zero_has_no_sign(tmp_path: Path) -> None:
     given = rows(new_one=[0.90001, 0.91001, 0.89001, 0.90001], old_one=[0.80001, 0.81001, 0.79001, 0.80001])
     found = printed_rule.printed(table(tmp_path), given)

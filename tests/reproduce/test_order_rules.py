@@ -130,6 +130,9 @@ def test_a_setting_that_costs_little(tmp_path: Path) -> None:
     assert rules.close(toml, given, "accuracy", [["low", "middle"]], 0.11)[0] == HOLDS  # type: ignore[index]
     assert rules.close(toml, given, "accuracy", [["middle", "low"]], 0.0)[0] == HOLDS  # type: ignore[index]
     assert rules.close(toml, {}, "accuracy", [["middle", "low"]], 0.0) is None
+    unsure = along(BASE, [0.50, 0.55, 0.45, 0.50], FAR)  # no worse on average, by 0.064 either way
+    assert rules.close(toml, unsure, "accuracy", [["low", "middle"]], 0.03)[0] == NOT_HERE  # type: ignore[index]
+    assert rules.close(toml, unsure, "accuracy", [["low", "middle"]], 0.07)[0] == HOLDS  # type: ignore[index]
     assert peak_rule.peak(toml, given, "accuracy", "norm_init", 1.0, corpora=["one"])[0] == PARTLY  # type: ignore[index]
 
 

@@ -87,6 +87,22 @@ def test_changed_options_run_anew_and_keep_the_old_rows(
     assert results.read_text(encoding="utf-8").startswith(before)
 
 
+def test_means_over_other_texts_of_the_same_name_are_told(
+    regard: Regard, experiments: Path, corpora: Path, results: Path
+) -> None:
+    told = (
+        "table.jsonl: runs were made with different files of one name, and means are over all of them: films/test.jsonl"
+    )
+    assert told not in regard("reproduce", "toy/table", *HERE, "--seeds", "1", "--only", "films/plain").err
+    (row,) = rows(results)
+    row["data"]["films/test.jsonl"] = "0123456789abcdef"  # the file was another one then
+    results.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    said = regard("reproduce", "toy/table", *HERE, "--seeds", "2", "--only", "films/plain")
+    assert said.code == 0
+    assert told in said.err
+    assert told in regard("reproduce", "toy/table", "--render").err
+
+
 def test_a_cell_that_fails_is_kept_and_the_rest_goes_on(
     regard: Regard, experiments: Path, corpora: Path, quick: list[str], results: Path
 ) -> None:

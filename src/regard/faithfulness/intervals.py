@@ -2,9 +2,10 @@
 
 Intervals are percentiles of means over texts drawn again with replacement (Efron). Where every text says 0 or 1 they are
 Wilson's: of a hundred texts that all say yes no draw differs, which is not to know that every text does. Two attributions of
-the same texts are compared by the differences within each text: an interval of drawn texts, and p from a sign-flip
-permutation test, two-sided, all 2ⁿ signs where they are few. Holm (1979) corrects for several tests. The same seed draws the
-same texts, so that whatever has as many texts is drawn alike. A text with a NaN has no value and is left out.
+the same texts are compared by the differences within each text: an interval of drawn texts (where both say 0 or 1, Agresti &
+Min's of 2005, for the same reason), and p from a sign-flip permutation test, two-sided, all 2ⁿ signs where they are few. Holm
+(1979) corrects for several tests. The same seed draws the same texts, so that whatever has as many texts is drawn alike. A
+text with a NaN has no value and is left out.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 
 from regard.errors import InputError
 from regard.faithfulness.scored import Doubles
-from regard.wilson import wilson
+from regard.wilson import NORMAL, wilson
 
 CONFIDENCE = 0.95
 RESAMPLES = 1000
@@ -47,11 +48,15 @@ def interval(values: Doubles, draws: int = RESAMPLES, seed: int = 0) -> Interval
 def intervals(values: Doubles, draws: int = RESAMPLES, seed: int = 0) -> list[Interval]:
     """Of several values a text, (texts, values), each by itself; without draws there are means only."""
     found = spreads(values, draws, seed)
-    shares = ((values == 0) | (values == 1) | np.isnan(values)).all(0)
     return [
         Interval(one.n, one.mean, *wilson(one.mean, one.n)) if is_share and not np.isnan(one.low) else one
-        for one, is_share in zip(found, shares.tolist(), strict=True)
+        for one, is_share in zip(found, shares(values), strict=True)
     ]
+
+
+def shares(values: Doubles) -> list[bool]:
+    """Of each column, whether every text says 0 or 1."""
+    return [bool(one) for one in ((values == 0) | (values == 1) | np.isnan(values)).all(0)]
 
 
 def spreads(values: Doubles, draws: int, seed: int) -> list[Interval]:
@@ -77,9 +82,24 @@ def differences(one: Doubles, other: Doubles, draws: int = RESAMPLES, seed: int 
     if one.shape != other.shape:
         raise InputError(f"values of shapes {one.shape} and {other.shape} to be paired; one shape is accepted")
     apart = one - other
-    p = permuted(apart[~np.isnan(apart).any(axis=1)], seed=seed)
-    found = spreads(apart, draws, seed)
+    known = apart[~np.isnan(apart).any(axis=1)]
+    p = permuted(known, seed=seed)
+    found = [
+        Interval(each.n, each.mean, *share_difference(own)) if is_share and not np.isnan(each.low) else each
+        for each, own, is_share in zip(
+            spreads(apart, draws, seed), known.T, map(min, shares(one), shares(other)), strict=True
+        )
+    ]
     return [Difference(*each, float(chance)) for each, chance in zip(found, p, strict=True)]
+
+
+def share_difference(apart: Doubles) -> tuple[float, float]:
+    """The interval of a mean of −1, 0 and 1 (Agresti & Min 2005): with half a text more in each of the four cases."""
+    n = len(apart) + 2
+    up, down = (((apart == side).sum() + 0.5) / n for side in (1, -1))
+    middle, half = up - down, NORMAL * np.sqrt((up + down - (up - down) ** 2) / n)
+    mean = apart.mean()  # which it holds, and keeps within −1 and 1
+    return float(min(max(-1.0, middle - half), mean)), float(max(min(1.0, middle + half), mean))
 
 
 def resampled(values: Doubles, draws: int, seed: int) -> Doubles:

@@ -16,6 +16,7 @@ from regard.reproduce.places import find_table, results_file, results_folder
 from regard.reproduce.plan import Job, Pace, Queue, first_ones_first, make_jobs, wanted
 from regard.reproduce.rendering import render
 from regard.reproduce.results import append, mend, read_results
+from regard.reproduce.sources import checksums
 from regard.reproduce.tables import Cell, Table
 from regard.reproduce.verdicts import several
 from regard.reproduce.watching import Onlook
@@ -61,6 +62,7 @@ def render_only(name: str, out: Path | None) -> list[Path]:
     watch = Onlook(table, 0)
     for told in read_results(table, path).told:
         watch.note(told)
+    tell_mixed(watch, path, table)
     return render(table, folder)
 
 
@@ -95,6 +97,7 @@ def run_missing(table: Table, cells: Sequence[Cell], path: Path, device: str, wi
             watch.note(f"the budget of {wish.budget:g} minutes is over: {left} runs are left; the same command goes on")
         if watch.failed:
             watch.note(f"{watch.failed} of {watch.done} runs failed; --retry-failed runs them again")
+        tell_mixed(watch, path, table)
 
 
 def carry_out(queue: Queue, table: Table, path: Path, device: str, workers: int, threads: int, watch: Onlook) -> None:
@@ -133,6 +136,16 @@ def carry_out(queue: Queue, table: Table, path: Path, device: str, workers: int,
 def tell_failed(watch: Onlook, rows: Sequence[object]) -> None:
     if rows:
         watch.note(f"{len(rows)} runs failed before and are not tried again; --retry-failed does")
+
+
+def tell_mixed(watch: Onlook, path: Path, table: Table) -> None:
+    """A corpus may have changed since the first runs; the rendered table lists the checksums."""
+    mixed = [file for file, sums in sorted(checksums(read_results(table, path).good).items()) if len(sums) > 1]
+    if mixed:
+        watch.note(
+            f"{path}: runs were made with different files of one name, and means are over all of them: {', '.join(mixed)}; "
+            "where that is not meant, give another folder by --out"
+        )
 
 
 def seeds_of(cell: Cell, wish: Wish) -> int:

@@ -158,13 +158,13 @@ def close(
     methods: Sequence[str] = (),
     corpora: Sequence[str] = (),
 ) -> Finding | None:
-    """One setting against another: holds where the mean is at most so much worse for every method and corpus, partly
-    where for some."""
+    """One setting against another: holds where it is at most so much worse, by the whole interval, for every method and
+    corpus; partly where for some."""
     form, places = table.measure(measure), list(of_settings(table, at, methods, corpora))
     tests = usable(list(differences(table, rows, places, measure, form.better or 1)))
     if not tests:
         return None
-    kept = sum(test.found.difference.mean >= -within for test in tests)
+    kept = sum(test.found.difference.low >= -within for test in tests)
     words = [f"{test.name} {with_interval(test, form)}" for test in tests]
     head = f"{kept} of {len(tests)} at most {shown(within, form)} worse"
     return Finding(all_some_none(kept, len(tests)), f"{head}: {'; '.join(words)}")

@@ -75,14 +75,18 @@ def t_test(differences: Sequence[float]) -> float | None:
 
 
 def signed_rank(differences: Sequence[float]) -> float | None:
-    """Two-sided p, exact but for ties; pairs without a difference are left out."""
+    """Two-sided p; pairs without a difference are left out. Of tied ones by tossing all signs, of 14 pairs or more by drawn
+    ones: the usual approximation says 0.014 of six that are alike, which by chance have one sign twice in 64 times."""
     moved = [near for value in differences if (near := round(value, DECIMALS))]
     if len(moved) < FEWEST:
         return None
-    from scipy.stats import wilcoxon  # type: ignore[import-untyped]
+    import numpy as np
+    from scipy.stats import rankdata, wilcoxon  # type: ignore[import-untyped]
 
-    tied = len({abs(value) for value in moved}) < len(moved)
-    return float(wilcoxon(moved, method="approx" if tied else "exact").pvalue)
+    if len({abs(value) for value in moved}) == len(moved):
+        return float(wilcoxon(moved, method="exact").pvalue)
+    ranks = np.sign(moved) * rankdata(np.abs(moved))
+    return float(intervals.permuted(ranks[:, None])[0])
 
 
 def holm(values: Sequence[float | None]) -> list[float | None]:
