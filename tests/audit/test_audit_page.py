@@ -13,7 +13,7 @@ from audited import one_decides, the_cause
 
 from regard.audit import adversarial_weights, guided, lessons, measuring, permutation, trained_adversary
 from regard.audit.audit_run import TRAINING, Wish, audit_run
-from regard.audit.verdict import EVEN, FEWEST, MOVED, TABLE, checks
+from regard.audit.verdict import AREA, EVEN, FEWEST, SMALLEST, TABLE, checks
 from regard.faithfulness.scored import Scored
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "audit.md").read_text(encoding="utf-8")
@@ -43,7 +43,11 @@ def test_the_table_of_verdicts_is_the_rule() -> None:
 def test_numbers_are_those_of_the_code() -> None:
     for words in (
         f"there are {FEWEST} different texts or more",
-        f"by less, than {MOVED:g}",
+        f"counts only where it is larger than {SMALLEST:g}",
+        f"or {AREA:g} from 0.5 of an area",
+        f"by less, than {SMALLEST:g}",
+        f"lies above {SMALLEST:g}, or below −{SMALLEST:g}",
+        f"lies below {0.5 - AREA:g}.",
         f"less than {EVEN:g} from even ones",
         f"less {measuring.KEPT:.0%}".replace("%", " %"),
         f"median of {permutation.DRAWS} seeded permutations",

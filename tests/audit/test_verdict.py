@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from regard.audit.verdict import EVEN, FEWEST, MOVED, TABLE, TITLES, percent, verdict
+from regard.audit.verdict import AREA, EVEN, FEWEST, SMALLEST, TABLE, TITLES, percent, verdict
 from regard.report.audit_tables import CHECKS
 
 
@@ -71,6 +71,7 @@ def found(
         ("partial", {"contrast": (-0.1, 0.1)}),
         ("partial", {"contrast": None}),
         ("partial", {"best_lead": (-0.1, 0.1)}),
+        ("partial", {"best_lead": (0.005, 0.1)}),
         ("partial", {"moved": (0.001, 0.009), "levels": 2}),
         ("partial", {"moved": (0.005, 0.02), "uneven": (0.01, 0.04), "levels": 2}),
         ("partial", {"moved": None}),
@@ -82,6 +83,10 @@ def found(
         ("misleading", {"chance": (-0.1, 0.1), "separation": (0.2, 0.4)}),
         ("faithful", {"separation": (0.2, 0.4)}),
         ("inconclusive", {"chance": (-0.1, 0.1)}),
+        ("inconclusive", {"chance": (0.001, 0.002)}),
+        ("inconclusive", {"chance": (0.005, 0.02)}),
+        ("inconclusive", {"chance": (-0.02, -0.005)}),
+        ("inconclusive", {"chance": (-0.1, 0.1), "separation": (0.46, 0.49)}),
         ("inconclusive", {"holm": 0.06}),
         ("inconclusive", {"holm": None}),
         ("inconclusive", {"chance": (-0.2, -0.1), "holm": 0.06}),
@@ -91,6 +96,70 @@ def found(
 )
 def test_rows_of_the_table(name: str, given: dict[str, Any]) -> None:
     assert verdict(found(**given))["name"] == name
+
+
+@pytest.mark.parametrize(
+    ("chance", "holm", "why"),
+    [
+        ((0.001, 0.002), 0.001, "sure but too small to matter"),
+        ((-0.002, -0.001), 0.001, "sure but too small to matter"),
+        ((-0.001, 0.002), 0.6, "too small to matter"),
+        ((0.001, 0.002), 0.06, "too small to matter"),
+        ((0.001, 0.03), 0.001, "sure but may be too small to matter"),
+        ((-0.03, -0.001), 0.001, "sure but may be too small to matter"),
+        ((-0.001, 0.03), 0.6, None),
+        ((0.001, 0.03), 0.06, None),
+    ],
+)
+def test_a_lead_that_is_sure_may_be_too_small_to_matter(
+    chance: tuple[float, float], holm: float, why: str | None
+) -> None:
+    one = verdict(found(chance=chance, holm=holm))
+    (told,) = [sentence["text"] for sentence in one["may_not"] if sentence["evidence"] == "faithfulness"]
+    size = f", which is {why} (less than 0.01)" if why else ""
+    assert told.endswith(f"than without words by chance{size}.")
+    assert not [sentence for sentence in one["may"] if sentence["evidence"] == "faithfulness"]
+    assert not one["checks"]["above_chance"]
+    assert not one["checks"]["below_chance"]
+
+
+def test_more_texts_are_not_asked_for_where_a_lead_is_known_to_be_small() -> None:
+    one = verdict(found(chance=(0.001, 0.002), inside=False, moved=None, contrast=(-0.2, -0.1)))
+    assert one["title"] == "attention points at words that matter hardly more than others"
+    assert "may not be read as a ranking of words" in texts_of(one, "may_not")
+    assert "Give more texts" not in texts_of(one, "change")
+    assert "Show rival beside it" in texts_of(one, "change")
+    inside = verdict(found(chance=(0.001, 0.002), contrast=None))
+    assert "--pooling apln or bottleneck, now attention" in texts_of(inside, "change")
+    unclear = verdict(found(chance=(0.001, 0.03)))
+    assert unclear["title"] == "These texts do not tell"
+    assert "Give more texts: over 100 the" in texts_of(unclear, "change")
+    alone = verdict(found(chance=(0.001, 0.002), inside=False, moved=None, contrast=None))
+    assert alone["change"] == [], "there is nothing known to try"
+
+
+def test_small_differences_of_the_further_measures_are_told_as_small() -> None:
+    right = {"even": span(0.8, 0.9), "attention": span(0.8, 0.9), "guided": span(0.8, 0.9)}
+    given = found(
+        even={**right, "difference": span(0.001, 0.009)},
+        guided={**right, "guided_less_even": span(0.004, 0.02)},
+        separation=(0.51, 0.53),
+    )
+    given["plausibility"] = {"texts": 100, "above_chance": span(0.001, 0.002)}
+    one = verdict(given)
+    said = {sentence["evidence"]: sentence["text"] for sentence in one["may_not"]}
+    assert "use for attention is not shown" in said["even"]
+    assert said["even"].endswith("(0.001 to 0.009), which is sure but too small to matter (less than 0.01).")
+    assert said["guided"].endswith(", which is sure but may be too small to matter (less than 0.01).")
+    assert said["plausibility"].endswith("in 100 texts, which is sure but too small to matter (less than 0.01).")
+    assert said["separation"].endswith(
+        "0.520 (0.510 to 0.530), which is sure but too small to matter (within 0.05 of 0.5)."
+    )
+    none = verdict(found(even={**right, "difference": span(0.0, 0.0)}))
+    assert "too small" not in texts_of(none, "may_not"), "texts that all are answered alike do not tell how small it is"
+    wider = verdict(found(chance=(-0.1, 0.1), separation=(0.4, 0.47)))
+    assert wider["checks"]["below_neutral"] is False
+    assert "which is sure but may be too small to matter (within 0.05 of 0.5)" in texts_of(wider, "may_not")
 
 
 def test_every_row_is_reached_by_some_numbers() -> None:
@@ -207,16 +276,16 @@ def test_verdicts_never_say_more_than_the_intervals() -> None:
             assert given["texts"] >= FEWEST
         if one["name"] == "faithful":
             assert sure
-            assert compared["low"] > 0
+            assert compared["low"] > SMALLEST
             assert lead["contrast"]["low"] >= 0
-            assert permuted["moved"]["low"] > MOVED
+            assert permuted["moved"]["low"] > SMALLEST
         elif one["name"] == "partial":
             assert sure
-            assert compared["low"] > 0
+            assert compared["low"] > SMALLEST
         elif one["name"] == "irrelevant":
-            assert permuted["moved"]["high"] < MOVED or permuted["uneven"]["high"] < EVEN
+            assert permuted["moved"]["high"] < SMALLEST or permuted["uneven"]["high"] < EVEN
         elif one["name"] == "misleading":
-            assert (sure and compared["high"] < 0) or given["separation"]["high"] < 0.5
+            assert (sure and compared["high"] < -SMALLEST) or given["separation"]["high"] < 0.5 - AREA
         for kind in ("may", "may_not", "change"):
             for sentence in one[kind]:
                 assert re.search(r"\d", sentence["text"]), "each sentence has the numbers behind it"

@@ -1,8 +1,9 @@
 """The verdict: what attention may be read as for this model on these texts, by a table over intervals.
 
 It looks at nothing but what audit.json holds. A check is true only where a whole 95 % interval, of FEWEST texts or more,
-says so; a check that could not be made is None. The first row of TABLE whose checks all are as it wants gives the verdict, so
-that the order of rows is part of the rule. docs/audit.md has the same table in words.
+says so, and a difference counts only where it is larger than what matters; a check that could not be made is None. The first
+row of TABLE whose checks all are as it wants gives the verdict, so that the order of rows is part of the rule. docs/audit.md has
+the same table in words.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ Sentence = dict[str, str]
 
 FEWEST = 30  # texts that differ; the percentiles of fewer are too narrow to be believed
 SIGNIFICANT = 0.05  # of p after Holm's correction
-MOVED = 0.01  # total variation distance of answers, from where permuting weights matters
+# a difference that matters is larger, be it in probability (total variation of answers, too), accuracy or average precision:
+# as near as that, the adversary's weights already count as giving the same answer
+SMALLEST = 0.01
+AREA = 0.05  # the same of an area under the ROC curve, from 0.5: of twenty pairs of words one more stands the right way round
 NEAR = 0.05  # total variation distance of answers, below which a trained adversary answers alike
 EVEN = 0.05  # total variation distance of weights from even ones, below which they hardly vary
 
@@ -44,6 +48,7 @@ TITLES = {
     "misleading": "{focus} points away from the words that decide",
     "inconclusive": "these texts do not tell",
 }
+SLIGHT = "{focus} points at words that matter hardly more than others"  # inconclusive, though not for want of texts
 NEUTRAL = "{focus} stands on neutral words rather than on words of a class"  # misleading, as far as separation shows it
 
 
@@ -53,8 +58,10 @@ def verdict(found: Found) -> dict[str, Any]:
     focus = explainer_name(found["focus"])
     asked = (*FIRST, *FURTHER, advise) if own["enough"] else (rank_sentences, advise)
     sentences = [sentence for say in asked for sentence in say(name, own, found)]
-    neutral = name == "misleading" and not own["below_chance"]
-    title = (NEUTRAL if neutral else TITLES[name]).format(focus=focus)
+    special = (
+        NEUTRAL if name == "misleading" and not own["below_chance"] else SLIGHT if is_slight(name, own, found) else ""
+    )
+    title = (special or TITLES[name]).format(focus=focus)
     return {
         "name": name,
         "title": begun(title, found),
@@ -75,23 +82,23 @@ def begun(text: str, found: Found) -> str:
 def checks(found: Found) -> dict[str, bool | None]:
     chance = versus(found, "random")
     margin = found["faithfulness"]["lead"]
-    # a rival that finds no more than chance does is nothing to keep up with
-    contrast = margin["contrast"] if margin is not None and above(margin["best_lead"], 0) else None
+    # a rival that hardly finds more than chance does is nothing to keep up with
+    contrast = margin["contrast"] if margin is not None and above(margin["best_lead"], SMALLEST) else None
     permuted = found["diagnostics"].get("permutation")
     area = found["separation"]
-    sure = chance["holm"] is not None and chance["holm"] < SIGNIFICANT
+    sure = is_sure(chance)
     return {
         "inside": found["model"] is not None,
         "enough": found["different"] >= FEWEST,
-        "above_chance": sure and above(chance, 0) is True,
-        "below_chance": sure and below(chance, 0) is True,
+        "above_chance": sure and above(chance, SMALLEST),
+        "below_chance": sure and below(chance, -SMALLEST),
         "keeps_up": None if contrast is None else above(contrast, 0, level=True),
         "falls_behind": None if contrast is None else below(contrast, 0),
         "all_weights": None if permuted is None else permutes_all(found["model"]),
-        "moves": None if permuted is None else above(permuted["moved"], MOVED),
-        "still": None if permuted is None else below(permuted["moved"], MOVED),
+        "moves": None if permuted is None else above(permuted["moved"], SMALLEST),
+        "still": None if permuted is None else below(permuted["moved"], SMALLEST),
         "even": None if permuted is None else below(permuted["uneven"], EVEN),
-        "below_neutral": None if area is None or area["low"] is None else below(area, 0.5),
+        "below_neutral": None if area is None or area["low"] is None else below(area, 0.5 - AREA),
     }
 
 
@@ -104,6 +111,20 @@ def above(one: Found, edge: float, level: bool = False) -> bool:
 def below(one: Found, edge: float) -> bool:
     high = one["high"]
     return high is not None and not is_few(one) and high < edge
+
+
+def is_sure(one: Found) -> bool:
+    return one["holm"] is not None and one["holm"] < SIGNIFICANT
+
+
+def is_small(one: Found, edge: float = SMALLEST, about: float = 0.0) -> bool:
+    """Whether the whole interval lies so near that what it is of does not matter."""
+    return above(one, about - edge) and below(one, about + edge)
+
+
+def is_slight(name: str, own: Checks, found: Found) -> bool:
+    """Whether it is known to find hardly more than chance does, or less: no more texts are needed to tell."""
+    return name == "inconclusive" and own["enough"] is True and is_small(versus(found, "random"))
 
 
 def is_few(one: Found) -> bool:
@@ -134,6 +155,13 @@ def rank_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
         f"without its top words the probability of the decision falls by {sized(chance, 'more', 'less')} than without "
         "words by chance"
     )
+    if own["enough"]:
+        small = f", which is too small to matter (less than {SMALLEST:g})" if is_small(chance) else ""
+        falls += too_small(chance) if is_sure(chance) else small
+    if is_slight(name, own, found):
+        return [
+            sentence("may_not", f"{focus} may not be read as a ranking of words that matter: {falls}.", "faithfulness")
+        ]
     if name == "inconclusive":
         texts = "1 different text is" if found["different"] == 1 else f"{found['different']} different texts are"
         scarce = "" if own["enough"] else f"{texts} fewer than the {FEWEST} that it takes; "
@@ -163,7 +191,8 @@ def rival_sentence(own: Checks, chance: Found, margin: Found | None) -> Sentence
         f"its own less {100 * margin['kept']:.0f} % of the other is {span(margin['contrast'])}"
     )
     if own["keeps_up"] is None:
-        return sentence("may_not", f"It was held against nothing that is sure to beat chance: {leads}.", "faithfulness")
+        weak = f"It was held against nothing that is sure to beat chance by more than {SMALLEST:g}"
+        return sentence("may_not", f"{weak}: {leads}.", "faithfulness")
     if own["keeps_up"]:
         begun = f"It keeps at least {100 * margin['kept']:.0f} % of the lead of its best rival"
         return sentence("may", f"{begun}: {leads}.", "faithfulness")
@@ -186,7 +215,7 @@ def weight_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
         begun = f"The sizes of {weights} may not be read as what made the answer"
         return [sentence("may_not", f"{begun}: {said}{vary}.", "permutation")]
     begun = f"That {weights} take part in the answer is not shown"
-    edge = "" if few(permuted["moved"]) else f", not clearly above {MOVED:g}"
+    edge = "" if few(permuted["moved"]) else f", not clearly above {SMALLEST:g}"
     return [sentence("may_not", f"{begun}: {said}{edge}.", "permutation")]
 
 
@@ -194,7 +223,7 @@ def separation_sentences(name: str, own: Checks, found: Found) -> list[Sentence]
     one = found["separation"]
     if one is None:
         return []
-    area = f"the area under the ROC curve is {span({**one, 'mean': one['auc']})}"
+    area = f"the area under the ROC curve is {span({**one, 'mean': one['auc']})}{too_small(one, AREA, 0.5)}"
     if one["low"] is None:
         begun = "Whether scores tell words of a class from neutral words cannot be said"
         why = too_few(one["tied"], one["neutral"])
@@ -202,7 +231,7 @@ def separation_sentences(name: str, own: Checks, found: Found) -> list[Sentence]
     if own["below_neutral"]:
         begun = "High scores may not be read as words of a class: those stand below neutral words"
         return [sentence("may_not", f"{begun}; {area}.", "separation")]
-    if above(one, 0.5):
+    if above(one, 0.5 + AREA):
         return [sentence("may", f"Scores tell words of a class from neutral words; {area}.", "separation")]
     begun = "Scores are not shown to tell words of a class from neutral words"
     return [sentence("may_not", f"{begun}; {area}.", "separation")]
@@ -251,8 +280,9 @@ def even_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
     said = (
         f"trained again with even weights the model is right on {percent(one['even'])} of the texts, with attention on "
         f"{percent(one['attention'])}; the difference is {span(one['difference'])}{few(one['difference'])}"
+        f"{too_small(one['difference'])}"
     )
-    if above(one["difference"], 0):
+    if above(one["difference"], SMALLEST):
         return [sentence("may", f"The task has a use for attention: {said}.", "even")]
     return [sentence("may_not", f"That the task has a use for attention is not shown: {said}.", "even")]
 
@@ -264,9 +294,9 @@ def guided_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
     said = (
         f"a model without contexts is right on {percent(one['guided'])} of the texts with this attention and on "
         f"{percent(one['even'])} with even weights; the difference is {span(one['guided_less_even'])}"
-        f"{few(one['guided_less_even'])}"
+        f"{few(one['guided_less_even'])}{too_small(one['guided_less_even'])}"
     )
-    if above(one["guided_less_even"], 0):
+    if above(one["guided_less_even"], SMALLEST):
         return [sentence("may", f"Attention knows something of the task beyond this model: {said}.", "guided")]
     return [sentence("may_not", f"That attention helps another model is not shown: {said}.", "guided")]
 
@@ -290,9 +320,9 @@ def plausible_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
     one = found["plausibility"]
     if one is None:
         return []
-    size = sized(one["above_chance"], "above", "below")
-    said = f"average precision is {size} chance in {one['texts']} texts{few(one['above_chance'])}"
-    if above(one["above_chance"], 0):
+    lead = one["above_chance"]
+    said = f"average precision is {sized(lead, 'above', 'below')} chance in {one['texts']} texts{few(lead)}{too_small(lead)}"
+    if above(lead, SMALLEST):
         return [sentence("may", f"It agrees with the words that people marked: {said}.", "plausibility")]
     return [sentence("may_not", f"It is not shown to agree with the words that people marked: {said}.", "plausibility")]
 
@@ -300,7 +330,7 @@ def plausible_sentences(name: str, own: Checks, found: Found) -> list[Sentence]:
 def advise(name: str, own: Checks, found: Found) -> list[Sentence]:
     """What to try; whether it helps, another audit says."""
     model, texts, margin = found["model"], found["texts"], found["faithfulness"]["lead"]
-    if name == "inconclusive":
+    if name == "inconclusive" and not is_slight(name, own, found):
         few_differ = not own["enough"] and found["different"] < texts
         over = f" that differ: over {texts}, of which {found['different']} do," if few_differ else f": over {texts}"
         more = f"Give more texts{over} the difference to chance is {span(versus(found, 'random'))}."
@@ -309,7 +339,7 @@ def advise(name: str, own: Checks, found: Found) -> list[Sentence]:
         nothing = f"Nothing needs to change by these {texts} texts; audit again for other texts, and for a new run."
         return [sentence("change", nothing, "faithfulness")]
     said = []
-    if margin is not None and above(margin["best_lead"], 0) and not own["keeps_up"]:
+    if own["keeps_up"] is False:
         beside = (
             f"Show {explainer_name(margin['best'])} beside it: its lead over chance is {span(margin['best_lead'])}."
         )
@@ -377,6 +407,15 @@ def sized(one: Found, more: str, less: str) -> str:
 def few(one: Found) -> str:
     """Why an interval is not believed, where that is so."""
     return f" ({one['n']} of the texts have it, fewer than the {FEWEST} that it takes)" if is_few(one) else ""
+
+
+def too_small(one: Found, edge: float = SMALLEST, about: float = 0.0) -> str:
+    """Why a difference that is sure doesn't count, where that is so."""
+    sure, large = (above(one, about + by) or below(one, about - by) for by in (0.0, edge))
+    if large or not sure:
+        return ""
+    size = f"within {edge:g} of {about:g}" if about else f"less than {edge:g}"
+    return f", which is sure but {'' if is_small(one, edge, about) else 'may be '}too small to matter ({size})"
 
 
 def percent(one: Found) -> str:

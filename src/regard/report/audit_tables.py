@@ -16,15 +16,15 @@ OVER = "mean with its 95 % interval"
 CHECKS = {
     "inside": "the model could be looked into",
     "enough": "there are enough texts for a verdict",
-    "above_chance": "without its top words answers fall more than without words by chance",
-    "below_chance": "without its top words answers fall less than without words by chance",
+    "above_chance": "without its top words answers fall clearly more than without words by chance",
+    "below_chance": "without its top words answers fall clearly less than without words by chance",
     "keeps_up": "it keeps enough of its best rival’s lead over chance",
     "falls_behind": "it falls behind its best rival",
     "all_weights": "the weights that were permuted are all that the model has",
     "moves": "permuting the weights moves answers",
     "still": "permuting the weights leaves answers where they are",
     "even": "the weights hardly vary",
-    "below_neutral": "words of a class have lower scores than neutral words",
+    "below_neutral": "words of a class have clearly lower scores than neutral words",
 }
 
 
@@ -209,7 +209,11 @@ def model_table(found: Audit) -> Table:
 def checks_table(given: Mapping[str, bool | None]) -> Table:
     said = {True: "yes", False: "not shown", None: "not tested"}
     rows = [(CHECKS.get(name, one_line(name)), said[value]) for name, value in given.items()]
-    return Table("Yes only where a whole 95 % interval says so", ("check", "answer"), rows)
+    return Table(
+        "Yes only where a whole 95 % interval says so; clearly is by more than 0.01, of an area by more than 0.05",
+        ("check", "answer"),
+        rows,
+    )
 
 
 def lesson(what: str, given: Audit) -> str:
