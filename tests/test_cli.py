@@ -8,6 +8,7 @@ import io
 import json
 import math
 import os
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -19,6 +20,7 @@ from xml.etree import ElementTree
 import pytest
 
 from command import TINY, Regard, Said, write_csv
+from regard import cli
 from regard.commands import predict
 from regard.config import Config, read_config
 from regard.data.reviews import reviews
@@ -446,3 +448,30 @@ def test_the_demo_shows_what_it_learned(regard: Regard, tmp_path: Path, monkeypa
     assert 'data-right="no"' in page, "mistakes can be chosen"
     assert 0 <= json.loads((out / "run" / "metrics.json").read_text())["plausibility"]["weight_on_evidence"] <= 1
     assert regard("demo", "--out", out).code == 0, "a demo may be given twice"
+
+
+def test_the_command_to_try_next_can_be_pasted(regard: Regard, table: Path, tmp_path: Path) -> None:
+    out = tmp_path / "my run's"
+    last = regard("train", table, *TINY, "--out", out).out.splitlines()[-1]
+    command = last.partition("try: regard ")[2]
+    assert shlex.split(command) == ["explain", str(out), "a text of yours"]
+    assert regard(*shlex.split(command)).code == 0
+
+
+def test_an_analysis_that_cannot_be_kept_is_not_begun(regard: Regard, table: Path, tmp_path: Path) -> None:
+    out, file = tmp_path / "run", tmp_path / "file"
+    assert regard("train", table, "--epochs", "1", "--out", out).code == 0
+    file.write_text("")
+    said = regard("analyse", out, "--out", file / "analysis")
+    assert said.code == 2
+    assert said.out == ""
+    assert f"{file / 'analysis'}: cannot be a folder, for {file} is a file" in said.complaint
+
+
+def test_a_stop_while_the_words_are_read_is_a_sentence(regard: Regard, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(words: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "make_parser", stopped)
+    said = regard("train", "a.csv")
+    assert (said.code, said.complaint) == (130, "stopped")

@@ -38,8 +38,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         encoding = sys.stdout.encoding if sys.stdout.isatty() else "utf-8"
         sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace")
     words = sys.argv[1:] if argv is None else argv
-    parser = make_parser(words)
-    arguments = parser.parse_args(words)
+    try:
+        parser = make_parser(words)
+        arguments = parser.parse_args(words)
+    except KeyboardInterrupt:
+        return complain("stopped", 130)
     if "run" not in arguments:
         parser.print_help()
         return 0

@@ -78,3 +78,30 @@ def test_the_task_follows_from_the_labels(labels: list[str], task: str) -> None:
 def test_labels_that_cannot_be_learnt_are_refused(labels: list[str], message: str) -> None:
     with pytest.raises(InputError, match=message):
         guess_task(set(labels), len(labels))
+
+
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        (["1", "1,5", "2"], "; '1,5' counts as a name, for numbers are written with a decimal point here"),
+        (["0,5", "1,5"], "; '0,5' counts as a name"),
+        (["1.5", "2.5", "3", "N/A"], "; all but 'N/A' are numbers"),
+        (["1.5", "N/A", "none"], "overrides)"),
+        (["1, 2", "a", "b"], "overrides)"),
+        (["1", "2"], "overrides)"),
+    ],
+)
+def test_what_keeps_labels_from_being_numbers_is_told(labels: list[str], told: str) -> None:
+    task, reason = guess_task(labels, 90)
+    assert task != "regression"
+    assert told in reason
+    assert reason.endswith(")") == (told == "overrides)")
+
+
+def test_what_keeps_many_labels_from_being_numbers_is_told() -> None:
+    with pytest.raises(InputError, match=r"do not look like a label column; .*'0,5' counts as a name"):
+        guess_task([f"{n},5" for n in range(40)], 40)
+
+
+def test_a_file_of_words_and_numbers_alike_is_left_alone() -> None:
+    assert guess_task(["spam", "3"], 9)[1].endswith("overrides)")

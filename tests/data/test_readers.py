@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import csv
+import errno
 import gzip
 import io
 import json
+import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -92,6 +96,23 @@ def test_a_folder_for_each_class_is_read_in_order(tmp_path: Path) -> None:
 def test_a_folder_without_classes_is_refused(tmp_path: Path) -> None:
     (tmp_path / "one.txt").write_text("one")
     refused(tmp_path, "no file CLASS/NAME.txt")
+
+
+def test_a_class_whose_folder_cannot_be_read_is_not_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("pos/1.txt", "neg/2.txt"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("one")
+    there = os.scandir
+
+    def locked(folder: Any) -> Any:  # a superuser reads whatever the permissions are
+        if Path(folder) == tmp_path / "neg":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+        return there(folder)
+
+    monkeypatch.setattr(os, "scandir", locked)
+    refused(tmp_path, re.escape(f"{tmp_path / 'neg'}: the folder cannot be read (Permission denied)"))
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

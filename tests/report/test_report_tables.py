@@ -48,6 +48,19 @@ def test_classes_and_confusions_are_shown_and_names_are_no_markup() -> None:
     assert "[bold] 1 5" in out
 
 
+def test_classes_without_a_text_are_named_and_are_not_the_weakest() -> None:
+    scores = {"precision": 1.0, "recall": 1.0, "f": 1.0}
+    common = {f"common {k}": {**scores, "n": 9} for k in range(3)}
+    assert "No text" not in printed({"per_class": common})
+    rare = {"[rare]": {**scores, "f": 0.0, "n": 0}}
+    out = printed({"per_class": common | rare}, 200)
+    assert "No text is labelled '[rare]'; the scores tell nothing about that class." in out
+    many = {f"empty {k}": {**scores, "f": 0.0, "n": 0} for k in range(30)}
+    out = printed({"per_class": common | many}, 600)
+    assert "'empty 19' and 10 more; the scores tell nothing about those classes." in out
+    assert all(f"{name} 1.000 1.000 1.000 9" in out for name in common)
+
+
 def test_regression() -> None:
     out = printed(
         {"task": "regression", "n": 10, "rmse": 12345.6, "mae": 0.00012, "r2": -0.5, "rmse_of_mean": float("nan")}

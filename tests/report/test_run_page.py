@@ -203,3 +203,12 @@ def test_what_the_mean_gets_stands_beside_the_rmse() -> None:
     history = [{"epoch": n, "loss": 1 / n, "dev": {"rmse": 1 / n, "rmse_of_mean": 2.0}} for n in (1, 2)]
     shown = {panel.title: [curve.name for curve, _ in panel.curves] for panel in history_panels(history)}
     assert shown == {"loss": ["training"], "RMSE": ["dev", "dev, the mean"]}
+
+
+def test_classes_that_no_text_is_of_are_named() -> None:
+    found = report()
+    assert "No text is labelled" not in run_page(found)
+    name = "<b>rare</b>"
+    found["metrics"]["per_class"][name] = {"precision": 0.0, "recall": 0.0, "f": 0.0, "n": 0}
+    page = run_page(found)
+    assert "No text is labelled &#39;&lt;b&gt;rare&lt;/b&gt;&#39;; the scores tell nothing about that class." in page

@@ -34,6 +34,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     from regard.analysis.analyse import analyse, check_model
     from regard.data.labels import Labels
+    from regard.files import check_place
     from regard.models.tasks import encoded
 
     trained = load_model(arguments.folder, arguments.device)
@@ -41,6 +42,9 @@ def run(arguments: argparse.Namespace) -> None:
         check_model(trained)
     except InputError as error:
         raise InputError(f"{arguments.folder}: {error}") from None
+    out = arguments.out or Path(arguments.folder) / "analysis"
+    if not arguments.json:
+        check_place(out)
     data = trained.config.data
     source = arguments.data or data.train
     if source is None:
@@ -60,4 +64,4 @@ def run(arguments: argparse.Namespace) -> None:
     from regard.report.analysis_writing import write_analysis
 
     print_analysis(found, Console())
-    print(f"open {write_analysis(found, arguments.out or Path(arguments.folder) / 'analysis')}")
+    print(f"open {write_analysis(found, out)}")

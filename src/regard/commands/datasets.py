@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 from pathlib import Path
 
 from regard.arguments import Parser, flag
@@ -95,5 +96,5 @@ def convert_original(arguments: argparse.Namespace) -> None:
     for sentence in done.differences:
         watch.note(f"{wish.name}: {sentence}")
     print(", ".join(f"{one_line(part)} {count:,}" for part, count in done.counts.items()))
-    place = f"REGARD_DATA={done.folder.parent} " if wish.out else ""
-    print(f"saved in {done.folder}; try: {place}regard train {wish.name}")
+    place = f"REGARD_DATA={shlex.quote(str(done.folder.parent))} " if wish.out else ""
+    print(f"saved in {done.folder}; try: {place}regard train {shlex.quote(wish.name)}")

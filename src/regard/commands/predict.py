@@ -11,7 +11,7 @@ from pathlib import Path
 
 from regard.arguments import Parser
 from regard.commands.loading import add_folder, load_model
-from regard.commands.reading import add_reading, read_source, read_text, reading
+from regard.commands.reading import add_reading, check_lengths, read_source, read_text, reading
 from regard.errors import InputError
 
 if typing.TYPE_CHECKING:
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> None:
     trained = load_model(arguments.folder, arguments.device)
     check_kept(arguments.keep, trained)
     texts = read_texts(arguments, trained)
-    write_predictions(predicted(trained, texts), arguments.format, arguments.out)
+    write_predictions(predicted(trained, texts, texts.path), arguments.format, arguments.out)
     if isinstance(texts, Stream):
         tell_skipped(texts, Watch())
 
@@ -94,11 +94,15 @@ def read_texts(arguments: argparse.Namespace, trained: Trained) -> Corpus | Stre
     return found
 
 
-def predicted(trained: Trained, examples: Iterable[Example]) -> Iterator[tuple[Example, Prediction]]:
+def predicted(trained: Trained, examples: Iterable[Example], where: str) -> Iterator[tuple[Example, Prediction]]:
     """Each text with what the model says of it, some thousand at a time, so that a large file streams."""
     from itertools import islice
 
     several = iter(examples)
     while part := list(islice(several, 1 << 14)):
-        said = trained.task.predictions(trained.answers([example.text for example in part]))
-        yield from zip(part, said, strict=True)
+        try:
+            answers = trained.answers([example.text for example in part])
+        except InputError:
+            check_lengths(trained, part, where)
+            raise
+        yield from zip(part, trained.task.predictions(answers), strict=True)

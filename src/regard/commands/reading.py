@@ -16,6 +16,7 @@ if typing.TYPE_CHECKING:
     from regard.data.rationales import Rationales
     from regard.data.readers import Corpus
     from regard.models.trained import Trained
+    from regard.records import Example
 
 
 def add_reading(parser: Parser) -> None:
@@ -62,7 +63,18 @@ def read_source(
     else:
         corpus = read(resolve(source, part), **how)
     tell(corpus, Watch())
+    check_lengths(trained, corpus.examples, corpus.path)
     return corpus
+
+
+def check_lengths(trained: Trained, examples: Sequence[Example], where: str) -> None:
+    """A model that refuses long texts names the first of them before it answers any, as it did in training."""
+    from regard.data.wordpieces import WordPieces
+
+    if isinstance(trained.tokenizer, WordPieces) and trained.tokenizer.longest is not None:
+        from regard.training.fit_torch import numbered
+
+        numbered(trained.tokenizer, examples, where)
 
 
 def read_text(text: str) -> Corpus:

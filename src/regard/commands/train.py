@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ def run(arguments: argparse.Namespace) -> None:
     with Watch() as recorder:
         trained, folder = train_run(config, arguments.out, arguments.resume, arguments.overwrite, recorder)
     show_scores(trained.metrics)
-    print(f'saved in {folder}; try: regard explain {folder} "a text of yours"')
+    print(f'saved in {folder}; try: regard explain {shlex.quote(str(folder))} "a text of yours"')
 
 
 def show_scores(metrics: dict[str, Any]) -> None:

@@ -67,14 +67,27 @@ def guess_task(names: Iterable[str], count: int) -> tuple[Task, str]:
             f"the labels are {len(distinct)} different numbers, taken for a scale (--task multiclass overrides)",
         )
     if len(distinct) == 2:
-        return "binary", f"the labels have two values, {shown} (--task overrides)"
+        return "binary", f"the labels have two values, {shown} (--task overrides){_nearly_numbers(distinct)}"
     if len(distinct) > MOST_CLASSES and len(distinct) >= count / 2:
         raise InputError(
             f"{len(distinct)} different values in {count} rows ({shown}) do not look like a label column; "
-            "name the column with --label, or the task with --task"
+            f"name the column with --label, or the task with --task{_nearly_numbers(distinct)}"
         )
     other = "--task regression" if numeric else "--task"
-    return "multiclass", f"the labels have {len(distinct)} values, {shown} ({other} overrides)"
+    return (
+        "multiclass",
+        f"the labels have {len(distinct)} values, {shown} ({other} overrides){_nearly_numbers(distinct)}",
+    )
+
+
+def _nearly_numbers(labels: Sequence[str]) -> str:
+    """What keeps them from being numbers, where it is little: decimal commas, or a few words among many numbers."""
+    words = [label for label in labels if not is_number(label)]
+    if words and all(is_number(label.replace(",", ".", 1)) for label in words):
+        return f"; {words[0]!r} counts as a name, for numbers are written with a decimal point here"
+    if 0 < len(words) < len(labels) / 2:
+        return f"; all but {listed(words, most=3)} are numbers"
+    return ""
 
 
 def is_number(text: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,13 +20,23 @@ def line_rows(text: Text, name: str) -> Rows:
 
 def folder_rows(folder: Path, lenient: bool) -> Rows:
     """A text a file, its label the name of the folder."""
-    files = sorted((*folder.glob("*/*.txt"), *folder.glob("*/*.txt.gz")))
-    files = [file for file in files if not file.parent.name.startswith(".")]
+    classes = [entry for entry in entries(folder) if entry.is_dir() and not entry.name.startswith(".")]
+    found = (file for own in classes for file in entries(own) if file.name.endswith((".txt", ".txt.gz")))
+    files = sorted(map(Path, found))
     if not files:
         raise InputError(
             f"{folder}: no file CLASS/NAME.txt is found in it; a folder of .txt files for each class is expected"
         )
     return partial(_files, folder, files, lenient)
+
+
+def entries(folder: str | os.PathLike[str]) -> list[os.DirEntry[str]]:
+    """What a folder holds. (A glob passes over a folder that may not be read: a class would be missing, and nobody told.)"""
+    try:
+        with os.scandir(folder) as found:
+            return list(found)
+    except OSError as problem:
+        raise InputError(f"{os.fspath(folder)}: the folder cannot be read ({problem.strerror})") from None
 
 
 def _lines(text: Text) -> Generator[Row, None, None]:

@@ -66,11 +66,23 @@ def class_rows(metrics: Mapping[str, Any]) -> tuple[list[ClassRow], int]:
     classes = {name: row for name, row in (metrics.get("per_class") or {}).items() if isinstance(row, Mapping)}
     names = list(classes)
     if len(names) > CLASSES:
-        names = sorted(names, key=lambda name: _rank(classes[name].get("f")))[:CLASSES]
+        # a class without a text has no score: it is none of the weakest
+        names = sorted(names, key=lambda name: (classes[name].get("n") == 0, _rank(classes[name].get("f"))))[:CLASSES]
     rows = [
         ClassRow(one_line(x), *(written(classes[x].get(k)) for k in ("precision", "recall", "f", "n"))) for x in names
     ]
     return rows, len(classes)
+
+
+def absent(metrics: Mapping[str, Any]) -> str:
+    """The classes that no text is of, so that nobody takes a good score for theirs; nothing where there are none."""
+    classes = (metrics.get("per_class") or {}).items()
+    names = [one_line(name) for name, row in classes if isinstance(row, Mapping) and row.get("n") == 0]
+    if not names:
+        return ""
+    more = f" and {len(names) - CLASSES} more" if len(names) > CLASSES else ""
+    which = "that class" if len(names) == 1 else "those classes"
+    return f"No text is labelled {', '.join(map(repr, names[:CLASSES]))}{more}; the scores tell nothing about {which}."
 
 
 def matrix(metrics: Mapping[str, Any]) -> Matrix | None:

@@ -15,7 +15,7 @@ from regard.report.audit_evidence import evidence
 from regard.report.characters import one_line
 from regard.report.exported import Figure
 from regard.report.marks import ON_DARK, UNTYPED
-from regard.report.measures import written
+from regard.report.measures import absent, written
 from regard.report.page import templates
 from regard.report.run_figures import run_figures
 from regard.report.run_rounds import rounds, told_rounds
@@ -45,6 +45,7 @@ def run_page(found: Report) -> str:
         "sections": sections(found, figures),
         "figures": {name: Markup(figure.svg) for name, figure in figures.items()},
         "tables": tables,
+        "absent": absent(found["metrics"] or {}),
         "tiles": tiles(found),
         "rounds": told_rounds(found),
         "evidence": evidence(found["audit"]) if found["audit"] else {},

@@ -8,7 +8,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from regard.report.measures import ClassRow, Confusion, Matrix, class_rows, confusions, matrix, summary
+from regard.report.measures import ClassRow, Confusion, Matrix, absent, class_rows, confusions, matrix, summary
 from regard.report.plain_table import plain_table
 
 
@@ -18,6 +18,7 @@ def metrics_table(metrics: Mapping[str, Any]) -> Table:
     numbers, whole, mistakes = summary(metrics), matrix(metrics), confusions(metrics)
     parts = [
         _numbers(numbers) if numbers else None,
+        _absent(told) if (told := absent(metrics)) else None,
         _classes(rows, count) if rows else None,
         _matrix(whole) if whole is not None else None,
         _confusions(mistakes) if mistakes else None,
@@ -34,6 +35,12 @@ def _numbers(numbers: list[tuple[str, str]]) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
     for name, value in numbers:
         table.add_row(Text(name), Text(value, style="bold"))  # Text, here and below: a class may be called "[bold]"
+    return table
+
+
+def _absent(told: str) -> Table:
+    table = Table.grid()
+    table.add_row(Text(told))
     return table
 
 

@@ -15,6 +15,7 @@ from regard.data.guess import guess_columns, listed
 from regard.data.rows import Row
 from regard.data.tables import csv_rows
 from regard.data.texts import line_rows
+from regard.data.wordpieces import AnyTokenizer, WordPieces
 from regard.errors import InputError
 from regard.models.tasks import labels_as_shown
 from regard.records import Example
@@ -38,7 +39,7 @@ def answer_table(given: Fields, served: Sequence[Served], away: Away) -> dict[st
     rows = rows_of(given)
     columns = list(next((row.fields for row in rows if row.problem is None), {}))
     text, label = columns_of(given, columns, rows, run.trained.config.data.text)
-    examples = [example_of(row, text, label) for row in rows]
+    examples = [example_of(row, text, label, run.trained.tokenizer) for row in rows]
     good = [example for example in examples if isinstance(example, Example)]
     if not good:
         raise InputError(f"table: no row can be used; the first one: {examples[0]}")
@@ -100,12 +101,18 @@ def columns_of(given: Fields, columns: Sequence[str], rows: Sequence[Row], known
         raise InputError(f"table: {problem}; text_column names it") from None
 
 
-def example_of(row: Row, text: str, label: str | None) -> Example | str:
+def example_of(row: Row, text: str, label: str | None, tokenizer: AnyTokenizer) -> Example | str:
     """Or the sentence that says why there is none: the other rows are answered all the same."""
     try:
-        return make_example(row, "table", text, label, labelled=False)
+        found = make_example(row, "table", text, label, labelled=False)
     except InputError as problem:
         return str(problem)
+    if isinstance(tokenizer, WordPieces) and tokenizer.longest is not None:
+        try:
+            tokenizer.encode(found.text)
+        except InputError as problem:
+            return f"table, {row.where()}: {problem}"
+    return found
 
 
 def answered(run: Served, examples: Sequence[Example], away: Away) -> Iterator[dict[str, Any]]:
