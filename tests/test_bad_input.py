@@ -135,6 +135,10 @@ def test_words_among_the_numbers_of_a_regression_are_named_by_row(regard: Regard
     path = write_csv(tmp_path / "a.csv", [("", "1"), ("fine", "1"), ("good", "2"), ("odd", "much")])
     options = ("--task", "regression", "--skip-bad-rows", "--out", tmp_path / "run")
     refused(regard, f"{path}, row 4: the label 'much' is not a number", "train", path, *TINY, *options)
+    path.write_text(path.read_text().replace("much", '"3,5"'))
+    refused(
+        regard, "'3,5' is not a number; regression needs numbers, written with a decimal point", "train", path, *options
+    )
 
 
 @pytest.mark.parametrize("labels", [("1", "1"), ("1e308", "-1e308"), ("1e400", "0")])

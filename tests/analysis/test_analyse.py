@@ -71,6 +71,16 @@ def test_three_classes_and_a_lead() -> None:
     assert found["recording"] is None
 
 
+def test_words_of_a_class_speak_for_it() -> None:
+    """Where few do, no others are listed in their place."""
+    examples = data_one(300, 3, positive=8, negative=2, neutral=20)
+    run = trained(examples)
+    found = analyse(run, [e.text for e in examples], labels_of(run, examples), "made up")
+    assert {one["token"] for one in found["words"]["negative"]} >= {"n0", "n1"}
+    assert all(one["polarity"] < 0 for one in found["words"]["negative"])
+    assert all(one["polarity"] > 0 for one in found["words"]["positive"])
+
+
 def test_contexts_have_local_and_global_scores() -> None:
     examples = known(120)
     run = fit(

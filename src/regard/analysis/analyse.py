@@ -215,11 +215,11 @@ def told_vtw(trained: Trained, terms: dict[str, dict[str, dict[str, float]]] | N
 
 
 def strongest(tokens: Tokens, k: int) -> list[int]:
-    """Words of a class by what they say for it, of those that stand often enough."""
+    """Words that speak for a class, by what they say for it, of those that stand often enough."""
     said = said_for(tokens.scores.polarity, k)
-    said = np.where((tokens.places > SEEN) & np.isfinite(said), said, -np.inf)
-    said[:SPECIALS] = -np.inf
-    return [int(unit) for unit in np.argsort(-said, kind="stable")[:STRONGEST] if np.isfinite(said[unit])]
+    said = np.where((tokens.places > SEEN) & np.isfinite(said), said, 0.0)
+    said[:SPECIALS] = 0.0
+    return [int(unit) for unit in np.argsort(-said, kind="stable")[:STRONGEST] if said[unit] > 0]
 
 
 def chosen(tokens: Tokens) -> list[int]:

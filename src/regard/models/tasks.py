@@ -143,7 +143,8 @@ def number(label: Any, where: str) -> float:
     except (TypeError, ValueError, OverflowError):
         value = math.nan
     if not math.isfinite(value):
-        raise InputError(f"{where}: the label {str(label)!r} is not a number; regression needs numbers")
+        comma = ", written with a decimal point" if "," in str(label) else ""
+        raise InputError(f"{where}: the label {str(label)!r} is not a number; regression needs numbers{comma}")
     return value
 
 

@@ -110,9 +110,14 @@ def told(config: Config, tokenizer: Tokenizer, width: int) -> str:
     """What was chosen, in one sentence."""
     model, training = config.model, config.training
     counts = (len(tokenizer.vocabulary) - 2, len(tokenizer.beginnings), len(tokenizer.pairs))
-    units = [f"{count:,} {what}" for count, what in zip(counts, ("words", "beginnings", "pairs"), strict=True) if count]
+    units = [
+        f"{count:,} {what}{'' if count == 1 else 's'}"
+        for count, what in zip(counts, ("word", "beginning", "pair"), strict=True)
+        if count
+    ]
+    seen = "once" if config.data.min_count == 1 else f"{config.data.min_count} times"
     return (
-        f"{model.attention} attention over {', '.join(units)} (seen {config.data.min_count} times or more), "
+        f"{model.attention} attention over {', '.join(units)} (seen {seen} or more), "
         f"λ {model.scale:g}, width {width}; {training.optimizer} {training.lr:.2g}, {training.epochs} epochs, "
         f"batches of {training.batch_size}"
     )
