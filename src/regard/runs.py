@@ -94,7 +94,8 @@ def check_options(config: Config) -> None:
 def finished(folder: Path, identity: str, recorder: Recorder) -> Trained:
     trained = load(folder)
     check_identity(folder, trained.metrics.get("fingerprint", ""), identity)
-    recorder.note(f"{folder} is finished after {trained.metrics['epochs']} epochs; nothing is left to do")
+    epochs = trained.metrics["epochs"]
+    recorder.note(f"{folder} is finished after {epochs} epoch{'s' * (epochs != 1)}; nothing is left to do")
     return trained
 
 

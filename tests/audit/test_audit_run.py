@@ -348,7 +348,7 @@ def test_the_training_texts_are_read_once(tmp_path: Path, monkeypatch: pytest.Mo
     found = audit_run(model, learned[:30], Wish(["tfidf"], retrain=True, without=without))
     assert found["diagnostics"]["even"]["learned_from"] == 30
     assert found["notes"] == [
-        "30 of these 30 texts stand word for word among those that the run was trained with: it is surer of them than "
+        "30 of these 30 texts stand word for word among those that the run was trained with: of such texts it is surer than "
         "of others"
     ]
     assert len(opened) == 1

@@ -106,7 +106,7 @@ def audit_run(
     found["diagnostics"] = diagnose(teaching, explanations, wish, found["left_out"])
     found["notes"] += explanations.notes()
     if learned := texts_learned(trained.config.data, texts, wish.data, teaching.learned_from):
-        found["notes"].append(f"{learned}: it is surer of them than of others")
+        found["notes"].append(f"{learned}: of such texts it is surer than of others")
     most = trained.config.data.max_words
     if most is not None and any(len(one.spans) == most for one in explanations.given[FOCUS]):
         found["notes"].append(
