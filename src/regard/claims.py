@@ -7,8 +7,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Self
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 from regard.errors import InputError
-from regard.files import check_place, clear
+from regard.files import check_place, clear, missing
+
+LOCKS = fcntl is not None  # whether the system knows locks that a killed process gives back
 
 
 class Taken(InputError):
@@ -21,7 +28,7 @@ class Claim:
     def __init__(self, folder: Path):
         self.folder = folder
         check_place(folder)
-        self.made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+        self.made = missing(folder)
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self.handle = hold(folder)
@@ -52,16 +59,24 @@ def first_claim(folders: Iterable[Path]) -> Claim:
 
 def hold(folder: Path) -> int | None:
     """Where folders can be locked: not on Windows, nor on every network's disk."""
-    try:
-        import fcntl
-    except ImportError:
+    if not LOCKS:
         return None
     handle = os.open(folder, os.O_RDONLY)
+    try:
+        lock(handle, f"{folder}: another run is writing to it; wait for its end, or give another --out")
+    except OSError:
+        return None
+    return handle
+
+
+def lock(handle: int, taken: str) -> None:
+    """Of an open file or folder, to its closing; where it cannot be locked it is closed at once. `taken` says that somebody
+    else has it."""
+    assert fcntl is not None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         os.close(handle)
         if isinstance(error, BlockingIOError):
-            raise Taken(f"{folder}: another run is writing to it; wait for its end, or give another --out") from None
-        return None
-    return handle
+            raise Taken(taken) from None
+        raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -16,7 +17,7 @@ def write_all(folder: Path, contents: Mapping[str, bytes | Iterable[bytes]]) -> 
 
     A killed writer may leave the last one missing, but never new ones beside an old last one.
     """
-    made = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    made = missing(folder)
     waiting: list[Path] = []
     place = folder
     try:
@@ -43,6 +44,11 @@ def write_all(folder: Path, contents: Mapping[str, bytes | Iterable[bytes]]) -> 
         raise
 
 
+def missing(folder: Path) -> list[Path]:
+    """The folders that have to be made for it, itself among them, innermost first."""
+    return [parent for parent in (folder, *folder.parents) if not parent.exists()]
+
+
 def clear(waiting: Iterable[Path], made: Iterable[Path]) -> None:
     """Take back what was written beside its place, and the folders that were made for it, innermost first."""
     for path in waiting:
@@ -62,5 +68,16 @@ def check_place(folder: Path) -> None:
 
 
 def write(path: Path, content: str | Iterable[str]) -> None:
-    pieces = [content] if isinstance(content, str) else content
-    write_all(path.parent, {path.name: (piece.encode("utf-8", "replace") for piece in pieces)})
+    """Into a file, which is there as a whole or not at all; what else is there (a pipe, a device, a link) is written into,
+    as a shell does, and never replaced: as a superuser one would lose /dev/null."""
+    pieces = (piece.encode("utf-8", "replace") for piece in ([content] if isinstance(content, str) else content))
+    if not os.path.lexists(path) or stat.S_IFMT(path.lstat().st_mode) in (stat.S_IFREG, stat.S_IFDIR):
+        write_all(path.parent, {path.name: pieces})
+        return
+    try:
+        with open(path, "wb") as file:
+            file.writelines(pieces)
+    except BrokenPipeError:  # whoever read has seen enough
+        raise
+    except OSError as error:
+        raise InputError(f"{path}: could not be written ({error.strerror or error})") from None

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from regard.audit.verdict import AREA, EVEN, FEWEST, SMALLEST, TABLE, TITLES, percent, verdict
-from regard.report.audit_tables import CHECKS
+from regard.report.audit_tables import CHECKS, checks_table
 
 
 def span(low: float, high: float) -> dict[str, Any]:
@@ -420,3 +420,9 @@ def test_shares_are_written_as_in_the_documents() -> None:
     assert "It keeps at least 80 % of the lead" in said
     assert percent({"mean": 0.5, "low": 0.25, "high": 0.75}) == "50.0 % (25.0 % to 75.0 %)"
     assert percent({"mean": 0.5, "low": None, "high": None}) == "50.0 %"
+
+
+def test_the_table_of_checks_says_what_counts() -> None:
+    title = checks_table({}).caption
+    assert f"{SMALLEST:g}" in title
+    assert f"{AREA:g}" in title

@@ -11,7 +11,7 @@ import pytest
 
 from command import Regard
 from regard.errors import InputError
-from regard.report.writing import put
+from regard.files import write
 
 COMMANDS = {
     "predict": ("good film, bad food", "--format", "csv"),
@@ -41,7 +41,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "there").write_text("before")
     link = tmp_path / "link"
     link.symlink_to("there")
-    put(link, ["after ", "é"])
+    write(link, ["after ", "é"])
     assert link.is_symlink()
     assert (tmp_path / "there").read_text(encoding="utf-8") == "after é"
 
@@ -50,4 +50,4 @@ def test_a_link_to_nowhere_that_can_be_written_is_told(tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(tmp_path / "none" / "there")
     with pytest.raises(InputError, match=r"link: could not be written \(No such file"):
-        put(link, ["after"])
+        write(link, ["after"])

@@ -38,8 +38,8 @@ def explain_chunk(trained: Trained, texts: Sequence[str], labels: Sequence[str |
         weights = [values.cpu().double().numpy() for values in down([trace.pooled.weights for trace in output.traces])]
         for place, row in enumerate(rows):
             units, *above = real([level[place] for level in weights], masks[place])
-            words = to_words(readings[row], units)
             own = readings[row]
+            words = to_words(own, units)
             known = trained.tokenizer.known(own.text, own.outline.words, own.indexed)
             found[row] = assemble(own.text, own.outline, known, predictions[place], words, above, labels[row])
     return [found[row] for row in range(len(texts))]

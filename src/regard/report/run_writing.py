@@ -6,17 +6,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from regard.files import check_place
+from regard.files import check_place, write
 from regard.report.exported import write_exported
 from regard.report.run_figures import run_figures
 from regard.report.run_page import run_page
 from regard.report.run_tables import run_tables
-from regard.report.writing import put
 
 
 def write_report(found: Mapping[str, Any], out: Path, figures: Path | None = None) -> str:
     """ "" or what to know of the figures."""
     check_place(out.parent)
     said = "" if figures is None else write_exported(run_figures(found), run_tables(found), figures)
-    put(out, [run_page(found)])
+    write(out, run_page(found))
     return said

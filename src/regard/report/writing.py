@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
-import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -115,24 +113,9 @@ def lines(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
     return (f"{line}\n" for line in to_jsonl(iter(rows)))
 
 
-def put(out: Path, pieces: Iterable[str]) -> None:
-    """Into a file, which is there as a whole or not at all; what else is there (a pipe, a device, a link) is written into,
-    as a shell does, and never replaced: as a superuser one would lose /dev/null."""
-    if not os.path.lexists(out) or stat.S_IFMT(out.lstat().st_mode) in (stat.S_IFREG, stat.S_IFDIR):
-        write(out, pieces)
-        return
-    try:
-        with open(out, "w", encoding="utf-8", errors="replace", newline="") as file:
-            file.writelines(pieces)
-    except BrokenPipeError:  # whoever read has seen enough
-        raise
-    except OSError as error:
-        raise InputError(f"{out}: could not be written ({error.strerror or error})") from None
-
-
 def emit(out: Path | None, pieces: Iterable[str]) -> None:
     if out is not None:
-        put(out, pieces)
+        write(out, pieces)
         return
     last = "\n"
     for piece in pieces:
@@ -151,4 +134,4 @@ def to_console(out: Path | None, items: Iterable[Table | Explanation]) -> None:
         else:
             console.print(item)
     if out is not None and sheet is not None:
-        put(out, [sheet.getvalue()])
+        write(out, sheet.getvalue())

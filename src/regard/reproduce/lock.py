@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Self
 
+from regard.claims import LOCKS, Taken, lock
 from regard.errors import InputError
 
 
@@ -17,16 +18,13 @@ class Lock:
         self.handle = -1
 
     def __enter__(self) -> Self:
-        try:
-            import fcntl
-        except ImportError:  # Windows, where locked bytes cannot be read: a file beside it
+        if not LOCKS:  # Windows, where locked bytes cannot be read: a file beside it
             return self._enter_windows()
         self.handle = os.open(self.results, os.O_RDWR | os.O_CREAT, 0o666)
         try:
-            fcntl.flock(self.handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(self.handle, self._busy())
         except OSError as error:
-            os.close(self.handle)
-            raise (self._busy() if isinstance(error, BlockingIOError) else self._unlockable(error)) from None
+            raise self._unlockable(error) from None
         return self
 
     def _enter_windows(self) -> Self:
@@ -38,13 +36,11 @@ class Lock:
             msvcrt.locking(self.handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
         except OSError:
             os.close(self.handle)
-            raise self._busy() from None
+            raise Taken(self._busy()) from None
         return self
 
-    def _busy(self) -> InputError:
-        return InputError(
-            f"{self.results}: another run is writing to it; wait for its end, or give another folder by --out"
-        )
+    def _busy(self) -> str:
+        return f"{self.results}: another run is writing to it; wait for its end, or give another folder by --out"
 
     def _unlockable(self, error: OSError) -> InputError:
         return InputError(

@@ -28,7 +28,7 @@ from regard.training.loop import Texts, Turn
 from regard.training.metrics import measure
 from regard.training.passes import Pass
 from regard.training.running import Running
-from regard.training.schedule import Phase, schedule
+from regard.training.schedule import Phase, comes_again, schedule
 from regard.training.stack import Stack, StackedStep, grouped, masks_of
 from regard.training.stage import make_stages, set_modes
 from regard.values import Batch, Output
@@ -116,7 +116,7 @@ def train_stacked(
         if phase.name not in takes:
             takes[phase.name] = make_step(StackedStep(stack, task, config, stages[phase.name].optimizer, phase))
         run_phase(stack, task, texts, dev, config, seeds, recorder, runs, phase, number, takes[phase.name])
-        if phase.name not in {later.name for later in phases[number + 1 :]}:
+        if not comes_again(phases, number):
             del takes[phase.name]  # what it captured holds memory
     return runs
 

@@ -25,7 +25,7 @@ from regard.training.divergence import checked_loss
 from regard.training.graphs import make_step
 from regard.training.passes import Pass
 from regard.training.running import Running
-from regard.training.schedule import Phase, ordinary, schedule
+from regard.training.schedule import Phase, comes_again, ordinary, schedule
 from regard.training.stage import allow, make_stages, set_modes
 from regard.training.states import States
 from regard.training.statistics import Statistics
@@ -92,7 +92,7 @@ def train(
             begun = time.perf_counter()
         if progress.phase + 1 == len(phases):
             break
-        if phase.name not in {later.name for later in phases[progress.phase + 1 :]}:
+        if not comes_again(phases, progress.phase):
             benches.pop(phase.name, None)  # what it captured holds memory
         if phases[progress.phase + 1].afresh:
             model.load_state_dict(progress.best)

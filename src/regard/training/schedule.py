@@ -7,7 +7,7 @@ nothing but the attention, the bottleneck behind it and its own head do.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
@@ -46,6 +46,11 @@ class Phase:
     def facts(self) -> dict[str, Any]:
         """What each row of a run's history says of its phase."""
         return {} if self.round is None else {"round": self.round, "phase": self.name}
+
+
+def comes_again(phases: Sequence[Phase], number: int) -> bool:
+    """Whether a later phase has its name."""
+    return phases[number].name in {later.name for later in phases[number + 1 :]}
 
 
 def matches(name: str, patterns: Iterable[str]) -> bool:
