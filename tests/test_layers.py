@@ -17,6 +17,7 @@ LAYERS = {
     "claims": 2,
     "markdown_text": 1,
     "recording": 1,
+    "facts": 2,
     "config": 1,
     "values": 1,
     "wilson": 1,
@@ -43,8 +44,20 @@ LAYERS = {
     "cli": 11,
 }
 # `report` stands high so that few may use it, but it looks at records only: no tensors
-ONLY = {"report": {"errors", "records", "files", "report"}}
-NO_TORCH = {"errors", "records", "files", "recording", "config", "report", "arguments", "serve", "commands", "cli"}
+ONLY = {"report": {"errors", "records", "files", "facts", "report"}}
+NO_TORCH = {
+    "errors",
+    "records",
+    "files",
+    "facts",
+    "recording",
+    "config",
+    "report",
+    "arguments",
+    "serve",
+    "commands",
+    "cli",
+}
 
 
 def room(path: Path) -> str:
