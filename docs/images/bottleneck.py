@@ -21,8 +21,8 @@ from regard.faithfulness.plausibility import plausibility
 from regard.models.trained import Trained
 from regard.recording import Silent
 from regard.records import Example
-from regard.report.panels import panels
-from regard.report.plots import COLOURS, EDGE, FAINT, INK, LEFT, Curve, Panel, document, lines, text
+from regard.report.plots.lines import Curve, Panel, lines
+from regard.report.plots.svg import COLOURS, EDGE, FAINT, INK, LEFT, document, panels, text
 from regard.reproduce.purified import round_paths
 from regard.reproduce.purified_drawn import WIDE, cloud
 from regard.reproduce.round_looks import LEARNER, Looks

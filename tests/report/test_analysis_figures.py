@@ -11,9 +11,8 @@ import pytest
 from analysis_case import analysis
 
 from regard.report.analysis_figures import figures
-from regard.report.axes import Axis
-from regard.report.panels import roomy_ticks
-from regard.report.plots import extent
+from regard.report.plots.axis import Axis, roomy_ticks
+from regard.report.plots.svg import label_width
 
 NAME = "{http://www.w3.org/2000/svg}"
 STILL = {"scatter", "polarity", "attention", "weights", "dot_products", "terms"}
@@ -122,7 +121,7 @@ def test_long_names_of_classes_and_of_the_axis_have_room() -> None:
     reach = {"end": (1.0, 0.0), "middle": (0.5, 0.5), "start": (0.0, 1.0)}
     for element in ElementTree.fromstring(svg).iter(f"{NAME}text"):
         words, x = element.text or "", float(element.attrib["x"])
-        before, after = (part * extent(words) for part in reach[element.attrib["text-anchor"]])
+        before, after = (part * label_width(words) for part in reach[element.attrib["text-anchor"]])
         assert x - before >= 0, words
         assert x + after <= width, words
 

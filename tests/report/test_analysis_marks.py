@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from regard.report.colours import DARK, LIGHT, RGB, contrast
-from regard.report.marks import HUES, ON_DARK, UNTYPED, pair_marks, type_marks
+from regard.report.plots.marks import HUES, ON_DARK, UNTYPED, pair_marks, type_marks
 
 
 def rgb(colour: str) -> RGB:

@@ -11,9 +11,9 @@ from run_case import ARABIC, report
 
 from regard.report.analysis_figures import figures as analysis_figures
 from regard.report.exported import Figure, caution, exported
-from regard.report.pdf import boxed, pdf
-from regard.report.pdf_letters import stretches
-from regard.report.plots import document, text, turned
+from regard.report.plots.letters import stretches
+from regard.report.plots.pdf import boxed, pdf
+from regard.report.plots.svg import document, rotated, text
 from regard.report.run_figures import run_figures
 
 
@@ -58,7 +58,7 @@ def test_the_page_is_as_large_as_the_figure_and_names_what_it_draws_with() -> No
 
 
 def test_letters_are_set_from_their_anchor() -> None:
-    page = drawn(pdf(document("", 100, 100, [text(50, 40, "ab", anchor="end"), turned(10, 20, "ab")])))
+    page = drawn(pdf(document("", 100, 100, [text(50, 40, "ab", anchor="end"), rotated(10, 20, "ab")])))
     assert "q 1 0 0 1 50 40 cm" in page
     assert "1 0 0 -1 -13.344 0 Tm <6162> Tj" in page  # 12 × (0.556 + 0.556) to the left
     assert "q 0 -1 1 0 10 20 cm" in page

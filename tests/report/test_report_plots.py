@@ -8,9 +8,10 @@ from itertools import combinations
 
 import pytest
 
-from regard.report.axes import Axis, apart, log_ticks, number, span, ticks
-from regard.report.crosses import Cross, crosses
-from regard.report.plots import Curve, Dot, Panel, dots, lines
+from regard.report.plots.axis import Axis, apart, log_ticks, number, span, ticks
+from regard.report.plots.dots import Dot, DotPanel, dots
+from regard.report.plots.lines import Curve, Panel, lines
+from regard.report.plots.scatter import Cross, crosses
 
 NAME = "{http://www.w3.org/2000/svg}"
 
@@ -74,7 +75,7 @@ def test_one_epoch_is_a_dot() -> None:
 
 
 def test_dots_have_intervals_and_hollow_marks() -> None:
-    panel = Panel("Films", dots=(Dot("plain", 60.0, 59.0, 61.0, 70.0), Dot("alone", 65.0, 65.0, 65.0)))
+    panel = DotPanel("Films", (Dot("plain", 60.0, 59.0, 61.0, 70.0), Dot("alone", 65.0, 65.0, 65.0)))
     svg = dots("t", "Accuracy", [panel], "the paper's number")
     root = ElementTree.fromstring(svg)
     circles = [element.attrib for element in root.iter(f"{NAME}circle")]

@@ -201,7 +201,7 @@ def test_a_minus_is_one_for_people_and_one_for_machines() -> None:
 
 def test_what_the_mean_gets_stands_beside_the_rmse() -> None:
     history = [{"epoch": n, "loss": 1 / n, "dev": {"rmse": 1 / n, "rmse_of_mean": 2.0}} for n in (1, 2)]
-    shown = {panel.title: [curve.name for curve, _ in panel.curves] for panel in history_panels(history)}
+    shown = {panel.title: [curve.name for curve in panel.curves] for panel in history_panels(history)}
     assert shown == {"loss": ["training"], "RMSE": ["dev", "dev, the mean"]}
 
 

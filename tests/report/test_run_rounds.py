@@ -123,12 +123,12 @@ def test_no_curve_joins_epochs_of_different_phases() -> None:
     epochs = {"attention": (1, 2, 3), "learner": (4, 7), "compressor": (5, 6, 8, 9)}
     given = history()
     for panel in (*history_panels(given), *level_panels(given, "scores", "attention scores", "")):
-        assert {curve.name.rpartition(", ")[2]: curve.x for curve, _ in panel.curves} == epochs
+        assert {curve.name.rpartition(", ")[2]: curve.x for curve in panel.curves} == epochs
 
 
 def test_a_phase_has_one_colour_in_all_panels() -> None:
     shown = {
-        panel.title: {curve.name.rpartition(", ")[2]: mark.colour for curve, mark in panel.curves}
+        panel.title: {curve.name.rpartition(", ")[2]: curve.mark.colour for curve in panel.curves if curve.mark}
         for panel in history_panels(of_numbers())
     }
     assert list(shown["RMSE"]) == ["attention", "learner", "compressor", "the mean"]
@@ -138,7 +138,7 @@ def test_a_phase_has_one_colour_in_all_panels() -> None:
 def test_a_phase_of_one_epoch_is_a_point() -> None:
     given = [record for record in history() if record["epoch"] in (1, 4, 5)]
     loss, *_ = history_panels(given)
-    assert [curve.x for curve, _ in loss.curves] == [(1,), (4,), (5,)]
+    assert [curve.x for curve in loss.curves] == [(1,), (4,), (5,)]
 
 
 @pytest.mark.parametrize("kind", ["classes", "numbers", "no dev texts", "levels"])

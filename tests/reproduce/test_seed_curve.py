@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from regard.report.plots import Panel, lines
+from regard.report.plots.lines import Panel, lines
 from regard.reproduce.seed_curve import over_seeds
 
 

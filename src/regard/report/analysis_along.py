@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import isfinite
 from typing import Any
 
 from regard.report.analysis_scores import Found, marks_of, recorded, type_names
-from regard.report.curves import Along, along
-from regard.report.marks import HUES, Mark, pair_marks
-from regard.report.plots import DASHES, Curve
+from regard.report.plots.lines import Curve, Panel, training_lines
+from regard.report.plots.marks import HUES, Mark, pair_marks
+from regard.report.plots.svg import DASHES
 
 LINES = 10  # more lines than this in a panel, and only pairs of a type with itself are drawn
 EPOCH = "epoch"
 
-Drawn = tuple[tuple[Curve, Mark], ...]
+Marked = tuple[Curve | None, Mark]
 
 
 def along_training(found: Found) -> dict[str, str]:
@@ -54,11 +55,11 @@ def head_along(found: Found) -> str:
     angle = known(by_output(found, "VᵀW", products))
     norms = known([(norm_v, Mark(HUES[-1])), *by_output(found, "‖W‖", lengths)])
     shown = [
-        Along(title, name, curves)
+        Panel(title, curves, name)
         for title, name, curves in (("VᵀW", "VᵀW", angle), ("Norms", "norm", norms))
         if curves
     ]
-    return along("V and W along training", EPOCH, shown, stacked=True) if shown else ""
+    return training_lines("V and W along training", EPOCH, shown, stacked=True) if shown else ""
 
 
 def terms_along(found: Found) -> str:
@@ -68,11 +69,11 @@ def terms_along(found: Found) -> str:
         curves = [(plain_curve(name, recording["moments"], by_type.get(name) or []), marks[name]) for name in marks]
         drawn = known(curves)
         if drawn:
-            shown.append(Along(f"Term {term}", "mean by type", drawn))
-    return along("Terms of the gradient flow along training", EPOCH, shown) if shown else ""
+            shown.append(Panel(f"Term {term}", drawn, "mean by type"))
+    return training_lines("Terms of the gradient flow along training", EPOCH, shown) if shown else ""
 
 
-def by_output(found: Found, name: str, columns: Sequence[Sequence[float | None]]) -> list[tuple[Curve | None, Mark]]:
+def by_output(found: Found, name: str, columns: Sequence[Sequence[float | None]]) -> list[Marked]:
     """A curve for each output of the head: one of two classes, else one a class."""
     moments = found["recording"]["moments"]
     if len(columns) == 1:
@@ -101,13 +102,13 @@ def banded_curve(name: str, moments: Sequence[float], rows: Sequence[Sequence[fl
     return Curve(name, x, mean, low, high)
 
 
-def one_panel(title: str, y_title: str, curves: Iterable[tuple[Curve | None, Mark]]) -> str:
+def one_panel(title: str, y_title: str, curves: Iterable[Marked]) -> str:
     drawn = known(curves)
-    return along(title, EPOCH, [Along("", y_title, drawn)]) if drawn else ""
+    return training_lines(title, EPOCH, [Panel("", drawn, y_title)]) if drawn else ""
 
 
-def known(curves: Iterable[tuple[Curve | None, Mark]]) -> Drawn:
-    return tuple((curve, mark) for curve, mark in curves if curve is not None)
+def known(curves: Iterable[Marked]) -> tuple[Curve, ...]:
+    return tuple(replace(curve, mark=mark) for curve, mark in curves if curve is not None)
 
 
 ALONG: Mapping[str, Callable[[Any], str]] = {

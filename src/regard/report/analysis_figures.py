@@ -15,11 +15,11 @@ from regard.report.analysis_scores import (
     polarity_title,
     score_spans,
 )
-from regard.report.boxes import Box, boxes
 from regard.report.characters import one_line
-from regard.report.marks import Mark, pair_marks
-from regard.report.scatter import scatter
-from regard.report.strips import Strips, strips
+from regard.report.plots.boxes import Box, boxes
+from regard.report.plots.dots import TypePanel, dots_by_type
+from regard.report.plots.marks import Mark, pair_marks
+from regard.report.plots.scatter import scatter
 
 PAIRS = 21  # more pairs of types than this, and only those of a type with itself are drawn
 
@@ -60,8 +60,8 @@ def terms_figure(found: Found) -> str:
             (name, {k: v for k, v in values.items() if v is not None and k in marks}) for name, values in terms.items()
         ]
         if lines:
-            shown.append(Strips(f"What pushes {score}", f"mean change of {score}", tuple(lines)))
-    return strips("Terms of the gradient flow by type", shown, marks) if shown else ""
+            shown.append(TypePanel(f"What pushes {score}", f"mean change of {score}", tuple(lines)))
+    return dots_by_type("Terms of the gradient flow by type", shown, marks) if shown else ""
 
 
 def as_box(name: str, mark: Mark, box: Mapping[str, Any] | None) -> Box | None:

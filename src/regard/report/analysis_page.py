@@ -19,8 +19,8 @@ from regard.report.analysis_numbers import (
 )
 from regard.report.analysis_payload import payload
 from regard.report.analysis_scores import Found, has_untyped, marks_of, recorded
-from regard.report.marks import ON_DARK, UNTYPED, Mark
 from regard.report.page import templates
+from regard.report.plots.marks import ON_DARK, UNTYPED, Mark
 from regard.report.scripts import permitted
 
 SCRIPTS = ("scatter.js", "details.js", "search.js", "playing.js", "analysis.js")

@@ -6,15 +6,15 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from regard.report.axes import span
 from regard.report.characters import one_line
-from regard.report.crosses import Cross, crosses
 from regard.report.exported import Figure
-from regard.report.histograms import Histogram, histogram, histograms
-from regard.report.marks import HUES, Mark
 from regard.report.names import COMPARED, explainer_name, measure_name, measure_title
-from regard.report.plots import Curve, Dot, Panel, dots, lines
-from regard.report.scatter import Cloud, scatter
+from regard.report.plots.axis import span
+from regard.report.plots.bars import Histogram, histogram, histograms
+from regard.report.plots.dots import Dot, DotPanel, dots
+from regard.report.plots.lines import Curve, Panel, lines
+from regard.report.plots.marks import HUES, Mark
+from regard.report.plots.scatter import Cloud, Cross, crosses, scatter
 
 Audit = Mapping[str, Any]
 FARTHEST = math.log(2)  # the largest Jensen–Shannon divergence
@@ -64,7 +64,7 @@ def differences_figure(given: Audit) -> Figure | None:
         own = [one for one in known if one["measure"] == measure]
         if own:
             shown = tuple(Dot(explainer_name(one["other"]), *(one[end] for end in ENDS)) for one in own)
-            panels.append(Panel(measure_name(measure), dots=shown))
+            panels.append(DotPanel(measure_name(measure), shown))
     if not panels:
         return None
     focus = explainer_name(known[0]["one"])
@@ -117,7 +117,7 @@ def divergence_figure(given: Audit, title: str) -> Figure | None:
         return None
     drawn = histogram("", values, 0.0, FARTHEST)
     marked = Histogram(
-        drawn.title, drawn.low, drawn.high, drawn.counts, (*drawn.places, (FARTHEST / 2, "half of log 2"))
+        drawn.title, drawn.low, drawn.high, drawn.counts, (*drawn.marked, (FARTHEST / 2, "half of log 2"))
     )
     svg = histograms(title, "Jensen–Shannon divergence, at most log 2", "texts", [marked])
     return Figure(svg, ("divergence",), [[value] for value in values])
@@ -155,7 +155,7 @@ def plausibility_figure(given: Audit) -> Figure | None:
 def of_dots(title: str, x_title: str, shown: Sequence[tuple[str, Mapping[str, Audit]]]) -> Figure | None:
     """Panels of values with intervals; None where no value has one."""
     panels = [
-        Panel(name, dots=tuple(Dot(who, *(one[end] for end in ENDS)) for who, one in own.items()))
+        DotPanel(name, tuple(Dot(who, *(one[end] for end in ENDS)) for who, one in own.items()))
         for name, own in shown
         if own
     ]

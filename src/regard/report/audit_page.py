@@ -9,9 +9,9 @@ from regard.report.analysis_numbers import CLASSES
 from regard.report.audit_evidence import evidence
 from regard.report.audit_texts import audit_texts
 from regard.report.characters import one_line
-from regard.report.marks import ON_DARK
 from regard.report.names import explainer_name
 from regard.report.page import templates
+from regard.report.plots.marks import ON_DARK
 from regard.report.run_page import READER, reading
 from regard.report.scripts import permitted
 from regard.report.signed import COLD, text_view

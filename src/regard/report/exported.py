@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from regard.files import check_place, write_all
 from regard.report.characters import one_line
-from regard.report.pdf import boxed, pdf
+from regard.report.plots.pdf import boxed, pdf
 
 SPECIAL = {
     "\\": r"\textbackslash{}",

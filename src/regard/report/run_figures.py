@@ -9,8 +9,8 @@ from regard.report.analysis_figures import figures as analysis_figures
 from regard.report.audit_figures import audit_figures
 from regard.report.exported import Figure
 from regard.report.measures import Matrix, whole_matrix
-from regard.report.plots import Curve, Panel, lines
-from regard.report.run_confusion import MOST, confusion
+from regard.report.plots.lines import Curve, Panel, lines
+from regard.report.plots.matrix import MOST, confusion
 from regard.report.run_history import drawn, history_panels, level_panels, rows
 from regard.report.run_rounds import rounds_figure
 
@@ -38,7 +38,9 @@ def confusion_figure(found: Report) -> Figure | None:
     if matrix is None or len(matrix.labels) > MOST:
         return None
     listed = [[label, *counts] for label, counts in zip(matrix.labels, matrix.counts, strict=True)]
-    return Figure(confusion("What was taken for what", matrix), ("true / said", *matrix.labels), listed)
+    return Figure(
+        confusion("What was taken for what", matrix.labels, matrix.counts), ("true / said", *matrix.labels), listed
+    )
 
 
 def calibration_figure(found: Report) -> Figure | None:

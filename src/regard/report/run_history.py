@@ -9,10 +9,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from regard.report.curves import Along, along
-from regard.report.marks import HUES, Mark
 from regard.report.measures import metric_name
-from regard.report.plots import DASHES, Curve
+from regard.report.plots.lines import Curve, Panel, training_lines
+from regard.report.plots.marks import HUES, Mark
+from regard.report.plots.svg import DASHES
 
 History = Sequence[Mapping[str, Any]]
 Point = tuple[float, float, float, float]  # epoch, value, and the ends of a band
@@ -21,7 +21,7 @@ SHARES = ("accuracy", *(metric_name(name) for name in ("macro_f", "micro_f", "f"
 OF_MEAN = "rmse_of_mean"  # what saying the mean every time gets, which is the same in every epoch
 
 
-def history_panels(history: History) -> list[Along]:
+def history_panels(history: History) -> list[Panel]:
     """Loss of training, then every score of held-out texts."""
     shown: dict[str, dict[str, list[Point]]] = {"loss": {}}
     for record in history:
@@ -39,7 +39,7 @@ def history_panels(history: History) -> list[Along]:
     return [panel for title, curves in shown.items() if (panel := make_panel(title, title, curves))]
 
 
-def level_panels(history: History, key: str, title: str, y_title: str) -> list[Along]:
+def level_panels(history: History, key: str, title: str, y_title: str) -> list[Panel]:
     """`norms` or `scores`: a curve a level, with a band of one deviation."""
     levels: dict[str, list[Point]] = {}
     for record in history:
@@ -54,7 +54,7 @@ def in_phase(name: str, record: Mapping[str, Any]) -> str:
     return f"{name}, {record['phase']}" if "phase" in record else name
 
 
-def make_panel(title: str, y_title: str, named: Mapping[str, Sequence[Point]]) -> Along | None:
+def make_panel(title: str, y_title: str, named: Mapping[str, Sequence[Point]]) -> Panel | None:
     """None where there are no two moments."""
     if len({one[0] for points in named.values() for one in points}) < 2:
         return None
@@ -62,8 +62,8 @@ def make_panel(title: str, y_title: str, named: Mapping[str, Sequence[Point]]) -
     for place, (name, points) in enumerate((n, p) for n, p in named.items() if p):
         x, y, low, high = zip(*points, strict=True)
         mark = Mark(HUES[place % len(HUES)], dash=DASHES[place % len(DASHES)])
-        curves.append((Curve(name, x, y, low, high), mark))
-    return Along(title, y_title, tuple(curves), 1.0 if title in SHARES else math.inf)
+        curves.append(Curve(name, x, y, low, high, mark))
+    return Panel(title, tuple(curves), y_title, 1.0 if title in SHARES else math.inf)
 
 
 def point(record: Mapping[str, Any], value: Any) -> list[Point]:
@@ -80,15 +80,15 @@ def number(value: Any) -> float | None:
     return float(value) if known else None
 
 
-def rows(panels: Sequence[Along]) -> list[list[Any]]:
+def rows(panels: Sequence[Panel]) -> list[list[Any]]:
     """For a spreadsheet: panel, curve, epoch, value, low, high."""
     return [
         [panel.title, curve.name, *point]
         for panel in panels
-        for curve, _ in panel.curves
+        for curve in panel.curves
         for point in zip(curve.x, curve.y, curve.low, curve.high, strict=True)
     ]
 
 
-def drawn(title: str, panels: Sequence[Along]) -> str:
-    return along(title, "epoch", panels)
+def drawn(title: str, panels: Sequence[Panel]) -> str:
+    return training_lines(title, "epoch", panels)

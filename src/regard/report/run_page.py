@@ -14,9 +14,9 @@ from regard.report.analysis_scores import has_untyped, marks_of, recorded
 from regard.report.audit_evidence import evidence
 from regard.report.characters import one_line
 from regard.report.exported import Figure
-from regard.report.marks import ON_DARK, UNTYPED
 from regard.report.measures import absent, written
 from regard.report.page import templates
+from regard.report.plots.marks import ON_DARK, UNTYPED
 from regard.report.run_figures import run_figures
 from regard.report.run_rounds import rounds, told_rounds
 from regard.report.run_tables import WORDS, run_tables

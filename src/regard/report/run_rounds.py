@@ -6,20 +6,17 @@ have been kept: in later rounds those of the compressor, which ends them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from regard.report.axes import Axis, span
 from regard.report.exported import Figure
 from regard.report.measures import metric_name, written
-from regard.report.panels import panels
-from regard.report.plots import FAINT, LEFT, LETTER, Curve, Panel, line_panel
+from regard.report.plots.lines import Curve, Panel, Style, line_plot
 
 Record = Mapping[str, Any]
 ENDS = ("attention", "compressor")  # phases whose epochs may be the best of their round
 LEARNER, COMPRESSOR = "the learner’s head", "the compressor’s head"
-WIDE, HIGH = 330.0, 190.0
+SIZE = (330.0, 190.0)  # of a panel
 
 
 class Round(NamedTuple):
@@ -70,7 +67,7 @@ def rounds_figure(found: Mapping[str, Any]) -> Figure | None:
     taken = rounds(found)
     if taken is None:
         return None
-    first, later = taken.listed, taken.listed[1:]
+    first, later, kept = taken.listed, taken.listed[1:], taken.kept.number
     shown = [
         Panel(
             f"{metric_name(taken.measure)} on {taken.texts}",
@@ -78,27 +75,18 @@ def rounds_figure(found: Mapping[str, Any]) -> Figure | None:
                 curve(LEARNER, first, [one.learner for one in first]),
                 curve(COMPRESSOR, later, [one.compressor for one in later]),
             ),
+            marked=kept,
         ),
-        Panel(f"KL divergence on {taken.texts}", (curve("KL", later, [one.divergence for one in later]),)),
+        Panel(f"KL divergence on {taken.texts}", (curve("KL", later, [one.divergence for one in later]),), marked=kept),
     ]
-    drawn = [partial(panel, one, taken.kept.number) for one in shown]
-    svg = panels("Round by round", drawn, (WIDE, HIGH), (LEFT, 14 + LETTER * len(COMPRESSOR)), headed=True)
+    x_title = f"round (dashed: {kept}, which was kept)"
+    svg = line_plot("Round by round", x_title, shown, Style(band=False, whole=True), SIZE)
     return Figure(svg, ("panel", "curve", "round", "epoch", "value", "kept"), rows(shown, taken))
 
 
 def curve(name: str, own: Sequence[Round], values: Sequence[float]) -> Curve:
     y = tuple(values)
     return Curve(name, tuple(float(one.number) for one in own), y, y, y)
-
-
-def panel(shown: Panel, kept: int, left: float, top: float) -> Iterator[str]:
-    """With an upright line at the round that was kept."""
-    x = Axis(*span([value for one in shown.curves for value in one.x]), left, left + WIDE)
-    pen = f'stroke="{FAINT}" stroke-width="1.5" stroke-dasharray="4 3"'
-    yield f'<path d="M{x(kept):.1f} {top:.1f}V{top + HIGH:.1f}" {pen}/>'
-    yield from line_panel(
-        shown, left, top, WIDE, HIGH, f"round (dashed: {kept}, which was kept)", "", False, False, True
-    )
 
 
 def rows(shown: Sequence[Panel], taken: Rounds) -> list[list[Any]]:

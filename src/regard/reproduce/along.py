@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from regard.report.plots import Curve, Panel, lines
+from regard.report.plots.lines import Curve, Panel, lines
 from regard.reproduce.figures import numbers
 from regard.reproduce.recorded import MOMENTS
 from regard.reproduce.results import Row

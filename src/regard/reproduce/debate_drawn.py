@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from regard.report.plots import Panel, lines
+from regard.report.plots.lines import Panel, lines
 from regard.reproduce.measures import value_of
 from regard.reproduce.seed_curve import over_seeds
 from regard.reproduce.statistics import interval

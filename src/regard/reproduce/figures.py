@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-from regard.report.plots import Curve, Dot, Panel, dots, lines
+from regard.report.plots.dots import Dot, DotPanel, dots
+from regard.report.plots.lines import Curve, Panel, lines
 from regard.reproduce.measures import is_number, value_of
 from regard.reproduce.results import Row
 from regard.reproduce.seed_curve import over_seeds
@@ -95,7 +96,7 @@ def draw_intervals(table: Table, figure: Figure, title: str, rows: Mapping[Place
                 other = None if printed is None else scale * printed
                 marked = marked or other is not None
                 found.append(Dot(table.title_of(place), mean.mean, mean.low, mean.high, other))
-        panels += [Panel(corpus.title, dots=tuple(found))] if found else []
+        panels += [DotPanel(corpus.title, tuple(found))] if found else []
     return dots(title, table.measure(measure).title, panels, "the paper's number" if marked else "") if panels else ""
 
 

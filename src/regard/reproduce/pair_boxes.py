@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from regard.report.boxes import Box, boxes
-from regard.report.marks import type_marks
+from regard.report.plots.boxes import Box, boxes
+from regard.report.plots.marks import type_marks
 from regard.reproduce.results import Row
 from regard.reproduce.scores_drawn import EDGES
 from regard.reproduce.tables import Figure, Place, Table

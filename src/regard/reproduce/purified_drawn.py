@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from regard.report.axes import Axis, span
-from regard.report.marks import type_marks
-from regard.report.panels import panels
-from regard.report.plots import LEFT, Curve, Panel, lines, text
+from regard.report.plots.axis import Axis, span
+from regard.report.plots.lines import Curve, Panel, lines
+from regard.report.plots.marks import type_marks
+from regard.report.plots.scatter import Cloud, draw_clouds
+from regard.report.plots.svg import LEFT, panels, text
 from regard.reproduce.seed_curve import over_seeds
 
 if TYPE_CHECKING:
@@ -91,7 +92,11 @@ def cloud(
     y = Axis(*span([point[1] for point in points]), top + WIDE, top)
     yield text(left, top - 12, title, weight="600")
     names = [str(label) for label in sorted(set(labels))]
-    for label, mark in enumerate(type_marks([*names, "neutral"])[name] for name in names):
-        places = (point for point, own in zip(points, labels, strict=True) if own == label)
-        path = "".join(mark.path(x(a), y(b), SIZE) for a, b in places)
-        yield f'<path d="{path}" fill="{mark.colour}" fill-opacity="0.6"/>'
+    marks = type_marks([*names, "neutral"])
+    clouds = [
+        Cloud(
+            name, marks[name], tuple((a, b) for (a, b), own in zip(points, labels, strict=True) if own == label), SIZE
+        )
+        for label, name in enumerate(names)
+    ]
+    yield from draw_clouds(clouds, x, y, legend=False)

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from regard.report.axes import Axis, span
-from regard.report.boxes import Box, boxes
 from regard.report.characters import cells
-from regard.report.marks import Mark, type_marks
-from regard.report.panels import grid, panels
-from regard.report.plots import FAINT, LEFT, LETTER, text
+from regard.report.plots.axis import Axis, grid, span
+from regard.report.plots.boxes import Box, boxes
+from regard.report.plots.marks import type_marks
+from regard.report.plots.scatter import Cloud, draw_clouds
+from regard.report.plots.svg import LEFT, LETTER, panels, text
 
 if TYPE_CHECKING:
     from regard.reproduce.results import Row
@@ -62,16 +62,13 @@ def cloud(title: str, row: Row, across: int, up: int, left: float, top: float) -
     x = Axis(*span([token[across] for token in tokens]), left, left + WIDTH)
     y = Axis(*span([token[up] for token in tokens]), top + HEIGHT, top)
     yield text(left, top - 12, title, weight="600")
-    yield from grid(x, y, "polarity score", "attention score", LEFT)
-    if x.start < x(0) < x.end:
-        yield f'<path d="M{x(0):.1f} {top:.1f}v{HEIGHT}" stroke="{FAINT}"/>'
+    yield from grid(x, y, ("polarity score", "attention score"), LEFT)
     marks = type_marks(row["types"])
-    for place, name in reversed(list(enumerate(row["types"]))):  # neutral ones below the others
-        mark: Mark = marks[name]
-        path = "".join(mark.path(x(token[across]), y(token[up]), SIZE) for token in tokens if token[TYPE] == place)
-        yield f'<path d="{path}" fill="{mark.colour}" fill-opacity="0.6"/>'
-        yield f'<path d="{mark.path(left + WIDTH + 16, top + 6 + 18 * place, 4)}" fill="{mark.colour}"/>'
-        yield text(left + WIDTH + 26, top + 10 + 18 * place, name)
+    clouds = [
+        Cloud(name, marks[name], tuple((token[across], token[up]) for token in tokens if token[TYPE] == place), SIZE)
+        for place, name in enumerate(row["types"])
+    ]
+    yield from draw_clouds(clouds[::-1], x, y)  # neutral ones below the others
 
 
 def weight_boxes(table: Table, place: Place, row: Row) -> Iterator[Box]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from regard.report.plots import Curve
+from regard.report.plots.lines import Curve
 from regard.reproduce.statistics import interval
 
 

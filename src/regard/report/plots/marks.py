@@ -1,4 +1,4 @@
-"""How a type of token is drawn, everywhere the same: its colour on light and dark ground, its shape, its dashes.
+"""How a type of token is drawn in every plot: its colour on light and dark backgrounds, its shape and its dashes.
 
 Colours repeat after seven classes and shapes after five, so that thirty-five classes still differ in one or the other.
 """
@@ -6,14 +6,14 @@ Colours repeat after seven classes and shapes after five, so that thirty-five cl
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from regard.report.plots import COLOURS, DASHES
+from regard.report.plots.svg import COLOURS, DASHES, text
 
 GREY = "#555555"  # neutral tokens, between the classes
-PALE = "#8a8f99"  # tokens of no type
-ON_DARK = {  # the same hues, light enough for dark paper
+PALE = "#8a8f99"  # tokens without a type
+ON_DARK = {  # the same hues, light enough for a dark background
     "#0072b2": "#4ea6e6",
     "#d55000": "#ff8a3d",
     "#009e73": "#2fc79b",
@@ -27,7 +27,7 @@ ON_DARK = {  # the same hues, light enough for dark paper
 HUES = tuple(colour for colour in COLOURS if colour != GREY)
 
 Corner = tuple[float, float]
-# corners within a circle of radius 1, as far out as gives every shape about the same ink; a circle has none
+# corners around a circle of radius 1, so that every shape has about the same area; a circle has none
 SHAPES: dict[str, tuple[Corner, ...]] = {
     "down": ((-1.05, -0.7), (1.05, -0.7), (0.0, 1.15)),
     "up": ((-1.05, 0.7), (1.05, 0.7), (0.0, -1.15)),
@@ -72,22 +72,28 @@ UNTYPED = Mark(PALE)
 def type_marks(names: Sequence[str]) -> dict[str, Mark]:
     """A mark for each type; the last is the neutral one."""
     shapes = [name for name in SHAPES if name != "circle"]
-    found = {
-        name: Mark(HUES[place % len(HUES)], shapes[place % len(shapes)], DASHES[place % len(DASHES)])
-        for place, name in enumerate(names[:-1])
+    classes = {
+        name: Mark(HUES[k % len(HUES)], shapes[k % len(shapes)], DASHES[k % len(DASHES)])
+        for k, name in enumerate(names[:-1])
     }
-    return found | {name: Mark(GREY, "circle", "2 3") for name in names[-1:]}
+    return classes | {name: Mark(GREY, "circle", "2 3") for name in names[-1:]}
 
 
 def pair_marks(pairs: Sequence[tuple[str, str]], types: dict[str, Mark]) -> list[Mark]:
-    """A type with itself is drawn as that type; mixed pairs take the hues that are left, from the end."""
+    """A type paired with itself is drawn as that type; mixed pairs take the remaining hues, from the end."""
     used = {mark.colour for mark in types.values()}
     left = [hue for hue in reversed(HUES) if hue not in used] or list(HUES)
-    found, mixed = [], 0
+    marks, mixed = [], 0
     for one, other in pairs:
         if one == other and one in types:
-            found.append(types[one])
+            marks.append(types[one])
         else:
-            found.append(Mark(left[mixed % len(left)], dash=DASHES[1 + mixed % (len(DASHES) - 1)]))
+            marks.append(Mark(left[mixed % len(left)], dash=DASHES[1 + mixed % (len(DASHES) - 1)]))
             mixed += 1
-    return found
+    return marks
+
+
+def legend_entry(mark: Mark, name: str, x: float, y: float) -> Iterator[str]:
+    """One line of a legend: the mark, and the name to the right of it."""
+    yield f'<path d="{mark.path(x, y, 4)}" fill="{mark.colour}"/>'
+    yield text(x + 10, y + 4, name)

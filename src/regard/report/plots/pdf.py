@@ -1,19 +1,23 @@
-"""The shapes of our plots, as SVG has them, in the operators of a PDF's page (ISO 32000-1, 8.5 and 9.4).
+"""A figure as PDF, for papers: the same lines, shapes and letters as its SVG, and nothing embedded.
 
-This is no reader of any SVG: it knows what `plots.py` and its fellows write, and what it does not know is an error, so that
-a new kind of shape is noticed by the tests and not by whoever prints it. A shape without `fill` is a line.
+One page of the size of the figure; letters stay letters, which can be searched and copied. The same figure gives the same
+bytes: they contain no date. `letters.py` says which scripts a PDF can show. Only what the plots of this package draw is
+understood (operators: ISO 32000-1, 8.5 and 9.4); any other shape is an error, so that the tests notice it.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from xml.etree import ElementTree
 
-from regard.report.pdf_letters import NARROW, stretches
+from regard.report.plots.letters import NARROW, fonts, stretches, unshown
 
+POINT = 0.75  # of a pixel
 ROUND = 0.5522847498  # how far the handles of a Bézier curve stand out that draws a quarter of a circle of radius 1
 STEP = re.compile(r"([MLHVhvaz])([-\s\d.e]*)")
 NUMBER = re.compile(r"-?\d*\.?\d+(?:e-?\d+)?")
@@ -178,3 +182,49 @@ def pair(x: float, y: float) -> str:
 def short(value: float) -> str:
     """Three digits after the point, and never an exponent, which a PDF has not."""
     return f"{round(value, 3) + 0.0:.3f}".rstrip("0").rstrip(".")  # + 0.0: there is no −0
+
+
+def pdf(svg: str) -> bytes:
+    """`svg` as written by `svg.document`."""
+    root = ElementTree.fromstring(svg)
+    width, height = (float(root.attrib[side]) for side in ("width", "height"))
+    sheet = Sheet(float(root.attrib["font-size"]))
+    drawn = [f"{POINT} 0 0 -{POINT} 0 {short(POINT * height)} cm"]  # down is up in a PDF
+    drawn += [shape(one.tag.rpartition("}")[2], one.attrib, one.text or "", sheet) for one in root]
+    content = zlib.compress("\n".join(filter(None, drawn)).encode("ascii"), 9)
+    title = next((one.text or "" for one in root if one.tag.endswith("title")), "")
+    named: list[bytes] = [
+        b"<< /Type /Catalog /Pages 2 0 R /ViewerPreferences << /DisplayDocTitle true >> /Lang (en) >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"",  # the page, which names what follows
+        b"<< /Length %d /Filter /FlateDecode >>\nstream\n%s\nendstream" % (len(content), content),
+        f"<< /Title <feff{title.encode('utf-16-be', 'replace').hex()}> >>".encode("ascii"),
+    ]
+    letters = []
+    for place, (_, objects) in enumerate(fonts(sheet.fonts).items()):
+        letters.append(f"/F{place} {len(named) + 1} 0 R")
+        for one in objects:
+            named.append((one % (len(named) + 2) if "%s" in one else one).encode("ascii"))
+    opacities = [f"/G{place} << /ca {fill} /CA {line} >>" for place, (fill, line) in enumerate(sheet.opacities)]
+    resources = f"<< /Font << {' '.join(letters)} >> /ExtGState << {' '.join(opacities)} >> >>"
+    box = f"[0 0 {short(POINT * width)} {short(POINT * height)}]"
+    page = f"<< /Type /Page /Parent 2 0 R /MediaBox {box} /Resources {resources} /Contents 4 0 R >>"
+    named[2] = page.encode("ascii")
+    return numbered(named)
+
+
+def numbered(objects: Sequence[bytes]) -> bytes:
+    """Objects from 1 on, and the table of where each begins; the first is the catalogue, the fifth says what it is."""
+    written, starts = b"%PDF-1.5\n%\xe2\xe3\xcf\xd3\n", []
+    for number, one in enumerate(objects, 1):
+        starts.append(len(written))
+        written += b"%d 0 obj\n%s\nendobj\n" % (number, one)
+    table = b"".join(b"%010d 00000 n \n" % start for start in starts)
+    size = len(objects) + 1
+    end = b"trailer\n<< /Size %d /Root 1 0 R /Info 5 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (size, len(written))
+    return written + b"xref\n0 %d\n0000000000 65535 f \n%s%s" % (size, table, end)
+
+
+def boxed(svg: str) -> str:
+    """The letters of a figure that its PDF shows as boxes only."""
+    return "".join(sorted(unshown("".join(one.text or "" for one in ElementTree.fromstring(svg)))))
