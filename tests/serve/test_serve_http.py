@@ -23,6 +23,7 @@ from serving import KIND, Serving, serving
 from command import Regard
 from regard.models.folder import load
 from regard.report import colours
+from regard.serve import application
 from regard.serve import served as turns
 from regard.serve.application import FILES, QUESTIONS
 from regard.serve.refused import Gone, Refused
@@ -299,6 +300,7 @@ def test_the_description_names_what_is_accepted(two: Serving) -> None:
     for path, question in QUESTIONS.items():
         asked = found["paths"][path]["post"]["requestBody"]["content"]["application/json"]
         assert set(asked["schema"]["properties"]) == set(question.fields)
+        assert f"{question.most:,} bytes" in found["paths"][path]["post"]["description"]
         answer = two.ask(path, **asked["example"])
         assert answer.status == 200
         told = found["paths"][path]["post"]["responses"]["200"]["content"]["application/json"]["schema"]["properties"]
@@ -306,6 +308,15 @@ def test_the_description_names_what_is_accepted(two: Serving) -> None:
         if "results" in told:
             (result, *_) = answer.value["results"]
             assert set(result) <= set(told["results"]["items"]["properties"])
+
+
+def test_the_description_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file that it is made from is full of references; what is served has none."""
+    expected = json.loads((Path(__file__).parent / "openapi_expected.json").read_text(encoding="utf-8"))
+    explained = expected["paths"]["/api/explain"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+    monkeypatch.setattr(application, "__version__", expected["info"]["version"])
+    monkeypatch.setattr(application, "EXPLAINERS", dict.fromkeys(explained["properties"]["method"]["enum"]))
+    assert json.dumps(application.openapi(["first", "second"])) == json.dumps(expected)
 
 
 # the command

@@ -11,12 +11,20 @@ from regard import __version__
 from regard.explain.attribute import EXPLAINERS
 from regard.report import colours
 from regard.serve import asked
-from regard.serve.answering import COMPARE, EXPLAIN, PREDICT, answer_compare, answer_explain, answer_predict
+from regard.serve.answering import (
+    COMPARE,
+    EXPLAIN,
+    MOST_EXPLAINED,
+    MOST_PREDICTED,
+    PREDICT,
+    answer_compare,
+    answer_explain,
+    answer_predict,
+)
 from regard.serve.methods import as_dict
-from regard.serve.openapi import openapi
 from regard.serve.refused import Refused
 from regard.serve.served import Away, Served
-from regard.serve.tables import TABLE, answer_table
+from regard.serve.tables import FORMATS, MOST_ROWS, TABLE, answer_table
 
 JSON = "application/json; charset=utf-8"
 HTML, STYLE, SCRIPT = "text/html; charset=utf-8", "text/css; charset=utf-8", "text/javascript; charset=utf-8"
@@ -75,9 +83,8 @@ class Application:
             "runs": [run.as_dict() for run in served],
             "methods": [as_dict(name) for name in EXPLAINERS],
         }
-        limits = {path: question.most for path, question in QUESTIONS.items()}
         self.pages["/api/runs"] = as_json(facts)
-        self.pages["/openapi.json"] = as_json(openapi(names, limits))
+        self.pages["/openapi.json"] = as_json(openapi(names))
         self.served = list(served)
 
     def page(self, path: str) -> Reply:
@@ -96,6 +103,40 @@ class Application:
     def check_ready(self) -> None:
         if not self.served:
             raise Refused(503, "the model is still loading; try again in a second", {"Retry-After": "1"})
+
+
+def openapi(runs: Sequence[str]) -> dict[str, Any]:
+    """The description of the API, OpenAPI 3.1: openapi.json with what depends on the runs and on limits filled in."""
+    source = json.loads(read("openapi.json"))
+    values = {
+        "version": __version__,
+        "runs": list(runs),
+        "methods": list(EXPLAINERS),
+        "formats": list(FORMATS),
+        "most_text": MOST_TEXT,
+        "most_table": MOST_TABLE,
+        "most_rows": MOST_ROWS,
+        "most_predicted": MOST_PREDICTED,
+        "most_explained": MOST_EXPLAINED,
+    }
+    return filled(source["document"], {**source["parts"], **values})  # type: ignore[no-any-return]
+
+
+def filled(node: Any, parts: Mapping[str, Any]) -> Any:
+    """`{"$use": NAME}` stands for a part, also among other keys; `{"$text": …}` for a sentence with parts in it."""
+    if isinstance(node, list):
+        return [filled(each, parts) for each in node]
+    if not isinstance(node, dict):
+        return node
+    match node:
+        case {"$use": name} if len(node) == 1:
+            return filled(parts[name], parts)
+        case {"$text": text}:
+            return text.format_map(parts)
+    result: dict[str, Any] = {}
+    for key, each in node.items():
+        result |= filled(parts[each], parts) if key == "$use" else {key: filled(each, parts)}
+    return result
 
 
 def as_json(value: Mapping[str, Any]) -> Reply:
