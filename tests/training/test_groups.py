@@ -8,7 +8,9 @@ from torch import nn, optim
 
 from regard.poolings.apln import APLN
 from regard.poolings.norm_unit import NormUnit
-from regard.training.groups import NORMS, groups, norms_of
+from regard.training.groups import groups, norms_of
+
+NORMS = (*APLN.norm_parameters, *NormUnit.norm_parameters)
 
 
 def model() -> nn.Module:

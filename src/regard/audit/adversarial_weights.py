@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.audit.given_weights import Given, chances, distances, divergences, given_weights, poolings
+from regard.audit.given_weights import Given, chances, distances, divergences, given_weights
 from regard.audit.numbers import series, told_mean
 from regard.explain.reading import Reading
 from regard.models.tasks import Binary
@@ -54,7 +54,8 @@ def farthest(trained: Trained, readings: Sequence[Reading], seed: int = 0) -> Fa
     divergence, distance, reach = (np.full(len(readings), np.nan) for _ in range(3))
     weights: list[Doubles] = [np.empty(0)] * len(readings)
     exact, chosen = False, np.arange(len(readings))
-    is_linear = poolings(trained)[-1] == "attention" and not trained.config.model.head_hidden
+    top = trained.capabilities[-1]
+    is_linear = top.is_linear and not top.compresses and not trained.config.model.head_hidden
     if not is_linear and len(readings) > SEARCHED:
         chosen = np.sort(np.random.default_rng((seed, 3)).choice(len(readings), SEARCHED, replace=False))
     for given in given_weights(trained, [readings[row] for row in chosen.tolist()]):

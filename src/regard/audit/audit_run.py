@@ -18,7 +18,6 @@ from regard.audit.audit import measured
 from regard.audit.correlation import correlations
 from regard.audit.explained import FOCUS, Explained, explained
 from regard.audit.found import Found
-from regard.audit.given_weights import ATTENDING, poolings
 from regard.audit.guided import guided
 from regard.audit.lessons import Lesson, make_lesson
 from regard.audit.numbers import finite
@@ -35,6 +34,7 @@ from regard.explain.attributed import Attributed
 from regard.explain.reading import read
 from regard.faithfulness.random_choice import RANDOM
 from regard.faithfulness.scored import Scored
+from regard.models.capabilities import Capabilities, attending
 from regard.models.tasks import Classes
 from regard.models.trained import Trained
 from regard.recording import Recorder, Silent
@@ -73,7 +73,7 @@ def audit_run(
     """`examples` need labels for some of the measures only. `learned_from` stands in for the run's training texts."""
     wish, recorder = wish or Wish(), recorder or Silent()
     task = check_run(trained)
-    names = check_wish(wish, poolings(trained))
+    names = check_wish(wish, trained.capabilities)
     chosen = sample(examples, wish, recorder)
     texts = [example.text for example in chosen]
     labels = labels_of(task, chosen, wish.data)
@@ -121,15 +121,15 @@ def check_run(trained: Trained) -> Classes:
         raise InputError(
             f"task = {trained.task.kind!r}: answers that are numbers are not measured; a classifier's run is accepted"
         )
-    if not set(poolings(trained)) & set(ATTENDING):
+    if not any(level.attends for level in trained.capabilities):
         raise InputError(
-            f"pooling = {trained.config.model.pooling!r}: it has no attention to audit; {', '.join(map(repr, ATTENDING))} "
+            f"pooling = {trained.config.model.pooling!r}: it has no attention to audit; {', '.join(map(repr, attending()))} "
             "are accepted, and audit(predict, texts, attributions) measures any scores"
         )
     return trained.task
 
 
-def check_wish(wish: Wish, pooled: Sequence[str]) -> list[str]:
+def check_wish(wish: Wish, levels: Sequence[Capabilities]) -> list[str]:
     """The explainers, attention first."""
     if wish.limit < 1:
         raise InputError(f"limit = {wish.limit}: 1 or more is accepted")
@@ -138,7 +138,7 @@ def check_wish(wish: Wish, pooled: Sequence[str]) -> list[str]:
             raise InputError(f"without: {name!r} is no diagnostic; accepted are {', '.join(DIAGNOSTICS)}")
     if wish.seed < 0:
         raise InputError(f"seed = {wish.seed}: 0 or more is accepted")
-    also = ("attention_norm",) if "apln" in pooled else ()
+    also = ("attention_norm",) if any(level.sharpens for level in levels) else ()
     given = (*STANDING, *also) if wish.explainers is None else wish.explainers
     for name in given:
         if name not in EXPLAINERS:
@@ -241,7 +241,7 @@ def check_step(name: str, trained: Trained, wish: Wish, beside: bool) -> None:
         raise InputError("it was not asked for")
     if name == "correlation" and not beside:
         raise InputError(f"neither of {' and '.join(BESIDE)} is among the explainers")
-    if name in TOP and poolings(trained)[-1] not in ATTENDING:
+    if name in TOP and not trained.capabilities[-1].attends:
         raise InputError(f"pooling = {trained.config.model.pooling!r}: the highest level has no attention")
     if name in TRAINING and not wish.retrain:
         raise InputError("it trains models; --retrain asks for it")

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.config import level_names
 from regard.explain.reading import Reading, batches
 from regard.models.tasks import Binary, Task
 from regard.models.trained import Trained
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from regard.values import Trace
 
 Ints = NDArray[np.int64]
-ATTENDING = ("attention", "apln", "bottleneck")  # poolings that have attention weights
 
 
 class Given(NamedTuple):
@@ -38,16 +36,6 @@ class Given(NamedTuple):
     logits: Tensor  # (B, C) with these
     answer: Callable[[Tensor], Tensor]  # (…, B, L) weights -> (…, B, C) logits
     said: Tensor | None  # (B, L, C) what each place says, where logits are Σ weight × said and a bias
-
-
-def poolings(trained: Trained) -> list[str]:
-    return by_level(trained.config.model.pooling, trained.config.model.levels)
-
-
-def by_level(pooling: str, levels: int) -> list[str]:
-    """Words first."""
-    names = level_names(pooling)
-    return names * levels if len(names) == 1 else names
 
 
 def given_weights(trained: Trained, readings: Sequence[Reading]) -> Iterator[Given]:
@@ -77,28 +65,16 @@ def mixing(model: Classifier, level: Level, trace: Trace) -> tuple[Tensor | None
     import torch
     from torch import nn
 
-    from regard.masking import weighted_sum
-    from regard.poolings import APLN, Attention
-
     states, mask, head = trace.states.detach(), trace.mask, model.head
-    if isinstance(level.pooling, Attention) and isinstance(head, nn.Linear):
+    if level.pooling.is_linear and isinstance(head, nn.Linear):
         said = states.double() @ head.weight.detach().double().T  # (B, L, C)
         bias = 0.0 if head.bias is None else head.bias.detach().double()
         return said, lambda weights: torch.einsum("...bl,blc->...bc", weights.double(), said) + bias
 
-    def pooled(weights: Tensor) -> Tensor:
-        if not isinstance(level.pooling, APLN):
-            return weighted_sum(weights, states)
-        pooling = level.pooling
-        vector = pooling.mean(states, weights, pooling.norm(weights, states, mask), mask)
-        return vector if pooling.gain is None else pooling.gain * of_unit_length(vector)
-
     def answer(weights: Tensor) -> Tensor:
         rows = weights.to(states.dtype).reshape(-1, *mask.shape)
-        logits = torch.stack([head(pooled(own)) for own in rows])  # (…, B, C)
+        logits = torch.stack([head(level.pooling.mix(states, own, mask)) for own in rows])  # (…, B, C)
         return logits.double().reshape(*weights.shape[:-1], -1)
-
-    from regard.poolings.apln import of_unit_length
 
     return None, answer
 

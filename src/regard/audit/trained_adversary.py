@@ -82,7 +82,7 @@ def learn(trained: Trained, texts: Sequence[Indexed], factor: float, seed: int) 
             module.flatten_parameters()  # a copy's weights lie scattered, which cuDNN gathers again at every step
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        draw_scores(model, trained.config.model.query_range)
+        cast("Level", model.levels[-1]).pooling.redraw_attention(trained.config.model.query_range)
         adam = Adam(model, model.embedding, RATE)
         for epoch in range(1, EPOCHS + 1):
             turns = shuffled(texts, STEP, seed, epoch)
@@ -95,20 +95,6 @@ def learn(trained: Trained, texts: Sequence[Indexed], factor: float, seed: int) 
                 # TVD pulls as hard near the answers as far away: steps that stay long never settle there
                 adam.step(loss, 1 - (epoch - 1 + place / len(turns)) / EPOCHS)
     return model.eval()
-
-
-def draw_scores(model: Classifier, start: float) -> None:
-    """The highest attention's V, or q and the layer before it."""
-    import torch
-
-    from regard.poolings.scorer import Scorer
-
-    scorer = cast("Level", model.levels[-1]).pooling.scorer
-    assert isinstance(scorer, Scorer)
-    with torch.no_grad():
-        scorer.query.uniform_(-start, start)
-        if scorer.project is not None:
-            scorer.project.reset_parameters()
 
 
 def said(model: Classifier, task: Task, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:

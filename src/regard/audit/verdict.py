@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from regard.analysis.meaning import too_few
-from regard.audit.given_weights import ATTENDING, by_level
+from regard.models.capabilities import capabilities
 from regard.report.names import MAIN, explainer_name
 
 Found = Mapping[str, Any]
@@ -134,7 +134,7 @@ def is_few(one: Found) -> bool:
 
 def permutes_all(model: Found) -> bool:
     """Whether the weights that are permuted, of the highest level, are all that there are."""
-    return not any(name in ATTENDING for name in by_level(model["pooling"], model["levels"])[:-1])
+    return not any(level.attends for level in capabilities(model["pooling"], model["levels"])[:-1])
 
 
 def weights_of(model: Found | None) -> str:

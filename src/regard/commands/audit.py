@@ -41,7 +41,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     from regard.audit.audit_run import Wish, audit_run, check_run, check_wish
-    from regard.audit.given_weights import poolings
     from regard.audit.writing import NAME, PAGE, as_json, write_audit
     from regard.data.rationales import Rationales
     from regard.files import check_place
@@ -57,7 +56,7 @@ def run(arguments: argparse.Namespace) -> None:
         check_run(trained)
     except InputError as error:
         raise InputError(f"{arguments.folder}: {error}") from None
-    check_wish(wish, poolings(trained))
+    check_wish(wish, trained.capabilities)
     out = arguments.out or Path(arguments.folder) / "audit"
     for place in () if arguments.json else filter(None, (out, arguments.figures)):
         check_place(place)

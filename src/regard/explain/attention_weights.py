@@ -44,10 +44,7 @@ def weighted_norm(trained: Trained, readings: Sequence[Reading], targets: Ints) 
 
 def plain(level: Level, trace: Trace) -> Tensor:
     """The weights before a norm sharpens them.  (…, L)"""
-    from regard.masking import masked_softmax
-    from regard.poolings.apln import APLN
-
-    return masked_softmax(trace.pooled.scores, trace.mask) if isinstance(level.pooling, APLN) else trace.pooled.weights
+    return level.pooling.attention(trace.pooled, trace.mask)
 
 
 def weighed(

@@ -14,6 +14,7 @@ from regard.config import Config
 from regard.data.tokenizer import Indexed, Units
 from regard.data.wordpieces import AnyTokenizer
 from regard.kernels.attention import attend
+from regard.models.capabilities import Capabilities, capabilities
 from regard.models.flat import State, Tables, is_flat, tables
 from regard.models.recorded import Recorded
 from regard.models.tasks import Task
@@ -88,6 +89,11 @@ class Trained:
     def is_flat(self) -> bool:
         """Whether it can answer by tables: what each unit weighs and says, whatever the text."""
         return is_flat(self.config.model) and self.device == "cpu"
+
+    @cached_property
+    def capabilities(self) -> list[Capabilities]:
+        """What the pooling of each level can do, words first."""
+        return capabilities(self.config.model.pooling, self.config.model.levels)
 
     @cached_property
     def tables(self) -> Tables:

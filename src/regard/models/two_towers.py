@@ -18,6 +18,7 @@ from regard.config import Model
 from regard.data.collate_pairs import LEVELS
 from regard.errors import InputError
 from regard.models.build import build
+from regard.models.capabilities import capabilities
 from regard.models.classifier import Level
 from regard.values import Batch, Output, Pair, Trace
 
@@ -79,7 +80,7 @@ def build_towers(config: Model, words: int, dropout: float = 0.0, vectors: Tenso
     """A fresh model for this many word ids (0 is padding). Each tower is drawn as a classifier of three levels is."""
     if config.levels != LEVELS:
         raise InputError(f"levels = {config.levels}: two towers read words, sentences and reviews; 3 is accepted")
-    if "bottleneck" in config.pooling:
+    if any(one.compresses for one in capabilities(config.pooling, config.levels)):
         raise InputError(f"pooling = {config.pooling!r}: two towers have no rounds of training; any other is accepted")
     if config.head_hidden:
         raise InputError("head_hidden = True: two towers have a head of their own, without a hidden layer")

@@ -31,6 +31,14 @@ WIDEST = math.log(1024)  # a predicted log p is held within ±this: one strange 
 class APLN(Pooling):
     """The three switches reproduce Table 4: `nonnegative` (−SL ≥0), `bounded` (−SL ≤1), `reformulate` (−RF)."""
 
+    attends = True
+    has_norm = True
+    options = (
+        *("attention", "query", "scale", "query_range"),
+        *("norm", "norm_init", "rescale", "nonnegative", "bounded", "reformulate", "unit_length"),
+    )
+    norm_parameters = ("log_norm", "predictor")
+
     def __init__(
         self,
         dim: int,
@@ -83,11 +91,12 @@ class APLN(Pooling):
         scores = fill(self.scorer(states), mask)
         alpha = masked_softmax(scores, mask)  # (N, L)
         norm = self.norm(alpha, states, mask)  # (), (D,) or (N, 1)
-        vector = self.mean(states, alpha, norm, mask)  # (N, D)
-        if self.gain is not None:
-            vector = self.gain * of_unit_length(vector)
+        vector = self.lengthened(self.mean(states, alpha, norm, mask))  # (N, D)
         sharpness = norm.mean() if self.log_norm.ndim else norm  # words are drawn with one, also where features differ
         return Pooled(vector, masked_softmax(fill(sharpness * scores, mask), mask), scores, norm=norm)
+
+    def mix(self, states: Tensor, weights: Tensor, mask: Tensor) -> Tensor:
+        return self.lengthened(self.mean(states, weights, self.norm(weights, states, mask), mask))
 
     def norm(self, alpha: Tensor, states: Tensor, mask: Tensor) -> Tensor:
         if self.predictor is None:
@@ -104,6 +113,9 @@ class APLN(Pooling):
         if self.rescale == "signed":
             return signed_power_mean(scaled, alpha, norm, mask)
         return (power_mean if self.reformulate else direct_power_mean)(scaled, alpha, norm, mask)
+
+    def lengthened(self, vector: Tensor) -> Tensor:
+        return vector if self.gain is None else self.gain * of_unit_length(vector)
 
     def limit(self, scaled: Tensor, mask: Tensor) -> Tensor:
         """Bring α h into the range where powers are safe."""

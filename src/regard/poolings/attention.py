@@ -14,6 +14,10 @@ from regard.values import Pooled
 
 
 class Attention(Pooling):
+    attends = True
+    is_linear = True
+    options = ("attention", "query", "scale", "query_range")
+
     def __init__(
         self,
         dim: int,
@@ -29,6 +33,9 @@ class Attention(Pooling):
     def configured(cls, dim: int, directions: int, config: Model) -> Self:
         config = config.filled()
         return cls(dim, config.attention, config.query, config.scale, config.query_range)
+
+    def mix(self, states: Tensor, weights: Tensor, mask: Tensor) -> Tensor:
+        return attended(weights, states, mask)
 
     def forward(self, states: Tensor, mask: Tensor) -> Pooled:
         mask = checked(states, mask)

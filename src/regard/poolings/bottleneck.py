@@ -24,7 +24,10 @@ from regard.values import Pooled
 class Bottleneck(Pooling):
     """The vector is R, as of plain attention; z leaves as `compressed`, for a head of its own."""
 
+    attends = True
+    is_linear = True
     compresses = True
+    options = ("attention", "query", "scale", "query_range")
 
     def __init__(
         self,
@@ -42,6 +45,9 @@ class Bottleneck(Pooling):
     def configured(cls, dim: int, directions: int, config: Model) -> Self:
         config = config.filled()
         return cls(dim, config.attention, config.query, config.scale, config.query_range)
+
+    def mix(self, states: Tensor, weights: Tensor, mask: Tensor) -> Tensor:
+        return attended(weights, states, mask)
 
     def forward(self, states: Tensor, mask: Tensor) -> Pooled:
         mask = checked(states, mask)

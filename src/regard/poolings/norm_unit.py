@@ -21,6 +21,10 @@ from regard.values import Pooled
 
 
 class NormUnit(Pooling):
+    has_norm = True
+    options = ("norm_init",)
+    norm_parameters = ("rho",)
+
     def __init__(self, dim: int, norm_init: float = 2.0):
         super().__init__()
         if not 1 < norm_init < math.inf:

@@ -39,6 +39,13 @@ class Scorer(nn.Module):
         """V, where scores are plain products with the states."""
         return self.query if self.project is None else None
 
+    @torch.no_grad()
+    def redraw(self, bound: float) -> None:
+        """Draw q or V from ± `bound`, and the layer before q as PyTorch does."""
+        self.query.uniform_(-bound, bound)
+        if self.project is not None:
+            self.project.reset_parameters()
+
     def forward(self, states: Tensor) -> Tensor:
         states = within_reach(states)
         keys = states if self.project is None else torch.tanh(self.project(states))

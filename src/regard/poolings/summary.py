@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import Self
 
 import torch
 from torch import Tensor
@@ -16,7 +16,7 @@ from regard.values import Pooled
 class Summary(Pooling):
     """On plain states, without an encoder that sums them up, their mean stands in."""
 
-    reads_summary: ClassVar[bool] = True
+    reads_summary = True
 
     @classmethod
     def configured(cls, dim: int, directions: int, config: Model) -> Self:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.audit.given_weights import ATTENDING, poolings
 from regard.explain.attribute import attribute
 from regard.explain.attributed import Attributed
 from regard.explain.explain import explain
@@ -45,7 +44,7 @@ def shown_texts(trained: Trained, examples: Sequence[Example], answers: Floats) 
 
 
 def has_attention(trained: Trained) -> bool:
-    return bool(set(poolings(trained)) & set(ATTENDING))
+    return any(level.attends for level in trained.capabilities)
 
 
 def mistaken(trained: Trained, labels: Sequence[str | float | None], answers: Floats) -> list[bool | None]:

@@ -43,7 +43,7 @@ def default_method(trained: Trained) -> str:
 
 
 def has_norm(trained: Trained) -> bool:
-    return "apln" in trained.config.model.pooling
+    return any(level.sharpens for level in trained.capabilities)
 
 
 def told(name: str) -> Told:

@@ -7,18 +7,18 @@ from typing import Any
 
 from torch import Tensor
 
-# what norms are made of: apln's θ, what predicts it from a text, norm_unit's ρ
-NORMS = ("log_norm", "predictor", "rho")
+from regard.poolings import POOLINGS
 
 
 def norms_of(named: Iterable[tuple[str, Tensor]]) -> list[Tensor]:
-    """Those of a model's named weights, alone or stacked, that are norms."""
-    return [weight for name, weight in named if name.rpartition(".")[2] in NORMS]
+    """The weights behind norms among a model's named weights, which may be stacked: those that a pooling declares."""
+    names = {name for pooling in POOLINGS.values() for name in pooling.norm_parameters}
+    return [weight for name, weight in named if name.rpartition(".")[2] in names]
 
 
 def groups(weights: Iterable[Tensor], norms: Iterable[Tensor], rate: float, factor: float) -> list[dict[str, Any]]:
-    """What is learned, each group with its rate: norms at `factor` times that of the rest. One group where it is 1."""
+    """What is learned, each group with its rate: norms at `factor` times the rate of the rest. One group if it is 1."""
     apart = [] if factor == 1 else [norm for norm in norms if norm.requires_grad]
     others = [weight for weight in weights if weight.requires_grad and not any(weight is norm for norm in apart)]
-    found = [{"params": others, "lr": rate}, {"params": apart, "lr": rate * factor}]
-    return [group for group in found if group["params"]]
+    both = [{"params": others, "lr": rate}, {"params": apart, "lr": rate * factor}]
+    return [group for group in both if group["params"]]

@@ -1,0 +1,97 @@
+"""What a pooling declares about itself is what it does: explainers, audit and optimiser rely on nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from test_poolings import MASK, VARIANTS, D, make, make_states
+
+from regard.config import Model
+from regard.errors import InputError
+from regard.masking import masked_softmax, weighted_sum
+from regard.models.capabilities import ATTENTION, Capabilities, attending, capabilities
+from regard.poolings import POOLINGS
+
+every_variant = pytest.mark.parametrize("variant", VARIANTS)
+
+
+@every_variant
+def test_attention_is_the_softmax_of_the_scores_and_mix_takes_it(variant: str) -> None:
+    pooling, states = make(variant), make_states()
+    pooled = pooling(states, MASK)
+    alpha = pooling.attention(pooled, MASK)
+    if not pooling.attends:
+        assert alpha is pooled.weights
+        with pytest.raises(InputError, match="expected a pooling with attention"):
+            pooling.mix(states, alpha, MASK)
+        return
+    torch.testing.assert_close(alpha, masked_softmax(pooled.scores, MASK))
+    torch.testing.assert_close(pooling.mix(states, alpha, MASK), pooled.vector)
+    assert torch.allclose(alpha, pooled.weights) or pooling.has_norm
+    even = MASK / MASK.sum(1, keepdim=True).clamp_min(1)
+    mixed = pooling.mix(states, even.double(), MASK)
+    assert not torch.allclose(mixed, pooled.vector)
+    assert torch.allclose(mixed, weighted_sum(even.double(), states)) or not pooling.is_linear
+
+
+@every_variant
+def test_norms_and_second_vectors_are_declared(variant: str) -> None:
+    pooling = make(variant)
+    pooled = pooling(make_states(), MASK)
+    assert pooling.has_norm == (pooled.norm is not None)
+    assert pooling.compresses == (pooled.compressed is not None)
+    own = {name for name, _ in pooling.named_parameters()}
+    assert pooling.has_norm == bool(own & set(pooling.norm_parameters))
+
+
+@pytest.mark.parametrize("name", POOLINGS)
+def test_every_norm_parameter_exists_in_some_variant(name: str) -> None:
+    made = [make(variant) for variant, (own, _) in VARIANTS.items() if own == name]
+    assert set(POOLINGS[name].norm_parameters) <= {key for pooling in made for key, _ in pooling.named_parameters()}
+
+
+@pytest.mark.parametrize("name", [name for name, pooling in POOLINGS.items() if pooling.attends])
+def test_attention_can_be_drawn_again(name: str) -> None:
+    pooling = make(name)
+    before = pooling(make_states(), MASK)
+    pooling.redraw_attention(1.0)
+    assert not torch.allclose(pooling(make_states(), MASK).scores, before.scores)
+    with pytest.raises(InputError, match="found none to draw again"):
+        make("average").redraw_attention(1.0)
+
+
+class Watched:
+    """The options of a model, which note what is read of them."""
+
+    def __init__(self, model: Model, read: set[str]) -> None:
+        self._model, self._read = model, read
+
+    def __getattr__(self, name: str) -> Any:
+        self._read.add(name)
+        return getattr(self._model, name)
+
+    def filled(self) -> Watched:
+        return Watched(self._model.filled(), self._read)
+
+
+@pytest.mark.parametrize("name", POOLINGS)
+def test_the_options_declared_are_the_options_read(name: str) -> None:
+    read: set[str] = set()
+    config: Any = Watched(Model(), read)
+    POOLINGS[name].configured(D, 1, config)
+    assert read == set(POOLINGS[name].options)
+
+
+def test_capabilities_by_name() -> None:
+    assert Capabilities.of(POOLINGS["attention"]) == ATTENTION
+    assert capabilities("attention", 2) == [ATTENTION] * 2
+    words, sentences = capabilities("max, apln", 2)
+    assert (words.attends, sentences.attends, sentences.sharpens) == (False, True, True)
+    (unit,) = capabilities("norm_unit", 1)
+    assert unit.has_norm
+    assert not unit.sharpens
+    assert attending() == ["attention", "apln", "bottleneck"]
+    with pytest.raises(InputError, match="'mean' is unknown"):
+        capabilities("mean", 1)
