@@ -26,8 +26,8 @@ from regard.demo import SETTINGS
 from regard.explain.explain import explain
 from regard.faithfulness.plausibility import against_rationales, plausibility
 from regard.faithfulness.scored import from_explanation
-from regard.reproduce.statistics import interval
 from regard.training.fit import Parts, fit
+from regard_lab.statistics import interval
 
 RESULTS = Path(__file__).parent / "results" / "known_evidence.json"
 PLAIN = {**{name: SETTINGS[name] for name in ("hidden", "query", "embedding", "lr", "dropout")}, "device": "cpu"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from regard.reproduce.claims import read_claims
-from regard.reproduce.evidence import Book, page
+from regard_lab.claims.claims import read_claims
+from regard_lab.claims.evidence import Book, page
 
 FOLDER = Path(__file__).parent
 PAGE = FOLDER.parent / "docs" / "evidence.md"

@@ -19,7 +19,7 @@ from regard.config import Config, options_in
 from regard.encoders import ENCODERS
 from regard.models.build import build
 from regard.poolings import POOLINGS
-from regard.reproduce.statistics import interval
+from regard_lab.statistics import interval
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "experiments" / "README.md"])

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from regard.errors import InputError
-from regard.reproduce.claims import RULES, Claim, Claims, read_claim, read_claims
-from regard.reproduce.evidence import Book, finding, is_whole, names_of, page
-from regard.reproduce.measures import MEASURES
-from regard.reproduce.results import Row, append, complete
-from regard.reproduce.tables import Cell
-from regard.reproduce.verdicts import HOLDS, LATER, VERDICTS
+from regard_lab.claims.claims import RULES, Claim, Claims, read_claim, read_claims
+from regard_lab.claims.evidence import Book, finding, is_whole, names_of, page
+from regard_lab.claims.verdicts import HOLDS, LATER, VERDICTS
+from regard_lab.measures import MEASURES
+from regard_lab.running.results import Row, append, complete
+from regard_lab.tables.table import Cell
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "experiments"

@@ -8,11 +8,11 @@ import pytest
 
 from regard.config import Config
 from regard.models.build import build
-from regard.reproduce.reading import read_table
-from regard.reproduce.rendering import rendered
-from regard.reproduce.results import match, read_rows
-from regard.reproduce.tables import Table
 from regard.training.choices import probe
+from regard_lab.rendering.rendering import rendered
+from regard_lab.running.results import match, read_rows
+from regard_lab.tables.reading import read_table
+from regard_lab.tables.table import Table
 from tiny_bert import save_bert
 
 FOLDER = Path(__file__).parent.parent / "experiments"

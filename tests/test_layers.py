@@ -1,4 +1,4 @@
-"""Imports point down only, and rooms of one layer don't import each other."""
+"""Imports point down only, rooms of one layer don't import each other, and the product doesn't know the laboratory."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "regard"
+LABORATORY = SOURCE.with_name("regard_lab")
 
 # room -> layer; a room may import rooms of lower layers, and itself
 LAYERS = {
@@ -36,8 +37,8 @@ LAYERS = {
     "audit": 7,
     "estimators": 7,
     "arguments": 8,
+    "extensions": 8,
     "reporting": 8,
-    "reproduce": 8,
     "serve": 8,
     "demo": 9,
     "commands": 10,
@@ -54,10 +55,12 @@ NO_TORCH = {
     "config",
     "report",
     "arguments",
+    "extensions",
     "serve",
     "commands",
     "cli",
 }
+LABORATORY_USES = 7  # the highest layer of `regard` that the laboratory imports; its command also uses the command line
 
 
 def room(path: Path) -> str:
@@ -86,6 +89,7 @@ def test_imports_point_down(path: Path) -> None:
         parts = name.split(".")
         if parts[0] == "torch":
             assert own not in NO_TORCH, f"{path.name} must not import torch"
+        assert parts[0] != "regard_lab", f"{path.relative_to(SOURCE)} imports {name}"
         if parts[0] != "regard" or parts[1] in (own, "__version__"):
             continue
         assert LAYERS[parts[1]] < LAYERS[own], f"{path.relative_to(SOURCE)} imports {name}"
@@ -94,3 +98,16 @@ def test_imports_point_down(path: Path) -> None:
 
 def test_every_layer_still_exists() -> None:
     assert set(LAYERS) == {room(path) for path in FILES}
+
+
+LABORATORY_FILES = sorted(LABORATORY.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", LABORATORY_FILES, ids=lambda path: str(path.relative_to(SOURCE.parent)))
+def test_the_laboratory_uses_what_lies_below_the_faces(path: Path) -> None:
+    if path == LABORATORY / "command.py":
+        return
+    for name in imported(path):
+        parts = name.split(".")
+        if parts[0] == "regard" and parts[1] != "__version__":
+            assert LAYERS[parts[1]] <= LABORATORY_USES, f"{path.relative_to(SOURCE.parent)} imports {name}"

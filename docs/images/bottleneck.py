@@ -23,15 +23,15 @@ from regard.recording import Silent
 from regard.records import Example
 from regard.report.plots.lines import Curve, Panel, lines
 from regard.report.plots.svg import COLOURS, EDGE, FAINT, INK, LEFT, document, panels, text
-from regard.reproduce.purified import round_paths
-from regard.reproduce.purified_drawn import WIDE, cloud
-from regard.reproduce.round_looks import LEARNER, Looks
-from regard.reproduce.side_by_side import beside
-from regard.reproduce.statistics import interval
-from regard.reproduce.text_maps import plane
 from regard.training.fit import Parts
 from regard.training.fit_torch import gather, index, indexed, make_model
 from regard.training.loop import train
+from regard_lab.kinds.purified import round_paths
+from regard_lab.kinds.purified_drawn import WIDE, cloud
+from regard_lab.kinds.round_looks import LEARNER, Looks
+from regard_lab.kinds.side_by_side import beside
+from regard_lab.kinds.text_maps import plane
+from regard_lab.statistics import interval
 
 FOLDER = Path(__file__).parent
 SENTENCE = "We came on a Tuesday, the soup was wonderful, and I paid myself."

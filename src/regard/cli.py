@@ -5,14 +5,15 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 
 from regard import __version__
 from regard.arguments import Parser, complain
 from regard.errors import InputError
+from regard.extensions import extra_commands
 
-COMMANDS = {  # each is a file of `commands/`, which is imported when its word is given
+COMMANDS = {  # each is a file of `commands/`, which is imported when its word is given; `extensions` finds others
     "train": "learn from a file of texts and labels, and save the model as a folder",
     "predict": "say what a trained model makes of texts",
     "evaluate": "score a trained model on a file of texts and labels",
@@ -23,7 +24,6 @@ COMMANDS = {  # each is a file of `commands/`, which is imported when its word i
     "report": "write one page with all there is to know of a trained model",
     "demo": "train on the corpus that comes with regard, and show what it learned",
     "datasets": "list corpora, say where one is had, or convert its public original",
-    "reproduce": "run a paper's table again, beside the numbers that it prints",
 }
 
 
@@ -69,15 +69,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         return complain(f"{error.filename or 'input or output'}: {error.strerror or error}", 2)
 
 
-def make_parser(words: Container[str] = COMMANDS) -> Parser:
-    """A parser that knows the arguments of those commands which are among the words; what others are for it can say."""
+def make_parser(words: Sequence[str] | None = None) -> Parser:
+    """A parser that knows the arguments of those commands which are among the words; what others are for it can say.
+    Without words it knows all of them."""
     parser = Parser(prog="regard", description="Text classifiers that show their work.")
     parser.add_argument("--version", action="version", version=f"regard {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
-    for name, purpose in COMMANDS.items():
+    modules = {name: f"regard.commands.{name}" for name in COMMANDS}
+    purposes = dict(COMMANDS)
+    if words is None or not words or words[0] not in COMMANDS:  # looking for others takes time
+        others = {name: module for name, module in extra_commands().items() if name not in COMMANDS}
+        modules |= others
+        purposes |= {name: import_module(module).PURPOSE for name, module in others.items()}
+    for name, purpose in purposes.items():
         added = commands.add_parser(name, help=purpose, description=purpose[0].upper() + purpose[1:] + ".")
-        if name in words:
-            command = import_module(f"regard.commands.{name}")
+        if words is None or name in words:
+            command = import_module(modules[name])
             command.add_arguments(added)
             added.set_defaults(run=command.run)
     return parser

@@ -1,0 +1,100 @@
+"""The papers' claims, each with the way it is tested: evidence.toml, read strictly."""
+
+from __future__ import annotations
+
+import inspect
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from regard.errors import InputError
+from regard_lab.claims import gap_rule, level_rules, order_rules, peak_rule, printed_rule, rules, word_rules
+from regard_lab.claims.verdicts import VERDICTS, Finding
+from regard_lab.tables.checks import near
+
+RULES: dict[str, Callable[..., Finding | None]] = {
+    "better": rules.better,
+    "same": rules.same,
+    "no_gain": rules.no_gain,
+    "close": rules.close,
+    "larger_gain": rules.larger_gain,
+    "lower_on": rules.lower_on,
+    "gap": gap_rule.gap,
+    "heavier": word_rules.heavier,
+    "rests_on": word_rules.rests_on,
+    "below": level_rules.below,
+    "above": level_rules.above,
+    "near": level_rules.near,
+    "falls": level_rules.falls,
+    "moves": order_rules.moves,
+    "stands": order_rules.stands,
+    "often": order_rules.often,
+    "equal": order_rules.equal,
+    "peak": peak_rule.peak,
+    "unstable": level_rules.unstable,
+    "speed": level_rules.speed,
+    "printed": printed_rule.printed,
+}
+WAYS = ("test", "planned", "checked_by", "verdict")  # a claim has one of them
+
+
+@dataclass(frozen=True)
+class Claim:
+    source: str
+    claim: str
+    where: str
+    rule: str = ""
+    table: str = ""  # whose rows the rule reads
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    planned: str = ""  # the table that will fill it
+    checked_by: str = ""  # FILE::TEST of the suite
+    verdict: str = ""  # by hand, for what is no measurement
+    because: str = ""
+
+
+@dataclass(frozen=True)
+class Claims:
+    sources: Mapping[str, str]  # name -> title
+    claims: Sequence[Claim]
+
+
+def read_claims(path: Path) -> Claims:
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"{path}: not a TOML file that can be read ({error})") from None
+    sources = {name: str(part["title"]) for name, part in content.get("sources", {}).items()}
+    found = [read_claim(part, sources, f"{path}: [[claim]] {place}") for place, part in enumerate(content["claim"], 1)]
+    return Claims(sources, found)
+
+
+def read_claim(part: Mapping[str, Any], sources: Mapping[str, str], where: str) -> Claim:
+    known = ("source", "claim", "where", "because", *WAYS)
+    for key in part:
+        if key not in known:
+            raise InputError(f"{where}: unknown key {key!r}{near(key, known)}")
+    if part.get("source") not in sources:
+        raise InputError(f"{where}: source = {part.get('source')!r}{near(part.get('source'), sources)}")
+    for key in ("claim", "where"):
+        if not part.get(key):
+            raise InputError(f"{where} has no `{key}`")
+    if sum(way in part for way in WAYS) != 1:
+        raise InputError(f"{where} needs one of {', '.join(WAYS)}, and one only")
+    if "verdict" in part and (part["verdict"] not in VERDICTS or not part.get("because")):
+        raise InputError(
+            f"{where}: verdict = {part['verdict']!r} by hand needs `because`; known are {', '.join(VERDICTS)}"
+        )
+    rest = {key: value for key, value in part.items() if key != "test"}
+    if "test" not in part:
+        return Claim(**rest)
+    arguments = dict(part["test"])
+    rule, table = arguments.pop("rule", ""), arguments.pop("table", "")
+    if rule not in RULES:
+        raise InputError(f"{where}: rule = {rule!r} is unknown{near(rule, RULES)}")
+    accepted = list(inspect.signature(RULES[rule]).parameters)[2:]
+    for key in arguments:
+        if key not in accepted:
+            raise InputError(f"{where}: the rule {rule} takes no {key!r}{near(key, accepted)}")
+    return Claim(**rest, rule=rule, table=table, arguments=arguments)

@@ -1,0 +1,1 @@
+"""What a cell of a table does: one file for each kind."""

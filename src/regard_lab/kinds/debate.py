@@ -1,0 +1,288 @@
+"""The kind "debate": is attention explanation? What Jain & Wallace (2019) and Wiegreffe & Pinter (2019) measured, again.
+
+A cell's options describe one model with attention, and `shows` says what is looked at beside it:
+
+    diagnosed    on some test texts: Kendall's τ of attention with gradients and with leaving words out, permuted weights, and
+                 the farthest weights that keep the answer (J&W §4)
+    seeds        the model itself, beside the same model from the next seed (W&P §3.2)
+    even         a model trained with weights that cannot but be even (W&P §3.1)
+    texts        the farthest weights of each text that keep the answer (J&W §4.2.2), on some test texts
+    adversary    a model trained to answer as the model does with another attention, λ = `factor` (W&P §4)
+    mlp          the weights that a model without contexts learns by itself (W&P §3.3)
+
+TVD of answers and JSD of weights are those from the model of the same seed, on test. `guided` is the accuracy of a model
+without contexts that mixes its words by the row's weights (W&P §3.3). The diagnostics are those of
+`regard audit`; here they stand on whole corpora, over seeds. Rows keep numbers, never texts.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from regard.config import Config
+from regard.errors import InputError
+from regard.recording import Recorder
+from regard.records import Example
+from regard_lab.kinds import train
+from regard_lab.kinds.base_judges import bench_of, train_judges
+from regard_lab.kinds.trainings import placed, trainings
+from regard_lab.measures import Measure
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from regard.models.trained import Trained
+    from regard_lab.kinds.trainings import Training
+    from regard_lab.tables.corpora import Prepared
+    from regard_lab.tables.table import Cell
+
+KEYS: Mapping[str, Any] = {
+    "shows": str,  # what is looked at; SHOWS
+    "factor": float,  # adversary: λ, how much another attention is worth
+}
+JUDGED = 500  # test texts, by chance, that are diagnosed
+TAUGHT = 5000  # training texts, by chance, that an adversary learns from
+GROUPS = (1, 2, 3, 4)  # of the largest weight, by quarters
+EXPLAINED = {"gradient": "gradient", "leave_one_out": "leaving out", "random": "chance"}
+BESIDE = {"held": "gradient, weights held", **EXPLAINED}  # J&W's own gradient, and explainers
+
+MEASURES: dict[str, Measure] = {
+    **{f"tau_{name}": Measure(f"τ with {title}", 1, 3) for name, title in BESIDE.items()},
+    "tau_between": Measure("τ of gradient, weights held, with leaving out", 1, 3),
+    **{f"significant_{name}": Measure(f"% texts p < 0.05, {title}", 100, 1) for name, title in BESIDE.items()},
+    "permuted": Measure("TVD, weights permuted", 1, 3),
+    **{f"permuted_{k}": Measure(f"TVD permuted, largest weight in quarter {k}", 1, 3) for k in GROUPS},
+    "evened": Measure("TVD, weights evened", 1, 3),
+    "largest": Measure("largest weight", 1, 3),
+    "uneven": Measure("TVD of weights from even ones", 1, 3),
+    "farthest": Measure("JSD of the farthest weights", 1, 3),
+    "far": Measure("% texts, JSD > log 2 / 2", 100, 1),
+    "tvd": Measure("TVD of answers", 1, 3),
+    "jsd": Measure("JSD of weights", 1, 3),
+    "guided": Measure("Accuracy of an MLP guided by the weights", 100, 2, 1),
+    "guided_macro_f": Measure("Macro-F of an MLP guided by the weights", 100, 2, 1),
+}
+
+
+def check(cell: Cell) -> None:
+    own, plain = own_keys(cell), cell.without(KEYS)
+    train.check(plain)
+    config = Config().override(plain.options)
+    if config.model.pooling != "attention" or config.model.levels != 1 or config.model.reads_pieces:
+        raise InputError(
+            f"encoder = {config.model.encoder!r}, pooling = {config.model.pooling!r}, levels = {config.model.levels}: "
+            "pooling = 'attention' over one level of words is accepted"
+        )
+    if config.data.task not in ("binary", "multiclass"):
+        raise InputError(f"task = {config.data.task!r}; 'binary' and 'multiclass' are accepted")
+    if own["shows"] not in SHOWS:
+        raise InputError(f"shows = {own['shows']!r}; accepted are {', '.join(SHOWS)}")
+    if (own["shows"] == "adversary") != ("factor" in own):
+        raise InputError(f"shows = {own['shows']!r}: `factor` is needed by 'adversary', and by no other")
+    if own.get("factor", 0.0) < 0:
+        raise InputError(f"factor = {own['factor']}; 0 or more is accepted")
+
+
+def own_keys(cell: Cell) -> dict[str, Any]:
+    given = {name: cell.options[name] for name in KEYS if name in cell.options}
+    return {"shows": "diagnosed", **given}
+
+
+def run(cell: Cell, seeds: Sequence[int], device: str, recorder: Recorder) -> Iterator[dict[str, Any]]:
+    from regard.audit.lessons import EVEN
+    from regard_lab.tables.corpora import prepare
+
+    own, plain = own_keys(cell), cell.without(KEYS)
+    prepared = prepare(cell.corpus, plain.options)
+    config = Config().override({**plain.options, "device": device})
+    bench = bench_of(cell, config, prepared)
+    others: dict[int, list[Training]] = {}
+    if own["shows"] == "seeds":
+        train_judges(bench, config, prepared, sorted({*seeds, *(seed + 1 for seed in seeds)}), device, recorder)
+        others = {seed: [bench.trained[seed + 1]] for seed in seeds}
+    else:
+        train_judges(bench, config, prepared, seeds, device, recorder)
+    if own["shows"] == "even":
+        made = trainings(config.override({"scale": EVEN}), prepared.parts, seeds, device, recorder)
+        others = {training.facts["seed"]: [placed(training, device)] for training in made}
+    for seed in seeds:
+        yield row_of(own, prepared, [bench.trained[seed], *others.get(seed, ())], device, recorder)
+
+
+class Look(NamedTuple):
+    """Models, and what is looked at beside the first of them."""
+
+    models: Sequence[Trained]  # of the seed, and the next seed's or that of even weights
+    own: Mapping[str, Any]
+    train: list[Example]
+    test: list[Example]
+    seed: int
+    device: str
+    recorder: Recorder
+
+    @property
+    def base(self) -> Trained:
+        return self.models[0]
+
+    def labels(self, examples: list[Example]) -> NDArray[np.int64]:
+        import numpy as np
+
+        from regard.data.labels import Labels
+        from regard.models.tasks import encoded
+
+        return encoded(self.base.task, Labels.of(examples), "texts").astype(np.int64)
+
+
+def row_of(
+    own: Mapping[str, Any], prepared: Prepared, learned: Sequence[Training], device: str, recorder: Recorder
+) -> dict[str, Any]:
+    begun, facts, parts = time.perf_counter(), learned[0].facts, prepared.parts
+    models = []
+    for training in learned:
+        if isinstance(training.result, InputError):
+            return {**facts, "error": str(training.result)}
+        models.append(training.result)
+    test = list((parts.dev or ()) if parts.test is None else parts.test)
+    shown = SHOWS[own["shows"]]
+    found = shown.look(Look(models, own, list(parts.train), test, facts["seed"], device, recorder))
+    told = train.told(models[shown.model or 0], prepared)
+    if shown.model is None:
+        told = {"values": {}, "data": told["data"], "environment": told["environment"]}
+    told["values"] |= {name: value for name, value in found.pop("values").items() if value is not None}
+    taken = time.perf_counter() - begun + (0.0 if shown.model is None else learned[shown.model].facts["seconds"])
+    return {**facts, **told, **found, "seconds": taken}
+
+
+def diagnosed(look: Look) -> dict[str, Any]:
+    from regard.audit.adversarial_weights import farthest, told_farthest
+    from regard.audit.correlation import correlations
+    from regard.audit.held_gradients import held_gradients
+    from regard.audit.permutation import permuted, told_permuted
+    from regard.explain.attribute import attribute
+    from regard.explain.reading import read
+    from regard.faithfulness.scored import Scored
+
+    texts, seed = judged_texts(look), look.seed
+    scored = {}
+    for name in ("attention", *EXPLAINED):
+        look.recorder.note(f"{name} of {len(texts)} texts")
+        scored[name] = [Scored(*one.scored()) for one in attribute(look.base, texts, name)]
+    readings = read(look.base, texts)
+    held = zip(scored["attention"], held_gradients(look.base, readings), strict=True)
+    scored["held"] = [one._replace(scores=scores) for one, scores in held]
+    told = correlations(scored["attention"], {name: scored[name] for name in BESIDE}, seed)
+    between = correlations(scored["held"], {"between": scored["leave_one_out"]}, seed)
+    moved = told_permuted(permuted(look.base, readings, seed), seed)
+    far = told_farthest(farthest(look.base, readings, seed), seed)
+    values = {f"tau_{name}": one["tau"]["mean"] for name, one in (told | between).items()}
+    values |= {f"significant_{name}": one["significant"]["mean"] for name, one in told.items()}
+    values |= {name: moved[part]["mean"] for name, part in MOVED.items()}
+    values |= {f"permuted_{k}": group["moved"] for k, group in zip(GROUPS, moved["by_largest"], strict=True)}
+    values |= {"farthest": far["divergence"]["mean"], "far": far["far"]["mean"]}
+    histograms = {name: one["histogram"] for name, one in (told | between).items()}
+    return {"values": values, "histograms": histograms, "by_largest": moved["by_largest"]}
+
+
+MOVED = {"permuted": "moved", "evened": "evened", "largest": "largest", "uneven": "uneven"}
+
+
+def judged_texts(look: Look) -> list[str]:
+    """By chance, the same ones for every seed and method."""
+    import numpy as np
+
+    places = np.random.default_rng(0).permutation(len(look.test))[:JUDGED]
+    return [look.test[place].text for place in places.tolist()]
+
+
+def of_texts(look: Look) -> dict[str, Any]:
+    from regard.audit.adversarial_weights import farthest, told_farthest
+    from regard.explain.reading import read
+
+    told = told_farthest(farthest(look.base, read(look.base, judged_texts(look)), look.seed), look.seed)
+    return {"values": {"tvd": told["distance"]["mean"], "jsd": told["divergence"]["mean"], "far": told["far"]["mean"]}}
+
+
+def of_seeds(look: Look) -> dict[str, Any]:
+    return {"values": apart(look, look.models[1]) | guided_by(look, look.base)}
+
+
+def of_even(look: Look) -> dict[str, Any]:
+    return {"values": apart(look, look.models[1]) | guided_by(look, look.models[1])}
+
+
+def of_adversary(look: Look) -> dict[str, Any]:
+    import numpy as np
+
+    from regard.audit.trained_adversary import learn
+    from regard.explain.reading import read
+    from regard.models.trained import Trained
+
+    places = np.random.default_rng((look.seed, 1)).permutation(len(look.train))[:TAUGHT]
+    look.recorder.note(f"training an adversary on {len(places)} texts: λ = {look.own['factor']:g}")
+    texts = [reading.indexed for reading in read(look.base, [look.train[place].text for place in places.tolist()])]
+    model = learn(look.base, texts, look.own["factor"], look.seed)
+    base = look.base
+    adversary = Trained(base.config, base.tokenizer, base.task, model=model, device=look.device)
+    return {"values": apart(look, adversary, scored=True) | guided_by(look, adversary)}
+
+
+def of_mlp(look: Look) -> dict[str, Any]:
+    return {"values": guided_by(look, look.base, "learned")}
+
+
+def apart(look: Look, other: Trained, scored: bool = False) -> dict[str, float]:
+    """How far answers and weights lie from the model's, on test; `scored`: and how good its answers are."""
+    import numpy as np
+
+    from regard.audit.trained_adversary import compare
+    from regard.explain.reading import read
+
+    readings = read(look.base, [example.text for example in look.test])
+    distance, divergence, decided = compare(look.base, other.model, [reading.indexed for reading in readings])
+    found = {"tvd": float(distance.mean()), "jsd": float(np.nanmean(divergence))}
+    return found | (goodness(look, decided) if scored else {})
+
+
+def guided_by(look: Look, other: Trained, kind: str = "guided") -> dict[str, float]:
+    """How good a model without contexts becomes with a model's weights; `kind` "learned": with weights that it learns."""
+    from regard.audit.guided import answer, learn, weigh
+    from regard.models.tasks import Classes
+
+    task = look.base.task
+    assert isinstance(task, Classes)
+    learned, judged = (weigh(other, [example.text for example in part]) for part in (look.train, look.test))
+    look.recorder.note(f"training a model without contexts on {len(learned.texts)} texts: {kind} weights")
+    sizes = (len(look.base.tokenizer), len(task.classes))
+    model = learn(learned, look.labels(look.train), kind, *sizes, look.seed, look.device)
+    found = goodness(look, answer(model, judged, kind))
+    return {"guided": found["accuracy"], "guided_macro_f": found["macro_f"]}
+
+
+def goodness(look: Look, decided: NDArray[np.int64]) -> dict[str, float]:
+    import numpy as np
+
+    from regard.models.tasks import Classes
+    from regard.training.metrics import of_classes
+
+    assert isinstance(look.base.task, Classes)
+    classes = look.base.task.classes
+    found = of_classes(classes, np.eye(len(classes))[decided], look.labels(look.test))
+    return {"accuracy": found["accuracy"], "macro_f": found["macro_f"]}
+
+
+class Shown(NamedTuple):
+    look: Callable[[Look], dict[str, Any]]
+    model: int | None = None  # of the models, the one whose scores a row has too
+
+
+SHOWS: dict[str, Shown] = {
+    "diagnosed": Shown(diagnosed, 0),
+    "seeds": Shown(of_seeds, 0),
+    "even": Shown(of_even, 1),
+    "texts": Shown(of_texts),
+    "adversary": Shown(of_adversary),
+    "mlp": Shown(of_mlp),
+}

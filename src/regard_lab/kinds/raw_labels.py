@@ -1,0 +1,58 @@
+"""The kind "raw_labels": a regression as regard does it, on normalised labels, and on labels as they are (APLN, footnote 8).
+
+regard has no option to leave labels alone; here the task is made by hand, and everything else is `fit_torch`'s own.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from regard.config import Config
+from regard.errors import InputError
+from regard.recording import Recorder
+from regard_lab.kinds import train
+
+if TYPE_CHECKING:
+    from regard.models.trained import Trained
+    from regard_lab.tables.corpora import Prepared
+    from regard_lab.tables.table import Cell
+
+KEYS: Mapping[str, Any] = {"normalised": bool}
+OF_MEAN = ("rmse_of_mean", "below_mean")  # the training mean is not known to a task that leaves labels alone
+
+
+def check(cell: Cell) -> None:
+    if cell.options.get("task") != "regression":
+        raise InputError(f"{cell.name}: task = {cell.options.get('task')!r}; raw_labels needs regression")
+
+
+def run(cell: Cell, seeds: Sequence[int], device: str, recorder: Recorder) -> Iterator[dict[str, Any]]:
+    from regard_lab.tables.corpora import prepare
+
+    prepared = prepare(cell.corpus, cell.options)
+    own = cell.without(KEYS).options
+    for seed in seeds:
+        begun = time.perf_counter()
+        config = Config().override({**own, "device": device, "seed": seed})
+        try:
+            row = train.told(fit(config, prepared, cell.options.get("normalised", True), recorder), prepared)
+        except InputError as error:
+            yield {"seed": seed, "error": str(error), "seconds": time.perf_counter() - begun}
+            continue
+        row["values"] = {name: value for name, value in row["values"].items() if name not in OF_MEAN}
+        yield {"seed": seed, "seconds": time.perf_counter() - begun, **row}
+
+
+def fit(config: Config, prepared: Prepared, normalised: bool, recorder: Recorder) -> Trained:
+    from regard.data.labels import Labels
+    from regard.models.tasks import Regression, encoded
+    from regard.training.fit import Run
+    from regard.training.fit_torch import fit_gathered, gather
+
+    given = gather(config, prepared.parts, recorder)
+    if not normalised:
+        task = Regression(0.0, 1.0)
+        given = given._replace(task=task, truth=encoded(task, Labels.of(given.test or ()), given.names[2]))
+    return fit_gathered(given, Run(recorder))

@@ -1,0 +1,192 @@
+"""The kind "two_towers": ratings guessed from the other reviews of a user and of an item, by two towers and by rivals.
+
+A corpus is a file of reviews with user, item, rating and text, or, where it names none, a made-up world of known effects
+(`data/synthetic_ratings`). Only training reviews are read, whatever is to be rated. Of a made-up world the training part
+is seven tenths of the ratings, dev one tenth and test the rest; the same reader is then put among strangers, a second
+world of the same law, where nothing can be remembered and all must be read.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from regard.config import Config
+from regard.errors import InputError
+from regard.recording import Recorder
+from regard_lab.kinds.train import numbers, paths
+from regard_lab.measures import Measure
+
+if TYPE_CHECKING:
+    from regard.data.meetings import Known, Meeting
+    from regard.data.ratings import Rating
+    from regard.data.synthetic_ratings import World
+    from regard_lab.kinds.rating_rivals import Effects, Guess
+    from regard_lab.tables.table import Cell
+
+WORLD: Mapping[str, Any] = {  # of a corpus that is made up: see `data/synthetic_ratings.world`
+    **dict.fromkeys(("users", "items", "each", "sentences", "length", "evidence", "kind", "neutral"), int),
+    **dict.fromkeys(("user_spread", "item_spread", "noise", "slope", "silent"), float),
+}
+KEYS: Mapping[str, Any] = {
+    "reader": Literal["towers", "mean", "ridge", "ideal"],  # of a method: who guesses
+    "side": Literal["both", "user", "item"],  # of a method: what is read
+    "max_reviews": int,  # a user or item, at most; the first ones
+    **WORLD,
+}
+MEASURES = {
+    **{
+        f"rmse_{group}": Measure(f"RMSE, {told}", 1, 3, -1)
+        for group, told in (
+            ("both", "both known"),
+            ("user", "user known"),
+            ("item", "item known"),
+            ("neither", "neither known"),
+            ("strangers", "among strangers"),
+        )
+    },
+    **{f"n_{group}": Measure(f"Ratings, {group}", 1, 0) for group in ("both", "user", "item", "neither")},
+    "gap": Measure("% of the way from noise to the mean", 100, 1, -1),
+    "gap_strangers": Measure("the same among strangers", 100, 1, -1),
+    "user_r": Measure("r of users' effects", 1, 3, 1),
+    "item_r": Measure("r of items' effects", 1, 3, 1),
+    "user_r_strangers": Measure("r of strange users' effects", 1, 3, 1),
+    "item_r_strangers": Measure("r of strange items' effects", 1, 3, 1),
+}
+
+
+class Rated(NamedTuple):
+    train: list[Rating]
+    dev: list[Rating]
+    test: list[Rating]
+    world: World | None  # the truth, of a made-up corpus
+    strangers: World | None
+    data: dict[str, str]
+
+
+class Reader(NamedTuple):
+    """Who guesses: ratings from what may be read, and each user's and item's effect."""
+
+    guess: Guess
+    effects: Callable[[Known], Effects]
+    told: dict[str, Any]  # of its training
+
+
+def check(cell: Cell) -> None:
+    options, corpus = cell.options, cell.corpus
+    made = corpus.train is None
+    if made and (corpus.dev or corpus.test):
+        raise InputError(f"{cell.name}: dev or test without train; give all three, or none for a made-up world")
+    if not made and not (corpus.dev and corpus.test):
+        raise InputError(f"{cell.name}: two_towers needs train, dev and test; one is missing")
+    if not made and (extra := sorted(set(options) & set(WORLD))):
+        raise InputError(f"{cell.name}: {extra[0]} is of a made-up world, but train = {corpus.train!r} is read")
+    if not made and options.get("reader") == "ideal":
+        raise InputError(f"{cell.name}: the ideal reader knows made-up worlds only; towers, mean or ridge is accepted")
+    if options.get("reader", "towers") == "towers" and options.get("levels") != 3:
+        raise InputError(f"{cell.name}: levels = {options.get('levels', 1)}; two towers have 3")
+
+
+def run(cell: Cell, seeds: Sequence[int], device: str, recorder: Recorder) -> Iterator[dict[str, Any]]:
+    check(cell)
+    rated = read_rated(cell)
+    for seed in seeds:
+        begun = time.perf_counter()
+        try:
+            result = judge(cell.options, rated, seed, device, recorder)
+        except InputError as error:
+            result = {"error": str(error)}
+        yield {"seed": seed, "seconds": time.perf_counter() - begun, "data": rated.data, **result}
+
+
+def read_rated(cell: Cell) -> Rated:
+    from regard.data.ratings import read_ratings
+    from regard.data.synthetic_ratings import world
+    from regard_lab.tables.corpora import digests, sources
+
+    if cell.corpus.train is None:
+        given = {key: value for key, value in cell.options.items() if key in WORLD}
+        here, there = world(**given, seed=0), world(**given, seed=1)
+        first, second = round(len(here.ratings) * 0.7), round(len(here.ratings) * 0.8)
+        parts = here.ratings[:first], here.ratings[first:second], here.ratings[second:]
+        return Rated(*parts, here, there, {})
+    files = sources(cell.corpus)
+    found = {split: read_ratings(path) for split, path in files.items()}
+    data = digests(files.values(), cell.options.get("vectors"))
+    return Rated(found["train"], found["dev"], found["test"], None, None, data)
+
+
+def judge(options: Mapping[str, Any], rated: Rated, seed: int, device: str, recorder: Recorder) -> dict[str, Any]:
+    """Make a reader and let it guess the test ratings, and those among strangers."""
+    import numpy as np
+    import sklearn
+    import torch
+
+    from regard import __version__
+    from regard.data.meetings import Known
+    from regard.training.fit_torch import environment
+    from regard_lab.kinds.rating_scores import by_coverage, recovered, scores
+
+    known, most, side = Known(rated.train), options.get("max_reviews"), options.get("side", "both")
+    reader = make_reader(options, rated, known, seed, device, recorder)
+    meetings = [known.meeting(rating, most, side) for rating in rated.test]
+    mean = float(np.mean([rating.value for rating in rated.train]))
+    said = reader.guess(known, meetings)
+    values = scores(said, rated.test, mean)
+    values |= by_coverage(said, rated.test, [known.meeting(rating, most) for rating in rated.test], recorder)
+    if rated.world is not None and rated.strangers is not None:
+        floor, strange = rated.world.noise, rated.strangers
+        values["gap"] = (values["rmse"] - floor) / (values["rmse_of_mean"] - floor)
+        values |= recovered(reader.effects(known), rated.world, "")
+        there = Known(strange.ratings)
+        others = [there.meeting(rating, most, side) for rating in strange.ratings]
+        among = scores(reader.guess(there, others), strange.ratings, mean)
+        values["rmse_strangers"] = among["rmse"]
+        values["gap_strangers"] = (among["rmse"] - floor) / (among["rmse_of_mean"] - floor)
+        values |= recovered(reader.effects(there), strange, "_strangers")
+    versions = {**environment(torch.device(device)), "scikit-learn": sklearn.__version__, "regard": __version__}
+    return {"values": values, **reader.told, "environment": versions}
+
+
+def make_reader(
+    options: Mapping[str, Any], rated: Rated, known: Known, seed: int, device: str, recorder: Recorder
+) -> Reader:
+    from functools import partial
+
+    from regard_lab.kinds.rating_rivals import effects_alone, ideal_guess, mean_guess, ridge_guess
+
+    most, side, name = options.get("max_reviews"), options.get("side", "both"), options.get("reader", "towers")
+    if name == "towers":
+        own = {key: value for key, value in options.items() if key not in KEYS}
+        config = Config().override({**own, "device": device, "seed": seed})
+        return towers(config, rated, most, side, recorder)
+    if name == "ridge":
+        parts = [[known.meeting(rating, most, side) for rating in part] for part in (rated.train, rated.dev)]
+        guess = ridge_guess(known, parts[0], rated.dev, parts[1], options.get("max_words"))
+    elif name == "ideal" and rated.world is not None:
+        guess = ideal_guess(rated.world)
+    else:
+        guess = mean_guess(rated.train)
+    return Reader(guess, partial(effects_alone, guess, most=most), {})
+
+
+def towers(config: Config, rated: Rated, most: int | None, side: Any, recorder: Recorder) -> Reader:
+    from regard.training.fit_pairs import fit_pairs
+    from regard.training.pair_effects import effects_said
+
+    trained = fit_pairs(config, rated.train, rated.dev, recorder, most, side)
+
+    def guess(known: Known, meetings: Sequence[Meeting]) -> Any:
+        among = trained if known.ratings is rated.train else trained.knowing(known.ratings)
+        return among.said(meetings)
+
+    metrics = trained.metrics
+    norms = metrics["history"][metrics["best_epoch"] - 1]["norms"]
+    told = {
+        "dev": {**numbers(metrics["dev"]), **{f"norm_{name}": spread["mean"] for name, spread in norms.items()}},
+        "history": paths(metrics["history"]),
+        "best_epoch": metrics["best_epoch"],
+        "epochs": metrics["epochs"],
+    }
+    return Reader(guess, lambda known: effects_said(trained.knowing(known.ratings)), told)

@@ -1,0 +1,1 @@
+"""Results as Markdown, LaTeX, HTML and figures."""

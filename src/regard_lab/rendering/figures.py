@@ -1,0 +1,149 @@
+"""The figures of a table: paths along epochs, a measure along an option, and means with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import takewhile
+
+from regard.report.plots.dots import Dot, DotPanel, dots
+from regard.report.plots.lines import Curve, Panel, lines
+from regard_lab.measures import is_number, value_of
+from regard_lab.rendering.seed_curve import over_seeds
+from regard_lab.running.results import Row
+from regard_lab.statistics import interval
+from regard_lab.tables.table import Figure, Place, Table
+
+Drawing = Callable[[Table, Figure, str, Mapping[Place, Sequence[Row]]], str]
+
+NAMES = {"norms.words": "norm p", "norms.sentences": "norm p of sentences", "loss": "training loss"}
+
+
+def draw(table: Table, rows: Sequence[Row]) -> dict[str, tuple[str, str]]:
+    """Name -> (title, SVG) of every figure that there are results for."""
+    by_place, found = table.by_place(rows), {}
+    for figure in table.figures:
+        chosen = {place: several for place, several in by_place.items() if shows(figure, place)}
+        title = figure.title or f"{table.title}: {figure.name}"
+        svg = drawings()[figure.kind](table, figure, title, chosen)
+        if svg:
+            found[figure.name] = (title, svg)
+    return found
+
+
+def shows(figure: Figure, place: Place) -> bool:
+    wanted = (figure.methods, figure.corpora, figure.settings)
+    return all(not names or name in names for names, name in zip(wanted, place, strict=True))
+
+
+def draw_path(table: Table, figure: Figure, title: str, rows: Mapping[Place, Sequence[Row]]) -> str:
+    """A value of the history along the epochs, mean and 95 % band over the seeds that still learned then."""
+    curves = {}
+    for place, several in rows.items():
+        paths = [path for row in several if (path := numbers(row.get("history", {}).get(figure.value, ())))]
+        if not paths:
+            continue
+        # as far as every seed went: a mean over those that happen to go on would jump
+        length = min(map(len, paths))
+        scale = table.measure(name).factor if (name := figure.value.rpartition(".")[2]) in MEASURED else 1.0
+        values = [[scale * path[k] for path in paths] for k in range(length)]
+        curves[place] = over_seeds("", range(1, length + 1), values)
+    panels = arranged(table, figure, curves, "none" if len({place[0] for place in curves}) == 1 else "corpora")
+    if not panels:
+        return ""
+    return lines(title, "epoch", NAMES.get(figure.value, figure.value), panels, band=True, whole=True)
+
+
+def numbers(path: Sequence[float | None]) -> list[float]:
+    """As far as a path has numbers."""
+    return [value for value in takewhile(is_number, path) if value is not None]
+
+
+MEASURED = ("accuracy", "macro_f")  # shares, drawn as per cent
+
+
+def draw_settings(table: Table, figure: Figure, title: str, rows: Mapping[Place, Sequence[Row]]) -> str:
+    """A measure against an option of the settings axis, mean with 95 % intervals."""
+    measure = figure.measure or table.measures[0]
+    points: dict[Place, list[tuple[float, list[float]]]] = {}
+    for (method, corpus, setting), several in rows.items():
+        along = table.settings[setting].options.get(figure.option)
+        values = [value for row in several if (value := value_of(row, measure)) is not None]
+        if isinstance(along, (int, float)) and values:
+            scaled = [table.measure(measure).factor * value for value in values]
+            points.setdefault((method, corpus, ""), []).append((float(along), scaled))
+    curves = {}
+    for place, found in points.items():
+        found.sort(key=lambda point: point[0])
+        curves[place] = over_seeds("", [along for along, _ in found], [values for _, values in found])
+    panels = arranged(table, figure, curves, "corpora")
+    if not panels:
+        return ""
+    return lines(title, figure.axis or figure.option, table.measure(measure).title, panels, band=False, log=figure.log)
+
+
+def draw_intervals(table: Table, figure: Figure, title: str, rows: Mapping[Place, Sequence[Row]]) -> str:
+    """Means of a measure with 95 % intervals, a panel a corpus, the paper's number as a hollow mark."""
+    panels, measure = [], figure.measure or table.measures[0]
+    scale, marked = table.measure(measure).factor, False
+    for corpus in table.corpora.values():
+        found = []
+        for place, several in rows.items():
+            values = [value for row in several if (value := value_of(row, measure)) is not None]
+            mean = interval([scale * value for value in values]) if place[1] == corpus.name else None
+            if mean is not None and measure in corpus.measures:
+                printed = table.printed_value(place, measure)
+                other = None if printed is None else scale * printed
+                marked = marked or other is not None
+                found.append(Dot(table.title_of(place), mean.mean, mean.low, mean.high, other))
+        panels += [DotPanel(corpus.title, tuple(found))] if found else []
+    return dots(title, table.measure(measure).title, panels, "the paper's number" if marked else "") if panels else ""
+
+
+def arranged(table: Table, figure: Figure, curves: Mapping[Place, Curve], usual: str) -> list[Panel]:
+    """One panel for all, its lines named by all that differs; or one a corpus, its lines named by method and setting."""
+
+    def named(place: Place, given: Curve) -> Curve:
+        return replace(given, name=title_of(table, place, curves))
+
+    if not curves:
+        return []
+    if (figure.panels or usual) == "none":
+        several = len({place[1] for place in curves}) > 1
+        alone = len({(place[0], place[2]) for place in curves}) == 1
+        made = []
+        for place, found in curves.items():
+            own = "" if alone and several else title_of(table, place, curves)
+            corpus = table.corpora[place[1]].title if several or alone else ""
+            name = ", ".join(filter(None, (corpus, own if not alone else "")))
+            made.append(replace(found, name=name))
+        return [Panel("", tuple(made))]
+    names = list(dict.fromkeys(place[1] for place in curves))
+    return [
+        Panel(
+            table.corpora[corpus].title,
+            tuple(named(place, found) for place, found in curves.items() if place[1] == corpus),
+        )
+        for corpus in names
+    ]
+
+
+def title_of(table: Table, place: Place, among: Mapping[Place, object]) -> str:
+    """Method and setting; the setting alone where the method is everybody's. A curve along the settings has none."""
+    method, _, setting = place
+    if not setting:
+        return table.methods[method].title
+    return table.settings[setting].title if len({other[0] for other in among}) == 1 else table.title_of(place)
+
+
+def drawings() -> dict[str, Drawing]:
+    from regard_lab.rendering.along import draw_along  # these draw with what stands here
+    from regard_lab.rendering.pair_boxes import draw_pairs
+
+    return {
+        "path": draw_path,
+        "along": draw_along,
+        "pairs": draw_pairs,
+        "settings": draw_settings,
+        "intervals": draw_intervals,
+    }

@@ -1,0 +1,1 @@
+"""Running what is missing of a table, and keeping the results."""

@@ -1,0 +1,180 @@
+"""Results as data: TABLE.jsonl, one line a cell and seed, written as it ends.
+
+A line is brought to the disk before anything else happens, so that a killed run loses at most the line it was writing. Rows
+whose fingerprint is not their cell's (the options were changed since) are not counted, and never deleted.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from regard.errors import InputError
+from regard_lab.tables.table import Cell, Table
+
+FORM = 1
+BEGINNING = b'{"form"'  # of every line that we write
+ASKED_FOR: dict[str, Any] = {"method": str, "corpus": str, "setting": str, "seed": int, "fingerprint": str}
+ASKED_FOR |= {"options": dict, "seconds": (int, float)}
+WHERE_THERE = {"values": dict, "history": dict, "data": dict, "environment": dict, "stacked": int}
+Row = dict[str, Any]
+Key = tuple[str, str, str, int]  # method, corpus, setting, seed
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a file holds for a table."""
+
+    rows: dict[Key, Row]  # those that count, the last of each key
+    others: int  # rows of cells that the table has not, or has with other options
+    told: list[str]  # sentences for the user
+
+    @property
+    def good(self) -> list[Row]:
+        return [row for row in self.rows.values() if "error" not in row]
+
+
+def complete(cell: Cell, table: str, device: str, result: Mapping[str, Any]) -> Row:
+    """A row from what a kind tells of one seed."""
+    method, corpus, setting = cell.key
+    row: Row = {"form": FORM, "table": table, "method": method, "corpus": corpus, "setting": setting}
+    row |= {"seed": result["seed"], "fingerprint": cell.fingerprint, "options": dict(cell.options)}
+    row |= {name: value for name, value in result.items() if name not in ("seed", "seconds")}
+    return {**row, "seconds": round(float(result.get("seconds", 0.0)), 2), "device": device}
+
+
+def sentence(error: BaseException) -> str:
+    """What is kept of an error: one line, not for ever."""
+    from regard.report.characters import one_line
+
+    words = one_line(error)[:500]
+    return words if isinstance(error, InputError) else f"{type(error).__name__}: {words}".removesuffix(": ")
+
+
+def key(row: Mapping[str, Any]) -> Key:
+    return row["method"], row["corpus"], row["setting"], row["seed"]
+
+
+def append(path: Path, row: Row) -> None:
+    line = json.dumps(finite(row), ensure_ascii=False, allow_nan=False).encode("utf-8", "replace") + b"\n"
+    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+    try:
+        before = os.fstat(handle).st_size
+        try:
+            put(handle, line)
+        except OSError as error:  # a full disk takes the beginning of a line, and the next would go on in its middle
+            os.ftruncate(handle, before)
+            raise InputError(
+                f"{path}: a result could not be written ({error.strerror or error}); those before it are kept, and the "
+                "same command goes on with the rest"
+            ) from None
+    finally:
+        os.close(handle)
+
+
+def put(handle: int, line: bytes) -> None:
+    while line:
+        line = line[os.write(handle, line) :]
+    os.fsync(handle)
+
+
+def finite(value: Any) -> Any:
+    """JSON has no NaN and no infinity: null stands for both."""
+    if isinstance(value, dict):
+        return {name: finite(inner) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(inner) for inner in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def mend(path: Path) -> str | None:
+    """Take away a last line that its writer did not finish (under the lock); what to tell of it."""
+    content = path.read_bytes() if path.exists() else b""
+    if not content or content.endswith(b"\n"):
+        return None
+    whole, last = content[: content.rfind(b"\n") + 1], content[content.rfind(b"\n") + 1 :]
+    if is_row(last):  # only the end of the line is missing
+        with open(path, "ab") as file:
+            file.write(b"\n")
+        return None
+    if not last.startswith(BEGINNING[: len(last)]):
+        return None  # not ours: reading will tell
+    os.truncate(path, len(whole))
+    return f"{path}: the last line was cut off by a killed run; its cell is run again"
+
+
+def is_row(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def read_rows(path: Path) -> tuple[list[Row], list[str]]:
+    """Every row of a file, and what there is to tell of it."""
+    if not path.exists():
+        return [], []
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
+    rows, told = [], []
+    lines = content.split(b"\n")
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        if number == len(lines) and not is_row(line) and line.startswith(BEGINNING[: len(line)]):
+            told.append(f"{path}: the last line is cut off (a run was killed) and is left out")
+            continue
+        rows.append(checked(line, f"{path}, line {number}"))
+    return rows, told
+
+
+def checked(line: bytes, where: str) -> Row:
+    aside = "move the file away (or give another --out) and run again"
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        raise InputError(f"{where}: not a line of JSON, as results are; {aside}") from None
+    form = row.get("form", 0) if isinstance(row, dict) else None
+    if not isinstance(form, int) or form > FORM:
+        raise InputError(f"{where}: a result of form {form!r}, and this version of regard reads form {FORM}; {aside}")
+    if form < FORM:
+        what = f"a result of the older form {form}" if form else "a result without a form, as older versions wrote them"
+        raise InputError(f"{where}: {what}; form {FORM} is read here: {aside}")
+    kinds = ASKED_FOR | ({"values": dict} if "error" not in row else {"error": str})
+    kinds |= {name: kind for name, kind in WHERE_THERE.items() if name in row}
+    wrong = [name for name, kind in kinds.items() if not isinstance(row.get(name), kind)]
+    if wrong:
+        raise InputError(f"{where}: a result without a usable {wrong[0]!r}; {aside}")
+    return dict(row)
+
+
+def match(table: Table, rows: Iterable[Row], told: Iterable[str] = (), where: str = "") -> Results:
+    """The rows that belong to a table's cells. A good row is not replaced by a failed one."""
+    prints = {cell.key: cell.fingerprint for cell in table.cells()}
+    found: dict[Key, Row] = {}
+    others = 0
+    for row in rows:
+        place = key(row)
+        if prints.get(place[:3]) != row["fingerprint"]:
+            others += 1
+        elif "error" not in row or "error" in found.get(place, {"error": ""}):
+            found[place] = row
+    sentences = list(told)
+    if others:
+        sentences.append(
+            f"{where}: {others} rows are of cells that the table no longer has, or has with other options; "
+            "they are kept there and not counted"
+        )
+    return Results(found, others, sentences)
+
+
+def read_results(table: Table, path: Path) -> Results:
+    rows, told = read_rows(path)
+    return match(table, rows, told, str(path))

@@ -1,0 +1,78 @@
+"""What somebody sees while cells run: a line for each that ended, and what runs now, what is left and how long."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+from rich.console import Console
+from rich.live import Live
+from rich.markup import escape
+from rich.text import Text
+
+from regard.report.progress import Onlooker, clock, printable
+from regard_lab.measures import shown, value_of
+from regard_lab.tables.table import Table
+
+LONG = 160  # characters of an error in its line; the whole stands in the file
+
+
+class Onlook:
+    """Lines go to standard error, the last of them moving in a terminal; results can be piped."""
+
+    def __init__(self, table: Table, total: int, console: Console | None = None):
+        self.console = console or Onlooker(stderr=True, soft_wrap=True, highlight=False)
+        self.table = table
+        self.total = total
+        self.done = self.failed = 0
+        self.now: dict[str, str] = {}
+        self.left: float | None = None
+        self.live = Live(console=self.console, transient=True, get_renderable=self.status, refresh_per_second=2)
+
+    def __enter__(self) -> Self:
+        if self.console.is_terminal and self.total:
+            self.live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.live.stop()
+
+    def status(self) -> Text:
+        running = "; ".join(f"{name} {epoch}".strip() for name, epoch in self.now.items())
+        text = f"{self.done}/{self.total} done · {self.time_left()}" + (f" · now {running}" if running else "")
+        return Text(printable(text), style="cyan", overflow="ellipsis", no_wrap=True)
+
+    def time_left(self) -> str:
+        return "time left unknown yet" if self.left is None else clock(self.left)
+
+    def note(self, sentence: str) -> None:
+        self.console.print(f"[dim]·[/] {escape(printable(sentence))}")
+
+    def begun(self, name: str) -> None:
+        self.now[name] = ""
+
+    def epoch(self, name: str, epoch: str) -> None:
+        self.now[name] = epoch
+
+    def ended(self, name: str) -> None:
+        self.now.pop(name, None)
+
+    def row(self, row: Mapping[str, Any], cell: str, left: float | None) -> None:
+        self.done, self.left = self.done + 1, left
+        if "error" in row:
+            self.failed += 1
+            error = row["error"]
+            said = f"[red]failed:[/] {escape(printable(error if len(error) <= LONG else error[:LONG] + ' …'))}"
+        else:
+            said = escape(self.measured(row))
+        place = f"{self.done:>{len(str(self.total))}}/{self.total}"
+        waiting = f" · {clock(left)}" if left is not None and self.done < self.total else ""
+        self.console.print(
+            f"[dim]{place}[/] {escape(printable(cell))}, seed {row['seed']}: {said}[dim] · {row['seconds']:.1f} s{waiting}[/]"
+        )
+
+    def measured(self, row: Mapping[str, Any]) -> str:
+        names = self.table.corpora[row["corpus"]].measures
+        found = [(self.table.measure(name), value_of(row, name)) for name in names]
+        told = [f"{measure.title.lower()} {shown(value, measure)}" for measure, value in found if value is not None]
+        return ", ".join(told) or "done"

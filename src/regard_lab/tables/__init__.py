@@ -1,0 +1,1 @@
+"""A table to reproduce: its TOML, its corpora, where it is found."""

@@ -1,0 +1,57 @@
+"""What there is to reproduce: every table with its size, what it needs and what its published results cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from regard.errors import InputError
+from regard_lab.rendering.sources import devices, hours
+from regard_lab.running.results import read_results
+from regard_lab.tables.corpora import corpus_of, missing, needed
+from regard_lab.tables.places import PACKAGED, home, results_file, table_names
+from regard_lab.tables.reading import read_table
+from regard_lab.tables.table import Table
+
+
+@dataclass(frozen=True)
+class Listed:
+    name: str
+    title: str
+    facts: tuple[tuple[str, str], ...]  # what, and of it
+
+
+def list_tables() -> Iterator[Listed]:
+    """Every table; of one that cannot be read, why."""
+    folder = home()
+    for name, path in table_names(folder).items():
+        try:
+            yield listed(read_table(path, name))
+        except InputError as error:
+            yield Listed(name, f"cannot be read: {error}", ())
+
+
+def listed(table: Table) -> Listed:
+    cells = list(table.cells())
+    runs = sum(cell.seeds for cell in cells)
+    names = ", ".join(dict.fromkeys(corpus_of(need) for need in needed(cells)))
+    lost = ", ".join(missing(cells))
+    facts = [("size", f"{len(cells)} cells, {runs} runs"), ("needs", names), ("missing", lost)]
+    facts.append(("published", told_of(table)))
+    title = f"{table.title} ({table.where})" if table.where else table.title
+    return Listed(table.name, title, tuple((what, words) for what, words in facts if words))
+
+
+def told_of(table: Table) -> str:
+    path = results_file(table, table.path.parent)
+    if not path.exists():
+        return "" if table.path.is_relative_to(PACKAGED) else "none"  # a wheel leaves results out
+    results = read_results(table, path)
+    rows = list(results.rows.values())
+    failed = sum("error" in row for row in rows)
+    left = sum(1 for cell in table.cells() for seed in range(cell.seeds) if (*cell.key, seed) not in results.rows)
+    kinds = sorted({devices(row).partition(",")[0] for row in rows if "error" not in row})
+    cost = hours(sum(row.get("seconds", 0.0) for row in rows))
+    on = f" on {'; '.join(kinds)}" if kinds else ""
+    lacking = f", {left} left" if left else ""
+    return f"{len(rows)} runs" + (f" ({failed} failed)" if failed else "") + f"{lacking}, {cost}{on}"

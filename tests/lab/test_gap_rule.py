@@ -1,0 +1,59 @@
+"""Verdicts from one measure of a model less another of it, on numbers checked by eye."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from claimed import BASE, FAR, SAME, Rows, table
+
+from regard_lab.claims.gap_rule import gap
+from regard_lab.claims.verdicts import HOLDS, NOT_HERE, PARTLY
+
+
+def rows(**accuracies: list[float]) -> Rows:
+    """new_one=[…] are the accuracies of `new` on `one` by seed; its norm is `BASE` everywhere."""
+    found: Rows = {}
+    for name, several in accuracies.items():
+        method, corpus = name.split("_")
+        pairs = zip(several, BASE, strict=True)
+        found[method, corpus, ""] = [
+            {"seed": seed, "values": {"accuracy": one, "norm": other}} for seed, (one, other) in enumerate(pairs)
+        ]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "verdict"), [(FAR, FAR, HOLDS), (FAR, SAME, PARTLY), (SAME, SAME, NOT_HERE), (BASE, BASE, NOT_HERE)]
+)
+def test_a_gap_between_two_measures(tmp_path: Path, one: list[float], two: list[float], verdict: str) -> None:
+    found = gap(table(tmp_path), rows(new_one=one, new_two=two), "accuracy", "norm", ["new"])
+    assert found is not None
+    assert found.verdict == verdict
+    assert "2 comparisons, 4 seeds" in found.measured
+
+
+def test_of_what_should_be_small_a_fall_counts(tmp_path: Path) -> None:
+    """rmse is 0.5 and accuracy 0.6: of errors less is better."""
+    given = rows(new_one=FAR)
+    for row in given["new", "one", ""]:
+        row["values"]["rmse"] = row["values"]["norm"]
+    assert gap(table(tmp_path), given, "rmse", "accuracy", ["new"], corpora=["one"])[0] == HOLDS  # type: ignore[index]
+
+
+def test_the_gap_of_one_model_beside_that_of_another(tmp_path: Path) -> None:
+    given = rows(new_one=FAR, old_one=SAME)
+    found = gap(table(tmp_path), given, "accuracy", "norm", pairs=[["new", "old"]])
+    turned = gap(table(tmp_path), given, "accuracy", "norm", pairs=[["old", "new"]])
+    assert found is not None
+    assert turned is not None
+    assert (found.verdict, turned.verdict) == (HOLDS, NOT_HERE)
+    assert "1 of 2 comparisons so far" in found.measured
+    assert "+10.02 ± " in found.measured
+    assert "(New − Old, One)" in found.measured
+
+
+def test_nothing_without_both_measures_or_with_one_seed(tmp_path: Path) -> None:
+    assert gap(table(tmp_path), rows(new_one=FAR), "accuracy", "rmse") is None
+    single: Rows = {("new", "one", ""): rows(new_one=FAR)["new", "one", ""][:1]}
+    assert gap(table(tmp_path), single, "accuracy", "norm") is None

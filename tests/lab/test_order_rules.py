@@ -1,0 +1,143 @@
+"""Verdicts from measures beside each other, shares of seeds, printed counts and paths, on numbers checked by eye."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from claimed import AXIS, BASE, FAR, Rows, rows, table
+
+from regard_lab.claims import order_rules, peak_rule, rules
+from regard_lab.claims.verdicts import HOLDS, NOT_HERE, PARTLY
+
+ONE = ("new", "one", "")
+
+
+def of_model(**measures: list[float]) -> Rows:
+    seeds = range(len(next(iter(measures.values()))))
+    return {ONE: [{"seed": seed, "values": {name: own[seed] for name, own in measures.items()}} for seed in seeds]}
+
+
+@pytest.mark.parametrize(
+    ("where", "verdict"),
+    [
+        ([["accuracy", ">", "norm"], ["norm", ">", 0.0]], HOLDS),
+        ([["accuracy", ">", "norm"], ["norm", ">", 0.5]], PARTLY),
+        ([["accuracy", "<", "norm"]], NOT_HERE),
+        ([["accuracy", "<", 0.7]], HOLDS),
+    ],
+)
+def test_an_order_of_measures(tmp_path: Path, where: list[list[str | float]], verdict: str) -> None:
+    given = of_model(accuracy=FAR, norm=BASE)
+    found = order_rules.stands(table(tmp_path), given, where)
+    assert found is not None
+    assert found.verdict == verdict
+    assert f"of {len(where)} in the order said, 4 seeds" in found.measured
+
+
+def test_an_order_is_told_by_what_fails_first_and_left_out_where_there_is_no_measure(tmp_path: Path) -> None:
+    given = of_model(accuracy=FAR, norm=BASE)
+    found = order_rules.stands(table(tmp_path), given, [["norm", ">", "accuracy"], ["rmse", ">", 0.0]])
+    assert found is not None
+    assert "0 of 1" in found.measured
+    assert "not so: One, New, p > Accuracy: 0.500 and 0.600" in found.measured
+    assert order_rules.stands(table(tmp_path), given, [["norm", ">", 0.0]], methods=["old"]) is None
+    assert order_rules.stands(table(tmp_path), of_model(norm=[1.0]), [["norm", ">", 0.0]]) is None, "one seed"
+
+
+@pytest.mark.parametrize(("margin", "verdict"), [(-0.12, HOLDS), (-0.10, NOT_HERE), (0.02, NOT_HERE)])
+def test_an_order_with_a_margin(tmp_path: Path, margin: float, verdict: str) -> None:
+    """`norm` is a tenth below `accuracy`: above it less 0.12 for sure, less 0.10 by half of the interval only."""
+    found = order_rules.stands(table(tmp_path), of_model(accuracy=FAR, norm=BASE), [["norm", ">", "accuracy", margin]])
+    assert found is not None
+    assert found.verdict == verdict
+    sign = "−" if margin < 0 else "+"
+    assert f"One, New, p > Accuracy {sign} {abs(margin):.3f}: 0.500 and 0.600" in found.measured
+
+
+def test_an_order_that_need_not_stand_everywhere(tmp_path: Path) -> None:
+    given = of_model(accuracy=FAR, norm=BASE)
+    for bounds, verdict in (([0.4, 0.45, 0.55], HOLDS), ([0.4, 0.55], PARTLY), ([0.55], NOT_HERE)):
+        found = order_rules.stands(table(tmp_path), given, [["norm", ">", bound] for bound in bounds], need="most")
+        assert found is not None
+        assert found.verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("shown", "verdict"), [([1, 1, 1, 1, 0], HOLDS), ([1, 1, 1, 0, 0], NOT_HERE), ([1, 1, 1, 1, 1], HOLDS)]
+)
+def test_a_pattern_that_enough_seeds_show(tmp_path: Path, shown: list[float], verdict: str) -> None:
+    found = order_rules.often(table(tmp_path), of_model(norm=shown), ["norm"])
+    assert found is not None
+    assert found.verdict == verdict
+    assert f"p {sum(shown)} of 5" in found.measured
+
+
+def test_a_pattern_of_two_that_one_shows(tmp_path: Path) -> None:
+    given = of_model(norm=[1.0, 1.0], accuracy=[0.0, 1.0])
+    found = order_rules.often(table(tmp_path), given, ["norm", "accuracy"])
+    assert found is not None
+    assert found.verdict == PARTLY
+
+
+def test_numbers_of_a_corpus_that_are_the_printed_ones(tmp_path: Path) -> None:
+    """Shares are printed as per cent: 90 and 80 on one, 70 and 75 on two."""
+    toml = table(tmp_path)
+    right = rows(new_one=[0.9], old_one=[0.8])
+    assert order_rules.equal(toml, right)[0] == HOLDS  # type: ignore[index]
+    assert order_rules.equal(toml, right | rows(new_two=[0.6]))[0] == PARTLY  # type: ignore[index]
+    assert order_rules.equal(toml, right | rows(new_two=[0.6]), ["two"])[0] == NOT_HERE  # type: ignore[index]
+    assert order_rules.equal(toml, {}) is None
+
+
+def test_values_that_rise_and_fall_along_training(tmp_path: Path) -> None:
+    def row(seed: int, end: float) -> dict[str, Any]:
+        return {"seed": seed, "history": {"omega.a-a": [0.0, end], "omega.a-b": [0.0, -end]}}
+
+    given = {ONE: [row(0, 1.0), row(1, 1.1), row(2, 0.9)]}
+    found = order_rules.moves(table(tmp_path), given, ["omega.a-a"], ["omega.a-b"])
+    assert found is not None
+    assert (found.verdict, found.measured[:6]) == (HOLDS, "2 of 2")
+    assert "a-b 0 → −1" in found.measured
+    turned = order_rules.moves(table(tmp_path), given, ["omega.a-a", "omega.a-b"])
+    assert turned is not None
+    assert turned.verdict == PARTLY
+    assert order_rules.moves(table(tmp_path), given, ["omega.b-b"]) is None
+
+
+def along(low: list[float], middle: list[float], high: list[float]) -> Rows:
+    several = {"low": low, "middle": middle, "high": high}
+    return {
+        ("m", "one", name): [{"seed": seed, "values": {"accuracy": value}} for seed, value in enumerate(values)]
+        for name, values in several.items()
+    }
+
+
+def test_settings_against_each_other_by_pairs(tmp_path: Path) -> None:
+    toml, given = table(tmp_path, AXIS), along(BASE, FAR, FAR)
+    at = [["middle", "low"], ["high", "low"]]
+    assert rules.better(toml, given, "accuracy", at=at)[0] == HOLDS  # type: ignore[index]
+    assert rules.better(toml, given, "accuracy", at=[["low", "high"]])[0] == NOT_HERE  # type: ignore[index]
+    assert rules.better(toml, given, "accuracy", at=at, methods=["other"]) is None
+    assert rules.better(toml, given, "accuracy", settings=["middle", "low"])[0] == HOLDS  # type: ignore[index]
+
+
+def test_a_setting_that_costs_little(tmp_path: Path) -> None:
+    """The low one is a tenth worse than the middle one."""
+    toml, given = table(tmp_path, AXIS), along(BASE, FAR, FAR)
+    assert rules.close(toml, given, "accuracy", [["low", "middle"]], 0.03)[0] == NOT_HERE  # type: ignore[index]
+    assert rules.close(toml, given, "accuracy", [["low", "middle"]], 0.11)[0] == HOLDS  # type: ignore[index]
+    assert rules.close(toml, given, "accuracy", [["middle", "low"]], 0.0)[0] == HOLDS  # type: ignore[index]
+    assert rules.close(toml, {}, "accuracy", [["middle", "low"]], 0.0) is None
+    unsure = along(BASE, [0.50, 0.55, 0.45, 0.50], FAR)  # no worse on average, by 0.064 either way
+    assert rules.close(toml, unsure, "accuracy", [["low", "middle"]], 0.03)[0] == NOT_HERE  # type: ignore[index]
+    assert rules.close(toml, unsure, "accuracy", [["low", "middle"]], 0.07)[0] == HOLDS  # type: ignore[index]
+    assert peak_rule.peak(toml, given, "accuracy", "norm_init", 1.0, corpora=["one"])[0] == PARTLY  # type: ignore[index]
+
+
+def test_a_loss_is_no_gain(tmp_path: Path) -> None:
+    toml, pairs = table(tmp_path), [["new", "old"]]
+    assert rules.no_gain(toml, rows(new_one=BASE, old_one=FAR), "accuracy", pairs)[0] == HOLDS  # type: ignore[index]
+    assert rules.no_gain(toml, rows(new_one=FAR, old_one=BASE), "accuracy", pairs)[0] == NOT_HERE  # type: ignore[index]
+    assert rules.no_gain(toml, {}, "accuracy", pairs) is None

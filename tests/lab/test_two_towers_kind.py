@@ -1,0 +1,169 @@
+"""The kind "two_towers": a small made-up world and a small file of reviews, judged by everybody."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from regard.data.meetings import Known, Meeting
+from regard.data.ratings import Rating
+from regard.data.synthetic_ratings import world
+from regard.errors import InputError
+from regard.recording import Silent
+from regard_lab.kinds import two_towers
+from regard_lab.kinds.kinds import KINDS
+from regard_lab.kinds.rating_rivals import effects_alone, mean_guess, ridge_guess
+from regard_lab.kinds.rating_scores import by_coverage
+from regard_lab.tables.table import Cell, Corpus
+
+SMALL: dict[str, Any] = {
+    "users": 30,
+    "items": 20,
+    "each": 6,
+    "sentences": 2,
+    "length": 4,
+    "evidence": 3,
+    "silent": 0.1,
+    "slope": 2.0,
+    "kind": 4,
+    "neutral": 10,
+    "noise": 0.3,
+    "max_reviews": 5,
+}
+TOWERS: dict[str, Any] = {
+    "levels": 3,
+    "encoder": "embedding",
+    "embedding": 8,
+    "query": 8,
+    "lr": 0.01,
+    "epochs": 3,
+    "min_count": 1,
+    "batch_size": 16,
+    "dropout": 0.0,
+}
+
+
+class Listening(Silent):
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def note(self, sentence: str) -> None:
+        self.said.append(sentence)
+
+
+def cell(options: dict[str, Any], **corpus: Any) -> Cell:
+    return Cell("two_towers", "a-method", Corpus("a-corpus", "", {}, (), 1, **corpus), "", options)
+
+
+def run(options: dict[str, Any], seeds: tuple[int, ...] = (0,), **corpus: Any) -> list[dict[str, Any]]:
+    return list(two_towers.run(cell(options, **corpus), seeds, "cpu", Silent()))
+
+
+def test_the_kind_is_listed_and_knows_every_key_of_a_world() -> None:
+    assert KINDS["two_towers"].run is two_towers.run
+    own = inspect.signature(world).parameters
+    assert {name for name in own if name != "seed"} == set(two_towers.WORLD)
+    assert all(isinstance(own[name].default, kind) for name, kind in two_towers.WORLD.items())
+
+
+def test_towers_are_judged_at_home_and_among_strangers() -> None:
+    first, second = run({**SMALL, **TOWERS}, (0, 1))
+    assert (first["seed"], second["seed"]) == (0, 1)
+    values = first["values"]
+    assert set(two_towers.MEASURES) - set(values) <= {"rmse_user", "rmse_item", "rmse_neither"}
+    assert all(math.isfinite(value) for value in values.values())
+    assert values["n_both"] + values["n_user"] + values["n_item"] + values["n_neither"] == 36, "a fifth of 180"
+    assert values["rmse_of_mean"] > values["rmse"] > 0
+    assert first["epochs"] == 3
+    assert len(first["history"]["loss"]) == 3
+    assert second["values"]["rmse"] != values["rmse"]
+    assert json.loads(json.dumps(first)) == first
+
+
+def test_the_rivals_come_in_the_order_that_they_must() -> None:
+    found = {name: run({**SMALL, "reader": name})[0]["values"] for name in ("mean", "ridge", "ideal")}
+    assert found["mean"]["rmse"] == found["mean"]["rmse_of_mean"]
+    assert found["mean"]["gap"] == pytest.approx(1)
+    assert "user_r" not in found["mean"]
+    among = [found[name]["rmse_strangers"] for name in ("ideal", "ridge", "mean")]
+    assert among == sorted(among)
+    assert found["ideal"]["user_r_strangers"] > 0.8
+    assert found["ideal"]["item_r_strangers"] > 0.8
+
+
+def test_one_side_alone_says_nothing_of_the_other() -> None:
+    values = run({**SMALL, "reader": "ridge", "side": "user"})[0]["values"]
+    assert "user_r" in values
+    assert "item_r" not in values
+    assert values["n_both"] > 30, "counted is what is known, whichever side is read"
+
+
+def test_effects_that_are_added_up_can_be_heard_alone() -> None:
+    """Ridge on bags is a sum of two sides: f(u, i) − f(u, –) does not depend on u."""
+    made = world(30, 20, 6, kind=4, neutral=10)
+    known = Known(made.ratings)
+    meetings = [known.meeting(rating) for rating in made.ratings]
+    guess = ridge_guess(known, meetings, made.ratings[:30], meetings[:30])
+    item = tuple(known.by_item["i3"])
+    users = [tuple(places) for places in known.by_user.values()]
+    with_item = guess(known, [Meeting(user, item) for user in users])
+    alone = np.array(list(effects_alone(guess, known, None)[0].values()))
+    assert with_item - alone == pytest.approx(np.full(len(users), (with_item - alone)[0]))
+    assert alone.std() > 0.01
+
+
+def test_coverage_is_told_and_scored_by_group() -> None:
+    ratings = [Rating("u", "i", value, "") for value in (1.0, 2.0, 4.0)]
+    meetings = [Meeting((0,), (1,)), Meeting((), ()), Meeting((0,), (2,))]
+    recorder = Listening()
+    values = by_coverage(np.array([2.0, 2.5, 3.0]), ratings, meetings, recorder)
+    assert values == {"n_both": 2, "n_user": 0, "n_item": 0, "n_neither": 1, "rmse_both": 1.0, "rmse_neither": 0.5}
+    (said,) = recorder.said
+    assert "both 2 (66.7 %), user 0 (0.0 %), item 0 (0.0 %), neither 1 (33.3 %)" in said
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, str]:
+    made = world(30, 20, 6, kind=4, neutral=10).ratings
+    parts = {"train": made[:120], "dev": made[120:150], "test": made[150:]}
+    for name, part in parts.items():
+        rows = [{"user": x.user, "item": x.item, "rating": x.value, "text": x.text} for x in part]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return {name: str(tmp_path / f"{name}.jsonl") for name in parts}
+
+
+def test_files_of_reviews_are_read_and_their_checksums_kept(files: dict[str, str]) -> None:
+    (found,) = run({**TOWERS, "epochs": 1}, **files)
+    assert len(found["data"]) == 3
+    assert found["values"]["n_both"] > 0
+    assert "rmse_strangers" not in found["values"]
+    assert mean_guess([Rating("u", "i", 2.0, ""), Rating("u", "j", 4.0, "")])(
+        Known([]), [Meeting((), ())]
+    ).tolist() == [3]
+
+
+def test_a_seed_that_fails_is_kept_as_failed(files: dict[str, str]) -> None:
+    (found,) = run({**TOWERS, "lr": 1e9, "clip": 0.0}, **files)
+    assert "training diverged" in found["error"]
+    assert "values" not in found
+
+
+@pytest.mark.parametrize(
+    ("options", "corpus", "told"),
+    [
+        ({**SMALL, "levels": 2}, {}, "levels = 2; two towers have 3"),
+        ({"reader": "mean"}, {"dev": "x"}, "dev or test without train"),
+        ({"reader": "mean"}, {"train": "x"}, "needs train, dev and test"),
+        ({"reader": "mean", "users": 3}, {"train": "x", "dev": "y", "test": "z"}, "users is of a made-up world"),
+        ({"reader": "ideal"}, {"train": "x", "dev": "y", "test": "z"}, "made-up worlds only"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_first(options: dict[str, Any], corpus: dict[str, str], told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        two_towers.check(cell(options, **corpus))

@@ -1,0 +1,246 @@
+"""The kind "purified": accuracy, what a base model says of erased texts, marked words, rounds and maps; and its tables."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from toys import Rows, first_rows, written_table
+
+from regard.config import Config
+from regard.errors import InputError
+from regard.recording import Silent
+from regard.records import Example
+from regard_lab.kinds import base_judges, purified, purified_drawn
+from regard_lab.kinds.text_maps import closeness, plane
+from regard_lab.kinds.word_marks import MARKS, characters, marks_of
+from regard_lab.running.plan import wanted
+from regard_lab.tables.corpora import prepare
+from regard_lab.tables.reading import read_table
+from regard_lab.tables.sides import sided
+from regard_lab.tables.table import Table
+
+TABLES = sorted((Path(__file__).parents[2] / "experiments" / "vat").glob("*.toml"))
+TOML = """
+title = "Toy"
+kind = "purified"
+seeds = 2
+measures = ["accuracy", "aopc_1", "post_hoc_1", "f_1_positive", "round_1"]
+[options]
+text = "text"
+label = "label"
+encoder = "cnn"
+windows = [1]
+hidden = 8
+embedding = 8
+query = 8
+min_count = 1
+epochs = 15
+patience = 0
+batch_size = 16
+lr = 0.05
+dropout = 0.0
+judge = "max"
+most = 3
+marks = "rationales"
+mapped = 12
+[methods.random]
+title = "Random"
+pooling = "max"
+chance = true
+[methods.base]
+title = "Base"
+pooling = "max"
+[methods.att]
+title = "ATT"
+pooling = "attention"
+[methods.vat]
+title = "VAT"
+pooling = "bottleneck"
+rounds = 2
+beta = 0.01
+by_round = true
+[corpora.toy]
+title = "Toy"
+train = "toy"
+dev = "toy/dev"
+test = "toy/test"
+task = "binary"
+"""
+GOOD, BAD = ("lovely", "warm"), ("dull", "grim")
+
+
+def write(path: Path, count: int, start: int) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        for n in range(start, start + count):
+            word, place = (GOOD if n % 2 else BAD)[n // 2 % 2], 1 + n % 3
+            tokens = ["a", "thing", f"of{n % 5}", "some", "kind"]
+            tokens.insert(place, word)
+            row = {"text": " ".join(tokens), "label": n % 2, "rationales": [[place, place + 1]]}
+            file.write(json.dumps(row) + "\n")
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
+    return written_table(tmp_path_factory.mktemp("vat") / "toy.toml", TOML, "vat/toy")
+
+
+@pytest.fixture(scope="module")
+def rows(table: Table, tmp_path_factory: pytest.TempPathFactory) -> Rows:
+    splits = {"train": (60, 0), "dev": (12, 60), "test": (24, 80)}
+    return first_rows(table, tmp_path_factory.mktemp("data"), splits, write)
+
+
+def test_the_base_model_judges_and_words_by_chance_cost_it_less(rows: Rows) -> None:
+    att, chance = rows["att"]["values"], rows["random"]["values"]
+    assert rows["base"]["values"]["accuracy"] == att["judge_accuracy"] == 1.0
+    assert att["aopc_1"] > att["aopc_1_random"] == chance["aopc_1"]
+    assert att["post_hoc_1"] > att["post_hoc_1_random"] == chance["post_hoc_1"]
+    assert "accuracy" not in chance
+    assert "aopc_1" not in rows["base"]["values"]
+    low, high = att_interval = rows["att"]["intervals"]["aopc_1"]
+    assert low <= att["aopc_1"] <= high, att_interval
+
+
+def test_marked_words_are_found_and_chance_is_the_share_of_marked_words(rows: Rows) -> None:
+    values = rows["att"]["values"]
+    assert values["precision_1_positive_random"] == pytest.approx(1 / 6)  # one word of six is marked
+    assert values["recall_5_negative_random"] == pytest.approx(5 / 6)
+    assert rows["random"]["values"]["f_1"] == pytest.approx(1 / 6)
+    assert values["f_1_ratio"] == pytest.approx(6 * values["f_1"])
+
+
+def test_rounds_are_looked_at_on_the_texts_measured_on(rows: Rows) -> None:
+    row = rows["vat"]
+    values, best = row["values"], int(row["values"]["best_round"])
+    assert {"round_0", "round_1", "round_2", "compressed_1", "closeness_0"} <= set(values)
+    assert values[f"round_{best}"] == values["accuracy"]
+    assert values[f"closeness_{best}"] == pytest.approx(values["closeness"], rel=1e-4)
+    assert values["compressed_accuracy"] == values[f"compressed_{best}"]
+    assert [len(row["history"][name]) for name in ("rounds.dev", "rounds.compressed", "rounds.kl")] == [3, 2, 2]
+
+
+def test_looking_changes_nothing(table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for split, count, start in (("train", 60, 0), ("dev", 12, 60), ("test", 24, 80)):
+        write(tmp_path / "toy" / f"{split}.jsonl", count, start)
+    monkeypatch.setenv("REGARD_DATA", str(tmp_path))
+    (cell,) = wanted(table, ["vat"])
+    unseen = {key: value for key, value in cell.options.items() if key not in ("by_round", "judge", "marks", "mapped")}
+    (plain,) = purified.run(replace_options(cell, unseen), [1], "cpu", Silent())
+    (seen,) = purified.run(replace_options(cell, {**unseen, "by_round": True}), [1], "cpu", Silent())
+    assert plain["history"] == seen["history"]
+    assert plain["values"].items() <= seen["values"].items()
+
+
+def replace_options(cell: Any, options: dict[str, Any]) -> Any:
+    from dataclasses import replace
+
+    return replace(cell, options=options)
+
+
+def test_figures_are_svg_and_rows_hold_no_texts(table: Table, rows: Rows) -> None:
+    figures = purified_drawn.draw(table, list(rows.values()))
+    assert set(figures) == {"along-k-aopc", "along-k-post-hoc", "rounds", "map-toy"}
+    for svg in figures.values():
+        ElementTree.fromstring(svg)
+    assert "lovely" not in json.dumps(list(rows.values()))
+    assert list(rows["vat"]["map"]["points"]) == ["round 0", "round 1", "round 2"]
+
+
+def test_a_judge_is_trained_once_for_a_corpus(table: Table, rows: Rows) -> None:
+    given = {"pooling": "bottleneck", "beta": 1.0, "head_hidden": True, "lr": 0.1}
+    options = base_judges.judge_options(given, {"judge": "max", "judge_dropout": 0.5})
+    assert options == {"pooling": "max", "lr": 0.1, "dropout": 0.5}
+    assert base_judges.judge_options(given, {"judge": "max", "judge_lr": 0.2}) == {"pooling": "max", "lr": 0.2}
+    assert rows["base"]["seconds"] == rows["random"]["seconds"]  # the very same training
+
+
+def test_judges_of_one_folder_of_corpora_judge_no_other(
+    table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same corpus by name: 60 training texts, then 30, and the first ones again."""
+    (cell,) = wanted(table, ["base"])
+    plain = cell.without(purified.KEYS)
+    config = Config().override(plain.options)
+    found = []
+    for place, count in (("one", 60), ("other", 30), ("one", 60)):
+        for split in ("train", "dev", "test"):
+            write(tmp_path / place / "toy" / f"{split}.jsonl", count, 0)
+        monkeypatch.setenv("REGARD_DATA", str(tmp_path / place))
+        found.append(base_judges.bench_of(cell, config, prepare(cell.corpus, plain.options)))
+    assert found[0].key == found[2].key != found[1].key
+    assert found[0] is not found[1]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"marks": "stars"}, "marks = 'stars'"),
+        ({"judge": "attention", "by_round": True}, "by_round needs"),
+        ({"most": 0}, "most = 0"),
+        ({"task": "regression"}, "needs classes"),
+    ],
+)
+def test_bad_options_are_refused(table: Table, change: dict[str, Any], said: str) -> None:
+    (cell,) = wanted(table, ["att"])
+    with pytest.raises(InputError, match=said):
+        purified.check(replace_options(cell, {**cell.options, **change}))
+
+
+def test_marks_become_characters(tmp_path: Path) -> None:
+    assert characters("ab  c d", [(0, 1), (2, 4)]) == [(0, 2), (4, 7)]  # the empty token between two spaces counts
+    assert MARKS["phrases"].evidence([[0, 1, 2], [1, 3, 0]], "2") == [(0, 1)]
+    assert MARKS["leaves"].evidence([0, 2, 3], "1") == [(2, 3)]
+    assert MARKS["leaves"].evidence([0, 2, 3], "0") == [(0, 1)]
+    assert MARKS["rationales"].evidence([[0, 2]], "1") == [(0, 2)]
+    path = tmp_path / "texts.jsonl"
+    path.write_text('{"text": "so good", "label": 1, "rationales": [[1, 2]]}\n', encoding="utf-8")
+    assert marks_of(path, [Example("so good", "1", 1)], "rationales") == [[(3, 7)]]
+    with pytest.raises(InputError, match="row 1: not the text"):
+        marks_of(path, [Example("so bad", "1", 1)], "rationales")
+    with pytest.raises(InputError, match="in the field 'token_labels' is accepted"):
+        marks_of(path, [Example("so good", "1", 1)], "leaves")
+
+
+def test_ratings_take_sides_and_the_middle_goes() -> None:
+    ratings = [Example("a", "1.0"), Example("b", "3"), Example("c", 4.0), Example("d", "2")]
+    assert [(one.text, one.label) for one in sided(ratings, "train", low=2, high=4)] == [
+        ("a", "0"),
+        ("c", "1"),
+        ("d", "0"),
+    ]
+    with pytest.raises(InputError, match="low = 4"):
+        sided(ratings, "train", low=4, high=4)
+    with pytest.raises(InputError, match="'good' is no number"):
+        sided([Example("a", "good")], "train", low=2, high=4)
+
+
+def test_closeness_is_within_over_between() -> None:
+    vectors = np.array([[0.0], [1.0], [10.0], [11.0]])
+    # within: 1, 1; between: 10, 11, 9, 10
+    assert closeness(vectors, np.array([0, 0, 1, 1])) == pytest.approx(0.1)
+    made = plane(np.random.default_rng(0).normal(size=(12, 3)))
+    assert np.array(made).shape == (12, 2)
+
+
+@pytest.mark.parametrize("path", TABLES, ids=lambda path: path.stem)
+def test_the_tables_of_the_paper_can_be_read(path: Path) -> None:
+    table = read_table(path, f"vat/{path.stem}")
+    for cell in table.cells():
+        if table.does.check is not None and cell.options.get("encoder") != "bert":
+            table.does.check(cell)
+
+
+def test_the_tables_2_3_and_4_are_of_the_same_models() -> None:
+    prints = []
+    for path in TABLES:
+        if path.stem in ("table2", "table3", "table4"):
+            table = read_table(path, f"vat/{path.stem}")
+            prints.append({cell.key: cell.fingerprint for cell in table.cells()})
+    assert len(prints) == 3
+    assert prints[0] == prints[1] == prints[2]
