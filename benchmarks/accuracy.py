@@ -37,7 +37,7 @@ from keeping import processor, versions
 from peers import PEERS, READINGS, THREADS, Peer, Setting, answers, classifier, fit, vectorizer
 from scipy import stats
 
-from regard.data.datasets import companion, resolve
+from regard.corpora.lookup import companion, resolve
 from regard.data.readers import read
 from regard.data.splitting import hold_out
 from regard.records import Example

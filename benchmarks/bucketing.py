@@ -21,8 +21,8 @@ from keeping import keep
 from torch import nn
 
 from regard.config import Config
+from regard.corpora.lookup import resolve
 from regard.data.collate import collate, shuffled
-from regard.data.datasets import resolve
 from regard.data.labels import Labels
 from regard.data.readers import read
 from regard.models.build import build

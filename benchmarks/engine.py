@@ -23,7 +23,7 @@ import numpy as np
 from keeping import keep, machine
 
 from regard.config import Config
-from regard.data.datasets import resolve
+from regard.corpora.lookup import resolve
 from regard.data.readers import stream
 from regard.kernels.attention import attend
 from regard.recording import Silent

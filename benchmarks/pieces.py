@@ -19,7 +19,7 @@ from typing import Any
 
 from keeping import keep, machine
 
-from regard.data.datasets import resolve
+from regard.corpora.lookup import resolve
 from regard.data.readers import read
 from regard.data.wordpieces import Row, WordPieces, evened
 from regard.encoders.pretrained import read_pretrained

@@ -22,7 +22,7 @@ from keeping import keep, machine
 
 from regard.analysis.dynamics import Dynamics
 from regard.config import Config
-from regard.data.datasets import resolve
+from regard.corpora.lookup import resolve
 from regard.data.readers import stream
 from regard.models.trained import Trained
 from regard.training.fit import Parts, fit

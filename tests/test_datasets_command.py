@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from command import TINY, Regard, write_csv
-from regard.data.originals import conversion
+from regard.corpora import conversion
 
 QUESTIONS = "NUM:dist How far is it ?\nHUM:ind Who was there ?\n"
 

@@ -25,6 +25,7 @@ LAYERS = {
     "masking": 1,
     "kernels": 2,
     "data": 3,
+    "corpora": 4,
     "encoders": 3,
     "poolings": 3,
     "models": 4,

@@ -8,7 +8,7 @@ from typing import Any
 
 from regard.claims import first_claim
 from regard.config import Config
-from regard.data.datasets import companion, resolve
+from regard.corpora.lookup import companion, resolve
 from regard.data.labels import Labels
 from regard.data.readers import Corpus, stream
 from regard.data.streams import Stream

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from regard.analysis.dot_products import drift, inequalities
 from regard.analysis.gradient_flow import flow, pulls
 from regard.analysis.token_types import types_of
-from regard.data.datasets import resolve
+from regard.corpora.lookup import resolve
 from regard.data.readers import read
 from regard.data.vocabulary import SPECIALS
 from regard.errors import InputError

@@ -262,7 +262,7 @@ def test_the_work_grows_with_texts_and_table_not_with_their_product() -> None:
 def test_imdb_takes_seconds() -> None:
     if "REGARD_DATA" not in os.environ:
         pytest.skip("REGARD_DATA is not set")
-    from regard.data.datasets import resolve
+    from regard.corpora.lookup import resolve
     from regard.data.readers import read
     from regard.data.tokenizer import Tokenizer
     from regard.data.vocabulary import Vocabulary

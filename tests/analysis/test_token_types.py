@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from regard.analysis.token_types import token_types, types_of
-from regard.data.datasets import companion, resolve
+from regard.corpora.lookup import companion, resolve
 from regard.data.readers import read
 from regard.data.tokenizer import Tokenizer
 from regard.data.unit_texts import UnitTexts

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from regard.data.datasets import available, resolve
+from regard.corpora.lookup import available, resolve
 from regard.data.readers import read
 from regard.errors import InputError
 from regard.recording import Silent

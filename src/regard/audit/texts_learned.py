@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from regard.audit.training_texts import training_texts
 from regard.config import Data
-from regard.data.datasets import resolve
+from regard.corpora.lookup import resolve
 from regard.errors import InputError
 from regard.records import Example
 

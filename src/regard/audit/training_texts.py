@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from regard.config import Data
-from regard.data.datasets import resolve
+from regard.corpora.lookup import resolve
 from regard.data.readers import stream
 from regard.data.streams import Stream
 from regard.errors import InputError

@@ -46,8 +46,8 @@ def show_datasets() -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from regard.data.datasets import VARIABLE, available
-    from regard.data.originals.description import missing
+    from regard.corpora.description import missing
+    from regard.corpora.lookup import VARIABLE, available
     from regard.report.characters import one_line
     from regard.report.progress import Watch
 
@@ -72,7 +72,7 @@ def show_original(name: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from regard.data.originals.description import describe
+    from regard.corpora.description import describe
     from regard.report.characters import one_line
 
     table = Table(box=None, pad_edge=False, show_header=False)
@@ -84,7 +84,7 @@ def show_original(name: str) -> None:
 def convert_original(arguments: argparse.Namespace) -> None:
     from rich.progress import Progress
 
-    from regard.data.originals.conversion import Wish, convert
+    from regard.corpora.conversion import Wish, convert
     from regard.report.characters import one_line
     from regard.report.progress import Watch
 

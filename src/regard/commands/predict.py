@@ -75,7 +75,7 @@ def read_texts(arguments: argparse.Namespace, trained: Trained) -> Corpus | Stre
 
     Of a large file not all are in memory; so a bad row is met when others were answered already.
     """
-    from regard.data.datasets import resolve
+    from regard.corpora.lookup import resolve
     from regard.data.readers import FORMS, stream
     from regard.report.progress import Watch
     from regard.runs import tell

@@ -48,7 +48,7 @@ def read_source(
     keep: Sequence[str] = (),
 ) -> Corpus:
     """Texts from a file, a named corpus or standard input."""
-    from regard.data.datasets import resolve
+    from regard.corpora.lookup import resolve
     from regard.data.readers import read, read_lines
     from regard.report.progress import Watch
     from regard.runs import tell

@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_limits
 
 from regard.analysis.dynamics import Dynamics
 from regard.config import Config
-from regard.data.datasets import resolve
+from regard.corpora.lookup import resolve
 from regard.data.gathering import Gathering
 from regard.data.splitting import held_rows
 from regard.data.tokenizer import Tokenizer

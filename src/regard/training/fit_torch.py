@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from regard.analysis.dynamics import Dynamics
 from regard.config import Config
-from regard.data.datasets import resolve
+from regard.corpora.lookup import resolve
 from regard.data.labels import Labels
 from regard.data.splitting import hold_out
 from regard.data.tokenizer import Indexed, Tokenizer

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from regard.data.datasets import VARIABLE, resolve
+from regard.corpora.lookup import VARIABLE, resolve
 from regard.data.readers import read
 from regard.data.splitting import hold_out
 from regard.errors import InputError

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 
-from regard.data.originals.dividing import Record, Splits
-from regard.data.originals.sources import Source
+from regard.corpora.source import Source
+from regard.corpora.splits import Record, Splits
 
 PATTERN = r"/(?:(train|val|test)\.jsonl|docs/([^/]+))$"
 PARTS = {"train": "train", "val": "dev", "test": "test"}

@@ -9,8 +9,8 @@ from __future__ import annotations
 import html
 import re
 
-from regard.data.originals.dividing import Record, Splits, divided
-from regard.data.originals.sources import File, Source
+from regard.corpora.source import File, Source
+from regard.corpora.splits import Record, Splits, divided
 
 PATTERN = r"/([^/]+)/(positive|negative)\.review$"
 TAG = re.compile(r"</?([a-z_]+)>")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from regard.data.originals.dividing import dealt, divided, sampled, with_dev, without_repeats
+from regard.corpora.splits import dealt, divided, sampled, with_dev, without_repeats
 
 
 def test_groups_are_divided_in_proportion() -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from regard.data.originals.catalogue import ORIGINALS
-from regard.data.originals.dividing import Record, Splits, with_dev
-from regard.data.originals.sources import Source
+from regard.corpora.catalogue import ORIGINALS
+from regard.corpora.source import Source
+from regard.corpora.splits import Record, Splits, with_dev
 
 PATTERN = r"/(train_5500|TREC_10)\.(?:label|txt)$"
 CLASSES = ORIGINALS["trec"].classes

@@ -6,8 +6,8 @@ import csv
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from regard.data.originals.dividing import Record, Splits, with_dev
-from regard.data.originals.sources import File, Source
+from regard.corpora.source import File, Source
+from regard.corpora.splits import Record, Splits, with_dev
 from regard.data.tables import LONGEST_FIELD
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 
-from regard.data.originals.catalogue import Original
-from regard.data.originals.tally import MOST_LABELS, Tally
+from regard.corpora.catalogue import Original
+from regard.corpora.tally import MOST_LABELS, Tally
 from regard.markdown_text import plain
 
 MOST_FILES = 20  # more than this are summed up

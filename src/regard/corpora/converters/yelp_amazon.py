@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
-from regard.data.originals.dividing import Record, Splits, divided, sampled
-from regard.data.originals.news import classed
-from regard.data.originals.sources import File, Source
+from regard.corpora.converters.ag_news import classed
+from regard.corpora.source import File, Source
+from regard.corpora.splits import Record, Splits, divided, sampled
 
 # our field -> its names in Yelp's file, in McAuley's of 2014 and 2018, and in that of 2023
 FIELDS = {

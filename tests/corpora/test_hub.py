@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from regard.data.datasets import resolve
-from regard.data.originals.conversion import Converted, Wish, convert
+from regard.corpora.conversion import Converted, Wish, convert
+from regard.corpora.lookup import resolve
 from regard.data.readers import read
 from regard.errors import InputError
 

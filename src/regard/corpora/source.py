@@ -15,8 +15,8 @@ from gzip import BadGzipFile, GzipFile
 from pathlib import Path
 from typing import IO, Any
 
+from regard.corpora.archives import Progress, members
 from regard.data.guess import listed
-from regard.data.originals.members import Progress, members
 from regard.errors import InputError
 
 DAMAGE = (zipfile.BadZipFile, tarfile.TarError, BadGzipFile, EOFError, zlib.error, lzma.LZMAError)

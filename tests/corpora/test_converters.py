@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from regard.data.datasets import available
-from regard.data.originals.catalogue import ORIGINALS
-from regard.data.originals.description import count
-from regard.data.originals.forms import FORMS
-from regard.data.originals.sources import Source
+from regard.corpora.catalogue import ORIGINALS
+from regard.corpora.description import count
+from regard.corpora.forms import FORMS
+from regard.corpora.lookup import available
+from regard.corpora.source import Source
 from regard.errors import InputError
 
 Rows = dict[str, list[dict[str, Any]]]

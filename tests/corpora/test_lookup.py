@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.data.datasets import available, companion, resolve
+from regard.corpora.lookup import available, companion, resolve
 from regard.data.readers import read
 from regard.errors import InputError
 

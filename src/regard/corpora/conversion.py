@@ -11,17 +11,17 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from regard.data.datasets import VARIABLE
+from regard.corpora.archives import Progress
+from regard.corpora.catalogue import ORIGINALS, Original
+from regard.corpora.forms import FORMS
+from regard.corpora.hub import PREFIX, hub_splits
+from regard.corpora.lookup import VARIABLE
+from regard.corpora.readme import readme
+from regard.corpora.source import Source
+from regard.corpora.splits import Record, Splits
+from regard.corpora.tally import Tally, differences
+from regard.corpora.user_table import own_splits
 from regard.data.guess import listed
-from regard.data.originals.catalogue import ORIGINALS, Original
-from regard.data.originals.dividing import Record, Splits
-from regard.data.originals.forms import FORMS
-from regard.data.originals.hub import PREFIX, hub_splits
-from regard.data.originals.members import Progress
-from regard.data.originals.own import own_splits
-from regard.data.originals.readme import readme
-from regard.data.originals.sources import Source
-from regard.data.originals.tally import Tally, differences
 from regard.errors import InputError
 from regard.files import check_place, write_all
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from regard.data.originals.dividing import Record, Splits, divided, without_repeats
-from regard.data.originals.sources import Source
+from regard.corpora.source import Source
+from regard.corpora.splits import Record, Splits, divided, without_repeats
 
 PATTERN = r"/([^/]+)/(id|subj|rating|label\.3class|label\.4class)\.\1$"
 KINDS = ("id", "subj", "rating", "label.3class", "label.4class")

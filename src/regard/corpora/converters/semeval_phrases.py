@@ -6,9 +6,9 @@ spaces. Texts, and the label of the whole message, come from any message file be
 
 from __future__ import annotations
 
-from regard.data.originals.dividing import Record, Splits
-from regard.data.originals.sources import File, Source
-from regard.data.originals.tweets import LABELS, MISSING, cleaned, messages
+from regard.corpora.converters.semeval import LABELS, MISSING, cleaned, messages
+from regard.corpora.source import File, Source
+from regard.corpora.splits import Record, Splits
 
 PATTERN = r"/(?:(twitter|tweeter|sms)-(train|dev|test)-[a-z]+-([AB])\.tsv|twitter-2013(train|dev|test)-A\.(?:tsv|txt))$"
 SPAN_LABELS = ("negative", "neutral", "positive")

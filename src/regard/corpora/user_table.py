@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from regard.data.originals.dividing import Record, Splits, dealt
+from regard.corpora.splits import Record, Splits, dealt
 from regard.data.readers import stream
 from regard.data.streams import Stream
 from regard.errors import InputError

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from regard.data.originals.dividing import Record, Splits, in_folds
-from regard.data.originals.sources import Source
+from regard.corpora.source import Source
+from regard.corpora.splits import Record, Splits, in_folds
 
 FILES = {  # the endings of the files of label 0 and 1
     "mr": ("rt-polarity.neg", "rt-polarity.pos"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from regard.data.originals.dividing import Record, Splits
-from regard.data.originals.sources import Source
+from regard.corpora.source import Source
+from regard.corpora.splits import Record, Splits
 
 PATTERN = r"/20news-bydate-(train|test)/([^/]+)/(\d+)$"
 SUBJECT = re.compile(r"^Subject:[ \t]*(.*)$", re.MULTILINE | re.IGNORECASE)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import difflib
 from pathlib import Path
 
+from regard.corpora.catalogue import ORIGINALS, Original
+from regard.corpora.hub import PREFIX
+from regard.corpora.lookup import VECTORS, Dataset, available
 from regard.data.contents import unpacked
-from regard.data.datasets import VECTORS, Dataset, available
-from regard.data.originals.catalogue import ORIGINALS, Original
-from regard.data.originals.hub import PREFIX
 from regard.data.readers import stream
 from regard.errors import InputError
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
+from regard.corpora.catalogue import Original
+from regard.corpora.converters.yelp_amazon import drawn
+from regard.corpora.forms import SAMPLES
+from regard.corpora.splits import Record, Splits, dealt, with_dev
+from regard.corpora.user_table import PARTS
 from regard.data.columns import find_columns
-from regard.data.originals.catalogue import Original
-from regard.data.originals.dividing import Record, Splits, dealt, with_dev
-from regard.data.originals.forms import SAMPLES
-from regard.data.originals.own import PARTS
-from regard.data.originals.reviews import drawn
 from regard.errors import InputError
 
 PREFIX = "hub:"

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from regard.corpora.catalogue import Original
+from regard.corpora.splits import Record
 from regard.data.examples import make_example
-from regard.data.originals.catalogue import Original
-from regard.data.originals.dividing import Record
 from regard.data.rows import Row
 from regard.errors import InputError
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from regard.data.originals.dividing import Record, Splits
-from regard.data.originals.sources import File, Source
+from regard.corpora.source import File, Source
+from regard.corpora.splits import Record, Splits
 
 PATTERN = r"/(train|dev|test)\.txt$"
 PIECE = re.compile(r"[()]|[^ ()]+")  # a word may hold a space that does not break

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from regard.data.originals.dividing import Record, Splits, divided, without_repeats
-from regard.data.originals.sources import File, Source
-from regard.data.originals.tweets import HANDLE
+from regard.corpora.converters.semeval import HANDLE
+from regard.corpora.source import File, Source
+from regard.corpora.splits import Record, Splits, divided, without_repeats
 
 KINDS = {
     "vader_tweets": "tweets",

@@ -10,8 +10,8 @@ import html
 import re
 from collections.abc import Iterator
 
-from regard.data.originals.dividing import Record, Splits, without_repeats
-from regard.data.originals.sources import File, Source
+from regard.corpora.source import File, Source
+from regard.corpora.splits import Record, Splits, without_repeats
 
 PATTERN = r"/(?:twitter-(\d{4}(?:train|devtest|dev|test|sarcasm))-A\.(?:tsv|txt)|(twitter|sms)-(train|dev|test)-[a-z]+-B\.tsv)$"
 PARTS = {
