@@ -7,8 +7,7 @@ from collections import Counter
 import pytest
 
 from regard.config import Config
-from regard.corpora.readme import readme
-from regard.corpora.tally import Tally
+from regard.corpora.readme import Tally, readme
 from regard.data.tokenizer import Tokenizer
 from regard.data.vocabulary import Vocabulary
 from regard.markdown_text import plain

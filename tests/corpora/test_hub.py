@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from regard.corpora.conversion import Converted, Wish, convert
+from regard.corpora.conversion import ConversionOptions, Converted, convert
 from regard.corpora.lookup import resolve
 from regard.data.readers import read
 from regard.errors import InputError
@@ -47,7 +47,7 @@ class Hub:
         return self.parts
 
     def convert(self, name: str, address: str, **given: str) -> Converted:
-        return convert(Wish(name, address, **given), self.notes.append)  # type: ignore[arg-type]
+        return convert(ConversionOptions(name, address, **given), self.notes.append)  # type: ignore[arg-type]
 
 
 @pytest.fixture

@@ -84,17 +84,17 @@ def show_original(name: str) -> None:
 def convert_original(arguments: argparse.Namespace) -> None:
     from rich.progress import Progress
 
-    from regard.corpora.conversion import Wish, convert
+    from regard.corpora.conversion import ConversionOptions, convert
     from regard.report.characters import one_line
     from regard.report.progress import Watch
 
     watch = Watch()
-    wish = Wish(**{name: value for name, value in vars(arguments).items() if name != "run"})
+    options = ConversionOptions(**{name: value for name, value in vars(arguments).items() if name != "run"})
     with Progress(console=watch.console, transient=True, disable=not watch.console.is_terminal) as bar:
         task = bar.add_task("reading", total=None)
-        done = convert(wish, watch.note, lambda seen, total: bar.update(task, completed=seen, total=total))
+        done = convert(options, watch.note, lambda seen, total: bar.update(task, completed=seen, total=total))
     for sentence in done.differences:
-        watch.note(f"{wish.name}: {sentence}")
+        watch.note(f"{options.name}: {sentence}")
     print(", ".join(f"{one_line(part)} {count:,}" for part, count in done.counts.items()))
-    place = f"REGARD_DATA={shlex.quote(str(done.folder.parent))} " if wish.out else ""
-    print(f"saved in {done.folder}; try: {place}regard train {shlex.quote(wish.name)}")
+    place = f"REGARD_DATA={shlex.quote(str(done.folder.parent))} " if options.out else ""
+    print(f"saved in {done.folder}; try: {place}regard train {shlex.quote(options.name)}")

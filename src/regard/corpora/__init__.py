@@ -1,1 +1,1 @@
-"""Public originals of corpora: what is known of them, and how each is turned into NAME/{train,dev,test}.jsonl.gz."""
+"""Public corpora: facts about them, their files on disk, and converters to NAME/{train,dev,test}.jsonl.gz."""

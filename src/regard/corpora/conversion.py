@@ -1,4 +1,4 @@
-"""From an original to NAME/{train,dev,test}.jsonl.gz and a README, all of it or nothing."""
+"""From a downloaded corpus to NAME/{train,dev,test}.jsonl.gz and a README: everything is written, or nothing."""
 
 from __future__ import annotations
 
@@ -9,30 +9,66 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from regard.corpora.archives import Progress
-from regard.corpora.catalogue import ORIGINALS, Original
-from regard.corpora.forms import FORMS
+from regard.corpora.catalogue import PublicCorpus, catalogue
+from regard.corpora.converters import (
+    ag_news,
+    amazon_multidomain,
+    eraser_movies,
+    imdb,
+    mr_cr_subj,
+    newsgroups,
+    scale_data,
+    semeval,
+    sst,
+    trec,
+    vader,
+    yelp_amazon,
+)
 from regard.corpora.hub import PREFIX, hub_splits
 from regard.corpora.lookup import VARIABLE
-from regard.corpora.readme import readme
-from regard.corpora.source import Source
+from regard.corpora.readme import Tally, differences, readme
+from regard.corpora.source import Progress, Source
 from regard.corpora.splits import Record, Splits
-from regard.corpora.tally import Tally, differences
-from regard.corpora.user_table import own_splits
+from regard.corpora.user_table import table_splits
 from regard.data.guess import listed
 from regard.errors import InputError
 from regard.files import check_place, write_all
 
+CONVERTERS: dict[str, Callable[[Source], Splits]] = {
+    "20newsgroups": newsgroups.convert,
+    "ag_news": ag_news.convert,
+    "amazon": partial(yelp_amazon.convert, name="amazon"),
+    "amazon_multidomain": amazon_multidomain.convert,
+    "cr": partial(mr_cr_subj.convert, name="cr"),
+    "eraser_movies": eraser_movies.convert,
+    "imdb": imdb.convert,
+    "mr": partial(mr_cr_subj.convert, name="mr"),
+    "scaledata": scale_data.convert,
+    "semeval2013_phrases": semeval.convert_phrases,
+    "semeval_twitter": semeval.convert_messages,
+    "sst1": partial(sst.convert, make=sst.five_classes),
+    "sst2": partial(sst.convert, make=sst.two_classes),
+    "sst_trees": partial(sst.convert, make=sst.whole_tree),
+    "subj": partial(mr_cr_subj.convert, name="subj"),
+    "trec": trec.convert,
+    "vader_amazon": partial(vader.convert, name="vader_amazon"),
+    "vader_movies": partial(vader.convert, name="vader_movies"),
+    "vader_nyt": partial(vader.convert, name="vader_nyt"),
+    "vader_tweets": partial(vader.convert, name="vader_tweets"),
+    "yelp": partial(yelp_amazon.convert, name="yelp"),
+    "yelp_small": partial(yelp_amazon.convert, name="yelp_small"),
+}
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 SUFFIX = ".jsonl.gz"
 README = "README.md"
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What the user asked for."""
+class ConversionOptions:
+    """The options of `regard datasets NAME --from SOURCE`."""
 
     name: str
     source: str
@@ -47,43 +83,43 @@ class Wish:
 class Converted:
     folder: Path
     counts: dict[str, int]
-    differences: list[str]  # sentences on what is not as in the original
+    differences: list[str]  # sentences about what is not as in the catalogue
 
 
-def convert(wish: Wish, note: Callable[[str], None], progress: Progress | None = None) -> Converted:
-    folder = _folder(wish)
-    original = ORIGINALS.get(wish.name)
-    splits, digests = _splits(wish, original, note, progress)
-    tallies = {part: Tally() for part in splits}
-    for part, rows in splits.items():
-        for _ in tallies[part].usable(rows, wish.name):
+def convert(options: ConversionOptions, note: Callable[[str], None], progress: Progress | None = None) -> Converted:
+    folder = _folder(options)
+    known = catalogue().get(options.name)
+    splits, digests = _splits(options, known, note, progress)
+    tallies = {split: Tally() for split in splits}
+    for split, rows in splits.items():
+        for _ in tallies[split].usable(rows, options.name):
             pass
     remarks = [
-        f"{part}: {tally.left_out} texts that cannot be used left out ({tally.why})"
-        for part, tally in tallies.items()
+        f"{split}: {tally.left_out} texts that cannot be used left out ({tally.reason})"
+        for split, tally in tallies.items()
         if tally.left_out
     ]
     for remark in remarks:
         note(remark)
-    tallies = {part: tally for part, tally in tallies.items() if tally.rows}
+    tallies = {split: tally for split, tally in tallies.items() if tally.rows}
     if not tallies:
-        raise InputError(f"{wish.source}: no text that can be used is found")
-    counts = {part: tally.rows for part, tally in tallies.items()}
-    other = differences(original, counts)
-    origin = wish.source if wish.source.startswith(PREFIX) else Path(wish.source).absolute().name
-    page = readme(wish.name, origin, original, tallies, digests, [*remarks, *other])
-    before = set(_written(folder))
+        raise InputError(f"{options.source}: no text that can be used is found")
+    counts = {split: tally.rows for split, tally in tallies.items()}
+    other = differences(known, counts)
+    origin = options.source if options.source.startswith(PREFIX) else Path(options.source).absolute().name
+    page = readme(options.name, origin, known, tallies, digests, [*remarks, *other])
+    before = set(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else set()
     files: dict[str, bytes | Iterable[bytes]] = {
-        part + SUFFIX: packed(Tally().usable(splits[part], wish.name)) for part in tallies
+        split + SUFFIX: packed(Tally().usable(splits[split], options.name)) for split in tallies
     }
     write_all(folder, {**files, README: page.encode()})
-    for old in before - {folder / name for name in files}:  # parts of the corpus that was replaced
+    for old in before - {folder / name for name in files}:  # splits of the corpus that was replaced
         old.unlink(missing_ok=True)
     return Converted(folder, counts, other)
 
 
 def packed(rows: Iterable[Record]) -> Iterator[bytes]:
-    """JSON lines as gzip, without a time in it: the same rows give the same file."""
+    """JSON lines as gzip without a timestamp, so that the same rows give the same file."""
     press = zlib.compressobj(6, zlib.DEFLATED, 31)
     for row in rows:
         yield press.compress(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
@@ -91,54 +127,54 @@ def packed(rows: Iterable[Record]) -> Iterator[bytes]:
 
 
 def _splits(
-    wish: Wish, original: Original | None, note: Callable[[str], None], progress: Progress | None
+    options: ConversionOptions, known: PublicCorpus | None, note: Callable[[str], None], progress: Progress | None
 ) -> tuple[Splits, dict[str, str]]:
-    if original is None:
-        near = difflib.get_close_matches(wish.name, ORIGINALS, n=1)
+    """The rows of every split, and the SHA-256 of every file that they come from."""
+    if known is None:
+        near = difflib.get_close_matches(options.name, catalogue(), n=1)
         if near:
-            note(f"{wish.name} is none of the known corpora (is {near[0]} meant?); it is read as a table of your own")
-    elif not original.form:
-        raise InputError(f"{wish.name}: it cannot be converted; {original.split}")
-    if wish.source.startswith(PREFIX):
-        return hub_splits(wish.name, wish.source, original, wish.text, wish.label, note), {}
-    if original is None:
-        return own_splits(Path(wish.source), wish.text, wish.label, wish.skip_bad_rows, note)
-    if wish.text is not None or wish.label is not None or wish.skip_bad_rows:
+            note(
+                f"{options.name} is none of the known corpora (is {near[0]} meant?); it is read as a table of your own"
+            )
+    elif not known.accepts:
+        raise InputError(f"{options.name}: it cannot be converted; {known.split}")
+    if options.source.startswith(PREFIX):
+        return hub_splits(options.name, options.source, known, (options.text, options.label), note), {}
+    if known is None:
+        return table_splits(Path(options.source), options.text, options.label, options.skip_bad_rows, note)
+    if options.text is not None or options.label is not None or options.skip_bad_rows:
         raise InputError(
-            f"{wish.name}: the columns of the original are known; --text, --label and --skip-bad-rows are for other names"
+            f"{options.name}: the columns of the original are known; "
+            "--text, --label and --skip-bad-rows are for other names"
         )
-    source = Source(Path(wish.source), progress)
-    splits = FORMS[wish.name](source)
+    source = Source(Path(options.source), progress)
+    splits = CONVERTERS[options.name](source)
     if not any(splits.values()):
-        raise source.mismatch(original.form)
-    return splits, source.read
+        raise source.mismatch(known.accepts)
+    return splits, source.digests
 
 
-def _folder(wish: Wish) -> Path:
-    """Where the corpus goes, if it may."""
-    if not NAME.fullmatch(wish.name):
-        raise InputError(f"{wish.name!r} is no name for a corpus; letters, digits, - and _ are accepted")
-    home = wish.out or (Path(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else None)
+def _folder(options: ConversionOptions) -> Path:
+    """The folder of the corpus, if it may be written."""
+    if not NAME.fullmatch(options.name):
+        raise InputError(f"{options.name!r} is no name for a corpus; letters, digits, - and _ are accepted")
+    home = options.out or (Path(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else None)
     if home is None:
         raise InputError(
             f"{VARIABLE} is not set and no --out is given; one of them names the folder that corpora go to"
         )
-    if not wish.source:  # it would be the current folder
+    if not options.source:  # it would be the current folder
         raise InputError(
             "--from: an empty path is found; the original as it was downloaded, or hub:ORG/NAME, is accepted"
         )
-    folder = home / wish.name
+    folder = home / options.name
     check_place(folder)
-    there = [entry.name for entry in folder.iterdir() if not entry.name.startswith(".")] if folder.is_dir() else []
-    foreign = [name for name in there if name != README and not name.endswith(SUFFIX)]
-    if there and not wish.overwrite:
+    entries = [entry.name for entry in folder.iterdir() if not entry.name.startswith(".")] if folder.is_dir() else []
+    foreign = [name for name in entries if name != README and not name.endswith(SUFFIX)]
+    if entries and not options.overwrite:
         raise InputError(f"{folder} exists already; give another --out, or --overwrite to replace it")
     if foreign:
         raise InputError(
             f"{folder} holds {listed(sorted(foreign), most=3)}; --overwrite replaces only {README} and *{SUFFIX} files"
         )
     return folder
-
-
-def _written(folder: Path) -> Iterator[Path]:
-    return folder.glob(f"*{SUFFIX}") if folder.is_dir() else iter(())

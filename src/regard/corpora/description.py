@@ -1,11 +1,12 @@
-"""What is known of a corpus, beside what is here of it."""
+"""What is known about a corpus, and how much of it is on this machine."""
 
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 from pathlib import Path
 
-from regard.corpora.catalogue import ORIGINALS, Original
+from regard.corpora.catalogue import PublicCorpus, catalogue
 from regard.corpora.hub import PREFIX
 from regard.corpora.lookup import VECTORS, Dataset, available
 from regard.data.contents import unpacked
@@ -14,71 +15,67 @@ from regard.errors import InputError
 
 
 def describe(name: str) -> list[tuple[str, str]]:
-    """Headings and what is to be said under each."""
-    found = {dataset.name: dataset for dataset in available()}
-    original, here = ORIGINALS.get(name), found.get(name)
-    if original is None and here is None:
-        names = sorted({*ORIGINALS, *found})
+    """Headings, each with its text."""
+    datasets = {dataset.name: dataset for dataset in available()}
+    known, local = catalogue().get(name), datasets.get(name)
+    if known is None and local is None:
+        names = sorted({*catalogue(), *datasets})
         near = difflib.get_close_matches(name, names, n=1)
         meant = f"did you mean {near[0]!r}? " if near else ""
         raise InputError(f"{name}: no corpus of that name is known or found; {meant}`regard datasets` lists them")
-    said = _known(name, original) if original else [("name", name), ("what it is", here.title if here else "")]
-    return [*said, *_here(original, here)]
+    facts = _facts(name, known) if known else [("name", name), ("what it is", local.title if local else "")]
+    return [*facts, *_local_facts(known, local)]
 
 
-def missing() -> dict[str, Original]:
-    """Corpora that are known and not found."""
-    found = {dataset.name for dataset in available()}
-    return {name: original for name, original in ORIGINALS.items() if name not in found}
+def missing() -> dict[str, PublicCorpus]:
+    """Known corpora that are not on this machine."""
+    names = {dataset.name for dataset in available()}
+    return {name: known for name, known in catalogue().items() if name not in names}
 
 
 def count(path: Path) -> int:
-    """How many texts a file holds."""
+    """The number of texts in a file."""
     if path.name.endswith((".jsonl", ".jsonl.gz")):
         return sum(piece.count(b"\n") for piece in unpacked(path))
     return sum(1 for _ in stream(path, labelled=False))
 
 
-def _known(name: str, original: Original) -> list[tuple[str, str]]:
-    said = [
+def _facts(name: str, known: PublicCorpus) -> list[tuple[str, str]]:
+    facts = [
         ("name", name),
-        ("what it is", original.title),
-        ("to be had", original.address),
-        ("licence", original.licence),
-        ("citation", original.citation),
-        ("parts", original.split),
-        ("labels", original.labels),
+        ("what it is", known.title),
+        ("to be had", known.origin),
+        ("licence", known.licence),
+        ("citation", known.citation),
+        ("parts", known.split),
+        ("labels", known.labels),
     ]
-    if original.counts:
-        drawn = (
-            " (the sum is what counts: parts are drawn, or some texts can be had no more)" if original.by_chance else ""
-        )
-        said.append(("texts", _counted(dict(original.counts)) + drawn))
-    if original.published:
-        said.append(
-            ("published", f"{_counted(dict(original.published))}: what the published results rest on is a part")
-        )
-    if original.form:
-        hub = "; or hub:ORG/NAME as above" if PREFIX in original.address else ""
-        said.append(("--from", original.form + hub))
-    return said
+    if known.counts:
+        random = " (the sum is what counts: parts are drawn, or some texts can be had no more)" if known.random else ""
+        facts.append(("texts", _numbers(known.counts) + random))
+    if known.published:
+        facts.append(("published", f"{_numbers(known.published)}: what the published results rest on is a part"))
+    if known.accepts:
+        hub = "; or hub:ORG/NAME as above" if PREFIX in known.origin else ""
+        facts.append(("--from", known.accepts + hub))
+    return facts
 
 
-def _here(original: Original | None, here: Dataset | None) -> list[tuple[str, str]]:
-    if here is None:
+def _local_facts(known: PublicCorpus | None, local: Dataset | None) -> list[tuple[str, str]]:
+    if local is None:
         return [("here", "not found below the folder that REGARD_DATA names")]
-    if VECTORS in here.splits:
-        return [("here", str(here.splits[VECTORS]))]
-    counts = {part: count(path) for part, path in here.splits.items()}
-    known = {**original.counts, **original.published} if original else {}
-    told = [f"{part} {found:,}{_beside(found, known.get(part))}" for part, found in counts.items()]
-    told += [f"{part} 0{_beside(0, number)}" for part, number in known.items() if part not in counts]
-    return [("here", f"{', '.join(told)}, in {here.path}")]
+    if VECTORS in local.splits:
+        return [("here", str(local.splits[VECTORS]))]
+    counts = {split: count(path) for split, path in local.splits.items()}
+    expected = {**known.counts, **known.published} if known else {}
+    numbers = [f"{split} {number:,}{_if_other(number, expected.get(split))}" for split, number in counts.items()]
+    numbers += [f"{split} 0{_if_other(0, number)}" for split, number in expected.items() if split not in counts]
+    return [("here", f"{', '.join(numbers)}, in {local.path}")]
 
 
-def _beside(found: int, known: int | None) -> str:
-    return "" if known is None or known == found else f" (of {known:,})"
+def _if_other(actual: int, expected: int | None) -> str:
+    return "" if expected is None or expected == actual else f" (of {expected:,})"
 
 
-def _counted(counts: dict[str, int]) -> str:
-    return ", ".join(f"{part} {number:,}" for part, number in counts.items())
+def _numbers(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{split} {number:,}" for split, number in counts.items())

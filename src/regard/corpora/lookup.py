@@ -1,4 +1,4 @@
-"""Corpora by name: NAME/{train,dev,test}.jsonl.gz below the folder that the variable REGARD_DATA names."""
+"""Corpora by name: NAME/{train,dev,test}.jsonl.gz in the folder that the variable REGARD_DATA names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from regard.data.guess import listed
 from regard.errors import InputError
 
 VARIABLE = "REGARD_DATA"
-VECTORS = "vectors"  # the split that names a file of word vectors
+VECTORS = "vectors"  # the split that stands for a file of word vectors
 _TABLES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
 _SUFFIXES = tuple(suffix + packed for suffix in _TABLES for packed in ("", ".gz"))
 _VECTOR_SUFFIXES = (".npz", ".txt", ".txt.gz", ".vec", ".vec.gz")
@@ -28,30 +28,31 @@ class Dataset:
 
 
 def available() -> list[Dataset]:
-    """Every corpus below REGARD_DATA in order of name; none where the variable is not set or names no folder."""
+    """Every corpus in REGARD_DATA, sorted by name; empty if the variable is not set or names no folder."""
     home = _home()
     if home is None:
         return []
-    found = [_dataset(path) for path in sorted(home.iterdir()) if path.is_dir() and not path.name.startswith(".")]
-    return [dataset for dataset in found if dataset.splits]
+    folders = [path for path in sorted(home.iterdir()) if path.is_dir() and not path.name.startswith(".")]
+    return [dataset for dataset in map(_dataset, folders) if dataset.splits]
 
 
 def resolve(name_or_path: str, split: str = "train") -> Path:
     """The file that is meant: a path that exists, NAME/SPLIT, or the `split` of NAME."""
     if os.path.exists(name_or_path):
         return Path(name_or_path)
-    name, _, own = name_or_path.partition("/")
+    name, _, named_split = name_or_path.partition("/")
+    split = named_split or split
     datasets = {dataset.name: dataset for dataset in available()}
     if name not in datasets:
-        raise InputError(f"{name_or_path}: no such file or folder, and {_known(name, list(datasets))}")
+        raise InputError(f"{name_or_path}: no such file or folder, and {_why_unknown(name, list(datasets))}")
     splits = datasets[name].splits
-    if (own or split) not in splits:
-        raise InputError(f"{name_or_path}: {name} has no {own or split!r}; its splits are {listed(list(splits))}")
-    return splits[own or split]
+    if split not in splits:
+        raise InputError(f"{name_or_path}: {name} has no {split!r}; its splits are {listed(list(splits))}")
+    return splits[split]
 
 
 def companion(name: str, split: str) -> Path | None:
-    """Another split of a named corpus, such as its dev file; None for a path, or where there is none."""
+    """Another split of a named corpus, such as its dev file; None for a path, or if there is none."""
     if os.path.exists(name):
         return None
     splits = [dataset.splits for dataset in available() if dataset.name == name.partition("/")[0]]
@@ -63,7 +64,7 @@ def _home() -> Path | None:
     return Path(folder) if folder and os.path.isdir(folder) else None
 
 
-def _known(name: str, names: list[str]) -> str:
+def _why_unknown(name: str, names: list[str]) -> str:
     folder = os.environ.get(VARIABLE)
     if not folder:
         return f"{VARIABLE} is not set; it names the folder in which corpora are looked up by name"
@@ -88,9 +89,8 @@ def _dataset(path: Path) -> Dataset:
     vectors = [file for file in files if file.name.endswith(_VECTOR_SUFFIXES)]
     if not splits and len(vectors) == 1:
         splits[VECTORS] = vectors[0]
-    return Dataset(
-        path.name, path, {split: splits[split] for split in sorted(splits, key=_order)}, _title(path / "README.md")
-    )
+    ordered = {split: splits[split] for split in sorted(splits, key=_order)}
+    return Dataset(path.name, path, ordered, _title(path / "README.md"))
 
 
 def _order(split: str) -> tuple[int, str]:

@@ -1,4 +1,4 @@
-"""AG News as Zhang, Zhao and LeCun (2015) made it: train.csv and test.csv of class (1–4), title, description."""
+"""AG News as prepared by Zhang, Zhao and LeCun (2015): train.csv and test.csv with class (1–4), title, description."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ PATTERN = r"/(train|test)\.csv$"
 
 
 def convert(source: Source) -> Splits:
-    found: dict[str, list[Record]] = {}
+    rows: dict[str, list[Record]] = {}
     for file in source.files(PATTERN):
-        source.refuse_second(file, found)
-        found[file.group(1)] = [
-            {"title": title, "text": text, "label": label} for label, (title, text) in classed(file, 2, 4)
+        source.refuse_second(file, rows)
+        rows[file.group(1)] = [
+            {"title": title, "text": text, "label": label} for label, (title, text) in labelled_rows(file, 2, 4)
         ]
-    held = with_dev(found.get("train", []), 2_000, 120_000)
-    return {split: rows for split, rows in {**held, "test": found.get("test", [])}.items() if rows}
+    splits = {**with_dev(rows.get("train", []), 2_000, 120_000), "test": rows.get("test", [])}
+    return {split: members for split, members in splits.items() if members}
 
 
-def classed(file: File, texts: int, classes: int) -> Iterator[tuple[int, list[str]]]:
-    """Rows of a class from 1 on and so many texts, as label from 0 on and the texts; a first row of names is left out."""
+def labelled_rows(file: File, texts: int, classes: int) -> Iterator[tuple[int, list[str]]]:
+    """(label from 0, texts) of rows with a class from 1 and `texts` texts; a header row is skipped."""
     reader = csv.reader((line + "\n" for _, line in file.lines()), strict=True)
     try:
-        for row in unlimited(reader):
+        for row in _long_fields(reader):
             if reader.line_num == 1 and row and not row[0].strip().isdigit():
                 continue
             if len(row) != texts + 1:
@@ -47,8 +47,8 @@ def classed(file: File, texts: int, classes: int) -> Iterator[tuple[int, list[st
         raise file.fault(reader.line_num, f"{problem}; fields in quotation marks are expected") from None
 
 
-def unlimited(reader: Reader) -> Iterator[list[str]]:
-    """Rows with texts as long as regard reads them elsewhere. The parser's limit is everybody's: it is put back each time."""
+def _long_fields(reader: Reader) -> Iterator[list[str]]:
+    """Rows with texts as long as regard accepts elsewhere. The limit is global, so it is restored after every row."""
     while True:
         before = csv.field_size_limit(LONGEST_FIELD)
         try:

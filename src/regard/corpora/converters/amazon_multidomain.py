@@ -1,7 +1,7 @@
 """Multi-domain sentiment (Blitzer, Dredze and Pereira 2007): DOMAIN/positive.review and negative.review.
 
-They look like XML and are not: a tag stands alone on its line, and nothing between the tags is escaped reliably. Names
-of reviewers are replaced by numbers, and where they live is left out.
+The files look like XML but are not: every tag is on a line of its own, and nothing between the tags is escaped reliably.
+Names of reviewers are replaced by numbers, and their location is left out.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def convert(source: Source) -> Splits:
 
 
 def _reviews(file: File) -> list[tuple[int, dict[str, str]]]:
-    """The fields of every review, and the line on which it ends."""
-    found: list[tuple[int, dict[str, str]]] = []
+    """The fields of every review, with the line on which it ends."""
+    reviews: list[tuple[int, dict[str, str]]] = []
     fields: dict[str, str] = {}
     inside, held = "", []  # the field that is being read
     for number, line in file.lines(latin=True):
@@ -39,30 +39,30 @@ def _reviews(file: File) -> list[tuple[int, dict[str, str]]]:
         if inside and (tag is None or tag.group(1) != inside):
             held.append(line)
         elif inside:
-            fields.setdefault(inside, "\n".join(held).strip())  # unique_id stands there twice
+            fields.setdefault(inside, "\n".join(held).strip())  # unique_id occurs twice
             inside, held = "", []
         elif tag and tag.group(1) == "review":
             if fields:
-                found.append((number, fields))
+                reviews.append((number, fields))
             fields = {}
         elif tag and not line.strip().startswith("</") and tag.group(1) != "reviews":
             inside = tag.group(1)
-    return found
+    return reviews
 
 
 def _row(file: File, number: int, fields: dict[str, str], users: dict[str, int]) -> Record:
-    said = {name: html.unescape(value) for name, value in fields.items()}
-    if said.get("rating") not in ("1.0", "2.0", "3.0", "4.0", "5.0"):
-        raise file.fault(number, f"the rating of the review is {said.get('rating')!r}; 1.0 to 5.0 is expected")
-    rating, reviewer = float(said["rating"]), said.get("reviewer", "")
+    values = {name: html.unescape(value) for name, value in fields.items()}
+    if values.get("rating") not in ("1.0", "2.0", "3.0", "4.0", "5.0"):
+        raise file.fault(number, f"the rating of the review is {values.get('rating')!r}; 1.0 to 5.0 is expected")
+    rating, reviewer = float(values["rating"]), values.get("reviewer", "")
     return {
-        "text": said.get("review_text", ""),
-        "title": said.get("title", ""),
+        "text": values.get("review_text", ""),
+        "title": values.get("title", ""),
         "rating": rating,
         "label": int(rating > 3),
         "domain": file.group(1).split("_")[0],
-        "item": said.get("asin", ""),
+        "item": values.get("asin", ""),
         "user": users.setdefault(reviewer, len(users)) if reviewer else None,
-        "date": said.get("date", ""),
-        "helpful": said.get("helpful", ""),
+        "date": values.get("date", ""),
+        "helpful": values.get("helpful", ""),
     }

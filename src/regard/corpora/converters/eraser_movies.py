@@ -1,6 +1,7 @@
 """ERASER's Movie Reviews (Zaidan et al. 2007; DeYoung et al. 2020): train, val and test.jsonl, and docs/ID.
 
-A document is a sentence a line, words with spaces between; evidence is given as words [start, end) of the document.
+A document has one sentence per line, its words separated by spaces; evidence is given as words [start, end) of the
+document.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from regard.corpora.source import Source
 from regard.corpora.splits import Record, Splits
 
 PATTERN = r"/(?:(train|val|test)\.jsonl|docs/([^/]+))$"
-PARTS = {"train": "train", "val": "dev", "test": "test"}
+SPLITS = {"train": "train", "val": "dev", "test": "test"}
 CLASSES = ("NEG", "POS")
 
 
@@ -22,7 +23,7 @@ def convert(source: Source) -> Splits:
         if not file.group(1):
             documents[file.group(2)] = [line.split() for line in file.text().splitlines() if line.strip()]
             continue
-        rows = notes.setdefault(PARTS[file.group(1)], [])
+        rows = notes.setdefault(SPLITS[file.group(1)], [])
         for number, line in file.filled_lines():
             try:
                 note = json.loads(line)
@@ -35,7 +36,7 @@ def convert(source: Source) -> Splits:
                     number, f"annotation_id, classification and evidences are expected ({problem!r})"
                 ) from None
             rows.append(row)
-    return {part: [_row(source, note, documents) for note in notes[part]] for part in PARTS.values() if part in notes}
+    return {part: [_row(source, note, documents) for note in notes[part]] for part in SPLITS.values() if part in notes}
 
 
 def _row(source: Source, note: Record, documents: dict[str, list[list[str]]]) -> Record:

@@ -1,4 +1,4 @@
-"""aclImdb (Maas et al. 2011): a review a file, train/pos/0_9.txt, where 0 is its number and 9 the stars it gave."""
+"""IMDB (aclImdb, Maas et al. 2011): one review per file, train/pos/0_9.txt, where 0 is its number and 9 its stars."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ FILM = re.compile(r"tt\d+")
 
 
 def convert(source: Source) -> Splits:
-    found: dict[str, list[tuple[str, int, Record]]] = {}
-    films: dict[tuple[str, str], list[str]] = {}  # the n-th line of urls_pos.txt names the film of review n of pos
+    reviews: dict[str, list[tuple[str, int, Record]]] = {}
+    films: dict[tuple[str, str], list[str]] = {}  # line n of urls_pos.txt names the film of review n of pos
     for file in source.files(PATTERN):
         split, side = file.group(1), file.group(2)
         if not side:
@@ -21,11 +21,11 @@ def convert(source: Source) -> Splits:
             continue
         number, stars = int(file.group(3)), int(file.group(4))
         row = {"id": f"{side}/{number}_{stars}", "text": file.text(), "label": int(side == "pos"), "rating": stars}
-        found.setdefault(split, []).append((side, number, row))
+        reviews.setdefault(split, []).append((side, number, row))
     splits: dict[str, list[Record]] = {}
-    for split in sorted(found, reverse=True):
+    for split in sorted(reviews, reverse=True):
         splits[split] = []
-        for side, number, row in sorted(found[split], key=lambda entry: entry[:2]):
+        for side, number, row in sorted(reviews[split], key=lambda entry: entry[:2]):
             names = films.get((split, side), [])
             splits[split].append(row | {"item": names[number]} if number < len(names) else row)
     return splits

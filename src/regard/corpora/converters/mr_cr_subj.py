@@ -1,4 +1,4 @@
-"""Sentences of two classes in two files, one a line: MR (Pang and Lee 2005), Subj (2004), CR (Hu and Liu 2004)."""
+"""MR (Pang and Lee 2005), Subj (2004) and CR (Hu and Liu 2004): two classes in two files, one sentence per line."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ FILES = {  # the endings of the files of label 0 and 1
 
 
 def convert(source: Source, name: str) -> Splits:
-    found: tuple[list[Record], list[Record]] = ([], [])
+    rows: tuple[list[Record], list[Record]] = ([], [])
     names = "|".join(ending.replace(".", r"\.") for ending in FILES[name])
     for file in source.files(rf"/({names})(?:\.txt)?$"):
         label = FILES[name].index(file.group(1))
-        found[label].extend({"text": line.strip(), "label": label} for _, line in file.filled_lines(latin=True))
-    missing = [FILES[name][label] for label, rows in enumerate(found) if not rows]
+        rows[label].extend({"text": line.strip(), "label": label} for _, line in file.filled_lines(latin=True))
+    missing = [FILES[name][label] for label, members in enumerate(rows) if not members]
     if len(missing) == 1:
         raise source.mismatch(f"{missing[0]} beside {next(ending for ending in FILES[name] if ending not in missing)}")
-    return in_folds([*found[0], *found[1]]) if not missing else {}
+    return in_folds([*rows[0], *rows[1]]) if not missing else {}

@@ -1,4 +1,4 @@
-"""Scale dataset v1.0 (Pang and Lee 2005): for each critic id.C, subj.C, rating.C, label.3class.C and label.4class.C."""
+"""Scale dataset v1.0 (Pang and Lee 2005): id.C, subj.C, rating.C, label.3class.C and label.4class.C for each critic C."""
 
 from __future__ import annotations
 
@@ -10,26 +10,28 @@ KINDS = ("id", "subj", "rating", "label.3class", "label.4class")
 
 
 def convert(source: Source) -> Splits:
-    found: dict[str, dict[str, list[str]]] = {}
+    critics: dict[str, dict[str, list[str]]] = {}
     for file in source.files(PATTERN):
         lines = [line.strip() for _, line in file.filled_lines(latin=True)]
-        found.setdefault(file.group(1), {})[file.group(2)] = lines
+        critics.setdefault(file.group(1), {})[file.group(2)] = lines
     rows: list[Record] = []
-    for critic, columns in found.items():
+    for critic, columns in critics.items():
         counts = {kind: len(columns.get(kind, ())) for kind in KINDS}
         if len(set(counts.values())) > 1:
-            told = ", ".join(f"{kind}.{critic} {count}" for kind, count in counts.items())
-            raise source.fault(f"the files of {critic} have different numbers of lines ({told}); as many are expected")
+            lengths = ", ".join(f"{kind}.{critic} {count}" for kind, count in counts.items())
+            raise source.fault(
+                f"the files of {critic} have different numbers of lines ({lengths}); as many are expected"
+            )
         rows += [_row(source, critic, *values) for values in zip(*(columns[kind] for kind in KINDS), strict=True)]
     if not rows:
         return {}
     return without_repeats(divided(rows, lambda row: (row["user"], row["label4"]), (0.8, 0.1, 0.1)))
 
 
-def _row(source: Source, critic: str, own: str, text: str, rating: str, three: str, four: str) -> Record:
+def _row(source: Source, critic: str, id: str, text: str, rating: str, three: str, four: str) -> Record:
     try:
         numbers = {"rating": float(rating), "label3": int(three), "label4": int(four)}
     except ValueError:
-        found = f"rating {rating!r}, labels {three!r} and {four!r}"
-        raise source.fault(f"review {own} of {critic} has {found}; numbers are expected") from None
-    return {"id": own, "text": text, **numbers, "user": critic.replace("+", " ")}
+        values = f"rating {rating!r}, labels {three!r} and {four!r}"
+        raise source.fault(f"review {id} of {critic} has {values}; numbers are expected") from None
+    return {"id": id, "text": text, **numbers, "user": critic.replace("+", " ")}

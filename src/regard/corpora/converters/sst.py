@@ -1,7 +1,7 @@
-"""The Stanford Sentiment Treebank (Socher et al. 2013) in Penn form: train.txt, dev.txt and test.txt, a tree a line.
+"""The Stanford Sentiment Treebank (Socher et al. 2013) as Penn trees: train.txt, dev.txt and test.txt, one tree per line.
 
-`(3 (2 It) (4 shines))` is a phrase of label 3 with two parts. The sentences of sst1 and sst2 are the leaves in lower
-case; sst2 has no neutral ones (2), and takes 0 and 1 as negative, 3 and 4 as positive.
+`(3 (2 It) (4 shines))` is a phrase with label 3 and two parts. The sentences of sst1 and sst2 are the leaves in lower
+case; sst2 leaves out neutral ones (2) and takes 0 and 1 as negative, 3 and 4 as positive.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from regard.corpora.source import File, Source
 from regard.corpora.splits import Record, Splits
 
 PATTERN = r"/(train|dev|test)\.txt$"
-PIECE = re.compile(r"[()]|[^ ()]+")  # a word may hold a space that does not break
+PIECE = re.compile(r"[()]|[^ ()]+")  # a word may contain a non-breaking space
 BRACKETS = {"-LRB-": "(", "-RRB-": ")"}
 BINARY = (0, 0, None, 1, 1)
 
 
 def convert(source: Source, make: Callable[[Record], Record | None]) -> Splits:
-    found: dict[str, list[Record]] = {}
+    splits: dict[str, list[Record]] = {}
     for file in source.files(PATTERN):
-        source.refuse_second(file, found)
-        trees = [flattened(file, number, line) for number, line in file.filled_lines()]
-        rows = (make({"id": place, **tree}) for place, tree in enumerate(trees))
-        found[file.group(1)] = [row for row in rows if row is not None]
-    return {split: found[split] for split in ("train", "dev", "test") if split in found}
+        source.refuse_second(file, splits)
+        trees = [_flattened(file, number, line) for number, line in file.filled_lines()]
+        rows = (make({"id": number, **tree}) for number, tree in enumerate(trees))
+        splits[file.group(1)] = [row for row in rows if row is not None]
+    return {split: splits[split] for split in ("train", "dev", "test") if split in splits}
 
 
-def whole(tree: Record) -> Record:
+def whole_tree(tree: Record) -> Record:
     return tree
 
 
@@ -41,15 +41,15 @@ def two_classes(tree: Record) -> Record | None:
     return None if label is None else {"text": tree["text"].lower(), "label": label, "tree_id": tree["id"]}
 
 
-def flattened(file: File, number: int, line: str) -> Record:
-    """Leaves with their labels, and every phrase of two or more of them as [start, end, label], the whole one last."""
+def _flattened(file: File, number: int, line: str) -> Record:
+    """The leaves with their labels, and every phrase of two or more as [start, end, label], the whole sentence last."""
     tokens: list[str] = []
     labels: list[int] = []
     spans: list[list[int]] = []
     root = 2
-    open_phrases: list[list[int]] = []  # [first leaf, label], the label −1 until it is read
+    open_phrases: list[list[int]] = []  # [first leaf, label], label −1 until it is read
     pieces = PIECE.findall(line)
-    for place, piece in enumerate(pieces):
+    for position, piece in enumerate(pieces):
         if piece == "(":
             open_phrases.append([len(tokens), -1])
         elif not open_phrases:
@@ -58,8 +58,8 @@ def flattened(file: File, number: int, line: str) -> Record:
             )
         elif piece == ")":
             start, label = open_phrases.pop()
-            root = label  # the last that ends is the whole
-            if label < 0 or len(tokens) == start or (not open_phrases and place + 1 < len(pieces)):
+            root = label  # the phrase that ends last is the whole sentence
+            if label < 0 or len(tokens) == start or (not open_phrases and position + 1 < len(pieces)):
                 raise file.fault(number, "a phrase has no label or no word, or something follows the tree")
             if len(tokens) - start > 1:
                 spans.append([start, len(tokens), label])

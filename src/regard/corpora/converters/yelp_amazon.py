@@ -1,6 +1,7 @@
-"""Reviews with stars, far too many to hold: Yelp's and McAuley's JSON lines, or the CSV of Zhang et al. (2015).
+"""Yelp and Amazon reviews with stars: JSON lines of Yelp and of McAuley, or Yelp as the CSV of Zhang et al. (2015).
 
-Of all reviews with a text a sample is drawn in one pass, each kind of stars then divided in proportion.
+There are too many to hold in memory: a sample of all reviews with a text is drawn in one pass and split, stratified by
+stars.
 """
 
 from __future__ import annotations
@@ -8,11 +9,25 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
-from regard.corpora.converters.ag_news import classed
+from regard.corpora.converters.ag_news import labelled_rows
 from regard.corpora.source import File, Source
 from regard.corpora.splits import Record, Splits, divided, sampled
+
+
+class Sample(NamedTuple):
+    size: int
+    shares: tuple[float, float, float]  # train, dev, test
+
+
+SAMPLES = {
+    "yelp": Sample(50_000, (0.8, 0.1, 0.1)),
+    "yelp_small": Sample(10_000, (0.7, 0.1, 0.2)),
+    "amazon": Sample(50_000, (0.8, 0.1, 0.1)),
+}
+YELP = r"/(?:(train|test)\.csv|[^/]*review[^/]*\.jsonl?)$"
+AMAZON = r"/(?!meta)[^/]+\.jsonl?$"
 
 # our field -> its names in Yelp's file, in McAuley's of 2014 and 2018, and in that of 2023
 FIELDS = {
@@ -24,15 +39,15 @@ FIELDS = {
 TEXT = ("text", "reviewText")
 STARS = ("stars", "overall", "rating")
 
-Sample = tuple[int, tuple[float, float, float]]  # how many, and the shares of train, dev and test
+
+def convert(source: Source, name: str) -> Splits:
+    files = source.files(AMAZON if name == "amazon" else YELP)
+    return drawn(chain.from_iterable(map(_rows, files)), name)
 
 
-def convert(source: Source, pattern: str, sample: Sample) -> Splits:
-    return drawn(chain.from_iterable(map(_rows, source.files(pattern))), sample)
-
-
-def drawn(rows: Iterable[Record], sample: Sample) -> Splits:
-    return divided(sampled(rows, sample[0]), lambda row: row["label"], sample[1])
+def drawn(rows: Iterable[Record], name: str) -> Splits:
+    sample = SAMPLES[name]
+    return divided(sampled(rows, sample.size), lambda row: row["label"], sample.shares)
 
 
 def _rows(file: File) -> Iterator[Record]:
@@ -53,14 +68,14 @@ def _json_rows(file: File) -> Iterator[Record]:
                 number, f"the stars are {stars!r} (fields {', '.join(STARS)}); a whole number of 1 to 5 is expected"
             )
         text = _first(review, TEXT)
-        if isinstance(text, str) and text.strip():  # McAuley's files have reviews without one
+        if isinstance(text, str) and text.strip():  # McAuley's files have reviews without a text
             row = {"text": text, "label": int(stars) - 1, "rating": float(stars)}
             others = {field: _first(review, names) for field, names in FIELDS.items()}
             yield row | {field: value for field, value in others.items() if value is not None}
 
 
 def _csv_rows(file: File) -> Iterator[Record]:
-    for label, (text,) in classed(file, 1, 5):
+    for label, (text,) in labelled_rows(file, 1, 5):
         if text.strip():
             yield {"text": text.replace("\\n", "\n"), "label": label, "rating": label + 1.0}
 
