@@ -58,7 +58,7 @@ def test_numbers_of_numpy_are_taken_and_the_run_is_read_again(tmp_path: Path) ->
     own.save(tmp_path / "run")
     training = regard.load(tmp_path / "run").trained_.config.training
     assert (training.dropout, training.lr, training.bf16, training.epochs) == (0.25, 0.5, True, 1)
-    with pytest.raises(InputError, match=r"hidden = 3\.5: a whole number is accepted"):
+    with pytest.raises(InputError, match=r"hidden: expected a whole number, got 3\.5"):
         TextClassifier(hidden=np.float64(3.5)).fit(TEXTS, LABELS)
 
 
@@ -291,11 +291,11 @@ def test_a_regressor_refuses(values: list[Any], message: str) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"hidden": 0}, "hidden = 0: from 1"),
-        ({"hidden": "8"}, "hidden = '8': a whole number"),
+        ({"hidden": 0}, "hidden: expected a number from 1 to 100000, got 0"),
+        ({"hidden": "8"}, "hidden: expected a whole number, got '8'"),
         ({"pooling": "mean"}, "'mean' is unknown"),
-        ({"norm": "none"}, "norm = 'none': accepted are"),
-        ({"windows": 3}, "windows = 3: a list of whole numbers"),
+        ({"norm": "none"}, "norm: expected one of scalar, sample, feature, got 'none'"),
+        ({"windows": 3}, "windows: expected a list of whole numbers, got 3"),
         ({"device": "cuda:99"}, "PyTorch sees"),
         ({"lr": 1e9, "batch_size": 4}, "training diverged"),
     ],

@@ -1,9 +1,14 @@
-"""The words of the command line: options that must be spelled out, and errors of one sentence."""
+"""The argument parser of all commands: strict options, errors of one sentence, and help in two layers.
+
+`--help` shows what most people need; options added with `advanced=True` appear only under `--help-all`.
+"""
 
 from __future__ import annotations
 
 import argparse
+import difflib
 import sys
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 
@@ -17,10 +22,42 @@ def complain(sentence: str, code: int) -> int:
 
 class Parser(argparse.ArgumentParser):
     def __init__(self, **given: Any):
-        super().__init__(**given, allow_abbrev=False)  # --epoch is a slip, not --epochs: options are strict everywhere
+        super().__init__(**given, allow_abbrev=False)  # --epoch is a typing error, not --epochs: options are strict
+        self.advanced: dict[argparse.Action, str] = {}  # their help, which --help leaves out
+
+    def add_advanced(self, group: argparse._ArgumentGroup, *names: str, help: str, **given: Any) -> None:
+        """Add an option that only `--help-all` shows."""
+        if not self.advanced:
+            self.add_argument("--help-all", action=HelpAll, help="show all options, including advanced ones, and exit")
+        self.advanced[group.add_argument(*names, help=argparse.SUPPRESS, **given)] = help
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown and unknown[0].startswith("--"):
+            self.error(f"unknown option {unknown[0]}{self.nearest(unknown[0])}")
+        return found, unknown
+
+    def nearest(self, given: str) -> str:
+        """The option that an unknown one was probably meant to be."""
+        near = difflib.get_close_matches(given.partition("=")[0], self._option_string_actions, 1, 0.7)
+        return f"; did you mean {near[0]}?" if near else ""
 
     def error(self, message: str) -> NoReturn:
         self.exit(complain(f"{message} (see `{self.prog} --help`)", 2))
+
+
+class HelpAll(argparse.Action):
+    """Print the help of every option, advanced ones included."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str):
+        super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        assert isinstance(parser, Parser)
+        for action, text in parser.advanced.items():
+            action.help = text
+        parser.print_help()
+        parser.exit()
 
 
 def flag(name: str) -> str:

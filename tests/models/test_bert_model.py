@@ -220,15 +220,15 @@ def test_steps_are_captured_as_graphs(folder: Path, window: int | None) -> None:
     ("options", "message"),
     [
         ({"encoder": "bert"}, "encoder = 'bert' needs pretrained"),
-        ({"pretrained": "x"}, "pretrained = 'x' needs encoder = 'bert'; 'embedding' is given"),
+        ({"pretrained": "x"}, "pretrained = 'x' needs encoder = 'bert', got 'embedding'"),
         ({"encoder": "lstm", "window": 0}, "window = 0 needs encoder = 'bert'"),
         ({"encoder": "cnn", "frozen_layers": 2}, "frozen_layers = 2 needs encoder = 'bert'"),
-        ({"encoder": "bert", "pretrained": "x", "levels": 2}, "on the lowest level alone"),
-        ({"encoder": "lstm,bert", "pretrained": "x", "levels": 2}, "needs encoder = 'bert'"),
+        ({"encoder": "bert", "pretrained": "x", "levels": 2}, "can only be on the lowest level"),
+        ({"encoder": "lstm,bert", "pretrained": "x", "levels": 2}, "can only be on the lowest level"),
         ({"encoder": "bert", "pretrained": "x", "vectors": "glove"}, "has vectors of its own"),
         ({"encoder": "bert", "pretrained": "x", "max_vocabulary": 9}, "has word pieces of its own"),
-        ({"encoder": "bert", "pretrained": "x", "record": "epoch"}, "is not recorded"),
-        ({"encoder": "bert", "pretrained": "x", "window": -1}, "window = -1: 0 or more is accepted"),
+        ({"encoder": "bert", "pretrained": "x", "record": "epoch"}, "cannot be recorded; expected 'no'"),
+        ({"encoder": "bert", "pretrained": "x", "window": -1}, "window: expected a number of at least 0, got -1"),
     ],
 )
 def test_contradictions_are_refused(options: dict[str, Any], message: str) -> None:

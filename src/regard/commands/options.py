@@ -1,4 +1,4 @@
-"""The options of a run, which follow the config by themselves."""
+"""The options of a run as arguments of `regard train`, made from the fields of the config."""
 
 from __future__ import annotations
 
@@ -10,35 +10,59 @@ from typing import Annotated, Any, Literal
 
 from regard.arguments import Parser, flag
 from regard.config import options
+from regard.config.fields import OptionField
 
 METAVARS = {"dev": "FILE", "test": "FILE", "vectors": "FILE", "text": "COLUMN", "label": "COLUMN"}
+TITLES = {
+    "data": "data",
+    "model": "model",
+    "training": "training",
+    "apln": "learned norms (APLN)",
+    "bottleneck": "pooling = bottleneck (VAT)",
+    "sun_lu": "attention as in Sun & Lu",
+}
 
 
 def add_options(parser: Parser) -> None:
-    """Every option of the config, under the same name, in the same groups."""
-    groups = {name: parser.add_argument_group(f"[{name}]") for name in ("data", "model", "training")}
-    for section, item, kind in options():
-        extra: dict[str, Any] = {"default": argparse.SUPPRESS, "help": item.metadata["help"].replace("%", "%%")}
-        if item.default not in (None, "auto") and "default" not in extra["help"]:
-            shown = " ".join(map(str, item.default)) if isinstance(item.default, tuple) else item.default
-            extra["help"] += f" (default: {shown})" if not isinstance(item.default, bool) else ""
-        origin, inner = typing.get_origin(kind), typing.get_args(kind)
-        if origin in (types.UnionType, typing.Union):
-            kind = next(part for part in inner if part is not types.NoneType)
-            origin, inner = typing.get_origin(kind), typing.get_args(kind)
-        if origin is Annotated:
-            groups[section].add_argument(flag(item.name), type=number_or(inner[1]), metavar="X", **extra)
-        elif item.name == "train":
-            groups[section].add_argument("train", metavar="FILE", nargs="?", **extra)
-        elif kind is bool:
-            groups[section].add_argument(flag(item.name), action=argparse.BooleanOptionalAction, **extra)
-        elif origin is Literal:
-            groups[section].add_argument(flag(item.name), choices=inner, **extra)
-        elif origin is tuple:
-            groups[section].add_argument(flag(item.name), nargs="+", type=int, metavar="N", **extra)
+    """Every option of the config under the same name, grouped by its TOML table; the basic ones in `--help`."""
+    groups = {table: parser.add_argument_group(title) for table, title in TITLES.items()}
+    for option in options():
+        given = {"default": argparse.SUPPRESS, "help": help_text(option), **parsing(option)}
+        if option.name == "train":
+            groups["data"].add_argument("train", nargs="?", **given)
+        elif option.about.basic:
+            groups[option.table].add_argument(flag(option.name), **given)
         else:
-            metavar = {int: "N", float: "X"}.get(kind, METAVARS.get(item.name, "NAME"))
-            groups[section].add_argument(flag(item.name), type=kind, metavar=metavar, **extra)
+            parser.add_advanced(groups[option.table], flag(option.name), **given)
+
+
+def help_text(option: OptionField) -> str:
+    """What the option does and its default, where the sentence does not already say it."""
+    text, default = option.about.help.replace("%", "%%"), option.default
+    if default is None or "default" in text:
+        return text
+    if isinstance(default, bool):
+        return f"{text} (default: {'yes' if default else 'no'})"
+    return f"{text} (default: {' '.join(map(str, default)) if isinstance(default, tuple) else default})"
+
+
+def parsing(option: OptionField) -> dict[str, Any]:
+    """How argparse reads a value of the option's type."""
+    kind = option.kind
+    if typing.get_origin(kind) in (types.UnionType, typing.Union):
+        kind = next(part for part in typing.get_args(kind) if part is not types.NoneType)
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if option.name == "train":
+        return {"metavar": "FILE"}
+    if origin is Annotated:
+        return {"type": number_or(inner[1]), "metavar": "X"}
+    if kind is bool:
+        return {"action": argparse.BooleanOptionalAction}
+    if origin is Literal:
+        return {"choices": inner}
+    if origin is tuple:
+        return {"nargs": "+", "type": int, "metavar": "N"}
+    return {"type": kind, "metavar": {int: "N", float: "X"}.get(kind, METAVARS.get(option.name, "NAME"))}
 
 
 def number_or(word: str) -> Callable[[str], float | str]:
@@ -46,6 +70,6 @@ def number_or(word: str) -> Callable[[str], float | str]:
         try:
             return word if given == word else float(given)
         except ValueError:
-            raise argparse.ArgumentTypeError(f"{given!r}: a number, or {word!r}, is accepted") from None
+            raise argparse.ArgumentTypeError(f"expected a number or {word!r}, got {given!r}") from None
 
     return parsed

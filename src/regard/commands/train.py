@@ -7,23 +7,27 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from regard.arguments import Parser
+from regard.arguments import Parser, complain
 from regard.commands.options import add_options
 from regard.config import Config, options, read_config
 
 
 def add_arguments(parser: Parser) -> None:
+    parser.usage = "regard train FILE [options]"
     add_options(parser)
-    parser.add_argument("--out", type=Path, metavar="RUN", help="the folder of the run (default: runs/NAME)")
-    parser.add_argument("--resume", action="store_true", help="go on with a run that was stopped or killed")
-    parser.add_argument("--overwrite", action="store_true", help="replace a run that is there already")
-    parser.add_argument("--config", metavar="FILE", help="read options from a TOML file; those given here go first")
+    run_group = parser.add_argument_group("run")
+    run_group.add_argument("--out", type=Path, metavar="RUN", help="folder of the run (default: runs/NAME)")
+    run_group.add_argument("--resume", action="store_true", help="continue a run that was stopped or killed")
+    run_group.add_argument("--overwrite", action="store_true", help="replace an existing run")
+    run_group.add_argument(
+        "--config", metavar="FILE", help="read options from a TOML file; the command line has precedence"
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
     given = vars(arguments)
-    names = {item.name for _, item, _ in options()}
-    values = read_config(arguments.config) if arguments.config else {}
+    names = {option.name for option in options()}
+    values = read_config(arguments.config, warn) if arguments.config else {}
     values |= {
         name: tuple(value) if isinstance(value, list) else value for name, value in given.items() if name in names
     }
@@ -51,3 +55,7 @@ def show_scores(metrics: dict[str, Any]) -> None:
         if split in metrics:
             console.print(f"[bold]{split}[/] ({chosen})")
             console.print(metrics_table(metrics[split]))
+
+
+def warn(sentence: str) -> None:
+    complain(f"note: {sentence}", 0)

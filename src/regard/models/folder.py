@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import safetensors.numpy
 
-from regard.config import Config, read_config
+from regard.config import Config, config_toml, read_config
 from regard.data.wordpieces import tokenizer_from_dict
 from regard.errors import InputError
 from regard.files import write_all
@@ -40,7 +40,7 @@ def save(trained: Trained, folder: str | Path) -> None:
         Path(folder),
         {
             **perhaps,
-            "config.toml": trained.config.to_toml().encode("utf-8", "replace"),
+            "config.toml": config_toml(trained.config).encode("utf-8", "replace"),
             "tokenizer.json": trained.tokenizer.to_json().encode("utf-8", "replace"),
             "task.json": json.dumps(trained.task.as_dict(), ensure_ascii=False, indent=1).encode("utf-8", "replace"),
             "metrics.json": json.dumps(trained.metrics, ensure_ascii=False, indent=1).encode("utf-8", "replace"),

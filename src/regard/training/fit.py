@@ -94,7 +94,7 @@ def fingerprint(config: Config, texts: Iterable[str], device: str) -> str:
     lasting = config.training.decay or config.training.rounds is not None  # what comes after hangs on when it ends
     epochs = config.training.epochs if lasting else 1
     training = replace(config.training, epochs=epochs, device=device, record="no")
-    told = (Config(data, config.model, training).to_toml(), *texts)
+    told = (Config(data, config.model, training).identity_text(), *texts)
     return sha256("\0".join(told).encode("utf-8", "replace")).hexdigest()
 
 

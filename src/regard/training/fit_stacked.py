@@ -49,7 +49,7 @@ class Shelf:
         data = replace(config.data, train=None, dev=None, test=None)
         seed = config.training.seed if given.dev is None else None  # of what is held out
         test = "" if given.test is None else digest(given.test)
-        key = "\0".join((Config(data).to_toml(), str(config.model.levels), str(seed), *given.digests, test))
+        key = "\0".join((Config(data).identity_text(), str(config.model.levels), str(seed), *given.digests, test))
         if self.kept is None or key != self.key:
             learned, tests = index(given, recorder), None
             if given.test is not None:

@@ -47,7 +47,7 @@ def judge_options(options: Mapping[str, Any], own: Mapping[str, Any]) -> dict[st
 def bench_of(cell: Cell, config: Config, prepared: Prepared) -> Bench:
     """Where the judges of these texts and options stand; those of another corpus are given up."""
     global _BENCH
-    key = json.dumps([cell.corpus.definition(), config.to_toml(), prepared.data], sort_keys=True)
+    key = json.dumps([cell.corpus.definition(), config.identity_text(), prepared.data], sort_keys=True)
     if key != _BENCH.key:
         _BENCH = Bench(key)
     return _BENCH

@@ -1,0 +1,276 @@
+"""Every option of a run: its default, what `--help` says about it, its bounds, and the TOML table it belongs to.
+
+A default of None means that the option is left open: `training/choices` fills it in, by engine and size of the data. Options that
+only readers of one paper need stand in a TOML table of their own ([apln], [bottleneck], [sun_lu]); on the command line they
+appear under `--help-all`.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Iterator
+from dataclasses import Field, dataclass, field, fields, replace
+from typing import Annotated, Any, Literal, NamedTuple
+
+from regard.config.bounds import COUNT, NOT_NEGATIVE, POSITIVE, WIDTH, Bounds
+
+AUTO = "auto"  # a word that some options take beside numbers
+
+
+class About(NamedTuple):
+    """What is known about an option beside its name, type and default."""
+
+    help: str
+    bounds: Bounds | None = None
+    table: str | None = None  # the TOML table, where it is not that of its section
+    basic: bool = False  # whether `regard train --help` shows it
+
+
+def option(
+    default: Any, help: str, bounds: Bounds | None = None, *, table: str | None = None, basic: bool = False
+) -> Any:
+    return field(default=default, metadata={"about": About(help, bounds, table, basic)})
+
+
+@dataclass(frozen=True)
+class Data:
+    """What is read, and how."""
+
+    train: str | None = option(None, "file, folder or named corpus to learn from", basic=True)
+    dev: str | None = option(
+        None, "texts for early stopping (default: a part of the training texts is held out)", basic=True
+    )
+    test: str | None = option(None, "texts that the finished model is scored on, once", basic=True)
+    text: str | None = option(None, "column of the texts (default: guessed)", basic=True)
+    label: str | None = option(None, "column of the labels (default: guessed)", basic=True)
+    task: Literal["auto", "binary", "multiclass", "regression"] = option(
+        "auto", "kind of labels; auto: guessed from them", basic=True
+    )
+    dev_fraction: float = option(0.1, "share of the training texts to hold out without --dev", Bounds(0, 0.9))
+    max_words: int | None = option(None, "cut texts after this many words (default: nothing is cut)", COUNT, basic=True)
+    min_count: int = option(
+        None,
+        "words seen less often in training count as unknown (default: 2; fast engine: by the size of the corpus)",
+        COUNT,
+    )
+    max_vocabulary: int | None = option(None, "keep only this many words, the most frequent ones (default: all)", COUNT)
+    pairs: bool = option(
+        None, 'also read pairs of neighbouring words, such as "not good" (default: with the fast engine)'
+    )
+    beginnings: int = option(
+        None,
+        "also read the first N letters of longer words; 0: no (default: 5 where pairs are read, else 0)",
+        Bounds(0, 100),
+    )
+    lowercase: bool = option(True, "convert texts to lower case")
+    vectors: str | None = option(
+        None, "pretrained word vectors: a GloVe-style text file, an npz file or a named one (default: none)", basic=True
+    )
+    skip_bad_rows: bool = option(
+        False, "skip rows that cannot be used instead of stopping at the first one", basic=True
+    )
+
+
+@dataclass(frozen=True)
+class Model:
+    """What is built. `encoder` and `pooling` may name one per level, words first: "cnn,bilstm"."""
+
+    encoder: str = option(
+        "embedding",
+        "what reads the words: embedding, affine, cnn, lstm, bilstm, bert; one per level: cnn,bilstm",
+        basic=True,
+    )
+    pooling: str = option(
+        "attention",
+        "what turns word states into one vector: average, max, last, attention, apln, norm_unit, bottleneck, summary",
+        basic=True,
+    )
+    levels: int = option(
+        1,
+        "1: words; 2: words in sentences (HAN); 3: sentences in parts, such as a user's reviews",
+        Bounds(1, 3, wording="1 (words), 2 (sentences) or 3 (parts)"),
+        basic=True,
+    )
+    embedding: int = option(
+        None,
+        "width of a word vector (default: that of --vectors, else 100; fast engine: 16 to 64, by the classes)",
+        WIDTH,
+    )
+    hidden: int = option(
+        200, "width of the encoder's states: all filters, or both directions together", WIDTH, basic=True
+    )
+    windows: tuple[int, ...] = option(
+        (3,), "window sizes of a cnn's filters; several share `hidden` equally (Kim: 3 4 5)"
+    )
+    attention: Literal["additive", "dot"] = option(
+        None, "how attention and apln score a word (default: additive; fast engine: dot)"
+    )
+    query: int = option(200, "width of additive attention's query", WIDTH)
+    scale: Annotated[float, AUTO] = option(
+        None,
+        "λ, the divisor of attention scores; auto: try several and take the most readable one that costs no accuracy "
+        "(default: 1; fast engine: 3)",
+        POSITIVE,
+    )
+    norm: Literal["scalar", "sample", "feature"] = option(
+        "scalar", "apln's norm p: one, one per text, or one per feature", table="apln"
+    )
+    norm_init: float | None = option(
+        None, "initial p (default: 1 for apln, 2 for norm_unit)", Bounds(1e-2, 1e3), table="apln"
+    )
+    rescale: Literal["clip", "normalise", "signed"] = option(
+        "clip",
+        "apln's treatment of values below 0 and above 1: clip, normalise per text, or signed powers",
+        table="apln",
+    )
+    nonnegative: bool = option(True, "apln: clip its input at 0 (off: the paper's −SL ≥0)", table="apln")
+    bounded: bool = option(True, "apln: clip its input at 1 (off: the paper's −SL ≤1)", table="apln")
+    reformulate: bool = option(True, "apln: compute powers as exp(p·log x) (off: the paper's −RF)", table="apln")
+    unit_length: bool = option(
+        False, "apln: rescale its vector to one learned length, so that a larger p cannot lengthen it", table="apln"
+    )
+    head_bias: bool = option(True, "bias in the output layer (Sun & Lu have none)", table="sun_lu")
+    head_hidden: bool = option(False, "hidden layer before the output layer; always there with pooling = bottleneck")
+    query_range: float = option(
+        0.1, "attention's query (V, q) starts uniformly within ± this", POSITIVE, table="sun_lu"
+    )
+    embedding_range: float = option(
+        0.1, "word vectors without pretrained values start uniformly within ± this", POSITIVE, table="sun_lu"
+    )
+    freeze_embeddings: bool = option(False, "do not train the word vectors")
+    pretrained: str | None = option(
+        None, "encoder = bert: folder of a model of the BERT family, or its name on the hub", basic=True
+    )
+    frozen_layers: int = option(
+        0, "encoder = bert: number of lowest layers, word vectors included, that are not trained", NOT_NEGATIVE
+    )
+    window: int | None = option(
+        None,
+        "encoder = bert: word pieces read at once; longer texts are read in several windows; 0: refuse them (default: "
+        "the model's maximum)",
+        NOT_NEGATIVE,
+    )
+
+    @property
+    def reads_pieces(self) -> bool:
+        """Whether the lowest encoder is pretrained and reads word pieces of its own."""
+        return level_names(self.encoder)[0] == "bert"
+
+    @property
+    def is_scale_open(self) -> bool:
+        """Whether λ is to be chosen by trying several."""
+        return str(self.scale) == AUTO
+
+    def filled(self) -> Model:
+        """With the defaults of PyTorch models in place of what is left open."""
+        plain: dict[str, Any] = {"embedding": 100, "attention": "additive", "scale": 1.0}
+        return replace(self, **{name: value for name, value in plain.items() if getattr(self, name) is None})
+
+
+@dataclass(frozen=True)
+class Training:
+    """How it learns."""
+
+    engine: Literal["auto", "sparse", "torch"] = option(
+        "auto", "sparse: the fast engine, for attention over embedding or affine on a CPU; torch: everything else"
+    )
+    epochs: int = option(
+        None, "largest number of passes over the training texts (default: by their number)", COUNT, basic=True
+    )
+    patience: int = option(
+        None,
+        "stop after this many epochs without a better dev score; 0: never (default: by the number of texts)",
+        NOT_NEGATIVE,
+    )
+    batch_size: int = option(
+        None, "texts per step (default: 64; fast engine: at most 32, by the number of texts)", COUNT, basic=True
+    )
+    optimizer: Literal["adam", "adagrad", "sgd"] = option(None, "optimizer (default: adam; fast engine: adagrad)")
+    lr: float | None = option(
+        None,
+        "learning rate (default: adam 0.003, adagrad 0.05, sgd 0.1; fast engine: adagrad 0.1 to 0.3, by the data, sgd 1)",
+        POSITIVE,
+        basic=True,
+    )
+    decay: bool = option(None, "let the learning rate fall to 0 over the run; fast engine only (default: yes there)")
+    norm_lr: float = option(
+        1.0, "factor on the learning rate of the norms p; 0: they stay as they start", NOT_NEGATIVE, table="apln"
+    )
+    dropout: float = option(
+        None,
+        "share of inputs dropped, at the embeddings (fast engine: whole words) and at each encoder's states "
+        "(default: 0.2; fast engine and bert: 0.1)",
+        Bounds(0, 0.95),
+    )
+    l2: float = option(0.0, "L2 penalty on all weights", NOT_NEGATIVE)
+    vtw: float = option(
+        0.0, "penalty c·(VᵀW)² between dot attention and the output layer", NOT_NEGATIVE, table="sun_lu"
+    )
+    vtw_mapped: float = option(
+        0.0,
+        "penalty c·(W'ᵀV')², W' = MᵀW and V' = MᵀV, for encoder = affine; torch engine",
+        NOT_NEGATIVE,
+        table="sun_lu",
+    )
+    beta: float = option(
+        None, "β, the factor of the compressor's KL divergence (default: 0.1)", NOT_NEGATIVE, table="bottleneck"
+    )
+    rounds: int = option(
+        None,
+        "how often learner and compressor alternate after the first `epochs` (default: 3)",
+        Bounds(1, 1000),
+        table="bottleneck",
+    )
+    phase_epochs: int = option(None, "epochs per phase of a round (default: 1)", COUNT, table="bottleneck")
+    compressor_lr: float = option(None, "learning rate of the compressor (default: lr)", POSITIVE, table="bottleneck")
+    clip: float = option(None, "largest gradient norm of a step; 0: any (default: 5; fast engine: any)", NOT_NEGATIVE)
+    seed: int = option(0, "random seed: same seed and device, same weights", Bounds(0, 2**31 - 1), basic=True)
+    device: str = option("auto", "cpu, cuda, or auto: cuda where there is one", basic=True)
+    bf16: bool = option(False, "train in bfloat16 autocast")
+    deterministic: bool = option(
+        None,
+        "same seed, same weights, for any number of threads (default: yes; fast engine: up to 20 million words)",
+    )
+    record: Literal["no", "epoch", "step"] = option(
+        "no",
+        "record words' weights and polarity along training, for `regard analyse`: per epoch, or up to 25 times in each",
+    )
+
+
+class OptionField(NamedTuple):
+    """One option: the section of `Config` that holds it, its dataclass field and its type."""
+
+    section: str
+    field: Field[Any]
+    kind: Any
+
+    @property
+    def name(self) -> str:
+        return self.field.name
+
+    @property
+    def default(self) -> Any:
+        return self.field.default
+
+    @property
+    def about(self) -> About:
+        about: About = self.field.metadata["about"]
+        return about
+
+    @property
+    def table(self) -> str:
+        """The TOML table that it is written in."""
+        return self.about.table or self.section
+
+
+def options() -> Iterator[OptionField]:
+    """Every option there is."""
+    for name, section in (("data", Data), ("model", Model), ("training", Training)):
+        hints = typing.get_type_hints(section, include_extras=True)
+        for item in fields(section):
+            yield OptionField(name, item, hints[item.name])
+
+
+def level_names(given: str) -> list[str]:
+    """The names in "cnn,bilstm": one for all levels, or one per level, words first."""
+    return [name.strip() for name in given.split(",")]
