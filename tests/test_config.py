@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import inspect
 import math
 import re
@@ -102,6 +103,18 @@ def test_defaults_in_python_are_those_of_the_config() -> None:
         own = {name: parameter.default for name, parameter in inspect.signature(kind).parameters.items()}
         assert own.pop("verbose") is False
         assert own == {name: value for name, value in defaults.items() if name not in elsewhere}
+
+
+def test_every_parameter_is_documented_with_its_default() -> None:
+    from regard import TextClassifier, TextRegressor
+
+    for kind in (TextClassifier, TextRegressor):
+        entries = re.findall(r"^(\w+) : (.+), default=(.+)\n    \S", kind.__doc__ or "", re.MULTILINE)
+        parameters = inspect.signature(kind).parameters
+        assert {name for name, _, _ in entries} == set(parameters)
+        for name, kinds, default in entries:
+            assert ast.literal_eval(default) == parameters[name].default
+            assert kinds
 
 
 BAD_VALUES = [

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from regard.config import Config, converted, options
+from regard.config.numpydoc import class_doc
 from regard.data.guess import Task
 from regard.errors import InputError
 from regard.explain.explain import explain
@@ -148,7 +149,27 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
 
 
 class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
-    """`TextClassifier(encoder="bilstm", pooling="apln").fit(texts, labels)`; labels of any type, two or more classes."""
+    __doc__ = class_doc(
+        """
+        Text classifier that shows which words its answers rest on.
+
+        A scikit-learn estimator over lists of strings, or a column of pandas or polars, with labels of any one type and two or
+        more classes. The parameters are the options of `regard train`, under the same names. Without any, the fast engine
+        trains attention over words, pairs of words and beginnings of words in seconds.
+        """,
+        attributes="""
+        classes_ : ndarray of shape (n_classes,)
+            The labels, sorted.
+        trained_ : Trained
+            The fitted model with its tokenizer, options and metrics.
+        """,
+        example="""
+        >>> from regard import TextClassifier
+        >>> model = TextClassifier(encoder="bilstm", pooling="apln").fit(texts, labels)
+        >>> model.predict(["Breakfast was fine, but the room was filthy."])
+        >>> model.explain("Breakfast was fine, but the room was filthy.").top(3)
+        """,
+    )
 
     classes_: NDArray[Any]
 
@@ -184,7 +205,23 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
 
 
 class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
-    """The same for numbers: `TextRegressor(levels=2, pooling="apln").fit(texts, ratings)`."""
+    __doc__ = class_doc(
+        """
+        Text regressor, for ratings and other numbers, that shows which words its answers rest on.
+
+        A scikit-learn estimator over lists of strings, or a column of pandas or polars. The parameters are the options of
+        `regard train`, under the same names.
+        """,
+        attributes="""
+        trained_ : Trained
+            The fitted model with its tokenizer, options and metrics.
+        """,
+        example="""
+        >>> from regard import TextRegressor
+        >>> model = TextRegressor(levels=2, encoder="bilstm", pooling="apln").fit(texts, ratings)
+        >>> model.predict(["Breakfast was fine. The room was filthy."])
+        """,
+    )
 
     def fit(self, texts: Any, values: Any) -> Self:
         self.learn(texts, np.asarray(values).ravel().tolist(), "regression")

@@ -46,7 +46,9 @@ class Data:
     task: Literal["auto", "binary", "multiclass", "regression"] = option(
         "auto", "kind of labels; auto: guessed from them", basic=True
     )
-    dev_fraction: float = option(0.1, "share of the training texts to hold out without --dev", Bounds(0, 0.9))
+    dev_fraction: float = option(
+        0.1, "share of the training texts held out for early stopping where no dev texts are given", Bounds(0, 0.9)
+    )
     max_words: int | None = option(None, "cut texts after this many words (default: nothing is cut)", COUNT, basic=True)
     min_count: int = option(
         None,
