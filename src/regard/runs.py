@@ -20,7 +20,7 @@ from regard.models.trained import Trained
 from regard.recording import Recorder
 from regard.training.checkpoint import check_identity
 from regard.training.choices import probe
-from regard.training.fit import Parts, Run, fit
+from regard.training.fit import Parts, Run, prepare
 from regard.training.metrics import measure
 
 FOLDER = Path("runs")
@@ -48,34 +48,29 @@ def train_into(folder: Path, config: Config, resume: bool, recorder: Recorder) -
     for split, name in (("dev", config.data.dev), ("test", config.data.test)):
         if name is not None:
             streams[split] = read_split(config, name, split, recorder)
-    found: Trained | None = None
-
-    def done_before(identity: str) -> Trained | None:
-        nonlocal found
-        for part in streams.values():
-            tell_skipped(part, recorder)
-        if not resume:
-            (folder / CHECKPOINT).unlink(missing_ok=True)
-        elif is_run(folder) and not is_begun(folder):
-            found = finished(folder, identity, recorder)
-            if config.training.record != "no" and found.dynamics is None:
-                recorder.note(f"{folder} was not recorded along its training; --overwrite trains it again")
-        elif not is_begun(folder):
-            recorder.note(f"{folder} has no checkpoint to go on from; starting at the beginning")
-        return found
-
     train_name, dev_name, test_name = (
         streams[split].path if split in streams else split for split in ("train", "dev", "test")
     )
     names = (train_name, dev_name, test_name)
     parts = Parts(streams["train"], streams.get("dev"), streams.get("test"), names, streams["train"].label_column)
-    trained = fit(config, parts, Run(recorder, folder / CHECKPOINT, done_before))
-    if found is None:
-        if streams["train"].guessed:  # later commands look for the same columns
-            own = {"text": streams["train"].text_column, "label": streams["train"].label_column}
-            trained.config = trained.config.override(own)
-        save(trained, folder)
+    prepared = prepare(config, parts, recorder)
+    for part in streams.values():
+        tell_skipped(part, recorder)
+    if not resume:
         (folder / CHECKPOINT).unlink(missing_ok=True)
+    elif is_run(folder) and not is_begun(folder):
+        trained = finished(folder, prepared.identity, recorder)
+        if config.training.record != "no" and trained.dynamics is None:
+            recorder.note(f"{folder} was not recorded along its training; --overwrite trains it again")
+        return trained
+    elif not is_begun(folder):
+        recorder.note(f"{folder} has no checkpoint to go on from; starting at the beginning")
+    trained = prepared.fit(Run(recorder, folder / CHECKPOINT))
+    if streams["train"].guessed:  # later commands look for the same columns
+        columns = {"text": streams["train"].text_column, "label": streams["train"].label_column}
+        trained.config = trained.config.override(columns)
+    save(trained, folder)
+    (folder / CHECKPOINT).unlink(missing_ok=True)
     return trained
 
 

@@ -20,7 +20,7 @@ from regard.recording import Silent
 from regard.records import Example
 from regard.training.fit import Parts, Run
 from regard.training.fit_stacked import fit_stacked, side_by_side
-from regard.training.fit_torch import fit_torch, gather, index, make_model
+from regard.training.fit_torch import gather, index, make_model
 from regard.training.loop import Texts
 from regard.training.optimizers import make_optimizer
 from regard.training.stack import Stack, StackedStep, clip
@@ -81,7 +81,7 @@ def same(found: Trained, alone: Trained) -> None:
 def test_each_seed_ends_where_it_would_alone(encoder: str, pooling: str) -> None:
     config = options(encoder=encoder, pooling=pooling)
     for seed, found in zip(SEEDS, together(config, parts()), strict=True):
-        same(found, fit_torch(config.override({"seed": seed}), parts(), Run()))
+        same(found, gather(config.override({"seed": seed}), parts(), Silent()).fit(Run()))
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_each_seed_ends_where_it_would_alone(encoder: str, pooling: str) -> None
 def test_so_it_does_with_several_levels_and_other_steps(changed: dict[str, Any]) -> None:
     config, given = options(encoder="lstm", pooling="apln", **changed), parts(sentences=4)
     for seed, found in zip(SEEDS, together(config, given), strict=True):
-        same(found, fit_torch(config.override({"seed": seed}), given, Run()))
+        same(found, gather(config.override({"seed": seed}), given, Silent()).fit(Run()))
 
 
 def test_numbers_and_penalties_too() -> None:
@@ -105,7 +105,7 @@ def test_numbers_and_penalties_too() -> None:
     )
     config = options(task="regression", attention="dot", vtw=0.1, vtw_mapped=0.1, optimizer="adam", encoder="affine")
     for seed, found in zip(SEEDS, together(config, rated), strict=True):
-        alone = fit_torch(config.override({"seed": seed}), rated, Run())
+        alone = gather(config.override({"seed": seed}), rated, Silent()).fit(Run())
         assert found.metrics["test"]["rmse"] == pytest.approx(alone.metrics["test"]["rmse"], abs=1e-4)
 
 
@@ -191,7 +191,7 @@ def test_a_seed_that_goes_astray_is_told_and_the_others_go_on(monkeypatch: pytes
 def test_a_seed_that_is_over_keeps_its_best_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
     config, given = options(encoder="embedding", epochs=12, patience=1, lr=0.1), parts()
     for seed, found in zip(SEEDS, together(config, given), strict=True):
-        same(found, fit_torch(config.override({"seed": seed}), given, Run()))
+        same(found, gather(config.override({"seed": seed}), given, Silent()).fit(Run()))
 
 
 def test_what_is_watched_is_the_mean_of_the_seeds_still_running() -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,23 +41,37 @@ class Run(NamedTuple):
 
     recorder: Recorder = Silent()
     checkpoint: Path | None = None  # where to keep what a killed run goes on from
-    finished: Callable[[str], Trained | None] = lambda identity: None  # the run itself, if it was done before
+
+
+class Prepared(Protocol):
+    """Texts that were read, and options with nothing left open; nothing is trained yet."""
+
+    @property
+    def identity(self) -> str:
+        """The `fingerprint` that says whether a checkpoint or a finished run is this one."""
+
+    def fit(self, run: Run) -> Trained: ...
 
 
 def fit(config: Config, parts: Parts, run: Run | None = None) -> Trained:
-    """Train; a part of the texts is held out where no dev examples are given."""
+    """Train; some of the texts are held out if no dev examples are given."""
     run = run or Run()
+    return prepare(config, parts, run.recorder).fit(run)
+
+
+def prepare(config: Config, parts: Parts, recorder: Recorder) -> Prepared:
+    """Read all parts, and refuse what cannot be trained or scored."""
     if config.model.is_scale_open:
         from regard.training.scale import choose_scale
 
-        config = choose_scale(config, parts, run.recorder)
+        config = choose_scale(config, parts, recorder)
     if choose_engine(config) == "sparse":
-        from regard.training.fit_sparse import fit_sparse
+        from regard.training.fit_sparse import gather_units
 
-        return fit_sparse(config, parts, run)
-    from regard.training.fit_torch import fit_torch
+        return gather_units(config, parts, recorder)
+    from regard.training.fit_torch import gather
 
-    return fit_torch(config, parts, run)
+    return gather(config, parts, recorder)
 
 
 def check_some(count: int, where: str) -> None:

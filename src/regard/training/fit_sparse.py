@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import NamedTuple
+
 import numba
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from regard.analysis.dynamics import Dynamics
 from regard.config import Config
 from regard.corpora.lookup import resolve
-from regard.data.gathering import Gathering
+from regard.data.gathering import Gathered, Gathering
 from regard.data.splitting import held_rows
 from regard.data.tokenizer import Tokenizer
+from regard.data.unit_texts import UnitTexts
 from regard.data.vectors import vector_words
 from regard.kernels.compiling import is_compiled
-from regard.models.flat import fresh
+from regard.models.flat import State, fresh
 from regard.models.tasks import Classes, Task, encoded
 from regard.models.trained import Trained
 from regard.recording import Recorder
@@ -35,62 +40,110 @@ from regard.training.numbering import Numbering, Source
 from regard.training.sparse import evaluate, threads, train_sparse
 
 
-def fit_sparse(config: Config, parts: Parts, run: Run) -> Trained:
-    recorder = run.recorder
+@dataclass(frozen=True)
+class UnitMaterial:
+    """The texts that were read and what follows from them, before anything is trained."""
+
+    config: Config  # with nothing left open
+    task: Task
+    gathering: Gathering
+    parts: dict[str, Gathered]  # "train", "dev", "test"
+    labels: dict[str, NDArray[np.float32]]  # of the same parts
+    identity: str
+
+    def fit(self, run: Run) -> Trained:
+        learned = index(self, run.recorder)
+        return teach(self, learned, run)
+
+    @property
+    def scale(self) -> float:
+        return self.config.model.scale or 1.0
+
+
+def gather_units(config: Config, parts: Parts, recorder: Recorder) -> UnitMaterial:
+    """Read every part once."""
     if not is_compiled():
         recorder.note("compiling the fast engine, once on this machine: some 15 seconds")
     gathering = Gathering(config.data.lowercase, config.data.max_words)
-    gathered = [gathering.read(part) for part in (parts.train, parts.dev, parts.test) if part is not None]
-    learned = gathered[0]
-    task = find_task(config, learned.labels, recorder, parts.names[0])
-    if parts.test is not None:
-        check_some(len(gathered[-1]), parts.names[2])
-    names = [name for name, part in zip(parts.names, parts[:3], strict=True) if part is not None]
-    truth = [
-        encoded(task, part.labels, name, parts.column if place else None).astype(np.float32)
-        for place, (part, name) in enumerate(zip(gathered, names, strict=True))
-    ]
-    config = choose(config.override({"task": task.kind}), Size(len(learned), len(learned.words), task.out_dim))
+    given = {"train": parts.train, "dev": parts.dev, "test": parts.test}
+    gathered = {split: gathering.read(part) for split, part in given.items() if part is not None}
+    names = dict(zip(given, parts.names, strict=True))
+    train = gathered["train"]
+    task = find_task(config, train.labels, recorder, names["train"])
+    if "test" in gathered:
+        check_some(len(gathered["test"]), names["test"])
+    labels = {
+        split: encoded(task, part.labels, names[split], None if split == "train" else parts.column).astype(np.float32)
+        for split, part in gathered.items()
+    }
+    config = choose(config.override({"task": task.kind}), Size(len(train), len(train.words), task.out_dim))
+    digests = [part.digest for split, part in gathered.items() if split != "test"]
+    return UnitMaterial(config, task, gathering, gathered, labels, fingerprint(config, digests, "cpu"))
+
+
+class UnitLearned(NamedTuple):
+    """Words, and the texts as numbers."""
+
+    numbering: Numbering
+    source: Source
+    dev: UnitTexts | None
+    state: State  # the weights to start from
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        return self.numbering.tokenizer
+
+
+def index(given: UnitMaterial, recorder: Recorder) -> UnitLearned:
+    """Hold texts out if there is no dev part, number the words, draw the first weights."""
+    config, task, train = given.config, given.task, given.parts["train"]
     data, training = config.data, config.training
-    seen = gathered[: 1 if parts.dev is None else 2]
-    identity = fingerprint(config, [part.digest for part in seen], "cpu")
-    if done := run.finished(identity):
-        return done
-    tell_cut(learned.shortened, len(learned), data.max_words, recorder)
-    held = np.zeros(len(learned), dtype=bool)
-    if parts.dev is None:
-        groups = learned.labels.codes if isinstance(task, Classes) else np.zeros(len(learned), dtype=np.int32)
+    tell_cut(train.shortened, len(train), data.max_words, recorder)
+    held = np.zeros(len(train), dtype=bool)
+    if "dev" not in given.parts:
+        groups = train.labels.codes if isinstance(task, Classes) else np.zeros(len(train), dtype=np.int32)
         held = held_rows(groups, data.dev_fraction, training.seed)
         tell_held_out(int(held.sum()), data.dev_fraction, recorder)
     path = None if data.vectors is None else resolve(data.vectors, "vectors")
-    numbering = Numbering(gathering, learned, ~held, data, set() if path is None else vector_words(path))
+    numbering = Numbering(given.gathering, train, ~held, data, set() if path is None else vector_words(path))
     tokenizer = numbering.tokenizer
     vectors = None if path is None else starting_vectors(data, tokenizer.vocabulary.words, path, recorder)
     width = config.model.embedding if vectors is None else vectors.shape[1]
     recorder.note(told(config, tokenizer, width))
     state = fresh(config.model, len(tokenizer), task.out_dim, training.seed, vectors)
-    source = Source(numbering, learned, ~held, truth[0])
+    source = Source(numbering, train, ~held, given.labels["train"])
     dev = None
-    if parts.dev is not None and len(gathered[1]):
-        dev = numbering.texts(gathered[1], np.ones(len(gathered[1]), dtype=bool), truth[1])
+    if len(given.parts.get("dev", ())):
+        dev = whole(numbering, given, "dev")
     elif held.any():
-        dev = numbering.texts(learned, held, truth[0])
-    scale = config.model.scale or 1.0
-    # numpy's own threads would share matrices out, and sum them in an order that follows from their number
+        dev = numbering.texts(train, held, given.labels["train"])
+    return UnitLearned(numbering, source, dev, state)
+
+
+def whole(numbering: Numbering, given: UnitMaterial, split: str) -> UnitTexts:
+    part = given.parts[split]
+    return numbering.texts(part, np.ones(len(part), dtype=bool), given.labels[split])
+
+
+def teach(given: UnitMaterial, learned: UnitLearned, run: Run) -> Trained:
+    """Train and measure."""
+    config, task, source, dev = given.config, given.task, learned.source, learned.dev
+    training = config.training
+    # with threads of its own, BLAS would sum in an order that depends on their number
     with threadpool_limits(1 if training.deterministic else None, "blas"):
-        dynamics = ride_along(config, tokenizer, task, source, recorder)
-        progress = train_sparse(state, source, dev, training, scale, task, recorder, run.checkpoint, identity, dynamics)
-    metrics = first_metrics(task, source.size, progress, identity)
+        dynamics = ride_along(config, learned.tokenizer, task, source, run.recorder)
+        surroundings = (run.recorder, run.checkpoint, given.identity, dynamics)
+        progress = train_sparse(learned.state, source, dev, training, given.scale, task, *surroundings)
+    metrics = first_metrics(task, source.size, progress, given.identity)
     metrics["engine"] = f"sparse, {'deterministic' if training.deterministic else 'lock-free'}"
-    own = {"numpy": np.__version__, "numba": numba.__version__, "cpu": f"{threads()} threads"}
-    metrics["environment"] = {**versions(), **own}
+    libraries = {"numpy": np.__version__, "numba": numba.__version__, "cpu": f"{threads()} threads"}
+    metrics["environment"] = {**versions(), **libraries}
     if dev is not None:
-        metrics["dev"] = evaluate(progress.best, scale, task, dev)[0]
-    if parts.test is not None:
-        test = numbering.texts(gathered[-1], np.ones(len(gathered[-1]), dtype=bool), truth[-1])
-        metrics["test"] = evaluate(progress.best, scale, task, test)[0]
+        metrics["dev"] = evaluate(progress.best, given.scale, task, dev)[0]
+    if "test" in given.parts:
+        metrics["test"] = evaluate(progress.best, given.scale, task, whole(learned.numbering, given, "test"))[0]
     recorded = None if dynamics is None else dynamics.recorded()
-    return Trained(config, tokenizer, task, metrics, weights=progress.best, dynamics=recorded)
+    return Trained(config, learned.tokenizer, task, metrics, weights=progress.best, dynamics=recorded)
 
 
 def ride_along(config: Config, tokenizer: Tokenizer, task: Task, source: Source, recorder: Recorder) -> Dynamics | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,8 +51,9 @@ from regard.training.metrics import measure
 from regard.training.pieces import digest_of, learn_pieces, settled, tell_windows
 
 
-class Material(NamedTuple):
-    """What is read and what was found out about it, before anything is learned."""
+@dataclass(frozen=True)
+class Material:
+    """The texts that were read and what follows from them, before anything is trained."""
 
     config: Config  # with nothing left open
     task: Task
@@ -62,8 +65,9 @@ class Material(NamedTuple):
     truth: NDArray[np.float64]  # of the test texts
     pretrained: Pretrained | None = None  # what the encoder starts from
 
-    @property
+    @cached_property
     def identity(self) -> str:
+        """Takes a pass over all texts."""
         return fingerprint(self.config, self.digests, str(self.device))
 
     @property
@@ -78,6 +82,11 @@ class Material(NamedTuple):
     @property
     def make(self) -> Mapping[str, Any] | None:
         return None if self.pretrained is None else self.pretrained.make
+
+    def fit(self, run: Run) -> Trained:
+        learned = index(self, run.recorder)
+        model = make_model(self, learned, self.config.training.seed).to(self.device)
+        return teach(model, self, learned, run)
 
 
 def gather(config: Config, parts: Parts, recorder: Recorder) -> Material:
@@ -139,22 +148,9 @@ def make_model(given: Material, learned: Learned, seed: int) -> Classifier:
     return build(model, len(learned.tokenizer), given.task.out_dim, dropout, learned.vectors, reader)
 
 
-def fit_torch(config: Config, parts: Parts, run: Run) -> Trained:
-    return fit_gathered(gather(config, parts, run.recorder), run)
-
-
-def fit_gathered(given: Material, run: Run) -> Trained:
-    identity = given.identity
-    if done := run.finished(identity):
-        return done
-    learned = index(given, run.recorder)
-    model = make_model(given, learned, given.config.training.seed).to(given.device)
-    return teach(model, given, learned, run, identity)
-
-
-def teach(model: Classifier, given: Material, learned: Learned, run: Run, identity: str) -> Trained:
-    """A fresh model, trained in place and measured. `identity` takes reading all texts again to find out."""
-    config, task = given.config, given.task
+def teach(model: Classifier, given: Material, learned: Learned, run: Run) -> Trained:
+    """Train a new model in place and measure it."""
+    config, task, identity = given.config, given.task, given.identity
     dynamics = None
     if config.training.record != "no":
         assert isinstance(task, Classes)  # `find_task` refuses others

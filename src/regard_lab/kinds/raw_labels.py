@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from regard.config import Config
@@ -49,10 +50,10 @@ def fit(config: Config, prepared: Prepared, normalised: bool, recorder: Recorder
     from regard.data.labels import Labels
     from regard.models.tasks import Regression, encoded
     from regard.training.fit import Run
-    from regard.training.fit_torch import fit_gathered, gather
+    from regard.training.fit_torch import gather
 
     given = gather(config, prepared.parts, recorder)
     if not normalised:
         task = Regression(0.0, 1.0)
-        given = given._replace(task=task, truth=encoded(task, Labels.of(given.test or ()), given.names[2]))
-    return fit_gathered(given, Run(recorder))
+        given = replace(given, task=task, truth=encoded(task, Labels.of(given.test or ()), given.names[2]))
+    return given.fit(Run(recorder))

@@ -84,7 +84,7 @@ def looked_at(
             model = make_model(given, learned, seed).to(given.device)
             texts = indexed(learned.tokenizer, given.task, examples, "texts")
             looks = Looks(recorder, model, given.task, texts, vectors)
-            result = teach(model, given, learned, Run(looks), given.identity)
+            result = teach(model, given, learned, Run(looks))
         except InputError as error:
             result = error
         yield Training(result, {"seed": seed, "seconds": time.perf_counter() - begun}), looks
