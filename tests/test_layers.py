@@ -15,7 +15,7 @@ LAYERS = {
     "errors": 0,
     "records": 1,
     "files": 1,
-    "claims": 2,
+    "run_lock": 2,
     "markdown_text": 1,
     "recording": 1,
     "facts": 2,

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from regard.claims import first_claim
 from regard.config import Config
 from regard.corpora.lookup import companion, resolve
 from regard.data.labels import Labels
@@ -18,6 +17,7 @@ from regard.models.folder import CHECKPOINT, check_own, is_begun, is_run, load, 
 from regard.models.tasks import encoded
 from regard.models.trained import Trained
 from regard.recording import Recorder
+from regard.run_lock import lock_first
 from regard.training.checkpoint import check_identity
 from regard.training.choices import probe
 from regard.training.fit import Parts, Run, prepare
@@ -37,9 +37,9 @@ def train_run(
         raise InputError("--resume goes on with a run and --overwrite replaces it; give one of them")
     check_options(config)
     config = with_named_dev(config, recorder)
-    with first_claim(folders(train, out, resume, overwrite)) as claim:
-        check_free(claim.folder, resume, overwrite)
-        return train_into(claim.folder, config, resume, recorder), claim.folder
+    with lock_first(folders(train, out, resume, overwrite)) as lock:
+        check_free(lock.folder, resume, overwrite)
+        return train_into(lock.folder, config, resume, recorder), lock.folder
 
 
 def train_into(folder: Path, config: Config, resume: bool, recorder: Recorder) -> Trained:

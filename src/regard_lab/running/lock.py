@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import Self
 
-from regard.claims import LOCKS, Taken, lock
 from regard.errors import InputError
+from regard.run_lock import CAN_LOCK, Locked, lock
 
 
 class Lock:
@@ -18,7 +18,7 @@ class Lock:
         self.handle = -1
 
     def __enter__(self) -> Self:
-        if not LOCKS:  # Windows, where locked bytes cannot be read: a file beside it
+        if not CAN_LOCK:  # Windows, where locked bytes cannot be read: a file beside it
             return self._enter_windows()
         self.handle = os.open(self.results, os.O_RDWR | os.O_CREAT, 0o666)
         try:
@@ -36,11 +36,11 @@ class Lock:
             msvcrt.locking(self.handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
         except OSError:
             os.close(self.handle)
-            raise Taken(self._busy()) from None
+            raise Locked(self._busy()) from None
         return self
 
     def _busy(self) -> str:
-        return f"{self.results}: another run is writing to it; wait for its end, or give another folder by --out"
+        return f"{self.results}: another run is writing to it; wait until it ends, or choose another folder with --out"
 
     def _unlockable(self, error: OSError) -> InputError:
         return InputError(

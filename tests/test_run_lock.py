@@ -7,46 +7,46 @@ from pathlib import Path
 import pytest
 
 from command import TINY, Regard
-from regard.claims import Claim, Taken, first_claim
 from regard.errors import InputError
+from regard.run_lock import Locked, RunLock, lock_first
 
 fcntl = pytest.importorskip("fcntl", reason="folders cannot be locked here")
 
 
-def test_a_folder_is_claimed_once(tmp_path: Path) -> None:
+def test_a_folder_is_locked_once(tmp_path: Path) -> None:
     folder = tmp_path / "runs" / "a"
-    with Claim(folder):
+    with RunLock(folder):
         with pytest.raises(
-            Taken, match="runs/a: another run is writing to it; wait for its end, or give another --out"
+            Locked, match="runs/a: another run is writing to it; wait until it ends, or choose another --out"
         ):
-            Claim(folder)
+            RunLock(folder)
         (folder / "weights").touch()
-    with Claim(folder):
+    with RunLock(folder):
         assert (folder / "weights").is_file()
 
 
 def test_what_stays_empty_is_gone_again(tmp_path: Path) -> None:
     (tmp_path / "kept").mkdir()
-    with Claim(tmp_path / "kept" / "runs" / "a"):
+    with RunLock(tmp_path / "kept" / "runs" / "a"):
         assert (tmp_path / "kept" / "runs" / "a").is_dir()
     assert [*(tmp_path / "kept").iterdir()] == []
-    with Claim(tmp_path / "kept"):
+    with RunLock(tmp_path / "kept"):
         pass
     assert (tmp_path / "kept").is_dir(), "it was there before"
 
 
 def test_the_first_that_is_free_is_taken(tmp_path: Path) -> None:
     first, second = tmp_path / "a", tmp_path / "a-2"
-    with Claim(first), first_claim([first, second]) as claim:
-        assert claim.folder == second
-        with pytest.raises(Taken, match="a: another run"):
-            first_claim([first, second])
+    with RunLock(first), lock_first([first, second]) as lock:
+        assert lock.folder == second
+        with pytest.raises(Locked, match="a: another run"):
+            lock_first([first, second])
 
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "a").touch()
     with pytest.raises(InputError, match="cannot be a folder"):
-        Claim(tmp_path / "a" / "b")
+        RunLock(tmp_path / "a" / "b")
 
 
 def test_where_folders_cannot_be_locked_runs_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,8 +54,8 @@ def test_where_folders_cannot_be_locked_runs_go_on(tmp_path: Path, monkeypatch: 
         raise OSError(37, "No locks available")
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    with Claim(tmp_path / "a") as claim:
-        assert claim.handle is None
+    with RunLock(tmp_path / "a") as lock:
+        assert lock.handle is None
 
 
 def test_two_runs_at_once_take_two_folders(
@@ -63,7 +63,7 @@ def test_two_runs_at_once_take_two_folders(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     name = table.stem
-    with Claim(Path("runs") / name):
+    with RunLock(Path("runs") / name):
         assert regard("train", table, *TINY).code == 0
         assert (tmp_path / "runs" / f"{name}-2" / "weights.safetensors").is_file()
         said = regard("train", table, *TINY, "--out", f"runs/{name}")
