@@ -12,6 +12,7 @@ from regard.analysis.meaning import of_separation, of_vtw
 from regard.analysis.separation import Separation
 from regard.config import Config
 from regard.data.synthetic import classes, data_one
+from regard.facts.analysis import Flow
 from regard.models.trained import Trained
 from regard.records import Example
 from regard.training.fit import Parts, fit
@@ -43,7 +44,7 @@ def labels_of(run: Trained, examples: list[Example]) -> np.ndarray:
 def test_known_tokens_come_out_by_their_types() -> None:
     examples = known()
     run = trained(examples, record="epoch", vtw=1e-3, epochs=60)
-    found = analyse(run, [e.text for e in examples], labels_of(run, examples), "made up")
+    found = analyse(run, [e.text for e in examples], labels_of(run, examples), "made up").to_json()
     json.dumps(found, allow_nan=False)
     assert [(one["name"], one["count"]) for one in found["types"]][:2] == [("negative", 8), ("positive", 8)]
     by_token = {one["token"]: one for one in found["tokens"]}
@@ -62,7 +63,7 @@ def test_known_tokens_come_out_by_their_types() -> None:
 def test_three_classes_and_a_lead() -> None:
     examples = classes(3, 300, 1, tokens=6, neutral=40)
     run = trained(examples)
-    found = analyse(run, [e.text for e in examples], labels_of(run, examples), "made up")
+    found = analyse(run, [e.text for e in examples], labels_of(run, examples), "made up").to_json()
     first = next(one for one in found["tokens"] if one["token"] == "c1t0")
     own = first["by_class"]
     assert max(own) == own[1]
@@ -75,7 +76,7 @@ def test_words_of_a_class_speak_for_it() -> None:
     """Where few do, no others are listed in their place."""
     examples = data_one(300, 3, positive=8, negative=2, neutral=20)
     run = trained(examples)
-    found = analyse(run, [e.text for e in examples], labels_of(run, examples), "made up")
+    found = analyse(run, [e.text for e in examples], labels_of(run, examples), "made up").to_json()
     assert {one["token"] for one in found["words"]["negative"]} >= {"n0", "n1"}
     assert all(one["polarity"] < 0 for one in found["words"]["negative"])
     assert all(one["polarity"] > 0 for one in found["words"]["positive"])
@@ -88,8 +89,8 @@ def test_contexts_have_local_and_global_scores() -> None:
         Parts(examples[:100], examples[100:]),
     )
     texts, labels = [e.text for e in examples], labels_of(run, examples)
-    local = analyse(run, texts, labels, "made up")
-    alone = analyse(run, texts, labels, "made up", contexts=False)
+    local = analyse(run, texts, labels, "made up").to_json()
+    alone = analyse(run, texts, labels, "made up", contexts=False).to_json()
     assert (local["scores"], alone["scores"]) == ("local", "global")
     assert local["model"]["form"] == "DP-L"
     assert local["flow"] is None
@@ -101,8 +102,8 @@ def test_the_order_of_texts_changes_nothing() -> None:
     examples = known(200)
     run = trained(examples, epochs=3)
     texts, labels = [e.text for e in examples], labels_of(run, examples)
-    once = analyse(run, texts, labels, "made up")
-    again = analyse(run, texts[::-1], labels[::-1].copy(), "made up")
+    once = analyse(run, texts, labels, "made up").to_json()
+    again = analyse(run, texts[::-1], labels[::-1].copy(), "made up").to_json()
     assert once["separation"]["auc"] == again["separation"]["auc"]
     for term, means in once["flow"]["attention"].items():
         for name, mean in means.items():
@@ -113,7 +114,7 @@ def test_without_typed_words_the_rest_is_told() -> None:
     examples = known(120)
     run = trained(examples, epochs=2)
     few = [Example("p0 o1 o2", "positive"), Example("n0 o1 o2", "negative")]
-    found = analyse(run, [e.text for e in few], labels_of(run, few), "two texts")
+    found = analyse(run, [e.text for e in few], labels_of(run, few), "two texts").to_json()
     assert found["separation"] is None
     assert any("no word stands mostly in one class" in note for note in found["notes"])
     assert found["types"][0] == {"name": "negative", "count": 0, "polarity": None, "attention": None, "weight": None}
@@ -132,10 +133,10 @@ def test_sentences_say_no_more_than_the_intervals() -> None:
     assert of_separation(unknown, {"a": unknown}, 2, 3).endswith(
         ": 2 of a class and 3 neutral found, at least 10 of each are needed."
     )
-    pulls = {"attention": {"D": {"bad": -2.0, "good": 2.0}, "E": {"bad": 1.0, "good": 1.0}}}
+    pulls = Flow({}, {"D": {"bad": -2.0, "good": 2.0}, "E": {"bad": 1.0, "good": 1.0}})
     assert "is 2 times as large as" in of_vtw([3.0], ("bad", "good"), pulls)
     assert "it raises the attention of 'good' words" in of_vtw([3.0], ("bad", "good"), pulls)
-    pulls["attention"]["D"] = {"bad": -0.1, "good": 0.1}
+    pulls.attention["D"] = {"bad": -0.1, "good": 0.1}
     assert "it is not what moves attention from here" in of_vtw([3.0], ("bad", "good"), pulls)
 
 

@@ -33,17 +33,17 @@ def test_means_are_those_of_all_pairs_of_different_tokens(placed: list[int]) -> 
 def test_quartiles_of_few_pairs_are_exact() -> None:
     groups = {"up": np.array([1, 2, 3]), "down": np.array([4, 5]), "alone": np.array([6])}
     found = pair_quartiles(VECTORS, groups)
-    assert [row["pair"] for row in found] == [
-        ["up", "up"],
-        ["up", "down"],
-        ["up", "alone"],
-        ["down", "down"],
-        ["down", "alone"],
+    assert [row.pair for row in found] == [
+        ("up", "up"),
+        ("up", "down"),
+        ("up", "alone"),
+        ("down", "down"),
+        ("down", "alone"),
     ]
     values = np.array([VECTORS[a] @ VECTORS[b] for a, b in ((1, 2), (1, 3), (2, 3))])
     marks = np.quantile(values, (0, 0.25, 0.5, 0.75, 1))
-    assert [found[0][name] for name in ("min", "q1", "median", "q3", "max")] == pytest.approx(marks.tolist())
-    assert found[0]["mean"] == pytest.approx(values.mean())
+    assert [getattr(found[0], name) for name in ("min", "q1", "median", "q3", "max")] == pytest.approx(marks.tolist())
+    assert found[0].mean == pytest.approx(values.mean())
 
 
 def test_quartiles_of_many_pairs_are_a_samples_that_follows_the_seed() -> None:
@@ -52,10 +52,10 @@ def test_quartiles_of_many_pairs_are_a_samples_that_follows_the_seed() -> None:
     first, again, another = (pair_quartiles(vectors, groups, 5000, seed) for seed in (0, 0, 1))
     assert first == again != another
     exact = vectors[:300].astype(np.float64) @ vectors[300:].T
-    row = next(row for row in first if row["pair"] == ["one", "other"])
-    assert row["mean"] == pytest.approx(exact.mean(), rel=1e-6)
+    row = next(row for row in first if row.pair == ("one", "other"))
+    assert row.mean == pytest.approx(exact.mean(), rel=1e-6)
     for name, share in (("q1", 0.25), ("median", 0.5), ("q3", 0.75)):
-        below = (exact < row[name]).mean()
+        below = (exact < getattr(row, name)).mean()
         assert abs(below - share) < 0.05, "seven deviations of a share in 5,000"
 
 

@@ -24,6 +24,7 @@ from regard.config import Config
 from regard.data.reviews import reviews
 from regard.data.unit_texts import UnitTexts
 from regard.errors import InputError
+from regard.facts.json_form import to_json
 from regard.kernels.class_counts import class_counts
 from regard.models.flat import EMBEDDING, HEAD, QUERY
 from regard.models.folder import DYNAMICS, load, save
@@ -68,7 +69,7 @@ def learn(examples: list[Example] = TWO, recorder: Silent | None = None, **optio
 
 def recording(trained: Trained) -> dict[str, Any]:
     assert trained.dynamics is not None
-    found = trained.dynamics.as_dict()
+    found = dict(to_json(trained.dynamics.facts()))
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     return found
 

@@ -1,9 +1,9 @@
-"""All that can be said of a run's attention after Sun & Lu, as one plain object (analysis.json)."""
+"""Analyse the attention of a run as Sun & Lu do: types of words, their scores, and what pulls on them (analysis.json)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,8 @@ from regard.analysis.token_types import SEEN, TokenTypes, token_types
 from regard.data.unit_texts import UnitTexts
 from regard.data.vocabulary import SPECIALS, UNKNOWN
 from regard.errors import InputError
+from regard.facts.analysis import AnalysedModel, AnalysisFacts, Box, Flow, Token, TokenType, Vtw
+from regard.facts.separation import ClassSeparation, Separation
 from regard.models.flat import AFFINE, EMBEDDING, HEAD, QUERY
 from regard.models.tasks import Classes
 from regard.models.trained import Trained
@@ -40,12 +42,12 @@ Floats = NDArray[np.float64]
 
 
 class Tokens(NamedTuple):
-    """What is known of every token, in arrays of one length."""
+    """Arrays of one length: what is known of every token."""
 
     names: list[str]
     types: TokenTypes
     scores: TokenScores
-    polarity: Floats  # one number a token: `lead`
+    polarity: Floats  # one number per token: `lead`
 
     @property
     def places(self) -> NDArray[np.int64]:
@@ -54,8 +56,8 @@ class Tokens(NamedTuple):
 
 def analyse(
     trained: Trained, texts: Sequence[str], labels: Floats, where: str, run: str = "", contexts: bool = True
-) -> dict[str, Any]:
-    """Of a run on labelled texts, as `where` names them. `contexts`: of an encoder, local scores; else global ones."""
+) -> AnalysisFacts:
+    """Analyse a run on labelled texts, which `where` names. `contexts`: local scores of an encoder, otherwise global."""
     task = check_model(trained)
     units = UnitTexts.of(trained.tokenizer, texts, labels)
     notes = known_words(units, where)
@@ -73,26 +75,31 @@ def analyse(
     terms = flow_by_type(trained, units, types)
     shown = chosen(tokens)
     dynamics = trained.dynamics
-    return {
-        "run": run,
-        "data": where,
-        "texts": len(texts),
-        "task": task.kind,
-        "classes": list(task.classes),
-        "model": told_model(trained),
-        "scores": kind,
-        "types": [told_type(tokens, name) for name in types.names],
-        "separation": told_separation(tokens),
-        "vtw": told_vtw(trained, terms),
-        "flow": terms,
-        "dot_products": pair_quartiles(
-            trained.weights[EMBEDDING].astype(np.float64), {name: types.of(name) for name in types.names}
+    return AnalysisFacts(
+        run=run,
+        data=where,
+        texts=len(texts),
+        task=task.kind,
+        classes=tuple(task.classes),
+        model=analysed_model(trained),
+        scores=kind,
+        types=tuple(type_facts(tokens, name) for name in types.names),
+        separation=separation_facts(tokens),
+        vtw=vtw_facts(trained, terms),
+        flow=terms,
+        dot_products=tuple(
+            pair_quartiles(
+                trained.weights[EMBEDDING].astype(np.float64), {name: types.of(name) for name in types.names}
+            )
         ),
-        "words": {name: [told(tokens, unit) for unit in strongest(tokens, k)] for k, name in enumerate(task.classes)},
-        "tokens": [told(tokens, unit) for unit in shown],
-        "recording": None if dynamics is None else dynamics.as_dict(),
-        "notes": notes,
-    }
+        words={
+            name: tuple(token_facts(tokens, unit) for unit in strongest(tokens, k))
+            for k, name in enumerate(task.classes)
+        },
+        tokens=tuple(token_facts(tokens, unit) for unit in shown),
+        recording=None if dynamics is None else dynamics.facts(),
+        notes=tuple(notes),
+    )
 
 
 def check_model(trained: Trained) -> Classes:
@@ -122,7 +129,7 @@ def find_scores(trained: Trained, units: UnitTexts, texts: Sequence[str], contex
     return global_scores(trained)._replace(weight=local.weight), "global"
 
 
-def told_model(trained: Trained) -> dict[str, Any]:
+def analysed_model(trained: Trained) -> AnalysedModel:
     model = trained.config.model.filled()
     forms = {
         ("embedding", "dot"): "DP",
@@ -131,87 +138,81 @@ def told_model(trained: Trained) -> dict[str, Any]:
         ("embedding", "additive"): "AD",
     }
     form = forms.get((model.encoder, model.attention), f"{model.encoder}, {model.attention} attention")
-    return {"form": form, "encoder": model.encoder, "attention": model.attention, "scale": model.scale}
+    return AnalysedModel(form, model.encoder, model.attention, model.scale)
 
 
-def told_type(tokens: Tokens, name: str) -> dict[str, Any]:
+def type_facts(tokens: Tokens, name: str) -> TokenType:
     own = tokens.types.of(name)
-    return {
-        "name": name,
-        "count": len(own),
-        "polarity": box(tokens.polarity[own]),
-        "attention": box(tokens.scores.attention[own]),
-        "weight": box(tokens.scores.weight[own]),
-    }
+    scores = (tokens.polarity, tokens.scores.attention, tokens.scores.weight)
+    return TokenType(name, len(own), *(box(values[own]) for values in scores))
 
 
-def box(values: Floats) -> dict[str, float] | None:
+def box(values: Floats) -> Box | None:
+    """None without a finite value."""
     values = values[np.isfinite(values)]
-    if not len(values):
-        return None
-    return {"mean": float(values.mean()), "std": float(values.std()), **quartiles(values)}
+    return Box(float(values.mean()), float(values.std()), **quartiles(values)) if len(values) else None
 
 
-def told_separation(tokens: Tokens) -> dict[str, Any] | None:
+def separation_facts(tokens: Tokens) -> Separation | None:
     attention, types = tokens.scores.attention, tokens.types
-    found = separation(attention[types.tied], attention[types.neutral])
-    if found is None:
+    overall = separation(attention[types.tied], attention[types.neutral])
+    if overall is None:
         return None
     each = {name: separation(attention[types.of(name)], attention[types.neutral]) for name in types.names[:-1]}
     by_type = {name: one for name, one in each.items() if one is not None}
     tied, neutral = len(types.tied), len(types.neutral)
-    return {
-        **found._asdict(),
-        "tied": tied,
-        "neutral": neutral,
-        "by_type": [{"name": name, **one._asdict()} for name, one in by_type.items()],
-        "meaning": of_separation(found, by_type, tied, neutral),
-    }
+    return Separation(
+        *overall,
+        tied,
+        neutral,
+        tuple(ClassSeparation(name, *one) for name, one in by_type.items()),
+        of_separation(overall, by_type, tied, neutral),
+    )
 
 
-def flow_by_type(
-    trained: Trained, units: UnitTexts, types: TokenTypes
-) -> dict[str, dict[str, dict[str, float]]] | None:
-    """The mean of every term over the tokens of each type; of polarity terms of K classes, a class's own, and the largest
-    for neutral ones."""
+def flow_by_type(trained: Trained, units: UnitTexts, types: TokenTypes) -> Flow | None:
+    """The mean of every term over the tokens of each type. For K classes, polarity terms are those of the class of the
+    type, and the largest ones for neutral tokens."""
     if not trained.is_flat:
         return None
-    found = flow(trained.weights, trained.config.model.filled().scale, units, trained.task.kind)
+    terms = flow(trained.weights, trained.config.model.filled().scale, units, trained.task.kind)
 
-    def means(values: Floats) -> dict[str, float]:
-        told = {}
+    def means(values: Floats) -> dict[str, float | None]:
+        by_type: dict[str, float | None] = {}
         for k, name in enumerate(types.names):
             own = values[types.of(name)]
             own = own if own.ndim == 1 else of_type(own, k)
-            told[name] = float(own.mean()) if len(own) else 0.0
-        return told
+            by_type[name] = float(own.mean()) if len(own) else 0.0
+        return by_type
 
-    return {
-        "polarity": {term: means(values) for term, values in found.polarity.items()},
-        "attention": {term: means(values) for term, values in found.attention.items()},
-    }
+    return Flow(
+        {term: means(values) for term, values in terms.polarity.items()},
+        {term: means(values) for term, values in terms.attention.items()},
+    )
 
 
-def told_vtw(trained: Trained, terms: dict[str, dict[str, dict[str, float]]] | None) -> dict[str, Any] | None:
-    """VᵀW, of dot attention; V and W in the space of the states that both read."""
+def vtw_facts(trained: Trained, terms: Flow | None) -> Vtw | None:
+    """VᵀW of dot attention; V and W in the space of the states that both read."""
     weights, model = trained.weights, trained.config.model.filled()
     if model.attention != "dot":
         return None
     v, w = weights[QUERY].astype(np.float64), weights[HEAD].astype(np.float64)  # (D,), (C, D)
     values, lengths = w @ v, np.linalg.norm(w, axis=1)
     length = float(np.linalg.norm(v))
-    found: dict[str, Any] = {
-        "values": values.tolist(),
-        "products": (values * model.scale).tolist(),
-        "cosines": (values / np.maximum(lengths * length, 1e-300)).tolist(),
-        "norm_v": length,
-        "norms_w": lengths.tolist(),
-    }
+    products = (values * model.scale).tolist()
+    mapped = None
     if AFFINE in weights:
         m = weights[AFFINE].astype(np.float64)
-        found["mapped"] = ((w @ m) @ (v @ m)).tolist()
-    classes = check_classes(trained).classes
-    return {**found, "meaning": of_vtw(found["products"], classes, terms)}
+        mapped = tuple(((w @ m) @ (v @ m)).tolist())
+    return Vtw(
+        tuple(values.tolist()),
+        tuple(products),
+        tuple((values / np.maximum(lengths * length, 1e-300)).tolist()),
+        length,
+        tuple(lengths.tolist()),
+        mapped,
+        meaning=of_vtw(products, check_classes(trained).classes, terms),
+    )
 
 
 def strongest(tokens: Tokens, k: int) -> list[int]:
@@ -236,16 +237,16 @@ def chosen(tokens: Tokens) -> list[int]:
     return sorted(kept + rest[: max(0, SHOWN - len(kept))].tolist(), key=lambda unit: -places[unit])
 
 
-def told(tokens: Tokens, unit: int) -> dict[str, Any]:
+def token_facts(tokens: Tokens, unit: int) -> Token:
     types, scores = tokens.types, tokens.scores
     code, weight = int(types.codes[unit]), float(scores.weight[unit])
-    return {
-        "token": tokens.names[unit],
-        "type": types.names[code] if code >= 0 else None,
-        "polarity": float(tokens.polarity[unit]),
-        "by_class": scores.polarity[unit].tolist() if scores.polarity.shape[1] > 1 else None,
-        "attention": float(scores.attention[unit]),
-        "weight": weight if np.isfinite(weight) else None,
-        "count": int(tokens.places[unit]),
-        "gamma": float(types.gamma[unit]),
-    }
+    return Token(
+        tokens.names[unit],
+        types.names[code] if code >= 0 else None,
+        float(tokens.polarity[unit]),
+        tuple(scores.polarity[unit].tolist()) if scores.polarity.shape[1] > 1 else None,
+        float(scores.attention[unit]),
+        weight if np.isfinite(weight) else None,
+        int(tokens.places[unit]),
+        float(types.gamma[unit]),
+    )

@@ -18,6 +18,7 @@ from regard.analysis.flat_rows import Doubles, Given, Numbers, Rows, Weights
 from regard.analysis.gradient_flow import Pulls, pulls_at
 from regard.data.unit_texts import UnitTexts
 from regard.errors import InputError
+from regard.facts.analysis import DotProducts
 from regard.models.flat import CHUNK
 
 SAMPLE = 20_000  # pairs that quartiles are taken of, where there are more
@@ -58,11 +59,11 @@ def mean_products(groups: Sequence[NDArray[Any]]) -> Doubles:
 
 def pair_quartiles(
     vectors: NDArray[Any], groups: Mapping[str, Numbers], sample: int = SAMPLE, seed: int = 0
-) -> list[dict[str, Any]]:
-    """Ω of pairs of different tokens for every two types, a type with itself among them, as plain rows.
+) -> list[DotProducts]:
+    """Ω of pairs of different tokens for every two types, including a type with itself.
 
-    The mean is of all pairs, the quartiles and ends are of `sample` pairs where there are more. Types without a pair are
-    left out.
+    The mean is over all pairs; quartiles and extremes are those of `sample` pairs where there are more. Types without a
+    pair are left out.
     """
     names = list(groups)
     own = [np.unique(np.asarray(groups[name], dtype=np.int64)) for name in names]
@@ -74,7 +75,7 @@ def pair_quartiles(
                 continue
             left, right = drawn(own[i], own[k], i == k, sample, chance)
             values = (vectors[left].astype(np.float64) * vectors[right]).sum(1)
-            found.append({"pair": [names[i], names[k]], "mean": float(means[i, k]), **quartiles(values)})
+            found.append(DotProducts((names[i], names[k]), float(means[i, k]), **quartiles(values)))
     return found
 
 

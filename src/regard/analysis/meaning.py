@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from regard.analysis.separation import FEWEST, Separation
+from regard.facts.analysis import Flow
 
 CLEAR = 0.7  # an area from which we call the groups well told apart
-Terms = Mapping[str, Mapping[str, Mapping[str, float]]]
 
 
 def of_separation(found: Separation, by_type: Mapping[str, Separation], tied: int, neutral: int) -> str:
@@ -40,13 +40,16 @@ def too_few(tied: int, neutral: int) -> str:
     return f"{found} found, at least {FEWEST} of each are needed"
 
 
-def of_vtw(products: Sequence[float], classes: Sequence[str], terms: Terms | None) -> str:
+def of_vtw(products: Sequence[float], classes: Sequence[str], terms: Flow | None) -> str:
     """VᵀW·λ scales term D, which pulls the classes apart; it is held against the other terms of the attention scores' update."""
-    pulls = (terms or {}).get("attention", {})
+    pulls = terms.attention if terms else {}
     if not pulls:
         return "The larger it is in size, the further it pulls the classes' attention scores apart."
     apart, up = (
-        sum(abs(sum(means[name] for term, means in pulls.items() if (term[0] == "D") == of_d)) for name in classes)
+        sum(
+            abs(sum(means[name] or 0.0 for term, means in pulls.items() if (term[0] == "D") == of_d))
+            for name in classes
+        )
         for of_d in (True, False)
     )
     if up == 0:

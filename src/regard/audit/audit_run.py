@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.analysis.analyse import Tokens, find_scores, told_separation
+from regard.analysis.analyse import Tokens, find_scores, separation_facts
 from regard.analysis.token_names import token_names
 from regard.analysis.token_scores import check_scores, lead
 from regard.analysis.token_types import token_types
@@ -32,6 +32,7 @@ from regard.errors import InputError
 from regard.explain.attribute import EXPLAINERS
 from regard.explain.attributed import Attributed
 from regard.explain.reading import read
+from regard.facts.json_form import to_json
 from regard.faithfulness.random_choice import RANDOM
 from regard.faithfulness.scored import Scored
 from regard.models.capabilities import Capabilities, attending
@@ -193,13 +194,13 @@ def separation_of(
         units = UnitTexts.of(trained.tokenizer, texts, labels.astype(np.float64))
         types = token_types(units, len(trained.tokenizer), task.classes)
         scores, _ = find_scores(trained, units, texts, True)
-        found = told_separation(Tokens(token_names(trained.tokenizer), types, scores, lead(scores.polarity)))
+        found = separation_facts(Tokens(token_names(trained.tokenizer), types, scores, lead(scores.polarity)))
         if found is None:
             raise InputError("no word stands mostly in one class, or none evenly in all")
     except InputError as error:
         left_out.append({"what": "separation", "why": str(error)})
         return None
-    return found
+    return dict(to_json(found))
 
 
 def diagnose(teaching: Teaching, explanations: Explained, wish: Wish, left_out: list[dict[str, str]]) -> dict[str, Any]:

@@ -54,14 +54,14 @@ def run(arguments: argparse.Namespace) -> None:
     corpus = read_source(arguments, trained, source, labelled=True, part="train")
     labels = encoded(trained.task, Labels.of(corpus.examples), corpus.path, corpus.label_column)
     texts = [example.text for example in corpus.examples]
-    found = analyse(trained, texts, labels, source, str(arguments.folder), arguments.scores == "local")
+    facts = analyse(trained, texts, labels, source, str(arguments.folder), arguments.scores == "local")
     if arguments.json:
-        print(json.dumps(found, ensure_ascii=False))
+        print(json.dumps(facts.to_json(), ensure_ascii=False))
         return
     from rich.console import Console
 
     from regard.report.analysis_table import print_analysis
     from regard.report.analysis_writing import write_analysis
 
-    print_analysis(found, Console())
-    print(f"open {write_analysis(found, out)}")
+    print_analysis(facts.to_json(), Console())
+    print(f"open {write_analysis(facts.to_json(), out)}")

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
 from regard.errors import InputError
+from regard.facts.analysis import PairPath, Recording, ScorePaths
 
 FORMAT = "regard dynamics 1"
 DIGITS = 6  # that a number is told with: more would be noise of float32
@@ -40,33 +41,30 @@ class Recorded:
     whose: Whose
     frames: Frames
 
-    def as_dict(self) -> dict[str, Any]:
+    def facts(self) -> Recording:
         """The `recording` of analysis.json."""
-        whose, told = self.whose, {name: listed(values) for name, values in self.frames.items()}
-        by_type = {name: self.frames["by_type"][:, place] for place, name in enumerate(whose.names)}  # (M, 2, 3)
-        return {
-            "moments": self.frames["moments"].tolist(),
-            "tokens": whose.tokens,
-            "types": whose.types,
-            **{name: told[name] for name in ("polarity", "attention", "vtw", "norm_v", "norms_w")},
-            "by_type": {
-                name: {"polarity": listed(values[:, 0]), "attention": listed(values[:, 1])}
-                for name, values in by_type.items()
-            },
-            "dot_products": list(self.pairs()),
-            "terms": {
-                term: {name: listed(self.frames["terms"][:, place, group]) for group, name in enumerate(whose.names)}
+        whose, frames = self.whose, self.frames
+        by_type = {name: frames["by_type"][:, place] for place, name in enumerate(whose.names)}  # (M, 2, 3)
+        return Recording(
+            moments=tuple(frames["moments"].tolist()),
+            tokens=tuple(whose.tokens),
+            types=tuple(whose.types),
+            **{name: listed(frames[name]) for name in ("polarity", "attention", "vtw", "norm_v", "norms_w")},
+            by_type={name: ScorePaths(listed(own[:, 0]), listed(own[:, 1])) for name, own in by_type.items()},
+            dot_products=tuple(self.pairs()),
+            terms={
+                term: {name: listed(frames["terms"][:, place, group]) for group, name in enumerate(whose.names)}
                 for place, term in enumerate(whose.terms)
             },
-        }
+        )
 
-    def pairs(self) -> Iterator[dict[str, Any]]:
-        """Each pair of types once. A type of a single token has no pair with itself."""
+    def pairs(self) -> Iterator[PairPath]:
+        """Each pair of types once. A type with a single token has no pair with itself."""
         names, means = self.whose.names, self.frames["dot_products"]  # (M, G, G)
         for one in range(len(names)):
             for other in range(one, len(names)):
                 if not np.isnan(means[:, one, other]).any():
-                    yield {"pair": [names[one], names[other]], "mean": listed(means[:, one, other])}
+                    yield PairPath((names[one], names[other]), listed(means[:, one, other]))
 
     def to_bytes(self) -> bytes:
         told = {"recording": json.dumps({"format": FORMAT, **asdict(self.whose)})}  # several would come in any order
@@ -120,7 +118,7 @@ def check(whose: Whose, frames: Frames) -> None:
 
 
 def listed(values: NDArray[Any]) -> Any:
-    """Plain numbers of so many digits, None for what was not looked at."""
+    """Nested tuples of plain numbers, rounded to DIGITS digits; None where nothing was measured."""
     wide = values.astype(np.float64)
     size = np.abs(wide, where=np.isfinite(wide) & (wide != 0), out=np.ones_like(wide))
     unit = 10.0 ** (DIGITS - 1 - np.floor(np.log10(size)))
@@ -129,4 +127,8 @@ def listed(values: NDArray[Any]) -> Any:
         missing = np.isnan(told)
         told = told.astype(object)
         told[missing] = None
-    return told.tolist()
+    return nested(told.tolist())
+
+
+def nested(values: Any) -> Any:
+    return tuple(map(nested, values)) if isinstance(values, list) else values

@@ -128,7 +128,7 @@ def words(
             chosen = np.sort(np.random.default_rng(0).choice(len(examples), ANALYSED, replace=False))
             examples, labels = [examples[k] for k in chosen], labels[chosen]
             notes.append(f"words are those of {ANALYSED:,} texts, drawn by chance")
-        return analyse(trained, [example.text for example in examples], labels, where, str(folder))
+        return analyse(trained, [example.text for example in examples], labels, where, str(folder)).to_json()
     except InputError as error:
         notes.append(f"no words by class: {error}")
         return None

@@ -8,6 +8,7 @@ that reads contexts the scores are global ones, each token fed alone, and local 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from regard.config import Config
@@ -172,7 +173,7 @@ def measured(trained: Trained, parts: Parts, seen: Seen) -> dict[str, Any]:
         scores = global_scores(trained)._replace(weight=local_scores(trained, read).weight)
         local = local_scores(trained, trained.tokenizer.encode_each(seen.texts))
     values = of_types(types, names, scores, lead(scores.polarity))
-    told = analyse(trained, seen.texts, seen.labels, parts.names[0], contexts=False)
+    told = analyse(trained, seen.texts, seen.labels, parts.names[0], contexts=False).to_json()
     values |= of_separation(told["separation"], classes, names) | of_vectors(told, classes)
     values |= patterns.patterns(types, scores, told["dot_products"], classes) | of_gap(values)
     values["scale"] = told["model"]["scale"]
@@ -210,10 +211,11 @@ def of_gap(values: Mapping[str, float]) -> dict[str, float]:
 def of_mapped(trained: Trained, types: TokenTypes) -> list[dict[str, Any]]:
     """Dot-products of h = M e."""
     from regard.analysis.dot_products import pair_quartiles
+    from regard.facts.json_form import to_json
     from regard.models.flat import AFFINE, EMBEDDING
 
     states = trained.weights[EMBEDDING].astype("float64") @ trained.weights[AFFINE].astype("float64").T
-    return pair_quartiles(states, {name: types.of(name) for name in types.names})
+    return [to_json(pair) for pair in pair_quartiles(states, {name: types.of(name) for name in types.names})]
 
 
 def pair_boxes(products: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> dict[str, dict[str, float]]:
@@ -314,4 +316,4 @@ def weights_box(weights: Floats) -> dict[str, float] | None:
     from regard.analysis.analyse import box
 
     found = box(weights)
-    return None if found is None else {name: short(value, 4) for name, value in found.items()}
+    return None if found is None else {name: short(value, 4) for name, value in asdict(found).items()}
