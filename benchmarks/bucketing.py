@@ -24,6 +24,7 @@ from regard.config import Config
 from regard.corpora.lookup import resolve
 from regard.data.collate import collate, shuffled
 from regard.data.labels import Labels
+from regard.data.read_options import ReadOptions
 from regard.data.readers import read
 from regard.models.build import build
 from regard.models.classifier import Classifier
@@ -46,7 +47,7 @@ def main() -> None:
     parser.add_argument("--texts", type=int, default=25_000, help="how many of the training texts, taken evenly")
     parser.add_argument("--save", action="store_true", help=f"keep the figures in {RESULTS.name}")
     arguments = parser.parse_args()
-    every = read(resolve("imdb", "train"), text="text", label="label").examples
+    every = read(resolve("imdb", "train"), ReadOptions("text", "label")).examples
     examples = every[:: max(len(every) // arguments.texts, 1)][: arguments.texts]
     tokenizer, _ = learn_words(CONFIG, examples, Silent())
     task = make_task("binary", Labels.of(examples), "imdb")

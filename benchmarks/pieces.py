@@ -20,6 +20,7 @@ from typing import Any
 from keeping import keep, machine
 
 from regard.corpora.lookup import resolve
+from regard.data.read_options import ReadOptions
 from regard.data.readers import read
 from regard.data.wordpieces import Row, WordPieces, evened
 from regard.encoders.pretrained import read_pretrained
@@ -34,7 +35,7 @@ def main() -> None:
     parser.add_argument("--texts", type=int, default=3000, help="how many of the training texts, from the first on")
     parser.add_argument("--save", action="store_true", help=f"keep the figures in {RESULTS.name}")
     arguments = parser.parse_args()
-    every = read(resolve("imdb", "train"), text="text", label="label").examples
+    every = read(resolve("imdb", "train"), ReadOptions("text", "label")).examples
     texts = [example.text for example in every[: arguments.texts]]
     tokenizer = WordPieces(read_pretrained(arguments.model).tokenizer, max_words=WORDS)
     outlines = [tokenizer.outline(text).words for text in texts]

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from regard.config import Config, converted, options
 from regard.config.numpydoc import class_doc
-from regard.data.guess import Task
+from regard.data.labels import Task
 from regard.errors import InputError
 from regard.explain.explain import explain
 from regard.models import folder as folders

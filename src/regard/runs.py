@@ -9,8 +9,8 @@ from typing import Any
 from regard.config import Config
 from regard.corpora.lookup import companion, resolve
 from regard.data.labels import Labels
-from regard.data.readers import Corpus, stream
-from regard.data.streams import Stream
+from regard.data.read_options import ReadOptions
+from regard.data.readers import Corpus, Stream, stream
 from regard.errors import InputError
 from regard.models.flat import is_flat
 from regard.models.folder import CHECKPOINT, check_own, is_begun, is_run, load, save
@@ -105,9 +105,8 @@ def with_named_dev(config: Config, recorder: Recorder) -> Config:
 
 def read_split(config: Config, name: str, split: str, recorder: Recorder, at_least: int = 1) -> Stream:
     data = config.data
-    found = stream(
-        resolve(name, split), text=data.text, label=data.label, skip_bad_rows=data.skip_bad_rows, at_least=at_least
-    )
+    options = ReadOptions(data.text, data.label, skip_bad_rows=data.skip_bad_rows, at_least=at_least)
+    found = stream(resolve(name, split), options)
     tell(found, recorder)
     return found
 

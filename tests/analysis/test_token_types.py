@@ -5,6 +5,7 @@ import pytest
 
 from regard.analysis.token_types import token_types, types_of
 from regard.corpora.lookup import companion, resolve
+from regard.data.read_options import ReadOptions
 from regard.data.readers import read
 from regard.data.tokenizer import Tokenizer
 from regard.data.unit_texts import UnitTexts
@@ -64,7 +65,7 @@ def test_places_are_counted_by_class_with_repeats_and_empty_texts() -> None:
 @pytest.mark.data
 @pytest.mark.skipif(companion("sst2_uaftc", "train") is None, reason="needs the corpus sst2_uaftc in REGARD_DATA")
 def test_sst_has_the_counts_of_the_supplement() -> None:
-    examples = read(resolve("sst2_uaftc", "train"), labelled=True).examples
+    examples = read(resolve("sst2_uaftc", "train"), ReadOptions(labelled=True)).examples
     tokenizer = Tokenizer(Vocabulary.build((forms(example.text) for example in examples), 1))
     labels = np.array([float(example.label) for example in examples])
     found = token_types(UnitTexts.of(tokenizer, [e.text for e in examples], labels), len(tokenizer), ["0", "1"])

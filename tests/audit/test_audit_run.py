@@ -17,6 +17,7 @@ from regard.audit.audit_run import DIAGNOSTICS, TRAINING, Wish, audit_run
 from regard.audit.lessons import EVEN, make_lesson
 from regard.config import Config
 from regard.data.rationales import Rationales
+from regard.data.read_options import ReadOptions
 from regard.data.readers import read, stream
 from regard.data.synthetic import data_one
 from regard.errors import InputError
@@ -341,7 +342,7 @@ def test_the_training_texts_are_read_once(tmp_path: Path, monkeypatch: pytest.Mo
     learned = one_decides(60)
     path = write_csv(tmp_path / "learned.csv", [(example.text, example.label) for example in learned])
     opened = []
-    monkeypatch.setattr(training_texts, "stream", lambda *given, **how: opened.append(given) or stream(*given, **how))
+    monkeypatch.setattr(training_texts, "stream", lambda *given: opened.append(given) or stream(*given))
     model = the_cause()
     model.config = model.config.override({"train": str(path)})
     without = ("correlation", "permutation", "adversary", "seeds", "guided", "trained_adversary")
@@ -450,13 +451,13 @@ def marked(tmp_path: Path) -> Path:
 
 
 def test_rationales_of_a_file_are_on_the_page(marked: Path) -> None:
-    corpus = read(marked, text="text", label="label", rationales=Rationales("marks"))
+    corpus = read(marked, ReadOptions(text="text", label="label", rationales=Rationales("marks")))
     found = audit_run(the_cause(), corpus.examples)
     assert found["plausibility"]["texts"] == 30
     page = found.page()
     assert 'id="evidence-plausibility"' in page
     assert "30 texts have words that people marked" in page
-    assert audit_run(the_cause(), read(marked, text="text", label="label").examples)["plausibility"] is None
+    assert audit_run(the_cause(), read(marked, ReadOptions("text", "label")).examples)["plausibility"] is None
 
 
 def test_the_command_takes_rationales_from_a_column(regard: Regard, folder: Path, marked: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from regard.corpora.conversion import ConversionOptions, Converted, convert
 from regard.corpora.lookup import resolve
+from regard.data.read_options import ReadOptions
 from regard.data.readers import read
 from regard.errors import InputError
 
@@ -56,7 +57,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hub:
 
 
 def texts(name: str) -> list[tuple[str, object]]:
-    return [(example.text, example.label) for example in read(resolve(name), at_least=1)]
+    return [(example.text, example.label) for example in read(resolve(name), ReadOptions(at_least=1))]
 
 
 def test_a_known_corpus_gets_the_labels_of_the_original(hub: Hub) -> None:
@@ -96,7 +97,13 @@ def test_stars_become_ratings(hub: Hub) -> None:
     hub.parts = {"train": Part(rows[:40]), "test": Part(rows[40:])}
     done = hub.convert("yelp", "hub:Yelp/yelp_review_full")
     assert done.counts == {"train": 40, "dev": 5, "test": 5}
-    assert {example.label for example in read(resolve("yelp/dev"), label="rating")} == {"1", "2", "3", "4", "5"}
+    assert {example.label for example in read(resolve("yelp/dev"), ReadOptions(label="rating"))} == {
+        "1",
+        "2",
+        "3",
+        "4",
+        "5",
+    }
 
 
 def test_any_other_corpus_is_read_by_columns_and_divided(hub: Hub) -> None:

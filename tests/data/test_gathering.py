@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.data import gathering
-from regard.data.gathering import Gathered, Gathering, blocks
-from regard.data.spill import Spill
+from regard.data.gathering import Gathered, Gathering, Spill, blocks
 from regard.data.words import forms
 from regard.records import Example
 

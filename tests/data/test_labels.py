@@ -1,12 +1,14 @@
-"""Labels of many texts: each different one once, a code for every text, and the row that an error names."""
+"""Labels of many texts: each distinct one once, a code per text, the row that an error names, and the guessed task."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.data.labels import Labels
+from regard.data.labels import Labels, guess_task
+from regard.errors import InputError
 from regard.records import Example
 
 
@@ -37,3 +39,58 @@ def test_codes_are_not_tied_to_what_is_added_later() -> None:
     labels.add(Example("text", "c", 1))
     assert before.tolist() == [0, 1]
     assert labels.codes.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("labels", "task"),
+    [
+        (["0", "1", "0"], "binary"),
+        (["good", "bad"], "binary"),
+        (["1", "2", "3", "4", "5"], "multiclass"),
+        (["1.0", "2.0", "3.0"], "multiclass"),
+        (["0.5", "1", "2"], "regression"),
+        ([str(n) for n in range(21)], "regression"),
+        ([f"c{n % 30}" for n in range(300)], "multiclass"),
+        (["1_0", "2", "3"], "multiclass"),
+    ],
+)
+def test_the_task_follows_from_the_labels(labels: list[str], task: str) -> None:
+    guessed, reason = guess_task(set(labels), len(labels))
+    assert guessed == task
+    assert "--task" in reason
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [(["a", "a"], "every label is 'a'"), ([f"id{n}" for n in range(40)], "do not look like a label column")],
+)
+def test_labels_that_cannot_be_learnt_are_refused(labels: list[str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        guess_task(set(labels), len(labels))
+
+
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        (["1", "1,5", "2"], "; '1,5' counts as a name, for numbers are written with a decimal point here"),
+        (["0,5", "1,5"], "; '0,5' counts as a name"),
+        (["1.5", "2.5", "3", "N/A"], "; all but 'N/A' are numbers"),
+        (["1.5", "N/A", "none"], "overrides)"),
+        (["1, 2", "a", "b"], "overrides)"),
+        (["1", "2"], "overrides)"),
+    ],
+)
+def test_what_keeps_labels_from_being_numbers_is_told(labels: list[str], told: str) -> None:
+    task, reason = guess_task(labels, 90)
+    assert task != "regression"
+    assert told in reason
+    assert reason.endswith(")") == (told == "overrides)")
+
+
+def test_what_keeps_many_labels_from_being_numbers_is_told() -> None:
+    with pytest.raises(InputError, match=r"do not look like a label column; .*'0,5' counts as a name"):
+        guess_task([f"{n},5" for n in range(40)], 40)
+
+
+def test_a_file_of_words_and_numbers_alike_is_left_alone() -> None:
+    assert guess_task(["spam", "3"], 9)[1].endswith("overrides)")

@@ -10,6 +10,7 @@ import pytest
 
 from command import write_csv
 from regard.data.rationales import Rationales
+from regard.data.read_options import ReadOptions
 from regard.data.readers import read
 from regard.errors import InputError
 
@@ -23,7 +24,7 @@ def lines(path: Path, *values: Any) -> Path:
 
 
 def marked(path: Path, unit: Any, **other: Any) -> list[list[str]]:
-    found = read(path, labelled=False, rationales=Rationales("marks", unit), **other)
+    found = read(path, ReadOptions(labelled=False, rationales=Rationales("marks", unit), **other))
     return [[example.text[start:end] for start, end in example.evidence] for example in found]
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from regard.data.read_options import ReadOptions
 from regard.data.readers import Corpus, read, read_lines
 from regard.data.sentences import parts
 from regard.errors import InputError
@@ -44,7 +45,7 @@ def pairs(corpus: Corpus) -> list[tuple[str, object]]:
 
 def refused(path: Path | str, message: str, **options: object) -> None:
     with pytest.raises(InputError, match=message) as caught:
-        read(path, **options)  # type: ignore[arg-type]
+        read(path, ReadOptions(**options))  # type: ignore[arg-type]
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -118,7 +119,7 @@ def test_a_class_whose_folder_cannot_be_read_is_not_passed_over(
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_lines_are_unlabelled_texts(write: Write, end: str) -> None:
     path = write(f"one{end}{end} two {end}", "a.txt")
-    corpus = read(path, labelled=False)
+    corpus = read(path, ReadOptions(labelled=False))
     assert [(example.text, example.row, example.label) for example in corpus.examples] == [
         ("one", 1, None),
         ("two", 3, None),
@@ -131,8 +132,10 @@ def test_guesses_are_told_and_options_override_them(write: Write) -> None:
     path = write("id,review,stars,other\n1,good one,5,a\n2,bad one,1,b\n")
     both = f"{path}: text column 'review' and label column 'stars' guessed; --text and --label override"
     assert read(path).guessed == [both]
-    assert read(path, text="review").guessed == [f"{path}: label column 'stars' guessed; --label overrides"]
-    chosen = read(path, text="other", label="id")
+    assert read(path, ReadOptions(text="review")).guessed == [
+        f"{path}: label column 'stars' guessed; --label overrides"
+    ]
+    chosen = read(path, ReadOptions(text="other", label="id"))
     assert pairs(chosen) == [("a", "1"), ("b", "2")]
     assert chosen.guessed == []
 
@@ -176,20 +179,23 @@ def test_a_first_row_that_looks_like_data_is_told(write: Write) -> None:
         f"{path}: the label column is called '5', as one of its labels is; where the first row is data, "
         "a row of names is missing above it"
     ]
-    assert read(path, text="a good film", label="5").guessed == []
+    assert read(path, ReadOptions(text="a good film", label="5")).guessed == []
 
 
 def test_known_columns_go_before_guesses_where_they_are_there(write: Write) -> None:
     path = write("text,story,label,kind\na,b,c,d\ne,f,g,h\n")
-    assert pairs(read(path, known=("story", "kind"))) == [("b", "d"), ("f", "h")]
-    assert pairs(read(path, text="text", known=("story", "kind"))) == [("a", "d"), ("e", "h")]
-    assert pairs(read(path, known=("elsewhere", None))) == [("a", "c"), ("e", "g")]
-    assert pairs(read(path, label="story", known=("story", None))) == [("a", "b"), ("e", "f")]
+    assert pairs(read(path, ReadOptions(known=("story", "kind")))) == [("b", "d"), ("f", "h")]
+    assert pairs(read(path, ReadOptions(text="text", known=("story", "kind")))) == [("a", "d"), ("e", "h")]
+    assert pairs(read(path, ReadOptions(known=("elsewhere", None)))) == [("a", "c"), ("e", "g")]
+    assert pairs(read(path, ReadOptions(label="story", known=("story", None)))) == [("a", "b"), ("e", "f")]
 
 
 def test_labels_are_optional_without_labelled(write: Write) -> None:
-    assert pairs(read(write("text,label\none,\ntwo,1\n"), labelled=False)) == [("one", None), ("two", "1")]
-    assert pairs(read(write("text,kind\none,a\ntwo,a\nthree,b\nfour,b\n"), labelled=False))[0] == ("one", None)
+    assert pairs(read(write("text,label\none,\ntwo,1\n"), ReadOptions(labelled=False))) == [("one", None), ("two", "1")]
+    assert pairs(read(write("text,kind\none,a\ntwo,a\nthree,b\nfour,b\n"), ReadOptions(labelled=False)))[0] == (
+        "one",
+        None,
+    )
 
 
 def test_labels_are_kept_as_written_in_csv_but_for_blanks_around_them(write: Write) -> None:
@@ -305,14 +311,14 @@ GOOD = {
 def test_a_bad_row_is_refused_or_left_out(write: Write, name: str, line: str, message: str) -> None:
     path = write(line.join(GOOD[name]), name)
     refused(path, message)
-    corpus = read(path, skip_bad_rows=True)
+    corpus = read(path, ReadOptions(skip_bad_rows=True))
     assert pairs(corpus) == [("good one", "1"), ("last one", "0")]
     assert (corpus.skipped, corpus.examples[1].row) == (1, 3)
 
 
 def test_rows_that_are_not_utf8_can_be_left_out(write: Write) -> None:
     path = write(b"text,label\ngood,1\ncaf\xe9,0\nlast,0\nx,\xe9\n")
-    corpus = read(path, skip_bad_rows=True)
+    corpus = read(path, ReadOptions(skip_bad_rows=True))
     assert pairs(corpus) == [("good", "1"), ("last", "0")]
     assert corpus.skipped == 2
 
@@ -339,7 +345,7 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
 
 def test_at_least_sets_the_number_of_rows(write: Write) -> None:
     path = write("text,label\na,1\n")
-    assert len(read(path, at_least=1).examples) == 1
+    assert len(read(path, ReadOptions(at_least=1)).examples) == 1
     refused(path, "at least 5 rows", at_least=5)
 
 

@@ -14,7 +14,8 @@ from typing import IO, Any
 
 import pytest
 
-from regard.data import contents, objects, streams, tables
+from regard.data import decoding, formats, readers
+from regard.data.read_options import ReadOptions
 from regard.data.readers import read, stream
 from regard.errors import InputError
 from regard.records import Example
@@ -82,17 +83,17 @@ def until_error(examples: Iterable[Example]) -> tuple[list[Example], str]:
     return found, str(caught.value)
 
 
-@pytest.mark.parametrize("piece", [3, 4, 5, 64, contents.PIECE])
+@pytest.mark.parametrize("piece", [3, 4, 5, 64, decoding.PIECE])
 @pytest.mark.parametrize("name", CONTENTS)
 def test_a_stream_gives_what_read_gives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, piece: int) -> None:
     path = write(tmp_path / name, CONTENTS[name])
     options: dict[str, Any] = {"labelled": not name.endswith(".txt"), "skip_bad_rows": True}
-    corpus = read(path, **options)
+    corpus = read(path, ReadOptions(**options))
     assert len(corpus.examples) + corpus.skipped >= len(TEXTS)
-    monkeypatch.setattr(contents, "PIECE", piece)  # bytes: characters and line ends are cut through
-    monkeypatch.setattr(objects, "TOGETHER", piece)
-    monkeypatch.setattr(streams, "SAMPLE", piece)
-    found = stream(path, **options)
+    monkeypatch.setattr(decoding, "PIECE", piece)  # bytes: characters and line ends are cut through
+    monkeypatch.setattr(formats, "PARQUET_CHUNK", piece)
+    monkeypatch.setattr(readers, "SAMPLE", piece)
+    found = stream(path, ReadOptions(**options))
     assert (found.path, found.text_column, found.label_column) == (str(path), corpus.text_column, corpus.label_column)
     assert found.guessed == corpus.guessed
     assert list(found) == corpus.examples
@@ -122,7 +123,7 @@ def test_a_bad_row_is_an_error_when_it_is_reached(tmp_path: Path, line: str, mes
 
 
 def test_bad_rows_are_counted_while_they_are_left_out(tmp_path: Path) -> None:
-    found = stream(many(tmp_path / "a.csv", bad={2: "one", 250: " ,1"}), skip_bad_rows=True)
+    found = stream(many(tmp_path / "a.csv", bad={2: "one", 250: " ,1"}), ReadOptions(skip_bad_rows=True))
     examples = iter(found)
     assert [next(examples).row for _ in range(2)] == [1, 3]
     assert found.skipped == 1
@@ -140,11 +141,13 @@ def test_what_concerns_the_whole_file_is_told_at_once(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=message):
             stream(write(tmp_path / "a.csv", content))
     with pytest.raises(InputError, match="no column 'mood'"):
-        stream(many(tmp_path / "a.csv", bad={250: "one"}), label="mood")
+        stream(many(tmp_path / "a.csv", bad={250: "one"}), ReadOptions(label="mood"))
 
 
 def test_too_few_rows_are_told_at_the_end(tmp_path: Path) -> None:
-    found, complaint = until_error(stream(many(tmp_path / "a.csv", 3, bad={2: "one"}), skip_bad_rows=True, at_least=3))
+    found, complaint = until_error(
+        stream(many(tmp_path / "a.csv", 3, bad={2: "one"}), ReadOptions(skip_bad_rows=True, at_least=3))
+    )
     assert [example.row for example in found] == [1, 3]
     assert complaint.endswith(
         "a.csv: 2 usable rows are found; at least 3 rows are expected; the first of 1 bad rows: "
@@ -155,11 +158,11 @@ def test_too_few_rows_are_told_at_the_end(tmp_path: Path) -> None:
 def test_a_column_of_later_rows_can_be_asked_for(tmp_path: Path) -> None:
     lines = [{"text": f"text {number}"} | ({"mood": number % 2} if number > 250 else {}) for number in range(1, 301)]
     path = write(tmp_path / "a.jsonl", "\n".join(map(json.dumps, lines)))
-    found = stream(path, label="mood", skip_bad_rows=True)
+    found = stream(path, ReadOptions(label="mood", skip_bad_rows=True))
     assert [example.row for example in found] == list(range(251, 301))
     assert found.skipped == 250
     with pytest.raises(InputError, match=r"no column 'moods' .*did you mean 'mood'\? the columns are 'text', 'mood'"):
-        stream(path, label="moods")
+        stream(path, ReadOptions(label="moods"))
 
 
 def test_one_loose_quotation_mark_at_the_end_of_a_table_holds_for_its_beginning(tmp_path: Path) -> None:
@@ -174,19 +177,19 @@ def test_one_loose_quotation_mark_at_the_end_of_a_table_holds_for_its_beginning(
 def test_bytes_that_are_no_text_are_named_by_line_and_offset(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece: int, bad: bytes
 ) -> None:
-    monkeypatch.setattr(contents, "PIECE", piece)
-    monkeypatch.setattr(streams, "SAMPLE", 1)
+    monkeypatch.setattr(decoding, "PIECE", piece)
+    monkeypatch.setattr(readers, "SAMPLE", 1)
     content = '\ufeff{"text": "один"}\n{"text": "two"}\n'.encode()
     path = write(tmp_path / "a.jsonl", content + bad)
-    found, complaint = until_error(stream(path, labelled=False))
+    found, complaint = until_error(stream(path, ReadOptions(labelled=False)))
     assert [example.text for example in found] == ["один", "two"]
     offset = len(content) - len(b"\xef\xbb\xbf")
     assert complaint.startswith(f"{path}, line 3: byte 0x{bad[0]:02x} at offset {offset} is not UTF-8; convert")
-    assert len([*stream(path, labelled=False, skip_bad_rows=True)]) == 2
+    assert len([*stream(path, ReadOptions(labelled=False, skip_bad_rows=True))]) == 2
 
 
 def test_damaged_gzip_is_an_error_when_it_is_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contents, "PIECE", 64)
+    monkeypatch.setattr(decoding, "PIECE", 64)
     content = "".join(json.dumps({"text": f"text {number}", "label": number % 2}) + "\n" for number in range(300))
     path = write(tmp_path / "a.jsonl.gz", gzip.compress(content.encode())[:-9])
     found, complaint = until_error(stream(path))
@@ -215,10 +218,10 @@ def test_a_stream_that_is_left_closes_its_file(tmp_path: Path, monkeypatch: pyte
         return open_file
 
     path = write(tmp_path / name, CONTENTS[name])
-    monkeypatch.setattr(tables, "TOGETHER", 2)
+    monkeypatch.setattr(formats, "CSV_CHUNK", 2)
     monkeypatch.setattr(Path, "open", watched(Path.open))
     monkeypatch.setattr(gzip, "open", watched(gzip.open))
-    examples = iter(stream(path, skip_bad_rows=True))
+    examples = iter(stream(path, ReadOptions(skip_bad_rows=True)))
     assert opened, "the columns were looked for"
     assert all(file.closed for file in opened)
     next(examples)

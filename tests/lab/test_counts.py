@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from regard.corpora.lookup import available, resolve
+from regard.data.read_options import ReadOptions
 from regard.data.readers import read
 from regard.errors import InputError
 from regard.recording import Silent
@@ -101,5 +102,5 @@ def test_a_class_that_is_not_there_is_told(table: Table, tmp_path: Path) -> None
 def test_the_token_types_of_sst_are_as_many_as_the_paper_has() -> None:
     if not any(dataset.name == "sst2_uaftc" for dataset in available()):
         pytest.skip(f"sst2_uaftc is not below {os.environ.get('REGARD_DATA', 'REGARD_DATA, which is not set')}")
-    train = read(resolve("sst2_uaftc", "train"), text="text", label="label").examples
+    train = read(resolve("sst2_uaftc", "train"), ReadOptions(text="text", label="label")).examples
     assert [counts.tokens(train, number, "sst2_uaftc") for number in (2, 1, 0)] == [412, 265, 1384]

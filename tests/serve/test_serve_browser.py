@@ -11,7 +11,7 @@ from driving import choose, settled, visit, write
 from serving import Serving, serving
 
 from browser import NAMES, Browser, chromium
-from regard.data.contents import decoded
+from regard.data.decoding import decoded
 from regard.errors import InputError
 from regard.models.folder import load
 from regard.serve.served import Served

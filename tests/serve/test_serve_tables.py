@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from regard.data.rows import Row
+from regard.data.formats import Row
 from regard.data.wordpieces import WordPieces
 from regard.records import Example
 from regard.serve.tables import example_of

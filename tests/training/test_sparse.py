@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 
 from regard.config import Config
 from regard.data import gathering
-from regard.data.gathering import Gathering
+from regard.data.gathering import Gathering, Spill
 from regard.data.reviews import reviews, splits
-from regard.data.spill import Spill
 from regard.errors import InputError
 from regard.kernels.units import distinct
 from regard.models.tasks import Regression

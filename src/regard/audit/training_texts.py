@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from regard.config import Data
 from regard.corpora.lookup import resolve
-from regard.data.readers import stream
-from regard.data.streams import Stream
+from regard.data.read_options import ReadOptions
+from regard.data.readers import Stream, stream
 from regard.errors import InputError
 
 
@@ -14,4 +14,4 @@ def training_texts(data: Data) -> Stream:
     if data.train is None:
         raise InputError("the run does not say what it was trained on")
     path = resolve(data.train, "train")
-    return stream(path, text=data.text, label=data.label, skip_bad_rows=data.skip_bad_rows)
+    return stream(path, ReadOptions(data.text, data.label, skip_bad_rows=data.skip_bad_rows))

@@ -7,16 +7,16 @@ import os
 import sys
 import typing
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from regard.arguments import Parser
 from regard.commands.loading import add_folder, load_model
-from regard.commands.reading import add_reading, check_lengths, read_source, read_text, reading
+from regard.commands.reading import add_reading, check_lengths, read_options, read_source, read_text
 from regard.errors import InputError
 
 if typing.TYPE_CHECKING:
-    from regard.data.readers import Corpus
-    from regard.data.streams import Stream
+    from regard.data.readers import Corpus, Stream
     from regard.models.trained import Trained
     from regard.records import Example, Prediction
 
@@ -44,7 +44,7 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from regard.data.streams import Stream
+    from regard.data.readers import Stream
     from regard.report.progress import Watch
     from regard.report.writing import write_predictions
     from regard.runs import tell_skipped
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def check_kept(columns: Iterable[str], trained: Trained) -> None:
-    from regard.data.guess import listed
+    from regard.errors import listed
     from regard.models.tasks import Classes
 
     classes = trained.task.classes if isinstance(trained.task, Classes) else ()
@@ -76,7 +76,7 @@ def read_texts(arguments: argparse.Namespace, trained: Trained) -> Corpus | Stre
     Of a large file not all are in memory; so a bad row is met when others were answered already.
     """
     from regard.corpora.lookup import resolve
-    from regard.data.readers import FORMS, stream
+    from regard.data.readers import FORMATS, stream
     from regard.report.progress import Watch
     from regard.runs import tell
 
@@ -84,12 +84,12 @@ def read_texts(arguments: argparse.Namespace, trained: Trained) -> Corpus | Stre
     if len(source.split()) != 1 and not os.path.exists(source):
         if arguments.keep:
             raise InputError(f"--keep {arguments.keep[0]}: a text on the command line has no columns; a file has")
-        if source.lower().endswith(tuple(f".{form}" for form in FORMS)):
+        if source.lower().endswith(tuple(f".{form}" for form in FORMATS)):
             print(f"regard: there is no file {source!r}; these words are taken as a text", file=sys.stderr)
         return read_text(source)
     if not os.path.isfile(source) or os.path.getsize(source) < LARGE:
         return read_source(arguments, trained, source, keep=arguments.keep)
-    found = stream(resolve(source, "test"), **reading(arguments, trained), labelled=False, keep=arguments.keep)
+    found = stream(resolve(source, "test"), replace(read_options(arguments, trained), keep=arguments.keep))
     tell(found, Watch())
     return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import typing
+from dataclasses import replace
 
 from regard.arguments import Parser
 from regard.commands.loading import add_device
@@ -14,6 +15,7 @@ if typing.TYPE_CHECKING:
     from collections.abc import Sequence
 
     from regard.data.rationales import Rationales
+    from regard.data.read_options import ReadOptions
     from regard.data.readers import Corpus
     from regard.models.trained import Trained
     from regard.records import Example
@@ -26,16 +28,19 @@ def add_reading(parser: Parser) -> None:
     add_device(parser)
 
 
-def reading(arguments: argparse.Namespace, trained: Trained) -> dict[str, typing.Any]:
-    """How files are read: columns that are not named here are those that the run learned from, where the file has them."""
+def read_options(arguments: argparse.Namespace, trained: Trained) -> ReadOptions:
+    """Columns that are not named are those that the run was trained on, if the file has them."""
+    from regard.data.read_options import ReadOptions
+
     data = trained.config.data
-    return {
-        "text": arguments.text,
-        "label": arguments.label,
-        "known": (data.text, data.label),
-        "skip_bad_rows": arguments.skip_bad_rows,
-        "at_least": 1,
-    }
+    return ReadOptions(
+        arguments.text,
+        arguments.label,
+        labelled=False,
+        skip_bad_rows=arguments.skip_bad_rows,
+        at_least=1,
+        known=(data.text, data.label),
+    )
 
 
 def read_source(
@@ -53,15 +58,15 @@ def read_source(
     from regard.report.progress import Watch
     from regard.runs import tell
 
-    how = {**reading(arguments, trained), "labelled": labelled, "rationales": rationales, "keep": keep}
+    options = replace(read_options(arguments, trained), labelled=labelled, rationales=rationales, keep=keep)
     if source == "-" and sys.stdin is None:
         raise InputError("standard input is closed; a file of texts, or a text, is accepted")
     if source == "-":
         if sys.stdin.isatty():
             print("regard: reading texts from the keyboard, one a line; Ctrl-D ends", file=sys.stderr)
-        corpus = read_lines(sys.stdin.buffer, "standard input", **how)
+        corpus = read_lines(sys.stdin.buffer, "standard input", options)
     else:
-        corpus = read(resolve(source, part), **how)
+        corpus = read(resolve(source, part), options)
     tell(corpus, Watch())
     check_lengths(trained, corpus.examples, corpus.path)
     return corpus
@@ -80,8 +85,8 @@ def check_lengths(trained: Trained, examples: Sequence[Example], where: str) -> 
 def read_text(text: str) -> Corpus:
     """A text that stands on the command line, held to what is asked of a file's rows."""
     from regard.data.examples import make_example
+    from regard.data.formats import Row
     from regard.data.readers import Corpus
-    from regard.data.rows import Row
 
     row = Row(1, "argument", {"text": text})
     example = make_example(row, "command line", "text", None, labelled=False)

@@ -33,8 +33,8 @@ from regard.corpora.readme import Tally, differences, readme
 from regard.corpora.source import Progress, Source
 from regard.corpora.splits import Record, Splits
 from regard.corpora.user_table import table_splits
-from regard.data.guess import listed
-from regard.errors import InputError
+from regard.data.read_options import ReadOptions
+from regard.errors import InputError, listed
 from regard.files import check_place, write_all
 
 CONVERTERS: dict[str, Callable[[Source], Splits]] = {
@@ -141,7 +141,8 @@ def _splits(
     if options.source.startswith(PREFIX):
         return hub_splits(options.name, options.source, known, (options.text, options.label), note), {}
     if known is None:
-        return table_splits(Path(options.source), options.text, options.label, options.skip_bad_rows, note)
+        reading = ReadOptions(options.text, options.label, skip_bad_rows=options.skip_bad_rows, at_least=1)
+        return table_splits(Path(options.source), reading, note)
     if options.text is not None or options.label is not None or options.skip_bad_rows:
         raise InputError(
             f"{options.name}: the columns of the original are known; "

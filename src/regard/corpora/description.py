@@ -9,7 +9,8 @@ from pathlib import Path
 from regard.corpora.catalogue import PublicCorpus, catalogue
 from regard.corpora.hub import PREFIX
 from regard.corpora.lookup import VECTORS, Dataset, available
-from regard.data.contents import unpacked
+from regard.data.decoding import unpacked
+from regard.data.read_options import ReadOptions
 from regard.data.readers import stream
 from regard.errors import InputError
 
@@ -37,7 +38,7 @@ def count(path: Path) -> int:
     """The number of texts in a file."""
     if path.name.endswith((".jsonl", ".jsonl.gz")):
         return sum(piece.count(b"\n") for piece in unpacked(path))
-    return sum(1 for _ in stream(path, labelled=False))
+    return sum(1 for _ in stream(path, ReadOptions(labelled=False)))
 
 
 def _facts(name: str, known: PublicCorpus) -> list[tuple[str, str]]:

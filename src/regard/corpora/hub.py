@@ -10,11 +10,12 @@ from typing import Any
 from regard.corpora.catalogue import PublicCorpus
 from regard.corpora.converters.yelp_amazon import SAMPLES, drawn
 from regard.corpora.splits import SPLIT_NAMES, Record, Splits, dealt, with_dev
-from regard.data.columns import Known, find_columns
+from regard.data.columns import find_columns
+from regard.data.read_options import ColumnPair, ReadOptions
 from regard.errors import InputError
 
 PREFIX = "hub:"
-COLUMNS: dict[str, Known] = {"trec": ("text", "coarse_label")}  # where guessing would go wrong
+COLUMNS: dict[str, ColumnPair] = {"trec": ("text", "coarse_label")}  # where guessing would go wrong
 LABEL_NAMES = "label_text"  # the column in which some corpora have the names of the labels
 SYNONYMS = {"neg": "negative", "pos": "positive"}
 UNKNOWN = -1  # the hub's label for texts whose label is secret
@@ -57,7 +58,7 @@ class HubRows:
 
 
 def hub_splits(
-    name: str, address: str, known: PublicCorpus | None, columns: Known, note: Callable[[str], None]
+    name: str, address: str, known: PublicCorpus | None, columns: ColumnPair, note: Callable[[str], None]
 ) -> Splits:
     """The splits of `hub:ORG/NAME` or `hub:ORG/NAME:CONFIG`, with the labels of the catalogue if `name` is in it.
 
@@ -103,9 +104,10 @@ def _divided(name: str, known: PublicCorpus | None, rows: dict[str, HubRows]) ->
 
 
 def _rows(
-    where: str, data: Any, wanted: Known, classes: tuple[str, ...], note: Callable[[str], None] | None
+    where: str, data: Any, wanted: ColumnPair, classes: tuple[str, ...], note: Callable[[str], None] | None
 ) -> HubRows:
-    columns = find_columns(where, list(data.column_names), list(islice(iter(data), SAMPLE)), *wanted, labelled=True)
+    sample = list(islice(iter(data), SAMPLE))
+    columns = find_columns(where, list(data.column_names), sample, ReadOptions(*wanted))
     if note is not None:
         for sentence in columns.guessed:
             note(sentence)

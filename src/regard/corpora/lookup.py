@@ -7,8 +7,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from regard.data.guess import listed
-from regard.errors import InputError
+from regard.errors import InputError, listed
 
 VARIABLE = "REGARD_DATA"
 VECTORS = "vectors"  # the split that stands for a file of word vectors

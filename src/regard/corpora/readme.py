@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from regard.corpora.catalogue import PublicCorpus
 from regard.corpora.splits import Record
 from regard.data.examples import make_example
-from regard.data.rows import Row
+from regard.data.formats import Row
 from regard.errors import InputError
 from regard.markdown_text import plain
 

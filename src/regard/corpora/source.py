@@ -21,8 +21,7 @@ from gzip import BadGzipFile, GzipFile
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
-from regard.data.guess import listed
-from regard.errors import InputError
+from regard.errors import InputError, listed
 
 TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz")
 HIDDEN = (".", "__MACOSX")

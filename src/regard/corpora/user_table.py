@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
 from regard.corpora.splits import SPLIT_NAMES, Record, Splits, dealt
-from regard.data.readers import stream
-from regard.data.streams import Stream
+from regard.data.read_options import ReadOptions
+from regard.data.readers import Stream, stream
 from regard.errors import InputError
 
 
@@ -25,15 +24,12 @@ class TableRows:
             yield {**row, "evidence": [list(span) for span in example.evidence]} if example.evidence else row
 
 
-def table_splits(
-    path: Path, text: str | None, label: str | None, skip_bad_rows: bool, note: Callable[[str], None]
-) -> tuple[Splits, dict[str, str]]:
+def table_splits(path: Path, options: ReadOptions, note: Callable[[str], None]) -> tuple[Splits, dict[str, str]]:
     """The rows of every split, and the SHA-256 of every file that they come from."""
     if not path.exists():
         raise InputError(f"{path}: no such file or folder; a table of texts and labels is expected, or hub:ORG/NAME")
-    read = partial(stream, text=text, label=label, skip_bad_rows=skip_bad_rows, at_least=1)
     files = _split_files(path)
-    streams = {split: read(file) for split, file in (files or {"": path}).items()}
+    streams = {split: stream(file, options) for split, file in (files or {"": path}).items()}
     for examples in streams.values():
         for sentence in examples.guessed:
             note(sentence)

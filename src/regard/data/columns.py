@@ -1,64 +1,126 @@
-"""Which columns hold text and label: those that were asked for, or guesses, which the user is told of."""
+"""Which columns hold text and label: those that were asked for, or guesses, which the user is told about."""
 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from regard.data.guess import guess_columns, is_named, listed, repeated
-from regard.errors import InputError
+from regard.data.labels import is_number
+from regard.data.read_options import ReadOptions
+from regard.errors import InputError, listed
 
-Known = tuple[str | None, str | None]  # columns of text and label, such as those that a run learned from
+# Likelier names first: of a table with both, "label" is the class and "rating" often what it was derived from.
+# fmt: off
+TEXT_NAMES = (
+    "text", "review", "comment", "body", "content", "sentence", "message", "document", "tweet", "description",
+    "post", "utterance", "ticket", "question", "article", "headline", "abstract", "summary", "title", "subject",
+    "texte", "texto", "testo", "kommentar", "nachricht", "beschreibung", "commentaire", "comentario", "mensaje",
+)
+LABEL_NAMES = (
+    "label", "class", "category", "target", "sentiment", "stars", "rating", "score", "topic", "polarity", "y",
+    "intent", "labels", "tag", "emotion", "star", "overall", "genre", "output",
+    "kategorie", "klasse", "catégorie", "categorie", "categoría", "categoria", "classe", "clase", "bewertung",
+)
+# fmt: on
+
+Sample = Sequence[Mapping[str, object]]  # the fields of some rows
 
 
 class Columns(NamedTuple):
     text: str
-    label: str | None  # None where there are no labels
+    label: str | None  # None if there are no labels
     guessed: list[str]  # sentences for the user
 
 
-def find_columns(
-    name: str,
-    columns: Sequence[str],
-    sample: Sequence[Mapping[str, object]],
-    text: str | None,
-    label: str | None,
-    labelled: bool,
-    known: Known = (None, None),
-    keep: Sequence[str] = (),
-) -> Columns:
-    """The columns `text` and `label`; where they are None those that are `known` from elsewhere, if they are there, else
-    guesses. Without `labelled` there may be no label."""
-    known_text, known_label = (column if column in columns else None for column in known)
+def find_columns(name: str, columns: Sequence[str], sample: Sample, options: ReadOptions) -> Columns:
+    """The columns `text` and `label` of the options; if None, the `known` ones that are there; otherwise guesses.
+
+    Unless `labelled`, there may be no label.
+    """
+    text, label = options.text, options.label
+    known_text, known_label = (column if column in columns else None for column in options.known)
     if text is None and known_text != label:
         text = known_text
     if label is None and known_label != text:
         label = known_label
-    for option, column in (("--text", text), ("--label", label), *(("--keep", column) for column in keep)):
+    for option, column in (("--text", text), ("--label", label), *(("--keep", column) for column in options.keep)):
         if column is not None and column not in columns:
-            raise InputError(f"{name}: there is no column {column!r} ({option}); {_there(column, columns)}")
-    asked = (text, label)
+            raise InputError(f"{name}: there is no column {column!r} ({option}); {_alternatives(column, columns)}")
+    given = (text, label)
     if text is None or label is None:
         try:
             others = [column for column in columns if column != label]
-            text, guess = guess_columns(others, sample, text=text, by_name_only=not labelled)
+            text, guess = guess_columns(others, sample, text=text, by_name_only=not options.labelled)
         except InputError as problem:
             raise InputError(f"{name}: {problem}; --text names it") from None
         label = guess if label is None else label
-    if label is None and labelled:
+    if label is None and options.labelled:
         raise InputError(f"{name}: no column looks like labels (columns: {listed(columns)}); --label names it")
     if text == label:
         raise InputError(f"{name}: column {text!r} is given for both text and label; two columns are needed")
-    kinds = zip(("text", "label"), asked, (text, label), strict=True)
-    guesses = {kind: column for kind, own, column in kinds if own is None and column is not None}
+    kinds = zip(("text", "label"), given, (text, label), strict=True)
+    guesses = {kind: column for kind, wanted, column in kinds if wanted is None and column is not None}
     rivals = []
-    if "label" in guesses and not is_named(guesses["label"]):
-        rivals = [column for column in repeated(columns, sample) if column not in (text, label)]
-    return Columns(text, label, [*_told(name, guesses, rivals), *_headless(name, guesses.get("label"), sample)])
+    if "label" in guesses and _named([guesses["label"]], LABEL_NAMES) is None:
+        rivals = [column for column in _repeated(columns, sample) if column not in (text, label)]
+    notes = [*_guess_note(name, guesses, rivals), *_missing_header_note(name, guesses.get("label"), sample)]
+    return Columns(text, label, notes)
 
 
-def _told(name: str, guesses: Mapping[str, str], rivals: Sequence[str]) -> list[str]:
+def guess_columns(
+    columns: Sequence[str], rows: Sample, *, text: str | None = None, by_name_only: bool = False
+) -> tuple[str, str | None]:
+    """(text column, label column or None), by well-known names, then by content; `by_name_only` applies to the label."""
+    if text is None:
+        prose = [column for column in columns if any(_is_prose(row.get(column)) for row in rows)]
+        text = _named(prose, TEXT_NAMES) or max(prose, key=lambda column: _mean_length(column, rows), default=None)
+    if text is None:
+        raise InputError(f"no column holds text (columns: {listed(columns)}); one whose values are strings is needed")
+    plain = [column for column in columns if any(isinstance(row.get(column), str | int | float) for row in rows)]
+    others = [column for column in plain if column != text]
+    label = _named(others, LABEL_NAMES)
+    if label is None and not by_name_only:
+        label = next(iter(_repeated(others, rows)), None)
+    return text, label
+
+
+def _named(columns: Sequence[str], names: Sequence[str]) -> str | None:
+    """The column with the likeliest of the names; failing that, one whose name contains it, as in review_body."""
+    whole = [[column.strip().lower()] for column in columns]
+    pieces = [re.split(r"[\W_]+", column.lower()) for column in columns]
+    for readings in (whole, pieces):
+        for name in names:
+            for column, reading in zip(columns, readings, strict=True):
+                if name in reading:
+                    return column
+    return None
+
+
+def _is_prose(value: object) -> bool:
+    if isinstance(value, list):
+        return any(isinstance(item, str) for item in value)
+    return isinstance(value, str) and bool(value.strip()) and not is_number(value)
+
+
+def _mean_length(column: str, rows: Sample) -> float:
+    return sum(len(str(row.get(column, ""))) for row in rows) / max(1, len(rows))
+
+
+def _repeated(columns: Sequence[str], rows: Sample) -> list[str]:
+    """Columns with at least two values of which many are repeated, those with the fewest distinct values first."""
+    counts: dict[str, int] = {}
+    for column in columns:
+        values = [row.get(column) for row in rows]
+        plain = [value for value in values if isinstance(value, str | int | float) and value != ""]
+        distinct = len(set(plain))
+        if len(plain) == len(values) and 2 <= distinct <= len(values) / 2:
+            counts[column] = distinct
+    return sorted(counts, key=lambda column: counts[column])
+
+
+def _guess_note(name: str, guesses: Mapping[str, str], rivals: Sequence[str]) -> list[str]:
     if not guesses:
         return []
     found = " and ".join(f"{kind} column {listed([column])}" for kind, column in guesses.items())
@@ -67,8 +129,8 @@ def _told(name: str, guesses: Mapping[str, str], rivals: Sequence[str]) -> list[
     return [f"{name}: {found} guessed{also}; {options} {'override' if len(guesses) > 1 else 'overrides'}"]
 
 
-def _headless(name: str, label: str | None, sample: Sequence[Mapping[str, object]]) -> list[str]:
-    """A file without names of columns gives itself away by a label that stands where a name should."""
+def _missing_header_note(name: str, label: str | None, sample: Sample) -> list[str]:
+    """In a file without column names, a label is where the name of the label column should be."""
     if label is None or all(str(row.get(label)).strip() != label for row in sample):
         return []
     return [
@@ -77,7 +139,7 @@ def _headless(name: str, label: str | None, sample: Sequence[Mapping[str, object
     ]
 
 
-def _there(column: str, columns: Sequence[str]) -> str:
+def _alternatives(column: str, columns: Sequence[str]) -> str:
     near = difflib.get_close_matches(column.lower(), [other.lower() for other in columns], n=1)
     meant = next((other for other in columns if near and other.lower() == near[0]), None)
     there = f"the columns are {listed(columns)} (the first row must name them)"

@@ -7,10 +7,9 @@ import re
 from collections.abc import Iterable
 
 from regard.data import words
-from regard.data.guess import listed
+from regard.data.formats import Row, shown
 from regard.data.rationales import Rationales, marked_spans
-from regard.data.rows import Row, shown
-from regard.errors import InputError
+from regard.errors import InputError, listed
 from regard.records import Example, Span
 
 LONGEST_WORD = 10_000  # characters; longer ones are pasted files, not words

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from regard.data.read_options import ReadOptions
 from regard.data.readers import stream
 from regard.errors import InputError
 from regard.records import Example
@@ -31,7 +32,7 @@ def read_ratings(path: str | Path) -> list[Rating]:
 
     def column(name: str, labelled: bool) -> Iterator[Example]:
         """A column read as if it were the label: with all the checks that labels get."""
-        return iter(stream(path, text="text", label=name, labelled=labelled, at_least=1))
+        return iter(stream(path, ReadOptions("text", name, labelled, at_least=1)))
 
     columns = zip(column("rating", True), column("user", False), column("item", False), strict=True)
     return [

@@ -10,10 +10,9 @@ from __future__ import annotations
 import json
 from typing import Any, Literal, NamedTuple
 
-from regard.data.guess import listed
-from regard.data.rows import Row, shown
+from regard.data.formats import Row, shown
 from regard.data.words import edges
-from regard.errors import InputError
+from regard.errors import InputError, listed
 from regard.records import Span
 
 Unit = Literal["characters", "tokens"]

@@ -1,29 +1,38 @@
-"""Files to examples: CSV, TSV, JSON lines, JSON, Parquet, lines of text (each also as .gz), or a folder for each class.
+"""Files to examples: CSV, TSV, JSON lines, JSON, Parquet, lines of text (each also as .gz), or one folder per class.
 
-Every format gives rows (`tables`, `objects`, `texts`), and `examples` makes a row an `Example` or refuses it. Nothing
-here decides the task: labels stay as they are written, but for blanks around them.
+`formats` yields rows, `columns` finds text and label, `examples` turns a row into an `Example` or refuses it. Nothing here
+decides the task: labels stay as they are written, except for surrounding white space.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import IO
 
-from regard.data.columns import Columns, Known
-from regard.data.contents import Text, decoded, is_blank, unpacked
-from regard.data.objects import json_rows, jsonl_rows, parquet_rows, starts_with_object
-from regard.data.rationales import Rationales
-from regard.data.rows import Rows
-from regard.data.streams import Stream, Wish, make_stream, row_count
-from regard.data.tables import csv_rows, tsv_rows
-from regard.data.texts import folder_rows, line_rows
+from regard.data.columns import Columns, find_columns
+from regard.data.decoding import Text, decoded, is_blank, unpacked
+from regard.data.examples import make_example
+from regard.data.formats import (
+    Row,
+    Rows,
+    csv_rows,
+    folder_rows,
+    json_rows,
+    jsonl_rows,
+    line_rows,
+    parquet_rows,
+    starts_with_object,
+    tsv_rows,
+)
+from regard.data.read_options import ReadOptions
 from regard.errors import InputError
 from regard.records import Example
 
-FORMS: dict[str, Callable[[Text, str], Rows]] = {
+FORMATS: dict[str, Callable[[Text, str], Rows]] = {
     "csv": csv_rows,
     "tsv": tsv_rows,
     "jsonl": jsonl_rows,
@@ -31,136 +40,174 @@ FORMS: dict[str, Callable[[Text, str], Rows]] = {
     "json": json_rows,
     "txt": line_rows,
 }
-UNALIKE = ("jsonl", "ndjson", "json")  # one row may have other columns than the next
+UNEVEN = ("jsonl", "ndjson", "json")  # rows may have different columns
+SAMPLE = 200  # rows that the columns are guessed from
+LABELLED = ReadOptions()
+UNLABELLED = ReadOptions(labelled=False)
+
+
+class Stream:
+    """The examples of a file in its order; every iteration reads it again, and closes it when it ends or is dropped.
+
+    A bad row is an error when it is reached, or is left out; fewer examples than required are an error at the end.
+    """
+
+    def __init__(self, path: str, rows: Rows, columns: Columns, options: ReadOptions) -> None:
+        self.path = path
+        self.text_column = columns.text
+        self.label_column = columns.label  # None if no example has a label
+        self.guessed = columns.guessed  # sentences for the user
+        self.skipped = 0  # rows that the last iteration has left out so far
+        self.first_skipped = ""  # why the first of them was
+        self._rows = rows
+        self._options = options
+
+    def __iter__(self) -> Generator[Example, None, None]:
+        name, text, label, options = self.path, self.text_column, self.label_column, self._options
+        count = self.skipped = 0
+        first: InputError | None = None
+        with closing(self._rows()) as rows:
+            for row in rows:
+                try:
+                    example = make_example(row, name, text, label, options.labelled, options.rationales)
+                except InputError as problem:
+                    if not options.skip_bad_rows:
+                        raise InputError(f"{problem} (--skip-bad-rows leaves such rows out)") from None
+                    first = first or problem
+                    self.skipped += 1
+                    self.first_skipped = str(first)
+                else:
+                    count += 1
+                    if options.keep:
+                        example = replace(example, kept={column: row.fields.get(column) for column in options.keep})
+                    yield example
+        if count < options.required:
+            why = "" if first is None else f"; the first of {self.skipped} bad rows: {first}"
+            raise InputError(
+                f"{name}: {_row_count(count, 'usable ')} found; at least {_row_count(options.required)} expected{why}"
+            )
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """The examples of a file and how they were found."""
+    """The examples of a file in memory; the other fields are those of a `Stream` that was read to its end."""
 
     path: str
     examples: list[Example]
     text_column: str
-    label_column: str | None  # None where no example has a label
-    guessed: list[str]  # sentences for the user
-    skipped: int  # rows that were left out
-    first_skipped: str = ""  # why the first of them was
+    label_column: str | None
+    guessed: list[str]
+    skipped: int
+    first_skipped: str = ""
 
     def __iter__(self) -> Iterator[Example]:
         return iter(self.examples)
 
 
-def read(
-    path: str | Path,
-    *,
-    text: str | None = None,
-    label: str | None = None,
-    labelled: bool = True,
-    skip_bad_rows: bool = False,
-    at_least: int | None = None,
-    rationales: Rationales | None = None,
-    known: Known = (None, None),
-    keep: Sequence[str] = (),
-) -> Corpus:
-    """Every example of a file or of a folder of classes.
-
-    Without `labelled` a label is read where there is one but not asked for. `at_least` is two with labels, else one.
-    `rationales` says where evidence is; without, a field `evidence` is it where it holds spans. `known` are columns that go
-    before guesses where the file has them, `keep` other ones that go along with each example.
-    """
-    return _corpus(
-        stream(
-            path,
-            text=text,
-            label=label,
-            labelled=labelled,
-            skip_bad_rows=skip_bad_rows,
-            at_least=at_least,
-            rationales=rationales,
-            known=known,
-            keep=keep,
-        )
-    )
+def read(path: str | Path, options: ReadOptions = LABELLED) -> Corpus:
+    """Every example of a file or of a folder of classes."""
+    return _corpus(stream(path, options))
 
 
-def stream(
-    path: str | Path,
-    *,
-    text: str | None = None,
-    label: str | None = None,
-    labelled: bool = True,
-    skip_bad_rows: bool = False,
-    at_least: int | None = None,
-    rationales: Rationales | None = None,
-    known: Known = (None, None),
-    keep: Sequence[str] = (),
-) -> Stream:
-    """The same, an example at a time, for files larger than memory.
+def stream(path: str | Path, options: ReadOptions = LABELLED) -> Stream:
+    """The same, one example at a time, for files larger than memory.
 
-    Held as a whole are only a JSON list, a Parquet file that is packed, and what comes through a pipe.
+    Only a JSON list, a Parquet file packed with gzip, and input from a pipe are held in memory as a whole.
     """
     path = Path(path)
     name = str(path)
-    wish = Wish(text, label, labelled, skip_bad_rows, _limit(at_least, labelled), rationales, known, tuple(keep))
     if path.is_dir():
-        return make_stream(name, folder_rows(path, skip_bad_rows), wish, Columns("text", "folder", []))
-    form = _form(path)
+        return _stream(name, folder_rows(path, options.skip_bad_rows), options, Columns("text", "folder", []))
+    form = _format(path)
     source = path if path.is_file() else b"".join(unpacked(path))  # a pipe can be read only once
     if form == "parquet":
-        return make_stream(name, parquet_rows(source, name), wish)
-    return _from_text(partial(decoded, source, name, skip_bad_rows), name, form, wish)
+        return _stream(name, parquet_rows(source, name), options)
+    return _from_text(partial(decoded, source, name, options.skip_bad_rows), name, form, options)
 
 
-def read_lines(
-    stream: IO[bytes],
-    name: str = "standard input",
-    *,
-    text: str | None = None,
-    label: str | None = None,
-    labelled: bool = False,
-    skip_bad_rows: bool = False,
-    at_least: int | None = None,
-    rationales: Rationales | None = None,
-    known: Known = (None, None),
-    keep: Sequence[str] = (),
-) -> Corpus:
-    """Every example of a stream: JSON lines where the first is an object, and anything else as a text a line."""
-    content = partial(decoded, stream.read(), name, skip_bad_rows)
+def read_lines(file: IO[bytes], name: str = "standard input", options: ReadOptions = UNLABELLED) -> Corpus:
+    """Every example of an open file: JSON lines if the first is an object, otherwise one text per line."""
+    content = partial(decoded, file.read(), name, options.skip_bad_rows)
     form = "jsonl" if starts_with_object(content) else "txt"
-    wish = Wish(text, label, labelled, skip_bad_rows, _limit(at_least, labelled), rationales, known, tuple(keep))
-    return _corpus(_from_text(content, name, form, wish))
+    return _corpus(_from_text(content, name, form, options))
 
 
-def _limit(at_least: int | None, labelled: bool) -> int:
-    return at_least if at_least is not None else 2 if labelled else 1
-
-
-def _form(path: Path) -> str:
-    accepted = ", ".join([".parquet", *(f".{form}" for form in FORMS)])
+def _format(path: Path) -> str:
+    accepted = ", ".join([".parquet", *(f".{form}" for form in FORMATS)])
     if not path.exists():
         raise InputError(f"{path}: no such file; a file ({accepted}, each also .gz) or a folder of classes is accepted")
     suffixes = [suffix.lower() for suffix in path.suffixes]
     suffix = suffixes[-2] if suffixes[-1:] == [".gz"] and len(suffixes) > 1 else (suffixes or [""])[-1]
-    if suffix != ".parquet" and suffix[1:] not in FORMS:
+    if suffix != ".parquet" and suffix[1:] not in FORMATS:
         raise InputError(
             f"{path}: {suffix or 'no suffix'} is found; {accepted} (each also .gz) or a folder of classes is accepted"
         )
     return suffix[1:]
 
 
-def _from_text(content: Text, name: str, form: str, wish: Wish) -> Stream:
+def _from_text(content: Text, name: str, form: str, options: ReadOptions) -> Stream:
     if is_blank(content):
-        raise InputError(f"{name}: the file is empty; at least {row_count(wish.at_least)} expected")
+        raise InputError(f"{name}: the file is empty; at least {_row_count(options.required)} expected")
     if form != "txt":
-        return make_stream(name, FORMS[form](content, name), wish, alike=form not in UNALIKE)
-    if wish.labelled or wish.label is not None:
+        return _stream(name, FORMATS[form](content, name), options, even=form not in UNEVEN)
+    if options.labelled or options.label is not None:
         raise InputError(
             f"{name}: lines of text have no labels; a .csv, .tsv or .jsonl file with a label column is needed"
         )
-    return make_stream(name, line_rows(content, name), wish, Columns("text", None, []))
+    return _stream(name, line_rows(content, name), options, Columns("text", None, []))
 
 
-def _corpus(found: Stream) -> Corpus:
-    examples = list(found)
-    columns = (found.text_column, found.label_column)
-    return Corpus(found.path, examples, *columns, found.guessed, found.skipped, found.first_skipped)
+def _stream(name: str, rows: Rows, options: ReadOptions, columns: Columns | None = None, even: bool = True) -> Stream:
+    """`columns` if the format itself determines them; `even` if every row has the same."""
+    if columns is not None and options.keep:
+        raise InputError(
+            f"{name}: there is no column {options.keep[0]!r} (--keep); lines and folders of text have none"
+        )
+    head = _head(name, rows, options)
+    return Stream(name, rows, columns or _columns(name, rows, head, options, even), options)
+
+
+def _head(name: str, rows: Rows, options: ReadOptions) -> list[Row]:
+    """The first rows that have fields. One without is an error, unless it may be skipped and others are left."""
+    head: list[Row] = []
+    bad: Row | None = None
+    with closing(rows()) as opened:
+        for row in opened:
+            if row.problem is None:
+                head.append(row)
+            else:
+                bad = bad or row
+            if len(head) == SAMPLE or (bad and not options.skip_bad_rows):
+                break
+    if bad and not (head and options.skip_bad_rows):
+        raise InputError(f"{name}, {bad.where()}: {bad.problem}")
+    if not head:
+        raise InputError(f"{name}: no rows are found; at least one is expected")
+    return head
+
+
+def _columns(name: str, rows: Rows, head: list[Row], options: ReadOptions, even: bool) -> Columns:
+    sample = [row.fields for row in head]
+    columns = dict.fromkeys(column for fields in sample for column in fields)
+    try:
+        return find_columns(name, list(columns), sample, options)
+    except InputError:
+        if even:
+            raise
+    # A requested column may first occur further down; if it does not, the error message lists all columns.
+    with closing(rows()) as opened:
+        for row in opened:
+            if row.problem is not None and not options.skip_bad_rows:
+                raise InputError(f"{name}, {row.where()}: {row.problem}")
+            columns.update(dict.fromkeys(row.fields))
+    return find_columns(name, list(columns), sample, options)
+
+
+def _corpus(examples: Stream) -> Corpus:
+    every = list(examples)
+    columns = (examples.text_column, examples.label_column)
+    return Corpus(examples.path, every, *columns, examples.guessed, examples.skipped, examples.first_skipped)
+
+
+def _row_count(count: int, kind: str = "") -> str:
+    return f"{count} {kind}{'row is' if count == 1 else 'rows are'}"

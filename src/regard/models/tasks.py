@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.data.guess import natural_order
-from regard.data.labels import Labels
+from regard.data.labels import Labels, natural_order
 from regard.errors import InputError
 from regard.records import Example, Prediction
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from regard.data.examples import make_example
-from regard.data.rows import Row, shown
+from regard.data.formats import Row, shown
 from regard.errors import InputError
 from regard.serve.served import Served
 

@@ -9,14 +9,12 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from regard.data.contents import is_blank
+from regard.data.columns import guess_columns
+from regard.data.decoding import is_blank
 from regard.data.examples import make_example
-from regard.data.guess import guess_columns, listed
-from regard.data.rows import Row
-from regard.data.tables import csv_rows
-from regard.data.texts import line_rows
+from regard.data.formats import Row, csv_rows, line_rows
 from regard.data.wordpieces import AnyTokenizer, WordPieces
-from regard.errors import InputError
+from regard.errors import InputError, listed
 from regard.models.tasks import labels_as_shown
 from regard.records import Example
 from regard.serve import asked

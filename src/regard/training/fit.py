@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.config import Config, Data
-from regard.data.guess import guess_task, listed, written_twice
-from regard.data.labels import Labels
+from regard.data.labels import Labels, guess_task, written_twice
 from regard.data.vectors import read_vectors
 from regard.data.vocabulary import SPECIALS
-from regard.errors import InputError
+from regard.errors import InputError, listed
 from regard.models.tasks import Task, make_task
 from regard.models.trained import Trained
 from regard.recording import Recorder, Silent

@@ -97,7 +97,7 @@ def tokens(train: Sequence[Example], number: int, where: str) -> int:
 
 
 def classes(train: Sequence[Example], number: int, where: str) -> tuple[str, ...]:
-    from regard.data.guess import natural_order
+    from regard.data.labels import natural_order
 
     found = tuple(sorted({str(example.label) for example in train}, key=natural_order))
     if number > len(found):

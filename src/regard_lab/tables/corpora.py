@@ -10,12 +10,14 @@ import json
 import os
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from regard.corpora.lookup import VARIABLE, resolve
+from regard.data.read_options import ReadOptions
 from regard.data.readers import read
 from regard.data.splitting import hold_out
 from regard.errors import InputError
@@ -48,17 +50,16 @@ def prepare(corpus: Corpus, options: Mapping[str, Any]) -> Prepared:
 
 def read_parts(corpus: Corpus, options: Mapping[str, Any]) -> Prepared:
     files = sources(corpus)
-    how = {name: options[name] for name in ("text", "label")}
-    skip = bool(options["skip_bad_rows"])
+    wanted = ReadOptions(options["text"], options["label"], skip_bad_rows=bool(options["skip_bad_rows"]))
     column, found = options["label"], {}
     for split, path in files.items():
-        part = read(path, **how, skip_bad_rows=skip, at_least=2 if split == "train" else 1)
+        part = read(path, replace(wanted, at_least=2 if split == "train" else 1))
         found[split], column = of_labels(part.examples, corpus.labels, path), part.label_column
     by_label = options["task"] in ("binary", "multiclass")
     if corpus.pooled:
         found["train"], found["test"] = hold_out([*found["train"], *found["test"]], corpus.pooled, 0, by_label)
     if corpus.hold_out and corpus.hold_out_by:
-        groups = read(files["train"], text=options["text"], label=corpus.hold_out_by, skip_bad_rows=skip)
+        groups = read(files["train"], replace(wanted, label=corpus.hold_out_by))
         of_row = {example.row: str(example.label) for example in groups.examples}
         found["train"], found["dev"] = by_groups(found["train"], of_row, corpus.hold_out)
     elif corpus.hold_out:

@@ -1,4 +1,4 @@
-"""What a file holds: its bytes, unpacked, the text that they stand for, and its lines; in pieces, never as a whole."""
+"""From the bytes of a file to text and lines: unpacked and decoded piece by piece, never as a whole."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from pathlib import Path
 
 from regard.errors import InputError
 
-Source = Path | bytes  # bytes where they come only once, as through a pipe
-Text = Callable[[], Iterator[str]]  # the pieces of a text, from the first on at every call
+Source = Path | bytes  # bytes if they can be read only once, as from a pipe
+Text = Callable[[], Iterator[str]]  # the pieces of a text, from the start at every call
 
-PIECE = 2**17  # bytes; much larger ones leave the processor's cache and take longer
+PIECE = 2**17  # bytes; much larger pieces leave the processor's cache and take longer
 
 
 @contextmanager
@@ -42,7 +42,7 @@ def unpacked(source: Source) -> Iterator[bytes]:
 
 
 def decoded(source: Source, name: str, lenient: bool) -> Iterator[str]:
-    """The text of the bytes. Lenient: what is no UTF-8 becomes lone surrogates, which make their row a bad one."""
+    """The text of the bytes. If lenient, bytes that are not UTF-8 become lone surrogates, which make their row a bad one."""
     pieces = unpacked(source)
     first = next(pieces, b"")
     marked = first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and not first.startswith(codecs.BOM_UTF32_LE)
@@ -56,9 +56,9 @@ def decoded(source: Source, name: str, lenient: bool) -> Iterator[str]:
     else:
         first = first.removeprefix(codecs.BOM_UTF8)
         decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape" if lenient else "strict")
-    offset = line_feeds = 0  # of the pieces before
+    offset = line_feeds = 0  # of the previous pieces
     for data in chain((first,), pieces, (b"",)):
-        begun = len(decoder.getstate()[0])  # bytes of a character whose other bytes are in this piece
+        begun = len(decoder.getstate()[0])  # bytes of a character that continues in this piece
         try:
             text = decoder.decode(data, final=not data)
         except UnicodeDecodeError as problem:
@@ -78,14 +78,14 @@ def is_blank(text: Text) -> bool:
 
 
 def lines(pieces: Iterable[str]) -> Iterator[str]:
-    """With their ends, which are those of any system, as a parser of tables wants them."""
+    """With their line ends, of any system, as the CSV parser needs them."""
     return chain.from_iterable(io.StringIO(text, newline="") for text in _whole_lines(pieces))
 
 
 def _whole_lines(pieces: Iterable[str]) -> Iterator[str]:
-    held: list[str] = []  # the beginning of a line that goes on in the next piece
+    held: list[str] = []  # the beginning of a line that continues in the next piece
     for piece in pieces:
-        # a carriage return that comes last may be half of a line's end
+        # a final carriage return may be half of a line end
         end = max(piece.rfind("\n"), piece.rfind("\r", 0, -1)) + 1
         held.append(piece[:end])
         if end:

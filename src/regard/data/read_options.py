@@ -1,0 +1,47 @@
+"""How a file is read: the options of `readers.read`, `stream` and `read_lines`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from regard.data.rationales import Rationales
+
+ColumnPair = tuple[str | None, str | None]  # the columns of text and label
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """Options of reading.
+
+    Parameters
+    ----------
+    text, label : str, optional
+        The columns of texts and labels; guessed if None.
+    labelled : bool, default True
+        Whether every text must have a label. If not, labels are read where there are some.
+    skip_bad_rows : bool, default False
+        Leave out rows that cannot be used instead of raising an error.
+    at_least : int, optional
+        The number of usable rows that are required: by default 2 with labels, 1 without.
+    rationales : Rationales, optional
+        The column with the marked words. By default those of a field `evidence`, if it has spans.
+    known : pair of str or None
+        Columns of text and label that are preferred to guesses if the file has them, such as those of a run.
+    keep : sequence of str
+        Other columns to keep with each example.
+    """
+
+    text: str | None = None
+    label: str | None = None
+    labelled: bool = True
+    skip_bad_rows: bool = False
+    at_least: int | None = None
+    rationales: Rationales | None = None
+    known: ColumnPair = (None, None)
+    keep: Sequence[str] = ()
+
+    @property
+    def required(self) -> int:
+        """The number of usable rows that are required."""
+        return self.at_least if self.at_least is not None else 2 if self.labelled else 1
