@@ -1,4 +1,4 @@
-"""Locks a run's folder, so that two runs never write to it at once. The lock is the operating system's: a killed run leaves none."""
+"""The lock of a run folder: two runs never write to it at once. It is the operating system's, so a killed run leaves none."""
 
 from __future__ import annotations
 
