@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 
 def complain(sentence: str, code: int) -> int:
-    from regard.report.progress import printable
+    from regard.report.text.progress import printable
 
     if sys.stderr is not None:  # closed: the exit code must do
         print(f"regard: {printable(sentence)}", file=sys.stderr)

@@ -13,9 +13,9 @@ from regard.faithfulness.plausibility import plausibility
 from regard.files import check_place
 from regard.models.folder import save
 from regard.recording import Recorder
-from regard.report.run_writing import write_report
-from regard.report.tables import metrics_table
-from regard.report.terminal import show
+from regard.report.pages.run_writing import write_report
+from regard.report.text.tables import metrics_table
+from regard.report.text.terminal import show
 from regard.reporting.gather import gather
 from regard.training.fit import Parts, Run, fit
 

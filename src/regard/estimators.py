@@ -21,8 +21,8 @@ from regard.models.tasks import Classes
 from regard.models.trained import Trained
 from regard.recording import Silent
 from regard.records import Example, Explanation
-from regard.report.page import fragment
-from regard.report.progress import Watch
+from regard.report.pages.explanations import fragment
+from regard.report.text.progress import Watch
 from regard.training.fit import Parts, Run, fit
 
 # labels are strings in a run folder; what they were in Python is noted beside them

@@ -37,7 +37,7 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from regard.report.characters import one_line
+    from regard.report.text.characters import one_line
     from regard_lab.running.reproduce import Wish, render_only, reproduce
     from regard_lab.tables.listing import list_tables
 

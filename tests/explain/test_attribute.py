@@ -22,7 +22,7 @@ from regard.explain.explain import explain
 from regard.faithfulness.judged import judge_erased
 from regard.faithfulness.scored import Scored, check
 from regard.models.trained import Trained
-from regard.report.highlights import rows
+from regard.report.text.highlights import rows
 
 FAST = {"surrogate": {"samples": 40}, "integrated_gradients": {"steps": 6}}
 every_method = pytest.mark.parametrize("method", EXPLAINERS)

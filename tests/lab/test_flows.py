@@ -12,7 +12,7 @@ from regard.analysis.token_scores import TokenScores
 from regard.analysis.token_types import TokenTypes
 from regard.errors import InputError
 from regard.recording import Silent
-from regard.report.analysis_payload import frames
+from regard.report.pages.analysis_payload import frames
 from regard_lab.kinds import flows
 from regard_lab.kinds.patterns import patterns
 from regard_lab.kinds.recorded import MOST, apart_from

@@ -9,7 +9,7 @@ import pytest
 from analysis_case import analysis
 
 from browser import NAMES, Browser, chromium
-from regard.report.analysis_page import analysis_page
+from regard.report.pages.analysis import analysis_page
 
 pytestmark = pytest.mark.skipif(chromium() is None, reason=f"no browser: {', '.join(NAMES)} are looked for")
 HOSTILE = "</script><b>bold"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from analysis_case import analysis
 
-from regard.report.analysis_figures import figures
+from regard.report.pages.analysis_figures import figures
 from regard.report.plots.axis import Axis, roomy_ticks
 from regard.report.plots.svg import label_width
 

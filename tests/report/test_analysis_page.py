@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from analysis_case import analysis, without_interval
 
-from regard.report.analysis_page import analysis_page
-from regard.report.analysis_payload import FRAMES, frames
+from regard.report.pages.analysis import analysis_page
+from regard.report.pages.analysis_payload import FRAMES, frames
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 HOSTILE = "</script ><b>\u2028'\"&\ud800\x1b"

@@ -10,7 +10,7 @@ import pytest
 from analysis_case import analysis, without_interval
 from rich.console import Console
 
-from regard.report.analysis_table import print_analysis
+from regard.report.text.analysis import print_analysis
 
 
 def printed(found: dict[str, Any], width: int = 100) -> str:

@@ -9,12 +9,12 @@ import pytest
 from analysis_case import analysis
 from run_case import ARABIC, report
 
-from regard.report.analysis_figures import figures as analysis_figures
-from regard.report.exported import Figure, caution, exported
+from regard.report.pages.analysis_figures import figures as analysis_figures
+from regard.report.pages.run_figures import run_figures
 from regard.report.plots.letters import stretches
 from regard.report.plots.pdf import boxed, pdf
 from regard.report.plots.svg import document, rotated, text
-from regard.report.run_figures import run_figures
+from regard.report.text.exported import Figure, caution, exported
 
 
 def objects(written: bytes) -> list[bytes]:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from regard.errors import InputError
 from regard.records import Explanation, Prediction, SentenceScore, TokenScore
-from regard.report.figure import CELL, MARGIN, svg
-from regard.report.highlights import Piece
-from regard.report.lines import lines
+from regard.report.plots.word_heatmap import CELL, MARGIN, svg
+from regard.report.plots.word_lines import lines
+from regard.report.text.highlights import Piece
 
 NAME = "{http://www.w3.org/2000/svg}"
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.records import Explanation, Prediction, SentenceScore, TokenScore
-from regard.report.characters import cells, visible
 from regard.report.colours import DARK, LEVELS, LIGHT, RGB, Ground, contrast, luminance, shade
-from regard.report.highlights import concentration, rows, top_words, weight_text
+from regard.report.text.characters import cells, visible
+from regard.report.text.highlights import concentration, rows, top_words, weight_text
 
 
 def joined(explanation: Explanation) -> str:

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from regard.records import Explanation, Prediction, SentenceScore, TokenScore
-from regard.report.characters import visible
-from regard.report.page import fragment, page
+from regard.report.pages.explanations import fragment, page
+from regard.report.text.characters import visible
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from regard.report.answers import number
-from regard.report.measures import written
-from regard.report.tables import metrics_table
+from regard.report.text.answers import number
+from regard.report.text.measures import written
+from regard.report.text.tables import metrics_table
 
 METRICS: dict[str, Any] = {
     "task": "multiclass",

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from regard.records import Explanation, Prediction, SentenceScore
-from regard.report.terminal import show
+from regard.report.text.terminal import show
 
 SGR = re.compile(r"\x1b\[[0-9;]*m")
 

@@ -10,7 +10,7 @@ import pytest
 from run_case import CHINESE, HOSTILE, report, shown
 
 from browser import NAMES, Browser, chromium
-from regard.report.run_page import run_page
+from regard.report.pages.run import run_page
 
 pytestmark = pytest.mark.skipif(chromium() is None, reason=f"no browser: {', '.join(NAMES)} are looked for")
 

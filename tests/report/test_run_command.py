@@ -175,7 +175,7 @@ def test_bad_input_is_one_sentence(regard: Regard, flat: Path, tmp_path: Path) -
 
 
 def test_odd_texts_are_shown_as_they_are(flat: Path) -> None:
-    from regard.report.run_page import run_page
+    from regard.report.pages.run import run_page
 
     odd = ["zzz qqq", "x", "word " * 3000, "<script>alert(1)</script>", "فيلم رائع", "很好"]
     page = run_page(gather(load(flat), flat, [Example(text, "good", row) for row, text in enumerate(odd, 1)]))

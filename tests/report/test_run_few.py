@@ -10,7 +10,7 @@ import pytest
 from command import TINY, Regard, write_csv
 from regard.cli import main
 from regard.data.reviews import reviews
-from regard.report.run_history import drawn, history_panels
+from regard.report.pages.run_history import drawn, history_panels
 from tiny_bert import save_bert
 
 LIKED = {"1": "bad", "2": "bad", "4": "good", "5": "good"}

@@ -13,10 +13,10 @@ from run_case import report
 from command import TINY, Regard, write_csv
 from regard.cli import main
 from regard.data.reviews import reviews
-from regard.report.run_figures import run_figures
-from regard.report.run_history import history_panels, level_panels
-from regard.report.run_page import run_page
-from regard.report.run_rounds import rounds, told_rounds
+from regard.report.pages.run import run_page
+from regard.report.pages.run_figures import run_figures
+from regard.report.pages.run_history import history_panels, level_panels
+from regard.report.pages.run_rounds import rounds, told_rounds
 
 LIKED = {"1": "bad", "2": "bad", "4": "good", "5": "good"}
 TAKEN = [  # round, phase, dev accuracy of both heads, log loss, KL

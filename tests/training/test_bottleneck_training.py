@@ -28,7 +28,7 @@ from regard.models.two_towers import build_towers
 from regard.poolings import bottleneck
 from regard.recording import Silent
 from regard.records import Example
-from regard.report.progress import Watch
+from regard.report.text.progress import Watch
 from regard.training import loop, states
 from regard.training.fit import Parts, Run, fit
 from regard.training.fit_stacked import fit_stacked

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.faithfulness.scored import Scored
-from regard.report.numbers import short
+from regard.report.text.numbers import short
 
 SHOWN = 100  # texts
 

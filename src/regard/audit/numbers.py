@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.faithfulness.intervals import Difference, Interval, difference, interval
-from regard.report.numbers import short
+from regard.report.text.numbers import short
 
 Doubles = NDArray[np.float64]
 

@@ -10,9 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from regard.audit.verdict import percent, span
-from regard.report.characters import one_line
 from regard.report.names import COMPARED, MAIN, explainer_name
-from regard.report.plain_table import plain_table
+from regard.report.text.characters import one_line
+from regard.report.text.plain_table import plain_table
 
 SHORT = {MAIN: "comprehens.", "sufficiency": "suffic.", "accuracy_fall": "acc. fall", "post_hoc": "post hoc"}
 HEADINGS = {"may": "it may be read so", "may_not": "it may not", "change": "what to do"}

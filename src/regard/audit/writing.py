@@ -11,7 +11,7 @@ from regard.files import check_place, write_all
 from regard.report.audit_figures import audit_figures
 from regard.report.audit_page import audit_page
 from regard.report.audit_tables import audit_tables
-from regard.report.exported import write_exported
+from regard.report.text.exported import write_exported
 
 NAME, PAGE = "audit.json", "audit.html"
 

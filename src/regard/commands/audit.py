@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> None:
     from regard.audit.writing import NAME, PAGE, as_json, write_audit
     from regard.data.rationales import Rationales
     from regard.files import check_place
-    from regard.report.progress import Watch
+    from regard.report.text.progress import Watch
 
     if arguments.rationales_in and not arguments.rationales:
         raise InputError("--rationales-in: it goes with --rationales, which names the column")

@@ -48,8 +48,8 @@ def show_datasets() -> None:
 
     from regard.corpora.description import missing
     from regard.corpora.lookup import VARIABLE, available
-    from regard.report.characters import one_line
-    from regard.report.progress import Watch
+    from regard.report.text.characters import one_line
+    from regard.report.text.progress import Watch
 
     table = Table(box=None, pad_edge=False)
     for heading in ("name", "parts", "what it is"):
@@ -73,7 +73,7 @@ def show_original(name: str) -> None:
     from rich.text import Text
 
     from regard.corpora.description import describe
-    from regard.report.characters import one_line
+    from regard.report.text.characters import one_line
 
     table = Table(box=None, pad_edge=False, show_header=False)
     for heading, said in describe(name):
@@ -85,8 +85,8 @@ def convert_original(arguments: argparse.Namespace) -> None:
     from rich.progress import Progress
 
     from regard.corpora.conversion import ConversionOptions, convert
-    from regard.report.characters import one_line
-    from regard.report.progress import Watch
+    from regard.report.text.characters import one_line
+    from regard.report.text.progress import Watch
 
     watch = Watch()
     options = ConversionOptions(**{name: value for name, value in vars(arguments).items() if name != "run"})

@@ -17,7 +17,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     from regard.demo import demo
-    from regard.report.progress import Watch
+    from regard.report.text.progress import Watch
 
     with Watch() as recorder:
         demo(arguments.out, arguments.seed, recorder)

@@ -21,7 +21,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     from rich.console import Console
 
-    from regard.report.tables import metrics_table
+    from regard.report.text.tables import metrics_table
     from regard.runs import score
 
     trained = load_model(arguments.folder, arguments.device)

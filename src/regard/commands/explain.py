@@ -28,7 +28,7 @@ def add_arguments(parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     from regard.explain.explain import explain
     from regard.models.tasks import labels_as_shown
-    from regard.report.writing import write_explanations
+    from regard.report.text.writing import write_explanations
 
     if arguments.limit is not None and arguments.limit < 1:
         raise InputError(f"--limit {arguments.limit}: 1 or more is accepted")

@@ -45,8 +45,8 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     from regard.data.readers import Stream
-    from regard.report.progress import Watch
-    from regard.report.writing import write_predictions
+    from regard.report.text.progress import Watch
+    from regard.report.text.writing import write_predictions
     from regard.runs import tell_skipped
 
     trained = load_model(arguments.folder, arguments.device)
@@ -77,7 +77,7 @@ def read_texts(arguments: argparse.Namespace, trained: Trained) -> Corpus | Stre
     """
     from regard.corpora.lookup import resolve
     from regard.data.readers import FORMATS, stream
-    from regard.report.progress import Watch
+    from regard.report.text.progress import Watch
     from regard.runs import tell
 
     source = arguments.source

@@ -55,7 +55,7 @@ def read_source(
     """Texts from a file, a named corpus or standard input."""
     from regard.corpora.lookup import resolve
     from regard.data.readers import read, read_lines
-    from regard.report.progress import Watch
+    from regard.report.text.progress import Watch
     from regard.runs import tell
 
     options = replace(read_options(arguments, trained), labelled=labelled, rationales=rationales, keep=keep)

@@ -30,8 +30,8 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     from regard.files import check_place
-    from regard.report.progress import Watch
-    from regard.report.run_writing import write_report
+    from regard.report.pages.run_writing import write_report
+    from regard.report.text.progress import Watch
     from regard.reporting.gather import gather
 
     trained = load_model(arguments.folder, arguments.device)

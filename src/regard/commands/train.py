@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> None:
     }
     config = Config().override(values)
 
-    from regard.report.progress import Watch
+    from regard.report.text.progress import Watch
     from regard.runs import train_run
 
     with Watch() as recorder:
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> None:
 def show_scores(metrics: dict[str, Any]) -> None:
     from rich.console import Console
 
-    from regard.report.tables import metrics_table
+    from regard.report.text.tables import metrics_table
 
     console = Console()
     chosen = f"epoch {metrics['best_epoch']} of {metrics['epochs']}"

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from regard.report.audit_figures import audit_figures
 from regard.report.audit_tables import audit_tables
-from regard.report.exported import Table
+from regard.report.text.exported import Table
 
 JAIN, WIEGREFFE = "Jain & Wallace 2019", "Wiegreffe & Pinter 2019"
 

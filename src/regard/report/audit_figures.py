@@ -6,8 +6,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from regard.report.characters import one_line
-from regard.report.exported import Figure
 from regard.report.names import COMPARED, explainer_name, measure_name, measure_title
 from regard.report.plots.axis import span
 from regard.report.plots.bars import Histogram, histogram, histograms
@@ -15,6 +13,8 @@ from regard.report.plots.dots import Dot, DotPanel, dots
 from regard.report.plots.lines import Curve, Panel, lines
 from regard.report.plots.marks import HUES, Mark
 from regard.report.plots.scatter import Cloud, Cross, crosses, scatter
+from regard.report.text.characters import one_line
+from regard.report.text.exported import Figure
 
 Audit = Mapping[str, Any]
 FARTHEST = math.log(2)  # the largest Jensen–Shannon divergence

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from regard.report.analysis_numbers import CLASSES
 from regard.report.audit_evidence import evidence
 from regard.report.audit_texts import audit_texts
-from regard.report.characters import one_line
 from regard.report.names import explainer_name
-from regard.report.page import templates
+from regard.report.pages.explanations import templates
+from regard.report.pages.run import READER, reading
+from regard.report.pages.scripts import permitted
+from regard.report.pages.texts import COLD, text_view
 from regard.report.plots.marks import ON_DARK
-from regard.report.run_page import READER, reading
-from regard.report.scripts import permitted
-from regard.report.signed import COLD, text_view
+from regard.report.text.analysis_numbers import CLASSES
+from regard.report.text.characters import one_line
 
 
 def audit_page(found: Mapping[str, Any]) -> str:

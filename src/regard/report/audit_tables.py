@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from regard.report.characters import one_line
-from regard.report.exported import Table
-from regard.report.measures import written
 from regard.report.names import COMPARED, explainer_name, measure_name
+from regard.report.text.characters import one_line
+from regard.report.text.exported import Table
+from regard.report.text.measures import written
 
 Audit = Mapping[str, Any]
 Row = tuple[str, ...]

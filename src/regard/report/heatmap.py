@@ -9,10 +9,10 @@ from typing import Literal
 
 from regard.errors import InputError
 from regard.records import Explanation, Prediction, TokenScore
-from regard.report.characters import one_line, visible
 from regard.report.colours import ACCENT, opacity
-from regard.report.figure import svg
-from regard.report.signed import COLD
+from regard.report.pages.texts import COLD
+from regard.report.plots.word_heatmap import svg
+from regard.report.text.characters import one_line, visible
 
 Kind = Literal["html", "svg"]
 KINDS: tuple[Kind, ...] = ("html", "svg")

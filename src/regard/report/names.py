@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from regard.report.characters import one_line
+from regard.report.text.characters import one_line
 
 EXPLAINERS = {
     "gradient_times_input": "gradient × input",

@@ -1,1 +1,1 @@
-"""What the report of a run says, as one plain object; `regard.report.run_page` draws it."""
+"""What the report of a run says, as one plain object; `regard.report.pages.run` draws it."""

@@ -16,7 +16,7 @@ from regard.config import Config
 from regard.errors import InputError
 from regard.recording import Recorder
 from regard.records import Example
-from regard.report.numbers import short
+from regard.report.text.numbers import short
 from regard_lab.kinds import train
 from regard_lab.kinds.base_judges import (
     Bench,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from regard.report.analysis_payload import frames
-from regard.report.numbers import short
+from regard.report.pages.analysis_payload import frames
+from regard.report.text.numbers import short
 
 MOMENTS = "moments"  # epochs at which the paths below were looked at; the first is 0, before the first step
 MOST = 31  # of these

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from regard.config import Config
 from regard.errors import InputError
 from regard.recording import Recorder
-from regard.report.numbers import short
+from regard.report.text.numbers import short
 from regard_lab.kinds import patterns, train
 from regard_lab.kinds.patterns import mean_of
 from regard_lab.kinds.recorded import TERM, apart_from, recorded

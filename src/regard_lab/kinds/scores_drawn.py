@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from regard.report.characters import cells
 from regard.report.plots.axis import Axis, grid, span
 from regard.report.plots.boxes import Box, boxes
 from regard.report.plots.marks import type_marks
 from regard.report.plots.scatter import Cloud, draw_clouds
 from regard.report.plots.svg import LEFT, LETTER, panels, text
+from regard.report.text.characters import cells
 
 if TYPE_CHECKING:
     from regard_lab.running.results import Row

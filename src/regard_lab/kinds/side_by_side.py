@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
 from regard.report.colours import LIGHT, hexed
-from regard.report.figure import FONTS, MARGIN, SIZE, svg
+from regard.report.plots.word_heatmap import FONTS, MARGIN, SIZE, svg
 from regard_lab.kinds.weights import explanations
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from regard.config import Config
 from regard.errors import InputError
 from regard.recording import Recorder
-from regard.report.numbers import short
+from regard.report.text.numbers import short
 from regard_lab.kinds.trainings import trainings
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from regard.report.characters import one_line
-from regard.report.exported import escaped
+from regard.report.text.characters import one_line
+from regard.report.text.exported import escaped
 from regard_lab.comparisons import HEADS
 from regard_lab.rendering.sheet import Column, Entry, Sheet
 

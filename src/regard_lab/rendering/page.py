@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from regard.report.reproduced import page_of_table
+from regard.report.pages.reproduced import page_of_table
 from regard_lab.comparisons import HEADS
 from regard_lab.rendering.markdown import explained
 from regard_lab.rendering.sheet import Sheet

@@ -50,7 +50,7 @@ def complete(cell: Cell, table: str, device: str, result: Mapping[str, Any]) -> 
 
 def sentence(error: BaseException) -> str:
     """What is kept of an error: one line, not for ever."""
-    from regard.report.characters import one_line
+    from regard.report.text.characters import one_line
 
     words = one_line(error)[:500]
     return words if isinstance(error, InputError) else f"{type(error).__name__}: {words}".removesuffix(": ")

@@ -10,7 +10,7 @@ from rich.live import Live
 from rich.markup import escape
 from rich.text import Text
 
-from regard.report.progress import Onlooker, clock, printable
+from regard.report.text.progress import Onlooker, clock, printable
 from regard_lab.measures import shown, value_of
 from regard_lab.tables.table import Table
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from regard.config import converted
 from regard.errors import InputError
-from regard.report.characters import one_line
+from regard.report.text.characters import one_line
 
 NAME = re.compile(r"[^\s/*?\[\]]+")  # --only takes a name apart at / and reads the others as patterns
 RESERVED = ("train", "dev", "test", "seed", "device")  # a corpus says what is read, the command line the rest

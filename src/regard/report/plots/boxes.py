@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from regard.report.characters import cells, one_line
 from regard.report.plots.axis import Axis, span, value_axis
 from regard.report.plots.marks import Mark
 from regard.report.plots.svg import LETTER, label_width, panels, text
+from regard.report.text.characters import cells, one_line
 
 WIDTH = 400
 ROW, THICK = 34, 16  # height of a row and of a box

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from regard.report.characters import cells, one_line
 from regard.report.plots.axis import Axis, number, span, value_axis
 from regard.report.plots.marks import Mark, legend_entry
 from regard.report.plots.svg import COLOURS, EDGE, FAINT, GAP, LETTER, arrange, document, panels, text
+from regard.report.text.characters import cells, one_line
 
 WIDTH, ROW = 260.0, 20  # of a panel of dots
 TYPES_ROW = 26  # of a panel of values per type

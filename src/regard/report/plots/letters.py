@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import NamedTuple
 
-from regard.report.characters import cells
+from regard.report.text.characters import cells
 
 PLAIN = """
 278 278 355 556 556 889 667 191 333 333 389 584 278 333 278 278 556 556 556 556 556 556 556 556 556 556 278 278 584 584 584 556

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from regard.report.characters import cells, one_line
 from regard.report.plots.axis import Axis, apart, grid, span, tick_room
 from regard.report.plots.marks import Mark
 from regard.report.plots.svg import COLOURS, DASHES, FAINT, GAP, LEFT, LETTER, arrange, document, text
+from regard.report.text.characters import cells, one_line
 
 BANDS = 6  # with more curves than this their bands would only hide each other
 MARKED = 30  # points of a curve that get a dot each

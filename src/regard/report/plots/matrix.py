@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from regard.report.characters import cells, shortened
 from regard.report.colours import ACCENT, opacity
 from regard.report.plots.svg import EDGE, FAINT, LETTER, document, text
+from regard.report.text.characters import cells, shortened
 
 MOST = 24  # classes; with more, cells would be too small for their numbers
 CELL, HIGH, TOP = 58, 30, 70

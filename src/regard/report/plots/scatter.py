@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from regard.report.characters import cells, one_line, shortened
 from regard.report.plots.axis import Axis, grid, number, span, tick_room
 from regard.report.plots.marks import Mark, legend_entry
 from regard.report.plots.svg import COLOURS, FAINT, INK, LETTER, label_width, panels, text
+from regard.report.text.characters import cells, one_line, shortened
 
 Point = tuple[float, float]
 Span = tuple[float, float]

@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 
-from regard.report.characters import cells, one_line
 from regard.report.plots.letters import letter
+from regard.report.text.characters import cells, one_line
 
 COLOURS = ("#0072b2", "#d55000", "#009e73", "#b0578a", "#b07a00", "#3b9bd0", "#555555", "#7d3ac1")
 DASHES = ("", "7 3", "2 3", "8 3 2 3", "12 4", "4 2", "1 4", "9 2 2 2 2 2")

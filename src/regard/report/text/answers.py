@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from regard.records import Explanation
-from regard.report.characters import one_line
+from regard.report.text.characters import one_line
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from regard.records import Explanation, SentenceScore, Span, TokenScore
-from regard.report.characters import one_line, visible
 from regard.report.colours import LEVELS, opacity
+from regard.report.text.characters import one_line, visible
 
 
 @dataclass(frozen=True, slots=True)

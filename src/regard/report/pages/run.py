@@ -7,21 +7,21 @@ from typing import Any
 
 from markupsafe import Markup
 
-from regard.report.analysis_numbers import between, share, signed, strongest, unit_name
-from regard.report.analysis_page import SCRIPTS, swatch
-from regard.report.analysis_payload import payload
-from regard.report.analysis_scores import has_untyped, marks_of, recorded
 from regard.report.audit_evidence import evidence
-from regard.report.characters import one_line
-from regard.report.exported import Figure
-from regard.report.measures import absent, written
-from regard.report.page import templates
+from regard.report.pages.analysis import SCRIPTS, swatch
+from regard.report.pages.analysis_payload import payload
+from regard.report.pages.analysis_scores import has_untyped, marks_of, recorded
+from regard.report.pages.explanations import templates
+from regard.report.pages.run_figures import run_figures
+from regard.report.pages.run_rounds import rounds, told_rounds
+from regard.report.pages.run_tables import WORDS, run_tables
+from regard.report.pages.scripts import permitted
+from regard.report.pages.texts import COLD, text_view
 from regard.report.plots.marks import ON_DARK, UNTYPED
-from regard.report.run_figures import run_figures
-from regard.report.run_rounds import rounds, told_rounds
-from regard.report.run_tables import WORDS, run_tables
-from regard.report.scripts import permitted
-from regard.report.signed import COLD, text_view
+from regard.report.text.analysis_numbers import between, share, signed, strongest, unit_name
+from regard.report.text.characters import one_line
+from regard.report.text.exported import Figure
+from regard.report.text.measures import absent, written
 
 READER = "reader.js"
 SIGNS = {  # of vocabularies of word pieces, and what they tell

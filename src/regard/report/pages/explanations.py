@@ -11,9 +11,9 @@ from markupsafe import Markup, escape
 
 from regard.records import Explanation
 from regard.report import colours
-from regard.report.answers import answer, chances, tally
-from regard.report.characters import one_line, visible
-from regard.report.highlights import concentration, rows, top_words, weight_text
+from regard.report.text.answers import answer, chances, tally
+from regard.report.text.characters import one_line, visible
+from regard.report.text.highlights import concentration, rows, top_words, weight_text
 
 
 def page(explanations: Sequence[Explanation], title: str) -> str:
@@ -61,7 +61,7 @@ def _exact(text: str) -> Markup:
 @cache
 def templates() -> Environment:
     environment = Environment(
-        loader=PackageLoader("regard.report", ""),
+        loader=PackageLoader("regard.report.pages", ""),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from regard.report.characters import one_line
+from regard.report.text.characters import one_line
 
 NAMES = {
     "n": "texts",

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from regard.files import check_place, write_all
-from regard.report.characters import one_line
 from regard.report.plots.pdf import boxed, pdf
+from regard.report.text.characters import one_line
 
 SPECIAL = {
     "\\": r"\textbackslash{}",

@@ -9,10 +9,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from regard.report.measures import metric_name
 from regard.report.plots.lines import Curve, Panel, training_lines
 from regard.report.plots.marks import HUES, Mark
 from regard.report.plots.svg import DASHES
+from regard.report.text.measures import metric_name
 
 History = Sequence[Mapping[str, Any]]
 Point = tuple[float, float, float, float]  # epoch, value, and the ends of a band

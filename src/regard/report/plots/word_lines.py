@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from regard.report.characters import cells, direction, is_wide
-from regard.report.highlights import Piece
+from regard.report.text.characters import cells, direction, is_wide
+from regard.report.text.highlights import Piece
 
 _PARTS = re.compile(r"\n|[^\S\n]+|\S+")
 

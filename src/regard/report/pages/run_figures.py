@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from regard.report.analysis_figures import figures as analysis_figures
 from regard.report.audit_figures import audit_figures
-from regard.report.exported import Figure
-from regard.report.measures import Matrix, whole_matrix
+from regard.report.pages.analysis_figures import figures as analysis_figures
+from regard.report.pages.run_history import drawn, history_panels, level_panels, rows
+from regard.report.pages.run_rounds import rounds_figure
 from regard.report.plots.lines import Curve, Panel, lines
 from regard.report.plots.matrix import MOST, confusion
-from regard.report.run_history import drawn, history_panels, level_panels, rows
-from regard.report.run_rounds import rounds_figure
+from regard.report.text.exported import Figure
+from regard.report.text.measures import Matrix, whole_matrix
 
 Report = Mapping[str, Any]
 OF_WORDS = ("scatter", "polarity", "attention", "weights")

@@ -11,11 +11,11 @@ from xml.sax.saxutils import escape, quoteattr
 
 from regard.errors import InputError
 from regard.records import Explanation
-from regard.report.answers import Answer, answer
-from regard.report.characters import direction
 from regard.report.colours import ACCENT, LIGHT, hexed, shade
-from regard.report.highlights import Row, rows, weight_text
-from regard.report.lines import Placed, lines
+from regard.report.plots.word_lines import Placed, lines
+from regard.report.text.answers import Answer, answer
+from regard.report.text.characters import direction
+from regard.report.text.highlights import Row, rows, weight_text
 
 FONTS = "ui-monospace, Menlo, Consolas, DejaVu Sans Mono, monospace"
 SIZE = 14  # of the font, in pixels

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from regard.report.exported import Figure
-from regard.report.measures import metric_name, written
 from regard.report.plots.lines import Curve, Panel, Style, line_plot
+from regard.report.text.exported import Figure
+from regard.report.text.measures import metric_name, written
 
 Record = Mapping[str, Any]
 ENDS = ("attention", "compressor")  # phases whose epochs may be the best of their round

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from regard.report.analysis_along import along_training
-from regard.report.analysis_scores import (
+from regard.report.pages.analysis_along import along_training
+from regard.report.pages.analysis_scores import (
     ATTENTION_TITLE,
     Found,
     clouds,
@@ -15,11 +15,11 @@ from regard.report.analysis_scores import (
     polarity_title,
     score_spans,
 )
-from regard.report.characters import one_line
 from regard.report.plots.boxes import Box, boxes
 from regard.report.plots.dots import TypePanel, dots_by_type
 from regard.report.plots.marks import Mark, pair_marks
 from regard.report.plots.scatter import scatter
+from regard.report.text.characters import one_line
 
 PAIRS = 21  # more pairs of types than this, and only those of a type with itself are drawn
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from regard.files import check_place, write_all
-from regard.report.analysis_figures import figures
-from regard.report.analysis_page import analysis_page
+from regard.report.pages.analysis import analysis_page
+from regard.report.pages.analysis_figures import figures
 
 PAGE = "analysis.html"
 

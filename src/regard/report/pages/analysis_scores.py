@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from regard.report.characters import one_line
 from regard.report.plots.axis import span
 from regard.report.plots.marks import UNTYPED, Mark, type_marks
 from regard.report.plots.scatter import Cloud, Point, Span
+from regard.report.text.characters import one_line
 
 Found = Mapping[str, Any]
 NO_TYPE = "no type"

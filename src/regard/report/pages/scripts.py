@@ -12,5 +12,5 @@ from markupsafe import Markup
 
 def permitted(names: Iterable[str]) -> dict[str, str]:
     """`script`, all of them together, and `allowed`: the browser runs the script whose hash that is, and no other."""
-    script = "\n".join((files("regard.report") / name).read_text(encoding="utf-8") for name in names)
+    script = "\n".join((files("regard.report.pages") / name).read_text(encoding="utf-8") for name in names)
     return {"script": Markup(script), "allowed": b64encode(sha256(f"\n{script}\n".encode()).digest()).decode()}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from regard.report.analysis_numbers import strongest, unit_name
 from regard.report.audit_tables import audit_tables
-from regard.report.characters import one_line
-from regard.report.exported import Table
-from regard.report.measures import Matrix, class_rows, confusions, interval, matrix, summary, written
+from regard.report.text.analysis_numbers import strongest, unit_name
+from regard.report.text.characters import one_line
+from regard.report.text.exported import Table
+from regard.report.text.measures import Matrix, class_rows, confusions, interval, matrix, summary, written
 
 Report = Mapping[str, Any]
 WORDS = 12  # of each class

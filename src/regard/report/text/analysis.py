@@ -7,10 +7,10 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from regard.report.analysis_numbers import between, facts, numbers_of_types, outputs, share, strongest, unit_name
-from regard.report.analysis_scores import Found
-from regard.report.characters import one_line
-from regard.report.plain_table import plain_table
+from regard.report.pages.analysis_scores import Found
+from regard.report.text.analysis_numbers import between, facts, numbers_of_types, outputs, share, strongest, unit_name
+from regard.report.text.characters import one_line
+from regard.report.text.plain_table import plain_table
 
 WORDS = 8
 TABLES = 4  # more classes than this, and a class gets a line instead of a table

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from regard.records import Explanation
-from regard.report.answers import answer, chances
 from regard.report.colours import RGB
-from regard.report.highlights import rows, top_words
 from regard.report.names import explainer_name
+from regard.report.text.answers import answer, chances
+from regard.report.text.highlights import rows, top_words
 
 COLD: RGB = (0, 114, 178)  # for what speaks against: blue beside orange reads the same with every colour blindness
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from regard.files import check_place, write
-from regard.report.exported import write_exported
-from regard.report.run_figures import run_figures
-from regard.report.run_page import run_page
-from regard.report.run_tables import run_tables
+from regard.report.pages.run import run_page
+from regard.report.pages.run_figures import run_figures
+from regard.report.pages.run_tables import run_tables
+from regard.report.text.exported import write_exported
 
 
 def write_report(found: Mapping[str, Any], out: Path, figures: Path | None = None) -> str:

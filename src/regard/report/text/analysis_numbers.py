@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from regard.report.analysis_scores import Found
-from regard.report.characters import one_line
+from regard.report.pages.analysis_scores import Found
+from regard.report.text.characters import one_line
 
 CLASSES = 6  # more than this are counted instead of named
 SCORES = {"global": "of each token alone", "local": "means over the places where a token stands"}

@@ -8,8 +8,8 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from regard.report.measures import ClassRow, Confusion, Matrix, absent, class_rows, confusions, matrix, summary
-from regard.report.plain_table import plain_table
+from regard.report.text.measures import ClassRow, Confusion, Matrix, absent, class_rows, confusions, matrix, summary
+from regard.report.text.plain_table import plain_table
 
 
 def metrics_table(metrics: Mapping[str, Any]) -> Table:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import isfinite
 from typing import Any
 
-from regard.report.analysis_scores import Found, marks_of, recorded, type_names
+from regard.report.pages.analysis_scores import Found, marks_of, recorded, type_names
 from regard.report.plots.lines import Curve, Panel, training_lines
 from regard.report.plots.marks import HUES, Mark, pair_marks
 from regard.report.plots.svg import DASHES

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from regard.report.analysis_scores import (
+from regard.report.pages.analysis_scores import (
     ATTENTION_TITLE,
     NO_TYPE,
     Found,
@@ -16,10 +16,10 @@ from regard.report.analysis_scores import (
     recorded,
     score_spans,
 )
-from regard.report.characters import one_line
-from regard.report.numbers import short
 from regard.report.plots.axis import number, ticks
 from regard.report.plots.marks import UNTYPED, Mark
+from regard.report.text.characters import one_line
+from regard.report.text.numbers import short
 
 FRAMES = 120  # moments of a long recording that the page keeps: between them it moves points evenly
 UNKNOWN: dict[str, Any] = dict.fromkeys(("polarity", "attention", "weight", "count", "gamma", "by_class"))

@@ -6,8 +6,13 @@ from typing import Any
 
 from markupsafe import Markup
 
-from regard.report.analysis_figures import figures
-from regard.report.analysis_numbers import (
+from regard.report.pages.analysis_figures import figures
+from regard.report.pages.analysis_payload import payload
+from regard.report.pages.analysis_scores import Found, has_untyped, marks_of, recorded
+from regard.report.pages.explanations import templates
+from regard.report.pages.scripts import permitted
+from regard.report.plots.marks import ON_DARK, UNTYPED, Mark
+from regard.report.text.analysis_numbers import (
     between,
     facts,
     numbers_of_types,
@@ -17,11 +22,6 @@ from regard.report.analysis_numbers import (
     strongest,
     unit_name,
 )
-from regard.report.analysis_payload import payload
-from regard.report.analysis_scores import Found, has_untyped, marks_of, recorded
-from regard.report.page import templates
-from regard.report.plots.marks import ON_DARK, UNTYPED, Mark
-from regard.report.scripts import permitted
 
 SCRIPTS = ("scatter.js", "details.js", "search.js", "playing.js", "analysis.js")
 

@@ -10,9 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from regard.records import Explanation
-from regard.report.answers import answer
 from regard.report.colours import ACCENT, DARK, LIGHT, Ground, hexed, shade
-from regard.report.highlights import Piece, Row, concentration, rows, top_words, weight_text
+from regard.report.text.answers import answer
+from regard.report.text.highlights import Piece, Row, concentration, rows, top_words, weight_text
 
 BAR = 8  # cells of a full sentence bar
 FAINTEST = 0.25  # weaker words keep the terminal's own ground: a near-invisible box only makes noise

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from regard.report.page import templates
+from regard.report.pages.explanations import templates
 
 
 def page_of_table(sheet: object, heads: Sequence[str], explained: str, figures: Sequence[tuple[str, str]]) -> str:

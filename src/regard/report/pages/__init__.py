@@ -1,0 +1,1 @@
+"""Pages: one HTML document each that needs nothing but itself, over one layout and one stylesheet."""

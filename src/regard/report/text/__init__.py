@@ -1,0 +1,1 @@
+"""Text for people and spreadsheets: the terminal, tables, CSV, JSONL and LaTeX."""
