@@ -13,7 +13,7 @@ from regard_lab.claims.claims import RULES, Claim, Claims, read_claim, read_clai
 from regard_lab.claims.evidence import Book, finding, is_whole, names_of, page
 from regard_lab.claims.verdicts import HOLDS, LATER, VERDICTS
 from regard_lab.measures import MEASURES
-from regard_lab.running.results import Row, append, complete
+from regard_lab.results import Row, append, complete
 from regard_lab.tables.table import Cell
 
 ROOT = Path(__file__).parent.parent

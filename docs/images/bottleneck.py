@@ -26,11 +26,10 @@ from regard.report.plots.svg import COLOURS, EDGE, FAINT, INK, LEFT, document, p
 from regard.training.fit import Parts
 from regard.training.fit_torch import gather, index, indexed, make_model
 from regard.training.loop import train
+from regard_lab.kinds.drawings import WIDE, cloud
 from regard_lab.kinds.purified import round_paths
-from regard_lab.kinds.purified_drawn import WIDE, cloud
-from regard_lab.kinds.round_looks import LEARNER, Looks
-from regard_lab.kinds.side_by_side import beside
-from regard_lab.kinds.text_maps import plane
+from regard_lab.kinds.round_looks import LEARNER, Looks, plane
+from regard_lab.kinds.weights import beside
 from regard_lab.statistics import interval
 
 FOLDER = Path(__file__).parent

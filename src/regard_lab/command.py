@@ -38,8 +38,8 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     from regard.report.text.characters import one_line
+    from regard_lab.running.listing import list_tables
     from regard_lab.running.reproduce import Wish, render_only, reproduce
-    from regard_lab.tables.listing import list_tables
 
     if arguments.list or arguments.table is None:
         for table in list_tables():

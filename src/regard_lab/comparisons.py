@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from regard_lab.measures import shown, signed, value_of
-from regard_lab.running.results import Row
+from regard_lab.rows import Place, Row
 from regard_lab.statistics import Paired, holm, paired
-from regard_lab.tables.table import Compare, Place, Table
+from regard_lab.tables.table import Compare, Table
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from regard.faithfulness import intervals
+from regard.report.plots.lines import Curve
 
 FEWEST = 6  # pairs for Wilcoxon's test
 DECIMALS = 12  # of a difference: 0.81 − 0.80 and 0.41 − 0.40 are a tie, though not to the last bit
@@ -93,3 +94,11 @@ def holm(values: Sequence[float | None]) -> list[float | None]:
     """Each p corrected for the number of tests; those that could not be made are None and don't count."""
     corrected = intervals.holm([math.nan if p is None else p for p in values])
     return [None if math.isnan(p) else p for p in corrected]
+
+
+def over_seeds(name: str, x: Sequence[float], values: Sequence[Sequence[float]]) -> Curve:
+    """`values`: those of the seeds at each x. An x that no seed has a value at is left out."""
+    found = [(at, one) for at, several in zip(x, values, strict=True) if (one := interval(several)) is not None]
+    means = [one for _, one in found]
+    y, low, high = (tuple(getattr(one, part) for one in means) for part in ("mean", "low", "high"))
+    return Curve(name, tuple(at for at, _ in found), y, low, high)

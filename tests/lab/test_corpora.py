@@ -10,14 +10,14 @@ from toys import write_texts
 
 from regard.errors import InputError
 from regard.records import Example
-from regard_lab.tables.corpora import by_groups, check_corpora, checksum, prepare
+from regard_lab.tables.corpora import Corpora, by_groups, check_corpora, checksum
 from regard_lab.tables.table import Corpus, Table
 
 
 def test_whole_groups_are_held_out(toy: Table, corpora: Path) -> None:
     """60 texts of ten places, six each: a fifth are two whole places."""
     cell = next(cell for cell in toy.cells() if cell.corpus.name == "meals")
-    parts = prepare(cell.corpus, cell.options).parts
+    parts = Corpora().prepare(cell.corpus, cell.options).parts
     kept, held = list(parts.train), list(parts.dev or ())
     assert (len(kept), len(held)) == (48, 12)
     places = [{(example.row - 1) % 10 for example in several} for several in (kept, held)]
@@ -26,7 +26,8 @@ def test_whole_groups_are_held_out(toy: Table, corpora: Path) -> None:
 
 
 def test_the_same_texts_for_every_method_and_read_once(toy: Table, corpora: Path) -> None:
-    found = [prepare(cell.corpus, cell.options) for cell in toy.cells() if cell.corpus.name == "meals"]
+    read = Corpora()
+    found = [read.prepare(cell.corpus, cell.options) for cell in toy.cells() if cell.corpus.name == "meals"]
     assert found[0] is found[1]
 
 
@@ -35,14 +36,14 @@ def test_another_folder_of_corpora_gives_its_own_texts(
 ) -> None:
     """The same name, of a corpus and of word vectors, in two folders that one process reads after each other."""
     own = Corpus("films", "Films", {}, ("accuracy",), 1, train="films")
-    found = []
+    read, found = Corpora(), []
     for folder, count in ((corpora, 60), (tmp_path / "other", 30)):
         write_texts(folder / "films" / "train.jsonl", count, 0)
         (folder / "words").mkdir()
         (folder / "words" / "vectors.txt").write_text(f"good {count}\n", encoding="utf-8")
         monkeypatch.setenv("REGARD_DATA", str(folder))
-        found.append(prepare(own, {"text": "text", "label": "label", "vectors": "words"}))
-        assert prepare(own, {"text": "text", "label": "label", "vectors": "words"}) is found[-1]
+        found.append(read.prepare(own, {"text": "text", "label": "label", "vectors": "words"}))
+        assert read.prepare(own, {"text": "text", "label": "label", "vectors": "words"}) is found[-1]
     assert [len(list(one.parts.train)) for one in found] == [60, 30]
     assert len({one.data["words/vectors.txt"] for one in found}) == 2
 
@@ -50,23 +51,27 @@ def test_another_folder_of_corpora_gives_its_own_texts(
 def test_only_texts_of_the_labels_that_are_asked_for(corpora: Path) -> None:
     """Six of 60 texts are of each of ten places; of two places half are held out, three of each."""
     own = Corpus("films", "Films", {}, ("accuracy",), 1, train="films", test="films/test", labels=("0", "1"))
-    parts = prepare(own, {"label": "label", "text": "text"}).parts
+    parts = Corpora().prepare(own, {"label": "label", "text": "text"}).parts
     assert (len(list(parts.train)), len(list(parts.test or ()))) == (60, 20)
     places = replace(own, labels=("place 1", "place 2"), hold_out=0.5)
-    parts = prepare(places, {"label": "place", "text": "text", "task": "binary"}).parts
+    parts = Corpora().prepare(places, {"label": "place", "text": "text", "task": "binary"}).parts
     for part in (parts.train, parts.dev or ()):
         assert sorted(str(example.label) for example in part) == ["place 1"] * 3 + ["place 2"] * 3
     assert places.definition()["labels"] == ("place 1", "place 2")
     with pytest.raises(InputError, match=r"train\.jsonl: no text has the label 'place 77', which `labels` asks for"):
-        prepare(replace(own, labels=("place 1", "place 77")), {"label": "place", "text": "text"})
+        Corpora().prepare(replace(own, labels=("place 1", "place 77")), {"label": "place", "text": "text"})
 
 
 def test_train_and_test_drawn_again_by_chance(corpora: Path) -> None:
     """80 texts in all, of two labels: a fifth as test, a quarter of the rest as dev."""
     own = Corpus("films", "Films", {}, ("accuracy",), 1, train="films", test="films/test", pooled=0.2, hold_out=0.25)
-    parts = prepare(own, {"label": "label", "text": "text", "task": "binary"}).parts
+    parts = Corpora().prepare(own, {"label": "label", "text": "text", "task": "binary"}).parts
     train, dev, test = (list(part or ()) for part in parts[:3])
-    plain = prepare(replace(own, pooled=0.0, hold_out=0.0), {"label": "label", "text": "text", "task": "binary"}).parts
+    plain = (
+        Corpora()
+        .prepare(replace(own, pooled=0.0, hold_out=0.0), {"label": "label", "text": "text", "task": "binary"})
+        .parts
+    )
     every = [*plain.train, *(plain.test or ())]
     assert (len(train), len(dev), len(test)) == (48, 16, 16)
     assert sorted(example.text for example in [*train, *dev, *test]) == sorted(example.text for example in every)
@@ -77,7 +82,7 @@ def test_train_and_test_drawn_again_by_chance(corpora: Path) -> None:
 
 def test_files_are_told_by_their_checksums(toy: Table, corpora: Path) -> None:
     cell = next(toy.cells())
-    data = prepare(cell.corpus, cell.options).data
+    data = Corpora().prepare(cell.corpus, cell.options).data
     assert data["films/train.jsonl"] == checksum(corpora / "films" / "train.jsonl")
     assert set(data) == {"films/train.jsonl", "films/dev.jsonl", "films/test.jsonl"}
     assert len(checksum(corpora / "films")) == 16  # a folder of classes
@@ -93,7 +98,7 @@ def test_one_group_cannot_be_split() -> None:
 
 def test_a_made_up_corpus_needs_no_file() -> None:
     made = Corpus("made", "Made", {}, ("accuracy",), 1, make="synthetic", keys={"texts": 40})
-    parts = prepare(made, {}).parts
+    parts = Corpora().prepare(made, {}).parts
     assert [len(list(part or ())) for part in (parts.train, parts.dev, parts.test)] == [40, 8, 8]
 
 

@@ -15,7 +15,8 @@ from regard.data.readers import read
 from regard.errors import InputError
 from regard.recording import Silent
 from regard_lab.kinds import counts
-from regard_lab.tables.reading import read_table
+from regard_lab.reading.reading import read_table
+from regard_lab.tables.context import Context
 from regard_lab.tables.table import Table
 
 TOML = """
@@ -70,7 +71,7 @@ def test_every_number_of_a_small_corpus(table: Table) -> None:
     found: dict[str, Any] = {}
     for cell in table.cells():
         counts.check(cell)
-        rows = list(counts.run(cell, [0], "cpu", Silent()))
+        rows = list(counts.run(cell, [0], Context("cpu", Silent())))
         found[cell.method] = rows[0]["values"]["number"]
         assert {"seed", "seconds", "data", "environment"} <= set(rows[0])
     expected = {"train": 12, "train-2": 6, "test": 3, "vocabulary": 5, "tokens-1": 1, "tokens-2": 2, "neutral": 1}
@@ -95,7 +96,7 @@ def test_a_class_that_is_not_there_is_told(table: Table, tmp_path: Path) -> None
     (tmp_path / "third.toml").write_text(text, encoding="utf-8")
     cell = list(read_table(tmp_path / "third.toml", "paper/third").cells())[1]
     with pytest.raises(InputError, match="of_class = 3; 1 to 2"):
-        list(counts.run(cell, [0], "cpu", Silent()))
+        list(counts.run(cell, [0], Context("cpu", Silent())))
 
 
 @pytest.mark.data

@@ -13,8 +13,9 @@ from toys import Rows, first_rows, written_table
 
 from regard.errors import InputError
 from regard.recording import Silent
-from regard_lab.kinds import debate, debate_drawn
-from regard_lab.tables.reading import read_table
+from regard_lab.kinds import debate, drawings
+from regard_lab.reading.reading import read_table
+from regard_lab.tables.context import Context
 from regard_lab.tables.table import Cell, Table
 
 TABLES = sorted((Path(__file__).parents[2] / "experiments" / "attention_debate").glob("*.toml"))
@@ -138,26 +139,26 @@ def test_a_cell_gives_the_same_again(table: Table, rows: Rows, tmp_path: Path, m
         write(tmp_path / "toy" / f"{split}.jsonl", count, start)
     monkeypatch.setenv("REGARD_DATA", str(tmp_path))
     cell = cell_of(table, "adversary")
-    (again,) = debate.run(cell, [0], "cpu", Silent())
+    (again,) = debate.run(cell, [0], Context("cpu", Silent()))
     assert again["values"] == rows["adversary"]["values"]
 
 
 def test_figures_show_what_there_is(table: Table, rows: Rows) -> None:
-    drawn = debate_drawn.draw(table, list(rows.values()))
+    drawn = drawings.draw_debate(table, list(rows.values()))
     assert set(drawn) == {"tau", "permuted", "adversaries"}
     for svg in drawn.values():
         ElementTree.fromstring(svg)
     assert "trained adversaries" in drawn["adversaries"]
     assert "Text by text" in drawn["adversaries"]
     assert "attention, gradient" in drawn["tau"]
-    assert debate_drawn.draw(table, []) == {}
+    assert drawings.draw_debate(table, []) == {}
 
 
 def test_a_model_with_weights_but_no_answers_is_no_point(table: Table, rows: Rows) -> None:
     texts = rows["texts"]
     without = {**texts, "values": {**texts["values"], "tvd": None}}  # null stands for NaN in a file
-    assert debate_drawn.draw(table, [without]) == {}
-    assert "Text by text" not in debate_drawn.draw(table, [rows["even"], without])["adversaries"]
+    assert drawings.draw_debate(table, [without]) == {}
+    assert "Text by text" not in drawings.draw_debate(table, [rows["even"], without])["adversaries"]
 
 
 def cell_of(table: Table, method: str, **options: Any) -> Cell:

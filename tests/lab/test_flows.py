@@ -14,11 +14,11 @@ from regard.errors import InputError
 from regard.recording import Silent
 from regard.report.pages.analysis_payload import frames
 from regard_lab.kinds import flows
-from regard_lab.kinds.patterns import patterns
-from regard_lab.kinds.recorded import MOST, apart_from
+from regard_lab.kinds.patterns import MOST, apart_from, patterns
+from regard_lab.reading.reading import read_table
 from regard_lab.rendering.figures import draw
-from regard_lab.running.results import complete
-from regard_lab.tables.reading import read_table
+from regard_lab.results import complete
+from regard_lab.tables.context import Context
 from regard_lab.tables.table import Table
 
 # the published setting: 2,000 texts, rate 5, λ = 10, c = 0.0001; half of the epochs
@@ -101,7 +101,7 @@ def rows(made: Table) -> dict[tuple[str, str], dict[str, Any]]:
     found = {}
     for cell in made.cells():
         flows.check(cell)
-        (result,) = flows.run(cell, [0], "cpu", Silent())
+        (result,) = flows.run(cell, [0], Context("cpu", Silent()))
         found[cell.method, cell.corpus.name] = complete(cell, made.name, "cpu", result)
     return found
 

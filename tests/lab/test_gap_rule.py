@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from claimed import BASE, FAR, SAME, Rows, table
 
-from regard_lab.claims.gap_rule import gap
+from regard_lab.claims.order_rules import gap
 from regard_lab.claims.verdicts import HOLDS, NOT_HERE, PARTLY
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from claimed import BASE, FAR, Rows, rows, table
 
-from regard_lab.claims import level_rules, printed_rule
+from regard_lab.claims import level_rules, order_rules
 from regard_lab.claims.verdicts import HOLDS, NOT_HERE, PARTLY
 from regard_lab.statistics import Interval
 
@@ -115,7 +115,7 @@ def test_speeds_against_a_bound(tmp_path: Path) -> None:
 def test_printed_numbers_beside_ours(tmp_path: Path) -> None:
     """Ours 90.0 ± 1.3 and 60.0 …: one of two printed numbers (90, 80) is covered, and the order is the same."""
     given = rows(new_one=[0.90, 0.91, 0.89, 0.90], old_one=FAR)
-    found = printed_rule.printed(table(tmp_path), given)
+    found = order_rules.printed(table(tmp_path), given)
     assert found is not None
     assert found.verdict == HOLDS
     assert found.measured.startswith("1 of 2 printed numbers within our intervals")
@@ -127,12 +127,12 @@ def test_an_interval_that_would_cover_anything_is_no_agreement(tmp_path: Path) -
     own, sharp = table(tmp_path), [0.90, 0.91, 0.89, 0.90]
     for middle in (0.80, 0.60):
         wide = [middle - 0.04, middle + 0.04, middle]
-        found = printed_rule.printed(own, rows(new_one=sharp, old_one=wide))
+        found = order_rules.printed(own, rows(new_one=sharp, old_one=wide))
         assert found is not None
         assert found.verdict == HOLDS
         left_out = "1 not counted: of two seeds, or wider than the printed numbers of a column lie apart"
         assert found.measured.startswith(f"1 of 1 printed number within our intervals ({left_out}); ")
-    nothing = printed_rule.printed(own, rows(new_one=[0.8, 0.9, 1.0], old_one=[0.7, 0.8, 0.9]))
+    nothing = order_rules.printed(own, rows(new_one=[0.8, 0.9, 1.0], old_one=[0.7, 0.8, 0.9]))
     assert nothing is not None
     assert nothing.verdict == NOT_HERE
     assert "0 of 0 printed numbers within our intervals (2 not counted: " in nothing.measured
@@ -140,7 +140,7 @@ def test_an_interval_that_would_cover_anything_is_no_agreement(tmp_path: Path) -
 
 def test_two_seeds_do_not_agree_with_a_printed_number(tmp_path: Path) -> None:
     own = table(tmp_path)
-    found = printed_rule.printed(own, rows(new_one=[0.899, 0.901], old_one=FAR))
+    found = order_rules.printed(own, rows(new_one=[0.899, 0.901], old_one=FAR))
     assert found is not None
     assert found.verdict == NOT_HERE
     assert found.measured.startswith("0 of 1 printed number within our intervals (1 not counted: ")
@@ -148,7 +148,7 @@ def test_two_seeds_do_not_agree_with_a_printed_number(tmp_path: Path) -> None:
 
 
 def test_an_order_of_two_methods_is_no_correlation(tmp_path: Path) -> None:
-    found = printed_rule.printed(table(tmp_path), rows(new_one=[0.90, 0.91, 0.89, 0.90], old_one=FAR))
+    found = order_rules.printed(table(tmp_path), rows(new_one=[0.90, 0.91, 0.89, 0.90], old_one=FAR))
     assert found is not None
     assert "; no rank correlation, of fewer than 3 methods in a column; " in found.measured
     assert "0.00;" not in found.measured
@@ -156,15 +156,15 @@ def test_an_order_of_two_methods_is_no_correlation(tmp_path: Path) -> None:
 
 def test_a_mean_difference_from_what_is_printed_that_rounds_to_zero_has_no_sign(tmp_path: Path) -> None:
     given = rows(new_one=[0.90001, 0.91001, 0.89001, 0.90001], old_one=[0.80001, 0.81001, 0.79001, 0.80001])
-    found = printed_rule.printed(table(tmp_path), given)
+    found = order_rules.printed(table(tmp_path), given)
     assert found is not None
     assert found.measured.endswith("One, Accuracy 0.00")
-    above = printed_rule.printed(table(tmp_path), rows(new_one=[0.91, 0.92, 0.90, 0.91]))
+    above = order_rules.printed(table(tmp_path), rows(new_one=[0.91, 0.92, 0.90, 0.91]))
     assert above is not None
     assert above.measured.endswith("One, Accuracy +1.00")
 
 
 def test_ranks_share_the_place_of_equals() -> None:
-    assert printed_rule.ranks([3.0, 1.0, 3.0, 2.0]) == [3.5, 1.0, 3.5, 2.0]
+    assert order_rules.ranks([3.0, 1.0, 3.0, 2.0]) == [3.5, 1.0, 3.5, 2.0]
     column = [(Interval(2, value, 0.1), other) for value, other in ((1.0, 10.0), (2.0, 30.0), (3.0, 20.0))]
-    assert printed_rule.rank_correlation(column) == pytest.approx(0.5)  # 1 − 6·(0 + 1 + 1) / (3·8)
+    assert order_rules.rank_correlation(column) == pytest.approx(0.5)  # 1 − 6·(0 + 1 + 1) / (3·8)

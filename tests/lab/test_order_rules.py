@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from claimed import AXIS, BASE, FAR, Rows, rows, table
 
-from regard_lab.claims import order_rules, peak_rule, rules
+from regard_lab.claims import difference_rules, level_rules, order_rules
 from regard_lab.claims.verdicts import HOLDS, NOT_HERE, PARTLY
 
 ONE = ("new", "one", "")
@@ -117,27 +117,27 @@ def along(low: list[float], middle: list[float], high: list[float]) -> Rows:
 def test_settings_against_each_other_by_pairs(tmp_path: Path) -> None:
     toml, given = table(tmp_path, AXIS), along(BASE, FAR, FAR)
     at = [["middle", "low"], ["high", "low"]]
-    assert rules.better(toml, given, "accuracy", at=at)[0] == HOLDS  # type: ignore[index]
-    assert rules.better(toml, given, "accuracy", at=[["low", "high"]])[0] == NOT_HERE  # type: ignore[index]
-    assert rules.better(toml, given, "accuracy", at=at, methods=["other"]) is None
-    assert rules.better(toml, given, "accuracy", settings=["middle", "low"])[0] == HOLDS  # type: ignore[index]
+    assert difference_rules.better(toml, given, "accuracy", at=at)[0] == HOLDS  # type: ignore[index]
+    assert difference_rules.better(toml, given, "accuracy", at=[["low", "high"]])[0] == NOT_HERE  # type: ignore[index]
+    assert difference_rules.better(toml, given, "accuracy", at=at, methods=["other"]) is None
+    assert difference_rules.better(toml, given, "accuracy", settings=["middle", "low"])[0] == HOLDS  # type: ignore[index]
 
 
 def test_a_setting_that_costs_little(tmp_path: Path) -> None:
     """The low one is a tenth worse than the middle one."""
     toml, given = table(tmp_path, AXIS), along(BASE, FAR, FAR)
-    assert rules.close(toml, given, "accuracy", [["low", "middle"]], 0.03)[0] == NOT_HERE  # type: ignore[index]
-    assert rules.close(toml, given, "accuracy", [["low", "middle"]], 0.11)[0] == HOLDS  # type: ignore[index]
-    assert rules.close(toml, given, "accuracy", [["middle", "low"]], 0.0)[0] == HOLDS  # type: ignore[index]
-    assert rules.close(toml, {}, "accuracy", [["middle", "low"]], 0.0) is None
+    assert difference_rules.close(toml, given, "accuracy", [["low", "middle"]], 0.03)[0] == NOT_HERE  # type: ignore[index]
+    assert difference_rules.close(toml, given, "accuracy", [["low", "middle"]], 0.11)[0] == HOLDS  # type: ignore[index]
+    assert difference_rules.close(toml, given, "accuracy", [["middle", "low"]], 0.0)[0] == HOLDS  # type: ignore[index]
+    assert difference_rules.close(toml, {}, "accuracy", [["middle", "low"]], 0.0) is None
     unsure = along(BASE, [0.50, 0.55, 0.45, 0.50], FAR)  # no worse on average, by 0.064 either way
-    assert rules.close(toml, unsure, "accuracy", [["low", "middle"]], 0.03)[0] == NOT_HERE  # type: ignore[index]
-    assert rules.close(toml, unsure, "accuracy", [["low", "middle"]], 0.07)[0] == HOLDS  # type: ignore[index]
-    assert peak_rule.peak(toml, given, "accuracy", "norm_init", 1.0, corpora=["one"])[0] == PARTLY  # type: ignore[index]
+    assert difference_rules.close(toml, unsure, "accuracy", [["low", "middle"]], 0.03)[0] == NOT_HERE  # type: ignore[index]
+    assert difference_rules.close(toml, unsure, "accuracy", [["low", "middle"]], 0.07)[0] == HOLDS  # type: ignore[index]
+    assert level_rules.peak(toml, given, "accuracy", "norm_init", 1.0, corpora=["one"])[0] == PARTLY  # type: ignore[index]
 
 
 def test_a_loss_is_no_gain(tmp_path: Path) -> None:
     toml, pairs = table(tmp_path), [["new", "old"]]
-    assert rules.no_gain(toml, rows(new_one=BASE, old_one=FAR), "accuracy", pairs)[0] == HOLDS  # type: ignore[index]
-    assert rules.no_gain(toml, rows(new_one=FAR, old_one=BASE), "accuracy", pairs)[0] == NOT_HERE  # type: ignore[index]
-    assert rules.no_gain(toml, {}, "accuracy", pairs) is None
+    assert difference_rules.no_gain(toml, rows(new_one=BASE, old_one=FAR), "accuracy", pairs)[0] == HOLDS  # type: ignore[index]
+    assert difference_rules.no_gain(toml, rows(new_one=FAR, old_one=BASE), "accuracy", pairs)[0] == NOT_HERE  # type: ignore[index]
+    assert difference_rules.no_gain(toml, {}, "accuracy", pairs) is None

@@ -12,8 +12,9 @@ from regard.errors import InputError
 from regard.recording import Silent
 from regard.training.fit import fit
 from regard_lab.kinds import raw_labels
-from regard_lab.tables.corpora import prepare
-from regard_lab.tables.reading import read_table
+from regard_lab.reading.reading import read_table
+from regard_lab.tables.context import Context
+from regard_lab.tables.corpora import Corpora
 from regard_lab.tables.table import Table
 
 TOML = """
@@ -53,10 +54,10 @@ def rated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Table:
 
 def test_normalised_labels_give_what_training_gives(rated: Table) -> None:
     cell = next(rated.cells())
-    (row,) = raw_labels.run(cell, [3], "cpu", Silent())
+    (row,) = raw_labels.run(cell, [3], Context("cpu", Silent()))
     options = {key: value for key, value in cell.options.items() if key != "normalised"}
     plain = fit(
-        Config().override({**options, "seed": 3, "device": "cpu"}), prepare(cell.corpus, cell.options).parts
+        Config().override({**options, "seed": 3, "device": "cpu"}), Corpora().prepare(cell.corpus, cell.options).parts
     ).metrics["test"]
     assert row["values"]["rmse"] == plain["rmse"]
     assert "rmse_of_mean" not in row["values"]
@@ -64,7 +65,7 @@ def test_normalised_labels_give_what_training_gives(rated: Table) -> None:
 
 def test_labels_as_they_are_far_from_zero_are_hard_to_reach(rated: Table) -> None:
     """Ratings of 100 and 101: two epochs from 0 stay far away, from the mean they are at most about 0.5 off."""
-    good, raw = ((*raw_labels.run(cell, [0], "cpu", Silent()),)[0]["values"]["rmse"] for cell in rated.cells())
+    good, raw = ((*raw_labels.run(cell, [0], Context("cpu", Silent())),)[0]["values"]["rmse"] for cell in rated.cells())
     assert good < 1
     assert raw > 50
 

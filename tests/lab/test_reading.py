@@ -8,8 +8,8 @@ import pytest
 from toys import TOML, UNPRINTED
 
 from regard.errors import InputError
+from regard_lab.reading.reading import read_table
 from regard_lab.running.plan import make_jobs
-from regard_lab.tables.reading import read_table
 from regard_lab.tables.table import Table
 
 

@@ -14,12 +14,11 @@ from typing import Any
 import pytest
 from toys import TOML, UNPRINTED
 
-from regard_lab.kinds.kinds import KINDS
 from regard_lab.measures import Measure, shown, signed
-from regard_lab.rendering.filling import make_sheet
+from regard_lab.reading.reading import read_table
 from regard_lab.rendering.rendering import rendered
-from regard_lab.running.results import match
-from regard_lab.tables.reading import read_table
+from regard_lab.rendering.sheet import make_sheet
+from regard_lab.results import match
 from regard_lab.tables.table import Table
 
 Make = Callable[[Table, int], list[dict[str, Any]]]
@@ -151,10 +150,10 @@ def test_other_data_than_the_published_is_told(toy: Table, rows_of: Make) -> Non
     assert "not those of" not in rendered(toy, match(toy, own))["table.md"]
 
 
-def test_figures_of_a_kind_are_named_by_their_own_title(toy: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_figures_of_a_kind_are_named_by_their_own_title(toy: Table) -> None:
     drawn = {"own": "<svg><title>A &amp; B</title></svg>"}
-    monkeypatch.setitem(KINDS, "train", replace(KINDS["train"], draw=lambda table, rows: drawn))
-    files = rendered(toy, match(toy, []))
+    table = replace(toy, does=replace(toy.does, draw=lambda table, rows: drawn))
+    files = rendered(table, match(table, []))
     assert files["table-own.svg"] == drawn["own"]
     assert "![A & B](table-own.svg)" in files["table.md"]
 

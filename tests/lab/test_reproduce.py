@@ -17,13 +17,13 @@ import pytest
 from toys import TOML
 
 from command import Regard
-from regard.recording import Recorder
 from regard_lab.kinds import train
-from regard_lab.kinds.kinds import KINDS, Kind
+from regard_lab.kinds.kinds import KINDS
+from regard_lab.results import Lock
 from regard_lab.running import workers
-from regard_lab.running.lock import Lock
 from regard_lab.running.plan import Job
-from regard_lab.tables.table import Cell, Table
+from regard_lab.tables.context import Context
+from regard_lab.tables.table import Cell, Kind, Table
 
 HERE = ("--jobs", "0", "--device", "cpu")
 
@@ -42,7 +42,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Training that takes no time: accuracy 0.5 and the seed in hundredths; films/affine breaks. What was run."""
     ran: list[str] = []
 
-    def run(cell: Cell, seeds: list[int], device: str, recorder: Recorder) -> Iterator[dict[str, Any]]:
+    def run(cell: Cell, seeds: list[int], context: Context) -> Iterator[dict[str, Any]]:
         for seed in seeds:
             ran.append(f"{cell.name} {seed}")
             if cell.method == "affine":
@@ -124,7 +124,7 @@ def test_a_cell_that_fails_is_kept_and_the_rest_goes_on(
 def test_ctrl_c_says_what_is_left(
     regard: Regard, experiments: Path, corpora: Path, results: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def run(cell: Cell, seeds: list[int], device: str, recorder: Recorder) -> Iterator[dict[str, Any]]:
+    def run(cell: Cell, seeds: list[int], context: Context) -> Iterator[dict[str, Any]]:
         if cell.method == "affine":
             raise KeyboardInterrupt
         yield {"seed": seeds[0], "values": {"accuracy": 0.5}}

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from regard.errors import InputError
-from regard_lab.running.lock import Lock
-from regard_lab.running.results import append, match, mend, read_results, read_rows, sentence
+from regard_lab.results import Lock, append, match, mend, read_results, read_rows, sentence
 from regard_lab.tables.table import Table
 
 Rows = list[dict[str, object]]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from claimed import AXIS, BASE, FAR, SAME, Rows, rows, table
 
-from regard_lab.claims import peak_rule, rules
+from regard_lab.claims import difference_rules, level_rules
 from regard_lab.claims.verdicts import HOLDS, NOT_HERE, PARTLY, Difference, judge, sides
 from regard_lab.statistics import paired
 
@@ -19,7 +19,9 @@ PAIRS = [["new", "old"]]
     [(FAR, FAR, HOLDS), (FAR, SAME, PARTLY), (SAME, SAME, NOT_HERE), (BASE, BASE, NOT_HERE)],
 )
 def test_better_by_what_is_confirmed(tmp_path: Path, one: list[float], two: list[float], verdict: str) -> None:
-    found = rules.better(table(tmp_path), rows(new_one=one, old_one=BASE, new_two=two, old_two=BASE), "accuracy", PAIRS)
+    found = difference_rules.better(
+        table(tmp_path), rows(new_one=one, old_one=BASE, new_two=two, old_two=BASE), "accuracy", PAIRS
+    )
     assert found is not None
     assert found.verdict == verdict
     assert "2 comparisons, 4 seeds" in found.measured
@@ -28,13 +30,13 @@ def test_better_by_what_is_confirmed(tmp_path: Path, one: list[float], two: list
 
 def test_of_errors_the_smaller_is_better(tmp_path: Path) -> None:
     given = rows(new_one=BASE, old_one=FAR, new_two=BASE, old_two=FAR)
-    assert rules.better(table(tmp_path), given, "rmse", PAIRS)[0] == HOLDS  # type: ignore[index]
-    assert rules.better(table(tmp_path), given, "accuracy", PAIRS)[0] == NOT_HERE  # type: ignore[index]
+    assert difference_rules.better(table(tmp_path), given, "rmse", PAIRS)[0] == HOLDS  # type: ignore[index]
+    assert difference_rules.better(table(tmp_path), given, "accuracy", PAIRS)[0] == NOT_HERE  # type: ignore[index]
 
 
 def test_several_measures_are_corrected_for_together(tmp_path: Path) -> None:
     given = rows(new_one=FAR, old_one=BASE)
-    both = rules.better(table(tmp_path), given, ["accuracy", "rmse"], PAIRS, corpora=["one"])
+    both = difference_rules.better(table(tmp_path), given, ["accuracy", "rmse"], PAIRS, corpora=["one"])
     assert both is not None
     assert both.verdict == PARTLY  # more is better of the one and worse of the other
     assert "2 comparisons, 4 seeds: 1 in favour, 1 confirmed (p < 0.05 after Holm), 1 confirmed" in both.measured
@@ -43,8 +45,8 @@ def test_several_measures_are_corrected_for_together(tmp_path: Path) -> None:
 
 
 def test_one_seed_tests_nothing_and_half_a_table_says_so(tmp_path: Path) -> None:
-    assert rules.better(table(tmp_path), rows(new_one=[0.9], old_one=[0.1]), "accuracy", PAIRS) is None
-    found = rules.better(table(tmp_path), rows(new_one=FAR, old_one=BASE), "accuracy", PAIRS)
+    assert difference_rules.better(table(tmp_path), rows(new_one=[0.9], old_one=[0.1]), "accuracy", PAIRS) is None
+    found = difference_rules.better(table(tmp_path), rows(new_one=FAR, old_one=BASE), "accuracy", PAIRS)
     assert found is not None
     assert "1 of 2 comparisons so far" in found.measured
 
@@ -61,8 +63,8 @@ def test_the_correction_counts_all_comparisons() -> None:
 
 
 def test_same_where_nothing_is_confirmed(tmp_path: Path) -> None:
-    alike = rules.same(table(tmp_path), rows(new_one=SAME, old_one=BASE), "accuracy", PAIRS)
-    other = rules.same(table(tmp_path), rows(new_one=FAR, old_one=BASE), "accuracy", PAIRS)
+    alike = difference_rules.same(table(tmp_path), rows(new_one=SAME, old_one=BASE), "accuracy", PAIRS)
+    other = difference_rules.same(table(tmp_path), rows(new_one=FAR, old_one=BASE), "accuracy", PAIRS)
     assert alike is not None
     assert other is not None
     assert (alike.verdict, other.verdict) == (HOLDS, NOT_HERE)
@@ -71,8 +73,8 @@ def test_same_where_nothing_is_confirmed(tmp_path: Path) -> None:
 def test_a_gain_that_is_larger_on_one_corpus(tmp_path: Path) -> None:
     """On one the gain is a tenth, on two nothing."""
     given = rows(new_one=FAR, old_one=BASE, new_two=SAME, old_two=BASE)
-    found = rules.larger_gain(table(tmp_path), given, "accuracy", PAIRS, [["one", "two"]])
-    turned = rules.larger_gain(table(tmp_path), given, "accuracy", PAIRS, [["two", "one"]])
+    found = difference_rules.larger_gain(table(tmp_path), given, "accuracy", PAIRS, [["one", "two"]])
+    turned = difference_rules.larger_gain(table(tmp_path), given, "accuracy", PAIRS, [["two", "one"]])
     assert found is not None
     assert turned is not None
     assert (found.verdict, turned.verdict) == (HOLDS, NOT_HERE)
@@ -81,8 +83,8 @@ def test_a_gain_that_is_larger_on_one_corpus(tmp_path: Path) -> None:
 
 def test_a_value_that_is_lower_on_one_corpus(tmp_path: Path) -> None:
     given = rows(new_one=BASE, new_two=FAR)
-    assert rules.lower_on(table(tmp_path), given, "norm", [["one", "two"]], ["new"])[0] == HOLDS  # type: ignore[index]
-    assert rules.lower_on(table(tmp_path), given, "norm", [["two", "one"]], ["new"])[0] == NOT_HERE  # type: ignore[index]
+    assert difference_rules.lower_on(table(tmp_path), given, "norm", [["one", "two"]], ["new"])[0] == HOLDS  # type: ignore[index]
+    assert difference_rules.lower_on(table(tmp_path), given, "norm", [["two", "one"]], ["new"])[0] == NOT_HERE  # type: ignore[index]
 
 
 @pytest.mark.parametrize(
@@ -96,6 +98,6 @@ def test_a_peak_needs_both_ends_lower(
         ("m", "one", name): [{"seed": seed, "values": {"accuracy": value}} for seed, value in enumerate(values)]
         for name, values in (("low", low), ("middle", middle), ("high", high))
     }
-    found = peak_rule.peak(table(tmp_path, AXIS), given, "accuracy", "norm_init", 1.0)
+    found = level_rules.peak(table(tmp_path, AXIS), given, "accuracy", "norm_init", 1.0)
     assert found is not None
     assert found.verdict == verdict

@@ -10,12 +10,12 @@ import pytest
 
 from regard.errors import InputError
 from regard.recording import Silent
-from regard_lab.kinds import scores, scores_drawn
-from regard_lab.kinds.recorded import recorded
-from regard_lab.rendering.along import by_moment, named
-from regard_lab.rendering.figures import draw
-from regard_lab.running.results import complete
-from regard_lab.tables.reading import read_table
+from regard_lab.kinds import drawings, scores
+from regard_lab.kinds.patterns import MEASURES, recorded
+from regard_lab.reading.reading import read_table
+from regard_lab.rendering.figures import by_moment, draw, value_title
+from regard_lab.results import complete
+from regard_lab.tables.context import Context
 from regard_lab.tables.table import Table
 
 TOML = """
@@ -81,7 +81,7 @@ def rows(figure: Table) -> list[dict[str, Any]]:
     found = []
     for cell in figure.cells():
         scores.check(cell)
-        for result in scores.run(cell, [0, 1] if cell.method == "dp" else [0], "cpu", Silent()):
+        for result in scores.run(cell, [0, 1] if cell.method == "dp" else [0], Context("cpu", Silent())):
             found.append(complete(cell, figure.name, "cpu", result))
     return found
 
@@ -100,7 +100,7 @@ def test_two_classes_are_called_positive_and_negative_and_more_have_numbers(rows
     assert two["values"]["omega_same"] > 0 > two["values"]["omega_other"]
     assert two["values"]["vtw_scaled"] == pytest.approx(10 * two["values"]["vtw"])
     assert all(f"share_{number}" in three["values"] for number in (1, 2, 3))
-    assert set(two["values"]) | set(three["values"]) <= {*scores.MEASURES, "n", "accuracy", "macro_f", "log_loss"}
+    assert set(two["values"]) | set(three["values"]) <= {*MEASURES, "n", "accuracy", "macro_f", "log_loss"}
 
 
 def test_a_class_may_be_called_neutral(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_a_class_may_be_called_neutral(tmp_path: Path) -> None:
     path = tmp_path / "figure.toml"
     path.write_text(f"{head}{corpus}", encoding="utf-8")
     (cell,) = read_table(path, "paper/figure").cells()
-    (row,) = scores.run(cell, [0], "cpu", Silent())
+    (row,) = scores.run(cell, [0], Context("cpu", Silent()))
     assert row["types"] == ["1", "2", "3", "neutral"]
     assert "2-neutral" in row["pairs"]
     assert len(row["history"]["attention.2"]) == len(row["history"]["attention.neutral"]) == 4
@@ -156,13 +156,15 @@ def texts_of(svg: str) -> list[str]:
 
 
 def test_a_scatter_a_corpus_and_one_figure_of_weights(figure: Table, rows: list[dict[str, Any]]) -> None:
-    drawn = scores_drawn.draw(figure, rows)
+    drawn = drawings.draw_scores(figure, rows)
     assert set(drawn) == {"scores-two", "scores-three", "weights"}
     told = texts_of(drawn["scores-two"])
     assert {"DP & co.", "DP-L, global scores", "DP-L, local scores"} <= set(told)
     assert told.count("positive") == 3
     assert "Two, DP & co.: positive" in texts_of(drawn["weights"])
-    assert scores_drawn.draw(figure, [{"error": "x", "method": "dp", "corpus": "two", "setting": "", "seed": 0}]) == {}
+    assert (
+        drawings.draw_scores(figure, [{"error": "x", "method": "dp", "corpus": "two", "setting": "", "seed": 0}]) == {}
+    )
 
 
 def test_several_values_stand_in_one_panel_along_training(figure: Table, rows: list[dict[str, Any]]) -> None:
@@ -214,5 +216,5 @@ def test_paths_are_put_together_by_moment_and_small_ones_shown_a_thousandfold(fi
     ((_, svg),) = draw(figure, own).values()
     assert "attention, × 10⁻³" in texts_of(svg)
     assert "4" in texts_of(svg)
-    assert named("term_A.positive", ["term_A.positive", "term_B.positive"]) == "A, positive"
-    assert (named("vtw", ["vtw"]), named("omega.a-b", ["omega.a-b"])) == ("vtw", "a-b")
+    assert value_title("term_A.positive", ["term_A.positive", "term_B.positive"]) == "A, positive"
+    assert (value_title("vtw", ["vtw"]), value_title("omega.a-b", ["omega.a-b"])) == ("vtw", "a-b")

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from regard.report.plots.lines import Panel, lines
-from regard_lab.rendering.seed_curve import over_seeds
+from regard_lab.statistics import over_seeds
 
 
 def test_a_curve_is_the_mean_with_its_interval() -> None:

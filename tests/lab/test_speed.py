@@ -10,7 +10,8 @@ import torch
 from regard.errors import InputError
 from regard.recording import Silent
 from regard_lab.kinds import speed
-from regard_lab.tables.reading import read_table
+from regard_lab.reading.reading import read_table
+from regard_lab.tables.context import Context
 from regard_lab.tables.table import Cell
 
 TOML = """
@@ -51,7 +52,7 @@ def cell(path: Path, **changes: str) -> Cell:
 def test_every_form_is_timed(tmp_path: Path, form: str, layer: str, backward: str) -> None:
     one = cell(tmp_path, form=form, layer=layer, backward=backward)
     speed.check(one)
-    (row,) = speed.run(one, [0], "cpu", Silent())
+    (row,) = speed.run(one, [0], Context("cpu", Silent()))
     assert row["values"]["speed"] > 0
     assert row["values"]["ms"] > 0
     assert row["values"]["turns"] == 3
@@ -60,13 +61,13 @@ def test_every_form_is_timed(tmp_path: Path, form: str, layer: str, backward: st
 
 
 def test_the_form_compared_to_has_the_speed_one(tmp_path: Path) -> None:
-    rows = list(speed.run(cell(tmp_path, form="apln"), [0, 1], "cpu", Silent()))
+    rows = list(speed.run(cell(tmp_path, form="apln"), [0, 1], Context("cpu", Silent())))
     assert [row["values"]["speed"] for row in rows] == [1.0, 1.0]
 
 
 def test_speed_is_the_other_time_over_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(speed, "by_turns", lambda steps, wait: {"pow": [2.0, 8.0, 4.0], "apln": [1.0, 0.5, 3.0]})
-    (row,) = speed.run(cell(tmp_path), [0], "cpu", Silent())
+    (row,) = speed.run(cell(tmp_path), [0], Context("cpu", Silent()))
     assert row["values"] == {"speed": 0.25, "ms": 4000.0, "turns": 3}  # medians 1 and 4 seconds
 
 
@@ -91,7 +92,7 @@ def test_the_plain_forms_agree_where_they_are_the_same() -> None:
 
 def test_cuda_is_left_where_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert list(speed.run(cell(tmp_path, machine="cuda"), [0], "cpu", Silent())) == []
+    assert list(speed.run(cell(tmp_path, machine="cuda"), [0], Context("cpu", Silent()))) == []
 
 
 @pytest.mark.parametrize(

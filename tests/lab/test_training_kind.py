@@ -18,7 +18,8 @@ from regard.training.fit import Parts
 from regard_lab.kinds import train
 from regard_lab.running.plan import Job, Pace, Queue
 from regard_lab.running.workers import Told, run_here
-from regard_lab.tables.corpora import Prepared
+from regard_lab.tables.context import Context
+from regard_lab.tables.corpora import Corpora, Prepared
 from regard_lab.tables.table import Table
 
 
@@ -26,7 +27,7 @@ def test_a_result_has_scores_norms_and_history(toy: Table, corpora: Path) -> Non
     cell = next(toy.cells())
     options = {"text": "text", "label": "label", "pooling": "apln", "encoder": "cnn", "hidden": 4, "epochs": 2}
     changed = type(cell)(cell.kind, cell.method, cell.corpus, "", {**options, "patience": 0})
-    (result,) = train.run(changed, [3], "cpu", Silent())
+    (result,) = train.run(changed, [3], Context("cpu", Silent()))
     assert result["seed"] == 3
     assert {"accuracy", "macro_f", "norm"} <= set(result["values"])
     assert all(isinstance(value, (int, float)) for value in (*result["values"].values(), *result["dev"].values()))
@@ -39,7 +40,7 @@ def test_a_result_has_scores_norms_and_history(toy: Table, corpora: Path) -> Non
 def test_a_table_of_dev_alone_takes_its_values_from_dev(toy: Table, corpora: Path) -> None:
     cell = next(toy.cells())
     corpus = type(cell.corpus)("films", "Films", {}, ("accuracy",), 1, train="films", dev="films/dev")
-    (result,) = train.run(type(cell)("train", "plain", corpus, "", cell.options), [0], "cpu", Silent())
+    (result,) = train.run(type(cell)("train", "plain", corpus, "", cell.options), [0], Context("cpu", Silent()))
     assert result["values"]["accuracy"] == result["dev"]["accuracy"]
     assert set(result["data"]) == {"films/train.jsonl", "films/dev.jsonl"}
 
@@ -47,7 +48,7 @@ def test_a_table_of_dev_alone_takes_its_values_from_dev(toy: Table, corpora: Pat
 def test_what_diverges_is_one_failed_seed(toy: Table, corpora: Path) -> None:
     cell = next(toy.cells())
     wild = type(cell)(cell.kind, cell.method, cell.corpus, "", {**cell.options, "engine": "torch", "lr": 1e30})
-    results = list(train.run(wild, [0, 1], "cpu", Silent()))
+    results = list(train.run(wild, [0, 1], Context("cpu", Silent())))
     assert ["training diverged" in result["error"] for result in results] == [True, True]
 
 
@@ -75,7 +76,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
 
 def outcome(toy: Table, monkeypatch: pytest.MonkeyPatch, seeds: tuple[int, ...]) -> list[Told]:
     """What a job on that GPU tells, in this process."""
-    monkeypatch.setattr("regard_lab.tables.corpora.prepare", lambda *_: Prepared(Parts([]), {}))
+    monkeypatch.setattr(Corpora, "prepare", lambda *_: Prepared(Parts([]), {}))
     queue = Queue([Job(next(toy.cells()), seeds)], Pace("cuda"), None)
     return list(run_here(queue, toy.name, "cuda"))
 

@@ -18,8 +18,8 @@ from regard.errors import InputError
 from regard.recording import Silent
 from regard_lab.kinds import two_towers
 from regard_lab.kinds.kinds import KINDS
-from regard_lab.kinds.rating_rivals import effects_alone, mean_guess, ridge_guess
-from regard_lab.kinds.rating_scores import by_coverage
+from regard_lab.kinds.rating_rivals import by_coverage, effects_alone, mean_guess, ridge_guess
+from regard_lab.tables.context import Context
 from regard_lab.tables.table import Cell, Corpus
 
 SMALL: dict[str, Any] = {
@@ -62,7 +62,7 @@ def cell(options: dict[str, Any], **corpus: Any) -> Cell:
 
 
 def run(options: dict[str, Any], seeds: tuple[int, ...] = (0,), **corpus: Any) -> list[dict[str, Any]]:
-    return list(two_towers.run(cell(options, **corpus), seeds, "cpu", Silent()))
+    return list(two_towers.run(cell(options, **corpus), seeds, Context("cpu", Silent())))
 
 
 def test_the_kind_is_listed_and_knows_every_key_of_a_world() -> None:

@@ -15,13 +15,13 @@ from regard.config import Config
 from regard.errors import InputError
 from regard.recording import Silent
 from regard.records import Example
-from regard_lab.kinds import base_judges, purified, purified_drawn
-from regard_lab.kinds.text_maps import closeness, plane
+from regard_lab.kinds import base_judges, drawings, purified
+from regard_lab.kinds.round_looks import closeness, plane
 from regard_lab.kinds.word_marks import MARKS, characters, marks_of
+from regard_lab.reading.reading import read_table
 from regard_lab.running.plan import wanted
-from regard_lab.tables.corpora import prepare
-from regard_lab.tables.reading import read_table
-from regard_lab.tables.sides import sided
+from regard_lab.tables.context import Context
+from regard_lab.tables.makers import sided
 from regard_lab.tables.table import Table
 
 TABLES = sorted((Path(__file__).parents[2] / "experiments" / "vat").glob("*.toml"))
@@ -131,8 +131,8 @@ def test_looking_changes_nothing(table: Table, tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv("REGARD_DATA", str(tmp_path))
     (cell,) = wanted(table, ["vat"])
     unseen = {key: value for key, value in cell.options.items() if key not in ("by_round", "judge", "marks", "mapped")}
-    (plain,) = purified.run(replace_options(cell, unseen), [1], "cpu", Silent())
-    (seen,) = purified.run(replace_options(cell, {**unseen, "by_round": True}), [1], "cpu", Silent())
+    (plain,) = purified.run(replace_options(cell, unseen), [1], Context("cpu", Silent()))
+    (seen,) = purified.run(replace_options(cell, {**unseen, "by_round": True}), [1], Context("cpu", Silent()))
     assert plain["history"] == seen["history"]
     assert plain["values"].items() <= seen["values"].items()
 
@@ -144,7 +144,7 @@ def replace_options(cell: Any, options: dict[str, Any]) -> Any:
 
 
 def test_figures_are_svg_and_rows_hold_no_texts(table: Table, rows: Rows) -> None:
-    figures = purified_drawn.draw(table, list(rows.values()))
+    figures = drawings.draw_purified(table, list(rows.values()))
     assert set(figures) == {"along-k-aopc", "along-k-post-hoc", "rounds", "map-toy"}
     for svg in figures.values():
         ElementTree.fromstring(svg)
@@ -167,12 +167,13 @@ def test_judges_of_one_folder_of_corpora_judge_no_other(
     (cell,) = wanted(table, ["base"])
     plain = cell.without(purified.KEYS)
     config = Config().override(plain.options)
-    found = []
+    context, found = Context("cpu", Silent()), []
     for place, count in (("one", 60), ("other", 30), ("one", 60)):
         for split in ("train", "dev", "test"):
             write(tmp_path / place / "toy" / f"{split}.jsonl", count, 0)
         monkeypatch.setenv("REGARD_DATA", str(tmp_path / place))
-        found.append(base_judges.bench_of(cell, config, prepare(cell.corpus, plain.options)))
+        prepared = context.corpora.prepare(cell.corpus, plain.options)
+        found.append(base_judges.judges_of(cell, config, prepared, context))
     assert found[0].key == found[2].key != found[1].key
     assert found[0] is not found[1]
 

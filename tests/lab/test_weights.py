@@ -16,9 +16,10 @@ from regard.models.trained import Trained
 from regard.recording import Silent
 from regard.training import fit_stacked
 from regard.training.fit import Parts, fit
-from regard_lab.kinds import side_by_side, weights
-from regard_lab.running.results import complete
-from regard_lab.tables.reading import read_table
+from regard_lab.kinds import weights
+from regard_lab.reading.reading import read_table
+from regard_lab.results import complete
+from regard_lab.tables.context import Context
 from regard_lab.tables.table import Table
 
 TOML = """
@@ -65,7 +66,7 @@ def rows(figure: Table) -> list[dict[str, Any]]:
     found = []
     for cell in figure.cells():
         weights.check(cell)
-        for result in weights.run(cell, [0], "cpu", Silent()):
+        for result in weights.run(cell, [0], Context("cpu", Silent())):
             found.append(complete(cell, figure.name, "cpu", result))
     return found
 
@@ -86,7 +87,7 @@ def test_rows_hold_numbers_and_the_texts_to_draw(rows: list[dict[str, Any]]) -> 
 
 
 def test_one_figure_a_corpus_with_every_method_and_its_norm(figure: Table, rows: list[dict[str, Any]]) -> None:
-    drawn = side_by_side.draw(figure, rows)
+    drawn = weights.draw(figure, rows)
     assert set(drawn) == {"own", "films"}
     for name, svg in drawn.items():
         tree = ElementTree.fromstring(svg)
@@ -104,8 +105,8 @@ def test_one_figure_a_corpus_with_every_method_and_its_norm(figure: Table, rows:
 
 def test_without_a_seed_that_all_have_nothing_is_drawn(figure: Table, rows: list[dict[str, Any]]) -> None:
     moved = [{**row, "seed": 1} if row["method"] == "apln" else row for row in rows]
-    assert side_by_side.draw(figure, moved) == {}
-    assert side_by_side.draw(figure, []) == {}
+    assert weights.draw(figure, moved) == {}
+    assert weights.draw(figure, []) == {}
 
 
 def test_on_cuda_all_seeds_of_a_cell_learn_together(figure: Table, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,7 +121,7 @@ def test_on_cuda_all_seeds_of_a_cell_learn_together(figure: Table, monkeypatch: 
 
     monkeypatch.setattr(fit_stacked, "fit_stacked", stacked)
     cell = list(figure.cells())[-1]
-    good, failed = weights.run(cell, [4, 5], "cuda", Silent())
+    good, failed = weights.run(cell, [4, 5], Context("cuda", Silent()))
     assert asked == [[4, 5]]
     assert (good["seed"], good["stacked"], len(good["texts"])) == (4, 2, 2)
     assert (failed["seed"], failed["error"]) == (5, "training diverged")

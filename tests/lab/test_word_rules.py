@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from claimed import Rows, table
 
-from regard_lab.claims import word_rules
+from regard_lab.claims import difference_rules
 from regard_lab.claims.verdicts import HOLDS, NOT_HERE
 
 
@@ -18,11 +18,11 @@ def test_a_word_that_weighs_more(tmp_path: Path) -> None:
         return {"seed": seed, "values": {}, "texts": [{"tokens": tokens}]}
 
     given: Rows = {("new", "one", ""): [row(seed, 0.8) for seed in range(3)]}
-    found = word_rules.heavier(table(tmp_path), given, "one", ["new"], "good", ["but"])
+    found = difference_rules.heavier(table(tmp_path), given, "one", ["new"], "good", ["but"])
     assert found is not None
     assert found.verdict == HOLDS
     assert "+0.690 ± " in found.measured  # 0.8 − (0.10 + 0.11 + 0.12) / 3
-    assert word_rules.heavier(table(tmp_path), given, "one", ["new"], "missing", ["but"]) is None
+    assert difference_rules.heavier(table(tmp_path), given, "one", ["new"], "missing", ["but"]) is None
 
 
 def drawn(*weights: float) -> list[dict[str, Any]]:
@@ -38,7 +38,7 @@ def drawn(*weights: float) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(("words", "verdict"), [(["fine", "lot"], HOLDS), (["a", "."], NOT_HERE)])
 def test_words_that_weigh_more_than_their_share(tmp_path: Path, words: list[str], verdict: str) -> None:
     given: Rows = {("new", "one", ""): drawn(0.50, 0.52, 0.48)}
-    found = word_rules.rests_on(table(tmp_path), given, {"one": words}, methods=["new"])
+    found = difference_rules.rests_on(table(tmp_path), given, {"one": words}, methods=["new"])
     assert found is not None
     assert found.verdict == verdict
     side = "+0.250" if verdict == HOLDS else "−0.250"  # 0.75 or 0.25, where two words of four have 0.5
@@ -49,11 +49,11 @@ def test_words_that_weigh_more_than_their_share(tmp_path: Path, words: list[str]
 def test_words_that_weigh_more_under_one_method(tmp_path: Path) -> None:
     given: Rows = {("new", "one", ""): drawn(0.50, 0.52, 0.48), ("old", "one", ""): drawn(0.30, 0.30, 0.30)}
     words = {"one": ["fine", "lot"], "two": ["fine"]}
-    found = word_rules.rests_on(table(tmp_path), given, words, pairs=[["new", "old"]])
-    turned = word_rules.rests_on(table(tmp_path), given, words, pairs=[["old", "new"]])
+    found = difference_rules.rests_on(table(tmp_path), given, words, pairs=[["new", "old"]])
+    turned = difference_rules.rests_on(table(tmp_path), given, words, pairs=[["old", "new"]])
     assert found is not None
     assert turned is not None
     assert (found.verdict, turned.verdict) == (HOLDS, NOT_HERE)
     assert found.measured.startswith("1 of 2 comparisons so far, 3 seeds")
     assert "+0.300 ± 0.075 (New − Old, “fine”, “lot”)" in found.measured
-    assert word_rules.rests_on(table(tmp_path), given, {"one": ["missing"]}, ["new"]) is None
+    assert difference_rules.rests_on(table(tmp_path), given, {"one": ["missing"]}, ["new"]) is None

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from regard.recording import Silent
-from regard_lab.running.results import complete
-from regard_lab.tables.reading import read_table
+from regard_lab.reading.reading import read_table
+from regard_lab.results import complete
+from regard_lab.tables.context import Context
 from regard_lab.tables.table import Table
 
 Rows = dict[str, dict[str, Any]]
@@ -100,12 +101,12 @@ def first_rows(
     """Each method's row of the first seed, on the corpus `toy` of splits of (count, start)."""
     for split, (count, start) in splits.items():
         write(folder / "toy" / f"{split}.jsonl", count, start)
-    found = {}
+    context, found = Context("cpu", Silent()), {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("REGARD_DATA", str(folder))
         for cell in table.cells():
             assert table.does.check is not None
             table.does.check(cell)
-            for result in table.does.run(cell, [0], "cpu", Silent()):
+            for result in table.does.run(cell, [0], context):
                 found[cell.method] = complete(cell, table.name, "cpu", result)
     return found

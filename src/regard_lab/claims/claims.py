@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from regard.errors import InputError
-from regard_lab.claims import gap_rule, level_rules, order_rules, peak_rule, printed_rule, rules, word_rules
+from regard_lab.claims import difference_rules, level_rules, order_rules
 from regard_lab.claims.verdicts import VERDICTS, Finding
-from regard_lab.tables.checks import near
+from regard_lab.reading.checks import near
 
 RULES: dict[str, Callable[..., Finding | None]] = {
-    "better": rules.better,
-    "same": rules.same,
-    "no_gain": rules.no_gain,
-    "close": rules.close,
-    "larger_gain": rules.larger_gain,
-    "lower_on": rules.lower_on,
-    "gap": gap_rule.gap,
-    "heavier": word_rules.heavier,
-    "rests_on": word_rules.rests_on,
+    "better": difference_rules.better,
+    "same": difference_rules.same,
+    "no_gain": difference_rules.no_gain,
+    "close": difference_rules.close,
+    "larger_gain": difference_rules.larger_gain,
+    "lower_on": difference_rules.lower_on,
+    "gap": order_rules.gap,
+    "heavier": difference_rules.heavier,
+    "rests_on": difference_rules.rests_on,
     "below": level_rules.below,
     "above": level_rules.above,
     "near": level_rules.near,
@@ -32,10 +32,10 @@ RULES: dict[str, Callable[..., Finding | None]] = {
     "stands": order_rules.stands,
     "often": order_rules.often,
     "equal": order_rules.equal,
-    "peak": peak_rule.peak,
+    "peak": level_rules.peak,
     "unstable": level_rules.unstable,
     "speed": level_rules.speed,
-    "printed": printed_rule.printed,
+    "printed": order_rules.printed,
 }
 WAYS = ("test", "planned", "checked_by", "verdict")  # a claim has one of them
 

@@ -16,12 +16,13 @@ from regard.errors import InputError
 from regard.markdown_text import plain
 from regard_lab.claims.claims import RULES, Claim, Claims
 from regard_lab.claims.verdicts import HOLDS, LATER, VERDICTS, Finding
-from regard_lab.rendering.filling import grouped
-from regard_lab.running.results import Row, read_results
-from regard_lab.tables.checks import near
-from regard_lab.tables.places import table_names
-from regard_lab.tables.reading import read_table
-from regard_lab.tables.table import Place, Table
+from regard_lab.reading.checks import near
+from regard_lab.reading.places import table_names
+from regard_lab.reading.reading import read_table
+from regard_lab.rendering.sheet import grouped
+from regard_lab.results import read_results
+from regard_lab.rows import Place, Row
+from regard_lab.tables.table import Table
 
 HEAD = """# Evidence
 

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Literal
 
-from regard_lab.claims.rules import Rows
-from regard_lab.claims.verdicts import HOLDS, NOT_HERE, PARTLY, Finding, all_some_none, span
+from regard_lab.claims.difference_rules import Rows, signed_values
+from regard_lab.claims.verdicts import HOLDS, NOT_HERE, PARTLY, Difference, Finding, all_some_none, sides, span
 from regard_lab.comparisons import by_seed
 from regard_lab.measures import shown
-from regard_lab.running.results import Row
-from regard_lab.statistics import Interval, interval
-from regard_lab.tables.table import Place, Table
+from regard_lab.rows import Place, Row
+from regard_lab.statistics import Interval, interval, paired
+from regard_lab.tables.table import Setting, Table
 
 
 def below(table: Table, rows: Rows, measure: str, bound: float, methods: Sequence[str] = ()) -> Finding | None:
@@ -79,27 +79,29 @@ def listed(table: Table, found: Mapping[Place, Interval], measure: str) -> str:
 def falls(table: Table, rows: Rows, value: str, methods: Sequence[str] = ()) -> Finding | None:
     """The value after the last epoch minus that after the first. Holds where its whole interval lies below 0 on every
     corpus; partly where on some."""
-    paths = {cell.key: histories(rows.get(cell.key, ()), value) for cell in table.cells()}
-    ends = {
-        place: (interval([path[-1] - path[0] for path in own]), own)
-        for place, own in paths.items()
+    ends = {cell.key: path_ends(rows.get(cell.key, ()), value) for cell in table.cells()}
+    changes = {
+        place: (interval([last - first for first, last in own]), own)
+        for place, own in ends.items()
         if len(own) > 1 and (not methods or place[0] in methods)
     }
-    if not ends:
+    if not changes:
         return None
-    fallen = sum(change is not None and change.high < 0 for change, _ in ends.values())
+    fallen = sum(change is not None and change.high < 0 for change, _ in changes.values())
     words = [
-        f"{table.corpora[place[1]].title} {fmean(path[0] for path in own):.3f} → {fmean(path[-1] for path in own):.3f}"
-        for place, (_, own) in ends.items()
+        f"{table.corpora[place[1]].title} {fmean(first for first, _ in own):.3f} → {fmean(last for _, last in own):.3f}"
+        for place, (_, own) in changes.items()
     ]
-    seeds = span([len(own) for _, own in ends.values()])
-    return Finding(all_some_none(fallen, len(ends)), f"{fallen} of {len(ends)} fall: {', '.join(words)}; {seeds} seeds")
+    seeds = span([len(own) for _, own in changes.values()])
+    head = f"{fallen} of {len(changes)} fall"
+    return Finding(all_some_none(fallen, len(changes)), f"{head}: {', '.join(words)}; {seeds} seeds")
 
 
-def histories(rows: Sequence[Row], value: str) -> list[list[float]]:
-    """Of the runs that did not fail, those that have two points or more."""
-    found = [row.get("history", {}).get(value, []) for row in rows if "error" not in row]
-    return [path for path in found if len(path) > 1]
+def path_ends(rows: Sequence[Row], value: str) -> list[tuple[float, float]]:
+    """The first and last point of a path, of the runs that did not fail and have two points or more."""
+    paths = [row.get("history", {}).get(value, []) for row in rows if "error" not in row]
+    ends = [(path[0], path[-1]) for path in paths if len(path) > 1]
+    return [(first, last) for first, last in ends if first is not None and last is not None]
 
 
 def unstable(
@@ -122,8 +124,7 @@ def unstable(
 
 
 def went_wrong(row: Row) -> bool:
-    losses = row.get("history", {}).get("loss", [])
-    return "error" in row or (len(losses) > 1 and losses[-1] > losses[0])
+    return "error" in row or any(last > first for first, last in path_ends([row], "loss"))
 
 
 def band(wrong: int, count: int) -> str:
@@ -167,3 +168,69 @@ def keeps(one: Interval, at_most: float | None, at_least: float | None, between:
     if between:
         return between[0] <= one.mean <= between[1]
     return (at_most is None or one.high <= at_most) and (at_least is None or one.low >= at_least)
+
+
+def peak(
+    table: Table,
+    rows: Rows,
+    measure: str,
+    option: str,
+    at: float,
+    methods: Sequence[str] = (),
+    corpora: Sequence[str] = (),
+) -> Finding | None:
+    """On each corpus the setting named must be confirmed better than both ends of the axis, and no other setting
+    confirmed better than it (paired tests, Holm over all). Holds where that is so on every corpus; partly where on
+    some, or where one end is confirmed worse; else not here."""
+    order = sorted((x for x in table.settings.values() if option in x.options), key=lambda x: float(x.options[option]))
+    middle = next(setting for setting in order if setting.options[option] == at)
+    found = {
+        (method, corpus): axis(table, rows, (method, corpus), measure, order)
+        for method in methods or table.methods
+        for corpus in corpora or table.corpora
+    }
+    tests = {
+        (*group, setting.name): Difference("", difference)
+        for group, values in found.items()
+        for setting in order
+        if setting is not middle
+        and (difference := paired(values[middle.name], values[setting.name])) is not None
+        and difference.p is not None
+    }
+    if not tests:
+        return None
+    side = dict(zip(tests, sides(list(tests.values())), strict=True))
+    groups = sorted({key[:2] for key in tests}, key=list(found).index)
+    ends = {group: [side.get((*group, end.name), 0) for end in (order[0], order[-1])] for group in groups}
+    full = sum(min(ends[group]) > 0 and not any(side[key] < 0 for key in side if key[:2] == group) for group in groups)
+    verdict = all_some_none(full, len(groups))
+    if verdict == NOT_HERE and any(max(both) > 0 for both in ends.values()):
+        verdict = PARTLY
+    words = [of_axis(table, group, found[group], measure, (order[0], middle, order[-1])) for group in groups]
+    return Finding(verdict, f"{full} of {len(groups)} with a peak there. " + "; ".join(words))
+
+
+def axis(
+    table: Table, rows: Rows, group: tuple[str, str], measure: str, order: Sequence[Setting]
+) -> dict[str, dict[int, float]]:
+    side = table.measure(measure).better or 1
+    return {setting.name: signed_values(rows, (*group, setting.name), measure, side) for setting in order}
+
+
+def of_axis(
+    table: Table,
+    group: tuple[str, str],
+    values: Mapping[str, Mapping[int, float]],
+    measure: str,
+    named: Sequence[Setting],
+) -> str:
+    form, side = table.measure(measure), table.measure(measure).better or 1
+    means = {name: sum(own.values()) / len(own) for name, own in values.items() if own}
+    best = max(means, key=lambda name: means[name])
+
+    def said(name: str) -> str:
+        return f"{shown(side * means[name], form)} at {table.settings[name].title}"
+
+    several = f"{table.methods[group[0]].title}, " if len(table.methods) > 1 else ""
+    rest = ", ".join(said(setting.name) for setting in named if setting.name in means and setting.name != best)
+    return f"{several}{table.corpora[group[1]].title}: best {said(best)}; {rest}"

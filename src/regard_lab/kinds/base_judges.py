@@ -7,17 +7,16 @@ dropout and a rate of its own, and what belongs to a bottleneck or makes the hea
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from regard.config import Config
 from regard.errors import InputError
-from regard.recording import Recorder
-from regard_lab.kinds.trainings import Training, placed, trainings
+from regard_lab.kinds.train import placed, trainings
+from regard_lab.rows import Options
+from regard_lab.tables.context import Context, Judges
 
 if TYPE_CHECKING:
-    from regard.faithfulness.judged import Judged
     from regard.models.trained import Trained
     from regard_lab.tables.corpora import Prepared
     from regard_lab.tables.table import Cell
@@ -25,46 +24,31 @@ if TYPE_CHECKING:
 NOT_A_JUDGES = ("beta", "rounds", "phase_epochs", "compressor_lr", "head_hidden")
 
 
-@dataclass
-class Bench:
-    """The judges of one corpus by seed, and what they said of words by chance."""
-
-    key: str = ""
-    trained: dict[int, Training] = field(default_factory=dict)
-    chance: dict[int, Judged] = field(default_factory=dict)
-
-
-_BENCH = Bench()
-
-
-def judge_options(options: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+def judge_options(options: Options, own: Options) -> dict[str, Any]:
     """`own` says the judge's pooling, and maybe a dropout and a rate."""
     kept = {name: value for name, value in options.items() if name not in NOT_A_JUDGES}
     given = {name: own[f"judge_{name}"] for name in ("dropout", "lr") if f"judge_{name}" in own}
     return {**kept, "pooling": own["judge"], **given}
 
 
-def bench_of(cell: Cell, config: Config, prepared: Prepared) -> Bench:
-    """Where the judges of these texts and options stand; those of another corpus are given up."""
-    global _BENCH
+def judges_of(cell: Cell, config: Config, prepared: Prepared, context: Context) -> Judges:
+    """The judges of these texts and options; those of another corpus are given up."""
     key = json.dumps([cell.corpus.definition(), config.identity_text(), prepared.data], sort_keys=True)
-    if key != _BENCH.key:
-        _BENCH = Bench(key)
-    return _BENCH
+    if key != context.judges.key:
+        context.judges = Judges(key)
+    return context.judges
 
 
-def train_judges(
-    bench: Bench, config: Config, prepared: Prepared, seeds: Sequence[int], device: str, recorder: Recorder
-) -> None:
+def train_judges(judges: Judges, config: Config, prepared: Prepared, seeds: Sequence[int], context: Context) -> None:
     """Those that are missing."""
-    missing = [seed for seed in seeds if seed not in bench.trained]
+    missing = [seed for seed in seeds if seed not in judges.trained]
     if missing:
-        how = trainings(config, prepared.parts, missing, device, recorder)
-        bench.trained |= {training.facts["seed"]: placed(training, device) for training in how}
+        made = trainings(config, prepared.parts, missing, context)
+        judges.trained |= {training.facts["seed"]: placed(training, context.device) for training in made}
 
 
-def judge_of(bench: Bench, seed: int) -> Trained:
-    found = bench.trained[seed].result
+def judge_of(judges: Judges, seed: int) -> Trained:
+    found = judges.trained[seed].result
     if isinstance(found, InputError):
         raise InputError(f"the judge of seed {seed} could not be trained: {found}")
     return found

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from regard.errors import InputError
-from regard.recording import Recorder
 from regard_lab.measures import Measure
+from regard_lab.rows import Options, Row
+from regard_lab.tables.context import Context
 from regard_lab.tables.makers import SPLITS
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from regard_lab.tables.corpora import Prepared
     from regard_lab.tables.table import Cell
 
-KEYS: Mapping[str, Any] = {
+KEYS: Options = {
     "counted": Literal["train", "dev", "test", "length", "vocabulary", "tokens"],  # of a method
     "of_class": int,  # of a method: 1 is the first; 0 all texts, or neutral tokens
 }
@@ -37,15 +38,14 @@ def check(cell: Cell) -> None:
         raise InputError(f"{cell.name}: of_class = {number}; 1 or more is accepted, with a split or tokens")
 
 
-def run(cell: Cell, seeds: Sequence[int], device: str, recorder: Recorder) -> Iterator[dict[str, Any]]:
+def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
     from regard import __version__
     from regard.training.fit import versions
-    from regard_lab.tables.corpora import prepare
 
     begun = time.perf_counter()
-    prepared = prepare(cell.corpus, cell.options)
+    prepared = context.corpora.prepare(cell.corpus, cell.options)
     number = count(cell, prepared)
-    facts = {"values": {"number": number}, "data": prepared.data}
+    facts: Row = {"values": {"number": number}, "data": prepared.data}
     facts["environment"] = {**versions(), "regard": __version__}
     share = (time.perf_counter() - begun) / len(seeds)
     for seed in seeds:  # chance takes no part

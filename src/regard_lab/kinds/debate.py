@@ -18,7 +18,7 @@ without contexts that mixes its words by the row's weights (W&P §3.3). The diag
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from regard.config import Config
@@ -26,20 +26,22 @@ from regard.errors import InputError
 from regard.recording import Recorder
 from regard.records import Example
 from regard_lab.kinds import train
-from regard_lab.kinds.base_judges import bench_of, train_judges
-from regard_lab.kinds.trainings import placed, trainings
+from regard_lab.kinds.base_judges import judges_of, train_judges
+from regard_lab.kinds.train import placed, trainings
 from regard_lab.measures import Measure
+from regard_lab.rows import Options, Row
+from regard_lab.tables.context import Context
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from regard.models.trained import Trained
-    from regard_lab.kinds.trainings import Training
+    from regard_lab.tables.context import Training
     from regard_lab.tables.corpora import Prepared
     from regard_lab.tables.table import Cell
 
-KEYS: Mapping[str, Any] = {
+KEYS: Options = {
     "shows": str,  # what is looked at; SHOWS
     "factor": float,  # adversary: λ, how much another attention is worth
 }
@@ -91,32 +93,31 @@ def own_keys(cell: Cell) -> dict[str, Any]:
     return {"shows": "diagnosed", **given}
 
 
-def run(cell: Cell, seeds: Sequence[int], device: str, recorder: Recorder) -> Iterator[dict[str, Any]]:
+def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
     from regard.audit.lessons import EVEN
-    from regard_lab.tables.corpora import prepare
 
     own, plain = own_keys(cell), cell.without(KEYS)
-    prepared = prepare(cell.corpus, plain.options)
-    config = Config().override({**plain.options, "device": device})
-    bench = bench_of(cell, config, prepared)
+    prepared = context.corpora.prepare(cell.corpus, plain.options)
+    config = Config().override({**plain.options, "device": context.device})
+    judges = judges_of(cell, config, prepared, context)
     others: dict[int, list[Training]] = {}
     if own["shows"] == "seeds":
-        train_judges(bench, config, prepared, sorted({*seeds, *(seed + 1 for seed in seeds)}), device, recorder)
-        others = {seed: [bench.trained[seed + 1]] for seed in seeds}
+        train_judges(judges, config, prepared, sorted({*seeds, *(seed + 1 for seed in seeds)}), context)
+        others = {seed: [judges.trained[seed + 1]] for seed in seeds}
     else:
-        train_judges(bench, config, prepared, seeds, device, recorder)
+        train_judges(judges, config, prepared, seeds, context)
     if own["shows"] == "even":
-        made = trainings(config.override({"scale": EVEN}), prepared.parts, seeds, device, recorder)
-        others = {training.facts["seed"]: [placed(training, device)] for training in made}
+        made = trainings(config.override({"scale": EVEN}), prepared.parts, seeds, context)
+        others = {training.facts["seed"]: [placed(training, context.device)] for training in made}
     for seed in seeds:
-        yield row_of(own, prepared, [bench.trained[seed], *others.get(seed, ())], device, recorder)
+        yield row_of(own, prepared, [judges.trained[seed], *others.get(seed, ())], context)
 
 
 class Look(NamedTuple):
     """Models, and what is looked at beside the first of them."""
 
     models: Sequence[Trained]  # of the seed, and the next seed's or that of even weights
-    own: Mapping[str, Any]
+    own: Options
     train: list[Example]
     test: list[Example]
     seed: int
@@ -136,9 +137,7 @@ class Look(NamedTuple):
         return encoded(self.base.task, Labels.of(examples), "texts").astype(np.int64)
 
 
-def row_of(
-    own: Mapping[str, Any], prepared: Prepared, learned: Sequence[Training], device: str, recorder: Recorder
-) -> dict[str, Any]:
+def row_of(own: Options, prepared: Prepared, learned: Sequence[Training], context: Context) -> Row:
     begun, facts, parts = time.perf_counter(), learned[0].facts, prepared.parts
     models = []
     for training in learned:
@@ -147,8 +146,8 @@ def row_of(
         models.append(training.result)
     test = list((parts.dev or ()) if parts.test is None else parts.test)
     shown = SHOWS[own["shows"]]
-    found = shown.look(Look(models, own, list(parts.train), test, facts["seed"], device, recorder))
-    told = train.told(models[shown.model or 0], prepared)
+    found = shown.look(Look(models, own, list(parts.train), test, facts["seed"], context.device, context.recorder))
+    told = train.measured(models[shown.model or 0], prepared)
     if shown.model is None:
         told = {"values": {}, "data": told["data"], "environment": told["environment"]}
     told["values"] |= {name: value for name, value in found.pop("values").items() if value is not None}
@@ -156,7 +155,7 @@ def row_of(
     return {**facts, **told, **found, "seconds": taken}
 
 
-def diagnosed(look: Look) -> dict[str, Any]:
+def diagnosed(look: Look) -> Row:
     from regard.audit.adversarial_weights import farthest, told_farthest
     from regard.audit.correlation import correlations
     from regard.audit.held_gradients import held_gradients
@@ -197,7 +196,7 @@ def judged_texts(look: Look) -> list[str]:
     return [look.test[place].text for place in places.tolist()]
 
 
-def of_texts(look: Look) -> dict[str, Any]:
+def of_texts(look: Look) -> Row:
     from regard.audit.adversarial_weights import farthest, told_farthest
     from regard.explain.reading import read
 
@@ -205,15 +204,15 @@ def of_texts(look: Look) -> dict[str, Any]:
     return {"values": {"tvd": told["distance"]["mean"], "jsd": told["divergence"]["mean"], "far": told["far"]["mean"]}}
 
 
-def of_seeds(look: Look) -> dict[str, Any]:
+def of_seeds(look: Look) -> Row:
     return {"values": apart(look, look.models[1]) | guided_by(look, look.base)}
 
 
-def of_even(look: Look) -> dict[str, Any]:
+def of_even(look: Look) -> Row:
     return {"values": apart(look, look.models[1]) | guided_by(look, look.models[1])}
 
 
-def of_adversary(look: Look) -> dict[str, Any]:
+def of_adversary(look: Look) -> Row:
     import numpy as np
 
     from regard.audit.trained_adversary import learn
@@ -229,7 +228,7 @@ def of_adversary(look: Look) -> dict[str, Any]:
     return {"values": apart(look, adversary, scored=True) | guided_by(look, adversary)}
 
 
-def of_mlp(look: Look) -> dict[str, Any]:
+def of_mlp(look: Look) -> Row:
     return {"values": guided_by(look, look.base, "learned")}
 
 
@@ -274,7 +273,7 @@ def goodness(look: Look, decided: NDArray[np.int64]) -> dict[str, float]:
 
 
 class Shown(NamedTuple):
-    look: Callable[[Look], dict[str, Any]]
+    look: Callable[[Look], Row]
     model: int | None = None  # of the models, the one whose scores a row has too
 
 

@@ -10,16 +10,21 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from regard.config import Config
+from regard.data.unit_texts import UnitTexts
 from regard.errors import InputError
-from regard.recording import Recorder
-from regard_lab.kinds import scores
+from regard.models.flat import AFFINE, EMBEDDING, HEAD, HEAD_BIAS, PROJECT, PROJECT_BIAS, QUERY
+from regard_lab.kinds import patterns, scores
 from regard_lab.kinds.patterns import mean_of
 from regard_lab.measures import Measure
+from regard_lab.rows import Options, Row
+from regard_lab.tables.context import Context
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from torch import Tensor
 
     from regard.analysis.gradient_flow import Flow, Pulls
     from regard.analysis.token_types import TokenTypes
@@ -27,18 +32,23 @@ if TYPE_CHECKING:
     from regard_lab.kinds.scores import Seen
     from regard_lab.tables.table import Cell
 
-    Floats = NDArray[np.float64]
 
+Floats = NDArray[np.float64]
+SAMPLE = 200  # texts on which terms are held against autograd
 SIDED, RAISING = ("B", "C"), ("E", "F")  # terms with the sign of a token's class; terms above 0 for tokens of a class
 INEQUALITIES = tuple(str(number) for number in range(48, 56))
 MIRRORED = re.compile(r"p(\d+)")  # whose mirror image is n7 for p7: `data/synthetic`
 
-KEYS: Mapping[str, Any] = {"terms": bool}  # whether rows keep the terms along training, for figures
+KEYS: Options = {"terms": bool}  # whether rows keep the terms along training, for figures
 MEASURES: dict[str, Measure] = {
-    **scores.MEASURES,
-    **{f"pi_{name}": Measure(f"π, {name}", 1, 3) for name in scores.TYPES},
-    **{f"rho_{name}": Measure(f"ρ, {name}", 1, 3) for name in scores.TYPES},
-    **{f"term_{term}_{name}": Measure(f"{term}, {name}, × 10⁻³", 1e3, 3) for term in "ABCDEF" for name in scores.TYPES},
+    **patterns.MEASURES,
+    **{f"pi_{name}": Measure(f"π, {name}", 1, 3) for name in patterns.TYPES},
+    **{f"rho_{name}": Measure(f"ρ, {name}", 1, 3) for name in patterns.TYPES},
+    **{
+        f"term_{term}_{name}": Measure(f"{term}, {name}, × 10⁻³", 1e3, 3)
+        for term in "ABCDEF"
+        for name in patterns.TYPES
+    },
     "share_pi": Measure("% tokens, π of its class's sign", 100, 1, 1),
     "share_rho": Measure("% tokens, ρ > 0", 100, 1, 1),
     **{f"share_{term}": Measure(f"% tokens, {term} of its class's sign", 100, 1, 1) for term in SIDED},
@@ -63,18 +73,13 @@ def check(cell: Cell) -> None:
         raise InputError(f"{cell.name}: encoder = {model.encoder!r}; gradient flow is that of embedding and affine")
 
 
-def run(cell: Cell, seeds: Sequence[int], device: str, recorder: Recorder) -> Iterator[dict[str, Any]]:
-    from regard_lab.tables.corpora import prepare
-
-    yield from scores.trained_and_seen(
-        cell, prepare(cell.corpus, cell.options), seeds, device, recorder, further=pushed
-    )
+def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
+    yield from scores.trained_and_seen(cell, seeds, context, further=pushed)
 
 
 def pushed(trained: Trained, seen: Seen) -> dict[str, float]:
     from regard.analysis.gradient_flow import first_order, flow, gap, pulls
     from regard.models.flat import PROJECT
-    from regard_lab.kinds.flow_check import largest_difference
 
     given = trained.weights, float(trained.config.model.filled().scale), seen.units, trained.task.kind
     pulled, terms = pulls(*given), flow(*given)
@@ -112,8 +117,6 @@ def of_pulls(types: TokenTypes, names: Sequence[str], pulled: Pulls) -> dict[str
 
 
 def of_terms(types: TokenTypes, names: Sequence[str], terms: Flow) -> dict[str, float]:
-    import numpy as np
-
     every = {**terms.polarity, **terms.attention}
     found = {
         f"term_{term}_{name}": mean_of(plain(every[term], types, k))
@@ -130,8 +133,6 @@ def of_terms(types: TokenTypes, names: Sequence[str], terms: Flow) -> dict[str, 
 
 def share_above(values: Floats, types: TokenTypes) -> float:
     """Of all tokens of a class, those on the class's side."""
-    import numpy as np
-
     every = [own_side(values, types, k) for k in range(len(types.names) - 1)]
     return float((np.concatenate(every) > 0).mean())
 
@@ -151,9 +152,66 @@ def of_inequalities(trained: Trained, seen: Seen) -> dict[str, float]:
     mirrored = [name for name in places if MIRRORED.fullmatch(name) and f"n{name[1:]}" in places]
     if trained.task.kind != "binary" or len(mirrored) < len(seen.types.tied) / 4:
         return {}
-    import numpy as np
-
     sides = (np.array([places[side + name[1:]] for name in mirrored]) for side in "pn")
     scale = float(trained.config.model.filled().scale)
     found = inequalities(trained.weights, scale, seen.units, "binary", *sides)
     return {f"holds_{number}": share for number, share in found.items()}
+
+
+def largest_difference(state: Mapping[str, NDArray[Any]], scale: float, texts: UnitTexts, kind: str) -> float:
+    """Between the sum of the terms and autograd's derivative, of all tokens on a sample of texts, over the largest one."""
+    from regard.analysis.gradient_flow import flow
+    from regard.analysis.panel import taken
+
+    chance = np.random.default_rng(0)
+    filled = np.flatnonzero(np.diff(texts.offsets))
+    sample = taken(texts, np.sort(chance.permutation(filled)[:SAMPLE]))
+    terms = flow(state, scale, sample, kind)
+    polarity, attention = moved(state, scale, sample, kind)
+    return max(off(terms.polarity_total, polarity), off(terms.attention_total, attention))
+
+
+def off(found: Floats, true: Floats) -> float:
+    return float(np.abs(found - true).max() / max(np.abs(true).max(), 1e-300))
+
+
+def moved(state: Mapping[str, NDArray[Any]], scale: float, texts: UnitTexts, kind: str) -> tuple[Floats, Floats]:
+    """ds/dτ (U, K) and da/dτ (U,): derivatives of the scores in the direction of −∂ℓ/∂z."""
+    import torch
+    from torch.autograd.functional import jvp
+
+    weights = {name: torch.tensor(np.asarray(value), dtype=torch.float64) for name, value in state.items()}
+    lengths = torch.from_numpy(np.diff(texts.offsets))
+    ids, counts = torch.from_numpy(texts.ids.astype(np.int64)), torch.from_numpy(texts.counts.astype(np.float64))
+    whose = torch.repeat_interleave(torch.arange(len(lengths)), lengths)
+    labels = torch.from_numpy(texts.labels.astype(np.float64))
+
+    def scores(weights: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+        states = weights[EMBEDDING] @ weights[AFFINE].T if AFFINE in weights else weights[EMBEDDING]
+        keys = torch.tanh(states @ weights[PROJECT].T + weights[PROJECT_BIAS]) if PROJECT in weights else states
+        return states @ weights[HEAD].T, keys @ weights[QUERY] / scale
+
+    def loss(weights: dict[str, Tensor]) -> Tensor:
+        polarity, attention = scores(weights)
+        own = attention[ids]
+        top = torch.full((len(lengths),), -torch.inf, dtype=torch.float64)
+        top = top.scatter_reduce(0, whose, own.detach(), "amax")
+        parts = counts * torch.exp(own - top[whose])
+        total = torch.zeros(len(lengths), dtype=torch.float64).index_add(0, whose, parts)
+        said = torch.zeros(len(lengths), polarity.shape[1], dtype=torch.float64)
+        said = said.index_add(0, whose, parts[:, None] * polarity[ids]) / total[:, None]
+        said = said + weights[HEAD_BIAS] if HEAD_BIAS in weights else said
+        if kind == "multiclass":
+            return torch.nn.functional.cross_entropy(said, labels.long())
+        return torch.nn.functional.binary_cross_entropy_with_logits(said[:, 0], labels)
+
+    for value in weights.values():
+        value.requires_grad_()
+    slopes = torch.autograd.grad(loss(weights), list(weights.values()))
+    values = tuple(value.detach() for value in weights.values())
+
+    def moving(*values: Tensor) -> tuple[Tensor, Tensor]:
+        return scores(dict(zip(weights, values, strict=True)))
+
+    _, change = jvp(moving, values, tuple(-slope for slope in slopes))
+    return change[0].numpy(), change[1].numpy()

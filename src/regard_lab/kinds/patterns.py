@@ -1,14 +1,14 @@
-"""Whether a model shows Sun & Lu's patterns, each as 1 or 0: the mean over seeds is the share of seeds that show it.
-
-Of two classes and of more: polarity is that of a token's own class, what is said for it beside the mean of the others.
-"""
+"""Patterns of attention that Sun & Lu describe: measures, whether a model shows them, and paths along training."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from regard.report.pages.analysis_payload import frames
+from regard.report.text.numbers import short
 from regard_lab.measures import Measure
+from regard_lab.rows import History
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,14 +17,58 @@ if TYPE_CHECKING:
     from regard.analysis.token_scores import TokenScores
     from regard.analysis.token_types import TokenTypes
 
+
 TENTH = 0.1
 
-MEASURES = {
+PATTERNS = {
     "signs_right": Measure("% seeds, polarity of every token its class's", 100, 0, 1),
     "neutral_within_tenth": Measure("% seeds, neutral polarity within a tenth", 100, 0, 1),
     "attention_above": Measure("% seeds, attention above neutral", 100, 0, 1),
     "omega_like": Measure("% seeds, Ω of like pairs larger", 100, 0, 1),
     "neutral_size": Measure("size of neutral polarity as a share of the others'", 1, 3, -1),
+}
+TYPES = ("negative", "positive", "neutral", "1", "2", "3")  # two classes have the first names, more have numbers
+
+
+def short_names(classes: Sequence[str]) -> list[str]:
+    """What a row calls the types: the second of two classes is positive."""
+    return ["negative", "positive"] if len(classes) == 2 else [str(number) for number in range(1, len(classes) + 1)]
+
+
+MEASURES: dict[str, Measure] = {
+    **{f"polarity_{name}": Measure(f"polarity, {name}", 1, 2) for name in TYPES},
+    **{f"attention_{name}": Measure(f"attention, {name}", 1, 3) for name in TYPES},
+    **{f"weight_{name}": Measure(f"% weight, {name}", 100, 2) for name in TYPES},
+    **{f"share_{name}": Measure(f"% {name} that say so", 100, 1, 1) for name in TYPES if name != "neutral"},
+    **{f"auc_{name}": Measure(f"AUC, {name} against neutral", 1, 3, 1) for name in TYPES if name != "neutral"},
+    **{f"local_attention_{name}": Measure(f"local attention, {name}", 1, 3) for name in TYPES},
+    **{f"local_polarity_{name}": Measure(f"local polarity, {name}", 1, 2) for name in TYPES},
+    "auc": Measure("AUC of attention", 1, 3, 1),
+    "attention_size": Measure("size of attention scores", 1, 3),
+    "polarity_size": Measure("size of polarity scores of tokens of a class", 1, 2),
+    "omega_beside": Measure("Ω with neutral beside Ω of the same class", 1, 3, -1),
+    "local_auc": Measure("AUC of local attention", 1, 3, 1),
+    "neutral_ratio": Measure("neutral polarity as a share of the others'", 1, 3, -1),
+    "gap": Measure("attention of positive less negative", 1, 3),
+    "gap_size": Measure("gap between positive and negative attention", 1, 4, -1),
+    "gap_follows": Measure("% seeds, gap has the sign of VᵀW", 100, 0),
+    "opposite": Measure("% seeds, attention of positive and negative of opposite signs", 100, 0),
+    "omega_same": Measure("Ω, same class", 1, 3),
+    "omega_other": Measure("Ω, other class", 1, 3),
+    "omega_neutral": Measure("Ω with neutral", 1, 3),
+    "omega_epoch": Measure("epoch from which signs of Ω are right", 1, 1, -1),
+    "omega_like_mapped": Measure("% seeds, the same of affine representations", 100, 0, 1),
+    "vtw": Measure("VᵀW", 1, 3),
+    "vtw_size": Measure("|VᵀW|", 1, 3),
+    "vtw_scaled": Measure("VᵀW·λ", 1, 2),
+    "vtw_cosine": Measure("cosine of V and W", 1, 3),
+    "vtw_mapped": Measure("W'ᵀV'", 1, 3),
+    "norm_v": Measure("‖V‖", 1, 2),
+    "norm_w": Measure("‖W‖", 1, 2),
+    "scale": Measure("λ", 1, 1),
+    "tokens_tied": Measure("tokens of a class", 1, 0),
+    "tokens_neutral": Measure("neutral tokens", 1, 0),
+    **PATTERNS,
 }
 
 
@@ -70,3 +114,50 @@ def mean_of(values: NDArray[np.float64]) -> float:
     """Of tokens that were seen; NaN where there are none."""
     kept = values[values == values]
     return float(kept.mean()) if len(kept) else float("nan")
+
+
+MOMENTS = "moments"  # epochs at which the paths below were looked at; the first is 0, before the first step
+MOST = 31  # of these
+TERM = "term_"  # before the names of a term's paths
+
+
+def recorded(told: Mapping[str, Any] | None, names: Mapping[str, str]) -> History:
+    """`names`: what a row calls each type."""
+    if told is None:
+        return {}
+    paths: dict[str, Sequence[float | None]] = {MOMENTS: told["moments"]}
+    for name, scores in told["by_type"].items():
+        for kind, path in scores.items():
+            paths[f"{kind}.{names.get(name, name)}"] = [marks[0] for marks in path]
+    for one in told["dot_products"]:
+        paths["omega." + "-".join(names.get(name, name) for name in one["pair"])] = one["mean"]
+    paths |= of_outputs("vtw", told["vtw"]) | of_outputs("norm_w", told["norms_w"])
+    paths |= {"norm_v": told["norm_v"]} if told["norm_v"] else {}
+    for term, by_type in (told.get("terms") or {}).items():
+        paths |= {f"{TERM}{term}.{names.get(name, name)}": path for name, path in by_type.items()}
+    kept = frames(len(told["moments"]), MOST)
+    return {name: [rounded(path[place]) for place in kept] for name, path in paths.items()}
+
+
+def of_outputs(name: str, path: Sequence[Sequence[float]]) -> dict[str, list[float]]:
+    """One path, or one for each class."""
+    outputs = len(path[0]) if path else 0
+    if outputs == 1:
+        return {name: [values[0] for values in path]}
+    return {f"{name}.{k + 1}": [values[k] for values in path] for k in range(outputs)}
+
+
+def rounded(value: float | None) -> float | None:
+    return None if value is None else short(value, 4)
+
+
+def apart_from(told: Mapping[str, Any] | None, classes: Sequence[str]) -> float | None:
+    """The epoch from which on, until the end, mean Ω of like pairs is above 0 and that of unlike ones below; None: never."""
+    if told is None:
+        return None
+    paths = {tuple(one["pair"]): one["mean"] for one in told["dot_products"]}
+    sides = {pair: 1 if pair[0] == pair[1] else -1 for pair in paths if set(pair) <= set(classes)}
+    right = [all(side * paths[pair][at] > 0 for pair, side in sides.items()) for at in range(len(told["moments"]))]
+    wrong = [at for at, good in enumerate(right) if not good]
+    first = wrong[-1] + 1 if wrong else 0
+    return float(told["moments"][first]) if sides and first < len(right) else None

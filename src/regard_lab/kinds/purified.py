@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from regard.config import Config
 from regard.errors import InputError
-from regard.recording import Recorder
 from regard.records import Example
 from regard.report.text.numbers import short
 from regard_lab.kinds import train
 from regard_lab.kinds.base_judges import (
-    Bench,
-    bench_of,
     judge_of,
     judge_options,
+    judges_of,
     train_judges,
 )
-from regard_lab.kinds.trainings import placed, trainings
+from regard_lab.kinds.train import placed, trainings
 from regard_lab.kinds.word_marks import MARKS
 from regard_lab.measures import Measure
+from regard_lab.rows import History, Options, Row
+from regard_lab.tables.context import Context, Judges
 
 if TYPE_CHECKING:
     from regard.faithfulness.curves import Curve
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from regard.faithfulness.scored import Scored
     from regard.models.trained import Trained
     from regard_lab.kinds.round_looks import Looks
-    from regard_lab.kinds.trainings import Training
+    from regard_lab.tables.context import Training
     from regard_lab.tables.corpora import Prepared
     from regard_lab.tables.table import Cell
 
-KEYS: Mapping[str, Any] = {
+KEYS: Options = {
     "judge": str,  # the pooling of the base model that judges; without one nothing is erased
     "judge_dropout": float,  # where it is not the method's
     "judge_lr": float,  # likewise
@@ -128,39 +128,39 @@ class Ways(NamedTuple):
         return [k for k in CUTS if k <= self.own.get("most", 10)]
 
 
-def run(cell: Cell, seeds: Sequence[int], device: str, recorder: Recorder) -> Iterator[dict[str, Any]]:
+def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
     plain = cell.without(KEYS)
-    ways = ways_of(cell, plain)
-    own, config = ways.own, Config().override({**plain.options, "device": device})
-    bench = None
+    ways = ways_of(cell, plain, context)
+    own, config = ways.own, Config().override({**plain.options, "device": context.device})
+    judges = None
     if "judge" in own:
         options = judge_options(plain.options, own)
-        judging = Config().override({**options, "device": device})
-        bench = bench_of(cell, judging, ways.prepared)
-        train_judges(bench, judging, ways.prepared, seeds, device, recorder)
+        judging = Config().override({**options, "device": context.device})
+        judges = judges_of(cell, judging, ways.prepared, context)
+        train_judges(judges, judging, ways.prepared, seeds, context)
         if own.get("chance") or judging == config:  # a base model is its own judge
             for seed in seeds:
-                yield row_of(bench.trained[seed], ways, bench, None)
+                yield row_of(judges.trained[seed], ways, judges, None)
             return
     if own.get("by_round"):
         from regard_lab.kinds.round_looks import looked_at
 
-        given = (config, ways.prepared.parts, ways.examples, seeds, recorder, own.get("mapped", 500))
+        given = (config, ways.prepared.parts, ways.examples, seeds, context.recorder, own.get("mapped", 500))
         for training, looks in looked_at(*given):
-            yield row_of(training, ways, bench, looks)
+            yield row_of(training, ways, judges, looks)
         return
-    for training in trainings(config, ways.prepared.parts, seeds, device, recorder):
-        yield row_of(placed(training, device), ways, bench, None)
+    for training in trainings(config, ways.prepared.parts, seeds, context):
+        yield row_of(placed(training, context.device), ways, judges, None)
 
 
-def ways_of(cell: Cell, plain: Cell) -> Ways:
+def ways_of(cell: Cell, plain: Cell, context: Context) -> Ways:
     import numpy as np
 
     from regard_lab.kinds.word_marks import marks_of
-    from regard_lab.tables.corpora import prepare, sources
+    from regard_lab.tables.corpora import sources
 
     own = {name: cell.options[name] for name in KEYS if name in cell.options}
-    prepared = prepare(cell.corpus, plain.options)
+    prepared = context.corpora.prepare(cell.corpus, plain.options)
     split = "dev" if prepared.parts.test is None else "test"
     given = list((prepared.parts.dev if split == "dev" else prepared.parts.test) or ())
     examples = [given[place] for place in np.random.default_rng(0).permutation(len(given))]
@@ -168,11 +168,11 @@ def ways_of(cell: Cell, plain: Cell) -> Ways:
     return Ways(own, prepared, examples, marks)
 
 
-def row_of(training: Training, ways: Ways, bench: Bench | None, looks: Looks | None) -> dict[str, Any]:
+def row_of(training: Training, ways: Ways, judges: Judges | None, looks: Looks | None) -> Row:
     result, facts = training
     if isinstance(result, InputError):
         return {**facts, "error": str(result)}
-    row = train.told(result, ways.prepared)
+    row = train.measured(result, ways.prepared)
     own, found = ways.own, Found()
     if own.get("chance"):
         row["values"] = {}
@@ -180,11 +180,11 @@ def row_of(training: Training, ways: Ways, bench: Bench | None, looks: Looks | N
         found.values |= of_rounds(result, looks)
         row["history"] |= round_paths(result.metrics["history"])
         of_vectors(found, result, ways, looks, facts["seed"])
-    base_alone = bench is not None and bench.trained[facts["seed"]].result is result and not own.get("chance")
+    base_alone = judges is not None and judges.trained[facts["seed"]].result is result and not own.get("chance")
     if not base_alone:
         scored = scored_texts(result, ways)
-        if bench is not None:
-            of_erasing(found, scored[: own.get("judged")], ways, bench, facts["seed"])
+        if judges is not None:
+            of_erasing(found, scored[: own.get("judged")], ways, judges, facts["seed"])
         if ways.marks is not None:
             of_marks(found, scored, ways)
     row["values"] |= found.values
@@ -197,7 +197,7 @@ class Found:
     def __init__(self) -> None:
         self.values: dict[str, float] = {}
         self.intervals: dict[str, list[float]] = {}
-        self.drawn: dict[str, Any] = {}
+        self.drawn: Row = {}
 
     def take(self, name: str, curve: Curve, place: int) -> None:
         own = curve.intervals()[place]
@@ -218,18 +218,18 @@ def scored_texts(trained: Trained, ways: Ways) -> list[Scored]:
     return [one._replace(text=one.text[: one.spans[-1][1]] if one.spans else "") for one in found]
 
 
-def of_erasing(found: Found, scored: Sequence[Scored], ways: Ways, bench: Bench, seed: int) -> None:
+def of_erasing(found: Found, scored: Sequence[Scored], ways: Ways, judges: Judges, seed: int) -> None:
     """The judge's answers at every K; what it says of words by chance is asked once for all methods."""
     from regard.faithfulness.judged import judge_erased
     from regard.faithfulness.random_choice import RANDOM
 
-    judge = judge_of(bench, seed).answers
-    if seed not in bench.chance:
+    judge = judge_of(judges, seed).answers
+    if seed not in judges.random:
         judged = judge_erased(judge, {"own": scored}, ways.cuts, draws=DRAWS)
-        bench.chance[seed] = judged[RANDOM]
+        judges.random[seed] = judged[RANDOM]
     else:
         judged = judge_erased(judge, {"own": scored}, ways.cuts, draws=0)
-    by_chance = bench.chance[seed]
+    by_chance = judges.random[seed]
     take_curves(found, by_chance if ways.own.get("chance") else judged["own"], by_chance, ways.cuts)
 
 
@@ -286,7 +286,7 @@ def of_rounds(trained: Trained, looks: Looks | None) -> dict[str, float]:
     return values
 
 
-def round_paths(history: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
+def round_paths(history: Sequence[Mapping[str, Any]]) -> History:
     """Dev accuracy of both heads and the divergence at the end of each round, 0 being the best epoch of plain attention."""
     first = [record["dev"]["accuracy"] for record in history if record.get("round") == 0 and "dev" in record]
     ends = {record["round"]: record for record in history if record.get("phase") == "compressor" and "dev" in record}
@@ -304,8 +304,7 @@ def of_vectors(found: Found, trained: Trained, ways: Ways, looks: Looks | None, 
     import numpy as np
 
     from regard.models.tasks import labels_as_shown
-    from regard_lab.kinds.round_looks import vectors_of
-    from regard_lab.kinds.text_maps import closeness, plane
+    from regard_lab.kinds.round_looks import closeness, plane, vectors_of
 
     if trained.is_flat:
         return

@@ -6,21 +6,23 @@ regard has no option to leave labels alone; here the task is made by hand, and e
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from regard.config import Config
 from regard.errors import InputError
 from regard.recording import Recorder
 from regard_lab.kinds import train
+from regard_lab.rows import Options, Row
+from regard_lab.tables.context import Context
 
 if TYPE_CHECKING:
     from regard.models.trained import Trained
     from regard_lab.tables.corpora import Prepared
     from regard_lab.tables.table import Cell
 
-KEYS: Mapping[str, Any] = {"normalised": bool}
+KEYS: Options = {"normalised": bool}
 OF_MEAN = ("rmse_of_mean", "below_mean")  # the training mean is not known to a task that leaves labels alone
 
 
@@ -29,16 +31,16 @@ def check(cell: Cell) -> None:
         raise InputError(f"{cell.name}: task = {cell.options.get('task')!r}; raw_labels needs regression")
 
 
-def run(cell: Cell, seeds: Sequence[int], device: str, recorder: Recorder) -> Iterator[dict[str, Any]]:
-    from regard_lab.tables.corpora import prepare
-
-    prepared = prepare(cell.corpus, cell.options)
+def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
+    prepared = context.corpora.prepare(cell.corpus, cell.options)
     own = cell.without(KEYS).options
     for seed in seeds:
         begun = time.perf_counter()
-        config = Config().override({**own, "device": device, "seed": seed})
+        config = Config().override({**own, "device": context.device, "seed": seed})
         try:
-            row = train.told(fit(config, prepared, cell.options.get("normalised", True), recorder), prepared)
+            row = train.measured(
+                fit(config, prepared, cell.options.get("normalised", True), context.recorder), prepared
+            )
         except InputError as error:
             yield {"seed": seed, "error": str(error), "seconds": time.perf_counter() - begun}
             continue

@@ -17,7 +17,7 @@ from regard.config import Config
 from regard.errors import InputError
 from regard.recording import Recorder
 from regard.records import Example
-from regard_lab.kinds.trainings import Training
+from regard_lab.tables.context import Training
 
 if TYPE_CHECKING:
     from regard.models.classifier import Classifier
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from regard.models.trained import Trained
     from regard.training.fit import Parts
     from regard.training.loop import Texts
+
 
 LEARNER = "round 1/"  # how the title of the phase begins that follows round 0
 
@@ -99,3 +100,25 @@ def vectors_of(model: Classifier, indexed: Sequence[Any]) -> NDArray[np.float64]
         own = output.traces[-1].pooled.vector.double().cpu().numpy()
         found |= {int(row): own[place] for place, row in enumerate(rows)}
     return np.stack([found[row] for row in range(len(indexed))])
+
+
+Doubles = NDArray[np.float64]
+
+
+def closeness(vectors: Doubles, labels: NDArray[np.int64]) -> float:
+    """The mean distance of two texts of one class over that of two texts of different classes: below 1 classes lie apart."""
+    squares = (vectors**2).sum(1)
+    apart = np.sqrt(np.maximum(squares[:, None] + squares - 2 * vectors @ vectors.T, 0))
+    pairs = np.triu(np.ones(apart.shape, dtype=bool), 1)
+    same = labels[:, None] == labels
+    within, between = apart[pairs & same], apart[pairs & ~same]
+    return float(within.mean() / between.mean()) if len(within) and len(between) and between.mean() else float("nan")
+
+
+def plane(vectors: Doubles) -> list[list[float]]:
+    """Two coordinates a text, to two digits."""
+    from sklearn.manifold import TSNE
+
+    perplexity = min(30.0, (len(vectors) - 1) / 3)
+    made = TSNE(2, perplexity=perplexity, init="pca", learning_rate="auto", random_state=0).fit_transform(vectors)
+    return [[round(float(x), 2), round(float(y), 2)] for x, y in made]

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from regard.config import Config
 from regard.errors import InputError
-from regard.recording import Recorder
 from regard.report.text.numbers import short
 from regard_lab.kinds import patterns, train
-from regard_lab.kinds.patterns import mean_of
-from regard_lab.kinds.recorded import TERM, apart_from, recorded
-from regard_lab.kinds.trainings import trainings
-from regard_lab.measures import Measure
+from regard_lab.kinds.patterns import TERM, apart_from, mean_of, recorded
+from regard_lab.kinds.train import trainings
+from regard_lab.rows import History, Row
+from regard_lab.tables.context import Context
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,55 +29,11 @@ if TYPE_CHECKING:
     from regard.data.unit_texts import UnitTexts
     from regard.models.trained import Trained
     from regard.training.fit import Parts
-    from regard_lab.tables.corpora import Prepared
     from regard_lab.tables.table import Cell
 
     Floats = NDArray[np.float64]
 
 KEPT = 400  # tokens of a row
-TYPES = ("negative", "positive", "neutral", "1", "2", "3")  # two classes have the first names, more have numbers
-
-
-def short_names(classes: Sequence[str]) -> list[str]:
-    """What a row calls the types: the second of two classes is positive."""
-    return ["negative", "positive"] if len(classes) == 2 else [str(number) for number in range(1, len(classes) + 1)]
-
-
-MEASURES: dict[str, Measure] = {
-    **{f"polarity_{name}": Measure(f"polarity, {name}", 1, 2) for name in TYPES},
-    **{f"attention_{name}": Measure(f"attention, {name}", 1, 3) for name in TYPES},
-    **{f"weight_{name}": Measure(f"% weight, {name}", 100, 2) for name in TYPES},
-    **{f"share_{name}": Measure(f"% {name} that say so", 100, 1, 1) for name in TYPES if name != "neutral"},
-    **{f"auc_{name}": Measure(f"AUC, {name} against neutral", 1, 3, 1) for name in TYPES if name != "neutral"},
-    **{f"local_attention_{name}": Measure(f"local attention, {name}", 1, 3) for name in TYPES},
-    **{f"local_polarity_{name}": Measure(f"local polarity, {name}", 1, 2) for name in TYPES},
-    "auc": Measure("AUC of attention", 1, 3, 1),
-    "attention_size": Measure("size of attention scores", 1, 3),
-    "polarity_size": Measure("size of polarity scores of tokens of a class", 1, 2),
-    "omega_beside": Measure("Ω with neutral beside Ω of the same class", 1, 3, -1),
-    "local_auc": Measure("AUC of local attention", 1, 3, 1),
-    "neutral_ratio": Measure("neutral polarity as a share of the others'", 1, 3, -1),
-    "gap": Measure("attention of positive less negative", 1, 3),
-    "gap_size": Measure("gap between positive and negative attention", 1, 4, -1),
-    "gap_follows": Measure("% seeds, gap has the sign of VᵀW", 100, 0),
-    "opposite": Measure("% seeds, attention of positive and negative of opposite signs", 100, 0),
-    "omega_same": Measure("Ω, same class", 1, 3),
-    "omega_other": Measure("Ω, other class", 1, 3),
-    "omega_neutral": Measure("Ω with neutral", 1, 3),
-    "omega_epoch": Measure("epoch from which signs of Ω are right", 1, 1, -1),
-    "omega_like_mapped": Measure("% seeds, the same of affine representations", 100, 0, 1),
-    "vtw": Measure("VᵀW", 1, 3),
-    "vtw_size": Measure("|VᵀW|", 1, 3),
-    "vtw_scaled": Measure("VᵀW·λ", 1, 2),
-    "vtw_cosine": Measure("cosine of V and W", 1, 3),
-    "vtw_mapped": Measure("W'ᵀV'", 1, 3),
-    "norm_v": Measure("‖V‖", 1, 2),
-    "norm_w": Measure("‖W‖", 1, 2),
-    "scale": Measure("λ", 1, 1),
-    "tokens_tied": Measure("tokens of a class", 1, 0),
-    "tokens_neutral": Measure("neutral tokens", 1, 0),
-    **patterns.MEASURES,
-}
 
 
 def check(cell: Cell) -> None:
@@ -91,40 +46,34 @@ def check(cell: Cell) -> None:
         raise InputError(f"{cell.name}: task = 'regression'; token types need classes")
 
 
-def run(cell: Cell, seeds: Sequence[int], device: str, recorder: Recorder) -> Iterator[dict[str, Any]]:
-    from regard_lab.tables.corpora import prepare
-
-    yield from trained_and_seen(cell, prepare(cell.corpus, cell.options), seeds, device, recorder)
+def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
+    yield from trained_and_seen(cell, seeds, context)
 
 
 Further = Callable[["Trained", "Seen"], dict[str, float]]
 
 
 def trained_and_seen(
-    cell: Cell,
-    prepared: Prepared,
-    seeds: Sequence[int],
-    device: str,
-    recorder: Recorder,
-    further: Further | None = None,
-) -> Iterator[dict[str, Any]]:
+    cell: Cell, seeds: Sequence[int], context: Context, further: Further | None = None
+) -> Iterator[Row]:
     """`further`: what else is measured of a model. Of the seeds after the first a row keeps no tokens and boxes, which
     figures show of one seed alone."""
-    config = Config().override({"record": "epoch", **cell.options, "device": device})
-    for result, facts in trainings(config, prepared.parts, seeds, device, recorder):
+    prepared = context.corpora.prepare(cell.corpus, cell.options)
+    config = Config().override({"record": "epoch", **cell.options, "device": context.device})
+    for result, facts in trainings(config, prepared.parts, seeds, context):
         if isinstance(result, InputError):
             yield {**facts, "error": str(result)}
             continue
-        row, seen = train.told(result, prepared), see(result, prepared.parts)
+        row, seen = train.measured(result, prepared), see(result, prepared.parts)
         found = measured(result, prepared.parts, seen)
         row["values"] |= found.pop("values") | ({} if further is None else further(result, seen))
         paths = found.pop("history")
         row["history"] |= paths if cell.options.get("terms") else without_terms(paths)
-        drawn = found if facts["seed"] == 0 else {"types": found["types"]}
+        drawn: Row = found if facts["seed"] == 0 else {"types": found["types"]}
         yield {**facts, **row, **drawn}
 
 
-def without_terms(paths: Mapping[str, list[float]]) -> dict[str, list[float]]:
+def without_terms(paths: History) -> History:
     """They are more than all the others together: a row keeps them where a table asks for them."""
     return {name: path for name, path in paths.items() if not name.startswith(TERM)}
 
@@ -153,10 +102,10 @@ def see(trained: Trained, parts: Parts) -> Seen:
     labels = encoded(trained.task, Labels.of(examples), parts.names[0])
     units = UnitTexts.of(trained.tokenizer, texts, labels)
     types = token_types(units, len(trained.tokenizer), classes)
-    return Seen(texts, labels, units, types, classes, [*short_names(classes), "neutral"])
+    return Seen(texts, labels, units, types, classes, [*patterns.short_names(classes), "neutral"])
 
 
-def measured(trained: Trained, parts: Parts, seen: Seen) -> dict[str, Any]:
+def measured(trained: Trained, parts: Parts, seen: Seen) -> Row:
     from regard.analysis.analyse import analyse
     from regard.analysis.token_scores import global_scores, lead, local_scores, token_scores
     from regard.data.unit_texts import UnitTexts

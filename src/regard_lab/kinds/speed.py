@@ -14,8 +14,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from regard.errors import InputError
-from regard.recording import Recorder
 from regard_lab.measures import Measure
+from regard_lab.rows import Options, Row
+from regard_lab.tables.context import Context
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 Form = Callable[..., "Tensor"]  # (states, weights, norm, mask) -> (N, D)
 
-KEYS: Mapping[str, Any] = {
+KEYS: Options = {
     "form": str,  # of a method: a name in `forms`
     "beside": str,  # the form whose time is 1.000
     "shape": tuple[int, ...],  # of a corpus: texts, words, features
@@ -84,7 +85,7 @@ def check(cell: Cell) -> None:
         raise InputError(f"{cell.name}: shape = {list(shape)}; texts, words and features are needed, 1 or more of each")
 
 
-def run(cell: Cell, seeds: Sequence[int], device: str, recorder: Recorder) -> Iterator[dict[str, Any]]:
+def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
     import torch
 
     from regard import __version__
@@ -93,7 +94,7 @@ def run(cell: Cell, seeds: Sequence[int], device: str, recorder: Recorder) -> It
 
     own = cell.options
     if own["machine"] == "cuda" and not torch.cuda.is_available():
-        recorder.note(f"{cell.name} is left: there is no CUDA device here")  # no failure: somebody else's turn
+        context.recorder.note(f"{cell.name} is left: there is no CUDA device here")  # no failure: somebody else's turn
         return
     place, threads = choose_device(own["machine"]), torch.get_num_threads()
     torch.set_num_threads(own.get("threads", 2))

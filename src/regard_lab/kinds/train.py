@@ -1,20 +1,77 @@
-"""The kind "train": a model is trained on a corpus, chosen by dev and scored on test, once a seed."""
+"""The kind "train", and training for other kinds: one model per seed, one after the other or, on a GPU, side by side."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from regard.config import Config
 from regard.errors import InputError
-from regard.recording import Recorder
 from regard.report.text.numbers import short
-from regard_lab.kinds.trainings import trainings
+from regard_lab.rows import History, Row
+from regard_lab.tables.context import Context, Training
 
 if TYPE_CHECKING:
     from regard.models.trained import Trained
+    from regard.training.fit import Parts
     from regard_lab.tables.corpora import Prepared
     from regard_lab.tables.table import Cell
+
+
+class TooMany(Exception):
+    """More seeds at once than a GPU has room for.
+
+    Whoever runs a job cuts it in two, and begins each half in a fresh process: the memory of this one is full, and what a
+    broken-off CUDA graph left behind cannot be told from here.
+    """
+
+
+def trainings(config: Config, parts: Parts, seeds: Sequence[int], context: Context) -> Iterator[Training]:
+    # what is recorded along training is one model's, and so is a λ that is tried out: such seeds learn one after the other;
+    # so do those of a pretrained encoder, which fills a GPU by itself
+    one_by_one = config.training.record != "no" or config.model.is_scale_open or config.model.reads_pieces
+    side_by_side = context.device.startswith("cuda") and not one_by_one
+    yield from (together if side_by_side else alone)(config, parts, seeds, context)
+
+
+def alone(config: Config, parts: Parts, seeds: Sequence[int], context: Context) -> Iterator[Training]:
+    from regard.training.fit import Run, fit
+
+    for seed in seeds:
+        begun = time.perf_counter()
+        result: Trained | InputError
+        try:
+            result = fit(config.override({"seed": seed}), parts, Run(context.recorder))
+        except InputError as error:
+            result = error
+        yield Training(result, {"seed": seed, "seconds": time.perf_counter() - begun})
+
+
+def together(config: Config, parts: Parts, seeds: Sequence[int], context: Context) -> Iterator[Training]:
+    import torch
+
+    from regard.training.fit_stacked import Shelf, fit_stacked
+
+    begun = time.perf_counter()
+    context.stacked = context.stacked or Shelf()
+    try:
+        results = fit_stacked(config, parts, seeds, context.recorder, context.stacked)
+    except torch.OutOfMemoryError as error:
+        raise TooMany from error
+    share = (time.perf_counter() - begun) / len(seeds)
+    for seed, result in zip(seeds, results, strict=True):
+        yield Training(result, {"seed": seed, "seconds": share, "stacked": len(seeds)})
+
+
+def placed(training: Training, device: str) -> Training:
+    """The model on the device that it is measured on: seeds that learned together come back on the CPU."""
+    trained = training.result
+    if device != "cpu" and not isinstance(trained, InputError):
+        trained.device = device
+        trained.model.to(device)
+    return training
+
 
 LEVELS = {"words": "norm", "sentences": "norm_sentences", "parts": "norm_parts"}
 
@@ -25,16 +82,14 @@ def check(cell: Cell) -> None:
     check_options(Config().override({**cell.options, "device": "cpu"}))
 
 
-def run(cell: Cell, seeds: Sequence[int], device: str, recorder: Recorder) -> Iterator[dict[str, Any]]:
-    from regard_lab.tables.corpora import prepare
-
-    prepared = prepare(cell.corpus, cell.options)
-    config = Config().override({**cell.options, "device": device})
-    for result, facts in trainings(config, prepared.parts, seeds, device, recorder):
-        yield facts | ({"error": str(result)} if isinstance(result, InputError) else told(result, prepared))
+def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
+    prepared = context.corpora.prepare(cell.corpus, cell.options)
+    config = Config().override({**cell.options, "device": context.device})
+    for result, facts in trainings(config, prepared.parts, seeds, context):
+        yield {**facts, **({"error": str(result)} if isinstance(result, InputError) else measured(result, prepared))}
 
 
-def told(trained: Trained, prepared: Prepared) -> dict[str, Any]:
+def measured(trained: Trained, prepared: Prepared) -> Row:
     """What a row keeps of a trained model: numbers only."""
     from regard import __version__
 
@@ -68,9 +123,9 @@ def numbers(metrics: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
-def paths(history: Sequence[Mapping[str, Any]]) -> dict[str, list[float]]:
+def paths(history: Sequence[Mapping[str, Any]]) -> History:
     """What changed along the epochs, to six digits: loss, norms and dev scores."""
-    found: dict[str, list[float]] = {}
+    found: History = {}
     for record in history:
         named = {"loss": record["loss"]}
         named |= {f"norms.{level}": norm["mean"] for level, norm in record.get("norms", {}).items()}

@@ -9,7 +9,7 @@ world of the same law, where nothing can be remembered and all must be read.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from regard.config import Config
@@ -17,6 +17,8 @@ from regard.errors import InputError
 from regard.recording import Recorder
 from regard_lab.kinds.train import numbers, paths
 from regard_lab.measures import Measure
+from regard_lab.rows import Options, Row
+from regard_lab.tables.context import Context
 
 if TYPE_CHECKING:
     from regard.data.meetings import Known, Meeting
@@ -25,11 +27,11 @@ if TYPE_CHECKING:
     from regard_lab.kinds.rating_rivals import Effects, Guess
     from regard_lab.tables.table import Cell
 
-WORLD: Mapping[str, Any] = {  # of a corpus that is made up: see `data/synthetic_ratings.world`
+WORLD: Options = {  # of a corpus that is made up: see `data/synthetic_ratings.world`
     **dict.fromkeys(("users", "items", "each", "sentences", "length", "evidence", "kind", "neutral"), int),
     **dict.fromkeys(("user_spread", "item_spread", "noise", "slope", "silent"), float),
 }
-KEYS: Mapping[str, Any] = {
+KEYS: Options = {
     "reader": Literal["towers", "mean", "ridge", "ideal"],  # of a method: who guesses
     "side": Literal["both", "user", "item"],  # of a method: what is read
     "max_reviews": int,  # a user or item, at most; the first ones
@@ -70,7 +72,7 @@ class Reader(NamedTuple):
 
     guess: Guess
     effects: Callable[[Known], Effects]
-    told: dict[str, Any]  # of its training
+    told: Row  # of its training
 
 
 def check(cell: Cell) -> None:
@@ -88,13 +90,13 @@ def check(cell: Cell) -> None:
         raise InputError(f"{cell.name}: levels = {options.get('levels', 1)}; two towers have 3")
 
 
-def run(cell: Cell, seeds: Sequence[int], device: str, recorder: Recorder) -> Iterator[dict[str, Any]]:
+def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
     check(cell)
     rated = read_rated(cell)
     for seed in seeds:
         begun = time.perf_counter()
         try:
-            result = judge(cell.options, rated, seed, device, recorder)
+            result = judge(cell.options, rated, seed, context)
         except InputError as error:
             result = {"error": str(error)}
         yield {"seed": seed, "seconds": time.perf_counter() - begun, "data": rated.data, **result}
@@ -117,7 +119,7 @@ def read_rated(cell: Cell) -> Rated:
     return Rated(found["train"], found["dev"], found["test"], None, None, data)
 
 
-def judge(options: Mapping[str, Any], rated: Rated, seed: int, device: str, recorder: Recorder) -> dict[str, Any]:
+def judge(options: Options, rated: Rated, seed: int, context: Context) -> Row:
     """Make a reader and let it guess the test ratings, and those among strangers."""
     import numpy as np
     import sklearn
@@ -126,15 +128,15 @@ def judge(options: Mapping[str, Any], rated: Rated, seed: int, device: str, reco
     from regard import __version__
     from regard.data.meetings import Known
     from regard.training.fit_torch import environment
-    from regard_lab.kinds.rating_scores import by_coverage, recovered, scores
+    from regard_lab.kinds.rating_rivals import by_coverage, recovered, scores
 
     known, most, side = Known(rated.train), options.get("max_reviews"), options.get("side", "both")
-    reader = make_reader(options, rated, known, seed, device, recorder)
+    reader = make_reader(options, rated, known, seed, context)
     meetings = [known.meeting(rating, most, side) for rating in rated.test]
     mean = float(np.mean([rating.value for rating in rated.train]))
     said = reader.guess(known, meetings)
     values = scores(said, rated.test, mean)
-    values |= by_coverage(said, rated.test, [known.meeting(rating, most) for rating in rated.test], recorder)
+    values |= by_coverage(said, rated.test, [known.meeting(rating, most) for rating in rated.test], context.recorder)
     if rated.world is not None and rated.strangers is not None:
         floor, strange = rated.world.noise, rated.strangers
         values["gap"] = (values["rmse"] - floor) / (values["rmse_of_mean"] - floor)
@@ -145,13 +147,11 @@ def judge(options: Mapping[str, Any], rated: Rated, seed: int, device: str, reco
         values["rmse_strangers"] = among["rmse"]
         values["gap_strangers"] = (among["rmse"] - floor) / (among["rmse_of_mean"] - floor)
         values |= recovered(reader.effects(there), strange, "_strangers")
-    versions = {**environment(torch.device(device)), "scikit-learn": sklearn.__version__, "regard": __version__}
+    versions = {**environment(torch.device(context.device)), "scikit-learn": sklearn.__version__, "regard": __version__}
     return {"values": values, **reader.told, "environment": versions}
 
 
-def make_reader(
-    options: Mapping[str, Any], rated: Rated, known: Known, seed: int, device: str, recorder: Recorder
-) -> Reader:
+def make_reader(options: Options, rated: Rated, known: Known, seed: int, context: Context) -> Reader:
     from functools import partial
 
     from regard_lab.kinds.rating_rivals import effects_alone, ideal_guess, mean_guess, ridge_guess
@@ -159,8 +159,8 @@ def make_reader(
     most, side, name = options.get("max_reviews"), options.get("side", "both"), options.get("reader", "towers")
     if name == "towers":
         own = {key: value for key, value in options.items() if key not in KEYS}
-        config = Config().override({**own, "device": device, "seed": seed})
-        return towers(config, rated, most, side, recorder)
+        config = Config().override({**own, "device": context.device, "seed": seed})
+        return towers(config, rated, most, side, context.recorder)
     if name == "ridge":
         parts = [[known.meeting(rating, most, side) for rating in part] for part in (rated.train, rated.dev)]
         guess = ridge_guess(known, parts[0], rated.dev, parts[1], options.get("max_words"))
@@ -183,7 +183,7 @@ def towers(config: Config, rated: Rated, most: int | None, side: Any, recorder: 
 
     metrics = trained.metrics
     norms = metrics["history"][metrics["best_epoch"] - 1]["norms"]
-    told = {
+    told: Row = {
         "dev": {**numbers(metrics["dev"]), **{f"norm_{name}": spread["mean"] for name, spread in norms.items()}},
         "history": paths(metrics["history"]),
         "best_epoch": metrics["best_epoch"],

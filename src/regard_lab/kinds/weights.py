@@ -8,23 +8,28 @@ is these reviews; of other corpora no text is kept.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import escape, quoteattr
 
 from regard.config import Config
 from regard.errors import InputError
-from regard.recording import Recorder
 from regard.records import Example, Explanation
-from regard_lab.kinds.train import told
-from regard_lab.kinds.trainings import trainings
+from regard.report.colours import LIGHT, hexed
+from regard.report.plots.word_heatmap import FONTS, MARGIN, SIZE, svg
+from regard_lab.kinds.train import measured, trainings
 from regard_lab.measures import Measure
+from regard_lab.rows import Options, Row
+from regard_lab.tables.context import Context
 
 if TYPE_CHECKING:
     from regard.models.trained import Trained
     from regard_lab.tables.corpora import Prepared
-    from regard_lab.tables.table import Cell
+    from regard_lab.tables.table import Cell, Table
 
-KEYS: Mapping[str, Any] = {
+
+KEYS: Options = {
     "quoted": str,  # of a corpus: texts to draw, one a line
     "drawn": int,  # … or how many of the built-in test reviews
 }
@@ -44,24 +49,24 @@ def check(cell: Cell) -> None:
         raise InputError(f"{cell.name}: `drawn` takes from the built-in reviews; quote texts for {cell.corpus.train}")
 
 
-def run(cell: Cell, seeds: Sequence[int], device: str, recorder: Recorder) -> Iterator[dict[str, Any]]:
-    prepared = texts_of(cell)
-    config = Config().override({**cell.without(KEYS).options, "device": device})
+def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
+    prepared = texts_of(cell, context)
+    config = Config().override({**cell.without(KEYS).options, "device": context.device})
     drawn = drawn_texts(cell, prepared)
-    for result, facts in trainings(config, prepared.parts, seeds, device, recorder):
+    for result, facts in trainings(config, prepared.parts, seeds, context):
         if isinstance(result, InputError):
             yield {**facts, "error": str(result)}
             continue
-        row = told(result, prepared)
+        row = measured(result, prepared)
         row["values"] |= spreads(result, list(prepared.parts.dev or ()))
         yield {**facts, **row, "texts": explained(result, drawn)}
 
 
-def texts_of(cell: Cell) -> Prepared:
-    from regard_lab.tables.corpora import Prepared, prepare
+def texts_of(cell: Cell, context: Context) -> Prepared:
+    from regard_lab.tables.corpora import Prepared
 
     if cell.corpus.train is not None:
-        return prepare(cell.corpus, cell.options)
+        return context.corpora.prepare(cell.corpus, cell.options)
     from regard.data.reviews import splits
     from regard.training.fit import Parts
 
@@ -111,5 +116,64 @@ def in_effect(weights: Sequence[float]) -> float:
     return math.exp(-math.fsum(share * math.log(share) for share in shares)) / len(weights) if shares else 0.0
 
 
-def explanations(row: Mapping[str, Any]) -> list[Explanation]:
+def explanations(row: Row) -> list[Explanation]:
     return [Explanation.from_dict(text) for text in row.get("texts", ())]
+
+
+WIDTH = 640  # of a panel
+BESIDE = 2  # panels next to each other, where the model reads sentences
+HEAD = 26
+HEIGHT = re.compile(r'height="(\d+)"')
+
+
+def draw(table: Table, rows: Sequence[Row]) -> dict[str, str]:
+    """One figure a corpus that has texts to draw, from the first seed that all its methods have."""
+    found = {}
+    for corpus in table.corpora.values():
+        own = [row for row in rows if row["corpus"] == corpus.name and row.get("texts") and "error" not in row]
+        methods = [name for name in table.methods if any(row["method"] == name for row in own)]
+        seeds = [{row["seed"] for row in own if row["method"] == name} for name in methods]
+        shared = set.intersection(*seeds) if seeds else set()
+        if shared:
+            chosen = {row["method"]: row for row in own if row["seed"] == min(shared)}
+            titles = {name: table.methods[name].title for name in methods}
+            found[corpus.name] = beside(f"{table.where or table.title}: {corpus.title}", titles, chosen)
+    return found
+
+
+def beside(title: str, titles: Mapping[str, str], rows: Mapping[str, Row]) -> str:
+    """`titles` in the order to draw them; every row holds the same texts."""
+    panels: list[str] = []
+    y, width = MARGIN + HEAD, 0
+    texts = {name: explanations(rows[name]) for name in titles}
+    for number in range(min(map(len, texts.values()))):
+        columns = BESIDE if all(texts[name][number].sentences for name in titles) else 1
+        line = 0
+        for place, name in enumerate(titles):
+            column = place % columns
+            if place and not column:
+                y, line = y + line, 0
+            drawn = svg(texts[name][number], WIDTH)
+            height = int(HEIGHT.search(drawn)[1])  # type: ignore[index]
+            x = MARGIN + column * (WIDTH + MARGIN)
+            panels.append(_heading(f"{titles[name]}{_norms(rows[name])}", x, y))
+            panels.append(drawn.replace("<svg ", f'<svg x="{x}" y="{y + HEAD - MARGIN // 2}" ', 1).rstrip())
+            line, width = max(line, height + HEAD), max(width, x + WIDTH + MARGIN)
+        y += line + MARGIN
+    whole = f'width="{width}" height="{y}" viewBox="0 0 {width} {y}" role="img" aria-label={quoteattr(title)}'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {whole} font-family="{FONTS}" font-size="{SIZE}">'
+    paper = f'<rect width="{width}" height="{y}" fill="{hexed(LIGHT.paper)}"/>'
+    caption = f'<text x="{MARGIN}" y="{MARGIN + SIZE}" fill="{hexed(LIGHT.ink)}">{escape(title)}</text>'
+    return "\n".join([head, f"<title>{escape(title)}</title>", paper, caption, *panels, "</svg>", ""])
+
+
+def _heading(words: str, x: int, y: int) -> str:
+    return (
+        f'<text x="{x + MARGIN}" y="{y + SIZE}" font-weight="bold" fill="{hexed(LIGHT.faint)}">{escape(words)}</text>'
+    )
+
+
+def _norms(row: Row) -> str:
+    levels = {"norm": "words", "norm_sentences": "sentences"}
+    values = [(level, row["values"][name]) for name, level in levels.items() if name in row["values"]]
+    return "".join(f", p of {level} {value:.3f}" for level, value in values)

@@ -1,18 +1,21 @@
-"""The figures of a table: paths along epochs, a measure along an option, and means with intervals."""
+"""The figures that any table may ask for: paths along epochs, a measure along an option, means with intervals, boxes by pair."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
+from regard.report.plots.boxes import Box, boxes
 from regard.report.plots.dots import Dot, DotPanel, dots
 from regard.report.plots.lines import Curve, Panel, lines
+from regard.report.plots.marks import type_marks
+from regard_lab.kinds.drawings import EDGES
+from regard_lab.kinds.patterns import MOMENTS
 from regard_lab.measures import is_number, value_of
-from regard_lab.rendering.seed_curve import over_seeds
-from regard_lab.running.results import Row
-from regard_lab.statistics import interval
-from regard_lab.tables.table import Figure, Place, Table
+from regard_lab.rows import Place, Row
+from regard_lab.statistics import interval, over_seeds
+from regard_lab.tables.table import Figure, Table
 
 Drawing = Callable[[Table, Figure, str, Mapping[Place, Sequence[Row]]], str]
 
@@ -137,9 +140,6 @@ def title_of(table: Table, place: Place, among: Mapping[Place, object]) -> str:
 
 
 def drawings() -> dict[str, Drawing]:
-    from regard_lab.rendering.along import draw_along  # these draw with what stands here
-    from regard_lab.rendering.pair_boxes import draw_pairs
-
     return {
         "path": draw_path,
         "along": draw_along,
@@ -147,3 +147,62 @@ def drawings() -> dict[str, Drawing]:
         "settings": draw_settings,
         "intervals": draw_intervals,
     }
+
+
+SMALL = 0.01  # a figure whose values are all smaller shows their thousandfold
+
+
+def draw_along(table: Table, figure: Figure, title: str, rows: Mapping[Place, Sequence[Row]]) -> str:
+    """Mean and 95 % band over seeds, at the moments that every seed has."""
+    panels = []
+    for place, several in rows.items():
+        curves = []
+        for value in figure.values:
+            paths = [path for row in several if (path := by_moment(row.get("history", {}), value))]
+            if paths:
+                common = sorted(set.intersection(*map(set, paths)))  # a long path is thinned: not all have all moments
+                values = [[path[moment] for path in paths] for moment in common]
+                curves.append(over_seeds(value_title(value, figure.values), common, values))
+        if curves:
+            panels.append(Panel(f"{table.corpora[place[1]].title}, {table.title_of(place)}", tuple(curves)))
+    name = figure.axis or figure.values[0].partition(".")[0]
+    if panels and max(abs(y) for panel in panels for one in panel.curves for y in one.y) < SMALL:
+        panels, name = [thousandfold(panel) for panel in panels], f"{name}, × 10⁻³"
+    return lines(title, "epoch", name, panels, band=True) if panels else ""
+
+
+def thousandfold(panel: Panel) -> Panel:
+    """Short numbers on the axis."""
+    return replace(panel, curves=tuple(thousandfold_curve(one) for one in panel.curves))
+
+
+def thousandfold_curve(one: Curve) -> Curve:
+    y, low, high = (tuple(1000 * value for value in values) for values in (one.y, one.low, one.high))
+    return replace(one, y=y, low=low, high=high)
+
+
+def by_moment(history: Mapping[str, Sequence[float | None]], value: str) -> dict[float, float]:
+    """A path by the epochs at which it was looked at; without such, by epochs from 1 on."""
+    path, at = numbers(history.get(value, ())), numbers(history.get(MOMENTS, ()))
+    return dict(zip(at if len(at) >= len(path) else range(1, len(path) + 1), path, strict=False))
+
+
+def value_title(value: str, among: Sequence[str]) -> str:
+    """A value by what tells it from the others: its type of token, with its term where there are several."""
+    kind, _, of = value.partition(".")
+    several = len({other.partition(".")[0] for other in among}) > 1
+    return ", ".join(filter(None, (kind.removeprefix("term_") if several or not of else "", of)))
+
+
+def draw_pairs(table: Table, figure: Figure, title: str, rows: Mapping[Place, Sequence[Row]]) -> str:
+    found = [box for place, several in rows.items() for box in pair_boxes(table, place, several, len(rows) > 1)]
+    return boxes(title, figure.axis or "dot-product of two tokens", found) if found else ""
+
+
+def pair_boxes(table: Table, place: Place, rows: Sequence[Row], several: bool) -> Iterator[Box]:
+    """In the colour of the pair's first type, named by the model too where there are several."""
+    row = min(rows, key=lambda row: int(row["seed"]))
+    marks = type_marks(row["types"]) if "types" in row else {}
+    for pair, told in row.get("pairs", {}).items():
+        of = f"{table.corpora[place[1]].title}, {table.title_of(place)}: " if several else ""
+        yield Box(of + pair, marks[pair.partition("-")[0]], *(told[edge] for edge in EDGES))

@@ -7,13 +7,11 @@ import re
 from pathlib import Path
 
 from regard.files import write_all
+from regard_lab.reading.places import published_file, results_file
+from regard_lab.rendering.documents import latex, markdown, page
 from regard_lab.rendering.figures import draw
-from regard_lab.rendering.filling import make_sheet
-from regard_lab.rendering.latex import latex
-from regard_lab.rendering.markdown import markdown
-from regard_lab.rendering.page import page
-from regard_lab.running.results import Results, read_results
-from regard_lab.tables.places import published_file, results_file
+from regard_lab.rendering.sheet import make_sheet
+from regard_lab.results import Results, read_results
 from regard_lab.tables.table import Table
 
 

@@ -6,7 +6,7 @@ import shlex
 from collections import Counter
 from collections.abc import Sequence
 
-from regard_lab.running.results import Row
+from regard_lab.rows import Row
 from regard_lab.tables.table import Table
 
 

@@ -9,8 +9,8 @@ from fnmatch import fnmatchcase
 from statistics import fmean
 
 from regard.errors import InputError
-from regard_lab.running.results import Key, Row
-from regard_lab.tables.checks import near
+from regard_lab.reading.checks import near
+from regard_lab.rows import Key, Row
 from regard_lab.tables.table import Cell, Table
 
 TOO_LONG = 1.5  # a cell is not begun where it would take so many times what is left of the budget

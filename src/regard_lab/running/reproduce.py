@@ -11,15 +11,14 @@ from pathlib import Path
 from regard.errors import InputError
 from regard.files import check_place
 from regard_lab.claims.verdicts import several
+from regard_lab.reading.places import find_table, results_file, results_folder
 from regard_lab.rendering.rendering import render
 from regard_lab.rendering.sources import checksums
-from regard_lab.running.lock import Lock
+from regard_lab.results import Lock, append, mend, read_results
 from regard_lab.running.plan import Job, Pace, Queue, first_ones_first, make_jobs, wanted
-from regard_lab.running.results import append, mend, read_results
 from regard_lab.running.watching import Onlook
 from regard_lab.running.workers import run_beside, run_here
 from regard_lab.tables.corpora import check_corpora
-from regard_lab.tables.places import find_table, results_file, results_folder
 from regard_lab.tables.table import Cell, Table
 
 

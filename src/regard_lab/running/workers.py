@@ -12,10 +12,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from regard.errors import InputError
+from regard.recording import Silent
 from regard_lab.kinds.kinds import KINDS
+from regard_lab.kinds.train import TooMany
+from regard_lab.results import complete, sentence
+from regard_lab.rows import Row
 from regard_lab.running.plan import Job, Queue
-from regard_lab.running.results import Row, complete, sentence
-from regard_lab.running.too_many import TooMany
+from regard_lab.tables.context import Context
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -56,11 +59,12 @@ class Broken(Exception):
     """Something happened that nobody foresaw, and a GPU may not have come out of it well: time for another process."""
 
 
-def perform(job: Job, table: str, device: str, tell: Callable[[str, Any], None]) -> Iterator[Row]:
+def perform(job: Job, table: str, context: Context, tell: Callable[[str, Any], None]) -> Iterator[Row]:
     """The rows of a job. Whatever happens, each seed gets one."""
-    left = list(job.seeds)
+    left, device = list(job.seeds), context.device
+    context.recorder = Teller(tell)
     try:
-        for result in KINDS[job.cell.kind].run(job.cell, job.seeds, device, Teller(tell)):
+        for result in KINDS[job.cell.kind].run(job.cell, job.seeds, context):
             left.remove(result["seed"])
             yield complete(job.cell, table, device, result)
     except TooMany:  # a stack of seeds gives all its rows at the end, or none
@@ -78,10 +82,11 @@ def perform(job: Job, table: str, device: str, tell: Callable[[str, Any], None])
 
 def run_here(queue: Queue, table: str, device: str) -> Iterator[Told]:
     notes: list[tuple[str, Any]] = []
+    context = Context(device, Silent())
     while (job := queue.take()) is not None:
         yield Told("begun", job)
         try:
-            for row in perform(job, table, device, lambda kind, content: notes.append((kind, content))):
+            for row in perform(job, table, context, lambda kind, content: notes.append((kind, content))):
                 yield from [Told(kind, job, content) for kind, content in notes]
                 notes.clear()
                 yield Told("row", job, row)
@@ -103,9 +108,10 @@ def serve(line: Connection, table: str, device: str, threads: int) -> None:
     if parent is not None:  # a killed parent cannot
         threading.Thread(target=follow, args=(parent.join,), daemon=True).start()
     share_out(threads)
+    context = Context(device, Silent())
     while (job := line.recv()) is not None:
         try:
-            for row in perform(job, table, device, partial(tell, line, job)):
+            for row in perform(job, table, context, partial(tell, line, job)):
                 tell(line, job, "row", row)
         except (TooMany, Broken) as ending:
             tell(line, job, "too many" if isinstance(ending, TooMany) else "broken", None)

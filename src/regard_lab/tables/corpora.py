@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,11 +23,11 @@ from regard.data.splitting import hold_out
 from regard.errors import InputError
 from regard.records import Example
 from regard.training.fit import Parts
+from regard_lab.rows import Options
 from regard_lab.tables.makers import CORPUS_MAKERS, SPLITS
 from regard_lab.tables.table import Cell, Corpus
 
 KEPT = 2  # corpora that a process holds in memory: cells come corpus by corpus
-_READ: OrderedDict[str, Prepared] = OrderedDict()
 
 
 class Prepared(NamedTuple):
@@ -35,20 +35,26 @@ class Prepared(NamedTuple):
     data: dict[str, str]  # file -> the beginning of its SHA-256
 
 
-def prepare(corpus: Corpus, options: Mapping[str, Any]) -> Prepared:
-    """The parts of a corpus for a cell with these options; the last few are kept, by where their files lie."""
-    told = {name: options.get(name) for name in ("text", "label", "task", "skip_bad_rows", "vectors")}
-    places = [str(file.absolute()) for file in used(sources(corpus).values(), told["vectors"])]
-    key = json.dumps([corpus.definition(), told, places], sort_keys=True)
-    if key not in _READ:
-        _READ[key] = read_parts(corpus, told)
-        while len(_READ) > KEPT:
-            _READ.popitem(last=False)
-    _READ.move_to_end(key)
-    return _READ[key]
+class Corpora:
+    """The corpora that a process read last."""
+
+    def __init__(self) -> None:
+        self.kept: OrderedDict[str, Prepared] = OrderedDict()
+
+    def prepare(self, corpus: Corpus, options: Options) -> Prepared:
+        """The parts of a corpus for a cell with these options; the last few are kept, by where their files lie."""
+        given = {name: options.get(name) for name in ("text", "label", "task", "skip_bad_rows", "vectors")}
+        files = [str(file.absolute()) for file in used(sources(corpus).values(), given["vectors"])]
+        key = json.dumps([corpus.definition(), given, files], sort_keys=True)
+        if key not in self.kept:
+            self.kept[key] = read_parts(corpus, given)
+            while len(self.kept) > KEPT:
+                self.kept.popitem(last=False)
+        self.kept.move_to_end(key)
+        return self.kept[key]
 
 
-def read_parts(corpus: Corpus, options: Mapping[str, Any]) -> Prepared:
+def read_parts(corpus: Corpus, options: Options) -> Prepared:
     files = sources(corpus)
     wanted = ReadOptions(options["text"], options["label"], skip_bad_rows=bool(options["skip_bad_rows"]))
     column, found = options["label"], {}

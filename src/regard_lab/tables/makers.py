@@ -1,12 +1,13 @@
-"""How a corpus is changed before training, or made up: CORPUS_MAKERS, one function a row.
+"""How a corpus is changed before training, or made up: CORPUS_MAKERS, one function per row.
 
-A maker takes the examples of one split (of a made-up corpus there are none) and the split's name, and its own keys from
-the table. Chance starts at a fixed seed, so that every method and every seed of training sees the same texts.
+A maker takes the examples of one split (of a made-up corpus there are none), the name of the split, and its own keys from the
+table. Random choices start at a fixed seed, so that every method and every seed of training sees the same texts.
 """
 
 from __future__ import annotations
 
 import inspect
+import re
 import typing
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -18,8 +19,43 @@ import numpy as np
 from regard.data.words import forms
 from regard.errors import InputError
 from regard.records import Example
-from regard_lab.tables.posts import unquoted
-from regard_lab.tables.sides import sided
+
+QUOTED = re.compile(r"writes in|writes:|wrote:|says:|said:|^In article|^Quoted from|^\||^>")
+
+
+def unquoted(examples: list[Example], split: str, *, least: int = 1) -> list[Example]:
+    """Posts without quoted lines and signatures; those with fewer than `least` words left are left out."""
+    if least < 1:
+        raise InputError(f"unquoted: least = {least}; 1 or more is accepted")
+    made = [replace(example, text=without_signature(without_quotes(example.text))) for example in examples]
+    return [example for example in made if len(forms(example.text)) >= least]
+
+
+def without_quotes(text: str) -> str:
+    return "\n".join(line for line in text.split("\n") if not QUOTED.search(line))
+
+
+def without_signature(text: str) -> str:
+    """Cut at the last line that is empty or a rule of hyphens; a post of one paragraph stays."""
+    lines = text.strip().split("\n")
+    rules = [place for place, line in enumerate(lines) if not line.strip().strip("-")]
+    return "\n".join(lines[: rules[-1]]) if rules and rules[-1] > 0 else text
+
+
+def sided(examples: list[Example], split: str, *, low: float, high: float) -> list[Example]:
+    """Labels of up to `low` become 0, those of `high` or more become 1."""
+    if not low < high:
+        raise InputError(f"sided: low = {low} and high = {high}; a low below the high is accepted")
+    made = []
+    for example in examples:
+        try:
+            rating = float(str(example.label))
+        except ValueError:
+            raise InputError(f"sided: the label {example.label!r} is no number, as ratings are") from None
+        if rating <= low or rating >= high:
+            made.append(replace(example, label="1" if rating >= high else "0"))
+    return made
+
 
 SPLITS = ("train", "dev", "test")
 

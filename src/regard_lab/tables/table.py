@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from regard_lab.kinds.kinds import KINDS, Kind, Row
 from regard_lab.measures import MEASURES, Measure
+from regard_lab.rows import Options, Place, Row
 
-Options = Mapping[str, Any]
-Place = tuple[str, str, str]  # method, corpus, setting
+if TYPE_CHECKING:
+    from regard_lab.tables.context import Context
 
 
 @dataclass(frozen=True)
@@ -125,12 +125,25 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Kind:
+    """What a cell does; `kinds/kinds.py` has the table of them."""
+
+    run: Callable[[Cell, Sequence[int], Context], Iterator[Row]]
+    check: Callable[[Cell], None] | None = None  # refuses options before anything runs
+    keys: Options = field(default_factory=dict)  # options beside the config's, and their types
+    measures: Mapping[str, Measure] = field(default_factory=dict)  # beside MEASURES
+    draw: Callable[[Table, Sequence[Row]], dict[str, str]] | None = None  # figures of its own: name -> SVG
+    reads: bool = True  # whether a corpus must say what to learn from
+
+
+@dataclass(frozen=True)
 class Table:
     name: str  # PAPER/TABLE
     path: Path
     title: str
     where: str  # in the paper
     kind: str
+    does: Kind
     seeds: int
     measures: tuple[str, ...]
     first: tuple[str, ...]
@@ -148,10 +161,6 @@ class Table:
     @property
     def stem(self) -> str:
         return self.path.stem
-
-    @property
-    def does(self) -> Kind:
-        return KINDS[self.kind]
 
     def cells(self) -> Iterator[Cell]:
         """In the order of corpora, so that texts are read once."""

@@ -1,20 +1,22 @@
-"""Results as data: TABLE.jsonl, one line a cell and seed, written as it ends.
+"""Results as data: TABLE.jsonl, one line per cell and seed, written when it ends.
 
 A line is brought to the disk before anything else happens, so that a killed run loses at most the line it was writing. Rows
-whose fingerprint is not their cell's (the options were changed since) are not counted, and never deleted.
-"""
+whose fingerprint is not their cell's (the options were changed since) are not counted, and never deleted. One process at a
+time writes to a file: it holds a lock of the operating system, so that a killed run leaves none behind."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, cast
 
 from regard.errors import InputError
+from regard.run_lock import CAN_LOCK, Locked, lock
+from regard_lab.rows import Key, Row
 from regard_lab.tables.table import Cell, Table
 
 FORM = 1
@@ -22,8 +24,6 @@ BEGINNING = b'{"form"'  # of every line that we write
 ASKED_FOR: dict[str, Any] = {"method": str, "corpus": str, "setting": str, "seed": int, "fingerprint": str}
 ASKED_FOR |= {"options": dict, "seconds": (int, float)}
 WHERE_THERE = {"values": dict, "history": dict, "data": dict, "environment": dict, "stacked": int}
-Row = dict[str, Any]
-Key = tuple[str, str, str, int]  # method, corpus, setting, seed
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,14 @@ class Results:
         return [row for row in self.rows.values() if "error" not in row]
 
 
-def complete(cell: Cell, table: str, device: str, result: Mapping[str, Any]) -> Row:
-    """A row from what a kind tells of one seed."""
+def complete(cell: Cell, table: str, device: str, result: Row) -> Row:
+    """A whole row from what a kind measures of one seed."""
     method, corpus, setting = cell.key
+    measured = result.copy()
+    seed, seconds = measured.pop("seed"), measured.pop("seconds", 0.0)
     row: Row = {"form": FORM, "table": table, "method": method, "corpus": corpus, "setting": setting}
-    row |= {"seed": result["seed"], "fingerprint": cell.fingerprint, "options": dict(cell.options)}
-    row |= {name: value for name, value in result.items() if name not in ("seed", "seconds")}
-    return {**row, "seconds": round(float(result.get("seconds", 0.0)), 2), "device": device}
+    row |= {"seed": seed, "fingerprint": cell.fingerprint, "options": dict(cell.options)}
+    return {**row, **measured, "seconds": round(float(seconds), 2), "device": device}
 
 
 def sentence(error: BaseException) -> str:
@@ -56,7 +57,7 @@ def sentence(error: BaseException) -> str:
     return words if isinstance(error, InputError) else f"{type(error).__name__}: {words}".removesuffix(": ")
 
 
-def key(row: Mapping[str, Any]) -> Key:
+def key(row: Row) -> Key:
     return row["method"], row["corpus"], row["setting"], row["seed"]
 
 
@@ -152,7 +153,7 @@ def checked(line: bytes, where: str) -> Row:
     wrong = [name for name, kind in kinds.items() if not isinstance(row.get(name), kind)]
     if wrong:
         raise InputError(f"{where}: a result without a usable {wrong[0]!r}; {aside}")
-    return dict(row)
+    return cast(Row, row)
 
 
 def match(table: Table, rows: Iterable[Row], told: Iterable[str] = (), where: str = "") -> Results:
@@ -178,3 +179,44 @@ def match(table: Table, rows: Iterable[Row], told: Iterable[str] = (), where: st
 def read_results(table: Table, path: Path) -> Results:
     rows, told = read_rows(path)
     return match(table, rows, told, str(path))
+
+
+class Lock:
+    """Held from `with` on; somebody else's is an error at once."""
+
+    def __init__(self, results: Path):
+        self.results = results
+        self.handle = -1
+
+    def __enter__(self) -> Self:
+        if not CAN_LOCK:  # Windows, where locked bytes cannot be read: a file beside it
+            return self._enter_windows()
+        self.handle = os.open(self.results, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            lock(self.handle, self._busy())
+        except OSError as error:
+            raise self._unlockable(error) from None
+        return self
+
+    def _enter_windows(self) -> Self:
+        import msvcrt
+
+        place = self.results.with_name(f".{self.results.name}.lock")
+        self.handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            msvcrt.locking(self.handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        except OSError:
+            os.close(self.handle)
+            raise Locked(self._busy()) from None
+        return self
+
+    def _busy(self) -> str:
+        return f"{self.results}: another run is writing to it; wait for its end, or give another folder by --out"
+
+    def _unlockable(self, error: OSError) -> InputError:
+        return InputError(
+            f"{self.results}: cannot be locked there ({error.strerror or error}); give a folder of another disk by --out"
+        )
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.handle)  # and with it the lock

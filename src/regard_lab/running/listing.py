@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from regard.errors import InputError
+from regard_lab.reading.places import PACKAGED, home, results_file, table_names
+from regard_lab.reading.reading import read_table
 from regard_lab.rendering.sources import devices, hours
-from regard_lab.running.results import read_results
+from regard_lab.results import read_results
 from regard_lab.tables.corpora import corpus_of, missing, needed
-from regard_lab.tables.places import PACKAGED, home, results_file, table_names
-from regard_lab.tables.reading import read_table
 from regard_lab.tables.table import Table
 
 

@@ -1,0 +1,1 @@
+"""Reading tables from TOML, strictly, and finding them by name."""

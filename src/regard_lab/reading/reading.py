@@ -1,0 +1,228 @@
+"""A table's TOML, read strictly: every key is known, every name that is referred to exists, every value is of its kind."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from regard.config import Config
+from regard.errors import InputError
+from regard_lab.kinds.kinds import KINDS
+from regard_lab.reading.checks import items, line, mapping, named_sections, names, near, one_of, only_known, values_of
+from regard_lab.reading.sections import (
+    Whole,
+    read_corpus,
+    read_measures,
+    read_method,
+    read_options,
+    read_printed,
+    read_seeds,
+    read_setting,
+    read_tuned,
+)
+from regard_lab.rows import Options
+from regard_lab.tables.table import Compare, Corpus, Figure, Kind, Method, Setting, Table
+
+SCALARS = {"title": str, "where": str, "kind": str, "seeds": int, "note": str, "parts": Literal["test", "dev"]}
+TABLES = ("options", "methods", "corpora", "settings", "printed", "tuned")
+NAMED = ("methods", "corpora", "settings")  # whose names --only asks for
+LISTS = ("measures", "first", "compare", "figure")
+LINES = ("title", "where", "note")
+FIGURES = ("path", "along", "pairs", "settings", "intervals")
+OF_A_FIGURE = {
+    "name": str,
+    "kind": Literal[FIGURES],
+    "title": str,
+    "value": str,
+    "measure": str,
+    "option": str,
+    "axis": str,
+    "panels": Literal["corpora", "none"],
+    "log": bool,
+}
+
+
+@dataclass(frozen=True)
+class Axes:
+    """What comparisons, figures and numbers may refer to."""
+
+    methods: Mapping[str, Method]
+    corpora: Mapping[str, Corpus]
+    settings: Mapping[str, Setting]
+
+    @property
+    def measures(self) -> dict[str, None]:
+        """Those that some corpus has as a column, in order."""
+        return dict.fromkeys(name for corpus in self.corpora.values() for name in corpus.measures)
+
+
+def read_table(path: Path, name: str) -> Table:
+    try:
+        with open(path, "rb") as file:
+            content = tomllib.load(file)
+    except (ValueError, RecursionError, OSError) as error:  # ValueError: no TOML, no UTF-8, or a number of 5,000 digits
+        raise InputError(f"{path}: not a TOML file that can be read ({error})") from None
+    try:
+        table = make_table(content, path, name)
+        check_cells(table)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    return table
+
+
+def make_table(content: Options, path: Path, name: str) -> Table:
+    only_known(content, [*SCALARS, *TABLES, *LISTS], "at the top")
+    top = values_of(content, SCALARS, "")
+    top |= {key: line(top[key], key) for key in LINES if key in top}
+    one_of(top.get("kind", "train"), KINDS, "kind")
+    kind = KINDS[top.get("kind", "train")]
+    seeds = read_seeds(top.get("seeds", 1), "seeds")
+    axes, rows = read_axes(content, kind, seeds, top.get("parts"))
+    parts = {key: mapping(content.get(key, {}), f"[{key}]") for key in TABLES if key not in NAMED}
+    table = Table(
+        name=name,
+        path=path,
+        title=top.get("title", name),
+        where=top.get("where", ""),
+        kind=top.get("kind", "train"),
+        does=kind,
+        seeds=seeds,
+        measures=read_measures(content["measures"], kind, "measures"),
+        first=names(content.get("first", []), axes.methods, "first"),
+        note=top.get("note", ""),
+        options=read_options(parts["options"], kind, "[options]"),
+        methods=axes.methods,
+        corpora=axes.corpora,
+        settings=axes.settings,
+        printed={key: read_printed(key, part, axes.corpora, rows) for key, part in parts["printed"].items()},
+        tuned={key: read_tuned(key, part, axes.corpora, axes.methods, kind) for key, part in parts["tuned"].items()},
+        compare=tuple(
+            read_compare(part, axes, f"[[compare]] {number}")
+            for number, part in enumerate(items(content, "compare"), 1)
+        ),
+        figures=tuple(
+            read_figure(part, axes, kind, f"[[figure]] {number}")
+            for number, part in enumerate(items(content, "figure"), 1)
+        ),
+    )
+    check_twice(table.compare, table.figures)
+    return table
+
+
+def read_axes(content: Options, kind: Kind, seeds: int, parts: str | None) -> tuple[Axes, list[str]]:
+    """Methods, corpora and settings; and the names of rows: METHOD, SETTING and METHOD/SETTING."""
+    sections = {key: named_sections(content, key) for key in NAMED}
+    for key in ("methods", "corpora"):
+        if not sections[key]:
+            raise InputError(f"there is no [{key}.NAME]; a table needs at least one")
+    measures = read_measures(content.get("measures", []), kind, "measures")
+    if not measures:
+        raise InputError("measures is missing or empty; a table needs at least one, such as accuracy or rmse")
+    methods = {key: read_method(key, part, kind) for key, part in sections["methods"].items()}
+    settings = {key: read_setting(key, part, kind) for key, part in sections["settings"].items()} or {"": Setting()}
+    rows = [*methods, *filter(None, settings), *(f"{one}/{other}" for one in methods for other in settings)]
+    whole = Whole(kind, measures, seeds, parts)
+    corpora = {key: read_corpus(key, part, whole, rows) for key, part in sections["corpora"].items()}
+    return Axes(methods, corpora, settings), rows
+
+
+def read_compare(part: Options, axes: Axes, where: str) -> Compare:
+    only_known(part, ["method", "against", "setting", "against_setting", "corpora", "measures"], where)
+    if "method" not in part:
+        raise InputError(f"{where} has no `method`")
+    method = part["method"]
+    against = part.get("against", method)
+    for name, key in ((method, "method"), (against, "against")):
+        one_of(name, axes.methods, f"{where} {key}")
+    setting = part.get("setting")
+    against_setting = part.get("against_setting", setting)
+    for name, key in ((setting, "setting"), (against_setting, "against_setting")):
+        if name is not None:
+            one_of(name, axes.settings, f"{where} {key}")
+    if (method, setting) == (against, against_setting) or (setting is None) != (against_setting is None):
+        raise InputError(f"{where} compares {method!r} with itself; give another `against`, or two settings")
+    return Compare(
+        method,
+        against,
+        setting,
+        against_setting,
+        names(part.get("corpora", []), axes.corpora, f"{where} corpora"),
+        names(part.get("measures", []), axes.measures, f"{where} measures"),
+    )
+
+
+def read_figure(part: Options, axes: Axes, kind: Kind, where: str) -> Figure:
+    only_known(part, [*OF_A_FIGURE, "values", "corpora", "methods", "settings"], where)
+    given = values_of(part, OF_A_FIGURE, where)
+    check_figure(given, part.get("values", []), where)
+    given |= {key: line(given[key], f"{where} {key}") for key in ("title", "axis") if key in given}
+    if "measure" in given:
+        read_measures([given["measure"]], kind, f"{where} measure")
+        if given["kind"] == "intervals":
+            one_of(given["measure"], axes.measures, f"{where} measure")
+    if given["kind"] == "settings":
+        check_option(given["option"], axes.settings.values(), where)
+    return Figure(
+        **given,
+        values=tuple(part.get("values", ())),
+        corpora=names(part.get("corpora", []), axes.corpora, f"{where} corpora"),
+        methods=names(part.get("methods", []), axes.methods, f"{where} methods"),
+        settings=names(part.get("settings", []), axes.settings, f"{where} settings"),
+    )
+
+
+def check_figure(given: Options, values: object, where: str) -> None:
+    for key in ("name", "kind"):
+        if not given.get(key):
+            raise InputError(f"{where} has no `{key}`")
+    if not given["name"].replace("-", "").replace("_", "").isalnum():
+        raise InputError(f"{where} name = {given['name']!r}: letters, digits and - are accepted, for it names a file")
+    for key, kind in (("value", "path"), ("option", "settings")):
+        if given["kind"] == kind and key not in given:
+            raise InputError(f"{where} of kind {kind!r} needs `{key}`")
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise InputError(f"{where} values = {values!r}: a list of what a row's history calls them is accepted")
+    if (given["kind"] == "along") != bool(values):
+        raise InputError(f"{where} of kind {given['kind']!r}: `values` belong to kind 'along', which needs them")
+
+
+def check_option(option: str, settings: Iterable[Setting], where: str) -> None:
+    """One along which a figure can go."""
+    options = dict.fromkeys(
+        name for setting in settings for name, value in setting.options.items() if isinstance(value, (int, float))
+    )
+    if option not in options:
+        raise InputError(
+            f"{where} option = {option!r}: no [settings.NAME] has a number of that name{near(option, options)}"
+        )
+
+
+def check_twice(compare: Sequence[Compare], figures: Sequence[Figure]) -> None:
+    """A comparison made twice would be corrected for twice, and a figure of the same name replaces the first."""
+    for place, wish in enumerate(compare):
+        if wish in compare[:place]:
+            raise InputError(f"[[compare]] {place + 1} is the same as one before it; each is accepted once")
+    titles = [figure.name for figure in figures]
+    for place, name in enumerate(titles):
+        if name in titles[:place]:
+            raise InputError(f"[[figure]] {place + 1} name = {name!r}: a figure before it has that name")
+
+
+def check_cells(table: Table) -> None:
+    cells = list(table.cells())
+    if not cells:
+        raise InputError("every cell is skipped; at least one is needed")
+    for corpus, printed in table.printed.items():
+        rows = [cell.name.partition("/")[2] for cell in cells if cell.corpus.name == corpus]
+        for key in printed:
+            if key not in rows:
+                raise InputError(f"[printed.{corpus}] {key}: there is no such row{near(key, rows)}")
+    for cell in cells:
+        options = {key: value for key, value in cell.options.items() if key not in table.does.keys}
+        try:
+            Config().override(options)
+        except InputError as error:
+            raise InputError(f"{cell.name}: {error}") from None

@@ -1,0 +1,55 @@
+"""One result: what a kind measures of one seed of a cell, and what is written as a line of TABLE.jsonl."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+Options = Mapping[str, Any]  # as in a table's TOML; `config` knows the types of most of them
+Place = tuple[str, str, str]  # method, corpus, setting
+Key = tuple[str, str, str, int]  # and the seed
+
+History = dict[str, list[float | None]]  # paths along the epochs; None for what is no number
+
+
+class Map(TypedDict):
+    """Texts in the plane."""
+
+    labels: list[int]
+    points: dict[str, list[list[float]]]  # by round
+
+
+class Row(TypedDict, total=False):
+    """A kind fills in what it measures and `results.complete` adds the rest; either `values` or `error` is there."""
+
+    form: int  # the version of the format
+    table: str
+    method: str
+    corpus: str
+    setting: str
+    seed: int
+    fingerprint: str
+    options: dict[str, Any]
+    error: str
+    values: dict[str, float]  # the measures
+    dev: dict[str, float]
+    history: History
+    best_epoch: int
+    epochs: int
+    stacked: int  # how many seeds learned at once
+    data: dict[str, str]  # file -> checksum
+    environment: dict[str, Any]  # versions and devices
+    seconds: float
+    device: str
+    # for figures
+    types: list[str]  # of tokens
+    tokens: list[list[float | None]]
+    boxes: dict[str, dict[str, float]]
+    pairs: dict[str, dict[str, float]]
+    texts: list[dict[str, Any]]  # explanations
+    cuts: list[int]
+    curves: dict[str, list[float]]  # along the cuts
+    intervals: dict[str, list[float]]  # over texts
+    map: Map
+    histograms: dict[str, list[int]]
+    by_largest: list[dict[str, float]]

@@ -1,0 +1,39 @@
+"""What the jobs of one process share: the device, who is told, and what is read or trained once for several cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from regard.recording import Recorder
+from regard_lab.tables.corpora import Corpora
+
+if TYPE_CHECKING:
+    from regard.errors import InputError
+    from regard.faithfulness.judged import Judged
+    from regard.models.trained import Trained
+    from regard.training.fit_stacked import Shelf
+    from regard_lab.rows import Row
+
+
+class Training(NamedTuple):
+    result: Trained | InputError
+    facts: Row  # seed, seconds, and how many seeds learned together
+
+
+@dataclass
+class Judges:
+    """The base models of one corpus by seed, and what they answered without random words."""
+
+    key: str = ""
+    trained: dict[int, Training] = field(default_factory=dict)
+    random: dict[int, Judged] = field(default_factory=dict)
+
+
+@dataclass
+class Context:
+    device: str
+    recorder: Recorder  # of the current job
+    corpora: Corpora = field(default_factory=Corpora)
+    judges: Judges = field(default_factory=Judges)  # of the last corpus and options that had any
+    stacked: Shelf | None = None  # texts that seeds learned from side by side
