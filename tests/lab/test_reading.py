@@ -97,9 +97,13 @@ BAD = {
     "a value of another kind": (
         "embedding = 2",
         'embedding = "2"',
-        "[methods.shallow] embedding = '2': a whole number",
+        "[methods.shallow] embedding: expected a whole number, got '2'",
     ),
-    "a value out of range": ("embedding = 2", "embedding = 0", "films/shallow: embedding = 0: from 1"),
+    "a value out of range": (
+        "embedding = 2",
+        "embedding = 0",
+        "films/shallow: embedding: expected a number from 1 to 100000, got 0",
+    ),
     "a reserved option": ("embedding = 2", "device = 'cuda'", "[methods.shallow] device: a corpus says what is read"),
     "no train": ('train = "meals"\n', "", "[corpora.meals] has no `train`"),
     "dev and hold_out": ('train = "meals"', 'train = "meals"\ndev = "meals/dev"', "both dev and hold_out"),
@@ -142,7 +146,11 @@ BAD = {
     "itself as a rival": ('against = "shallow"', 'against = "plain"', "compares 'plain' with itself"),
     "an unknown measure": ('"macro_f"]', '"macro_g"]', "measures: 'macro_g' is unknown; did you mean 'macro_f'?"),
     "an unknown kind": ("note =", 'kind = "trian"\nnote =', "kind: 'trian' is unknown; did you mean 'train'?"),
-    "an unknown figure": ('kind = "path"', 'kind = "pie"', "[[figure]] 2 kind = 'pie': accepted are path"),
+    "an unknown figure": (
+        'kind = "path"',
+        'kind = "pie"',
+        "[[figure]] 2 kind: expected one of path, along, pairs, settings, intervals, got 'pie'",
+    ),
     "a path without value": ('value = "loss"', "", "of kind 'path' needs `value`"),
     "an unknown maker": (
         'train = "films"',
