@@ -13,10 +13,13 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from regard.audit import table
 from regard.audit.audit import audit
 from regard.errors import InputError
+from regard.facts.audit import AuditFacts
+from regard.facts.intervals import Interval
 from regard.faithfulness.scored import Doubles, Scored
+from regard.report.audit_terminal import print_audit
+from regard.report.interval_text import mean_or_dash
 
 WEIGHTS = {**{f"up{n}": 2.0 for n in range(5)}, **{f"down{n}": -2.0 for n in range(5)}}
 
@@ -90,7 +93,7 @@ def test_a_name_cannot_speak_to_the_terminal() -> None:
     found = audit(predict, texts, {"\x1b]0;mine": scores["true"], "gradient_times_input": scores["drawn"]})
     hostile = {**found, "data": "\x1b[2Jfile", "notes": ["\x9b2J"]}
     console = Console(file=io.StringIO(), width=120)
-    table.print_audit(hostile, console)
+    print_audit(AuditFacts.from_json(hostile), console)
     assert isinstance(console.file, io.StringIO)
     told = console.file.getvalue()
     assert "␛]0;mine on ␛[2Jfile" in told
@@ -99,7 +102,7 @@ def test_a_name_cannot_speak_to_the_terminal() -> None:
 
 
 def test_a_minus_is_one_and_zero_has_none() -> None:
-    assert [table.number({"mean": mean}) for mean in (None, -0.0004, -0.25)] == ["–", "0.000", "−0.250"]
+    assert [mean_or_dash(Interval(1, mean, None, None)) for mean in (None, -0.0004, -0.25)] == ["–", "0.000", "−0.250"]
 
 
 def test_scored_texts_labels_and_evidence_are_taken() -> None:

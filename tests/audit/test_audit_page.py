@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from audited import one_decides, the_cause
 
-from regard.audit import adversarial_weights, guided, lessons, measuring, permutation, trained_adversary
-from regard.audit.audit_run import TRAINING, Wish, audit_run
-from regard.audit.verdict import AREA, EVEN, FEWEST, SMALLEST, TABLE, checks
+from regard.audit import adversarial_weights, guided, measuring, permutation, retraining, trained_adversary
+from regard.audit.audit_run import TRAINING, AuditOptions, audit_run
+from regard.audit.rule import AREA, EVEN, FEWEST, SMALLEST, TABLE
 from regard.faithfulness.scored import Scored
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "audit.md").read_text(encoding="utf-8")
@@ -54,7 +54,7 @@ def test_numbers_are_those_of_the_code() -> None:
         f"within {adversarial_weights.EPSILON:g} in total variation",
         f"at most {adversarial_weights.SEARCHED} texts are searched",
         f"texts of more than\n{adversarial_weights.LONGEST:,} words",
-        f"on at most {lessons.TEXTS:,} of the run's\ntraining texts and for at most {lessons.EPOCHS} epochs",
+        f"on at most {retraining.TEXTS:,} of the run's\ntraining texts and for at most {retraining.EPOCHS} epochs",
         f"helps somebody else. {guided.EPOCHS} epochs",
         f"At most {trained_adversary.TEXTS:,} texts, {trained_adversary.EPOCHS} epochs",
         f"for λ = {', '.join(f'{one:g}' for one in trained_adversary.FACTORS[:-1])} and",
@@ -64,7 +64,7 @@ def test_numbers_are_those_of_the_code() -> None:
 
 
 def test_every_key_of_the_file_is_in_the_schema() -> None:
-    found = audit_run(the_cause(), one_decides(40), Wish(retrain=True), learned_from=one_decides(60, seed=1))
+    found = audit_run(the_cause(), one_decides(40), AuditOptions(retrain=True), learned_from=one_decides(60, seed=1))
     schema = PAGE.partition("## audit.json")[2]
     names = {"attention", "tfidf", *Scored._fields, *TRAINING}
 
@@ -82,6 +82,6 @@ def test_every_key_of_the_file_is_in_the_schema() -> None:
 
 
 def test_checks_are_explained() -> None:
-    known = checks(audit_run(the_cause(), one_decides(4), Wish(retrain=True), learned_from=one_decides(40)))
-    for name in known:
+    found = audit_run(the_cause(), one_decides(4), AuditOptions(retrain=True), learned_from=one_decides(40))
+    for name in found["verdict"]["checks"]:
         assert f"`{name}`" in PAGE

@@ -13,8 +13,8 @@ from audited import hardly_varies, made_model, one_decides, points_elsewhere, th
 
 from command import Regard, write_csv
 from regard.audit import training_texts
-from regard.audit.audit_run import DIAGNOSTICS, TRAINING, Wish, audit_run
-from regard.audit.lessons import EVEN, make_lesson
+from regard.audit.audit_run import DIAGNOSTICS, TRAINING, AuditOptions, Wish, audit_run
+from regard.audit.retraining import EVEN, make_retraining
 from regard.config import Config
 from regard.data.rationales import Rationales
 from regard.data.read_options import ReadOptions
@@ -22,6 +22,7 @@ from regard.data.readers import read, stream
 from regard.data.synthetic import data_one
 from regard.errors import InputError
 from regard.explain.attribute import attribute
+from regard.facts.audit import AuditFacts
 from regard.models.folder import save
 from regard.models.trained import Trained
 from regard.recording import Silent
@@ -31,7 +32,7 @@ from regard.report.audit_figures import audit_figures
 from regard.report.audit_tables import audit_tables
 from regard.training.fit import Parts, fit
 
-PLAIN, AGAIN = Wish(), Wish(retrain=True)
+PLAIN, AGAIN = AuditOptions(), AuditOptions(retrain=True)
 
 
 def said(found: dict[str, Any]) -> str:
@@ -122,7 +123,7 @@ def test_unknown_words_and_several_classes() -> None:
 
 def test_what_is_written_fits_together() -> None:
     model, examples = the_cause(), one_decides(120)
-    found = audit_run(model, examples, Wish(explainers=["gradient_times_input", "random"], limit=110))
+    found = audit_run(model, examples, AuditOptions(explainers=["gradient_times_input", "random"], limit=110))
     assert [one["name"] for one in found["explainers"]] == ["attention", "gradient_times_input", "random"]
     assert found["texts"] == 110
     assert len(found["details"]) == 100
@@ -145,14 +146,14 @@ def test_what_is_written_fits_together() -> None:
 def test_the_same_seed_gives_the_same_file_and_another_seed_another() -> None:
     model, examples = the_cause(), one_decides(60)
     one, again, other = (
-        json.dumps(audit_run(model, examples, Wish(limit=40, seed=seed)), allow_nan=False) for seed in (0, 0, 1)
+        json.dumps(audit_run(model, examples, AuditOptions(limit=40, seed=seed)), allow_nan=False) for seed in (0, 0, 1)
     )
     assert one == again
     assert one != other
 
 
 def test_any_diagnostic_can_be_left_out() -> None:
-    found = audit_run(the_cause(), one_decides(6), Wish(["tfidf"], without=("adversary",)))
+    found = audit_run(the_cause(), one_decides(6), AuditOptions(["tfidf"], without=("adversary",)))
     assert set(found["diagnostics"]) == {"permutation"}
     left = {one["what"]: one["why"] for one in found["left_out"]}
     assert left["adversary"] == "it was not asked for"
@@ -160,9 +161,13 @@ def test_any_diagnostic_can_be_left_out() -> None:
     assert found["verdict"]["checks"]["keeps_up"] is None
 
 
+def test_the_old_name_of_the_options_still_works() -> None:
+    assert Wish is AuditOptions
+
+
 def test_weights_held_even_are_even() -> None:
-    lesson = make_lesson(the_cause(), [], None, 0, one_decides(40))
-    (found,) = attribute(lesson.fit(Silent(), "even", scale=EVEN), ["p1 o1 o2 n3"], "attention")
+    retraining = make_retraining(the_cause(), [], None, 0, one_decides(40))
+    (found,) = attribute(retraining.fit(Silent(), "even", scale=EVEN), ["p1 o1 o2 n3"], "attention")
     assert found.scores == pytest.approx([0.25] * 4)
 
 
@@ -192,12 +197,13 @@ def test_every_part_of_an_audit_is_on_its_page(retrained: dict[str, Any]) -> Non
     found = audit_run(the_cause(), one_decides(40))
     assert found.page() == audit_run(the_cause(), one_decides(40)).page()
     more = audit_run(
-        the_cause(), one_decides(120), Wish(["tfidf"])
+        the_cause(), one_decides(120), AuditOptions(["tfidf"])
     )  # 40 have too few words for a separation's interval
     retrained = retrained | {"separation": more["separation"]}
-    figures, tables = audit_figures(retrained), audit_tables(retrained)
+    facts = AuditFacts.from_json(retrained)
+    figures, tables = audit_figures(facts), audit_tables(facts)
     assert {*DIAGNOSTICS, "faithfulness", "differences", "separation", "plausibility"} == set(figures)
-    parts = evidence(retrained)
+    parts = evidence(figures, tables)
     assert set(retrained["diagnostics"]) <= set(parts)
     assert set(figures) == {name for part in PARTS.values() for name in part.figures}
     assert set(tables) == {name for part in PARTS.values() for name in part.tables}
@@ -226,7 +232,7 @@ def test_a_run_that_cannot_be_trained_again_says_why() -> None:
 
 def test_no_model_learns_again_from_a_text_that_is_audited() -> None:
     examples = one_decides(100)
-    found = audit_run(the_cause(), examples[:40], Wish(["gradient"], retrain=True), learned_from=examples)
+    found = audit_run(the_cause(), examples[:40], AuditOptions(["gradient"], retrain=True), learned_from=examples)
     assert found["diagnostics"]["even"]["learned_from"] == 60
     left = {x["what"]: x["why"] for x in audit_run(the_cause(), examples, AGAIN, learned_from=examples)["left_out"]}
     assert {left[name] for name in TRAINING} == {
@@ -237,7 +243,7 @@ def test_no_model_learns_again_from_a_text_that_is_audited() -> None:
 @pytest.mark.parametrize("asked", [None, ["gradient", "leave_one_out"]])
 def test_a_text_too_long_for_leave_one_out_has_no_scores_by_it_and_others_have(asked: list[str] | None) -> None:
     examples = [*one_decides(40), Example("p1 " * 5001, "positive", evidence=((0, 2),))]
-    found = audit_run(the_cause(), examples, Wish(asked, without=("adversary",)))
+    found = audit_run(the_cause(), examples, AuditOptions(asked, without=("adversary",)))
     assert found["notes"] == [
         "leave one out: 1 of 41 texts has more than 5,000 words, each of which would take a pass, and no scores by it; "
         "what is said of it is of the others"
@@ -265,7 +271,7 @@ def test_a_text_too_long_for_leave_one_out_has_no_scores_by_it_and_others_have(a
 def test_numbers_without_leave_one_out_are_the_same_with_it() -> None:
     examples = [*one_decides(40), Example("p1 " * 5001, "positive")]
     one, other = (
-        audit_run(the_cause(), examples, Wish(asked, without=("adversary",)))
+        audit_run(the_cause(), examples, AuditOptions(asked, without=("adversary",)))
         for asked in (["gradient"], ["gradient", "leave_one_out"])
     )
     assert one["faithfulness"]["lead"] == other["faithfulness"]["lead"]
@@ -276,18 +282,18 @@ def test_numbers_without_leave_one_out_are_the_same_with_it() -> None:
 
 def test_what_refuses_most_of_the_texts_is_left_out_unless_it_was_asked_for() -> None:
     examples = [*one_decides(1), Example("p1 " * 5001, "positive"), Example("n1 " * 5002, "negative")]
-    found = audit_run(the_cause(), examples, Wish(without=DIAGNOSTICS))
+    found = audit_run(the_cause(), examples, AuditOptions(without=DIAGNOSTICS))
     assert "leave_one_out" not in [one["name"] for one in found["explainers"]]
     (why,) = (one["why"] for one in found["left_out"] if one["what"] == "leave_one_out")
     assert why.startswith("text 2: 5001 words")
     with pytest.raises(InputError, match="leave_one_out, text 2: 5001 words"):
-        audit_run(the_cause(), examples, Wish(["leave_one_out"]))
+        audit_run(the_cause(), examples, AuditOptions(["leave_one_out"]))
 
 
 def test_a_very_long_text_has_no_farthest_weights_and_others_do() -> None:
     """Of 50,000 words all pairs would take minutes, and a square of them all memory."""
     examples = [*one_decides(2), Example("p1 o1 " * 25_000, "positive")]
-    found = audit_run(the_cause(), examples, Wish(["tfidf"]))["diagnostics"]
+    found = audit_run(the_cause(), examples, AuditOptions(["tfidf"]))["diagnostics"]
     assert [value is None for value in found["adversary"]["by_text"]["divergence"]] == [False, False, True]
     assert found["permutation"]["moved"]["n"] == 3
 
@@ -295,7 +301,9 @@ def test_a_very_long_text_has_no_farthest_weights_and_others_do() -> None:
 def test_on_three_even_words_no_weights_are_far() -> None:
     """Whatever the weights: all on one of three places lies 0.318 away, less than half of log 2."""
     same = made_model({}, {"p1": (5.0,)})
-    found = audit_run(same, [Example(f"p1 {'p1 ' * (n % 2)}p1", "positive") for n in range(40)], Wish(["tfidf"]))
+    found = audit_run(
+        same, [Example(f"p1 {'p1 ' * (n % 2)}p1", "positive") for n in range(40)], AuditOptions(["tfidf"])
+    )
     adversary = found["diagnostics"]["adversary"]
     assert (adversary["far"]["mean"], adversary["far_of_possible"]["n"]) == (0.0, 0)
     assert adversary["divergence"]["mean"] == pytest.approx((0.3183 + 0.2158) / 2, abs=1e-3)
@@ -310,29 +318,33 @@ def test_an_audit_of_the_training_texts_says_so(tmp_path: Path) -> None:
     # of a corpus the test part is audited
     for learned, data in ((mine, mine), (mine, again), (mine, other), ("corpus", "corpus")):
         model.config = model.config.override({"train": str(learned)})
-        notes = audit_run(model, one_decides(3), Wish(["tfidf"], data=str(data)))["notes"]
+        notes = audit_run(model, one_decides(3), AuditOptions(["tfidf"], data=str(data)))["notes"]
         found.append(any("learned from these texts" in note for note in notes))
     assert found == [True, True, False, False]
 
 
 def test_an_audit_tells_how_many_texts_were_trained_with() -> None:
     texts = one_decides(5)
-    notes = audit_run(the_cause(), texts, Wish(["tfidf"]), learned_from=[*texts[:2], *one_decides(9, seed=1)])["notes"]
+    notes = audit_run(the_cause(), texts, AuditOptions(["tfidf"]), learned_from=[*texts[:2], *one_decides(9, seed=1)])[
+        "notes"
+    ]
     assert any(note.startswith("2 of these 5 texts stand word for word among those") for note in notes)
 
 
 def test_one_text_that_was_trained_with_is_told_of_as_one() -> None:
     texts = one_decides(5)
-    notes = audit_run(the_cause(), texts, Wish(["tfidf"]), learned_from=[texts[0], *one_decides(9, seed=1)])["notes"]
+    notes = audit_run(the_cause(), texts, AuditOptions(["tfidf"]), learned_from=[texts[0], *one_decides(9, seed=1)])[
+        "notes"
+    ]
     assert any(note.startswith("1 of these 5 texts stands word for word among those") for note in notes)
 
 
 def test_texts_of_which_the_model_knows_no_word_and_one_answer_to_all_are_told_of() -> None:
     strange, known = [Example(f"x{n} y z{n}", "negative") for n in range(3)], [Example("p1 o1", "positive")]
-    assert audit_run(the_cause(), strange + known, Wish(["tfidf"]))["notes"] == [
+    assert audit_run(the_cause(), strange + known, AuditOptions(["tfidf"]))["notes"] == [
         "3 of 4 texts have no word that the model knows"
     ]
-    assert audit_run(the_cause(), known * 2, Wish(["tfidf"]))["notes"] == [
+    assert audit_run(the_cause(), known * 2, AuditOptions(["tfidf"]))["notes"] == [
         "1 of 2 texts is a copy of another, which intervals take for a text of its own",
         "all 2 texts get the same answer, 'positive': what is said is of this answer alone",
     ]
@@ -346,7 +358,7 @@ def test_the_training_texts_are_read_once(tmp_path: Path, monkeypatch: pytest.Mo
     model = the_cause()
     model.config = model.config.override({"train": str(path)})
     without = ("correlation", "permutation", "adversary", "seeds", "guided", "trained_adversary")
-    found = audit_run(model, learned[:30], Wish(["tfidf"], retrain=True, without=without))
+    found = audit_run(model, learned[:30], AuditOptions(["tfidf"], retrain=True, without=without))
     assert found["diagnostics"]["even"]["learned_from"] == 30
     assert found["notes"] == [
         "30 of these 30 texts stand word for word among those that the run was trained with: of such texts it is surer than "
@@ -371,7 +383,7 @@ def trained(**options: Any) -> Trained:
 def test_levels_and_other_poolings_have_every_diagnostic(pooling: str) -> None:
     model = trained(encoder="cnn", levels=2, pooling=f"attention,{pooling}")
     texts = [replace(x, text=x.text.replace(" o1 ", " o1. ") + ". O2 again.", evidence=()) for x in one_decides(6)]
-    found = audit_run(model, texts, Wish(retrain=True), learned_from=one_decides(30, seed=1))
+    found = audit_run(model, texts, AuditOptions(retrain=True), learned_from=one_decides(30, seed=1))
     json.dumps(found, allow_nan=False)
     assert set(found["diagnostics"]) == {"correlation", "permutation", "adversary", *TRAINING}
     names = [one["name"] for one in found["explainers"]]
@@ -396,11 +408,11 @@ def test_what_cannot_be_audited_is_refused_in_a_sentence() -> None:
             fit(Config().override({"task": "regression"}), Parts([Example("a b", 1.0), Example("b c", 2.0)])), texts
         )
     with pytest.raises(InputError, match="explainers: 'magic' is unknown; accepted are attention"):
-        audit_run(the_cause(), texts, Wish(explainers=["magic"]))
+        audit_run(the_cause(), texts, AuditOptions(explainers=["magic"]))
     with pytest.raises(InputError, match="limit = 0: 1 or more"):
-        audit_run(the_cause(), texts, Wish(limit=0))
+        audit_run(the_cause(), texts, AuditOptions(limit=0))
     with pytest.raises(InputError, match="without: 'magic' is no diagnostic; accepted are correlation"):
-        audit_run(the_cause(), texts, Wish(without=["magic"]))
+        audit_run(the_cause(), texts, AuditOptions(without=["magic"]))
     with pytest.raises(InputError, match="none was given"):
         audit_run(the_cause(), [])
     with pytest.raises(InputError, match="'odd' was not among the training labels"):

@@ -10,9 +10,9 @@ import pytest
 import torch
 from audited import made_model, one_decides, the_cause
 
-from regard.audit.adversarial_weights import corner, farthest, searched, told_farthest
+from regard.audit.adversarial_weights import adversary_facts, corner, farthest, searched
 from regard.audit.given_weights import chances, distances, divergences, given_weights
-from regard.audit.permutation import permuted, told_permuted
+from regard.audit.permutation import permutation_facts, permuted
 from regard.config import Config
 from regard.data.reviews import reviews
 from regard.explain.reading import read
@@ -154,7 +154,8 @@ def test_searches_are_the_same_again() -> None:
 def test_what_is_told_has_no_nan() -> None:
     model = two_words()
     readings = read(model, ["good film", "good"])
-    weights, answers = told_farthest(farthest(model, readings), 0), told_permuted(permuted(model, readings), 0)
-    assert weights["divergence"]["n"] == answers["moved"]["n"] == 1
-    assert weights["by_text"]["divergence"][1] is None
-    assert sum(group["n"] for group in answers["by_largest"]) == 1
+    weights = adversary_facts(farthest(model, readings), 0)
+    answers = permutation_facts(permuted(model, readings), 0)
+    assert weights.divergence.n == answers.moved.n == 1
+    assert weights.by_text.divergence[1] is None
+    assert sum(group.n for group in answers.by_largest) == 1

@@ -8,12 +8,67 @@ from typing import Any
 import numpy as np
 import pytest
 
-from regard.audit.verdict import AREA, EVEN, FEWEST, SMALLEST, TABLE, TITLES, percent, verdict
+from regard.audit import verdict as judging
+from regard.audit.rule import AREA, EVEN, FEWEST, SMALLEST, TABLE
+from regard.audit.sentences import sentences
+from regard.facts.audit import Measurements
+from regard.facts.intervals import Interval
+from regard.facts.json_form import from_json, to_json
 from regard.report.audit_tables import CHECKS, checks_table
+from regard.report.interval_text import percent
 
 
 def span(low: float, high: float) -> dict[str, Any]:
     return {"n": 100, "mean": (low + high) / 2, "low": low, "high": high}
+
+
+NOTHING: dict[str, Any] = {"n": 0, "mean": None, "low": None, "high": None}
+RETRAINED = {"learned_from": 100, "judged_on": 100, "epochs": 1}
+# what the rule does not look at
+UNSEEN: dict[str, Any] = {
+    "format": "regard audit 1",
+    "run": None,
+    "data": None,
+    "seed": 0,
+    "classes": ["0", "1"],
+    "explainers": [],
+    "agreement": [],
+    "details": [],
+    "left_out": [],
+    "notes": [],
+}
+UNSEEN_PARTS: dict[str, Any] = {
+    "faithfulness": {"how": "deletion", "cuts": [], "curves": []},
+    "separation": {"tied": 100, "neutral": 100, "by_type": [], "meaning": ""},
+    "plausibility": {"share": 0.1, "base_rate": NOTHING, "explainers": []},
+}
+UNSEEN_DIAGNOSTICS: dict[str, Any] = {
+    "permutation": {
+        "draws": 100,
+        "largest": NOTHING,
+        "evened": NOTHING,
+        "by_largest": [],
+        "by_text": {"moved": [], "largest": []},
+    },
+    "adversary": {"largest": 0.693147, "distance": NOTHING, "by_text": {"divergence": []}},
+    "even": RETRAINED,
+    "seeds": {**RETRAINED, "seeds": 3, "by_seed": [], "accuracy": [], "by_text": {"divergence": []}},
+    "guided": {**RETRAINED, "learned": NOTHING, "guided_less_learned": NOTHING},
+    "trained_adversary": {"learned_from": 100, "epochs": 5},
+}
+
+
+def completed(given: dict[str, Any]) -> Measurements:
+    """With what the rule does not look at filled in."""
+    whole = {**UNSEEN, **given}
+    for name, part in UNSEEN_PARTS.items():
+        whole[name] = None if whole[name] is None else {**part, **whole[name]}
+    whole["diagnostics"] = {name: {**UNSEEN_DIAGNOSTICS[name], **one} for name, one in given["diagnostics"].items()}
+    return from_json(Measurements, whole)
+
+
+def verdict(given: dict[str, Any]) -> dict[str, Any]:
+    return dict(to_json(judging.verdict(completed(given))))
 
 
 def found(
@@ -38,7 +93,13 @@ def found(
         "scale": 3.0,
         "head_hidden": False,
     }
-    lead = {"best": "rival", "kept": 0.8, "own_lead": span(*chance), "best_lead": span(*best_lead)}
+    lead = {
+        "measure": "comprehensiveness",
+        "best": "rival",
+        "kept": 0.8,
+        "own_lead": span(*chance),
+        "best_lead": span(*best_lead),
+    }
     diagnostics: dict[str, Any] = {**others}
     if moved is not None:
         diagnostics["permutation"] = {"moved": span(*moved), "uneven": span(*uneven)}
@@ -49,7 +110,14 @@ def found(
         "model": model if inside else None,
         "faithfulness": {
             "comparisons": [
-                {"measure": "comprehensiveness", "other": "random", **span(*chance), "p": 0.001, "holm": holm}
+                {
+                    "measure": "comprehensiveness",
+                    "one": "attention",
+                    "other": "random",
+                    **span(*chance),
+                    "p": 0.001,
+                    "holm": holm,
+                }
             ],
             "lead": None if contrast is None else {**lead, "contrast": span(*contrast)},
         },
@@ -163,7 +231,7 @@ def test_small_differences_of_the_further_measures_are_told_as_small() -> None:
 
 
 def test_every_row_is_reached_by_some_numbers() -> None:
-    assert {name for name, _ in TABLE} == set(TITLES)
+    assert {name for name, _ in TABLE} == set(sentences()["titles"]) - {"slight", "neutral"}
     assert TABLE[-1] == ("inconclusive", {}), "there is always a verdict"
 
 
@@ -418,8 +486,8 @@ def test_a_fall_by_less_than_chance_is_said_without_a_minus() -> None:
 def test_shares_are_written_as_in_the_documents() -> None:
     said = texts_of(verdict(found()), "may")
     assert "It keeps at least 80 % of the lead" in said
-    assert percent({"mean": 0.5, "low": 0.25, "high": 0.75}) == "50.0 % (25.0 % to 75.0 %)"
-    assert percent({"mean": 0.5, "low": None, "high": None}) == "50.0 %"
+    assert percent(Interval(100, 0.5, 0.25, 0.75)) == "50.0 % (25.0 % to 75.0 %)"
+    assert percent(Interval(1, 0.5, None, None)) == "50.0 %"
 
 
 def test_the_table_of_checks_says_what_counts() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from analysis_case import analysis
 
+from regard.facts.audit import AuditFacts
 from regard.records import Explanation, Prediction, SentenceScore, TokenScore
 
 HOSTILE = "He said <script>alert(\"x\")</script> & 'left' \x1b[31mred\x00\r\nend\ud800 "
@@ -164,7 +165,7 @@ def report(**other: Any) -> dict[str, Any]:
         },
         "history": history,
         "analysis": analysis(),
-        "audit": audit(),
+        "audit": AuditFacts.from_json(audit()),
         "no_audit": "",
         "texts": [
             shown("A dull film", "negative", True),

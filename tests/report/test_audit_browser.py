@@ -9,6 +9,7 @@ import pytest
 from run_case import audit, detail
 
 from browser import NAMES, Browser, chromium
+from regard.facts.audit import AuditFacts
 from regard.report.audit_page import audit_page
 
 pytestmark = pytest.mark.skipif(chromium() is None, reason=f"no browser: {', '.join(NAMES)} are looked for")
@@ -20,7 +21,7 @@ def page(browser: Browser, tmp_path: Path) -> Iterator[Browser]:
     found = audit()
     found["details"].append(detail(3, "<script>alert(1)</script>", 0))
     path = tmp_path / "audit.html"
-    path.write_text(audit_page(found), encoding="utf-8", errors="replace")
+    path.write_text(audit_page(AuditFacts.from_json(found)), encoding="utf-8", errors="replace")
     browser.events.clear()
     browser.open(path)
     yield browser

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,11 +11,11 @@ from analysis_case import without_interval
 from run_case import ARABIC, CHINESE, HOSTILE, audit, detail
 from test_run_page import Tags
 
+from regard.facts.audit import AuditFacts
+from regard.report import audit_figures, audit_page, audit_tables
 from regard.report.audit_evidence import PARTS
-from regard.report.audit_figures import audit_figures
-from regard.report.audit_page import audit_page
-from regard.report.audit_tables import audit_tables
-from regard.report.audit_texts import audit_texts
+from regard.report.audit_writing import write_audit
+from regard.report.text.exported import Figure, Table
 
 ALONE: dict[str, Any] = {  # scores of another tool, without labels
     "run": None,
@@ -29,8 +30,34 @@ ALONE: dict[str, Any] = {  # scores of another tool, without labels
 }
 
 
+def page_of(given: dict[str, Any]) -> str:
+    return audit_page.audit_page(AuditFacts.from_json(given))
+
+
+def figures_of(given: dict[str, Any]) -> dict[str, Figure]:
+    return audit_figures.audit_figures(AuditFacts.from_json(given))
+
+
+def tables_of(given: dict[str, Any]) -> dict[str, Table]:
+    return audit_tables.audit_tables(AuditFacts.from_json(given))
+
+
+def texts_of(given: dict[str, Any]) -> list[dict[str, Any]]:
+    return audit_page.audit_texts(AuditFacts.from_json(given))
+
+
+def test_figures_are_drawn_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = []
+    draw = audit_page.audit_figures
+    monkeypatch.setattr(audit_page, "audit_figures", lambda facts: drawn.append(facts) or draw(facts))
+    write_audit(AuditFacts.from_json(audit()), tmp_path / "audit", tmp_path / "figures")
+    assert len(drawn) == 1
+    svg = (tmp_path / "figures" / "permutation.svg").read_text(encoding="utf-8")
+    assert svg in (tmp_path / "audit" / "audit.html").read_text(encoding="utf-8")
+
+
 def test_every_sentence_leads_to_its_evidence() -> None:
-    page = audit_page(audit())
+    page = page_of(audit())
     tags = Tags(page).found
     places = {attributes.get("id") for _, attributes in tags}
     links = [attributes["href"] for tag, attributes in tags if tag == "a" and attributes.get("class") == "because"]
@@ -43,19 +70,19 @@ def test_every_sentence_leads_to_its_evidence() -> None:
 
 def test_every_part_has_its_figures_and_tables() -> None:
     found = audit()
-    page = audit_page(found)
+    page = page_of(found)
     for name, part in PARTS.items():
         assert f'id="evidence-{name}"' in page
-        assert set(part.figures) <= set(audit_figures(found))
-        assert set(part.tables) <= set(audit_tables(found))
+        assert set(part.figures) <= set(figures_of(found))
+        assert set(part.tables) <= set(tables_of(found))
     shown = {name for part in PARTS.values() for name in part.figures}
-    assert shown == set(audit_figures(found))
+    assert shown == set(figures_of(found))
     assert "0.300 (0.200 to 0.400)" in page
     assert "0.02" in page  # Holm's p
 
 
 def test_figures_have_their_numbers() -> None:
-    figures = audit_figures(audit())
+    figures = figures_of(audit())
     for figure in figures.values():
         assert figure.svg.startswith("<svg ")
         assert figure.rows
@@ -66,7 +93,7 @@ def test_figures_have_their_numbers() -> None:
 
 
 def test_what_an_audit_lacks_leaves_no_part() -> None:
-    page = audit_page(audit() | ALONE)
+    page = page_of(audit() | ALONE)
     found = set(re.findall(r'id="evidence-(\w+)"', page))
     assert found == {"faithfulness", "checks"}
     assert "<script" not in page
@@ -89,20 +116,20 @@ def test_values_without_an_interval_draw_nothing() -> None:
     }
     tau = {"gradient": {"tau": nothing, "deviation": None, "significant": nothing, "histogram": [0] * 20}}
     found["diagnostics"] = {"even": even, "correlation": tau}
-    assert set(audit_figures(found)) == {"separation", "plausibility"}
-    assert "–" in audit_page(found)
+    assert set(figures_of(found)) == {"separation", "plausibility"}
+    assert "–" in page_of(found)
 
 
 def test_a_separation_without_intervals_is_listed_and_not_drawn() -> None:
     found = without_interval(audit())
-    assert "separation" not in audit_figures(found)
-    assert audit_tables(found)["separation"].rows == [("any class", "0.700"), ("negative", "0.700")]
+    assert "separation" not in figures_of(found)
+    assert tables_of(found)["separation"].rows == [("any class", "0.700"), ("negative", "0.700")]
 
 
 def test_mistakes_come_first() -> None:
     texts = [detail(0, "right", 1), detail(1, "unsure mistake", 0), detail(2, "sure mistake", 0)]
     texts[2]["probabilities"] = [0.1, 0.9]
-    shown = audit_texts(audit() | {"details": texts})
+    shown = texts_of(audit() | {"details": texts})
     assert [one["place"] for one in shown] == ["text 3", "text 2", "text 1"]
     assert [one["mistake"] for one in shown] == [True, True, False]
     views = shown[0]["views"]
@@ -113,7 +140,7 @@ def test_mistakes_come_first() -> None:
 
 def test_long_texts_do_not_make_a_page_that_nobody_can_open() -> None:
     long = [detail(k, "word " * 5000, 0) for k in range(100)]
-    assert len(audit_texts(audit() | {"details": long})) == 4
+    assert len(texts_of(audit() | {"details": long})) == 4
 
 
 def test_text_stays_text() -> None:
@@ -123,14 +150,14 @@ def test_text_stays_text() -> None:
     found["verdict"]["title"] = bad
     found["verdict"]["may"][0]["text"] = bad
     found["explainers"] = [{"name": bad, "forward": 1.0, "backward": 0.0}]
-    tags = Tags(audit_page(found)).found
+    tags = Tags(page_of(found)).found
     assert not [tag for tag, _ in tags if tag == "img"]
     assert not [name for _, attributes in tags for name in attributes if name.startswith("on")]
     assert sum(tag == "script" for tag, _ in tags) == 1
 
 
 def test_nothing_is_asked_of_the_network_and_scripts_keep_their_letters() -> None:
-    page = audit_page(audit())
+    page = page_of(audit())
     assert not re.search(r'(?:src|href)="(?!data:|#)', page)
     assert "default-src 'none'; script-src 'sha256-" in page
     for text in (ARABIC.split()[0], CHINESE.split("，")[0]):
@@ -139,9 +166,9 @@ def test_nothing_is_asked_of_the_network_and_scripts_keep_their_letters() -> Non
 
 def test_notes_and_what_was_left_out_have_headings_of_their_own() -> None:
     note = "7 texts are longer than the model reads"
-    page = audit_page(audit() | {"notes": [note]})
+    page = page_of(audit() | {"notes": [note]})
     left, noted = (page.index(f"<summary>{head}</summary>") for head in ("What was left out of the audit", "Notes"))
     assert left < page.index("it trains models") < noted < page.index(note)
-    alone = audit_page(audit() | {"left_out": [], "notes": [note]})
+    alone = page_of(audit() | {"left_out": [], "notes": [note]})
     assert "What was left out" not in alone
     assert note in alone

@@ -12,6 +12,7 @@ import pytest
 from analysis_case import without_interval
 from run_case import ARABIC, CHINESE, HOSTILE, audit, report, shown
 
+from regard.facts.audit import AuditFacts
 from regard.report.audit_tables import audit_tables
 from regard.report.pages.run import run_page
 from regard.report.pages.run_figures import run_figures
@@ -79,8 +80,9 @@ def test_nothing_is_asked_of_the_network() -> None:
 def test_text_stays_text() -> None:
     bad = "</script><img src=x onerror=alert(1)>"
     found = report(texts=[shown(HOSTILE + bad, bad, True)], classes=[bad, "positive"], run=bad, notes=[bad], data=bad)
-    found["audit"]["verdict"]["title"] = bad
-    found["audit"]["notes"] = [bad]
+    given = audit() | {"notes": [bad]}
+    given["verdict"]["title"] = bad
+    found["audit"] = AuditFacts.from_json(given)
     found["metrics"]["confusion"]["labels"] = [bad, "positive"]
     found["metrics"]["per_class"] = {bad: {"precision": 1.0, "recall": 1.0, "f": 1.0, "n": 3}}
     tags = Tags(run_page(found)).found
@@ -166,7 +168,12 @@ def test_every_figure_has_its_numbers() -> None:
 
 def test_tables_as_latex_and_csv() -> None:
     tables = run_tables(report())
-    assert set(tables) - set(audit_tables(audit())) == {"measures", "classes", "confusion_matrix", "words"}
+    assert set(tables) - set(audit_tables(AuditFacts.from_json(audit()))) == {
+        "measures",
+        "classes",
+        "confusion_matrix",
+        "words",
+    }
     written = latex(tables["measures"])
     assert r"accuracy & 0.850 (0.770 to 0.910) \\" in written
     assert r"95 \% intervals" in written

@@ -14,14 +14,15 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from regard.audit.given_weights import Given, chances, distances, divergences, given_weights
-from regard.audit.numbers import series, told_mean
+from regard.audit.intervals import mean_interval, series
 from regard.explain.reading import Reading
+from regard.facts.audit import Adversary, DivergenceByText
 from regard.models.tasks import Binary
 from regard.models.trained import Trained
 
@@ -209,15 +210,15 @@ def stretched(trained: Trained, given: Given, weights: Tensor, before: Tensor, e
     return at(low)
 
 
-def told_farthest(found: Farthest, seed: int) -> dict[str, Any]:
-    far = np.where(np.isnan(found.divergence), np.nan, found.divergence > FAR)
-    return {
-        "epsilon": EPSILON,
-        "exact": found.exact,
-        "largest": math.log(2),
-        "divergence": told_mean(found.divergence, seed),
-        "distance": told_mean(found.distance, seed),
-        "far": told_mean(far, seed),
-        "far_of_possible": told_mean(np.where(found.reach > FAR, far, np.nan), seed),
-        "by_text": {"divergence": series(found.divergence)},
-    }
+def adversary_facts(values: Farthest, seed: int) -> Adversary:
+    far = np.where(np.isnan(values.divergence), np.nan, values.divergence > FAR)
+    return Adversary(
+        epsilon=EPSILON,
+        exact=values.exact,
+        largest=math.log(2),
+        divergence=mean_interval(values.divergence, seed),
+        distance=mean_interval(values.distance, seed),
+        far=mean_interval(far, seed),
+        far_of_possible=mean_interval(np.where(values.reach > FAR, far, np.nan), seed),
+        by_text=DivergenceByText(series(values.divergence)),
+    )

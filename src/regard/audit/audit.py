@@ -1,28 +1,76 @@
-"""The measures and a verdict for scores that any tool made, of any classifier: `audit(predict, texts, attributions)`."""
+"""The measures and a verdict for scores from any tool, for any classifier: `audit(predict, texts, attributions)`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from numbers import Integral
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from regard.audit.details import details
-from regard.audit.found import Found
-from regard.audit.measuring import CUTS, Lacking, agreements, faithfulness, plausibilities
+from regard.audit.measuring import CUTS, Attributions, Lacking, agreements, faithfulness, plausibilities
 from regard.audit.verdict import verdict
 from regard.errors import InputError
 from regard.explain.attributed import Attributed
+from regard.facts.audit import (
+    FORMAT,
+    AuditedExplainer,
+    AuditedText,
+    AuditFacts,
+    Diagnostics,
+    Faithfulness,
+    LeftOut,
+    Measurements,
+    Plausibility,
+)
 from regard.faithfulness.curves import NEED_LABELS
 from regard.faithfulness.judging import Judge
 from regard.faithfulness.random_choice import RANDOM
 from regard.faithfulness.ranking import Cut
 from regard.faithfulness.scored import Scored
 from regard.records import Span
+from regard.report.text.numbers import short
 
 Given = Scored | Attributed | tuple[Sequence[Span], Sequence[float]]
-FORMAT = "regard audit 1"
+Doubles = NDArray[np.float64]
+SHOWN = 100  # texts that the facts hold with all their scores
+
+
+class AuditResult(dict[str, Any]):
+    """What audit.json holds, as a plain dict that can also be shown and saved."""
+
+    def page(self) -> str:
+        """The whole HTML document: verdict, evidence, texts."""
+        from regard.report.audit_page import audit_page
+
+        return audit_page(AuditFacts.from_json(self))
+
+    def save(self, folder: str | Path, figures: str | Path | None = None) -> Path:
+        """Write audit.json and the page, and if `figures` is given every figure as SVG, PDF and CSV and every table as
+        LaTeX and CSV."""
+        from regard.report.audit_writing import write_audit
+
+        write_audit(AuditFacts.from_json(self), Path(folder), None if figures is None else Path(figures))
+        return Path(folder)
+
+
+@dataclass(frozen=True)
+class AuditInput:
+    """What is audited. A `focus` of None is the first attribution."""
+
+    predict: Judge
+    texts: Sequence[str]
+    attributions: Mapping[str, Sequence[Given]]
+    labels: Sequence[int] | None = None
+    evidence: Sequence[Sequence[Span]] | None = None
+    focus: str | None = None
+    cuts: Sequence[Cut] = CUTS
+    seed: int = 0
+    rivals: Sequence[str] | None = None  # that may be the best one the focus is compared with; None: all others
+    lacking: Lacking = field(default_factory=dict)
 
 
 def audit(
@@ -35,79 +83,57 @@ def audit(
     focus: str | None = None,
     cuts: Sequence[Cut] = CUTS,
     seed: int = 0,
-) -> Found:
-    """What audit.json holds, less what needs to look inside a model.
+) -> AuditResult:
+    """Audit the scores of any tool, without a look inside the model.
 
-    `predict` gives the probability of every class, (texts, classes). Of each attribution there is one entry a text: spans of
-    the words and a number for each. The verdict is on `focus`, the first one unless another is named; the others are what it
-    is held against. `labels` are numbers of classes, `evidence` spans that people marked. What is found is a dict;
+    `predict` returns the probability of every class, (texts, classes). Each attribution has one entry per text: the spans
+    of the words and a number for each. The verdict is about `focus`, by default the first one; the others are its rivals.
+    `labels` are numbers of classes, `evidence` spans that people marked. The result is a dict, as audit.json holds it;
     `.page()` is an HTML document of it, `.save(folder)` writes both.
     """
-    found = measured(predict, texts, attributions, labels, evidence, focus, cuts, seed)
-    return Found({**found, "verdict": verdict(found)})
+    given = AuditInput(predict, texts, attributions, labels, evidence, focus, cuts, seed)
+    return AuditResult(decided(measure(given)).to_json())
 
 
-def measured(
-    predict: Judge,
-    texts: Sequence[str],
-    attributions: Mapping[str, Sequence[Given]],
-    labels: Sequence[int] | None = None,
-    evidence: Sequence[Sequence[Span]] | None = None,
-    focus: str | None = None,
-    cuts: Sequence[Cut] = CUTS,
-    seed: int = 0,
-    rivals: Sequence[str] | None = None,
-    lacking: Lacking | None = None,
-) -> dict[str, Any]:
-    """All but the verdict. `rivals` are those that may be the best one it is held against; all others unless said.
+def decided(measurements: Measurements) -> AuditFacts:
+    return AuditFacts(**vars(measurements), verdict=verdict(measurements))
 
-    `lacking` says by name where scores only stand in for missing ones: no number of that attribution is of these texts.
-    """
-    check_given(texts, attributions, labels, evidence, seed)
-    known: Sequence[int | None] = [None] * len(texts) if labels is None else labels
-    scored = {
-        name: [made(name, place, *row) for place, row in enumerate(zip(texts, own, known, strict=True), 1)]
-        for name, own in attributions.items()
-        if name != RANDOM  # which is always there, drawn several times
-    }
-    if not scored:
-        raise InputError(f"attributions: {RANDOM!r} alone; at least one other is accepted")
-    focus = next(iter(scored)) if focus is None else focus
+
+def measure(given: AuditInput) -> Measurements:
+    """Everything but the verdict and what needs to look inside a model."""
+    check_input(given)
+    texts, seed, lacking = given.texts, given.seed, given.lacking
+    scored = scored_texts(given)
+    focus = next(iter(scored)) if given.focus is None else given.focus
     if focus not in scored:
         raise InputError(f"focus = {focus!r}: accepted are {', '.join(map(repr, scored))}")
-    rivals = [name for name in scored if name != focus] if rivals is None else rivals
-    lacking = lacking or {}
-    faithful, answers = faithfulness(predict, scored, focus, rivals, cuts, seed, lacking)
-    plausible = None if evidence is None else plausibilities(scored, evidence, focus, seed, lacking)
-    return {
-        "format": FORMAT,
-        "run": None,
-        "data": None,
-        "texts": len(texts),
-        "different": len(set(texts)),
-        "seed": seed,
-        "classes": [str(number) for number in range(answers.shape[1])],
-        "model": None,
-        "focus": focus,
-        "explainers": [{"name": name} for name in (*scored, RANDOM)],
-        "faithfulness": faithful,
-        "agreement": agreements(scored, seed, lacking),
-        "plausibility": plausible,
-        "diagnostics": {},
-        "separation": None,
-        "details": details(scored, answers, seed, lacking),
-        "left_out": left_out(faithful, plausible),
-        "notes": copies(texts),
-    }
+    rivals = [name for name in scored if name != focus] if given.rivals is None else given.rivals
+    faithful, answers = faithfulness(given.predict, scored, focus, rivals, given.cuts, seed, lacking)
+    plausible = None if given.evidence is None else plausibilities(scored, given.evidence, focus, seed, lacking)
+    return Measurements(
+        format=FORMAT,
+        run=None,
+        data=None,
+        texts=len(texts),
+        different=len(set(texts)),
+        seed=seed,
+        classes=tuple(str(number) for number in range(answers.shape[1])),
+        model=None,
+        focus=focus,
+        explainers=tuple(AuditedExplainer(name) for name in (*scored, RANDOM)),
+        faithfulness=faithful,
+        agreement=agreements(scored, seed, lacking),
+        plausibility=plausible,
+        diagnostics=Diagnostics(),
+        separation=None,
+        details=details(scored, answers, seed, lacking),
+        left_out=left_out(faithful, plausible),
+        notes=duplicates(texts),
+    )
 
 
-def check_given(
-    texts: Sequence[str],
-    attributions: Mapping[str, Sequence[Given]],
-    labels: Sequence[int] | None,
-    evidence: Sequence[Sequence[Span]] | None,
-    seed: int,
-) -> None:
+def check_input(given: AuditInput) -> None:
+    texts, attributions, labels, seed = given.texts, given.attributions, given.labels, given.seed
     if isinstance(texts, str):
         raise InputError("texts: a single string is given; a list of texts is accepted")
     if not texts:
@@ -121,9 +147,9 @@ def check_given(
         )
     if not attributions:
         raise InputError("attributions: none was given; at least one, by its name, is accepted")
-    for name, given in {**attributions, "labels": labels, "evidence": evidence}.items():
-        if given is not None and len(given) != len(texts):
-            raise InputError(f"{name}: {len(given)} entries for {len(texts)} texts; one a text is accepted")
+    for name, entries in {**attributions, "labels": labels, "evidence": given.evidence}.items():
+        if entries is not None and len(entries) != len(texts):
+            raise InputError(f"{name}: {len(entries)} entries for {len(texts)} texts; one a text is accepted")
     for label in () if labels is None else labels:
         if not isinstance(label, Integral):
             raise InputError(f"labels: {label!r} is given; numbers of classes, from 0, are accepted")
@@ -131,7 +157,21 @@ def check_given(
         raise InputError(f"seed = {seed!r}: a whole number from 0 is accepted")
 
 
-def made(name: str, place: int, text: str, given: Given, label: int | None) -> Scored:
+def scored_texts(given: AuditInput) -> Attributions:
+    labels: Sequence[int | None] = [None] * len(given.texts) if given.labels is None else given.labels
+    scored = {
+        name: [
+            scored_text(name, place, *row) for place, row in enumerate(zip(given.texts, own, labels, strict=True), 1)
+        ]
+        for name, own in given.attributions.items()
+        if name != RANDOM  # which is always there, drawn several times
+    }
+    if not scored:
+        raise InputError(f"attributions: {RANDOM!r} alone; at least one other is accepted")
+    return scored
+
+
+def scored_text(name: str, place: int, text: str, given: Given, label: int | None) -> Scored:
     if isinstance(given, Attributed):
         given = Scored(*given.scored())
     if isinstance(given, Scored):
@@ -151,19 +191,43 @@ def made(name: str, place: int, text: str, given: Given, label: int | None) -> S
         ) from None
 
 
-def left_out(faithful: Mapping[str, Any], plausible: dict[str, Any] | None) -> list[dict[str, str]]:
-    there = {curve["measure"] for curve in faithful["curves"]}
-    found = [{"what": name, "why": "not every text has a label"} for name in NEED_LABELS if name not in there]
+def details(attributions: Attributions, answers: Doubles, seed: int, lacking: Lacking) -> tuple[AuditedText, ...]:
+    """The texts that a page shows one at a time; a random sample where there are more than SHOWN."""
+    first = next(iter(attributions.values()))
+    places = np.arange(len(first))
+    if len(first) > SHOWN:
+        places = np.sort(np.random.default_rng((seed, 1)).choice(len(first), SHOWN, replace=False))
+    return tuple(
+        AuditedText(
+            place=place,
+            text=first[place].text,
+            label=first[place].label,
+            decided=int(answers[place].argmax()),
+            probabilities=tuple(short(value, 4) for value in answers[place]),
+            spans=tuple((int(a), int(b)) for a, b in first[place].spans),
+            scores={
+                name: tuple(short(value, 4) for value in scored[place].scores)
+                for name, scored in attributions.items()
+                if name not in lacking or not lacking[name][place]
+            },
+        )
+        for place in places.tolist()
+    )
+
+
+def left_out(faithful: Faithfulness, plausible: Plausibility | None) -> tuple[LeftOut, ...]:
+    measured = {curve.measure for curve in faithful.curves}
+    missing = [LeftOut(name, "not every text has a label") for name in NEED_LABELS if name not in measured]
     if plausible is None:
-        found.append({"what": "plausibility", "why": "no word lies in evidence, the spans that people marked"})
-    return found
+        missing.append(LeftOut("plausibility", "no word lies in evidence, the spans that people marked"))
+    return tuple(missing)
 
 
-def copies(texts: Sequence[str]) -> list[str]:
-    again = len(texts) - len(set(texts))
-    if not again:
-        return []
+def duplicates(texts: Sequence[str]) -> tuple[str, ...]:
+    count = len(texts) - len(set(texts))
+    if not count:
+        return ()
     are = "is a copy of another, which intervals take for a text of its own"
-    if again > 1:
+    if count > 1:
         are = "are copies of others, which intervals take for texts of their own"
-    return [f"{again} of {len(texts)} texts {are}"]
+    return (f"{count} of {len(texts)} texts {are}",)

@@ -1,10 +1,10 @@
-"""The audit of a run: explainers, measures, diagnostics and the verdict, as one plain object (audit.json)."""
+"""The audit of a run: its explainers, the measures, the diagnostics and the verdict."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,26 +13,31 @@ from regard.analysis.analyse import Tokens, find_scores, separation_facts
 from regard.analysis.token_names import token_names
 from regard.analysis.token_scores import check_scores, lead
 from regard.analysis.token_types import token_types
-from regard.audit.adversarial_weights import farthest, told_farthest
-from regard.audit.audit import measured
+from regard.audit.adversarial_weights import adversary_facts, farthest
+from regard.audit.audit import AuditInput, AuditResult, decided, measure
 from regard.audit.correlation import correlations
 from regard.audit.explained import FOCUS, Explained, explained
-from regard.audit.found import Found
 from regard.audit.guided import guided
-from regard.audit.lessons import Lesson, make_lesson
-from regard.audit.numbers import finite
-from regard.audit.permutation import permuted, told_permuted
-from regard.audit.seed_variance import even_weights, other_seeds
-from regard.audit.texts_learned import texts_learned
+from regard.audit.intervals import finite
+from regard.audit.permutation import permutation_facts, permuted
+from regard.audit.retraining import Audited, LazyRetraining
+from regard.audit.seed_variance import other_seeds, uniform_weights
 from regard.audit.trained_adversary import trained_adversary
-from regard.audit.training_texts import training_texts
-from regard.audit.verdict import verdict
+from regard.audit.training_texts import texts_learned
 from regard.data.unit_texts import UnitTexts
 from regard.errors import InputError
 from regard.explain.attribute import EXPLAINERS
 from regard.explain.attributed import Attributed
 from regard.explain.reading import read
-from regard.facts.json_form import to_json
+from regard.facts.audit import (
+    AuditedExplainer,
+    AuditedModel,
+    AuditFacts,
+    Correlation,
+    Diagnostics,
+    LeftOut,
+)
+from regard.facts.separation import Separation
 from regard.faithfulness.random_choice import RANDOM
 from regard.faithfulness.scored import Scored
 from regard.models.capabilities import Capabilities, attending
@@ -42,78 +47,89 @@ from regard.recording import Recorder, Silent
 from regard.records import Example
 
 Ints = NDArray[np.int64]
-STANDING = (FOCUS, "gradient", "gradient_times_input", "integrated_gradients", "leave_one_out", "tfidf")
+STANDARD = (FOCUS, "gradient", "gradient_times_input", "integrated_gradients", "leave_one_out", "tfidf")
 # leave-one-out is no rival, but the measure itself, word by word
 RIVALS = ("gradient", "gradient_times_input", "integrated_gradients")
-BESIDE = ("gradient", "leave_one_out")  # what Jain & Wallace correlate attention with
+CORRELATED = ("gradient", "leave_one_out")  # what Jain & Wallace correlate attention with
 LIMIT = 1000  # texts
 TOP = ("permutation", "adversary", "trained_adversary")  # those that change the weights of the highest level
 TRAINING = ("even", "seeds", "guided", "trained_adversary")  # diagnostics that train models
 DIAGNOSTICS = ("correlation", "permutation", "adversary", *TRAINING)
 
 
-class Wish(NamedTuple):
+@dataclass(frozen=True)
+class AuditOptions:
     """What is asked for."""
 
-    explainers: Sequence[str] | None = None  # STANDING where None
+    explainers: Sequence[str] | None = None  # None: STANDARD
     limit: int = LIMIT
-    retrain: bool = False  # take the diagnostics that train models too
+    retrain: bool = False  # run the diagnostics that train models, too
     seed: int = 0
     run: str = ""
     data: str = ""
-    without: Sequence[str] = ()  # diagnostics that are left out, by name
+    without: Sequence[str] = ()  # names of diagnostics to leave out
+
+
+Wish = AuditOptions  # its documented name in version 0.1
 
 
 def audit_run(
     trained: Trained,
     examples: Sequence[Example],
-    wish: Wish | None = None,
+    options: AuditOptions | None = None,
     recorder: Recorder | None = None,
     learned_from: Sequence[Example] | None = None,
-) -> Found:
+) -> AuditResult:
     """`examples` need labels for some of the measures only. `learned_from` stands in for the run's training texts."""
-    wish, recorder = wish or Wish(), recorder or Silent()
+    return AuditResult(run_facts(trained, examples, options, recorder, learned_from).to_json())
+
+
+def run_facts(
+    trained: Trained,
+    examples: Sequence[Example],
+    options: AuditOptions | None = None,
+    recorder: Recorder | None = None,
+    learned_from: Sequence[Example] | None = None,
+) -> AuditFacts:
+    options, recorder = options or AuditOptions(), recorder or Silent()
     task = check_run(trained)
-    names = check_wish(wish, trained.capabilities)
-    chosen = sample(examples, wish, recorder)
+    names = check_options(options, trained.capabilities)
+    chosen = sample(examples, options, recorder)
     texts = [example.text for example in chosen]
-    labels = labels_of(task, chosen, wish.data)
-    explanations = explained(trained, texts, names, wish.explainers is not None, recorder)
+    labels = labels_of(task, chosen, options.data)
+    audited = Audited(trained, texts, labels, options.seed, recorder)
+    explanations = explained(trained, texts, names, options.explainers is not None, recorder)
     recorder.note("asking the model without the top words, and with them alone")
-    found = measured(
+    given = AuditInput(
         trained.answers,
         texts,
         explanations.given,
         None if labels is None else labels.tolist(),
         [example.evidence for example in chosen],
         FOCUS,
-        seed=wish.seed,
+        seed=options.seed,
         rivals=RIVALS,
         lacking=explanations.lacking,
     )
-    found |= {
-        "run": wish.run,
-        "data": wish.data,
-        "classes": list(task.classes),
-        "model": told_model(trained),
-        "explainers": [
-            *(told_explainer(name, explanations.own(name)) for name in explanations.given),
-            {"name": RANDOM, "control": True},
-        ],
-    }
-    found["left_out"] += explanations.refused
-    found["separation"] = separation_of(trained, task, texts, labels, found["left_out"])
-    teaching = Teaching(trained, texts, labels, wish.seed, recorder, learned_from)
-    found["diagnostics"] = diagnose(teaching, explanations, wish, found["left_out"])
-    found["notes"] += explanations.notes()
-    if learned := texts_learned(trained.config.data, texts, wish.data, teaching.learned_from):
-        found["notes"].append(f"{learned}: of such texts it is surer than of others")
-    most = trained.config.data.max_words
-    if most is not None and any(len(one.spans) == most for one in explanations.given[FOCUS]):
-        found["notes"].append(
-            f"some texts have {most} words or more: the model reads no further, and what is erased moves the end"
+    measured = measure(given)
+    left_out = [*measured.left_out, *(LeftOut(**one) for one in explanations.refused)]
+    separation = separation_of(task, audited, left_out)
+    retraining = LazyRetraining(audited, learned_from)
+    diagnostics = diagnose(audited, retraining, explanations, options, left_out)
+    return decided(
+        replace(
+            measured,
+            run=options.run,
+            data=options.data,
+            classes=tuple(task.classes),
+            model=audited_model(trained),
+            explainers=audited_explainers(explanations),
+            diagnostics=diagnostics,
+            separation=separation,
+            left_out=tuple(left_out),
+            notes=(*measured.notes, *notes(audited, explanations, options, retraining.learned_from)),
         )
-    return Found({**found, "verdict": verdict(found)})
+    )
 
 
 def check_run(trained: Trained) -> Classes:
@@ -130,63 +146,60 @@ def check_run(trained: Trained) -> Classes:
     return trained.task
 
 
-def check_wish(wish: Wish, levels: Sequence[Capabilities]) -> list[str]:
-    """The explainers, attention first."""
-    if wish.limit < 1:
-        raise InputError(f"limit = {wish.limit}: 1 or more is accepted")
-    for name in wish.without:
+def check_options(options: AuditOptions, levels: Sequence[Capabilities]) -> list[str]:
+    """The names of the explainers, attention first."""
+    if options.limit < 1:
+        raise InputError(f"limit = {options.limit}: 1 or more is accepted")
+    for name in options.without:
         if name not in DIAGNOSTICS:
             raise InputError(f"without: {name!r} is no diagnostic; accepted are {', '.join(DIAGNOSTICS)}")
-    if wish.seed < 0:
-        raise InputError(f"seed = {wish.seed}: 0 or more is accepted")
+    if options.seed < 0:
+        raise InputError(f"seed = {options.seed}: 0 or more is accepted")
     also = ("attention_norm",) if any(level.sharpens for level in levels) else ()
-    given = (*STANDING, *also) if wish.explainers is None else wish.explainers
-    for name in given:
+    names = (*STANDARD, *also) if options.explainers is None else options.explainers
+    for name in names:
         if name not in EXPLAINERS:
             raise InputError(f"explainers: {name!r} is unknown; accepted are {', '.join(EXPLAINERS)}")
-    return [name for name in dict.fromkeys((FOCUS, *given)) if name != RANDOM]
+    return [name for name in dict.fromkeys((FOCUS, *names)) if name != RANDOM]
 
 
-def sample(examples: Sequence[Example], wish: Wish, recorder: Recorder) -> list[Example]:
-    """So many texts by chance, in the order of the file: a file may be sorted by its labels."""
+def sample(examples: Sequence[Example], options: AuditOptions, recorder: Recorder) -> list[Example]:
+    """A random sample, in the order of the file, which may be sorted by label."""
     if not examples:
-        raise InputError(f"{wish.data or 'texts'}: none was given; at least one is accepted")
-    if len(examples) <= wish.limit:
+        raise InputError(f"{options.data or 'texts'}: none was given; at least one is accepted")
+    if len(examples) <= options.limit:
         return list(examples)
-    recorder.note(f"{wish.limit} of {len(examples)} texts, by chance; --limit takes more")
-    places = np.random.default_rng(wish.seed).choice(len(examples), wish.limit, replace=False)
+    recorder.note(f"{options.limit} of {len(examples)} texts, by chance; --limit takes more")
+    places = np.random.default_rng(options.seed).choice(len(examples), options.limit, replace=False)
     return [examples[place] for place in np.sort(places).tolist()]
 
 
 def labels_of(task: Classes, examples: Sequence[Example], where: str) -> Ints | None:
-    """None where a text has none."""
+    """None where a text has no label."""
     if any(example.label is None for example in examples):
         return None
     return np.array([task.encode(x.label, f"{where or 'texts'}, row {x.row}") for x in examples], dtype=np.int64)
 
 
-def told_model(trained: Trained) -> dict[str, Any]:
+def audited_model(trained: Trained) -> AuditedModel:
     model = trained.config.model.filled()
-    return {
-        "encoder": model.encoder,
-        "pooling": model.pooling,
-        "levels": model.levels,
-        "attention": model.attention,
-        "scale": model.scale,
-        "head_hidden": model.head_hidden,
-    }
+    return AuditedModel(model.encoder, model.pooling, model.levels, model.attention, model.scale, model.head_hidden)
 
 
-def told_explainer(name: str, given: Sequence[Attributed]) -> dict[str, Any]:
-    """With its cost in passes over a text, on average. Seconds would differ from run to run."""
-    passes = {what: finite(float(np.mean([one.cost[what] for one in given]))) for what in ("forward", "backward")}
-    return {"name": name, "signed": EXPLAINERS[name].signed, "control": EXPLAINERS[name].is_control, **passes}
+def audited_explainers(explanations: Explained) -> tuple[AuditedExplainer, ...]:
+    own = (audited_explainer(name, explanations.own(name)) for name in explanations.given)
+    return (*own, AuditedExplainer(RANDOM, control=True))
 
 
-def separation_of(
-    trained: Trained, task: Classes, texts: Sequence[str], labels: Ints | None, left_out: list[dict[str, str]]
-) -> dict[str, Any] | None:
-    """Sun & Lu: attention scores of words of a class against those of neutral words, by the texts audited."""
+def audited_explainer(name: str, given: Sequence[Attributed]) -> AuditedExplainer:
+    """Its cost is in passes over a text, on average: seconds would differ from run to run."""
+    forward, backward = (finite(float(np.mean([one.cost[what] for one in given]))) for what in ("forward", "backward"))
+    return AuditedExplainer(name, EXPLAINERS[name].signed, EXPLAINERS[name].is_control, forward, backward)
+
+
+def separation_of(task: Classes, audited: Audited, left_out: list[LeftOut]) -> Separation | None:
+    """Sun & Lu: attention scores of words of a class against those of neutral words, in the audited texts."""
+    trained, texts, labels = audited.trained, audited.texts, audited.labels
     try:
         if labels is None:
             raise InputError("not every text has a label")
@@ -198,80 +211,75 @@ def separation_of(
         if found is None:
             raise InputError("no word stands mostly in one class, or none evenly in all")
     except InputError as error:
-        left_out.append({"what": "separation", "why": str(error)})
+        left_out.append(LeftOut("separation", str(error)))
         return None
-    return dict(to_json(found))
+    return found
 
 
-def diagnose(teaching: Teaching, explanations: Explained, wish: Wish, left_out: list[dict[str, str]]) -> dict[str, Any]:
-    (trained, texts, labels, seed), recorder = teaching.given, teaching.recorder
-    beside = [name for name in BESIDE if name in explanations.given]
-    readings = read(trained, texts)
-    found = dict[str, Any]()
-    steps: dict[str, Callable[[], dict[str, Any]]] = {
-        "correlation": lambda: correlated(explanations, beside, seed),
-        "permutation": lambda: told_permuted(permuted(trained, readings, seed), seed),
-        "adversary": lambda: told_farthest(farthest(trained, readings, seed), seed),
-        "even": lambda: even_weights(teaching.lesson, teaching.first, recorder, seed),
-        "seeds": lambda: other_seeds(teaching.lesson, teaching.first, texts, recorder, seed),
-        "guided": lambda: guided(trained, teaching.lesson, recorder, seed),
-        "trained_adversary": lambda: trained_adversary(trained, teaching.lesson, texts, labels, recorder, seed),
+def notes(
+    audited: Audited, explanations: Explained, options: AuditOptions, learned_from: Sequence[Example] | None
+) -> list[str]:
+    data = audited.trained.config.data
+    told = explanations.notes()
+    if learned := texts_learned(data, audited.texts, options.data, learned_from):
+        told.append(f"{learned}: of such texts it is surer than of others")
+    most = data.max_words
+    if most is not None and any(len(one.spans) == most for one in explanations.given[FOCUS]):
+        told.append(
+            f"some texts have {most} words or more: the model reads no further, and what is erased moves the end"
+        )
+    return told
+
+
+def diagnose(
+    audited: Audited,
+    retraining: LazyRetraining,
+    explanations: Explained,
+    options: AuditOptions,
+    left_out: list[LeftOut],
+) -> Diagnostics:
+    """Each diagnostic that can be made; the reasons of the others are added to `left_out`."""
+    trained, seed = audited.trained, audited.seed
+    correlated_with = [name for name in CORRELATED if name in explanations.given]
+    readings = read(trained, audited.texts)
+    steps: dict[str, Callable[[], object]] = {
+        "correlation": lambda: correlated(explanations, correlated_with, seed),
+        "permutation": lambda: permutation_facts(permuted(trained, readings, seed), seed),
+        "adversary": lambda: adversary_facts(farthest(trained, readings, seed), seed),
+        "even": lambda: uniform_weights(audited, retraining.setup, retraining.first),
+        "seeds": lambda: other_seeds(audited, retraining.setup, retraining.first),
+        "guided": lambda: guided(audited, retraining.setup),
+        "trained_adversary": lambda: trained_adversary(audited, retraining.setup),
     }
+    made: dict[str, Any] = {}
     for name, step in steps.items():
         try:
-            check_step(name, trained, wish, bool(beside))
-            recorder.note(name.replace("_", " "))
-            found[name] = step()
+            check_diagnostic(name, trained, options, bool(correlated_with))
+            audited.recorder.note(name.replace("_", " "))
+            made[name] = step()
         except InputError as error:
-            left_out.append({"what": name, "why": str(error)})
-    return found
+            left_out.append(LeftOut(name, str(error)))
+    return Diagnostics(**made)
 
 
-def correlated(explanations: Explained, beside: Sequence[str], seed: int) -> dict[str, Any]:
-    """Of the texts that each has scores for."""
-    found = dict[str, Any]()
-    for name in beside:
-        own, its = ([Scored(*one.scored()) for one in explanations.own(who, name)] for who in (FOCUS, name))
-        found |= correlations(own, {name: its}, seed)
-    return found
+def correlated(explanations: Explained, names: Sequence[str], seed: int) -> dict[str, Correlation]:
+    """In the texts that each has scores for."""
+    made: dict[str, Correlation] = {}
+    for name in names:
+        attention, other = ([Scored(*one.scored()) for one in explanations.own(who, name)] for who in (FOCUS, name))
+        made |= correlations(attention, {name: other}, seed)
+    return made
 
 
-def check_step(name: str, trained: Trained, wish: Wish, beside: bool) -> None:
+def check_diagnostic(name: str, trained: Trained, options: AuditOptions, can_correlate: bool) -> None:
     """Refuse a diagnostic that is not wanted, or that there is nothing for."""
-    if name in wish.without:
+    if name in options.without:
         raise InputError("it was not asked for")
-    if name == "correlation" and not beside:
-        raise InputError(f"neither of {' and '.join(BESIDE)} is among the explainers")
+    if name == "correlation" and not can_correlate:
+        raise InputError(f"neither of {' and '.join(CORRELATED)} is among the explainers")
     if name in TOP and not trained.capabilities[-1].attends:
         raise InputError(f"pooling = {trained.config.model.pooling!r}: the highest level has no attention")
-    if name in TRAINING and not wish.retrain:
+    if name in TRAINING and not options.retrain:
         raise InputError("it trains models; --retrain asks for it")
     if name in TRAINING and trained.config.model.reads_pieces:
         raise InputError("training a pretrained encoder again would take too long")
-
-
-class Teaching:
-    """What models are trained again on, and the first of them; made when they are first asked for."""
-
-    def __init__(
-        self,
-        trained: Trained,
-        texts: Sequence[str],
-        labels: Ints | None,
-        seed: int,
-        recorder: Recorder,
-        learned_from: Sequence[Example] | None,
-    ) -> None:
-        self.given = (trained, texts, labels, seed)
-        self.recorder = recorder
-        self.learned_from = learned_from  # None until the run's own training texts are read
-
-    @cached_property
-    def lesson(self) -> Lesson:
-        if self.learned_from is None:
-            self.learned_from = list(training_texts(self.given[0].config.data))
-        return make_lesson(*self.given, self.learned_from)
-
-    @cached_property
-    def first(self) -> Trained:
-        return self.lesson.fit(self.recorder, "the model as it is")

@@ -1,18 +1,18 @@
-"""Kendall's τ of attention with other measures of importance (Jain & Wallace 2019, §4.1), text by text.
+"""Kendall's τ of attention with other measures of importance (Jain & Wallace 2019, §4.1), per text.
 
-Attention has no sign, so that others are compared by their size. A text counts as significant where p < 0.05 by itself,
-uncorrected, as in the paper: of words in random order one text in twenty would.
+Attention has no sign, so the others are compared by their absolute values. A text counts as significant where p < 0.05 by
+itself, uncorrected, as in the paper: with words in random order one text in twenty would be.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.audit.numbers import finite, told_mean
+from regard.audit.intervals import finite, mean_interval
+from regard.facts.audit import Correlation
 from regard.faithfulness.agreement import kendall
 from regard.faithfulness.scored import Scored
 
@@ -21,12 +21,14 @@ SIGNIFICANT = 0.05
 BINS = 20  # of the histogram, from −1 to 1
 
 
-def correlations(attention: Sequence[Scored], others: Mapping[str, Sequence[Scored]], seed: int) -> dict[str, Any]:
-    own = sizes(attention)
-    return {name: told_correlation(own, sizes(scored), seed) for name, scored in others.items()}
+def correlations(
+    attention: Sequence[Scored], others: Mapping[str, Sequence[Scored]], seed: int
+) -> dict[str, Correlation]:
+    attention_sizes = sizes(attention)
+    return {name: correlation(attention_sizes, sizes(scored), seed) for name, scored in others.items()}
 
 
-def told_correlation(one: Sequence[Doubles], other: Sequence[Doubles], seed: int) -> dict[str, Any]:
+def correlation(one: Sequence[Doubles], other: Sequence[Doubles], seed: int) -> Correlation:
     tau = kendall(one, other)
     known = tau[~np.isnan(tau)]
     p = np.array(
@@ -34,12 +36,12 @@ def told_correlation(one: Sequence[Doubles], other: Sequence[Doubles], seed: int
     )
     significant = np.where(np.isnan(p), np.nan, p < SIGNIFICANT)
     counts, _ = np.histogram(known, BINS, (-1, 1))
-    return {
-        "tau": told_mean(tau, seed),
-        "deviation": finite(float(known.std())) if len(known) else None,
-        "significant": told_mean(significant, seed),
-        "histogram": counts.tolist(),
-    }
+    return Correlation(
+        tau=mean_interval(tau, seed),
+        deviation=finite(float(known.std())) if len(known) else None,
+        significant=mean_interval(significant, seed),
+        histogram=tuple(counts.tolist()),
+    )
 
 
 def sizes(scored: Sequence[Scored]) -> list[Doubles]:

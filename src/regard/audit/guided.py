@@ -9,18 +9,19 @@ on the run's own states.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from regard.audit.adam import Adam
-from regard.audit.lessons import Lesson
-from regard.audit.numbers import told_difference, told_mean
+from regard.audit.intervals import mean_interval, paired_difference
+from regard.audit.retraining import Audited, Retraining
 from regard.data.tokenizer import Indexed
 from regard.explain.reading import batches, read
+from regard.facts.audit import Guided
 from regard.models.trained import Trained, to_device
-from regard.recording import Recorder
 
 if TYPE_CHECKING:
     import torch
@@ -39,22 +40,25 @@ class Weighed(NamedTuple):
     weights: list[Doubles]
 
 
-def guided(trained: Trained, lesson: Lesson, recorder: Recorder, seed: int) -> dict[str, Any]:
-    labels = np.array([lesson.classes.index(str(example.label)) for example in lesson.examples], dtype=np.int64)
-    learned, judged = weigh(trained, [example.text for example in lesson.examples]), weigh(trained, lesson.texts)
+def guided(audited: Audited, retraining: Retraining) -> Guided:
+    trained, seed, classes = audited.trained, audited.seed, retraining.classes
+    labels = np.array([classes.index(str(example.label)) for example in retraining.examples], dtype=np.int64)
+    learned = weigh(trained, [example.text for example in retraining.examples])
+    judged = weigh(trained, retraining.texts)
     right = {}
     for kind in KINDS:
-        recorder.note(f"training a model without contexts on {len(labels)} texts: {kind} weights")
-        sizes = (len(trained.tokenizer), len(lesson.classes))
+        audited.recorder.note(f"training a model without contexts on {len(labels)} texts: {kind} weights")
+        sizes = (len(trained.tokenizer), len(classes))
         model = learn(learned, labels, kind, *sizes, seed, trained.model.embedding.weight.device)
-        right[kind] = np.asarray(answer(model, judged, kind) == lesson.labels, dtype=np.float64)
-    return {
-        **lesson.facts(),
-        "epochs": EPOCHS,
-        **{kind: told_mean(own, seed) for kind, own in right.items()},
-        "guided_less_even": told_difference(right["guided"], right["even"], seed),
-        "guided_less_learned": told_difference(right["guided"], right["learned"], seed),
-    }
+        right[kind] = np.asarray(answer(model, judged, kind) == retraining.labels, dtype=np.float64)
+    return Guided(
+        replace(retraining.facts(), epochs=EPOCHS),
+        guided=mean_interval(right["guided"], seed),
+        even=mean_interval(right["even"], seed),
+        learned=mean_interval(right["learned"], seed),
+        guided_less_even=paired_difference(right["guided"], right["even"], seed),
+        guided_less_learned=paired_difference(right["guided"], right["learned"], seed),
+    )
 
 
 def weigh(trained: Trained, texts: Sequence[str]) -> Weighed:

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from regard.audit.given_weights import Given, chances, distances, given_weights
-from regard.audit.numbers import finite, series, told_mean
+from regard.audit.intervals import finite, mean_interval, series
 from regard.explain.reading import Reading
+from regard.facts.audit import Permutation, PermutationByText, WeightGroup
 from regard.faithfulness.random_choice import random_rankings
 from regard.models.trained import Trained
 
@@ -68,21 +69,20 @@ def permute(trained: Trained, given: Given, texts: Sequence[str], seed: int, dra
     return Permuted(*(np.where(lengths > 1, value, np.nan) for value in values))
 
 
-def told_permuted(found: Permuted, seed: int) -> dict[str, Any]:
-    group = np.digitize(found.largest, EDGES[1:-1])
-    known = ~np.isnan(found.moved)
-    return {
-        "draws": DRAWS,
-        **{name: told_mean(values, seed) for name, values in found._asdict().items()},
-        "by_largest": [
-            {
-                "from": low,
-                "to": high,
-                "n": int(own.sum()),
-                "moved": finite(found.moved[own].mean()) if own.any() else None,
-            }
-            for number, (low, high) in enumerate(pairwise(EDGES))
-            for own in (known & (group == number),)
-        ],
-        "by_text": {name: series(getattr(found, name)) for name in ("moved", "largest")},
-    }
+def permutation_facts(values: Permuted, seed: int) -> Permutation:
+    group = np.digitize(values.largest, EDGES[1:-1])
+    known = ~np.isnan(values.moved)
+    by_largest = []
+    for number, (low, high) in enumerate(pairwise(EDGES)):
+        rows = known & (group == number)
+        moved = finite(values.moved[rows].mean()) if rows.any() else None
+        by_largest.append(WeightGroup(low, high, int(rows.sum()), moved))
+    return Permutation(
+        draws=DRAWS,
+        moved=mean_interval(values.moved, seed),
+        largest=mean_interval(values.largest, seed),
+        evened=mean_interval(values.evened, seed),
+        uneven=mean_interval(values.uneven, seed),
+        by_largest=tuple(by_largest),
+        by_text=PermutationByText(series(values.moved), series(values.largest)),
+    )

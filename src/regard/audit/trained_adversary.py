@@ -13,20 +13,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from regard.audit.adam import Adam
 from regard.audit.given_weights import chances, distances, divergences, own_weights
-from regard.audit.lessons import Lesson
-from regard.audit.numbers import told_mean
+from regard.audit.intervals import mean_interval
+from regard.audit.retraining import Audited, Retraining
 from regard.data.tokenizer import Indexed
 from regard.explain.reading import read
+from regard.facts.audit import AdversaryPoint, TrainedAdversary
 from regard.models.tasks import Task
 from regard.models.trained import BATCH, Trained, to_device
-from regard.recording import Recorder
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -39,31 +39,19 @@ FACTORS = (0.0, 0.01, 0.1, 1.0)  # λ; with 0 it only imitates: how near answers
 TEXTS, EPOCHS, STEP, RATE = 2000, 5, 32, 0.003
 
 
-def trained_adversary(
-    trained: Trained,
-    lesson: Lesson,
-    texts: Sequence[str],
-    labels: NDArray[np.int64] | None,
-    recorder: Recorder,
-    seed: int,
-) -> dict[str, Any]:
-    """Measured on the texts audited."""
-    learned = [reading.indexed for reading in read(trained, [example.text for example in lesson.examples[:TEXTS]])]
-    judged = [reading.indexed for reading in read(trained, texts)]
+def trained_adversary(audited: Audited, retraining: Retraining) -> TrainedAdversary:
+    """Measured on the audited texts."""
+    trained, labels, seed = audited.trained, audited.labels, audited.seed
+    learned = [reading.indexed for reading in read(trained, [x.text for x in retraining.examples[:TEXTS]])]
+    judged = [reading.indexed for reading in read(trained, audited.texts)]
     points = []
     for factor in FACTORS:
-        recorder.note(f"training an adversary on {len(learned)} texts: λ = {factor:g}")
+        audited.recorder.note(f"training an adversary on {len(learned)} texts: λ = {factor:g}")
         model = learn(trained, learned, factor, seed)
         distance, divergence, decided = compare(trained, model, judged)
-        points.append(
-            {
-                "factor": factor,
-                "distance": told_mean(distance, seed),
-                "divergence": told_mean(divergence, seed),
-                "accuracy": None if labels is None else told_mean((decided == labels).astype(np.float64), seed),
-            }
-        )
-    return {"learned_from": len(learned), "epochs": EPOCHS, "points": points}
+        accuracy = None if labels is None else mean_interval((decided == labels).astype(np.float64), seed)
+        points.append(AdversaryPoint(factor, mean_interval(distance, seed), mean_interval(divergence, seed), accuracy))
+    return TrainedAdversary(len(learned), EPOCHS, tuple(points))
 
 
 def learn(trained: Trained, texts: Sequence[Indexed], factor: float, seed: int) -> Classifier:

@@ -1,17 +1,60 @@
-"""The texts that a run learned from, from the file that its config names."""
+"""The texts that a run learned from, and which of some other texts are among them."""
 
 from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from regard.config import Data
 from regard.corpora.lookup import resolve
 from regard.data.read_options import ReadOptions
 from regard.data.readers import Stream, stream
 from regard.errors import InputError
+from regard.records import Example
+
+LARGEST = 50_000_000  # bytes of a training file, up to which it is read again to look for texts: some seconds
 
 
 def training_texts(data: Data) -> Stream:
-    """One at a time. InputError where none is named, or the file is there no more."""
+    """One at a time, from the file that the run's config names. InputError where it names none, or the file is gone."""
     if data.train is None:
         raise InputError("the run does not say what it was trained on")
     path = resolve(data.train, "train")
     return stream(path, ReadOptions(data.text, data.label, skip_bad_rows=data.skip_bad_rows))
+
+
+def texts_learned(data: Data, texts: Sequence[str], where: str, examples: Iterable[Example] | None = None) -> str:
+    """Half a sentence, or "" where none is known; `where` names the texts. `examples` stand in for those that `data` names."""
+    # the name of a corpus means its test part here, and its training part there
+    if os.path.exists(where) and is_same(where, data.train):
+        return "the run learned from these texts"
+    wanted = Counter(filter(None, map(flattened, texts)))
+    try:
+        found = wanted.keys() & (flattened(one.text) for one in (again(data) if examples is None else examples))
+    except (InputError, OSError):  # moved, or another file by now
+        return ""
+    count = sum(wanted[text] for text in found)
+    if not count:
+        return ""
+    stand = f"text{'s' * (len(texts) > 1)} {'stands' if count == 1 else 'stand'}"
+    return f"{count:,} of these {len(texts):,} {stand} word for word among those that the run was trained with"
+
+
+def is_same(one: str, other: str | None) -> bool:
+    """The same name, or another way to the same file."""
+    if one == other:
+        return True
+    return other is not None and os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
+
+
+def again(data: Data) -> Iterable[Example]:
+    """The training texts, where there is a file of them that is not too large."""
+    path = None if data.train is None else resolve(data.train, "train")
+    if path is None or not path.is_file() or path.stat().st_size > LARGEST:
+        return ()
+    return training_texts(data)
+
+
+def flattened(text: str) -> str:
+    return " ".join(text.split())

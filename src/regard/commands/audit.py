@@ -40,38 +40,38 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from regard.audit.audit_run import Wish, audit_run, check_run, check_wish
-    from regard.audit.writing import NAME, PAGE, as_json, write_audit
+    from regard.audit.audit_run import AuditOptions, check_options, check_run, run_facts
     from regard.data.rationales import Rationales
     from regard.files import check_place
+    from regard.report.audit_writing import NAME, PAGE, as_json, write_audit
     from regard.report.text.progress import Watch
 
     if arguments.rationales_in and not arguments.rationales:
         raise InputError("--rationales-in: it goes with --rationales, which names the column")
     trained = load_model(arguments.folder, arguments.device)
-    wish = Wish(
+    options = AuditOptions(
         arguments.explainers, arguments.limit, arguments.retrain, arguments.seed, arguments.folder, arguments.data
     )
     try:
         check_run(trained)
     except InputError as error:
         raise InputError(f"{arguments.folder}: {error}") from None
-    check_wish(wish, trained.capabilities)
+    check_options(options, trained.capabilities)
     out = arguments.out or Path(arguments.folder) / "audit"
     for place in () if arguments.json else filter(None, (out, arguments.figures)):
         check_place(place)
     marks = Rationales(arguments.rationales, arguments.rationales_in or "characters") if arguments.rationales else None
     corpus = read_source(arguments, trained, arguments.data, rationales=marks)
     with Watch() as recorder:
-        found = audit_run(trained, corpus.examples, wish, recorder)
+        facts = run_facts(trained, corpus.examples, options, recorder)
     if arguments.json:
-        print(as_json(found))
+        print(as_json(facts))
         return
     from rich.console import Console
 
-    from regard.audit.table import print_audit
+    from regard.report.audit_terminal import print_audit
 
-    print_audit(found, Console())
-    said = write_audit(found, out, arguments.figures)
+    print_audit(facts, Console())
+    caution = write_audit(facts, out, arguments.figures)
     print(f"open {out / PAGE}; all numbers are in {out / NAME}")
-    told_figures(arguments.figures, said)
+    told_figures(arguments.figures, caution)

@@ -171,14 +171,16 @@ class Retrained:
 
 
 @dataclass(frozen=True)
-class UniformWeights(Retrained):
+class UniformWeights:
+    retrained: Retrained = field(metadata=FLAT)
     attention: Interval
     even: Interval
     difference: Difference
 
 
 @dataclass(frozen=True)
-class OtherSeeds(Retrained):
+class OtherSeeds:
+    retrained: Retrained = field(metadata=FLAT)
     seeds: int
     divergence: Interval
     by_seed: tuple[Interval, ...]
@@ -187,7 +189,8 @@ class OtherSeeds(Retrained):
 
 
 @dataclass(frozen=True)
-class Guided(Retrained):
+class Guided:
+    retrained: Retrained = field(metadata=FLAT)
     guided: Interval
     even: Interval
     learned: Interval

@@ -13,7 +13,10 @@ class Interval:
     high: float | None
 
     @property
-    def ends(self) -> tuple[float | None, float | None, float | None]:
+    def bounds(self) -> tuple[float, float, float] | None:
+        """Mean, low and high, where there is an interval."""
+        if self.mean is None or self.low is None or self.high is None:
+            return None
         return self.mean, self.low, self.high
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from markupsafe import Markup
 
-from regard.report.audit_figures import audit_figures
-from regard.report.audit_tables import audit_tables
-from regard.report.text.exported import Table
+from regard.report.text.exported import Figure, Table
 
 JAIN, WIEGREFFE = "Jain & Wallace 2019", "Wiegreffe & Pinter 2019"
 
@@ -91,13 +89,21 @@ PARTS = {
 }
 
 
-def evidence(found: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The parts that there is something for, by name: title, what it asks, its figures as markup and its tables."""
-    drawn, listed = audit_figures(found), audit_tables(found)
-    shown: dict[str, dict[str, Any]] = {}
+class Shown(NamedTuple):
+    """A part with what there is to show of it."""
+
+    title: str
+    asks: str
+    figures: list[Markup]
+    tables: list[Table]
+
+
+def evidence(figures: Mapping[str, Figure], tables: Mapping[str, Table]) -> dict[str, Shown]:
+    """By name the parts that there is something for, of the figures and tables that were made."""
+    shown: dict[str, Shown] = {}
     for name, part in PARTS.items():
-        figures = [Markup(drawn[one].svg) for one in part.figures if one in drawn]
-        tables: list[Table] = [listed[one] for one in part.tables if one in listed]
-        if figures or tables:
-            shown[name] = {"title": part.title, "asks": part.asks, "figures": figures, "tables": tables}
+        drawn = [Markup(figures[one].svg) for one in part.figures if one in figures]
+        listed = [tables[one] for one in part.tables if one in tables]
+        if drawn or listed:
+            shown[name] = Shown(part.title, part.asks, drawn, listed)
     return shown

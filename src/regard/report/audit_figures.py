@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+from regard.facts.audit import (
+    AuditFacts,
+    Correlation,
+    Diagnostics,
+    DivergenceByText,
+    Faithfulness,
+    Permutation,
+    Plausibility,
+    TrainedAdversary,
+)
+from regard.facts.intervals import Interval
+from regard.facts.separation import Separation
 from regard.report.names import COMPARED, explainer_name, measure_name, measure_title
 from regard.report.plots.axis import span
 from regard.report.plots.bars import Histogram, histogram, histograms
@@ -16,84 +28,107 @@ from regard.report.plots.scatter import Cloud, Cross, crosses, scatter
 from regard.report.text.characters import one_line
 from regard.report.text.exported import Figure
 
-Audit = Mapping[str, Any]
 FARTHEST = math.log(2)  # the largest Jensen–Shannon divergence
 ENDS = ("mean", "low", "high")
 
 
-def audit_figures(found: Audit) -> dict[str, Figure]:
-    """By name; what the audit doesn't hold leaves no figure."""
-    own = found["diagnostics"]
-    made = {
-        "faithfulness": faithfulness_figure(found["faithfulness"]),
-        "differences": differences_figure(found["faithfulness"]),
-        **{name: draw(own[name]) for name, draw in DIAGNOSTICS.items() if name in own},
-        "separation": separation_figure(found["separation"]) if found["separation"] else None,
-        "plausibility": plausibility_figure(found["plausibility"]) if found["plausibility"] else None,
+def audit_figures(facts: AuditFacts) -> dict[str, Figure]:
+    """By name; there is no figure of what the audit doesn't hold."""
+    drawn = {
+        "faithfulness": faithfulness_figure(facts.faithfulness),
+        "differences": differences_figure(facts.faithfulness),
+        **diagnostic_figures(facts.diagnostics),
+        "separation": None if facts.separation is None else separation_figure(facts.separation),
+        "plausibility": None if facts.plausibility is None else plausibility_figure(facts.plausibility),
     }
-    return {name: figure for name, figure in made.items() if figure is not None}
+    return {name: figure for name, figure in drawn.items() if figure is not None}
 
 
-def faithfulness_figure(given: Audit) -> Figure | None:
-    x = [float(cut.split()[0]) for cut in given["cuts"]]
-    panels, listed = [], []
+def diagnostic_figures(facts: Diagnostics) -> dict[str, Figure | None]:
+    drawn: dict[str, Figure | None] = {}
+    if facts.correlation is not None:
+        drawn["correlation"] = correlation_figure(facts.correlation)
+    if facts.permutation is not None:
+        drawn["permutation"] = permutation_figure(facts.permutation)
+    if facts.adversary is not None:
+        title = "How far away weights lie that give the same answer"
+        drawn["adversary"] = divergence_figure(title, facts.adversary.by_text)
+    if facts.even is not None:
+        shown = [("with attention", facts.even.attention), ("with even weights", facts.even.even)]
+        drawn["even"] = accuracies_figure("Trained again, with attention and without", shown)
+    if facts.seeds is not None:
+        title = "How far away the attention of other seeds lies"
+        drawn["seeds"] = divergence_figure(title, facts.seeds.by_text)
+    if facts.guided is not None:
+        given = facts.guided
+        shown = [("with this attention", given.guided), ("with even weights", given.even)]
+        shown.append(("with weights it learns", given.learned))
+        drawn["guided"] = accuracies_figure("A model without contexts, by the weights it is given", shown)
+    if facts.trained_adversary is not None:
+        drawn["trained_adversary"] = trained_figure(facts.trained_adversary)
+    return drawn
+
+
+def faithfulness_figure(facts: Faithfulness) -> Figure | None:
+    percents = [float(cut.split()[0]) for cut in facts.cuts]
+    panels, rows = [], []
     for measure in COMPARED:
         curves = []
-        for one in given["curves"]:
-            if one["measure"] != measure:
+        for one in facts.curves:
+            if one.measure != measure:
                 continue
-            points = [(a, v) for a, v in zip(x, one["values"], strict=True) if v and v["mean"] is not None]
-            listed += [[measure, one["explainer"], a, *(v[end] for end in ENDS), v["n"]] for a, v in points]
+            points = [(x, v, v.mean) for x, v in zip(percents, one.values, strict=True) if v.mean is not None]
+            rows += [[measure, one.explainer, x, v.mean, v.low, v.high, v.n] for x, v, _ in points]
             if points:
-                y, low, high = (tuple(v["mean"] if v[end] is None else v[end] for _, v in points) for end in ENDS)
-                curves.append(Curve(explainer_name(one["explainer"]), tuple(a for a, _ in points), y, low, high))
+                low = tuple(mean if v.low is None else v.low for _, v, mean in points)
+                high = tuple(mean if v.high is None else v.high for _, v, mean in points)
+                x, y = tuple(x for x, _, _ in points), tuple(mean for _, _, mean in points)
+                curves.append(Curve(explainer_name(one.explainer), x, y, low, high))
         if curves:
             panels.append(Panel(measure_title(measure), tuple(curves)))
     if not panels:
         return None
     title = "What happens without the words that weigh most"
     svg = lines(title, "% of the words", "mean over texts", panels, band=False)
-    return Figure(svg, ("measure", "explainer", "percent", *ENDS, "texts"), listed)
+    return Figure(svg, ("measure", "explainer", "percent", *ENDS, "texts"), rows)
 
 
-def differences_figure(given: Audit) -> Figure | None:
-    """The focus less each other, by measure."""
-    known = [one for one in given["comparisons"] if one["low"] is not None]
+def differences_figure(facts: Faithfulness) -> Figure | None:
+    """The focus minus each other, by measure."""
+    known = [(one, bounds) for one in facts.comparisons if (bounds := one.difference.bounds)]
     panels = []
     for measure in COMPARED:
-        own = [one for one in known if one["measure"] == measure]
-        if own:
-            shown = tuple(Dot(explainer_name(one["other"]), *(one[end] for end in ENDS)) for one in own)
+        shown = tuple(Dot(explainer_name(one.other), *bounds) for one, bounds in known if one.measure == measure)
+        if shown:
             panels.append(DotPanel(measure_name(measure), shown))
     if not panels:
         return None
-    focus = explainer_name(known[0]["one"])
+    focus = explainer_name(known[0][0].one)
     svg = dots(f"{focus[0].upper()}{focus[1:]} less each other", "difference, mean over cut-offs and texts", panels, "")
-    head = ("measure", "one", "other", *ENDS, "p", "holm")
-    return Figure(svg, head, [[one.get(name) for name in head] for one in known])
+    rows = [[one.measure, one.one, one.other, *bounds, one.difference.p, one.holm] for one, bounds in known]
+    return Figure(svg, ("measure", "one", "other", *ENDS, "p", "holm"), rows)
 
 
-def correlation_figure(given: Audit) -> Figure | None:
-    shown, listed = [], []
-    for name, one in given.items():
-        mean = one["tau"]["mean"]
+def correlation_figure(facts: Mapping[str, Correlation]) -> Figure | None:
+    shown, rows = [], []
+    for name, one in facts.items():
+        mean, counts = one.tau.mean, one.histogram
         if mean is None:
             continue
-        places = ((mean, f"mean {mean:z.2f}".replace("-", "−")),)
-        counts = one["histogram"]
-        shown.append(Histogram(f"with {explainer_name(name)}", -1.0, 1.0, tuple(counts), places))
+        marked = ((mean, f"mean {mean:z.2f}".replace("-", "−")),)
+        shown.append(Histogram(f"with {explainer_name(name)}", -1.0, 1.0, counts, marked))
         step = 2 / len(counts)
-        listed += [[name, round(-1 + step * k, 6), round(-1 + step * (k + 1), 6), n] for k, n in enumerate(counts)]
+        rows += [[name, round(-1 + step * k, 6), round(-1 + step * (k + 1), 6), n] for k, n in enumerate(counts)]
     if not shown:
         return None
     svg = histograms("How attention’s order agrees with others", "Kendall’s τ of a text", "texts", shown)
-    return Figure(svg, ("explainer", "from", "to", "texts"), listed)
+    return Figure(svg, ("explainer", "from", "to", "texts"), rows)
 
 
-def permutation_figure(given: Audit) -> Figure | None:
-    """Jain & Wallace's: a text that has one heavy word should mind."""
-    by = given["by_text"]
-    points = [(a, b) for a, b in zip(by["largest"], by["moved"], strict=True) if a is not None and b is not None]
+def permutation_figure(facts: Permutation) -> Figure | None:
+    """Jain & Wallace's: the answer to a text with one heavy word should change."""
+    pairs = zip(facts.by_text.largest, facts.by_text.moved, strict=True)
+    points = [(a, b) for a, b in pairs if a is not None and b is not None]
     if not points:
         return None
     cloud = Cloud("texts", Mark(HUES[0]), tuple(points))
@@ -103,88 +138,54 @@ def permutation_figure(given: Audit) -> Figure | None:
     return Figure(svg, ("largest", "moved"), points)
 
 
-def adversary_figure(given: Audit) -> Figure | None:
-    return divergence_figure(given, "How far away weights lie that give the same answer")
-
-
-def seeds_figure(given: Audit) -> Figure | None:
-    return divergence_figure(given, "How far away the attention of other seeds lies")
-
-
-def divergence_figure(given: Audit, title: str) -> Figure | None:
-    values = [value for value in given["by_text"]["divergence"] if value is not None]
+def divergence_figure(title: str, by_text: DivergenceByText) -> Figure | None:
+    values = [value for value in by_text.divergence if value is not None]
     if not values:
         return None
     drawn = histogram("", values, 0.0, FARTHEST)
-    marked = Histogram(
-        drawn.title, drawn.low, drawn.high, drawn.counts, (*drawn.marked, (FARTHEST / 2, "half of log 2"))
-    )
+    marked = replace(drawn, marked=(*drawn.marked, (FARTHEST / 2, "half of log 2")))
     svg = histograms(title, "Jensen–Shannon divergence, at most log 2", "texts", [marked])
     return Figure(svg, ("divergence",), [[value] for value in values])
 
 
-def even_figure(given: Audit) -> Figure | None:
-    names = {"attention": "with attention", "even": "with even weights"}
-    return accuracies_figure(given, names, "Trained again, with attention and without")
+def accuracies_figure(title: str, shown: Sequence[tuple[str, Interval]]) -> Figure | None:
+    return dots_figure(title, "accuracy", {"": shown})
 
 
-def guided_figure(given: Audit) -> Figure | None:
-    names = {"guided": "with this attention", "even": "with even weights", "learned": "with weights it learns"}
-    return accuracies_figure(given, names, "A model without contexts, by the weights it is given")
+def separation_figure(facts: Separation) -> Figure | None:
+    shown = [("any class", facts.area), *((one_line(one.name), one.area) for one in facts.by_type)]
+    return dots_figure("Do scores tell words of a class from neutral ones?", "area under the ROC curve", {"": shown})
 
 
-def accuracies_figure(given: Audit, names: Mapping[str, str], title: str) -> Figure | None:
-    known = {name: given[key] for key, name in names.items() if given[key]["low"] is not None}
-    return of_dots(title, "accuracy", [("", known)])
+def plausibility_figure(facts: Plausibility) -> Figure | None:
+    shown = {
+        "AUPRC": [(explainer_name(one.name), one.auprc) for one in facts.explainers],
+        "token F1": [(explainer_name(one.name), one.f) for one in facts.explainers],
+    }
+    return dots_figure("Agreement with the words that people marked", "mean over texts", shown)
 
 
-def separation_figure(given: Audit) -> Figure | None:
-    rows = [{**given, "name": "any class"}, *given["by_type"]]
-    known = {one_line(one["name"]): {**one, "mean": one["auc"]} for one in rows if one["low"] is not None}
-    return of_dots("Do scores tell words of a class from neutral ones?", "area under the ROC curve", [("", known)])
-
-
-def plausibility_figure(given: Audit) -> Figure | None:
-    shown = [
-        (title, {explainer_name(one["name"]): one[key] for one in given["explainers"] if one[key]["low"] is not None})
-        for key, title in (("auprc", "AUPRC"), ("f", "token F1"))
-    ]
-    return of_dots("Agreement with the words that people marked", "mean over texts", shown)
-
-
-def of_dots(title: str, x_title: str, shown: Sequence[tuple[str, Mapping[str, Audit]]]) -> Figure | None:
-    """Panels of values with intervals; None where no value has one."""
-    panels = [
-        DotPanel(name, tuple(Dot(who, *(one[end] for end in ENDS)) for who, one in own.items()))
-        for name, own in shown
-        if own
-    ]
+def dots_figure(title: str, x_title: str, shown: Mapping[str, Sequence[tuple[str, Interval]]]) -> Figure | None:
+    """By panel the values that have an interval; None where none has one."""
+    known = {panel: [(name, bounds) for name, one in own if (bounds := one.bounds)] for panel, own in shown.items()}
+    panels = [DotPanel(panel, tuple(Dot(name, *bounds) for name, bounds in own)) for panel, own in known.items() if own]
     if not panels:
         return None
-    listed = [[name, who, *(one[end] for end in ENDS)] for name, own in shown for who, one in own.items()]
-    return Figure(dots(title, x_title, panels, ""), ("panel", "name", *ENDS), listed)
+    rows = [[panel, name, *bounds] for panel, own in known.items() for name, bounds in own]
+    return Figure(dots(title, x_title, panels, ""), ("panel", "name", *ENDS), rows)
 
 
-def trained_figure(given: Audit) -> Figure | None:
+def trained_figure(facts: TrainedAdversary) -> Figure | None:
     """Wiegreffe & Pinter's TVD–JSD curve."""
-    sides = ("divergence", "distance")
-    known = [one for one in given["points"] if all(one[side]["low"] is not None for side in sides)]
+    known = [
+        (one.factor, divergence, distance)
+        for one in facts.points
+        if (divergence := one.divergence.bounds) and (distance := one.distance.bounds)
+    ]
     if not known:
         return None
-    ends = [[tuple(one[side][end] for end in ENDS) for side in sides] for one in known]
-    shown = [Cross(f"λ = {one['factor']:g}", *own) for one, own in zip(known, ends, strict=True)]
+    shown = [Cross(f"λ = {factor:g}", divergence, distance) for factor, divergence, distance in known]
     titles = ("divergence of attention (JSD)", "distance of answers (TVD)")
     svg = crosses("What looking elsewhere costs in answers", *titles, shown)
-    head = ("λ", *(f"{side} {end}" for side in sides for end in ENDS))
-    return Figure(svg, head, [[one["factor"], *own[0], *own[1]] for one, own in zip(known, ends, strict=True)])
-
-
-DIAGNOSTICS: dict[str, Callable[[Audit], Figure | None]] = {
-    "correlation": correlation_figure,
-    "permutation": permutation_figure,
-    "adversary": adversary_figure,
-    "even": even_figure,
-    "seeds": seeds_figure,
-    "guided": guided_figure,
-    "trained_adversary": trained_figure,
-}
+    head = ("λ", *(f"{side} {end}" for side in ("divergence", "distance") for end in ENDS))
+    return Figure(svg, head, [[factor, *divergence, *distance] for factor, divergence, distance in known])

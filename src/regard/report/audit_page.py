@@ -1,12 +1,14 @@
-"""An audit as one HTML document that needs nothing but itself: the verdict in words, its evidence a click away, the texts."""
+"""An audit as one self-contained HTML document: the verdict in words, its evidence a click away, the texts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
+from regard.facts.audit import AuditedText, AuditFacts
 from regard.report.audit_evidence import evidence
-from regard.report.audit_texts import audit_texts
+from regard.report.audit_figures import audit_figures
+from regard.report.audit_tables import audit_tables
 from regard.report.names import explainer_name
 from regard.report.pages.explanations import templates
 from regard.report.pages.run import READER, reading
@@ -15,20 +17,35 @@ from regard.report.pages.texts import COLD, text_view
 from regard.report.plots.marks import ON_DARK
 from regard.report.text.analysis_numbers import CLASSES
 from regard.report.text.characters import one_line
+from regard.report.text.exported import Figure, Table
+
+WORDS = 40_000  # of all texts and explainers together: more would make the page slow to open
 
 
-def audit_page(found: Mapping[str, Any]) -> str:
+class AuditViews(NamedTuple):
+    """Drawn once, for the page and for files."""
+
+    figures: dict[str, Figure]
+    tables: dict[str, Table]
+
+
+def audit_views(facts: AuditFacts) -> AuditViews:
+    return AuditViews(audit_figures(facts), audit_tables(facts))
+
+
+def audit_page(facts: AuditFacts, views: AuditViews | None = None) -> str:
     """The whole document; write it as UTF-8."""
-    texts = [text_view(text, found["classes"]) for text in audit_texts(found)]
-    focus = explainer_name(found["focus"])
+    classes = list(facts.classes)
+    texts = [text_view(text, classes) for text in audit_texts(facts)]
+    focus = explainer_name(facts.focus)
     labelled = any(text["right"] for text in texts)
-    view: dict[str, Any] = {
-        "title": f"May {focus} be trusted?" + (f" {one_line(found['run'])}" if found["run"] else ""),
-        "facts": facts(found),
-        "audit": found,
-        "evidence": evidence(found),
+    view = {
+        "title": f"May {focus} be trusted?" + (f" {one_line(facts.run)}" if facts.run else ""),
+        "facts": page_facts(facts),
+        "audit": facts,
+        "evidence": evidence(*(views or audit_views(facts))),
         # as a report has them, for the reader
-        "found": {"texts_in_all": found["texts"], "metrics": labelled, "classes": found["classes"]},
+        "found": {"texts_in_all": facts.texts, "metrics": labelled, "classes": classes},
         **reading(texts),
         **permitted((READER,) if texts else ()),
         "on_dark": ON_DARK,
@@ -37,7 +54,51 @@ def audit_page(found: Mapping[str, Any]) -> str:
     return templates().get_template("audit_page.html").render(view)
 
 
-def facts(found: Mapping[str, Any]) -> dict[str, str]:
-    told = {"data": found["data"], "texts": f"{found['texts']:,}", "seed": found["seed"]}
-    told["classes"] = ", ".join(found["classes"]) if len(found["classes"]) <= CLASSES else len(found["classes"])
-    return {name: one_line(value) for name, value in told.items() if value is not None}
+def page_facts(facts: AuditFacts) -> dict[str, str]:
+    classes = ", ".join(facts.classes) if len(facts.classes) <= CLASSES else len(facts.classes)
+    named = {"data": facts.data, "texts": f"{facts.texts:,}", "seed": facts.seed, "classes": classes}
+    return {name: one_line(value) for name, value in named.items() if value is not None}
+
+
+def audit_texts(facts: AuditFacts) -> list[dict[str, Any]]:
+    """The surest mistakes, then right answers, the least sure first; texts without labels in their order."""
+    kept: list[dict[str, Any]] = []
+    words = 0
+    for text in sorted(facts.details, key=rank):
+        words += len(text.spans) * len(text.scores)
+        if kept and words > WORDS:
+            break
+        kept.append(shown_text(text, facts.classes))
+    return kept
+
+
+def rank(text: AuditedText) -> tuple[bool, float, int]:
+    if text.label is None:
+        return False, 0.0, text.place
+    is_right, confidence = text.label == text.decided, max(text.probabilities)
+    return is_right, confidence if is_right else -confidence, text.place
+
+
+def shown_text(text: AuditedText, classes: tuple[str, ...]) -> dict[str, Any]:
+    """As the reader of a page takes it."""
+    label = None if text.label is None else classes[text.label]
+    mistake = None if text.label is None else text.label != text.decided
+    place = f"text {text.place + 1}"
+    return {"place": place, "mistake": mistake, "label": label, "views": list(views_of(text, classes))}
+
+
+def views_of(text: AuditedText, classes: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    """Absolute scores as weights that sum to 1; where a score is below 0, which words speak against the answer."""
+    answer = {
+        "prediction": classes[text.decided],
+        "probabilities": dict(zip(classes, text.probabilities, strict=True)),
+    }
+    for method, scores in text.scores.items():
+        total = sum(map(abs, scores)) or 1.0
+        scored = list(zip(text.spans, scores, strict=True))
+        tokens = [
+            {"text": text.text[a:b], "start": a, "end": b, "weight": abs(score) / total} for (a, b), score in scored
+        ]
+        against = [a for (a, _), score in scored if score < 0]
+        view = {"text": text.text, **answer, "method": method, "tokens": tokens}
+        yield view | ({"against": against} if against else {})

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
+from regard.facts.audit import (
+    Adversary,
+    Agreement,
+    AuditFacts,
+    Correlation,
+    Diagnostics,
+    Faithfulness,
+    Guided,
+    OtherSeeds,
+    Permutation,
+    Plausibility,
+    Retrained,
+    TrainedAdversary,
+    UniformWeights,
+)
+from regard.facts.separation import Separation
+from regard.report.interval_text import DASH, p_value, span_or_dash
 from regard.report.names import COMPARED, explainer_name, measure_name
 from regard.report.text.characters import one_line
 from regard.report.text.exported import Table
 from regard.report.text.measures import written
 
-Audit = Mapping[str, Any]
-Row = tuple[str, ...]
 OVER = "mean with its 95 % interval"
 CHECKS = {
     "inside": "the model could be looked into",
@@ -28,187 +42,195 @@ CHECKS = {
 }
 
 
-def audit_tables(found: Audit) -> dict[str, Table]:
-    """By name; what the audit doesn't hold leaves no table."""
+def audit_tables(facts: AuditFacts) -> dict[str, Table]:
+    """By name; there is no table of what the audit doesn't hold."""
     made = {
-        "explainers": measures_table(found["faithfulness"]),
-        "comparisons": comparisons_table(found["faithfulness"]),
-        "agreement": agreement_table(found["agreement"]),
-        **{
-            name: tell(found["diagnostics"][name]) for name, tell in DIAGNOSTICS.items() if name in found["diagnostics"]
-        },
-        "separation": separation_table(found["separation"]) if found["separation"] else None,
-        "plausibility": plausibility_table(found["plausibility"]) if found["plausibility"] else None,
-        "model": model_table(found),
-        "checks": checks_table(found["verdict"]["checks"]),
+        "explainers": measures_table(facts.faithfulness),
+        "comparisons": comparisons_table(facts.faithfulness),
+        "agreement": agreement_table(facts.agreement),
+        **diagnostic_tables(facts.diagnostics),
+        "separation": None if facts.separation is None else separation_table(facts.separation),
+        "plausibility": None if facts.plausibility is None else plausibility_table(facts.plausibility),
+        "model": model_table(facts),
+        "checks": checks_table(facts.verdict.checks),
     }
     return {name: table for name, table in made.items() if table is not None and table.rows}
 
 
-def measures_table(given: Audit) -> Table:
-    """A row an explainer: means over the cut-offs."""
-    by = {(one["explainer"], one["measure"]): one for one in given["curves"]}
+def diagnostic_tables(facts: Diagnostics) -> dict[str, Table | None]:
+    return {
+        "correlation": None if facts.correlation is None else correlation_table(facts.correlation),
+        "permutation": None if facts.permutation is None else permutation_table(facts.permutation),
+        "adversary": None if facts.adversary is None else adversary_table(facts.adversary),
+        "even": None if facts.even is None else even_table(facts.even),
+        "seeds": None if facts.seeds is None else seeds_table(facts.seeds),
+        "guided": None if facts.guided is None else guided_table(facts.guided),
+        "trained_adversary": None if facts.trained_adversary is None else trained_table(facts.trained_adversary),
+    }
+
+
+def measures_table(facts: Faithfulness) -> Table:
+    """A row per explainer: means over the cut-offs."""
+    by = {(one.explainer, one.measure): one for one in facts.curves}
     names = [name for name in COMPARED if any(measure == name for _, measure in by)]
-    better = {one["measure"]: "↓" if one["better"] == "smaller" else "↑" for one in given["curves"]}
+    arrows = {one.measure: "↓" if one.better == "smaller" else "↑" for one in facts.curves}
     rows = [
-        (explainer_name(who), *(spanned(by[who, name]["mean"]) if (who, name) in by else "–" for name in names))
+        (explainer_name(who), *(span_or_dash(by[who, name].mean) if (who, name) in by else DASH for name in names))
         for who in dict.fromkeys(who for who, _ in by)
     ]
-    cuts = ", ".join(given["cuts"])
-    head = ("explainer", *(f"{measure_name(name)} {better[name]}" for name in names))
+    head = ("explainer", *(f"{measure_name(name)} {arrows[name]}" for name in names))
+    cuts = ", ".join(facts.cuts)
     caption = f"Means over cut-offs of {cuts} of the words, with 95 % intervals; ↑ larger is better, ↓ smaller"
     return Table(caption, head, rows)
 
 
-def comparisons_table(given: Audit) -> Table:
+def comparisons_table(facts: Faithfulness) -> Table:
     """The focus of the audit against every other explainer."""
     rows = [
         (
-            measure_name(one["measure"]),
-            f"{explainer_name(one['one'])} less {explainer_name(one['other'])}",
-            spanned(one),
-            chance(one.get("p")),
-            chance(one.get("holm")),
+            measure_name(one.measure),
+            f"{explainer_name(one.one)} less {explainer_name(one.other)}",
+            span_or_dash(one.difference),
+            p_value(one.difference.p),
+            p_value(one.holm),
         )
-        for one in sorted(given["comparisons"], key=lambda one: COMPARED.index(one["measure"]))
-        if one["mean"] is not None
+        for one in sorted(facts.comparisons, key=lambda one: COMPARED.index(one.measure))
+        if one.difference.mean is not None
     ]
     return Table("Differences, paired by text", ("measure", "difference", OVER, "p", "p (Holm)"), rows)
 
 
-def agreement_table(given: Sequence[Audit]) -> Table:
+def agreement_table(facts: Sequence[Agreement]) -> Table:
     rows = [
         (
-            f"{explainer_name(one['one'])}, {explainer_name(one['other'])}",
-            *(spanned(one[key]) for key in ("tau", "divergence", "overlap", "overlap_by_chance")),
+            f"{explainer_name(one.one)}, {explainer_name(one.other)}",
+            *map(span_or_dash, (one.tau, one.divergence, one.overlap, one.overlap_by_chance)),
         )
-        for one in given
+        for one in facts
     ]
     head = ("explainers", "Kendall’s τ", "Jensen–Shannon", "top words in common", "by chance")
     return Table("How far every two agree, by the sizes of their scores", head, rows)
 
 
-def correlation_table(given: Audit) -> Table:
+def correlation_table(facts: Mapping[str, Correlation]) -> Table:
     rows = [
-        (explainer_name(name), spanned(one["tau"]), written(one["deviation"]), spanned(one["significant"]))
-        for name, one in given.items()
+        (explainer_name(name), span_or_dash(one.tau), written(one.deviation), span_or_dash(one.significant))
+        for name, one in facts.items()
     ]
-    return Table(
-        "Kendall’s τ over texts", ("with", "τ", "standard deviation", "share of texts where p is below 0.05"), rows
+    head = ("with", "τ", "standard deviation", "share of texts where p is below 0.05")
+    return Table("Kendall’s τ over texts", head, rows)
+
+
+def permutation_table(facts: Permutation) -> Table:
+    named = (
+        (f"answers moved by permuted weights (median of {facts.draws})", facts.moved),
+        ("answers moved by even weights", facts.evened),
+        ("largest weight of a text", facts.largest),
+        ("weights’ distance from even ones", facts.uneven),
     )
-
-
-def permutation_table(given: Audit) -> Table:
-    names = {
-        "moved": f"answers moved by permuted weights (median of {given['draws']})",
-        "evened": "answers moved by even weights",
-        "largest": "largest weight of a text",
-        "uneven": "weights’ distance from even ones",
-    }
-    rows = [(name, spanned(given[key]), written(given[key]["n"])) for key, name in names.items()]
+    rows = [(name, span_or_dash(one), written(one.n)) for name, one in named]
     rows += [
         (
-            f"answers moved where the largest weight is {one['from']:g} to {one['to']:g}",
-            written(one["moved"]),
-            f"{one['n']:,}",
+            f"answers moved where the largest weight is {group.low:g} to {group.high:g}",
+            written(group.moved),
+            f"{group.n:,}",
         )
-        for one in given["by_largest"]
+        for group in facts.by_largest
     ]
     return Table("Total variation distances", ("what", OVER, "texts"), rows)
 
 
-def adversary_table(given: Audit) -> Table:
+def adversary_table(facts: Adversary) -> Table:
     rows = [
-        ("divergence from the model’s weights", spanned(given["divergence"])),
-        ("distance of the answers", spanned(given["distance"])),
-        ("share of texts where it is more than half of the most", spanned(given["far"])),
-        *(
-            [("the same, of texts where any weights are so far", spanned(given["far_of_possible"]))]
-            if "far_of_possible" in given
-            else []  # of an older file
-        ),
-        ("the most that can be", written(given["largest"])),
-        ("how they were found", "exactly" if given["exact"] else "by a search: a lower bound"),
+        ("divergence from the model’s weights", span_or_dash(facts.divergence)),
+        ("distance of the answers", span_or_dash(facts.distance)),
+        ("share of texts where it is more than half of the most", span_or_dash(facts.far)),
     ]
-    return Table(f"Farthest weights that keep answers within {given['epsilon']:g}", ("what", OVER), rows)
-
-
-def even_table(given: Audit) -> Table:
-    rows = [
-        ("accuracy with attention", spanned(given["attention"]), ""),
-        ("accuracy with even weights", spanned(given["even"]), ""),
-        ("difference", spanned(given["difference"]), chance(given["difference"]["p"])),
-    ]
-    return Table(lesson("Trained again", given), ("what", OVER, "p"), rows)
-
-
-def seeds_table(given: Audit) -> Table:
-    rows = [(f"seed {place}", spanned(one)) for place, one in enumerate(given["by_seed"], 1)]
-    rows += [("mean of the seeds", spanned(given["divergence"]))]
-    rows += [("accuracies, the first seed’s first", ", ".join(map(written, given["accuracy"])))]
-    return Table(lesson("Divergence of attention from the first seed’s", given), ("what", OVER), rows)
-
-
-def guided_table(given: Audit) -> Table:
-    rows = [
-        ("accuracy with the run’s attention", spanned(given["guided"]), ""),
-        ("accuracy with even weights", spanned(given["even"]), ""),
-        ("accuracy with weights it learns", spanned(given["learned"]), ""),
-    ]
+    if facts.far_of_possible is not None:
+        rows.append(("the same, of texts where any weights are so far", span_or_dash(facts.far_of_possible)))
     rows += [
-        (f"attention less {name}", spanned(given[key]), chance(given[key]["p"]))
-        for key, name in (("guided_less_even", "even weights"), ("guided_less_learned", "learned weights"))
+        ("the most that can be", written(facts.largest)),
+        ("how they were found", "exactly" if facts.exact else "by a search: a lower bound"),
     ]
-    return Table(lesson("A model without contexts", given), ("what", OVER, "p"), rows)
+    return Table(f"Farthest weights that keep answers within {facts.epsilon:g}", ("what", OVER), rows)
 
 
-def trained_table(given: Audit) -> Table:
+def even_table(facts: UniformWeights) -> Table:
+    rows = [
+        ("accuracy with attention", span_or_dash(facts.attention), ""),
+        ("accuracy with even weights", span_or_dash(facts.even), ""),
+        ("difference", span_or_dash(facts.difference), p_value(facts.difference.p)),
+    ]
+    return Table(trained_on("Trained again", facts.retrained), ("what", OVER, "p"), rows)
+
+
+def seeds_table(facts: OtherSeeds) -> Table:
+    rows = [(f"seed {number}", span_or_dash(one)) for number, one in enumerate(facts.by_seed, 1)]
+    rows += [("mean of the seeds", span_or_dash(facts.divergence))]
+    rows += [("accuracies, the first seed’s first", ", ".join(map(written, facts.accuracy)))]
+    return Table(trained_on("Divergence of attention from the first seed’s", facts.retrained), ("what", OVER), rows)
+
+
+def guided_table(facts: Guided) -> Table:
+    less_even, less_learned = facts.guided_less_even, facts.guided_less_learned
+    rows = [
+        ("accuracy with the run’s attention", span_or_dash(facts.guided), ""),
+        ("accuracy with even weights", span_or_dash(facts.even), ""),
+        ("accuracy with weights it learns", span_or_dash(facts.learned), ""),
+        ("attention less even weights", span_or_dash(less_even), p_value(less_even.p)),
+        ("attention less learned weights", span_or_dash(less_learned), p_value(less_learned.p)),
+    ]
+    return Table(trained_on("A model without contexts", facts.retrained), ("what", OVER, "p"), rows)
+
+
+def trained_table(facts: TrainedAdversary) -> Table:
     rows = [
         (
-            f"{one['factor']:g}",
-            spanned(one["distance"]),
-            spanned(one["divergence"]),
-            spanned(one["accuracy"]) if one["accuracy"] else "–",
+            f"{point.factor:g}",
+            span_or_dash(point.distance),
+            span_or_dash(point.divergence),
+            DASH if point.accuracy is None else span_or_dash(point.accuracy),
         )
-        for one in given["points"]
+        for point in facts.points
     ]
     head = ("λ", "distance of answers (TVD)", "divergence of attention (JSD)", "accuracy")
-    return Table(lesson("Models trained to look elsewhere", given), head, rows)
+    caption = f"Models trained to look elsewhere: {facts.learned_from:,} texts; {facts.epochs} epochs"
+    return Table(caption, head, rows)
 
 
-def separation_table(given: Audit) -> Table:
-    rows = [(one_line(one["name"]), spanned({**one, "mean": one["auc"]})) for one in given["by_type"]]
-    counted = f"{given['tied']:,} tokens of a class against {given['neutral']:,} neutral ones"
-    return Table(counted, ("words of", "AUC"), [("any class", spanned({**given, "mean": given["auc"]})), *rows])
+def separation_table(facts: Separation) -> Table:
+    rows = [("any class", span_or_dash(facts.area))]
+    rows += [(one_line(one.name), span_or_dash(one.area)) for one in facts.by_type]
+    caption = f"{facts.tied:,} tokens of a class against {facts.neutral:,} neutral ones"
+    return Table(caption, ("words of", "AUC"), rows)
 
 
-def plausibility_table(given: Audit) -> Table:
-    rows = [(explainer_name(one["name"]), spanned(one["auprc"]), spanned(one["f"])) for one in given["explainers"]]
-    rows += [("share of words that people marked", spanned(given["base_rate"]), "")]
-    return Table(f"{given['texts']:,} texts have words that people marked", ("explainer", "AUPRC", "token F1"), rows)
+def plausibility_table(facts: Plausibility) -> Table:
+    rows = [(explainer_name(one.name), span_or_dash(one.auprc), span_or_dash(one.f)) for one in facts.explainers]
+    rows += [("share of words that people marked", span_or_dash(facts.base_rate), "")]
+    return Table(f"{facts.texts:,} texts have words that people marked", ("explainer", "AUPRC", "token F1"), rows)
 
 
-def model_table(found: Audit) -> Table:
+def model_table(facts: AuditFacts) -> Table:
     """What was audited, and what each explanation costs."""
-    model = found["model"] or {}
-    names = {key: key for key in ("encoder", "pooling", "levels", "attention")} | {"scale": "λ"}
-    rows = [(name, one_line(model[key])) for key, name in names.items() if key in model]
-    if model.get("head_hidden"):
-        rows.append(("head", "with a hidden layer"))
+    model, rows = facts.model, list[tuple[str, ...]]()
+    if model is not None:
+        named = {"encoder": model.encoder, "pooling": model.pooling, "levels": model.levels}
+        named |= {"attention": model.attention, "λ": model.scale}
+        rows += [(name, one_line(value)) for name, value in named.items()]
+        if model.head_hidden:
+            rows.append(("head", "with a hidden layer"))
     rows += [
-        (
-            f"passes over a text for {explainer_name(one['name'])}",
-            f"{one['forward']:g} forward, {one['backward']:g} back",
-        )
-        for one in found["explainers"]
-        if one.get("forward") is not None
+        (f"passes over a text for {explainer_name(one.name)}", f"{one.forward:g} forward, {one.backward:g} back")
+        for one in facts.explainers
+        if one.forward is not None
     ]
     return Table("The model, and what explaining a text costs", ("what", "value"), rows)
 
 
-def checks_table(given: Mapping[str, bool | None]) -> Table:
-    said = {True: "yes", False: "not shown", None: "not tested"}
-    rows = [(CHECKS.get(name, one_line(name)), said[value]) for name, value in given.items()]
+def checks_table(checks: Mapping[str, bool | None]) -> Table:
+    answers = {True: "yes", False: "not shown", None: "not tested"}
+    rows = [(CHECKS.get(name, one_line(name)), answers[value]) for name, value in checks.items()]
     return Table(
         "Yes only where a whole 95 % interval says so; clearly is by more than 0.01, of an area by more than 0.05",
         ("check", "answer"),
@@ -216,28 +238,5 @@ def checks_table(given: Mapping[str, bool | None]) -> Table:
     )
 
 
-def lesson(what: str, given: Audit) -> str:
-    judged = f", judged on {given['judged_on']:,}" if "judged_on" in given else ""
-    return f"{what}: {given['learned_from']:,} texts{judged}; {given['epochs']} epochs"
-
-
-def spanned(one: Audit) -> str:
-    if one["mean"] is None:
-        return "–"
-    ends = "" if one["low"] is None else f" ({one['low']:z.3f} to {one['high']:z.3f})"
-    return f"{one['mean']:z.3f}{ends}".replace("-", "−")
-
-
-def chance(p: float | None) -> str:
-    return "–" if p is None else f"{p:.2g}"
-
-
-DIAGNOSTICS: dict[str, Callable[[Audit], Table]] = {
-    "correlation": correlation_table,
-    "permutation": permutation_table,
-    "adversary": adversary_table,
-    "even": even_table,
-    "seeds": seeds_table,
-    "guided": guided_table,
-    "trained_adversary": trained_table,
-}
+def trained_on(what: str, facts: Retrained) -> str:
+    return f"{what}: {facts.learned_from:,} texts, judged on {facts.judged_on:,}; {facts.epochs} epochs"

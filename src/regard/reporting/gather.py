@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.analysis.analyse import analyse, check_model
-from regard.audit.texts_learned import is_same, texts_learned
+from regard.audit.training_texts import is_same, texts_learned
 from regard.config import Data
 from regard.errors import InputError
 from regard.models.tasks import Classes

@@ -94,7 +94,7 @@ def own_keys(cell: Cell) -> dict[str, Any]:
 
 
 def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
-    from regard.audit.lessons import EVEN
+    from regard.audit.retraining import EVEN
 
     own, plain = own_keys(cell), cell.without(KEYS)
     prepared = context.corpora.prepare(cell.corpus, plain.options)
@@ -156,12 +156,13 @@ def row_of(own: Options, prepared: Prepared, learned: Sequence[Training], contex
 
 
 def diagnosed(look: Look) -> Row:
-    from regard.audit.adversarial_weights import farthest, told_farthest
+    from regard.audit.adversarial_weights import adversary_facts, farthest
     from regard.audit.correlation import correlations
     from regard.audit.held_gradients import held_gradients
-    from regard.audit.permutation import permuted, told_permuted
+    from regard.audit.permutation import permutation_facts, permuted
     from regard.explain.attribute import attribute
     from regard.explain.reading import read
+    from regard.facts.json_form import to_json
     from regard.faithfulness.scored import Scored
 
     texts, seed = judged_texts(look), look.seed
@@ -174,15 +175,15 @@ def diagnosed(look: Look) -> Row:
     scored["held"] = [one._replace(scores=scores) for one, scores in held]
     told = correlations(scored["attention"], {name: scored[name] for name in BESIDE}, seed)
     between = correlations(scored["held"], {"between": scored["leave_one_out"]}, seed)
-    moved = told_permuted(permuted(look.base, readings, seed), seed)
-    far = told_farthest(farthest(look.base, readings, seed), seed)
-    values = {f"tau_{name}": one["tau"]["mean"] for name, one in (told | between).items()}
-    values |= {f"significant_{name}": one["significant"]["mean"] for name, one in told.items()}
-    values |= {name: moved[part]["mean"] for name, part in MOVED.items()}
-    values |= {f"permuted_{k}": group["moved"] for k, group in zip(GROUPS, moved["by_largest"], strict=True)}
-    values |= {"farthest": far["divergence"]["mean"], "far": far["far"]["mean"]}
-    histograms = {name: one["histogram"] for name, one in (told | between).items()}
-    return {"values": values, "histograms": histograms, "by_largest": moved["by_largest"]}
+    moved = permutation_facts(permuted(look.base, readings, seed), seed)
+    far = adversary_facts(farthest(look.base, readings, seed), seed)
+    values = {f"tau_{name}": one.tau.mean for name, one in (told | between).items()}
+    values |= {f"significant_{name}": one.significant.mean for name, one in told.items()}
+    values |= {name: getattr(moved, part).mean for name, part in MOVED.items()}
+    values |= {f"permuted_{k}": group.moved for k, group in zip(GROUPS, moved.by_largest, strict=True)}
+    values |= {"farthest": far.divergence.mean, "far": far.far.mean}
+    histograms = {name: list(one.histogram) for name, one in (told | between).items()}
+    return {"values": values, "histograms": histograms, "by_largest": to_json(moved.by_largest)}
 
 
 MOVED = {"permuted": "moved", "evened": "evened", "largest": "largest", "uneven": "uneven"}
@@ -197,11 +198,11 @@ def judged_texts(look: Look) -> list[str]:
 
 
 def of_texts(look: Look) -> Row:
-    from regard.audit.adversarial_weights import farthest, told_farthest
+    from regard.audit.adversarial_weights import adversary_facts, farthest
     from regard.explain.reading import read
 
-    told = told_farthest(farthest(look.base, read(look.base, judged_texts(look)), look.seed), look.seed)
-    return {"values": {"tvd": told["distance"]["mean"], "jsd": told["divergence"]["mean"], "far": told["far"]["mean"]}}
+    told = adversary_facts(farthest(look.base, read(look.base, judged_texts(look)), look.seed), look.seed)
+    return {"values": {"tvd": told.distance.mean, "jsd": told.divergence.mean, "far": told.far.mean}}
 
 
 def of_seeds(look: Look) -> Row:

@@ -7,6 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from regard.facts.audit import AuditFacts
 from regard.report.audit_evidence import evidence
 from regard.report.pages.analysis import SCRIPTS, swatch
 from regard.report.pages.analysis_payload import payload
@@ -48,7 +49,7 @@ def run_page(found: Report) -> str:
         "absent": absent(found["metrics"] or {}),
         "tiles": tiles(found),
         "rounds": told_rounds(found),
-        "evidence": evidence(found["audit"]) if found["audit"] else {},
+        "evidence": evidence(figures, tables),
         **reading(texts),
         "words": listed,
         "payload": Markup(payload(found["analysis"])) if scattered else "",
@@ -100,8 +101,9 @@ def tiles(found: Report) -> list[tuple[str, str, str]]:
         ends = f"95 % interval {signed(excess['low'])} to {signed(excess['high'])}"
         shown.append(("mean probability less accuracy", signed(excess["mean"]), ends))
     if found["audit"]:
-        texts = f"by {found['audit']['texts']:,} texts of {one_line(found['audit']['data'])}"
-        shown.append(("attention", one_line(found["audit"]["verdict"]["name"]), texts))
+        audit: AuditFacts = found["audit"]
+        texts = f"by {audit.texts:,} texts of {one_line(audit.data)}"
+        shown.append(("attention", one_line(audit.verdict.name), texts))
     return shown
 
 

@@ -1,0 +1,117 @@
+"""Training models again to compare them with a run: on a part of its training texts, for a bounded time.
+
+**Choices**: at most TEXTS of the training texts, drawn with a seed; at most EPOCHS epochs; otherwise the run's own options.
+All models that are compared learn from the same texts, and none of them is the run itself. They are judged on the audited
+texts where these have labels, and otherwise on a fifth of the training texts, which none has learned from. None learns from
+a text that is audited: on what it has seen, any model is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.audit.training_texts import training_texts
+from regard.config import Config
+from regard.errors import InputError
+from regard.facts.audit import Retrained
+from regard.models.trained import Trained
+from regard.recording import Recorder
+from regard.records import Example
+from regard.training.fit import Parts, fit
+
+Doubles = NDArray[np.float64]
+Ints = NDArray[np.int64]
+TEXTS, EPOCHS = 5000, 10
+EVEN = 1e9  # a λ so large that attention weights are uniform, whatever the scores
+
+
+class Retraining(NamedTuple):
+    """How the compared models are trained and judged."""
+
+    config: Config
+    examples: list[Example]  # to learn from
+    texts: Sequence[str]  # to be judged on
+    labels: Ints  # of these
+    classes: tuple[str, ...]
+
+    def facts(self) -> Retrained:
+        return Retrained(len(self.examples), len(self.texts), self.config.training.epochs)
+
+    def fit(self, recorder: Recorder, what: str, **options: object) -> Trained:
+        recorder.note(f"training again on {len(self.examples)} texts: {what}")
+        return fit(self.config.override(options), Parts(self.examples))
+
+    def right(self, trained: Trained) -> Doubles:
+        """(texts,) 1 where the model's answer is the label."""
+        assert tuple(trained.task.as_dict()["classes"]) == self.classes
+        return np.asarray(trained.answers(self.texts).argmax(1) == self.labels, dtype=np.float64)
+
+
+class Audited(NamedTuple):
+    """The run and the texts of an audit."""
+
+    trained: Trained
+    texts: Sequence[str]
+    labels: Ints | None
+    seed: int
+    recorder: Recorder
+
+
+class LazyRetraining:
+    """Reads training texts and trains the first model only when a diagnostic asks for them."""
+
+    def __init__(self, audited: Audited, learned_from: Sequence[Example] | None) -> None:
+        self.audited = audited
+        self.learned_from = learned_from  # None until the run's own training texts are read
+
+    @cached_property
+    def setup(self) -> Retraining:
+        if self.learned_from is None:
+            self.learned_from = list(training_texts(self.audited.trained.config.data))
+        trained, texts, labels, seed, _ = self.audited
+        return make_retraining(trained, texts, labels, seed, self.learned_from)
+
+    @cached_property
+    def first(self) -> Trained:
+        return self.setup.fit(self.audited.recorder, "the model as it is")
+
+
+def make_retraining(
+    trained: Trained,
+    texts: Sequence[str],
+    labels: Ints | None,
+    seed: int,
+    examples: Sequence[Example],
+    most_texts: int = TEXTS,
+    most_epochs: int = EPOCHS,
+) -> Retraining:
+    """With some of `examples`, the run's training texts. InputError where there is nothing to learn from."""
+    audited = set(texts)
+    examples = [example for example in examples if example.text not in audited]
+    if not examples:
+        raise InputError("every text that the run learned from is audited, and none is left to learn from")
+    rng = np.random.default_rng((seed, 2))
+    chosen = [examples[place] for place in np.sort(rng.permutation(len(examples))[:most_texts]).tolist()]
+    classes = tuple(trained.task.as_dict()["classes"])
+    if labels is None:
+        held_out = set(rng.permutation(len(chosen))[: len(chosen) // 5].tolist())
+        judged = [chosen[place] for place in sorted(held_out)]
+        chosen = [example for place, example in enumerate(chosen) if place not in held_out]
+        texts = [example.text for example in judged]
+        labels = np.array([trained.task.encode(example.label, "training texts") for example in judged], dtype=np.int64)
+    if {str(example.label) for example in chosen} != set(classes):
+        raise InputError("a part of the training texts has not all of the run's classes")
+    options = {
+        "epochs": min(trained.config.training.epochs, most_epochs),
+        "device": trained.device,
+        "record": "no",
+        "train": None,
+        "dev": None,
+        "test": None,
+    }
+    return Retraining(trained.config.override(options), chosen, texts, labels, classes)

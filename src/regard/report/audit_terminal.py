@@ -1,0 +1,102 @@
+"""An audit in the terminal: the measures of each explainer, the diagnostics, and the verdict in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from regard.facts.audit import AuditFacts, Diagnostics, Faithfulness
+from regard.report.interval_text import mean_or_dash, percent, span
+from regard.report.names import COMPARED, MAIN, explainer_name
+from regard.report.text.characters import one_line
+from regard.report.text.plain_table import plain_table
+
+SHORT = {MAIN: "comprehens.", "sufficiency": "suffic.", "accuracy_fall": "acc. fall", "post_hoc": "post hoc"}
+
+
+def print_audit(facts: AuditFacts, console: Console) -> None:
+    console.print(header(facts), highlight=False)
+    for part in (measures(facts.faithfulness), diagnostics(facts)):
+        console.print()
+        console.print(part, highlight=False)
+    console.print()
+    verdict = facts.verdict
+    console.print(Text(one_line(verdict.title), style="bold"))
+    kinds = {"it may be read so": verdict.may, "it may not": verdict.may_not, "what to do": verdict.change}
+    for heading, reasons in kinds.items():
+        if reasons:
+            console.print(Text(heading, style="dim"))
+        for reason in reasons:
+            console.print(Text(f"  · {one_line(reason.text)}"), highlight=False)
+    for one in facts.left_out:
+        console.print(Text(one_line(f"left out: {one.what} ({one.why})"), style="dim"), highlight=False)
+    for note in facts.notes:
+        console.print(Text(one_line(f"note: {note}"), style="dim"), highlight=False)
+
+
+def header(facts: AuditFacts) -> Text:
+    line = Text(one_line(facts.run or facts.focus), style="bold")
+    where = f" on {one_line(facts.data or 'texts')}, {facts.texts} texts; erasing by {facts.faithfulness.how}"
+    line.append(where, "not bold")
+    return line
+
+
+def measures(facts: Faithfulness) -> Table:
+    """Means over the cut-offs: the main measure with its interval, which all of them have in audit.json."""
+    table = plain_table(f"means over cut-offs of {', '.join(facts.cuts)} of the words, with 95 % intervals")
+    rows: dict[str, dict[str, str]] = {}
+    for curve in facts.curves:
+        cell = span(curve.mean) if curve.measure == MAIN else mean_or_dash(curve.mean)
+        rows.setdefault(curve.explainer, {})[curve.measure] = cell
+    columns = [name for name in COMPARED if any(name in cells for cells in rows.values())]
+    table.add_column("explainer")
+    for name in columns:
+        better = next(curve.better for curve in facts.curves if curve.measure == name)
+        table.add_column(f"{SHORT.get(name, name)} {'↑' if better == 'larger' else '↓'}", justify="right")
+    for who, cells in rows.items():
+        table.add_row(*map(Text, (explainer_name(who), *(cells[name] for name in columns))))
+    return table
+
+
+def diagnostics(facts: AuditFacts) -> Table:
+    table = plain_table("diagnostics")
+    table.add_column("what")
+    table.add_column("found", justify="right")
+    for row in (*weight_rows(facts.diagnostics), *trained_rows(facts.diagnostics)):
+        table.add_row(*map(Text, row))
+    if facts.separation is not None:
+        table.add_row(Text("separation of words of a class (AUC)"), Text(span(facts.separation.area)))
+    if facts.plausibility is not None:
+        table.add_row(Text("AUPRC above chance"), Text(span(facts.plausibility.above_chance)))
+    return table
+
+
+def weight_rows(facts: Diagnostics) -> Iterator[tuple[str, str]]:
+    """Of diagnostics after Jain & Wallace."""
+    for name, one in (facts.correlation or {}).items():
+        yield f"Kendall's τ with {explainer_name(name)}", span(one.tau)
+        yield "  significant in", percent(one.significant)
+    if (permuted := facts.permutation) is not None:
+        yield "answers moved by permuted weights", span(permuted.moved)
+        yield "  by even weights", span(permuted.evened)
+        yield "largest weight", span(permuted.largest)
+        yield "weights' distance from even ones", span(permuted.uneven)
+    if (adversary := facts.adversary) is not None:
+        how = "exactly" if adversary.exact else "by search"
+        yield f"farthest weights with the same answer, {how} (JSD)", span(adversary.divergence)
+        yield "  more than half of log 2 in", percent(adversary.far)
+
+
+def trained_rows(facts: Diagnostics) -> Iterator[tuple[str, str]]:
+    """Of diagnostics after Wiegreffe & Pinter, which train models."""
+    if facts.even is not None:
+        yield "accuracy with attention less even weights", span(facts.even.difference)
+    if facts.seeds is not None:
+        yield f"attention of {facts.seeds.seeds} other seeds (JSD)", span(facts.seeds.divergence)
+    if facts.guided is not None:
+        yield "accuracy of a guided model less even weights", span(facts.guided.guided_less_even)
+    for point in () if facts.trained_adversary is None else facts.trained_adversary.points:
+        yield f"adversary, λ = {point.factor:g}: TVD, JSD", f"{span(point.distance)}, {span(point.divergence)}"
