@@ -18,7 +18,7 @@ without contexts that mixes its words by the row's weights (W&P §3.3). The diag
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from regard.config import Config
@@ -183,7 +183,11 @@ def diagnosed(look: Look) -> Row:
     values |= {f"permuted_{k}": group.moved for k, group in zip(GROUPS, moved.by_largest, strict=True)}
     values |= {"farthest": far.divergence.mean, "far": far.far.mean}
     histograms = {name: list(one.histogram) for name, one in (told | between).items()}
-    return {"values": values, "histograms": histograms, "by_largest": to_json(moved.by_largest)}
+    return {"values": known(values), "histograms": histograms, "by_largest": to_json(moved.by_largest)}
+
+
+def known(values: Mapping[str, float | None]) -> dict[str, float]:
+    return {name: value for name, value in values.items() if value is not None}
 
 
 MOVED = {"permuted": "moved", "evened": "evened", "largest": "largest", "uneven": "uneven"}
@@ -202,7 +206,7 @@ def of_texts(look: Look) -> Row:
     from regard.explain.reading import read
 
     told = adversary_facts(farthest(look.base, read(look.base, judged_texts(look)), look.seed), look.seed)
-    return {"values": {"tvd": told.distance.mean, "jsd": told.divergence.mean, "far": told.far.mean}}
+    return {"values": known({"tvd": told.distance.mean, "jsd": told.divergence.mean, "far": told.far.mean})}
 
 
 def of_seeds(look: Look) -> Row:
