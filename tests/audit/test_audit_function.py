@@ -18,8 +18,8 @@ from regard.errors import InputError
 from regard.facts.audit import AuditFacts
 from regard.facts.intervals import Interval
 from regard.faithfulness.scored import Doubles, Scored
-from regard.report.audit_terminal import print_audit
-from regard.report.interval_text import mean_or_dash
+from regard.report.text.audit import print_audit
+from regard.report.text.intervals import mean_or_dash
 
 WEIGHTS = {**{f"up{n}": 2.0 for n in range(5)}, **{f"down{n}": -2.0 for n in range(5)}}
 

@@ -27,9 +27,9 @@ from regard.models.folder import save
 from regard.models.trained import Trained
 from regard.recording import Silent
 from regard.records import Example
-from regard.report.audit_evidence import PARTS, evidence
-from regard.report.audit_figures import audit_figures
-from regard.report.audit_tables import audit_tables
+from regard.report.pages.audit_evidence import PARTS, evidence
+from regard.report.pages.audit_figures import audit_figures
+from regard.report.text.audit_tables import audit_tables
 from regard.training.fit import Parts, fit
 
 PLAIN, AGAIN = AuditOptions(), AuditOptions(retrain=True)

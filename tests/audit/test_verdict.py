@@ -14,8 +14,8 @@ from regard.audit.sentences import sentences
 from regard.facts.audit import Measurements
 from regard.facts.intervals import Interval
 from regard.facts.json_form import from_json, to_json
-from regard.report.audit_tables import CHECKS, checks_table
-from regard.report.interval_text import percent
+from regard.report.text.audit_tables import CHECKS, checks_table
+from regard.report.text.intervals import percent
 
 
 def span(low: float, high: float) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from run_case import audit, detail
 
 from browser import NAMES, Browser, chromium
 from regard.facts.audit import AuditFacts
-from regard.report.audit_page import audit_page
+from regard.report.pages.audit import audit_page
 
 pytestmark = pytest.mark.skipif(chromium() is None, reason=f"no browser: {', '.join(NAMES)} are looked for")
 

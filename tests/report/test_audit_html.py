@@ -12,9 +12,10 @@ from run_case import ARABIC, CHINESE, HOSTILE, audit, detail
 from test_run_page import Tags
 
 from regard.facts.audit import AuditFacts
-from regard.report import audit_figures, audit_page, audit_tables
-from regard.report.audit_evidence import PARTS
-from regard.report.audit_writing import write_audit
+from regard.report.pages import audit as pages
+from regard.report.pages.audit_evidence import PARTS
+from regard.report.pages.audit_figures import audit_figures
+from regard.report.text.audit_tables import audit_tables
 from regard.report.text.exported import Figure, Table
 
 ALONE: dict[str, Any] = {  # scores of another tool, without labels
@@ -31,26 +32,26 @@ ALONE: dict[str, Any] = {  # scores of another tool, without labels
 
 
 def page_of(given: dict[str, Any]) -> str:
-    return audit_page.audit_page(AuditFacts.from_json(given))
+    return pages.audit_page(AuditFacts.from_json(given))
 
 
 def figures_of(given: dict[str, Any]) -> dict[str, Figure]:
-    return audit_figures.audit_figures(AuditFacts.from_json(given))
+    return audit_figures(AuditFacts.from_json(given))
 
 
 def tables_of(given: dict[str, Any]) -> dict[str, Table]:
-    return audit_tables.audit_tables(AuditFacts.from_json(given))
+    return audit_tables(AuditFacts.from_json(given))
 
 
 def texts_of(given: dict[str, Any]) -> list[dict[str, Any]]:
-    return audit_page.audit_texts(AuditFacts.from_json(given))
+    return pages.audit_texts(AuditFacts.from_json(given))
 
 
 def test_figures_are_drawn_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = []
-    draw = audit_page.audit_figures
-    monkeypatch.setattr(audit_page, "audit_figures", lambda facts: drawn.append(facts) or draw(facts))
-    write_audit(AuditFacts.from_json(audit()), tmp_path / "audit", tmp_path / "figures")
+    draw = pages.audit_figures
+    monkeypatch.setattr(pages, "audit_figures", lambda facts: drawn.append(facts) or draw(facts))
+    pages.write_audit(AuditFacts.from_json(audit()), tmp_path / "audit", tmp_path / "figures")
     assert len(drawn) == 1
     svg = (tmp_path / "figures" / "permutation.svg").read_text(encoding="utf-8")
     assert svg in (tmp_path / "audit" / "audit.html").read_text(encoding="utf-8")

@@ -13,11 +13,11 @@ from analysis_case import without_interval
 from run_case import ARABIC, CHINESE, HOSTILE, audit, report, shown
 
 from regard.facts.audit import AuditFacts
-from regard.report.audit_tables import audit_tables
 from regard.report.pages.run import run_page
 from regard.report.pages.run_figures import run_figures
 from regard.report.pages.run_history import history_panels
 from regard.report.pages.run_tables import run_tables
+from regard.report.text.audit_tables import audit_tables
 from regard.report.text.exported import Table, as_csv, exported, latex
 
 WITHOUT: dict[str, Any] = {

@@ -44,14 +44,14 @@ class AuditResult(dict[str, Any]):
 
     def page(self) -> str:
         """The whole HTML document: verdict, evidence, texts."""
-        from regard.report.audit_page import audit_page
+        from regard.report.pages.audit import audit_page
 
         return audit_page(AuditFacts.from_json(self))
 
     def save(self, folder: str | Path, figures: str | Path | None = None) -> Path:
         """Write audit.json and the page, and if `figures` is given every figure as SVG, PDF and CSV and every table as
         LaTeX and CSV."""
-        from regard.report.audit_writing import write_audit
+        from regard.report.pages.audit import write_audit
 
         write_audit(AuditFacts.from_json(self), Path(folder), None if figures is None else Path(figures))
         return Path(folder)

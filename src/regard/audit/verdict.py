@@ -21,8 +21,8 @@ from regard.audit.sentences import (
 )
 from regard.facts.audit import AuditedModel, Lead, Measurements, Reason, Verdict
 from regard.facts.intervals import Interval
-from regard.report.interval_text import percent, span, unsigned_span
 from regard.report.names import explainer_name
+from regard.report.text.intervals import percent, span, unsigned_span
 
 OTHER_POOLINGS = ("apln", "bottleneck")  # worth a try where attention fails
 

@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> None:
     from regard.audit.audit_run import AuditOptions, check_options, check_run, run_facts
     from regard.data.rationales import Rationales
     from regard.files import check_place
-    from regard.report.audit_writing import NAME, PAGE, as_json, write_audit
+    from regard.report.pages.audit import NAME, PAGE, as_json, write_audit
     from regard.report.text.progress import Watch
 
     if arguments.rationales_in and not arguments.rationales:
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> None:
         return
     from rich.console import Console
 
-    from regard.report.audit_terminal import print_audit
+    from regard.report.text.audit import print_audit
 
     print_audit(facts, Console())
     caution = write_audit(facts, out, arguments.figures)

@@ -12,7 +12,7 @@ from regard.errors import InputError
 from regard.facts.audit import FORMAT, AuditFacts
 from regard.models.tasks import Classes
 from regard.models.trained import Trained
-from regard.report.audit_writing import NAME
+from regard.report.pages.audit import NAME
 
 ASKED = 5  # texts of the audit that the model is asked again
 CLOSE = 1e-3  # how far its probabilities may be from those in the file: another device, another thread

@@ -8,10 +8,10 @@ from typing import Any
 from markupsafe import Markup
 
 from regard.facts.audit import AuditFacts
-from regard.report.audit_evidence import evidence
 from regard.report.pages.analysis import SCRIPTS, swatch
 from regard.report.pages.analysis_payload import payload
 from regard.report.pages.analysis_scores import has_untyped, marks_of, recorded
+from regard.report.pages.audit_evidence import evidence
 from regard.report.pages.explanations import templates
 from regard.report.pages.run_figures import run_figures
 from regard.report.pages.run_rounds import rounds, told_rounds

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from regard.report.audit_figures import audit_figures
 from regard.report.pages.analysis_figures import figures as analysis_figures
+from regard.report.pages.audit_figures import audit_figures
 from regard.report.pages.run_history import drawn, history_panels, level_panels, rows
 from regard.report.pages.run_rounds import rounds_figure
 from regard.report.plots.lines import Curve, Panel, lines

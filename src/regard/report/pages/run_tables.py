@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from regard.report.audit_tables import audit_tables
 from regard.report.text.analysis_numbers import strongest, unit_name
+from regard.report.text.audit_tables import audit_tables
 from regard.report.text.characters import one_line
 from regard.report.text.exported import Table
 from regard.report.text.measures import Matrix, class_rows, confusions, interval, matrix, summary, written

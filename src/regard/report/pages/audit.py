@@ -1,24 +1,28 @@
-"""An audit as one self-contained HTML document: the verdict in words, its evidence a click away, the texts."""
+"""The page of an audit, one self-contained HTML document: the verdict in words, its evidence a click away, the texts."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from regard.facts.audit import AuditedText, AuditFacts
-from regard.report.audit_evidence import evidence
-from regard.report.audit_figures import audit_figures
-from regard.report.audit_tables import audit_tables
+from regard.files import check_place, write_all
 from regard.report.names import explainer_name
+from regard.report.pages.audit_evidence import evidence
+from regard.report.pages.audit_figures import audit_figures
 from regard.report.pages.explanations import templates
 from regard.report.pages.run import READER, reading
 from regard.report.pages.scripts import permitted
 from regard.report.pages.texts import COLD, text_view
 from regard.report.plots.marks import ON_DARK
 from regard.report.text.analysis_numbers import CLASSES
+from regard.report.text.audit_tables import audit_tables
 from regard.report.text.characters import one_line
-from regard.report.text.exported import Figure, Table
+from regard.report.text.exported import Figure, Table, write_exported
 
+NAME, PAGE = "audit.json", "audit.html"
 WORDS = 40_000  # of all texts and explainers together: more would make the page slow to open
 
 
@@ -31,6 +35,20 @@ class AuditViews(NamedTuple):
 
 def audit_views(facts: AuditFacts) -> AuditViews:
     return AuditViews(audit_figures(facts), audit_tables(facts))
+
+
+def write_audit(facts: AuditFacts, folder: Path, figures: Path | None = None) -> str:
+    """All files of a folder or none; "" or what to know about the figures."""
+    check_place(folder)
+    views = audit_views(facts)
+    caution = "" if figures is None else write_exported(*views, figures)
+    written = {PAGE: audit_page(facts, views), NAME: as_json(facts) + "\n"}
+    write_all(folder, {name: text.encode("utf-8", "replace") for name, text in written.items()})
+    return caution
+
+
+def as_json(facts: AuditFacts) -> str:
+    return json.dumps(facts.to_json(), ensure_ascii=False, allow_nan=False)
 
 
 def audit_page(facts: AuditFacts, views: AuditViews | None = None) -> str:

@@ -20,10 +20,10 @@ from regard.facts.audit import (
     UniformWeights,
 )
 from regard.facts.separation import Separation
-from regard.report.interval_text import DASH, p_value, span_or_dash
 from regard.report.names import COMPARED, explainer_name, measure_name
 from regard.report.text.characters import one_line
 from regard.report.text.exported import Table
+from regard.report.text.intervals import DASH, p_value, span_or_dash
 from regard.report.text.measures import written
 
 OVER = "mean with its 95 % interval"
