@@ -11,7 +11,7 @@ from regard.analysis.analyse import analyse
 from regard.analysis.meaning import of_separation, of_vtw
 from regard.analysis.separation import Separation
 from regard.config import Config
-from regard.data.synthetic import classes, data_one
+from regard.data.synthetic import TwoClasses, classes, data_one
 from regard.facts.analysis import Flow
 from regard.models.trained import Trained
 from regard.records import Example
@@ -30,7 +30,7 @@ SGD = {"optimizer": "sgd", "lr": 2.0, "decay": False, "patience": 0, "batch_size
 
 
 def known(count: int = 300) -> list[Example]:
-    return data_one(count, 3, positive=8, negative=8, neutral=40)
+    return data_one(count, 3, TwoClasses(8, 8, 40))
 
 
 def trained(examples: list[Example], **options: object) -> Trained:
@@ -74,7 +74,7 @@ def test_three_classes_and_a_lead() -> None:
 
 def test_words_of_a_class_speak_for_it() -> None:
     """Where few do, no others are listed in their place."""
-    examples = data_one(300, 3, positive=8, negative=2, neutral=20)
+    examples = data_one(300, 3, TwoClasses(8, 2, 20))
     run = trained(examples)
     found = analyse(run, [e.text for e in examples], labels_of(run, examples), "made up").to_json()
     assert {one["token"] for one in found["words"]["negative"]} >= {"n0", "n1"}

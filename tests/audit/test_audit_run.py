@@ -19,7 +19,7 @@ from regard.config import Config
 from regard.data.rationales import Rationales
 from regard.data.read_options import ReadOptions
 from regard.data.readers import read, stream
-from regard.data.synthetic import data_one
+from regard.data.synthetic import TwoClasses, data_one
 from regard.errors import InputError
 from regard.explain.attribute import attribute
 from regard.facts.audit import AuditFacts
@@ -53,7 +53,7 @@ def test_attention_that_is_the_cause_is_faithful() -> None:
 
 
 def test_a_trained_model_of_one_deciding_word_is_faithful() -> None:
-    examples = data_one(400, 3, positive=8, negative=8, neutral=40, evidence=1)
+    examples = data_one(400, 3, TwoClasses(8, 8, 40, evidence=1))
     options = {"engine": "sparse", "pairs": False, "beginnings": 0, "min_count": 1, "embedding": 20, "scale": 1.0}
     steps = {"optimizer": "sgd", "lr": 2.0, "decay": False, "patience": 0, "batch_size": 20, "dropout": 0.0}
     run = fit(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regard.data.synthetic import Deck, classes, data_one, data_two
+from regard.data.synthetic import Deck, TwoClasses, classes, data_one, data_two
 from regard.errors import InputError
 from regard.records import Example
 
@@ -70,10 +70,16 @@ SIZES = st.fixed_dictionaries(
 )
 
 
+def called(arguments: dict[str, Any]) -> dict[str, Any]:
+    """All but `texts` and `seed` are options."""
+    own = {name: value for name, value in arguments.items() if name in ("texts", "seed")}
+    return {**own, "options": TwoClasses(**{name: arguments[name] for name in arguments if name not in own})}
+
+
 @settings(max_examples=60, deadline=None)
 @given(sizes=SIZES)
 def test_data_one_deals_every_token_equally_often_give_or_take_one(sizes: dict[str, int]) -> None:
-    made = data_one(**sizes)
+    made = data_one(**called(sizes))
     assert len(made) == sizes["texts"]
     labels = Counter(example.label for example in made)
     assert abs(labels["positive"] - labels["negative"]) <= 1
@@ -102,13 +108,13 @@ def test_evidence_has_no_fixed_place() -> None:
 
 @pytest.mark.parametrize("ratio", [0.2, 1.0, 5.0])
 def test_ratio_is_positive_texts_for_one_negative(ratio: float) -> None:
-    labels = Counter(example.label for example in data_one(1200, ratio=ratio))
+    labels = Counter(example.label for example in data_one(1200, options=TwoClasses(ratio=ratio)))
     assert labels["positive"] / labels["negative"] == pytest.approx(ratio)
     assert labels.total() == 1200
 
 
 def test_skewed_classes_still_deal_their_tokens_evenly() -> None:
-    made = data_one(1200, ratio=5)
+    made = data_one(1200, options=TwoClasses(ratio=5))
     assert spread(count_words(made, "positive"), [f"p{i}" for i in range(50)]) <= 1
     assert spread(count_words(made, "negative"), [f"n{i}" for i in range(50)]) <= 1
 
@@ -144,7 +150,7 @@ def test_data_two_without_crossing_is_data_one() -> None:
 @settings(max_examples=40, deadline=None)
 @given(texts=st.integers(2, 300), crossing=st.floats(0, 1), noisy=st.floats(0.05, 1))
 def test_crossing_texts_are_the_share_asked_for(texts: int, crossing: float, noisy: float) -> None:
-    made = data_two(texts, crossing=crossing, noisy=noisy, positive=20, negative=30)
+    made = data_two(texts, options=TwoClasses(20, 30), crossing=crossing, noisy=noisy)
     for label, letter in (("positive", "n"), ("negative", "p")):
         part = [example for example in made if example.label == label]
         strange = sum(any(word[0] == letter for word in words_of(example)) for example in part)
@@ -229,7 +235,7 @@ def test_refusals_name_the_argument_the_value_and_what_is_accepted(
     if make is data_two and "length" in arguments:
         sentence = "length is 1; accepted: a whole number of at least 3"  # one place more, for the crossing token
     with pytest.raises(InputError, match=sentence):
-        make(**{"texts": 20, **arguments})
+        make(**called({"texts": 20, **arguments}))
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,11 @@ import pytest
 
 from regard.data.meetings import Known, Meeting
 from regard.data.ratings import Rating
-from regard.data.synthetic_ratings import MEAN, expected, ideal, logistic, world
+from regard.data.synthetic_ratings import MEAN, WorldOptions, expected, ideal, logistic, world
 from regard.errors import InputError
 
-WORLD = world(users=40, items=20, each=10, seed=3)
+SMALL = WorldOptions(users=40, items=20, each=10)
+WORLD = world(SMALL, seed=3)
 
 
 def test_a_rating_is_the_sum_of_its_effects_and_noise() -> None:
@@ -58,8 +59,8 @@ def test_silent_reviews_say_nothing() -> None:
 
 
 def test_the_same_seed_gives_the_same_world() -> None:
-    assert world(users=40, items=20, each=10, seed=3) == WORLD
-    assert world(users=40, items=20, each=10, seed=4).ratings != WORLD.ratings
+    assert world(SMALL, seed=3) == WORLD
+    assert world(SMALL, seed=4).ratings != WORLD.ratings
 
 
 def test_the_ideal_reader_by_hand() -> None:
@@ -82,7 +83,7 @@ def test_the_ideal_reader_comes_between_noise_and_spread() -> None:
 
 
 def test_words_that_leave_no_doubt_can_be_written_and_read() -> None:
-    clear = world(users=4, items=4, each=2, slope=5000.0)
+    clear = world(WorldOptions(users=4, items=4, each=2, slope=5000.0))
     known = Known(clear.ratings)
     assert all(map(math.isfinite, ideal(clear, clear.ratings, [known.meeting(x) for x in clear.ratings])))
 
@@ -99,7 +100,7 @@ def test_words_that_leave_no_doubt_can_be_written_and_read() -> None:
 )
 def test_what_makes_no_world_is_refused(keys: dict[str, int], told: str) -> None:
     with pytest.raises(InputError, match=told):
-        world(**keys)  # type: ignore[arg-type]
+        world(WorldOptions(**keys))  # type: ignore[arg-type]
 
 
 def test_ratings_are_reviews() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from regard.data.meetings import Known, Meeting
 from regard.data.ratings import Rating
-from regard.data.synthetic_ratings import world
+from regard.data.synthetic_ratings import WorldOptions, world
 from regard.errors import InputError
 from regard.recording import Silent
 from regard_lab.kinds import two_towers
@@ -67,8 +67,8 @@ def run(options: dict[str, Any], seeds: tuple[int, ...] = (0,), **corpus: Any) -
 
 def test_the_kind_is_listed_and_knows_every_key_of_a_world() -> None:
     assert KINDS["two_towers"].run is two_towers.run
-    own = inspect.signature(world).parameters
-    assert {name for name in own if name != "seed"} == set(two_towers.WORLD)
+    own = inspect.signature(WorldOptions).parameters
+    assert set(own) == set(two_towers.WORLD)
     assert all(isinstance(own[name].default, kind) for name, kind in two_towers.WORLD.items())
 
 
@@ -106,7 +106,7 @@ def test_one_side_alone_says_nothing_of_the_other() -> None:
 
 def test_effects_that_are_added_up_can_be_heard_alone() -> None:
     """Ridge on bags is a sum of two sides: f(u, i) − f(u, –) does not depend on u."""
-    made = world(30, 20, 6, kind=4, neutral=10)
+    made = world(WorldOptions(30, 20, 6, kind=4, neutral=10))
     known = Known(made.ratings)
     meetings = [known.meeting(rating) for rating in made.ratings]
     guess = ridge_guess(known, meetings, made.ratings[:30], meetings[:30])
@@ -130,7 +130,7 @@ def test_coverage_is_told_and_scored_by_group() -> None:
 
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, str]:
-    made = world(30, 20, 6, kind=4, neutral=10).ratings
+    made = world(WorldOptions(30, 20, 6, kind=4, neutral=10)).ratings
     parts = {"train": made[:120], "dev": made[120:150], "test": made[150:]}
     for name, part in parts.items():
         rows = [{"user": x.user, "item": x.item, "rating": x.value, "text": x.text} for x in part]

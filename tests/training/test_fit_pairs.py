@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from regard.config import Config
 from regard.data.ratings import Rating
-from regard.data.synthetic_ratings import World, ideal, world
+from regard.data.synthetic_ratings import World, WorldOptions, ideal, world
 from regard.errors import InputError
 from regard.recording import Silent
 from regard.training.fit_pairs import TrainedTowers, fit_pairs
@@ -31,7 +31,8 @@ OPTIONS: dict[str, Any] = {
     "dropout": 0.1,
     "device": "cpu",
 }
-WORLD = world(users=60, items=40, each=8, sentences=2, length=4, evidence=3, silent=0.1, slope=2.0, noise=0.3)
+REVIEWS = WorldOptions(60, 40, 8, sentences=2, length=4, evidence=3, silent=0.1, slope=2.0, noise=0.3)
+WORLD = world(REVIEWS)
 TRAIN, DEV, TEST = WORLD.ratings[:340], WORLD.ratings[340:400], WORLD.ratings[400:]
 
 
@@ -50,9 +51,7 @@ def rmse(said: NDArray[np.float64] | Sequence[float], ratings: Sequence[Rating])
 
 
 def strangers(seed: int = 9) -> World:
-    return world(
-        users=60, items=40, each=8, sentences=2, length=4, evidence=3, silent=0.1, slope=2.0, noise=0.3, seed=seed
-    )
+    return world(REVIEWS, seed)
 
 
 def test_known_effects_are_recovered(trained: TrainedTowers) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from regard.config import Config
 from regard.data.reviews import splits
-from regard.data.synthetic import data_one
+from regard.data.synthetic import TwoClasses, data_one
 from regard.errors import InputError
 from regard.recording import Silent
 from regard.training.fit import Parts, fit
@@ -34,7 +34,7 @@ def test_without_token_types_the_most_accurate() -> None:
 
 
 def test_auto_trains_as_the_number_it_chooses() -> None:
-    examples = data_one(400, 1, positive=10, negative=10, neutral=30)
+    examples = data_one(400, 1, TwoClasses(10, 10, 30))
     options = {"engine": "sparse", "pairs": False, "beginnings": 0, "embedding": 8, "epochs": 3}
     from regard.training.fit import Run
 

@@ -1,9 +1,9 @@
-"""Texts of made-up tokens with known polarity: Sun & Lu (2020), supplement, sections C (Data I, II) and F (K classes).
+"""Synthetic texts of tokens with known polarity: Sun & Lu (2020), supplement, sections C (Data I, II) and F (K classes).
 
-A text holds a few tokens of its class and fills up with neutral ones. "Balanced and symmetric" is by construction:
-tokens are dealt from shuffled packs, so that within a class every token stands equally often (give or take one), and
-the classes are mirror images: for each text with p7 there is one with n7, among the same neutral tokens at the same
-places. (Where one class has more texts than the other, the surplus has no mirror image.)
+A text has a few tokens of its class and is filled up with neutral ones. The data are balanced and symmetric by
+construction: tokens are dealt from shuffled packs, so that within a class every token is used equally often (give or
+take one), and the classes are mirror images: for each text with p7 there is one with n7, among the same neutral tokens at
+the same positions. (If one class has more texts than the other, the surplus has no mirror image.)
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from regard.errors import InputError
 from regard.records import Example
@@ -20,55 +20,53 @@ from regard.records import Example
 T = TypeVar("T")
 
 
-def data_one(
-    texts: int,
-    seed: int = 0,
-    *,
-    positive: int = 50,
-    negative: int = 50,
-    neutral: int = 1000,
-    length: int = 12,
-    evidence: int = 2,
-    ratio: float = 1.0,
-) -> list[Example]:
-    """Data I: texts of `evidence` tokens of their own class (p0 …, n0 …), for the rest neutral ones (o0 …).
+@dataclass(frozen=True)
+class TwoClasses:
+    """How texts of two classes are made."""
 
-    Labels are "positive" and "negative"; `ratio` is the number of positive texts for one negative text.
-    """
-    counts = _two_counts(texts, ratio)
-    return _deal(_two_sides(positive, negative, evidence), counts, seed, neutral, length, evidence)
+    positive: int = 50  # distinct tokens of the positive class (p0 …)
+    negative: int = 50  # of the negative class (n0 …)
+    neutral: int = 1000  # and of neither (o0 …)
+    length: int = 12  # tokens per text
+    evidence: int = 2  # tokens of its class per text
+    ratio: float = 1.0  # positive texts per negative text
+
+
+TWO_CLASSES = TwoClasses()
+
+
+def data_one(texts: int, seed: int = 0, options: TwoClasses = TWO_CLASSES) -> list[Example]:
+    """Data I: texts with `evidence` tokens of their class among neutral ones, labelled "positive" or "negative"."""
+    counts = _two_counts(texts, options.ratio)
+    return _deal(_two_sides(options), counts, seed, Shape(options.neutral, options.length, options.evidence))
 
 
 def data_two(
     texts: int,
     seed: int = 0,
+    options: TwoClasses = TWO_CLASSES,
     *,
-    positive: int = 50,
-    negative: int = 50,
-    neutral: int = 1000,
-    length: int = 12,
-    evidence: int = 2,
-    ratio: float = 1.0,
     noisy: float = 0.2,
     crossing: float = 0.1,
 ) -> list[Example]:
-    """Data II: Data I where the share `noisy` of each class's tokens (the first: p0 …) also stands in the other class.
+    """Data II: Data I where the share `noisy` of the tokens of each class (the first: p0 …) also occurs in the other.
 
-    The share `crossing` of the texts has one such token in the place of a neutral one; it isn't evidence. The paper
-    says "a few times" and no more. With the standing values every noisy token stands four times as often in its own
-    class as in the other (γ = ±0.6), so that it still counts as a polarity token.
+    The share `crossing` of the texts has one such token in place of a neutral one; it is not evidence. The paper only
+    says "a few times". With the default values every noisy token occurs four times as often in its own class as in the
+    other (γ = ±0.6), so that it still counts as a polarity token.
     """
     check_share("noisy", noisy)
     check_share("crossing", crossing)
-    counts = _two_counts(texts, ratio)
-    sides = _two_sides(positive, negative, evidence)
+    counts = _two_counts(texts, options.ratio)
+    sides = _two_sides(options)
     strays = [round(noisy * len(side.tokens)) for side in sides]
     if crossing and not all(strays):
         raise InputError(
-            f"noisy is {noisy}, which is no token of {positive} positive or of {negative} negative ones; "
+            f"noisy is {noisy}, which is no token of {options.positive} positive or of {options.negative} negative ones; "
             "accepted: a share of at least one token of each class, or a crossing of 0"
         )
-    return _deal(sides, counts, seed, neutral, length, evidence, strays, crossing)
+    shape = Shape(options.neutral, options.length, options.evidence)
+    return _deal(sides, counts, seed, shape, strays, crossing)
 
 
 def classes(
@@ -88,11 +86,11 @@ def classes(
     check_whole("tokens", tokens, least=evidence)
     sides = [Side(str(k), tuple(f"c{k}t{i}" for i in range(tokens))) for k in range(number)]
     counts = [texts // number + (k < texts % number) for k in range(number)]
-    return _deal(sides, counts, seed, neutral, length, evidence)
+    return _deal(sides, counts, seed, Shape(neutral, length, evidence))
 
 
 def shuffled(items: Sequence[T], rng: random.Random) -> list[T]:
-    """A shuffled copy, by `random()` alone: Python promises the same numbers in every version of that one draw only."""
+    """A shuffled copy, by `random()` alone: only that method gives the same numbers in every version of Python."""
     mixed = list(items)
     for i in range(len(mixed) - 1, 0, -1):
         j = int(rng.random() * (i + 1))
@@ -129,17 +127,24 @@ class Side:
     tokens: tuple[str, ...]
 
 
+class Shape(NamedTuple):
+    """How many neutral tokens there are, and how many tokens, and tokens of its class, a text has."""
+
+    neutral: int
+    length: int
+    evidence: int
+
+
 def _deal(
     sides: Sequence[Side],
     counts: Sequence[int],
     seed: int,
-    neutral: int,
-    length: int,
-    evidence: int,
+    shape: Shape,
     strays: Sequence[int] = (),
     crossing: float = 0.0,
 ) -> list[Example]:
-    """The texts of all sides, shuffled. Sides of one size share their deck, which is what makes them mirror images."""
+    """The texts of all sides, shuffled. Sides of one size share their deck, which makes them mirror images."""
+    neutral, length, evidence = shape
     check_whole("seed", seed, least=0)
     check_whole("length", length, least=evidence + (crossing > 0))
     check_whole("neutral", neutral, least=length - evidence)
@@ -150,7 +155,7 @@ def _deal(
     examples = []
     for turn in range(max(counts)):
         crosses = _reached(turn + 1, crossing) > _reached(turn, crossing)
-        places = shuffled(range(length), rng)
+        positions = shuffled(range(length), rng)
         hands = {size: deck.deal(evidence) for size, deck in own.items()}
         stray = {size: deck.deal(1)[0] for size, deck in foreign.items()} if crosses else {}
         filling = [f"o{card}" for card in fill.deal(length - evidence - crosses)]
@@ -158,29 +163,29 @@ def _deal(
             if turn < counts[k]:
                 deciding = [side.tokens[card] for card in hands[len(side.tokens)]]
                 guest = [sides[1 - k].tokens[stray[strays[1 - k]]]] if crosses else []
-                examples.append(_example(side.label, deciding, guest + filling, places))
+                examples.append(_example(side.label, deciding, guest + filling, positions))
     return [replace(example, row=row) for row, example in enumerate(shuffled(examples, rng), start=1)]
 
 
-def _example(label: str, deciding: Sequence[str], rest: Sequence[str], places: Sequence[int]) -> Example:
-    """The token number i of deciding + rest goes to places[i]."""
-    words = [word for _, word in sorted(zip(places, [*deciding, *rest], strict=True))]
+def _example(label: str, deciding: Sequence[str], rest: Sequence[str], positions: Sequence[int]) -> Example:
+    """Token i of deciding + rest goes to positions[i]."""
+    words = [word for _, word in sorted(zip(positions, [*deciding, *rest], strict=True))]
     spans = []
     start = 0
-    for place, word in enumerate(words):
-        if place in places[: len(deciding)]:
+    for position, word in enumerate(words):
+        if position in positions[: len(deciding)]:
             spans.append((start, start + len(word)))
         start += len(word) + 1
     return Example(text=" ".join(words), label=label, evidence=tuple(spans))
 
 
-def _two_sides(positive: int, negative: int, evidence: int) -> list[Side]:
-    check_whole("evidence", evidence, least=1)
-    check_whole("positive", positive, least=evidence)
-    check_whole("negative", negative, least=evidence)
+def _two_sides(options: TwoClasses) -> list[Side]:
+    check_whole("evidence", options.evidence, least=1)
+    check_whole("positive", options.positive, least=options.evidence)
+    check_whole("negative", options.negative, least=options.evidence)
     return [
-        Side("positive", tuple(f"p{i}" for i in range(positive))),
-        Side("negative", tuple(f"n{i}" for i in range(negative))),
+        Side("positive", tuple(f"p{i}" for i in range(options.positive))),
+        Side("negative", tuple(f"n{i}" for i in range(options.negative))),
     ]
 
 
@@ -198,7 +203,7 @@ def _two_counts(texts: int, ratio: float) -> tuple[int, int]:
 
 
 def _reached(turns: int, share: float) -> int:
-    """How many of the first `turns` belong to a share, evenly spread; 1e-9 undoes rounding (0.29·100 < 29)."""
+    """How many of the first `turns` are in an evenly spread share; 1e-9 undoes rounding (0.29·100 < 29)."""
     return int(turns * share + 1e-9)
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from regard_lab.kinds.rating_rivals import Effects, Guess
     from regard_lab.tables.table import Cell
 
-WORLD: Options = {  # of a corpus that is made up: see `data/synthetic_ratings.world`
+WORLD: Options = {  # of a corpus that is made up: see `data/synthetic_ratings.WorldOptions`
     **dict.fromkeys(("users", "items", "each", "sentences", "length", "evidence", "kind", "neutral"), int),
     **dict.fromkeys(("user_spread", "item_spread", "noise", "slope", "silent"), float),
 }
@@ -104,12 +104,12 @@ def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
 
 def read_rated(cell: Cell) -> Rated:
     from regard.data.ratings import read_ratings
-    from regard.data.synthetic_ratings import world
+    from regard.data.synthetic_ratings import WorldOptions, world
     from regard_lab.tables.corpora import digests, sources
 
     if cell.corpus.train is None:
-        given = {key: value for key, value in cell.options.items() if key in WORLD}
-        here, there = world(**given, seed=0), world(**given, seed=1)
+        given = WorldOptions(**{key: value for key, value in cell.options.items() if key in WORLD})
+        here, there = world(given, seed=0), world(given, seed=1)
         first, second = round(len(here.ratings) * 0.7), round(len(here.ratings) * 0.8)
         parts = here.ratings[:first], here.ratings[first:second], here.ratings[second:]
         return Rated(*parts, here, there, {})

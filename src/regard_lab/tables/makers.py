@@ -161,7 +161,7 @@ def synthetic(
 
     `chosen = "last"`: there are none to stop by, and the last epoch counts.
     """
-    from regard.data.synthetic import classes, data_one, data_two
+    from regard.data.synthetic import TwoClasses, classes, data_one, data_two
 
     if split == "dev" and chosen == "last":
         return []
@@ -170,10 +170,10 @@ def synthetic(
     of_all = {"neutral": neutral, "length": length, "evidence": evidence}
     if data == "classes":
         return classes(number, count, start, tokens=tokens, **of_all)
-    sides = {"positive": tokens, "negative": tokens, **of_all}
+    sides = TwoClasses(tokens, tokens, ratio=ratio, **of_all)
     if data == "one":
-        return data_one(count, start, ratio=ratio, **sides)
-    return data_two(count, start, ratio=ratio, noisy=noisy, crossing=crossing, **sides)
+        return data_one(count, start, sides)
+    return data_two(count, start, sides, noisy=noisy, crossing=crossing)
 
 
 CORPUS_MAKERS: dict[str, Callable[..., list[Example]]] = {
