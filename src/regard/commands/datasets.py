@@ -1,4 +1,4 @@
-"""`regard datasets`: corpora that are here, where others are had, and the converter of their originals."""
+"""`regard datasets`: which corpora are on this machine, where to get others, and their converters."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.source is not None and arguments.name is None:
         raise InputError("--from: the name of the corpus is missing; regard datasets NAME --from PATH is accepted")
     if arguments.source is not None:
-        convert_original(arguments)
+        convert_dataset(arguments)
         return
     given = [name for name in ("out", "text", "label") if getattr(arguments, name) is not None]
     given += [name for name in ("overwrite", "skip_bad_rows") if getattr(arguments, name)]
     if given:
         raise InputError(f"{flag(given[0])}: it goes with --from, which names the original that is to be converted")
-    show_datasets() if arguments.name is None else show_original(arguments.name)
+    show_datasets() if arguments.name is None else show_dataset(arguments.name)
 
 
 def show_datasets() -> None:
@@ -54,20 +54,20 @@ def show_datasets() -> None:
     table = Table(box=None, pad_edge=False)
     for heading in ("name", "parts", "what it is"):
         table.add_column(heading)
-    found = available()
-    for dataset in found:
-        told = (dataset.name, ", ".join(dataset.splits), dataset.title)
-        table.add_row(*(Text(one_line(words)) for words in told))  # the title stands in a file of the corpus
-    for name, original in missing().items():
-        table.add_row(*map(Text, (name, "not here", original.title)), style="dim")
+    datasets = available()
+    for dataset in datasets:
+        cells = (dataset.name, ", ".join(dataset.splits), dataset.title)
+        table.add_row(*(Text(one_line(cell)) for cell in cells))  # the title comes from a file of the corpus
+    for name, known in missing().items():
+        table.add_row(*map(Text, (name, "not here", known.title)), style="dim")
     Console().print(table)
-    if not found:
+    if not datasets:
         folder = os.environ.get(VARIABLE)
         named = repr(folder) if folder else "not set"
         Watch().note(f"{VARIABLE} is {named}; it names the folder that corpora are in, as NAME/train.csv and the like")
 
 
-def show_original(name: str) -> None:
+def show_dataset(name: str) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -76,12 +76,12 @@ def show_original(name: str) -> None:
     from regard.report.text.characters import one_line
 
     table = Table(box=None, pad_edge=False, show_header=False)
-    for heading, said in describe(name):
-        table.add_row(Text(heading, style="bold"), Text(one_line(said)))
+    for heading, text in describe(name):
+        table.add_row(Text(heading, style="bold"), Text(one_line(text)))
     Console().print(table)
 
 
-def convert_original(arguments: argparse.Namespace) -> None:
+def convert_dataset(arguments: argparse.Namespace) -> None:
     from rich.progress import Progress
 
     from regard.corpora.conversion import ConversionOptions, convert

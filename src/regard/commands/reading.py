@@ -1,4 +1,4 @@
-"""The texts that a command is about: of a file, a named corpus, standard input, or the command line itself."""
+"""The texts that a command is given: a file, a named corpus, standard input, or an argument."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def read_source(
     rationales: Rationales | None = None,
     keep: Sequence[str] = (),
 ) -> Corpus:
-    """Texts from a file, a named corpus or standard input."""
+    """Texts of a file, a named corpus or standard input."""
     from regard.corpora.lookup import resolve
     from regard.data.readers import read, read_lines
     from regard.report.text.progress import Watch
@@ -73,7 +73,7 @@ def read_source(
 
 
 def check_lengths(trained: Trained, examples: Sequence[Example], where: str) -> None:
-    """A model that refuses long texts names the first of them before it answers any, as it did in training."""
+    """A model that refuses long texts reports the first of them before it predicts any, as in training."""
     from regard.data.wordpieces import WordPieces
 
     if isinstance(trained.tokenizer, WordPieces) and trained.tokenizer.longest is not None:
@@ -83,7 +83,7 @@ def check_lengths(trained: Trained, examples: Sequence[Example], where: str) -> 
 
 
 def read_text(text: str) -> Corpus:
-    """A text that stands on the command line, held to what is asked of a file's rows."""
+    """A text given as an argument, with the checks of a row of a file."""
     from regard.data.examples import make_example
     from regard.data.formats import Row
     from regard.data.readers import Corpus

@@ -1,4 +1,4 @@
-"""Rows to examples: what cannot be used is refused, with its place. Labels stay as written, but for blanks around them."""
+"""Rows to examples: a row that cannot be used is refused with its position. Labels are only stripped of white space."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def make_example(
         text = _text(row, name, text_column)
     label = None
     if label_column is not None:
-        label, found = _label(fields.get(label_column))
-        if found and labelled:
+        label, problem = _label(fields.get(label_column))
+        if problem and labelled:
             raise InputError(
-                f"{name}, {row.where()}, column {label_column!r}: {found}; "
+                f"{name}, {row.where()}, column {label_column!r}: {problem}; "
                 "a string or a finite number is accepted as a label"
             )
     if rationales is not None:
@@ -43,8 +43,8 @@ def make_example(
 
 
 def _is_ordinary(text: str) -> bool:
-    """Whether `_text` would take it as it is; quick to say yes, as it is for nearly all texts."""
-    # A letter or digit that comes first is no white space and in no tag, so that there is a word.
+    """Whether `_text` would accept it unchanged; fast for nearly all texts."""
+    # A letter or digit at the start is not white space and not in a tag, so there is a word.
     return text[:1].isalnum() and len(text) <= LONGEST_WORD and "\0" not in text and _is_whole(text)
 
 
@@ -71,7 +71,7 @@ def _text(row: Row, name: str, column: str) -> str:
 
 
 def _is_whole(text: str) -> bool:
-    """Whether there is no lone surrogate in it, which is all that UTF-8 refuses."""
+    """Whether it has no lone surrogate, the only thing that UTF-8 cannot encode."""
     if text.isascii():
         return True
     try:
@@ -82,7 +82,7 @@ def _is_whole(text: str) -> bool:
 
 
 def _refuse_long_words(text: str, where: str) -> None:
-    # Words hold no white space, so that nearly all texts pass the first, cheap question.
+    # Words have no white space in them, so nearly all texts pass the first, cheap check.
     if len(text) <= LONGEST_WORD or max(map(len, text.split())) <= LONGEST_WORD:
         return
     longest = max(end - start for start, end in words.spans(text))
@@ -93,14 +93,16 @@ def _refuse_long_words(text: str, where: str) -> None:
 
 
 def _joined(parts: Iterable[str]) -> str:
-    """Parts with a blank line between them, and none inside, so that `sentences.parts` finds them again."""
+    """Parts separated by blank lines, with none inside a part, so that `sentences.parts` can split them again."""
     stripped = (_BLANK_LINES.sub("\n", part.strip()) for part in parts)
     return "\n\n".join(part for part in stripped if part)
 
 
 def _label(value: object) -> tuple[str | None, str | None]:
-    """(label, None), or (None, what is wrong with it). The number 1, 1.0 and the string "1" give the same label, and so do
-    "a" and "a "."""
+    """(label, None), or (None, what is wrong with it).
+
+    The numbers 1 and 1.0 and the string "1" give the same label, and so do "a" and "a ".
+    """
     if isinstance(value, str) and (label := value.strip()).lower() not in ("", "nan") and _is_whole(label):
         return label, None
     if isinstance(value, bool):
@@ -114,7 +116,7 @@ def _label(value: object) -> tuple[str | None, str | None]:
 
 
 def _evidence(value: object, length: int) -> tuple[Span, ...]:
-    """Spans of the text, if that is what the field holds; anything else is somebody's field of that name."""
+    """Spans of the text if the field has spans; anything else is an unrelated field of that name."""
     if not isinstance(value, list):
         return ()
     for span in value:

@@ -1,4 +1,4 @@
-"""Who rated what, how, and in which words: reviews with a user and an item."""
+"""Reviews with a user, an item and a rating."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from regard.records import Example
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """A review; `user` or `item` is None where nobody said who, or what of."""
+    """A review; `user` or `item` is None if unknown."""
 
     user: str | None
     item: str | None
@@ -25,13 +25,13 @@ class Rating:
 
 
 def read_ratings(path: str | Path) -> list[Rating]:
-    """Every review of a file of user, item, rating and text.
+    """Every review of a file with the columns user, item, rating and text.
 
-    A missing user or item is nobody, not a person with many names; a rating must be there.
+    User and item may be missing (they are then None, not one shared user); a rating is required.
     """
 
     def column(name: str, labelled: bool) -> Iterator[Example]:
-        """A column read as if it were the label: with all the checks that labels get."""
+        """A column read as if it were the label, with all the checks of labels."""
         return iter(stream(path, ReadOptions("text", name, labelled, at_least=1)))
 
     columns = zip(column("rating", True), column("user", False), column("item", False), strict=True)
@@ -47,11 +47,11 @@ def named(example: Example) -> str | None:
 
 def value(example: Example, where: str) -> float:
     try:
-        found = float(example.label if example.label is not None else math.nan)
+        rating = float(example.label if example.label is not None else math.nan)
     except ValueError:
-        found = math.nan
-    if not math.isfinite(found):
+        rating = math.nan
+    if not math.isfinite(rating):
         raise InputError(
             f"{where}, column 'rating': {example.label!r} is found; a finite number is accepted as a rating"
         )
-    return found
+    return rating

@@ -1,8 +1,8 @@
-"""Words that people marked in a text, from a column of its file: spans of characters, or of tokens.
+"""Words that people marked in a text, from a column of its file: spans of characters or of tokens.
 
-A JSON list of [start, end], the end left out, as ERASER has it; of tokens, which are the text split at single spaces, also a
-0 or 1 for each. An empty list marks nothing. Whatever else is found is refused, for spans that are taken for something else
-would be measured all the same.
+The column has a JSON list of [start, end), as in ERASER; for tokens (the text split at single spaces) a list with a 0 or 1
+per token is accepted too. An empty list marks nothing. Anything else is refused, because misread spans would be measured
+without anybody noticing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ACCEPTED: dict[Unit, str] = {
 
 
 class Rationales(NamedTuple):
-    """Where they are, and what their numbers count."""
+    """The column of the marks, and the unit that their numbers count."""
 
     column: str
     unit: Unit = "characters"
@@ -37,10 +37,10 @@ def marked_spans(row: Row, name: str, wanted: Rationales, text: str) -> tuple[Sp
     value = row.fields[wanted.column]
     given = from_json(value) if isinstance(value, str) else value
     tokens = token_spans(text) if wanted.unit == "tokens" else None
-    if tokens is not None and is_each(given):
+    if tokens is not None and is_per_token(given):
         if len(given) != len(tokens):
             raise InputError(f"{where}: {len(given)} numbers for {len(tokens)} tokens; as many are accepted")
-        return tuple(token for token, own in zip(tokens, given, strict=True) if own)
+        return tuple(token for token, marked in zip(tokens, given, strict=True) if marked)
     if not isinstance(given, list) or not all(map(is_span, given)):
         raise InputError(f"{where}: {shown(value)} is found; {ACCEPTED[wanted.unit]} is accepted")
     length = len(text if tokens is None else tokens)
@@ -52,23 +52,23 @@ def marked_spans(row: Row, name: str, wanted: Rationales, text: str) -> tuple[Sp
 
 
 def token_spans(text: str) -> list[Span]:
-    """Of the characters that the text's tokens are made of."""
-    found, at = [], 0
+    """The spans of characters of the tokens."""
+    spans, start = [], 0
     for token in text.split(" "):
-        found.append((at, at + len(token)))
-        at += len(token) + 1
-    return found
+        spans.append((start, start + len(token)))
+        start += len(token) + 1
+    return spans
 
 
 def from_json(value: str) -> Any:
-    """None where it is no JSON."""
+    """None if it is not JSON."""
     try:
         return json.loads(value)
     except ValueError:
         return None
 
 
-def is_each(value: Any) -> bool:
+def is_per_token(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(one in (0, 1) for one in value)
 
 
