@@ -33,7 +33,7 @@ LAYERS = {
     "analysis": 5,
     "explain": 5,
     "faithfulness": 5,
-    "report": 5,
+    "report": 6,
     "training": 6,  # above `analysis`, which rides along and helps to choose λ
     "runs": 7,
     "audit": 7,
@@ -46,8 +46,8 @@ LAYERS = {
     "commands": 10,
     "cli": 11,
 }
-# `report` stands high so that few may use it, but it looks at records only: no tensors
-ONLY = {"report": {"errors", "records", "files", "facts", "report"}}
+# `report` stands high so that few may use it, but it reads records, facts and the table of explainers only: no tensors
+ONLY = {"report": {"errors", "records", "files", "facts", "explain", "report"}}
 NO_TORCH = {
     "errors",
     "records",

@@ -16,9 +16,10 @@ from regard.errors import InputError
 from regard.explain import integrated_gradients as integrated
 from regard.explain import leave_one_out as leaving
 from regard.explain import reading
-from regard.explain.attribute import EXPLAINERS, attribute
-from regard.explain.attributed import Attributed
+from regard.explain.attribute import attribute, is_fast
 from regard.explain.explain import explain
+from regard.explain.explainers import EXPLAINERS, default_method, methods
+from regard.explain.word_scores import Attributed
 from regard.faithfulness.judged import judge_erased
 from regard.faithfulness.scored import Scored, check
 from regard.models.trained import Trained
@@ -79,6 +80,7 @@ def alike(one: Attributed, other: Attributed) -> None:
 @pytest.mark.parametrize("variant", ["units", "bilstm", "han-apln", "three"])
 def test_passes_are_those_that_the_model_made(variant: str, method: str) -> None:
     trained = make(variant)
+    trained.device = "cpu:0"  # a flat model's tables would answer without a pass
     with counted(trained) as passes:
         found = attributed(trained, TEXTS, method)
     assert sum(one.cost["forward"] for one in found) == passes["forward"]
@@ -178,6 +180,46 @@ def test_drawn_weights_are_those_of_explain() -> None:
             assert [x.weight for x in drawn.parts] == pytest.approx([x.weight for x in one.parts], abs=1e-6)
             assert [x.known for x in drawn.tokens] == [x.known for x in one.tokens]
             assert drawn.prediction.value == one.prediction.value
+
+
+@pytest.mark.parametrize("variant", ["embedding", "units", "affine"])
+@pytest.mark.parametrize("method", ["attention", "attention_norm"])
+def test_tables_give_what_the_model_gives(variant: str, method: str) -> None:
+    trained = make(variant)
+    assert is_fast(trained, method)
+    fast = attribute(trained, TEXTS, method, targets=["low", None, 2, *[None] * (len(TEXTS) - 3)])
+    trained.device = "cpu:0"  # another name is enough
+    assert not is_fast(trained, method)
+    slow = attribute(trained, TEXTS, method, targets=["low", None, 2, *[None] * (len(TEXTS) - 3)])
+    for one, other in zip(fast, slow, strict=True):
+        assert (one.text, one.method, one.spans, one.known) == (other.text, other.method, other.spans, other.known)
+        assert (one.target, one.prediction.value) == (other.target, other.prediction.value)
+        assert one.scores == pytest.approx(other.scores, abs=1e-6)
+        assert (one.cost["forward"], one.cost["backward"]) == (other.cost["forward"], other.cost["backward"])
+
+
+def test_weights_are_called_the_same_by_everyone() -> None:
+    for variant in VARIANTS:
+        trained = make(variant)
+        sharpens = "apln" in variant
+        assert default_method(trained) == ("attention_norm" if sharpens else "attention")
+        assert ("attention_norm" in methods(trained)) == sharpens
+        (drawn,) = explain(trained, TEXTS[:1])
+        (plain, sharpened) = (attribute(trained, TEXTS[:1], name)[0] for name in ("attention", "attention_norm"))
+        assert drawn.method == default_method(trained)
+        assert [token.weight for token in drawn.tokens] == pytest.approx(sharpened.scores.tolist(), abs=1e-9)
+        assert (plain.scores.tolist() != pytest.approx(sharpened.scores.tolist(), abs=1e-6)) == sharpens
+
+
+def test_the_table_has_everything_that_pages_need() -> None:
+    titles = [explainer.title for explainer in EXPLAINERS.values()]
+    assert len(set(titles)) == len(titles)
+    for name, explainer in EXPLAINERS.items():
+        assert explainer.function.__name__ == name
+        assert explainer.sentence
+        assert explainer.passes is None or explainer.passes >= 1
+        assert not (explainer.signed and explainer.reads in ("weights", "nothing"))
+    assert [name for name, explainer in EXPLAINERS.items() if explainer.is_control] == ["random", "tfidf"]
 
 
 @every_method

@@ -13,8 +13,9 @@ from regard.config import Config
 from regard.data.collate import collate
 from regard.data.wordpieces import WordPieces
 from regard.data.words import spans
-from regard.explain.attribute import EXPLAINERS, attribute
+from regard.explain.attribute import attribute
 from regard.explain.erasure import left
+from regard.explain.explainers import EXPLAINERS
 from regard.explain.reading import read, to_words
 from regard.models.build import build
 from regard.models.tasks import Binary

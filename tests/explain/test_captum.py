@@ -13,11 +13,11 @@ from torch import Tensor
 
 from regard.data.collate import collate
 from regard.explain.attribute import attribute
-from regard.explain.attributed import Attributed
 from regard.explain.erasure import left
 from regard.explain.reading import Reading, logits_of, read, to_words
 from regard.explain.surrogate import WIDTH, draw
 from regard.explain.targets import explained
+from regard.explain.word_scores import Attributed
 from regard.models.trained import Trained
 
 captum = pytest.importorskip("captum.attr", reason="Captum is not installed")

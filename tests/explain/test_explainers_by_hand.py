@@ -14,9 +14,9 @@ from regard.data.reviews import reviews
 from regard.data.tokenizer import Tokenizer
 from regard.data.vocabulary import Vocabulary
 from regard.explain.attribute import attribute
-from regard.explain.attributed import Attributed
 from regard.explain.reading import read, to_words
 from regard.explain.surrogate import draw, nearness, regression
+from regard.explain.word_scores import Attributed
 from regard.faithfulness.plausibility import average_precision
 from regard.models.flat import EMBEDDING, HEAD, HEAD_BIAS, QUERY
 from regard.models.tasks import Binary

@@ -114,7 +114,7 @@ def test_a_hierarchical_run_has_sentences_norms_and_no_words(run: Path, table: P
     assert found["analysis"] is None
     assert any("no words by class" in note for note in found["notes"])
     assert found["texts"][0]["views"][0]["sentences"]
-    assert [view["method"] for view in found["texts"][0]["views"]] == ["attention", "gradient_times_input"]
+    assert [view["method"] for view in found["texts"][0]["views"]] == ["attention_norm", "gradient_times_input"]
     assert len(found["texts"][-1]["views"]) == 1  # beyond the first fifty
     assert "norms" in found["history"][0]
     assert found["metrics"]["macro_f_interval"][0] <= found["metrics"]["macro_f"]

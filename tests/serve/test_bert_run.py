@@ -15,7 +15,7 @@ from serving import Serving, serving
 from command import Regard, write_csv
 from regard.cli import main
 from regard.data.words import spans
-from regard.explain.attribute import EXPLAINERS
+from regard.explain.explainers import EXPLAINERS
 from regard.models.folder import load
 from regard.models.trained import Trained
 from regard.serve.methods import LIKE, MOST_WORK, budget

@@ -12,14 +12,13 @@ import pytest
 from serving import Serving, serving
 
 from regard.data.words import spans
-from regard.explain.attribute import EXPLAINERS
 from regard.explain.explain import explain
+from regard.explain.explainers import EXPLAINERS
 from regard.faithfulness.erasing import delete
 from regard.models.folder import load
 from regard.models.trained import Trained
 from regard.records import SentenceScore
 from regard.serve.crossing import places_of, units_of
-from regard.serve.methods import TOLD
 
 TEXT = "The staff were kind. The room was not clean! I would come back."
 
@@ -65,10 +64,6 @@ def test_every_explainer_answers_for_every_kind_of_run(
         assert len(result["tokens"]) == len(spans(TEXT))
         assert all(isinstance(score, float) for score in scores(result))
         assert result["cost"]["forward"] >= 1
-
-
-def test_every_explainer_is_told_in_words() -> None:
-    assert set(TOLD) == set(EXPLAINERS)
 
 
 def test_scores_are_about_the_class_that_is_named(two: Serving) -> None:

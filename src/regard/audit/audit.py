@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from regard.audit.measuring import CUTS, Attributions, Lacking, agreements, faithfulness, plausibilities
 from regard.audit.verdict import verdict
 from regard.errors import InputError
-from regard.explain.attributed import Attributed
+from regard.explain.word_scores import Attributed
 from regard.facts.audit import (
     FORMAT,
     AuditedExplainer,

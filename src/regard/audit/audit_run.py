@@ -26,9 +26,9 @@ from regard.audit.trained_adversary import trained_adversary
 from regard.audit.training_texts import texts_learned
 from regard.data.unit_texts import UnitTexts
 from regard.errors import InputError
-from regard.explain.attribute import EXPLAINERS
-from regard.explain.attributed import Attributed
+from regard.explain.explainers import EXPLAINERS
 from regard.explain.reading import read
+from regard.explain.word_scores import Attributed
 from regard.facts.audit import (
     AuditedExplainer,
     AuditedModel,

@@ -14,15 +14,14 @@ from numpy.typing import NDArray
 
 from regard.errors import InputError
 from regard.explain.attribute import attribute
-from regard.explain.attributed import Attributed
-from regard.explain.leave_one_out import MOST_WORDS
+from regard.explain.explainers import EXPLAINERS
+from regard.explain.word_scores import Attributed
 from regard.models.trained import Trained
 from regard.recording import Recorder
 from regard.report.names import explainer_name
 
 Bools = NDArray[np.bool_]
 FOCUS = "attention"
-LONGEST: Mapping[str, int] = {"leave_one_out": MOST_WORDS}  # words of a text, by explainer
 
 
 class Explained(NamedTuple):
@@ -41,8 +40,8 @@ class Explained(NamedTuple):
         strange, answers = sum(not any(one.known) for one in own), {one.prediction.value for one in own}
         found = [
             f"{explainer_name(name)}: {lacks.sum():,} of {len(lacks):,} texts {'has' if lacks.sum() == 1 else 'have'} more "
-            f"than {LONGEST[name]:,} words, each of which would take a pass, and no scores by it; what is said of it is of the "
-            "others"
+            f"than {EXPLAINERS[name].most_words:,} words, each of which would take a pass, and no scores by it; what is said of "
+            "it is of the others"
             for name, lacks in self.lacking.items()
         ]
         if strange:
@@ -81,7 +80,8 @@ def explained(
 
 def too_long(name: str, given: Mapping[str, Sequence[Attributed]]) -> Bools:
     """(texts,) those that this explainer is spared; none where they are most, so that it refuses them itself."""
-    if name not in LONGEST:
+    most = EXPLAINERS[name].most_words
+    if most is None:
         return np.zeros(0, dtype=bool)
-    found = np.array([len(one.spans) > LONGEST[name] for one in given[FOCUS]], dtype=bool)
+    found = np.array([len(one.spans) > most for one in given[FOCUS]], dtype=bool)
     return found if 2 * found.sum() <= len(found) else np.zeros_like(found)

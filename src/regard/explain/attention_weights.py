@@ -1,25 +1,29 @@
 """Scores that the poolings give by themselves: their weights, in one pass.
 
-At every level a word (a sentence, a part) has a weight; down the levels they are multiplied, so that a word's is its share
-in the whole text.
+At every level each word (sentence, part) has a weight. Down the levels they are multiplied, so that a word's weight is its
+share in the whole text.
 
-    attention        α; where a pooling has none (average, max, last …), the weight that it draws
-    attention_norm   what is drawn: for APLN α^p renormalised, p the level's norm; for all others the same as attention
+    attention        α; for a pooling without attention (average, max, last …), the weights that it draws
+    attention_norm   the weights that are drawn: α^p renormalised where a norm p sharpens attention (APLN), else the same
     weighted_norm    α ‖h‖: the length of what a state adds to the sum (Kobayashi et al. 2020), multiplied down the levels
+
+The first two come from tables, without PyTorch, if the model is flat.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.explain.found import Found
+from regard.data.tokenizer import Units
 from regard.explain.reading import Ints, Reading, batches, to_words
 from regard.explain.targets import settled
-from regard.models.trained import Trained
+from regard.explain.word_scores import WordScores
+from regard.models.trained import READ, Trained
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -30,56 +34,88 @@ if TYPE_CHECKING:
 Doubles = NDArray[np.float64]
 
 
-def attention(trained: Trained, readings: Sequence[Reading], targets: Ints) -> list[Found]:
-    return weighed(trained, readings, targets, plain)
+def attention(trained: Trained, readings: Sequence[Reading], targets: Ints) -> list[WordScores]:
+    return pooling_weights(trained, readings, targets, lambda level, trace: alpha(level, trace).double(), True)
 
 
-def attention_norm(trained: Trained, readings: Sequence[Reading], targets: Ints) -> list[Found]:
-    return weighed(trained, readings, targets, lambda _, trace: trace.pooled.weights)
+def attention_norm(trained: Trained, readings: Sequence[Reading], targets: Ints) -> list[WordScores]:
+    return pooling_weights(trained, readings, targets, lambda _, trace: trace.pooled.weights, True)
 
 
-def weighted_norm(trained: Trained, readings: Sequence[Reading], targets: Ints) -> list[Found]:
-    return weighed(trained, readings, targets, lambda level, trace: plain(level, trace) * trace.states.norm(dim=-1))
+def weighted_norm(trained: Trained, readings: Sequence[Reading], targets: Ints) -> list[WordScores]:
+    def lengths(level: Level, trace: Trace) -> Tensor:
+        weights = alpha(level, trace)
+        return (weights * trace.states.norm(dim=-1)).double()  # type: ignore[no-any-return]
+
+    return pooling_weights(trained, readings, targets, lengths, False)
 
 
-def plain(level: Level, trace: Trace) -> Tensor:
+def alpha(level: Level, trace: Trace) -> Tensor:
     """The weights before a norm sharpens them.  (…, L)"""
     return level.pooling.attention(trace.pooled, trace.mask)
 
 
-def weighed(
-    trained: Trained, readings: Sequence[Reading], targets: Ints, weigh: Callable[[Level, Trace], Tensor]
-) -> list[Found]:
+def pooling_weights(
+    trained: Trained,
+    readings: Sequence[Reading],
+    targets: Ints,
+    weigh: Callable[[Level, Trace], Tensor],
+    are_weights: bool,
+) -> list[WordScores]:
     import torch
 
-    found: dict[int, Found] = {}
-    own = cast("Sequence[Level]", trained.model.levels)
-    for rows, batch in batches(trained, readings):
+    by_row: dict[int, WordScores] = {}
+    levels = cast("Sequence[Level]", trained.model.levels)
+    # without gradients a GPU has room for larger batches
+    for rows, batch in batches(trained, readings, READ.get(trained.model.embedding.weight.device.type)):
         with torch.inference_mode():
             output = trained.model(batch)
-            levels = [weigh(level, trace).double() for level, trace in zip(own, output.traces, strict=True)]
-        whole = [values.cpu().numpy() for values in down(levels)]
+            weights = [weigh(level, trace) for level, trace in zip(levels, output.traces, strict=True)]
+        products = [values.double().cpu().numpy() for values in down(weights)]
         logits, mask = output.logits.double().cpu().numpy(), batch.mask.cpu().numpy()
         chosen = settled(trained.task, logits, targets[rows])
         for place, row in enumerate(rows):
-            words, *above = real([values[place] for values in whole], mask[place])
-            scores = to_words(readings[row], words)
-            found[row] = Found(scores, logits[place], int(chosen[place]), forward=1, above=tuple(above))
-    return [found[row] for row in range(len(readings))]
+            units, *above = without_padding([values[place] for values in products], mask[place])
+            scores = to_words(readings[row], units)
+            by_row[row] = WordScores(
+                scores, logits[place], int(chosen[place]), 1, above=tuple(above), are_weights=are_weights
+            )
+    return [by_row[row] for row in range(len(readings))]
 
 
 def down(levels: Sequence[Tensor]) -> list[Tensor]:
     """The product from the top to each level, words first."""
-    whole = [levels[-1]]
+    products = [levels[-1]]
     for values in reversed(levels[:-1]):
-        whole.insert(0, whole[0].unsqueeze(-1) * values)
-    return whole
+        products.insert(0, products[0].unsqueeze(-1) * values)
+    return products
 
 
-def real(values: Sequence[NDArray[np.float64]], mask: NDArray[np.bool_]) -> list[Doubles]:
-    """Of one text, without padding, in reading order at each level."""
-    found = []
+def without_padding(values: Sequence[NDArray[np.float64]], mask: NDArray[np.bool_]) -> list[Doubles]:
+    """The values of one text, in reading order at each level."""
+    real = []
     for level in values:
-        found.append(level[mask])
+        real.append(level[mask])
         mask = np.asarray(mask.any(-1))
-    return found
+    return real
+
+
+def from_tables(trained: Trained, texts: Sequence[str], targets: Ints) -> list[WordScores]:
+    """The attention of a flat model."""
+    scores: list[WordScores] = []
+    for units, logits, weights in trained.attended(texts):
+        bounds = np.concatenate([[0], np.cumsum(units.words)])
+        words = share_out(units, weights.astype(np.float64), bounds)
+        rows = targets[len(scores) : len(scores) + len(logits)].tolist()
+        for row, target, (low, high) in zip(logits.astype(np.float64), rows, pairwise(bounds.tolist()), strict=True):
+            scores.append(WordScores(words[low:high], row, target, 1, above=(), are_weights=True))
+    return scores
+
+
+def share_out(units: Units, weights: NDArray[np.float64], bounds: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The weight of every word of every text: that of its own units, and half of each pair's."""
+    start = np.repeat(bounds[:-1], np.diff(units.offsets))
+    is_pair = units.last > units.first
+    first, last = np.where(is_pair, weights / 2, weights), np.where(is_pair, weights / 2, 0.0)
+    words = np.concatenate((start + units.first, start + units.last))
+    return np.asarray(np.bincount(words, np.concatenate((first, last)), int(bounds[-1])), dtype=np.float64)

@@ -12,22 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.words import forms
-from regard.explain.found import Found
 from regard.explain.reading import Ints, Reading, check_texts, logits_of
 from regard.explain.targets import settled
+from regard.explain.word_scores import WordScores
 from regard.models.trained import Trained
 
 Doubles = NDArray[np.float64]
 
 
-def random(trained: Trained, readings: Sequence[Reading], targets: Ints, *, seed: int = 0) -> list[Found]:
+def random(trained: Trained, readings: Sequence[Reading], targets: Ints, *, seed: int = 0) -> list[WordScores]:
     """Evenly from [0, 1)."""
     return controlled(trained, readings, targets, lambda reading: reading.chance(seed).random(reading.words))
 
 
 def tfidf(
     trained: Trained, readings: Sequence[Reading], targets: Ints, *, background: Sequence[str] | None = None
-) -> list[Found]:
+) -> list[WordScores]:
     """count × (log((1 + texts) / (1 + texts with the word)) + 1), as scikit-learn has it. Texts with the word are counted
     among the background; where none is given, among the texts that are explained."""
     if background is not None:
@@ -47,8 +47,8 @@ def tfidf(
 
 def controlled(
     trained: Trained, readings: Sequence[Reading], targets: Ints, score: Callable[[Reading], Doubles]
-) -> list[Found]:
+) -> list[WordScores]:
     logits = logits_of(trained, [reading.indexed for reading in readings])
     chosen = settled(trained.task, logits, targets)
     rows = zip(readings, logits, chosen, strict=True)
-    return [Found(score(reading), own, int(target), forward=1) for reading, own, target in rows]
+    return [WordScores(score(reading), own, int(target), forward=1) for reading, own, target in rows]

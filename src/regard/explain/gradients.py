@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.explain.found import Found
 from regard.explain.reading import Ints, Reading, batches, to_words
 from regard.explain.targets import explained, settled
+from regard.explain.word_scores import WordScores
 from regard.models.trained import Trained
 
 if TYPE_CHECKING:
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 Doubles = NDArray[np.float64]
 
 
-def gradient(trained: Trained, readings: Sequence[Reading], targets: Ints) -> list[Found]:
+def gradient(trained: Trained, readings: Sequence[Reading], targets: Ints) -> list[WordScores]:
     return sloped(trained, readings, targets, lambda slope, embedded: slope.norm(dim=-1))
 
 
-def gradient_times_input(trained: Trained, readings: Sequence[Reading], targets: Ints) -> list[Found]:
+def gradient_times_input(trained: Trained, readings: Sequence[Reading], targets: Ints) -> list[WordScores]:
     return sloped(trained, readings, targets, lambda slope, embedded: (slope * embedded).sum(-1))
 
 
 def sloped(
     trained: Trained, readings: Sequence[Reading], targets: Ints, measure: Callable[[Tensor, Tensor], Tensor]
-) -> list[Found]:
-    found: dict[int, Found] = {}
+) -> list[WordScores]:
+    found: dict[int, WordScores] = {}
     for rows, batch in batches(trained, readings):
         embedded = vectors(trained, batch)
         slope, logits, chosen = slopes(trained, batch, embedded, targets[rows])
@@ -46,7 +46,7 @@ def sloped(
         mask = batch.mask.cpu().numpy()
         for place, row in enumerate(rows):
             own = to_words(readings[row], scores[place][mask[place]])
-            found[row] = Found(own, logits[place], int(chosen[place]), forward=1, backward=1)
+            found[row] = WordScores(own, logits[place], int(chosen[place]), forward=1, backward=1)
     return [found[row] for row in range(len(readings))]
 
 

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import InputError
-from regard.explain.found import Found
 from regard.explain.gradients import slopes, vectors
 from regard.explain.reading import Ints, Reading, batches, to_words
 from regard.explain.targets import explained, settled
+from regard.explain.word_scores import WordScores
 from regard.models.trained import Trained
 
 if TYPE_CHECKING:
@@ -33,13 +33,13 @@ PLACES = 1 << 15  # and their padded words, at most
 
 def integrated_gradients(
     trained: Trained, readings: Sequence[Reading], targets: Ints, *, steps: int = 20
-) -> list[Found]:
+) -> list[WordScores]:
     """`facts`: steps, convergence (what the scores sum to beyond what they should), start (f there) and value (f here)."""
     import torch
 
     if not isinstance(steps, int) or steps < 1:
         raise InputError(f"steps = {steps!r}: a whole number above 0 is accepted")
-    found: dict[int, Found] = {}
+    found: dict[int, WordScores] = {}
     for rows, batch in batches(trained, readings):
         embedded = vectors(trained, batch)
         with torch.inference_mode():
@@ -59,7 +59,7 @@ def integrated_gradients(
                 "value": float(value[place]),
             }
             scores = to_words(readings[row], own)
-            found[row] = Found(scores, here[place], int(chosen[place]), steps + 2, steps, facts)
+            found[row] = WordScores(scores, here[place], int(chosen[place]), steps + 2, steps, facts)
     return [found[row] for row in range(len(readings))]
 
 

@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 from regard.data.tokenizer import Indexed
 from regard.errors import InputError
 from regard.explain.erasure import CHUNK, all_but, left
-from regard.explain.found import Found
 from regard.explain.reading import Ints, Reading, logits_of
 from regard.explain.targets import explained, probability, settled
+from regard.explain.word_scores import WordScores
 from regard.models.tasks import Classes
 from regard.models.trained import Trained
 
 MOST_WORDS = 5000  # of a text; each means another pass over all the others
 
 
-def leave_one_out(trained: Trained, readings: Sequence[Reading], targets: Ints) -> list[Found]:
+def leave_one_out(trained: Trained, readings: Sequence[Reading], targets: Ints) -> list[WordScores]:
     for place, reading in enumerate(readings, 1):
         if reading.words > MOST_WORDS:
             raise InputError(
@@ -44,7 +44,7 @@ def leave_one_out(trained: Trained, readings: Sequence[Reading], targets: Ints) 
             facts["probability"] = (likely[0] - likely[1:])[: reading.words]
         ends = np.cumsum([reading.words, *map(len, reading.outline.shape)])[:-1]
         scores, *above = np.split(falls, ends)
-        found.append(Found(scores, logits[low], int(chosen[0]), high - low, facts=facts, above=tuple(above)))
+        found.append(WordScores(scores, logits[low], int(chosen[0]), high - low, facts=facts, above=tuple(above)))
         low = high
     return found
 

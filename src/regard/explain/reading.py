@@ -82,14 +82,14 @@ def to_words(reading: Reading, scores: Doubles) -> Doubles:
     return np.asarray(np.bincount(words, np.repeat(scores / widths, widths), reading.words), dtype=np.float64)
 
 
-def batches(trained: Trained, readings: Sequence[Reading]) -> Iterator[tuple[Ints, Batch]]:
-    """Every text once, texts of like length together: (row numbers, batch on the model's device)."""
+def batches(trained: Trained, readings: Sequence[Reading], size: int | None = None) -> Iterator[tuple[Ints, Batch]]:
+    """Every text once, texts of similar length together: (row numbers, batch on the model's device)."""
     from regard.data.collate import collate, in_order
 
     model = trained.model.eval()
     device, levels = model.embedding.weight.device, len(model.levels)
     texts = [reading.indexed for reading in readings]
-    for rows in in_order(texts, BATCH):
+    for rows in in_order(texts, size or BATCH):
         yield rows, to_device(collate([texts[row] for row in rows], levels), device)
 
 

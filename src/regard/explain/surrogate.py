@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from regard.data.tokenizer import Indexed
 from regard.errors import InputError
 from regard.explain.erasure import CHUNK, left
-from regard.explain.found import Found
 from regard.explain.reading import Ints, Reading, logits_of
 from regard.explain.targets import explained, probability, settled
+from regard.explain.word_scores import WordScores
 from regard.models.tasks import Classes
 from regard.models.trained import Trained
 
@@ -38,7 +38,7 @@ def surrogate(
     ridge: float = 1.0,
     of: Literal["logit", "probability"] = "logit",
     seed: int = 0,
-) -> list[Found]:
+) -> list[WordScores]:
     """`samples` versions, the whole text among them. `facts`: samples, width, ridge, of, r2 (weighted, of the regression)."""
     if not isinstance(samples, int) or samples < 2:
         raise InputError(f"samples = {samples!r}: a whole number above 1 is accepted")
@@ -57,7 +57,7 @@ def surrogate(
         values = probability(task, own, chosen) if likely else explained(task, own, chosen)
         fitted = regression(draw(reading, count, seed), values, ridge)
         facts = {"samples": count, "width": WIDTH, "ridge": ridge, "of": of, "r2": fitted.r2}
-        found.append(Found(fitted.coefficients, own[0], int(chosen[0]), count, facts=facts))
+        found.append(WordScores(fitted.coefficients, own[0], int(chosen[0]), count, facts=facts))
         low += count
     return found
 

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
+from regard.explain.explainers import EXPLAINERS
 from regard.report.text.characters import one_line
 
-EXPLAINERS = {
-    "gradient_times_input": "gradient × input",
-    "attention_norm": "attention and norm",
-    "weighted_norm": "weight × length",
-    "leave_one_out": "leave one out",
-    "tfidf": "word counts",
-    "random": "chance",
-}
 MEASURES = {
     "comprehensiveness": "comprehensiveness: the fall without the top words",
     "sufficiency": "sufficiency: the fall with the top words alone",
@@ -31,7 +24,8 @@ MAIN = COMPARED[0]  # the measure that the verdict is by
 
 
 def explainer_name(name: str) -> str:
-    return EXPLAINERS.get(name, one_line(name).replace("_", " "))
+    """The title of an explainer; of scores that somebody else made, the name they came under."""
+    return EXPLAINERS[name].title if name in EXPLAINERS else one_line(name).replace("_", " ")
 
 
 def measure_title(name: str) -> str:

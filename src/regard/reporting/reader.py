@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.explain.attribute import attribute
-from regard.explain.attributed import Attributed
 from regard.explain.explain import explain
+from regard.explain.word_scores import Attributed
 from regard.models.tasks import Classes, labels_as_shown
 from regard.models.trained import Trained
 from regard.records import Example

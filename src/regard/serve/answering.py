@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,9 +10,9 @@ import numpy as np
 
 from regard.data.words import spans as words_of
 from regard.errors import InputError
-from regard.explain.attribute import EXPLAINERS, attribute
-from regard.explain.attributed import Attributed
-from regard.explain.explain import explain
+from regard.explain.attribute import attribute, is_fast
+from regard.explain.explainers import EXPLAINERS
+from regard.explain.word_scores import Attributed
 from regard.faithfulness.agreement import kendall, share_distances
 from regard.faithfulness.erasing import delete
 from regard.models.tasks import Classes
@@ -59,9 +58,9 @@ def answer_compare(given: Fields, served: Sequence[Served], away: Away) -> dict[
 
 
 def method_of(given: Fields, runs: Sequence[Served]) -> str:
-    known = {one.default_method for one in runs}
-    default = "attention_norm" if "attention_norm" in known else "attention"
-    method = asked.string(given, "method", default)
+    defaults = [one.default_method for one in runs]
+    sharpened = [name for name in defaults if EXPLAINERS[name].needs_norm]  # of plain attention, it is the same
+    method = asked.string(given, "method", (sharpened or defaults)[0])
     if method not in EXPLAINERS:
         raise InputError(f"method: there is no {str(method)[:40]!r}; accepted are {', '.join(EXPLAINERS)}")
     return method
@@ -69,7 +68,7 @@ def method_of(given: Fields, runs: Sequence[Served]) -> str:
 
 def check_work(run: Served, method: str, texts: list[str]) -> list[str]:
     """An answer has to come while somebody waits for it."""
-    if run.trained.is_flat and method == "attention":
+    if is_fast(run.trained, method):
         return texts
     counts = [len(words_of(text)) for text in texts]
     if sum(work(method, count) for count in counts) > run.budget:
@@ -135,29 +134,10 @@ def target_of(run: Served, given: Fields) -> str | None:
 
 
 def attributed(run: Served, text: str, method: str, target: str | None, away: Away) -> Attributed:
-    if method == "attention" and run.trained.is_flat:
-        return by_tables(run, text, target)
+    if is_fast(run.trained, method):  # for any number of requests at a time
+        return attribute(run.trained, [text], method, target)[0]
     with run.turn(away):
         return attribute(run.trained, [text], method, target)[0]
-
-
-def by_tables(run: Served, text: str, target: str | None) -> Attributed:
-    """Attention of a flat model, without PyTorch, and for any number of requests at a time."""
-    begun, task = time.perf_counter(), run.trained.task
-    (found,) = explain(run.trained, [text])
-    chosen = None
-    if isinstance(task, Classes):
-        chosen = task.classes.index(str(found.prediction.value) if target is None else target)
-    return Attributed(
-        text,
-        "attention",
-        tuple((token.start, token.end) for token in found.tokens),
-        np.array([token.weight for token in found.tokens], dtype=np.float64),
-        chosen,
-        found.prediction,
-        tuple(token.known for token in found.tokens),
-        cost={"forward": 1, "backward": 0, "seconds": time.perf_counter() - begun},
-    )
 
 
 def agreement(one: dict[str, Any], other: dict[str, Any]) -> dict[str, float | None]:

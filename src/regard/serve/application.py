@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 from regard import __version__
-from regard.explain.attribute import EXPLAINERS
+from regard.explain.explainers import EXPLAINERS
 from regard.report import colours
 from regard.serve import asked
 from regard.serve.answering import (

@@ -11,9 +11,10 @@ from typing import Any
 
 from regard.errors import InputError
 from regard.explain.explain import explain
+from regard.explain.explainers import default_method, methods
 from regard.models.tasks import Classes
 from regard.models.trained import Trained
-from regard.serve.methods import budget, default_method, methods
+from regard.serve.methods import budget
 from regard.serve.refused import Gone, Refused
 
 WAIT = 30.0  # seconds that a request waits for its turn

@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 
 from regard.records import Explanation
 from regard.report import colours
+from regard.report.names import explainer_name
 from regard.report.text.answers import answer, chances, tally
 from regard.report.text.characters import one_line, visible
 from regard.report.text.highlights import concentration, rows, top_words, weight_text
@@ -47,7 +48,7 @@ def _view(explanation: Explanation) -> dict[str, Any]:
         "rows": rows(explanation),
         "sentences": bool(explanation.sentences),
         "tokens": explanation.tokens,
-        "method": explanation.method,
+        "method": explainer_name(explanation.method),
         "top": top_words(explanation),
         "concentration": concentration(explanation),
     }

@@ -1,0 +1,132 @@
+"""Every explainer by its name, with all that there is to know about it.
+
+Commands, pages, the server and the audit read this table; none of them knows an explainer by its name. The weights that are
+drawn where nobody asks for a method are those of `default_method`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from regard.explain.attention_weights import attention, attention_norm, weighted_norm
+from regard.explain.controls import random, tfidf
+from regard.explain.gradients import gradient, gradient_times_input
+from regard.explain.integrated_gradients import integrated_gradients
+from regard.explain.leave_one_out import MOST_WORDS, leave_one_out
+from regard.explain.surrogate import surrogate
+from regard.explain.word_scores import WordScores
+from regard.models.trained import Trained
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explainer:
+    function: Callable[..., list[WordScores]]  # (trained, readings, targets, **options), one per text, in their order
+    title: str  # for headings, legends and lists
+    sentence: str  # what the numbers are, in plain words
+    reads: Literal["weights", "gradients", "answers", "nothing"]  # of the model; a control reads nothing of it
+    signed: bool = False  # a score below zero speaks against the target
+    passes: float | None = 1  # what one text costs, in predictions of it; None: as many as it has words
+    most_words: int | None = None  # of a text, where longer ones are refused
+    needs_norm: bool = False  # differs from plain attention only where a norm sharpens it
+    has_tables: bool = False  # a flat model gives it from tables, without PyTorch
+
+    @property
+    def is_control(self) -> bool:
+        """Whether it never looks at what the model does with the words: the others should do better."""
+        return self.reads == "nothing"
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        parameters = inspect.signature(self.function).parameters.values()
+        return tuple(one.name for one in parameters if one.kind is one.KEYWORD_ONLY)
+
+
+EXPLAINERS: dict[str, Explainer] = {
+    "attention": Explainer(
+        function=attention,
+        title="attention",
+        sentence="the attention weight α that the model gives to the word",
+        reads="weights",
+        has_tables=True,
+    ),
+    "attention_norm": Explainer(
+        function=attention_norm,
+        title="sharpened attention (α^p)",
+        sentence="the attention weight as the learned norm p sharpens it: α^p, renormalised",
+        reads="weights",
+        needs_norm=True,
+        has_tables=True,
+    ),
+    "weighted_norm": Explainer(
+        function=weighted_norm,
+        title="weight × length",
+        sentence="the attention weight times the length of the state that it weighs",
+        reads="weights",
+    ),
+    "gradient": Explainer(
+        function=gradient,
+        title="gradient",
+        sentence="how fast the answer changes with the word's vector",
+        reads="gradients",
+        passes=3,
+    ),
+    "gradient_times_input": Explainer(
+        function=gradient_times_input,
+        title="gradient × input",
+        sentence="how fast the answer changes along the word's own vector",
+        reads="gradients",
+        signed=True,
+        passes=3,
+    ),
+    "integrated_gradients": Explainer(
+        function=integrated_gradients,
+        title="integrated gradients",
+        sentence="gradients added up on the way from no words at all to the text",
+        reads="gradients",
+        signed=True,
+        passes=150,
+    ),
+    "leave_one_out": Explainer(
+        function=leave_one_out,
+        title="leave one out",
+        sentence="how far the answer falls without the word",
+        reads="answers",
+        signed=True,
+        passes=None,
+        most_words=MOST_WORDS,
+    ),
+    "surrogate": Explainer(
+        function=surrogate,
+        title="surrogate",
+        sentence="the word's coefficient in a linear model of how the answer changes as words are left out (LIME)",
+        reads="answers",
+        signed=True,
+        passes=250,
+    ),
+    "random": Explainer(
+        function=random,
+        title="chance",
+        sentence="random numbers: every explainer should do better",
+        reads="nothing",
+    ),
+    "tfidf": Explainer(
+        function=tfidf,
+        title="word counts",
+        sentence="how often the word occurs in this text, and how rare it is in others (TF-IDF)",
+        reads="nothing",
+    ),
+}
+
+
+def default_method(trained: Trained) -> str:
+    """What is drawn where no method is named: the weights that the states were summed with."""
+    return "attention_norm" if any(level.sharpens for level in trained.capabilities) else "attention"
+
+
+def methods(trained: Trained) -> list[str]:
+    """The explainers that differ from each other for this model."""
+    sharpens = any(level.sharpens for level in trained.capabilities)
+    return [name for name, explainer in EXPLAINERS.items() if sharpens or not explainer.needs_norm]
