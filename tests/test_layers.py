@@ -64,6 +64,7 @@ NO_TORCH = {
 }
 LABORATORY_LAYERS = {
     "rows": 0,
+    "signatures": 0,
     "measures": 1,
     "statistics": 1,
     "tables": 2,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeGuard, cast
+
+from regard_lab.rows import Options, Row
 
 
 class Measure(NamedTuple):
@@ -36,13 +37,13 @@ MEASURES = {
 LARGEST = 1e150  # the squares of larger ones are no numbers any more: such a run ended nowhere
 
 
-def value_of(row: Mapping[str, Any], name: str) -> float | None:
+def value_of(row: Row, name: str) -> float | None:
     """A measure of a row; None where the row failed or has no such number."""
-    found = row.get("values", {}).get(name, row.get(name))
+    found = row.get("values", {}).get(name, cast(Options, row).get(name))
     return float(found) if is_number(found) and "error" not in row else None
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> TypeGuard[float]:
     """Whether it can be averaged: null stands for NaN and infinity in a file."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and -LARGEST < value < LARGEST
 

@@ -29,7 +29,7 @@ class Row(TypedDict, total=False):
     setting: str
     seed: int
     fingerprint: str
-    options: dict[str, Any]
+    options: Options
     error: str
     values: dict[str, float]  # the measures
     dev: dict[str, float]
@@ -38,7 +38,7 @@ class Row(TypedDict, total=False):
     epochs: int
     stacked: int  # how many seeds learned at once
     data: dict[str, str]  # file -> checksum
-    environment: dict[str, Any]  # versions and devices
+    environment: dict[str, str]  # versions and devices
     seconds: float
     device: str
     # for figures

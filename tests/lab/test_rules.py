@@ -20,7 +20,7 @@ PAIRS = [["new", "old"]]
 )
 def test_better_by_what_is_confirmed(tmp_path: Path, one: list[float], two: list[float], verdict: str) -> None:
     found = difference_rules.better(
-        table(tmp_path), rows(new_one=one, old_one=BASE, new_two=two, old_two=BASE), "accuracy", PAIRS
+        table(tmp_path), rows(new_one=one, old_one=BASE, new_two=two, old_two=BASE), "accuracy", pairs=PAIRS
     )
     assert found is not None
     assert found.verdict == verdict
@@ -30,13 +30,13 @@ def test_better_by_what_is_confirmed(tmp_path: Path, one: list[float], two: list
 
 def test_of_errors_the_smaller_is_better(tmp_path: Path) -> None:
     given = rows(new_one=BASE, old_one=FAR, new_two=BASE, old_two=FAR)
-    assert difference_rules.better(table(tmp_path), given, "rmse", PAIRS)[0] == HOLDS  # type: ignore[index]
-    assert difference_rules.better(table(tmp_path), given, "accuracy", PAIRS)[0] == NOT_HERE  # type: ignore[index]
+    assert difference_rules.better(table(tmp_path), given, "rmse", pairs=PAIRS)[0] == HOLDS  # type: ignore[index]
+    assert difference_rules.better(table(tmp_path), given, "accuracy", pairs=PAIRS)[0] == NOT_HERE  # type: ignore[index]
 
 
 def test_several_measures_are_corrected_for_together(tmp_path: Path) -> None:
     given = rows(new_one=FAR, old_one=BASE)
-    both = difference_rules.better(table(tmp_path), given, ["accuracy", "rmse"], PAIRS, corpora=["one"])
+    both = difference_rules.better(table(tmp_path), given, ["accuracy", "rmse"], pairs=PAIRS, corpora=["one"])
     assert both is not None
     assert both.verdict == PARTLY  # more is better of the one and worse of the other
     assert "2 comparisons, 4 seeds: 1 in favour, 1 confirmed (p < 0.05 after Holm), 1 confirmed" in both.measured
@@ -45,8 +45,8 @@ def test_several_measures_are_corrected_for_together(tmp_path: Path) -> None:
 
 
 def test_one_seed_tests_nothing_and_half_a_table_says_so(tmp_path: Path) -> None:
-    assert difference_rules.better(table(tmp_path), rows(new_one=[0.9], old_one=[0.1]), "accuracy", PAIRS) is None
-    found = difference_rules.better(table(tmp_path), rows(new_one=FAR, old_one=BASE), "accuracy", PAIRS)
+    assert difference_rules.better(table(tmp_path), rows(new_one=[0.9], old_one=[0.1]), "accuracy", pairs=PAIRS) is None
+    found = difference_rules.better(table(tmp_path), rows(new_one=FAR, old_one=BASE), "accuracy", pairs=PAIRS)
     assert found is not None
     assert "1 of 2 comparisons so far" in found.measured
 

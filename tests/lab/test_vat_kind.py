@@ -17,7 +17,7 @@ from regard.recording import Silent
 from regard.records import Example
 from regard_lab.kinds import base_judges, drawings, purified
 from regard_lab.kinds.round_looks import closeness, plane
-from regard_lab.kinds.word_marks import MARKS, characters, marks_of
+from regard_lab.kinds.word_measures import MARKS, characters, marks_of
 from regard_lab.reading.reading import read_table
 from regard_lab.running.plan import wanted
 from regard_lab.tables.context import Context

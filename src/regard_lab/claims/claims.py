@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from regard.errors import InputError
 from regard_lab.claims import difference_rules, level_rules, order_rules
 from regard_lab.claims.verdicts import VERDICTS, Finding
 from regard_lab.reading.checks import near
+from regard_lab.rows import Options
+from regard_lab.signatures import keywords
 
 RULES: dict[str, Callable[..., Finding | None]] = {
     "better": difference_rules.better,
@@ -47,7 +47,7 @@ class Claim:
     where: str
     rule: str = ""
     table: str = ""  # whose rows the rule reads
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Options = field(default_factory=dict)
     planned: str = ""  # the table that will fill it
     checked_by: str = ""  # FILE::TEST of the suite
     verdict: str = ""  # by hand, for what is no measurement
@@ -70,7 +70,7 @@ def read_claims(path: Path) -> Claims:
     return Claims(sources, found)
 
 
-def read_claim(part: Mapping[str, Any], sources: Mapping[str, str], where: str) -> Claim:
+def read_claim(part: Options, sources: Mapping[str, str], where: str) -> Claim:
     known = ("source", "claim", "where", "because", *WAYS)
     for key in part:
         if key not in known:
@@ -93,7 +93,7 @@ def read_claim(part: Mapping[str, Any], sources: Mapping[str, str], where: str) 
     rule, table = arguments.pop("rule", ""), arguments.pop("table", "")
     if rule not in RULES:
         raise InputError(f"{where}: rule = {rule!r} is unknown{near(rule, RULES)}")
-    accepted = list(inspect.signature(RULES[rule]).parameters)[2:]
+    accepted = keywords(RULES[rule], skip=2)  # after the table and its rows
     for key in arguments:
         if key not in accepted:
             raise InputError(f"{where}: the rule {rule} takes no {key!r}{near(key, accepted)}")

@@ -7,7 +7,7 @@ on the page.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Literal
+from typing import Literal, TypedDict, Unpack
 
 from regard_lab.claims.verdicts import (
     ALPHA,
@@ -33,26 +33,31 @@ Rows = Mapping[Place, Sequence[Row]]
 Pairs = Sequence[Sequence[str]]
 
 
+class Chosen(TypedDict, total=False):
+    """What is compared: methods, or settings; where nothing is said, on every corpus and at every setting."""
+
+    pairs: Pairs  # of methods
+    corpora: Sequence[str]
+    only: Sequence[str]  # at these settings
+    settings: Sequence[str]  # one pair of them
+    at: Pairs  # several pairs of them
+    methods: Sequence[str]  # of these
+
+
 def better(
     table: Table,
     rows: Rows,
     measure: str | Sequence[str],
-    pairs: Pairs = (),
-    settings: Sequence[str] = (),
-    corpora: Sequence[str] = (),
     need: Literal["half", "most", "all"] = "half",
     alpha: float = ALPHA,
     sign: int = 0,
-    only: Sequence[str] = (),
-    at: Pairs = (),
-    methods: Sequence[str] = (),
+    **chosen: Unpack[Chosen],
 ) -> Finding | None:
     """Of methods against each other, or of settings: holds where every mean difference favours the first and at least half
     are confirmed; partly where one or more is confirmed; not here where none is. Where the claim says "usually", most must
     be confirmed; where it says "significant", all."""
     measures = [measure] if isinstance(measure, str) else list(measure)  # of one unit
-    at = [settings] if settings else at
-    places = list(of_settings(table, at, methods, corpora) if at else of_pairs(table, pairs, corpora, only))
+    places = list(chosen_places(table, chosen))
     tests: list[Difference] = []
     paper: list[bool] = []
     for name in measures:
@@ -73,6 +78,13 @@ def verdict(judged: Judged, need: str) -> str:
     many, count = judged.confirmed, len(judged.tests)
     enough = {"half": judged.favour == count and 2 * many >= count, "most": 2 * many > count, "all": many == count}
     return HOLDS if enough[need] else PARTLY if many else NOT_HERE
+
+
+def chosen_places(table: Table, chosen: Chosen) -> Iterator[tuple[Place, Place]]:
+    settings, corpora = chosen.get("settings", ()), chosen.get("corpora", ())
+    if at := [settings] if settings else chosen.get("at", ()):
+        return of_settings(table, at, chosen.get("methods", ()), corpora)
+    return of_pairs(table, chosen.get("pairs", ()), corpora, chosen.get("only", ()))
 
 
 def of_pairs(

@@ -6,9 +6,10 @@ measured yet, and the docstring stands on the page.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean
-from typing import Literal
+from typing import Literal, TypedDict, Unpack
 
 from regard_lab.claims.difference_rules import Rows, signed_values
 from regard_lab.claims.verdicts import HOLDS, NOT_HERE, PARTLY, Difference, Finding, all_some_none, sides, span
@@ -131,15 +132,19 @@ def band(wrong: int, count: int) -> str:
     return "never" if not wrong else "occasionally" if 2 * wrong < count else "usually"
 
 
+class Bounds(TypedDict, total=False):
+    at_most: float
+    at_least: float
+    between: Sequence[float]
+
+
 def speed(
     table: Table,
     rows: Rows,
     against: str,
     method: str = "",
     methods: Sequence[str] = (),
-    at_most: float | None = None,
-    at_least: float | None = None,
-    between: Sequence[float] = (),
+    **bounds: Unpack[Bounds],
 ) -> Finding | None:
     """Relative speeds by shape and machine. Holds where every interval keeps to the bound (a band: where every mean
     does), partly where some do."""
@@ -154,7 +159,7 @@ def speed(
                 found[cell.key] = one
     if not found:
         return None
-    kept = sum(keeps(one, at_most, at_least, between) for one in found.values())
+    kept = sum(keeps(one, bounds) for one in found.values())
     planned = sum(cell.method in (methods or [method]) for cell in table.cells())
     so_far = f" ({planned - len(found)} not measured yet)" if planned > len(found) else ""
     words = [
@@ -164,10 +169,10 @@ def speed(
     return Finding(all_some_none(kept, len(found)), f"{kept} of {len(found)}{so_far}: {'; '.join(words)}")
 
 
-def keeps(one: Interval, at_most: float | None, at_least: float | None, between: Sequence[float]) -> bool:
-    if between:
+def keeps(one: Interval, bounds: Bounds) -> bool:
+    if between := bounds.get("between"):
         return between[0] <= one.mean <= between[1]
-    return (at_most is None or one.high <= at_most) and (at_least is None or one.low >= at_least)
+    return one.high <= bounds.get("at_most", math.inf) and one.low >= bounds.get("at_least", -math.inf)
 
 
 def peak(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from regard.config import Config
 from regard.errors import InputError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NOT_A_JUDGES = ("beta", "rounds", "phase_epochs", "compressor_lr", "head_hidden")
 
 
-def judge_options(options: Options, own: Options) -> dict[str, Any]:
+def judge_options(options: Options, own: Options) -> Options:
     """`own` says the judge's pooling, and maybe a dropout and a rate."""
     kept = {name: value for name, value in options.items() if name not in NOT_A_JUDGES}
     given = {name: own[f"judge_{name}"] for name in ("dropout", "lr") if f"judge_{name}" in own}

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from regard.config import Config
 from regard.errors import InputError
@@ -88,7 +88,7 @@ def check(cell: Cell) -> None:
         raise InputError(f"factor = {own['factor']}; 0 or more is accepted")
 
 
-def own_keys(cell: Cell) -> dict[str, Any]:
+def own_keys(cell: Cell) -> Options:
     given = {name: cell.options[name] for name in KEYS if name in cell.options}
     return {"shows": "diagnosed", **given}
 

@@ -10,33 +10,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from regard.config import Config
 from regard.errors import InputError
-from regard.records import Example
 from regard.report.text.numbers import short
 from regard_lab.kinds import train
-from regard_lab.kinds.base_judges import (
-    judge_of,
-    judge_options,
-    judges_of,
-    train_judges,
-)
+from regard_lab.kinds.base_judges import judge_options, judges_of, train_judges
 from regard_lab.kinds.train import placed, trainings
-from regard_lab.kinds.word_marks import MARKS
+from regard_lab.kinds.word_measures import (
+    CLASSES,
+    MARKS,
+    RATES,
+    SHOWN,
+    Found,
+    Ways,
+    marks_of,
+    of_erasing,
+    of_marks,
+    scored_texts,
+)
 from regard_lab.measures import Measure
 from regard_lab.rows import History, Options, Row
 from regard_lab.tables.context import Context, Judges
 
 if TYPE_CHECKING:
-    from regard.faithfulness.curves import Curve
-    from regard.faithfulness.judged import Judged
-    from regard.faithfulness.scored import Scored
     from regard.models.trained import Trained
     from regard_lab.kinds.round_looks import Looks
     from regard_lab.tables.context import Training
-    from regard_lab.tables.corpora import Prepared
     from regard_lab.tables.table import Cell
 
 KEYS: Options = {
@@ -50,13 +51,7 @@ KEYS: Options = {
     "by_round": bool,  # look at the model after each round
     "mapped": int,  # so many text vectors of the first seed are put in the plane
 }
-CUTS = (1, 2, 3, 5, 7, 10, 15, 20)  # K along which curves go
-SHOWN = (1, 5, 10, 20)  # those that tables may show
-CLASSES = ("positive", "negative")  # the second class and the first
 ROUNDS = range(6)
-DRAWS = 2  # of words by chance: thousands of texts average it out
-NAMES = {"accuracy_fall": "aopc", "post_hoc": "post_hoc", "comprehensiveness": "comprehensiveness"}
-RATES = {"precision": "P", "recall": "R", "f": "F"}
 
 
 def with_chance(measures: Mapping[str, Measure]) -> dict[str, Measure]:
@@ -115,19 +110,6 @@ def check(cell: Cell) -> None:
         raise InputError("task = 'regression': accuracy is measured, which needs classes")
 
 
-class Ways(NamedTuple):
-    """What a cell measures, and on which texts, in an order of chance."""
-
-    own: dict[str, Any]
-    prepared: Prepared
-    examples: list[Example]
-    marks: list[list[tuple[int, int]]] | None
-
-    @property
-    def cuts(self) -> list[int]:
-        return [k for k in CUTS if k <= self.own.get("most", 10)]
-
-
 def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
     plain = cell.without(KEYS)
     ways = ways_of(cell, plain, context)
@@ -156,7 +138,6 @@ def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
 def ways_of(cell: Cell, plain: Cell, context: Context) -> Ways:
     import numpy as np
 
-    from regard_lab.kinds.word_marks import marks_of
     from regard_lab.tables.corpora import sources
 
     own = {name: cell.options[name] for name in KEYS if name in cell.options}
@@ -189,88 +170,6 @@ def row_of(training: Training, ways: Ways, judges: Judges | None, looks: Looks |
             of_marks(found, scored, ways)
     row["values"] |= found.values
     return {**facts, **row, **({"intervals": found.intervals} if found.intervals else {}), **found.drawn}
-
-
-class Found:
-    """What is measured of a model: numbers for the table, intervals over texts, and what figures draw."""
-
-    def __init__(self) -> None:
-        self.values: dict[str, float] = {}
-        self.intervals: dict[str, list[float]] = {}
-        self.drawn: Row = {}
-
-    def take(self, name: str, curve: Curve, place: int) -> None:
-        own = curve.intervals()[place]
-        self.values[name] = own.mean
-        self.intervals[name] = [own.low, own.high]
-
-
-def scored_texts(trained: Trained, ways: Ways) -> list[Scored]:
-    """The words of each text that the model reads, and their weights. What it doesn't read is no part of the text: with
-    words erased, others beyond the last would come into sight."""
-    from regard.explain.explain import explain
-    from regard.faithfulness.scored import from_explanation
-    from regard.models.tasks import labels_as_shown
-
-    chosen = ways.examples if ways.marks is not None else ways.examples[: ways.own.get("judged")]
-    texts = [example.text for example in chosen]
-    found = map(from_explanation, explain(trained, texts, labels_as_shown(trained.task, chosen)))
-    return [one._replace(text=one.text[: one.spans[-1][1]] if one.spans else "") for one in found]
-
-
-def of_erasing(found: Found, scored: Sequence[Scored], ways: Ways, judges: Judges, seed: int) -> None:
-    """The judge's answers at every K; what it says of words by chance is asked once for all methods."""
-    from regard.faithfulness.judged import judge_erased
-    from regard.faithfulness.random_choice import RANDOM
-
-    judge = judge_of(judges, seed).answers
-    if seed not in judges.random:
-        judged = judge_erased(judge, {"own": scored}, ways.cuts, draws=DRAWS)
-        judges.random[seed] = judged[RANDOM]
-    else:
-        judged = judge_erased(judge, {"own": scored}, ways.cuts, draws=0)
-    by_chance = judges.random[seed]
-    take_curves(found, by_chance if ways.own.get("chance") else judged["own"], by_chance, ways.cuts)
-
-
-def take_curves(found: Found, judged: Judged, by_chance: Judged, cuts: Sequence[int]) -> None:
-    from regard.faithfulness.curves import MEASURES as CURVES
-
-    found.drawn["cuts"] = list(cuts)
-    curves = found.drawn["curves"] = {}
-    for measure, name in NAMES.items():
-        for ending, answers in (("", judged), ("_random", by_chance)):
-            curve = CURVES[measure](answers)
-            if measure == "comprehensiveness":
-                curve = curve.averaged()
-            curves[name + ending] = [short(value, 5) for value in curve.mean()]
-            for place, k in enumerate(cuts):
-                if k in SHOWN:
-                    found.take(f"{name}_{k}{ending}", curve, place)
-    found.values["judge_accuracy"] = float((judged.before.argmax(1) == judged.labels).mean())
-
-
-def of_marks(found: Found, scored: Sequence[Scored], ways: Ways) -> None:
-    """Of each class, and of both together."""
-    from regard.faithfulness.detection import detection
-
-    assert ways.marks is not None
-    within = [
-        [(start, min(end, len(one.text))) for start, end in own if start < len(one.text)]
-        for one, own in zip(scored, ways.marks, strict=True)
-    ]
-    seen = detection(scored, within, (1, 5))
-    last = max(one.label or 0 for one in scored)
-    chance = bool(ways.own.get("chance"))
-    for ending, rates in (("", seen.random if chance else seen.found), ("_random", seen.random)):
-        for name, label in zip(CLASSES, (last, 0), strict=True):
-            of_class = rates.of([one.label == label for one in scored])
-            for rate in RATES:
-                for place, k in enumerate((1, 5)):
-                    found.take(f"{rate}_{k}_{name}{ending}", getattr(of_class, rate), place)
-        for place, k in enumerate((1, 5)):
-            found.take(f"f_{k}{ending}", rates.f, place)
-    found.values["f_1_ratio"] = found.values["f_1"] / found.values["f_1_random"]
 
 
 def of_rounds(trained: Trained, looks: Looks | None) -> dict[str, float]:

@@ -80,7 +80,7 @@ def effects_alone(guess: Guess, known: Known, most: int | None) -> Effects:
     return dict(zip(known.by_user, users.tolist(), strict=True)), dict(zip(known.by_item, items.tolist(), strict=True))
 
 
-def scores(said: NDArray[np.float64], ratings: Sequence[Rating], mean: float) -> dict[str, Any]:
+def scores(said: NDArray[np.float64], ratings: Sequence[Rating], mean: float) -> dict[str, float]:
     return of_numbers(said, np.array([rating.value for rating in ratings]), mean)
 
 

@@ -115,7 +115,7 @@ def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
         torch.set_num_threads(threads)
 
 
-def step(options: Mapping[str, Any], name: str, device: Any, seed: int) -> Callable[[], None]:
+def step(options: Options, name: str, device: Any, seed: int) -> Callable[[], None]:
     """One pass of a form over states like an LSTM's, or of a power over numbers from 0 to 1."""
     import torch
 

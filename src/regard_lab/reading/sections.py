@@ -12,7 +12,7 @@ from regard.errors import InputError
 from regard_lab.measures import MEASURES
 from regard_lab.reading.checks import RESERVED, line, mapping, names, one_of, only_known, value, values_of
 from regard_lab.rows import Options
-from regard_lab.tables.makers import CORPUS_MAKERS, SPLITS, keys_of, needed_by
+from regard_lab.tables.makers import CORPUS_MAKERS, SPLITS, keys_of
 from regard_lab.tables.table import Corpus, Kind, Method, Setting
 
 OF_A_CORPUS = {
@@ -59,13 +59,13 @@ def read_corpus(name: str, part: Any, whole: Whole, rows: Sequence[str]) -> Corp
     if make is not None:
         one_of(make, CORPUS_MAKERS, f"{where} make")
     makes = keys_of(make) if make is not None else {}
-    lacking = [key for key in makes if key not in part and key in needed_by(make)]
+    lacking = [name for name, key in makes.items() if key.needed and name not in part]
     if lacking:
         raise InputError(f"{where} make = {make!r} needs {' and '.join(f'`{key}`' for key in lacking)}")
     beside = [*OF_A_CORPUS, "labels", "skip", "measures", "seeds", *makes]
     options = read_options(part, whole.kind, where, beside)
     given = values_of(part, OF_A_CORPUS, where)
-    keys = values_of(part, makes, where)
+    keys = values_of(part, {name: key.type for name, key in makes.items()}, where)
     check_parts(given, whole, where)
     title = read_title(part, name, where)
     given.pop("title", None)

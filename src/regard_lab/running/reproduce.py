@@ -15,6 +15,7 @@ from regard_lab.reading.places import find_table, results_file, results_folder
 from regard_lab.rendering.rendering import render
 from regard_lab.rendering.sources import checksums
 from regard_lab.results import Lock, append, mend, read_results
+from regard_lab.rows import Options
 from regard_lab.running.plan import Job, Pace, Queue, first_ones_first, make_jobs, wanted
 from regard_lab.running.watching import Onlook
 from regard_lab.running.workers import run_beside, run_here
@@ -163,7 +164,7 @@ def check_cells(table: Table, cells: Sequence[Cell]) -> None:
     """Refuse what cannot be built before anything is read."""
     if table.does.check is None:
         return
-    seen: list[dict[str, object]] = []
+    seen: list[Options] = []
     for cell in cells:
         if cell.options not in seen:
             seen.append(cell.options)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Self
+from typing import Self
 
 from rich.console import Console
 from rich.live import Live
@@ -12,6 +11,7 @@ from rich.text import Text
 
 from regard.report.text.progress import Onlooker, clock, printable
 from regard_lab.measures import shown, value_of
+from regard_lab.rows import Row
 from regard_lab.tables.table import Table
 
 LONG = 160  # characters of an error in its line; the whole stands in the file
@@ -57,7 +57,7 @@ class Onlook:
     def ended(self, name: str) -> None:
         self.now.pop(name, None)
 
-    def row(self, row: Mapping[str, Any], cell: str, left: float | None) -> None:
+    def row(self, row: Row, cell: str, left: float | None) -> None:
         self.done, self.left = self.done + 1, left
         if "error" in row:
             self.failed += 1
@@ -71,7 +71,7 @@ class Onlook:
             f"[dim]{place}[/] {escape(printable(cell))}, seed {row['seed']}: {said}[dim] · {row['seconds']:.1f} s{waiting}[/]"
         )
 
-    def measured(self, row: Mapping[str, Any]) -> str:
+    def measured(self, row: Row) -> str:
         names = self.table.corpora[row["corpus"]].measures
         found = [(self.table.measure(name), value_of(row, name)) for name in names]
         told = [f"{measure.title.lower()} {shown(value, measure)}" for measure, value in found if value is not None]

@@ -6,19 +6,18 @@ table. Random choices start at a fixed seed, so that every method and every seed
 
 from __future__ import annotations
 
-import inspect
 import re
-import typing
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
 from regard.data.words import forms
 from regard.errors import InputError
 from regard.records import Example
+from regard_lab.signatures import Keyword, keywords
 
 QUOTED = re.compile(r"writes in|writes:|wrote:|says:|said:|^In article|^Quoted from|^\||^>")
 
@@ -140,6 +139,23 @@ def resampled(examples: list[Example], counts: Sequence[int], seed: int, split: 
     return [examples[place] for place in sorted(kept)]
 
 
+class World(TypedDict, total=False):
+    """Of made-up texts; what is left out is as in MADE_UP."""
+
+    number: int  # of classes
+    tokens: int  # of each class
+    neutral: int
+    length: int
+    evidence: int
+    ratio: float
+    noisy: float
+    crossing: float
+
+
+MADE_UP: World = {"number": 3, "tokens": 50, "neutral": 1000, "length": 12, "evidence": 2}
+MADE_UP |= {"ratio": 1.0, "noisy": 0.2, "crossing": 0.1}
+
+
 def synthetic(
     examples: list[Example],
     split: str,
@@ -147,17 +163,10 @@ def synthetic(
     data: Literal["one", "two", "classes"] = "one",
     texts: int,
     seed: int = 0,
-    number: int = 3,
-    tokens: int = 50,
-    neutral: int = 1000,
-    length: int = 12,
-    evidence: int = 2,
-    ratio: float = 1.0,
-    noisy: float = 0.2,
-    crossing: float = 0.1,
     chosen: Literal["dev", "last"] = "dev",
+    **world: Unpack[World],
 ) -> list[Example]:
-    """Made-up texts of `data/synthetic`: `texts` to learn from, a fifth as many (of other chance) to stop by and to test.
+    """Made-up texts of `data/synthetic`: `texts` to learn from, a fifth as many, drawn anew, to stop by and to test.
 
     `chosen = "last"`: there are none to stop by, and the last epoch counts.
     """
@@ -167,13 +176,14 @@ def synthetic(
         return []
     count = texts if split == "train" else max(texts // 5, 2)
     start = seed * len(SPLITS) + SPLITS.index(split)
-    of_all = {"neutral": neutral, "length": length, "evidence": evidence}
+    made: World = {**MADE_UP, **world}
+    of_all = {"neutral": made["neutral"], "length": made["length"], "evidence": made["evidence"]}
     if data == "classes":
-        return classes(number, count, start, tokens=tokens, **of_all)
-    sides = TwoClasses(tokens, tokens, ratio=ratio, **of_all)
+        return classes(made["number"], count, start, tokens=made["tokens"], **of_all)
+    sides = TwoClasses(made["tokens"], made["tokens"], ratio=made["ratio"], **of_all)
     if data == "one":
         return data_one(count, start, sides)
-    return data_two(count, start, sides, noisy=noisy, crossing=crossing)
+    return data_two(count, start, sides, noisy=made["noisy"], crossing=made["crossing"])
 
 
 CORPUS_MAKERS: dict[str, Callable[..., list[Example]]] = {
@@ -187,17 +197,6 @@ CORPUS_MAKERS: dict[str, Callable[..., list[Example]]] = {
 }
 
 
-def keys_of(maker: str) -> dict[str, Any]:
-    """The keys of a maker and their types."""
-    hints = typing.get_type_hints(CORPUS_MAKERS[maker])
-    return {key.name: hints[key.name] for key in _keys(maker)}
-
-
-def needed_by(maker: str) -> set[str]:
-    """The keys that a maker has no value for by itself."""
-    return {key.name for key in _keys(maker) if key.default is inspect.Parameter.empty}
-
-
-def _keys(maker: str) -> list[inspect.Parameter]:
-    own = inspect.signature(CORPUS_MAKERS[maker]).parameters.values()
-    return [key for key in own if key.kind is inspect.Parameter.KEYWORD_ONLY]
+def keys_of(maker: str) -> dict[str, Keyword]:
+    """The keys of a maker, after the examples and the split."""
+    return keywords(CORPUS_MAKERS[maker], skip=2)

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from regard_lab.measures import MEASURES, Measure
 from regard_lab.rows import Options, Place, Row
@@ -49,7 +49,7 @@ class Corpus:
     keys: Options = field(default_factory=dict)  # of what changes them
     skip: tuple[str, ...] = ()  # methods, settings or METHOD/SETTING without a cell here
 
-    def definition(self) -> dict[str, Any]:
+    def definition(self) -> dict[str, object]:
         """What decides which texts are read."""
         names = ("train", "dev", "test", "labels", "pooled", "hold_out", "hold_out_by", "make")
         told = {name: getattr(self, name) for name in names if getattr(self, name)}
@@ -102,7 +102,7 @@ class Cell:
     method: str
     corpus: Corpus
     setting: str
-    options: dict[str, Any]
+    options: Options
     seeds: int = 1  # as many as are asked for
 
     @property
@@ -120,7 +120,7 @@ class Cell:
     @property
     def fingerprint(self) -> str:
         """Tells whether a result belongs to this definition: the kind, all options and what is read."""
-        told = json.dumps([self.kind, self.options, self.corpus.definition()], sort_keys=True)
+        told = json.dumps([self.kind, dict(self.options), self.corpus.definition()], sort_keys=True)
         return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
@@ -180,7 +180,7 @@ class Table:
                 found[row["method"], row["corpus"], row["setting"]].append(row)
         return {place: several for place, several in found.items() if several}
 
-    def options_of(self, corpus: Corpus, method: Method, setting: Setting) -> dict[str, Any]:
+    def options_of(self, corpus: Corpus, method: Method, setting: Setting) -> Options:
         tuned = self.tuned.get(corpus.name, {}).get(method.name, {})
         return {**self.options, **corpus.options, **method.options, **tuned, **setting.options}
 
