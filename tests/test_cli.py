@@ -224,7 +224,7 @@ def test_rows_that_are_left_out_keep_their_numbers(
     path = write_csv(tmp_path / "a.csv", [("good", 1), ("", 1), ("bad", 1)])
     said = regard("predict", run, path, "--skip-bad-rows", "--format", "jsonl")
     assert [row["row"] for row in jsonl(said)] == [1, 3]
-    assert f"1 row was left out; the first: {path}, row 2, column 'text': the text '' has no word" in said.err
+    assert f"1 row was skipped; the first: {path}, row 2, column 'text': the text '' has no word" in said.err
     words = regard("explain", run, "--file", path, "--skip-bad-rows", "--format", "csv").out
     assert [row["row"] for row in csv.DictReader(io.StringIO(words))] == ["1", "3"]
     assert "(--skip-bad-rows leaves such rows out)" in regard("predict", run, path).err

@@ -10,7 +10,7 @@ from regard.config import Config
 from regard.corpora.lookup import companion, resolve
 from regard.data.labels import Labels
 from regard.data.read_options import ReadOptions
-from regard.data.readers import Corpus, Stream, stream
+from regard.data.readers import Corpus, Stream, report_reading, report_skipped, stream
 from regard.errors import InputError
 from regard.models.flat import is_flat
 from regard.models.folder import CHECKPOINT, check_own, is_begun, is_run, load, save
@@ -55,7 +55,7 @@ def train_into(folder: Path, config: Config, resume: bool, recorder: Recorder) -
     parts = Parts(streams["train"], streams.get("dev"), streams.get("test"), names, streams["train"].label_column)
     prepared = prepare(config, parts, recorder)
     for part in streams.values():
-        tell_skipped(part, recorder)
+        report_skipped(part, recorder.note)
     if not resume:
         (folder / CHECKPOINT).unlink(missing_ok=True)
     elif is_run(folder) and not is_begun(folder):
@@ -107,21 +107,8 @@ def read_split(config: Config, name: str, split: str, recorder: Recorder, at_lea
     data = config.data
     options = ReadOptions(data.text, data.label, skip_bad_rows=data.skip_bad_rows, at_least=at_least)
     found = stream(resolve(name, split), options)
-    tell(found, recorder)
+    report_reading(found, recorder.note)
     return found
-
-
-def tell(read: Corpus | Stream, recorder: Recorder) -> None:
-    """What was guessed, and what was skipped so far: of a stream, nothing yet."""
-    for sentence in read.guessed:
-        recorder.note(sentence)
-    tell_skipped(read, recorder)
-
-
-def tell_skipped(read: Corpus | Stream, recorder: Recorder) -> None:
-    if read.skipped:
-        rows = "1 row was" if read.skipped == 1 else f"{read.skipped:,} rows were"
-        recorder.note(f"{rows} left out; the first: {read.first_skipped}")
 
 
 def score(trained: Trained, corpus: Corpus) -> dict[str, Any]:

@@ -44,17 +44,16 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from regard.data.readers import Stream
+    from regard.data.readers import Stream, report_skipped
     from regard.report.text.progress import Watch
     from regard.report.text.writing import write_predictions
-    from regard.runs import tell_skipped
 
     trained = load_model(arguments.folder, arguments.device)
     check_kept(arguments.keep, trained)
     texts = read_texts(arguments, trained)
     write_predictions(predicted(trained, texts, texts.path), arguments.format, arguments.out)
     if isinstance(texts, Stream):
-        tell_skipped(texts, Watch())
+        report_skipped(texts, Watch().note)
 
 
 def check_kept(columns: Iterable[str], trained: Trained) -> None:
@@ -76,9 +75,8 @@ def read_texts(arguments: argparse.Namespace, trained: Trained) -> Corpus | Stre
     Of a large file not all are in memory; so a bad row is met when others were answered already.
     """
     from regard.corpora.lookup import resolve
-    from regard.data.readers import FORMATS, stream
+    from regard.data.readers import FORMATS, report_reading, stream
     from regard.report.text.progress import Watch
-    from regard.runs import tell
 
     source = arguments.source
     if len(source.split()) != 1 and not os.path.exists(source):
@@ -90,7 +88,7 @@ def read_texts(arguments: argparse.Namespace, trained: Trained) -> Corpus | Stre
     if not os.path.isfile(source) or os.path.getsize(source) < LARGE:
         return read_source(arguments, trained, source, keep=arguments.keep)
     found = stream(resolve(source, "test"), replace(read_options(arguments, trained), keep=arguments.keep))
-    tell(found, Watch())
+    report_reading(found, Watch().note)
     return found
 
 

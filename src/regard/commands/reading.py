@@ -54,9 +54,8 @@ def read_source(
 ) -> Corpus:
     """Texts of a file, a named corpus or standard input."""
     from regard.corpora.lookup import resolve
-    from regard.data.readers import read, read_lines
+    from regard.data.readers import read, read_lines, report_reading
     from regard.report.text.progress import Watch
-    from regard.runs import tell
 
     options = replace(read_options(arguments, trained), labelled=labelled, rationales=rationales, keep=keep)
     if source == "-" and sys.stdin is None:
@@ -67,19 +66,18 @@ def read_source(
         corpus = read_lines(sys.stdin.buffer, "standard input", options)
     else:
         corpus = read(resolve(source, part), options)
-    tell(corpus, Watch())
+    report_reading(corpus, Watch().note)
     check_lengths(trained, corpus.examples, corpus.path)
     return corpus
 
 
 def check_lengths(trained: Trained, examples: Sequence[Example], where: str) -> None:
     """A model that refuses long texts reports the first of them before it predicts any, as in training."""
+    from regard.data.examples import encode_examples
     from regard.data.wordpieces import WordPieces
 
     if isinstance(trained.tokenizer, WordPieces) and trained.tokenizer.longest is not None:
-        from regard.training.fit_torch import numbered
-
-        numbered(trained.tokenizer, examples, where)
+        encode_examples(trained.tokenizer, examples, where)
 
 
 def read_text(text: str) -> Corpus:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from regard.data import words
 from regard.data.formats import Row, shown
 from regard.data.rationales import Rationales, marked_spans
 from regard.errors import InputError, listed
 from regard.records import Example, Span
+
+if TYPE_CHECKING:
+    from regard.data.tokenizer import Indexed
+    from regard.data.wordpieces import AnyTokenizer
 
 LONGEST_WORD = 10_000  # characters; longer ones are pasted files, not words
 _BLANK_LINES = re.compile(r"\n\s*\n\s*")
@@ -125,3 +130,16 @@ def _evidence(value: object, length: int) -> tuple[Span, ...]:
         if not 0 <= span[0] < span[1] <= length:
             return ()
     return tuple((start, end) for start, end in value)
+
+
+def encode_examples(tokenizer: AnyTokenizer, examples: Sequence[Example], where: str) -> list[Indexed]:
+    """The ids of each text; an error names the row of the text that cannot be encoded."""
+    try:
+        return tokenizer.encode_each([example.text for example in examples])
+    except InputError:
+        for example in examples:
+            try:
+                tokenizer.encode(example.text)
+            except InputError as error:
+                raise InputError(f"{where}, row {example.row}: {error}") from None
+        raise

@@ -104,6 +104,19 @@ class Corpus:
         return iter(self.examples)
 
 
+def report_reading(read: Corpus | Stream, note: Callable[[str], None]) -> None:
+    """Pass on what was guessed and what was skipped so far: of a stream that was not read yet, nothing."""
+    for sentence in read.guessed:
+        note(sentence)
+    report_skipped(read, note)
+
+
+def report_skipped(read: Corpus | Stream, note: Callable[[str], None]) -> None:
+    if read.skipped:
+        rows = "1 row was" if read.skipped == 1 else f"{read.skipped:,} rows were"
+        note(f"{rows} skipped; the first: {read.first_skipped}")
+
+
 def read(path: str | Path, options: ReadOptions = LABELLED) -> Corpus:
     """Every example of a file or of a folder of classes."""
     return _corpus(stream(path, options))

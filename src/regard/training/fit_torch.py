@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from regard.analysis.dynamics import Dynamics
 from regard.config import Config
 from regard.corpora.lookup import resolve
+from regard.data.examples import encode_examples
 from regard.data.labels import Labels
 from regard.data.splitting import hold_out
-from regard.data.tokenizer import Indexed, Tokenizer
+from regard.data.tokenizer import Tokenizer
 from regard.data.unit_texts import UnitTexts
 from regard.data.vectors import vector_words
 from regard.data.vocabulary import Vocabulary
@@ -25,7 +26,6 @@ from regard.data.wordpieces import AnyTokenizer
 from regard.data.words import forms
 from regard.encoders import BERT
 from regard.encoders.pretrained import Pretrained, read_pretrained
-from regard.errors import InputError
 from regard.models.build import build
 from regard.models.classifier import Classifier
 from regard.models.tasks import Classes, Task, encoded
@@ -136,7 +136,7 @@ def index(given: Material, recorder: Recorder) -> Learned:
     if config.model.window:
         tell_windows(texts.indexed, config.model.window, recorder)
     elif given.test is not None and given.pretrained is not None:  # a text that is too long is told now, too
-        numbered(tokenizer, given.test, last)
+        encode_examples(tokenizer, given.test, last)
     return Learned(tokenizer, vectors, texts, held)
 
 
@@ -196,19 +196,7 @@ def learn_words(
 
 
 def indexed(tokenizer: AnyTokenizer, task: Task, examples: Sequence[Example], where: str) -> Texts:
-    return Texts(numbered(tokenizer, examples, where), encoded(task, Labels.of(examples), where))
-
-
-def numbered(tokenizer: AnyTokenizer, examples: Sequence[Example], where: str) -> list[Indexed]:
-    try:
-        return tokenizer.encode_each([example.text for example in examples])
-    except InputError:
-        for example in examples:  # which one it is
-            try:
-                tokenizer.encode(example.text)
-            except InputError as error:
-                raise InputError(f"{where}, row {example.row}: {error}") from None
-        raise
+    return Texts(encode_examples(tokenizer, examples, where), encoded(task, Labels.of(examples), where))
 
 
 def digest(examples: Iterable[Example]) -> str:
