@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import itertools
-from typing import Any, cast
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
 
 import pytest
 import torch
@@ -18,7 +20,7 @@ D = 6
 MASK = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 0, 0, 0, 0], [0, 0, 0, 0, 0]]).bool()
 
 # every pooling, and the options that make another arithmetic of it
-VARIANTS: dict[str, tuple[str, Model]] = {
+LISTED: dict[str, tuple[str, Model]] = {
     **{name: (name, Model()) for name in POOLINGS},
     "attention dot": ("attention", Model(attention="dot", scale=3.0)),
     "bottleneck dot": ("bottleneck", Model(attention="dot", scale=3.0)),
@@ -31,6 +33,24 @@ VARIANTS: dict[str, tuple[str, Model]] = {
     "apln unbounded": ("apln", Model(bounded=False, norm_init=1.3)),
     "apln direct": ("apln", Model(reformulate=False, norm_init=1.3)),
 }
+HAZARDS = {("apln", "nonnegative")}  # powers of numbers below 0: an ablation of the paper that exists to fail
+
+
+def unlisted() -> Iterator[tuple[str, tuple[str, Model]]]:
+    """The other values of a pooling's switches and choices, one at a time, where no variant above has them: a new pooling
+    with options is tested by being in the table."""
+    hints = get_type_hints(Model)
+    for name, pooling in POOLINGS.items():
+        for option in set(pooling.options) - {hazard for owner, hazard in HAZARDS if owner == name}:
+            known = {getattr(config, option) for own, config in LISTED.values() if own == name}
+            values = get_args(hints[option]) if get_origin(hints[option]) is Literal else (True, False)
+            if hints[option] is bool or get_origin(hints[option]) is Literal:
+                usual = getattr(Model().filled(), option)
+                for value in set(values) - known - {usual}:
+                    yield f"{name} {option}={value}", (name, replace(Model(), **{option: value}))
+
+
+VARIANTS = {**LISTED, **dict(sorted(unlisted()))}
 DIRECTIONS = (1, 2)
 
 

@@ -1,6 +1,7 @@
-"""Poolings make one vector of a row of states: (states (N, L, D), mask (N, L)) -> Pooled. Each works alone as an nn.Module.
+"""Poolings turn a row of states into one vector: (states (N, L, D), mask (N, L)) -> Pooled. Each works alone as an nn.Module.
 
-Adding one is a file, a line in `POOLINGS`, and whatever the contract tests don't already say about it.
+Adding one is a file and a row in `POOLINGS`; the contract tests run over the table. Code outside the package may add rows
+as well: `regard.POOLINGS["name"] = Class`, before a model is trained or loaded.
 """
 
 from __future__ import annotations
