@@ -40,7 +40,7 @@ LAYERS = {
     "estimators": 7,
     "arguments": 8,
     "extensions": 8,
-    "reporting": 8,
+    "run_facts": 8,
     "serve": 8,
     "demo": 9,
     "commands": 10,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -13,10 +14,10 @@ from regard.faithfulness.plausibility import plausibility
 from regard.files import check_place
 from regard.models.folder import save
 from regard.recording import Recorder
-from regard.report.pages.run_writing import write_report
+from regard.report.pages.run import write_report
 from regard.report.text.tables import metrics_table
 from regard.report.text.terminal import show
-from regard.reporting.gather import gather
+from regard.run_facts import gather
 from regard.training.fit import Parts, Run, fit
 
 SHOWN = 3  # texts in the terminal; the page has all
@@ -48,10 +49,10 @@ def demo(out: Path, seed: int, recorder: Recorder) -> None:
     truth = plausibility(explanations, [example.evidence for example in test])
     trained.metrics["plausibility"] = truth
     save(trained, out / "run")
-    found = gather(trained, out / "run", test, WHERE, recorder)
+    facts = gather(trained, out / "run", test, WHERE, recorder)
     weight, chance = (f"{100 * truth[name]:.0f} %" for name in ("weight_on_evidence", "random"))
-    found["facts"] |= {"seed": str(seed), "weight on the words that decide": f"{weight}, where chance gives {chance}"}
-    write_report(found, out / "page.html")
+    about = {"seed": str(seed), "weight on the words that decide": f"{weight}, where chance gives {chance}"}
+    write_report(replace(facts, facts=facts.facts | about), out / "page.html")
     console.print(metrics_table(trained.metrics["test"]))
     for explanation in explanations[:SHOWN]:
         show(explanation, console)

@@ -7,7 +7,11 @@ import random
 from statistics import fmean, pstdev, quantiles
 from typing import Any
 
-Analysis = dict[str, Any]
+from regard.facts.analysis import AnalysisFacts
+from regard.report.pages import analysis as analysis_pages
+from regard.report.pages.analysis_figures import figures as figures_of
+
+Analysis = dict[str, Any]  # what analysis.json holds
 SYLLABLES = (
     "ba",
     "co",
@@ -165,7 +169,8 @@ def recording(tokens: list[Analysis], names: list[str], moments: int, chance: ra
         "polarity": polarity,
         "attention": attention,
         "by_type": {
-            name: {"polarity": bands(polarity, kept, name), "attention": bands(attention, kept, name)} for name in names
+            name: {"polarity": bands(polarity, kept, name), "attention": bands(attention, kept, name)}
+            for name in dict.fromkeys(t["type"] for t in kept)
         },
         "dot_products": [
             {"pair": pair, "mean": [g * (2 if pair[0] == pair[1] else -1) for g in growth]} for pair in pairs(names)
@@ -186,3 +191,11 @@ def bands(scores: list[list[float]], kept: list[Analysis], name: str) -> list[li
         q1, _, q3 = quantiles([moment[place] for place in own], n=4)
         found.append([fmean(moment[place] for place in own), q1, q3])
     return found
+
+
+def figures(found: Analysis) -> dict[str, str]:
+    return figures_of(AnalysisFacts.from_json(found))
+
+
+def analysis_page(found: Analysis) -> str:
+    return analysis_pages.analysis_page(AnalysisFacts.from_json(found), figures(found))

@@ -7,8 +7,15 @@ from typing import Any
 
 from analysis_case import analysis
 
+from regard.facts.analysis import AnalysisFacts
 from regard.facts.audit import AuditFacts
+from regard.facts.history import history as epochs
+from regard.facts.measures import Measures
+from regard.facts.run import Calibration, CalibrationBin, Mean, RunFacts, ShownText, TextView
 from regard.records import Explanation, Prediction, SentenceScore, TokenScore
+from regard.report.pages import run as pages
+from regard.report.pages import run_figures as drawings
+from regard.report.text.exported import Figure, Table
 
 HOSTILE = "He said <script>alert(\"x\")</script> & 'left' \x1b[31mred\x00\r\nend\ud800 "
 
@@ -178,3 +185,40 @@ def report(**other: Any) -> dict[str, Any]:
         "notes": [],
     }
     return found | other
+
+
+def facts_of(found: dict[str, Any]) -> RunFacts:
+    """Of what `report` gives."""
+    given = {key: value for key, value in found.items() if key not in ("metrics", "texts", "notes", "classes")}
+    given["measures"] = None if found["metrics"] is None else Measures.of(found["metrics"])
+    given["calibration"] = None if found["calibration"] is None else calibration_of(found["calibration"])
+    given["history"] = epochs(found["history"])
+    given["analysis"] = None if found["analysis"] is None else AnalysisFacts.from_json(found["analysis"])
+    texts = tuple(text_of(text) for text in found["texts"])
+    return RunFacts(**given, texts=texts, notes=tuple(found["notes"]), classes=tuple(found["classes"]))
+
+
+def calibration_of(given: dict[str, Any]) -> Calibration:
+    bins = tuple(CalibrationBin(*one.values()) for one in given["bins"])
+    return Calibration(given["kind"], bins, given["error"], Mean(**given["excess"]))
+
+
+def text_of(text: dict[str, Any]) -> ShownText:
+    views = []
+    for view in text["views"]:
+        against = frozenset(view["against"]) if "against" in view else None
+        views.append(TextView(Explanation.from_dict(view), against, frozenset(view.get("sentences_against", ()))))
+    return ShownText(f"row {text['row']}", text["mistake"], text["label"], tuple(views))
+
+
+def run_figures(found: dict[str, Any]) -> dict[str, Figure]:
+    return drawings.run_figures(facts_of(found))
+
+
+def run_tables(found: dict[str, Any]) -> dict[str, Table]:
+    return pages.run_tables(facts_of(found))
+
+
+def run_page(found: dict[str, Any]) -> str:
+    facts = facts_of(found)
+    return pages.run_page(facts, drawings.run_figures(facts), pages.run_tables(facts))

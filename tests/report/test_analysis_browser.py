@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from analysis_case import analysis
+from analysis_case import analysis, analysis_page
 
 from browser import NAMES, Browser, chromium
-from regard.report.pages.analysis import analysis_page
 
 pytestmark = pytest.mark.skipif(chromium() is None, reason=f"no browser: {', '.join(NAMES)} are looked for")
 HOSTILE = "</script><b>bold"

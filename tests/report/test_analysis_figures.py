@@ -8,9 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from analysis_case import analysis
+from analysis_case import analysis, figures
 
-from regard.report.pages.analysis_figures import figures
 from regard.report.plots.axis import Axis, roomy_ticks
 from regard.report.plots.svg import label_width
 

@@ -10,10 +10,9 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
-from analysis_case import analysis, without_interval
+from analysis_case import analysis, analysis_page, without_interval
 
-from regard.report.pages.analysis import analysis_page
-from regard.report.pages.analysis_payload import FRAMES, frames
+from regard.report.pages.analysis import FRAMES, frames
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 HOSTILE = "</script ><b>\u2028'\"&\ud800\x1b"

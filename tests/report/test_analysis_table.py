@@ -10,12 +10,13 @@ import pytest
 from analysis_case import analysis, without_interval
 from rich.console import Console
 
+from regard.facts.analysis import AnalysisFacts
 from regard.report.text.analysis import print_analysis
 
 
 def printed(found: dict[str, Any], width: int = 100) -> str:
     sheet = io.StringIO()
-    print_analysis(found, Console(file=sheet, width=width))
+    print_analysis(AnalysisFacts.from_json(found), Console(file=sheet, width=width))
     return re.sub(r"[ ─]+", " ", sheet.getvalue())
 
 
@@ -31,7 +32,10 @@ def test_it_says_what_was_analysed_and_what_came_out() -> None:
 
 def test_types_have_counts_and_means() -> None:
     found = analysis()
-    found["types"][1] |= {"count": 1384, "polarity": {"mean": 2.345}, "attention": {"mean": -0.0123}, "weight": None}
+    kind = found["types"][1]
+    kind |= {"count": 1384, "weight": None}
+    kind["polarity"] |= {"mean": 2.345}
+    kind["attention"] |= {"mean": -0.0123}
     assert "positive 1,384 +2.35 −0.012 –" in printed(found)
 
 
@@ -54,7 +58,7 @@ def test_many_classes_get_a_line_each() -> None:
 @pytest.mark.parametrize("width", [30, 40, 46, 200])
 def test_narrow_terminals_keep_the_types_and_their_numbers(width: int) -> None:
     sheet = io.StringIO()
-    print_analysis(analysis(), Console(file=sheet, width=width))
+    print_analysis(AnalysisFacts.from_json(analysis()), Console(file=sheet, width=width))
     lines = sheet.getvalue().splitlines()
     assert all(len(line) <= width for line in lines)
     if width >= 40:

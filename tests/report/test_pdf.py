@@ -7,10 +7,9 @@ import zlib
 
 import pytest
 from analysis_case import analysis
-from run_case import ARABIC, report
+from analysis_case import figures as analysis_figures
+from run_case import ARABIC, report, run_figures
 
-from regard.report.pages.analysis_figures import figures as analysis_figures
-from regard.report.pages.run_figures import run_figures
 from regard.report.plots.letters import stretches
 from regard.report.plots.pdf import boxed, pdf
 from regard.report.plots.svg import document, rotated, text

@@ -6,7 +6,7 @@ import io
 
 from rich.console import Console
 
-from regard.report.text.plain_table import plain_table
+from regard.report.text.tables import plain_table
 
 
 def printed(title: str) -> list[str]:

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from regard.errors import InputError
 from regard.records import Explanation, Prediction, SentenceScore, TokenScore
-from regard.report.plots.word_heatmap import CELL, MARGIN, svg
-from regard.report.plots.word_lines import lines
+from regard.report.plots.word_heatmap import CELL, MARGIN, lines, svg
 from regard.report.text.highlights import Piece
 
 NAME = "{http://www.w3.org/2000/svg}"

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from regard.report.text.answers import number
-from regard.report.text.measures import written
+from regard.report.text.numbers import figures, written
 from regard.report.text.tables import metrics_table
 
 METRICS: dict[str, Any] = {
@@ -68,7 +67,7 @@ def test_regression() -> None:
     assert "RMSE 1.23e+04" in out
     assert "MAE 0.00012" in out
     assert "R² −0.500" in out
-    assert "RMSE of always saying the mean –" in out
+    assert "RMSE of always predicting the mean –" in out
 
 
 @pytest.mark.parametrize(
@@ -84,7 +83,7 @@ def test_numbers_have_a_minus_and_no_minus_zero(value: float, told: str) -> None
     [(-0.0, "", "0"), (-0.0, "+", "+0"), (-0.5, "+", "−0.5"), (0.5, "+", "+0.5"), (-12345.0, "", "−12,345")],
 )
 def test_answers_have_a_minus_and_no_minus_zero(value: float, sign: str, told: str) -> None:
-    assert number(value, sign) == told
+    assert figures(value, sign) == told
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from run_case import CHINESE, HOSTILE, report, shown
+from run_case import CHINESE, HOSTILE, report, run_page, shown
 
 from browser import NAMES, Browser, chromium
-from regard.report.pages.run import run_page
 
 pytestmark = pytest.mark.skipif(chromium() is None, reason=f"no browser: {', '.join(NAMES)} are looked for")
 

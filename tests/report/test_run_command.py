@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,13 +13,13 @@ from command import TINY, Regard, write_csv
 from regard.cli import main
 from regard.data.readers import read
 from regard.data.reviews import reviews
+from regard.explain.shown_texts import MISTAKES, MOST, shown_texts
 from regard.models.folder import load
 from regard.models.tasks import Binary
 from regard.records import Example
-from regard.reporting.calibration import of_classes, of_numbers
-from regard.reporting.gather import gather
-from regard.reporting.intervals import measured
-from regard.reporting.reader import MISTAKES, MOST, shown_texts
+from regard.run_facts import gather
+from regard.training.bootstrap import measured
+from regard.training.calibration import of_classes, of_numbers
 
 LIKED = {"1": "bad", "2": "bad", "4": "good", "5": "good"}
 
@@ -60,9 +60,9 @@ def test_a_flat_run_gets_every_section_and_its_files(regard: Regard, flat: Path,
 
 def test_texts_that_training_saw_are_called_so(flat: Path, two: Path) -> None:
     examples = [Example("A fine room.", "good", 1)]
-    assert "learned from these texts" in gather(load(flat), flat, examples, str(two))["caution"]
-    assert gather(load(flat), flat, examples, "other.csv")["caution"] == ""
-    assert "chose the epoch" in gather(load(flat), flat, [])["caution"]
+    assert "learned from these texts" in gather(load(flat), flat, examples, str(two)).caution
+    assert gather(load(flat), flat, examples, "other.csv").caution == ""
+    assert "chose the epoch" in gather(load(flat), flat, []).caution
 
 
 def test_texts_that_training_saw_are_known_by_another_name_too(
@@ -72,13 +72,13 @@ def test_texts_that_training_saw_are_known_by_another_name_too(
     examples[0] = replace(examples[0], text=examples[0].text.replace(" ", " \n "))
     monkeypatch.chdir(two.parent)
     for name in ("two.csv", "./two.csv", f"../{two.parent.name}/two.csv"):
-        assert gather(load(flat), flat, examples, name)["caution"].startswith("The run learned from these texts:")
-    said = gather(load(flat), flat, examples, "copied.csv")["caution"]
+        assert gather(load(flat), flat, examples, name).caution.startswith("The run learned from these texts:")
+    said = gather(load(flat), flat, examples, "copied.csv").caution
     assert said.startswith("2 of these 3 texts stand word for word among those that the run was trained with:")
-    assert gather(load(flat), flat, examples[2:], "other.csv")["caution"] == ""
+    assert gather(load(flat), flat, examples[2:], "other.csv").caution == ""
     run = load(flat)
     run.config = run.config.override({"train": str(tmp_path / "moved.csv")})
-    assert gather(run, flat, examples, "copied.csv")["caution"] == ""
+    assert gather(run, flat, examples, "copied.csv").caution == ""
 
 
 def test_texts_that_chose_the_epoch_are_known_by_another_name_too(
@@ -87,7 +87,7 @@ def test_texts_that_chose_the_epoch_are_known_by_another_name_too(
     monkeypatch.chdir(two.parent)
     run = load(flat)
     run.config = run.config.override({"train": None, "dev": str(two)})
-    assert "chose the epoch" in gather(run, flat, read(two).examples[:2], "./two.csv")["caution"]
+    assert "chose the epoch" in gather(run, flat, read(two).examples[:2], "./two.csv").caution
 
 
 def test_an_audit_of_another_model_is_not_shown(regard: Regard, flat: Path, two: Path, tmp_path: Path) -> None:
@@ -100,10 +100,10 @@ def test_an_audit_of_another_model_is_not_shown(regard: Regard, flat: Path, two:
     try:
         path.write_text(json.dumps(other), encoding="utf-8")
         found = gather(load(flat), flat, [])
-        assert found["audit"] is None
-        assert "another model" in found["no_audit"]
+        assert found.audit is None
+        assert "another model" in found.no_audit
         path.write_text("{}", encoding="utf-8")
-        assert "cannot be read as an audit" in gather(load(flat), flat, [])["no_audit"]
+        assert "cannot be read as an audit" in gather(load(flat), flat, []).no_audit
     finally:
         path.write_text(kept, encoding="utf-8")
 
@@ -111,15 +111,19 @@ def test_an_audit_of_another_model_is_not_shown(regard: Regard, flat: Path, two:
 def test_a_hierarchical_run_has_sentences_norms_and_no_words(run: Path, table: Path) -> None:
     examples = [Example(one.text, one.label, row) for row, one in enumerate(reviews(60), 1)]
     found = gather(load(run), run, examples, "stars.csv")
-    assert found["analysis"] is None
-    assert any("no words by class" in note for note in found["notes"])
-    assert found["texts"][0]["views"][0]["sentences"]
-    assert [view["method"] for view in found["texts"][0]["views"]] == ["attention_norm", "gradient_times_input"]
-    assert len(found["texts"][-1]["views"]) == 1  # beyond the first fifty
-    assert "norms" in found["history"][0]
-    assert found["metrics"]["macro_f_interval"][0] <= found["metrics"]["macro_f"]
-    assert "regard audit" in found["no_audit"]
-    json.dumps(found, allow_nan=False)
+    assert found.analysis is None
+    assert any("no words by class" in note for note in found.notes)
+    assert found.texts[0].views[0].explanation.sentences
+    assert [view.explanation.method for view in found.texts[0].views] == ["attention_norm", "gradient_times_input"]
+    assert len(found.texts[-1].views) == 1  # beyond the first fifty
+    assert found.history[0].norms
+    assert found.measures is not None
+    macro = found.measures.get("macro_f")
+    assert macro is not None
+    assert macro.interval is not None
+    assert isinstance(macro.value, float)
+    assert macro.interval[0] <= macro.value
+    assert "regard audit" in found.no_audit
 
 
 def test_a_run_of_numbers_starts_with_what_is_farthest_off(regard: Regard, rated: Path, table: Path) -> None:
@@ -127,11 +131,11 @@ def test_a_run_of_numbers_starts_with_what_is_farthest_off(regard: Regard, rated
     assert said.code == 0, said.err
     page = (rated / "report.html").read_text(encoding="utf-8")
     assert "RMSE" in page
-    assert "mean of the true numbers" in page
+    assert "mean of the actual numbers" in page
     assert 'id="words"' not in page
     examples = [Example(one.text, one.label, row) for row, one in enumerate(reviews(60), 1)]
-    texts = gather(load(rated), rated, examples)["texts"]
-    off = [abs(text["views"][0]["prediction"] - text["label"]) for text in texts]
+    texts = gather(load(rated), rated, examples).texts
+    off = [abs(float(text.views[0].explanation.prediction.value) - float(text.label or 0)) for text in texts]
     assert off == sorted(off, reverse=True)
 
 
@@ -160,9 +164,9 @@ def test_a_run_without_attention_is_shown_by_gradients(regard: Regard, table: Pa
     made = ("--encoder", "embedding", "--pooling", "average", "--out", tmp_path / "mean")
     assert regard("train", table, *TINY, *made).code == 0
     found = gather(load(tmp_path / "mean"), tmp_path / "mean", [Example("A fine room.", "4", 1)])
-    assert [view["method"] for view in found["texts"][0]["views"]] == ["gradient_times_input"]
-    assert found["audit"] is None
-    assert "no attention to audit" in found["no_audit"]
+    assert [view.explanation.method for view in found.texts[0].views] == ["gradient_times_input"]
+    assert found.audit is None
+    assert "no attention to audit" in found.no_audit
 
 
 def test_bad_input_is_one_sentence(regard: Regard, flat: Path, tmp_path: Path) -> None:
@@ -175,10 +179,12 @@ def test_bad_input_is_one_sentence(regard: Regard, flat: Path, tmp_path: Path) -
 
 
 def test_odd_texts_are_shown_as_they_are(flat: Path) -> None:
-    from regard.report.pages.run import run_page
+    from regard.report.pages.run import run_page, run_tables
+    from regard.report.pages.run_figures import run_figures
 
     odd = ["zzz qqq", "x", "word " * 3000, "<script>alert(1)</script>", "فيلم رائع", "很好"]
-    page = run_page(gather(load(flat), flat, [Example(text, "good", row) for row, text in enumerate(odd, 1)]))
+    facts = gather(load(flat), flat, [Example(text, "good", row) for row, text in enumerate(odd, 1)])
+    page = run_page(facts, run_figures(facts), run_tables(facts))
     assert "&lt;" in page
     assert "<script>alert" not in page
 
@@ -192,10 +198,10 @@ def test_mistakes_come_first_the_surest_on_top(flat: Path) -> None:
     wrong = {"bad": "good", "good": "bad"}
     examples = [Example(t, wrong[s] if k % 2 else s, k) for k, (t, s) in enumerate(zip(texts, said, strict=True))]
     shown = shown_texts(trained, examples, answers)
-    mistakes = [text["mistake"] for text in shown]
+    mistakes = [text.mistake for text in shown]
     assert len(shown) == MOST
     assert mistakes == [True] * MISTAKES + [False] * (MOST - MISTAKES)
-    sure = [max(text["views"][0]["probabilities"].values()) for text in shown]
+    sure = [max(text.views[0].explanation.prediction.probabilities.values()) for text in shown]
     assert sure[:MISTAKES] == sorted(sure[:MISTAKES], reverse=True)
     assert sure[MISTAKES:] == sorted(sure[MISTAKES:])
 
@@ -205,14 +211,14 @@ def test_calibration_by_hand() -> None:
     labels = np.array([1.0] * 5 + [0.0] * 5 + [1.0] * 10)  # right: half of the unsure ones, all of the sure ones
     found = of_classes(np.stack([1 - sure, sure], 1), labels)
     assert found is not None
-    assert [(one["n"], one["found"]) for one in found["bins"]] == [(10, 0.5), (10, 1.0)]
-    assert found["error"] == pytest.approx(0.05)
-    assert found["excess"]["mean"] == pytest.approx(0.0)
-    assert all(one["low"] <= one["found"] <= one["high"] for one in found["bins"])
+    assert [(one.n, one.actual) for one in found.bins] == [(10, 0.5), (10, 1.0)]
+    assert found.error == pytest.approx(0.05)
+    assert found.excess.mean == pytest.approx(0.0)
+    assert all(one.low <= one.actual <= one.high for one in found.bins)
     assert of_classes(np.ones((3, 2)) / 2, np.zeros(3)) is None
     numbers = of_numbers(np.arange(50.0), np.arange(50.0) + 1)
     assert numbers is not None
-    assert numbers["excess"] == pytest.approx({"mean": -1, "low": -1, "high": -1})
+    assert astuple(numbers.excess) == pytest.approx((-1, -1, -1))
 
 
 def test_intervals_hold_the_measure_and_come_again() -> None:

@@ -10,7 +10,9 @@ import pytest
 from command import TINY, Regard, write_csv
 from regard.cli import main
 from regard.data.reviews import reviews
-from regard.report.pages.run_history import drawn, history_panels
+from regard.facts.history import history as epochs
+from regard.report.pages.run_figures import history_panels
+from regard.report.plots.lines import training_lines
 from tiny_bert import save_bert
 
 LIKED = {"1": "bad", "2": "bad", "4": "good", "5": "good"}
@@ -84,7 +86,7 @@ def test_a_report_is_made_of_what_there_is(kind: str, data: str, runs: Path, reg
     page = check_page(tmp_path / "page.html")
     assert '<h2 id="texts">' in page
     if kind == "bert" and '<h2 id="words">' in page:
-        assert "What word pieces say and weigh" in page
+        assert "Polarity and attention of word pieces" in page
 
 
 def test_without_a_word_to_draw_the_page_says_so(runs: Path, regard: Regard, tmp_path: Path) -> None:
@@ -111,7 +113,10 @@ def test_an_audit_page_is_made_of_what_there_is(
 
 def test_an_accuracy_has_no_ticks_above_one() -> None:
     history = [{"epoch": k, "loss": 1.0, "dev": {"accuracy": 1.0, "macro_f": 1.0}} for k in (1, 2, 3)]
-    for panel in history_panels(history):
-        ticks = [float(tick) for tick in re.findall(r'text-anchor="end"[^>]*>([0-9.]+)<', drawn("", [panel]))]
+    for panel in history_panels(epochs(history)):
+        ticks = [
+            float(tick)
+            for tick in re.findall(r'text-anchor="end"[^>]*>([0-9.]+)<', training_lines("", "epoch", [panel]))
+        ]
         assert 1 in ticks
         assert (max(ticks) == 1) == (panel.title != "loss")

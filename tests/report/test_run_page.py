@@ -10,13 +10,11 @@ from typing import Any
 
 import pytest
 from analysis_case import without_interval
-from run_case import ARABIC, CHINESE, HOSTILE, audit, report, shown
+from run_case import ARABIC, CHINESE, HOSTILE, audit, report, run_figures, run_page, run_tables, shown
 
 from regard.facts.audit import AuditFacts
-from regard.report.pages.run import run_page
-from regard.report.pages.run_figures import run_figures
-from regard.report.pages.run_history import history_panels
-from regard.report.pages.run_tables import run_tables
+from regard.facts.history import history as epochs
+from regard.report.pages.run_figures import history_panels
 from regard.report.text.audit_tables import audit_tables
 from regard.report.text.exported import Table, as_csv, exported, latex
 
@@ -51,7 +49,7 @@ def test_every_part_has_its_section() -> None:
     assert Tags(page).headings() == {"measures", "calibration", "training", "words", "trust", "texts"}
     assert "0.850 (0.770 to 0.910)" in page
     assert "with reservations" in page
-    assert "surer than it should be" in page
+    assert "the model is overconfident" in page
     anchors = {attributes["href"] for tag, attributes in Tags(page).found if tag == "a"}
     assert {f"#{name}" for name in Tags(page).headings()} <= anchors
 
@@ -113,7 +111,7 @@ def test_the_largest_words_keep_their_sign() -> None:
 @pytest.mark.parametrize(
     ("piece", "told"),
     [
-        ("##ful", " (## before a piece: it goes on with a word)"),
+        ("##ful", " (## before a piece: it continues a word)"),
         ("Ġfilm", " (Ġ before a piece: it begins a word)"),
         ("▁film", " (▁ before a piece: it begins a word)"),
         ("film", ""),
@@ -124,7 +122,7 @@ def test_word_pieces_are_called_so(piece: str, told: str) -> None:
     found["analysis"]["model"]["encoder"] = "bert"
     found["analysis"]["tokens"][0]["token"] = piece
     page = run_page(found)
-    assert '<h2 id="words">What word pieces say and weigh</h2>' in page
+    assert '<h2 id="words">Polarity and attention of word pieces</h2>' in page
     assert f"named as in its vocabulary{told}; a word of several pieces has no mark of its own." in page
     assert "Strongest word pieces of each class" in page
     assert "Search a word piece" in page
@@ -208,7 +206,7 @@ def test_a_minus_is_one_for_people_and_one_for_machines() -> None:
 
 def test_what_the_mean_gets_stands_beside_the_rmse() -> None:
     history = [{"epoch": n, "loss": 1 / n, "dev": {"rmse": 1 / n, "rmse_of_mean": 2.0}} for n in (1, 2)]
-    shown = {panel.title: [curve.name for curve in panel.curves] for panel in history_panels(history)}
+    shown = {panel.title: [curve.name for curve in panel.curves] for panel in history_panels(epochs(history))}
     assert shown == {"loss": ["training"], "RMSE": ["dev", "dev, the mean"]}
 
 

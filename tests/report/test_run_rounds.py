@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from run_case import report
+from run_case import facts_of, report, run_figures, run_page
 
 from command import TINY, Regard, write_csv
 from regard.cli import main
 from regard.data.reviews import reviews
-from regard.report.pages.run import run_page
-from regard.report.pages.run_figures import run_figures
-from regard.report.pages.run_history import history_panels, level_panels
-from regard.report.pages.run_rounds import rounds, told_rounds
+from regard.facts.history import Rounds
+from regard.facts.history import history as epochs_of
+from regard.facts.history import rounds as rounds_of
+from regard.report.pages.run_figures import history_panels, level_panel, rounds_text
 
 LIKED = {"1": "bad", "2": "bad", "4": "good", "5": "good"}
 TAKEN = [  # round, phase, dev accuracy of both heads, log loss, KL
@@ -57,6 +57,16 @@ def of_numbers() -> list[dict[str, Any]]:
             scores |= {"rmse": round(1 - scores.pop("accuracy"), 2), "rmse_of_mean": 1.0}
             del scores["log_loss"]
     return found
+
+
+def rounds(found: dict[str, Any]) -> Rounds | None:
+    facts = facts_of(found)
+    return rounds_of(facts.history, facts.best_epoch)
+
+
+def told_rounds(found: dict[str, Any]) -> str:
+    taken = rounds(found)
+    return "" if taken is None else rounds_text(taken)
 
 
 def test_a_round_is_its_best_epoch_that_could_be_kept() -> None:
@@ -122,14 +132,16 @@ def test_a_run_without_rounds_has_none() -> None:
 def test_no_curve_joins_epochs_of_different_phases() -> None:
     epochs = {"attention": (1, 2, 3), "learner": (4, 7), "compressor": (5, 6, 8, 9)}
     given = history()
-    for panel in (*history_panels(given), *level_panels(given, "scores", "attention scores", "")):
+    levels = level_panel([(epoch, epoch.attention) for epoch in epochs_of(given)], "attention scores", "")
+    assert levels is not None
+    for panel in (*history_panels(epochs_of(given)), levels):
         assert {curve.name.rpartition(", ")[2]: curve.x for curve in panel.curves} == epochs
 
 
 def test_a_phase_has_one_colour_in_all_panels() -> None:
     shown = {
         panel.title: {curve.name.rpartition(", ")[2]: curve.mark.colour for curve in panel.curves if curve.mark}
-        for panel in history_panels(of_numbers())
+        for panel in history_panels(epochs_of(of_numbers()))
     }
     assert list(shown["RMSE"]) == ["attention", "learner", "compressor", "the mean"]
     assert shown["loss"].items() < shown["RMSE"].items()
@@ -137,7 +149,7 @@ def test_a_phase_has_one_colour_in_all_panels() -> None:
 
 def test_a_phase_of_one_epoch_is_a_point() -> None:
     given = [record for record in history() if record["epoch"] in (1, 4, 5)]
-    loss, *_ = history_panels(given)
+    loss, *_ = history_panels(epochs_of(given))
     assert [curve.x for curve in loss.curves] == [(1,), (4,), (5,)]
 
 

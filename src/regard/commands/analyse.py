@@ -60,8 +60,8 @@ def run(arguments: argparse.Namespace) -> None:
         return
     from rich.console import Console
 
-    from regard.report.pages.analysis_writing import write_analysis
+    from regard.report.pages.analysis import write_analysis
     from regard.report.text.analysis import print_analysis
 
-    print_analysis(facts.to_json(), Console())
-    print(f"open {write_analysis(facts.to_json(), out)}")
+    print_analysis(facts, Console())
+    print(f"open {write_analysis(facts, out)}")

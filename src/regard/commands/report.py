@@ -30,9 +30,9 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     from regard.files import check_place
-    from regard.report.pages.run_writing import write_report
+    from regard.report.pages.run import write_report
     from regard.report.text.progress import Watch
-    from regard.reporting.gather import gather
+    from regard.run_facts import gather
 
     trained = load_model(arguments.folder, arguments.device)
     folder = Path(arguments.folder)

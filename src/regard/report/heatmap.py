@@ -9,8 +9,7 @@ from typing import Literal
 
 from regard.errors import InputError
 from regard.records import Explanation, Prediction, TokenScore
-from regard.report.colours import ACCENT, opacity
-from regard.report.pages.texts import COLD
+from regard.report.colours import ACCENT, COLD, opacity
 from regard.report.plots.word_heatmap import svg
 from regard.report.text.characters import one_line, visible
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from regard.report.pages.analysis_payload import frames
+from regard.report.pages.analysis import frames
 from regard.report.text.numbers import short
 from regard_lab.measures import Measure
 from regard_lab.rows import History

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from regard.facts.audit import AuditedText, AuditFacts
+from regard.facts.run import ShownText, TextView
 from regard.files import check_place, write_all
+from regard.records import Explanation, Prediction, TokenScore
 from regard.report.names import explainer_name
-from regard.report.pages.audit_evidence import evidence
+from regard.report.pages.audit_evidence import Shown, evidence
 from regard.report.pages.audit_figures import audit_figures
-from regard.report.pages.explanations import templates
-from regard.report.pages.run import READER, reading
-from regard.report.pages.scripts import permitted
-from regard.report.pages.texts import COLD, text_view
-from regard.report.plots.marks import ON_DARK
-from regard.report.text.analysis_numbers import CLASSES
+from regard.report.pages.templates import render
+from regard.report.pages.texts import READER, Reading, reading
+from regard.report.text.analysis import CLASSES
 from regard.report.text.audit_tables import audit_tables
 from regard.report.text.characters import one_line
 from regard.report.text.exported import Figure, Table, write_exported
@@ -31,6 +31,15 @@ class AuditViews(NamedTuple):
 
     figures: dict[str, Figure]
     tables: dict[str, Table]
+
+
+@dataclass(frozen=True)
+class AuditView:
+    audit: AuditFacts
+    title: str
+    facts: dict[str, str]
+    evidence: dict[str, Shown]
+    reading: Reading
 
 
 def audit_views(facts: AuditFacts) -> AuditViews:
@@ -53,23 +62,16 @@ def as_json(facts: AuditFacts) -> str:
 
 def audit_page(facts: AuditFacts, views: AuditViews | None = None) -> str:
     """The whole document; write it as UTF-8."""
-    classes = list(facts.classes)
-    texts = [text_view(text, classes) for text in audit_texts(facts)]
-    focus = explainer_name(facts.focus)
-    labelled = any(text["right"] for text in texts)
-    view = {
-        "title": f"May {focus} be trusted?" + (f" {one_line(facts.run)}" if facts.run else ""),
-        "facts": page_facts(facts),
-        "audit": facts,
-        "evidence": evidence(*(views or audit_views(facts))),
-        # as a report has them, for the reader
-        "found": {"texts_in_all": facts.texts, "metrics": labelled, "classes": classes},
-        **reading(texts),
-        **permitted((READER,) if texts else ()),
-        "on_dark": ON_DARK,
-        "cold": COLD,
-    }
-    return templates().get_template("audit_page.html").render(view)
+    texts = audit_texts(facts)
+    labelled = any(text.mistake is not None for text in texts)
+    view = AuditView(
+        facts,
+        f"Can {explainer_name(facts.focus)} be trusted?" + (f" {one_line(facts.run)}" if facts.run else ""),
+        page_facts(facts),
+        evidence(*(views or audit_views(facts))),
+        reading(texts, facts.texts, facts.classes, labelled),
+    )
+    return render("audit.html", view, (READER,) if texts else ())
 
 
 def page_facts(facts: AuditFacts) -> dict[str, str]:
@@ -78,9 +80,9 @@ def page_facts(facts: AuditFacts) -> dict[str, str]:
     return {name: one_line(value) for name, value in named.items() if value is not None}
 
 
-def audit_texts(facts: AuditFacts) -> list[dict[str, Any]]:
+def audit_texts(facts: AuditFacts) -> list[ShownText]:
     """The surest mistakes, then right answers, the least sure first; texts without labels in their order."""
-    kept: list[dict[str, Any]] = []
+    kept: list[ShownText] = []
     words = 0
     for text in sorted(facts.details, key=rank):
         words += len(text.spans) * len(text.scores)
@@ -97,26 +99,18 @@ def rank(text: AuditedText) -> tuple[bool, float, int]:
     return is_right, confidence if is_right else -confidence, text.place
 
 
-def shown_text(text: AuditedText, classes: tuple[str, ...]) -> dict[str, Any]:
-    """As the reader of a page takes it."""
+def shown_text(text: AuditedText, classes: tuple[str, ...]) -> ShownText:
     label = None if text.label is None else classes[text.label]
     mistake = None if text.label is None else text.label != text.decided
-    place = f"text {text.place + 1}"
-    return {"place": place, "mistake": mistake, "label": label, "views": list(views_of(text, classes))}
+    return ShownText(f"text {text.place + 1}", mistake, label, tuple(views_of(text, classes)))
 
 
-def views_of(text: AuditedText, classes: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+def views_of(text: AuditedText, classes: tuple[str, ...]) -> Iterator[TextView]:
     """Absolute scores as weights that sum to 1; where a score is below 0, which words speak against the answer."""
-    answer = {
-        "prediction": classes[text.decided],
-        "probabilities": dict(zip(classes, text.probabilities, strict=True)),
-    }
+    answer = Prediction(classes[text.decided], dict(zip(classes, text.probabilities, strict=True)))
     for method, scores in text.scores.items():
         total = sum(map(abs, scores)) or 1.0
         scored = list(zip(text.spans, scores, strict=True))
-        tokens = [
-            {"text": text.text[a:b], "start": a, "end": b, "weight": abs(score) / total} for (a, b), score in scored
-        ]
-        against = [a for (a, _), score in scored if score < 0]
-        view = {"text": text.text, **answer, "method": method, "tokens": tokens}
-        yield view | ({"against": against} if against else {})
+        tokens = tuple(TokenScore(text.text[a:b], a, b, abs(score) / total) for (a, b), score in scored)
+        against = frozenset(a for (a, _), score in scored if score < 0)
+        yield TextView(Explanation(text.text, answer, tokens, method=method), against or None)

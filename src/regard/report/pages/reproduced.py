@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from regard.report.pages.explanations import templates
+from regard.report.pages.templates import templates
 
 
 def page_of_table(sheet: object, heads: Sequence[str], explained: str, figures: Sequence[tuple[str, str]]) -> str:
-    """`sheet` as `reproduce/sheet.py` makes it; `figures`: title and SVG of each, which is ours and stands as it is."""
+    """`sheet` as the laboratory makes it; `figures`: title and SVG of each, which is ours and stands as it is."""
     drawn = [(title, Markup(svg)) for title, svg in figures]
     template = templates().get_template("reproduced.html")
     return template.render(sheet=sheet, heads=heads, explained=explained, figures=drawn)

@@ -1,141 +1,208 @@
-"""The report of a run as one HTML document that needs nothing but itself: figures, tables, a scatter, a reader for texts."""
+"""The report of a run as one HTML document that needs nothing but itself: figures, tables, a scatter plot, a reader for texts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
 from markupsafe import Markup
 
-from regard.facts.audit import AuditFacts
-from regard.report.pages.analysis import SCRIPTS, swatch
-from regard.report.pages.analysis_payload import payload
-from regard.report.pages.analysis_scores import has_untyped, marks_of, recorded
-from regard.report.pages.audit_evidence import evidence
-from regard.report.pages.explanations import templates
-from regard.report.pages.run_figures import run_figures
-from regard.report.pages.run_rounds import rounds, told_rounds
-from regard.report.pages.run_tables import WORDS, run_tables
-from regard.report.pages.scripts import permitted
-from regard.report.pages.texts import COLD, text_view
-from regard.report.plots.marks import ON_DARK, UNTYPED
-from regard.report.text.analysis_numbers import between, share, signed, strongest, unit_name
+from regard.facts.analysis import AnalysisFacts, Token
+from regard.facts.history import rounds
+from regard.facts.measures import Measures
+from regard.facts.run import RunFacts
+from regard.files import check_place, write
+from regard.report.pages.analysis import SCRIPTS, WORDS, payload, swatches, untyped_swatch
+from regard.report.pages.audit_evidence import Shown, evidence
+from regard.report.pages.run_figures import rounds_text, run_figures
+from regard.report.pages.templates import render
+from regard.report.pages.texts import READER, Reading, reading
+from regard.report.text.analysis import WordRow, strongest_words, unit_name
+from regard.report.text.audit_tables import audit_tables
 from regard.report.text.characters import one_line
-from regard.report.text.exported import Figure
-from regard.report.text.measures import absent, written
+from regard.report.text.exported import Figure, Table, write_exported
+from regard.report.text.numbers import signed, written
+from regard.report.text.tables import (
+    COLUMNS,
+    absent,
+    class_rows,
+    classes_shown,
+    frequent_mistakes,
+    small_matrix,
+    summary,
+)
 
-READER = "reader.js"
-SIGNS = {  # of vocabularies of word pieces, and what they tell
+TRUST = "Can attention be trusted?"
+TILES = {"accuracy": "accuracy", "macro_f": "macro F1", "rmse": "RMSE", "r2": "R²"}
+PREFIXES = {  # of vocabularies of word pieces, and what they mean
     "Ġ": "Ġ before a piece: it begins a word",
     "▁": "▁ before a piece: it begins a word",
-    "##": "## before a piece: it goes on with a word",
+    "##": "## before a piece: it continues a word",
 }
-Report = Mapping[str, Any]
 
 
-def run_page(found: Report) -> str:
-    """The whole document; write it as UTF-8."""
-    figures, tables = run_figures(found), run_tables(found)
-    texts = [text_view(text, found["classes"]) for text in found["texts"]]
-    listed = words(found)
-    scattered = bool(listed and listed["drawn"])
-    view: dict[str, Any] = {
-        "found": found,
-        "title": f"Report of {one_line(found['run'])}",
-        "facts": facts(found),
-        "sections": sections(found, figures),
-        "figures": {name: Markup(figure.svg) for name, figure in figures.items()},
-        "tables": tables,
-        "absent": absent(found["metrics"] or {}),
-        "tiles": tiles(found),
-        "rounds": told_rounds(found),
-        "evidence": evidence(figures, tables),
-        **reading(texts),
-        "words": listed,
-        "payload": Markup(payload(found["analysis"])) if scattered else "",
-        **permitted((*(SCRIPTS if scattered else ()), *((READER,) if texts else ()))),
-        "on_dark": ON_DARK,
-        "cold": COLD,
-        "share": share,
-        "between": between,
-        "signed": signed,
-        "written": written,
-    }
-    return templates().get_template("run_report.html").render(view)
+class Tile(NamedTuple):
+    """A number to know first, and how sure it is."""
+
+    name: str
+    value: str
+    sure: str
 
 
-def facts(found: Report) -> dict[str, str]:
-    told = {"data": found["data"], **found["facts"]}
-    if (taken := rounds(found)) is not None:
-        told["rounds"] = f"{taken.listed[-1].number}, number {taken.kept.number} was kept"
-    if found["texts_in_all"]:
-        told["texts"] = f"{found['texts_in_all']:,}"
-    return {name: one_line(value) for name, value in told.items() if value}
+@dataclass(frozen=True)
+class WordsView:
+    """The words of each class, and the marks of their types."""
+
+    analysis: AnalysisFacts
+    strongest: dict[str, list[WordRow]]
+    marks: dict[str, Markup]
+    untyped: Markup  # empty if every token has a type
+    drawn: bool
+    unit: str
+    prefix: str
 
 
-def sections(found: Report, figures: Mapping[str, Figure]) -> dict[str, str]:
-    """By their anchors, those that there are."""
-    there = {
-        "measures": ("Measures", bool(found["metrics"])),
+@dataclass(frozen=True)
+class RunView:
+    run: RunFacts
+    title: str
+    facts: dict[str, str]
+    sections: dict[str, str]  # titles by anchor
+    figures: dict[str, Markup]
+    tables: dict[str, Table]
+    evidence: dict[str, Shown]
+    absent: str
+    tiles: list[Tile]
+    rounds: str
+    reading: Reading
+    words: WordsView | None
+
+
+def write_report(facts: RunFacts, out: Path, figures: Path | None = None) -> str:
+    """The page, and if `figures` names a folder every figure and table as files; "" or what to know about the figures."""
+    check_place(out.parent)
+    drawn, tables = run_figures(facts), run_tables(facts)
+    caution = "" if figures is None else write_exported(drawn, tables, figures)
+    write(out, run_page(facts, drawn, tables))
+    return caution
+
+
+def run_page(facts: RunFacts, figures: Mapping[str, Figure], tables: Mapping[str, Table]) -> str:
+    """The whole document, with the figures and tables of the run."""
+    words = words_view(facts.analysis) if facts.analysis else None
+    taken = rounds(facts.history, facts.best_epoch)
+    view = RunView(
+        facts,
+        f"Report of {one_line(facts.run)}",
+        header_facts(facts),
+        sections(facts, figures),
+        {name: Markup(figure.svg) for name, figure in figures.items()},
+        dict(tables),
+        evidence(figures, tables) if facts.audit else {},
+        absent(facts.measures) if facts.measures else "",
+        tiles(facts),
+        rounds_text(taken) if taken else "",
+        reading(facts.texts, facts.texts_in_all, facts.classes, facts.measures is not None),
+        words,
+    )
+    scatter = words is not None and words.drawn
+    scripts = (*(SCRIPTS if scatter else ()), *((READER,) if facts.texts else ()))
+    return render("run.html", view, scripts, payload(words.analysis) if words and scatter else "")
+
+
+def header_facts(facts: RunFacts) -> dict[str, str]:
+    shown = {"data": facts.data, **facts.facts}
+    if (taken := rounds(facts.history, facts.best_epoch)) is not None:
+        shown["rounds"] = f"{taken.listed[-1].number}, number {taken.kept.number} was kept"
+    if facts.texts_in_all:
+        shown["texts"] = f"{facts.texts_in_all:,}"
+    return {name: one_line(value) for name, value in shown.items() if value}
+
+
+def sections(facts: RunFacts, figures: Mapping[str, Figure]) -> dict[str, str]:
+    """Titles by anchor, of the sections that the page has."""
+    present = {
+        "measures": ("Measures", facts.measures is not None),
         "calibration": ("Calibration", "calibration" in figures),
         "training": ("Training", "training" in figures or "norms" in figures),
-        "words": ("Words", bool(found["analysis"])),
-        "trust": ("May attention be trusted?", True),
-        "texts": ("Texts", bool(found["texts"])),
-        "notes": ("Notes", bool(found["notes"])),
+        "words": ("Words", facts.analysis is not None),
+        "trust": (TRUST, True),
+        "texts": ("Texts", bool(facts.texts)),
+        "notes": ("Notes", bool(facts.notes)),
     }
-    return {anchor: title for anchor, (title, shown) in there.items() if shown}
+    return {anchor: title for anchor, (title, is_shown) in present.items() if is_shown}
 
 
-def tiles(found: Report) -> list[tuple[str, str, str]]:
-    """What to know first: name, value, and how sure that is."""
-    metrics, shown = found["metrics"] or {}, []
-    for key, name in (("accuracy", "accuracy"), ("macro_f", "macro F1"), ("rmse", "RMSE"), ("r2", "R²")):
-        if key in metrics:
-            ends = metrics.get(f"{key}_interval")
+def tiles(facts: RunFacts) -> list[Tile]:
+    shown = []
+    for key, name in TILES.items():
+        if facts.measures and (one := facts.measures.get(key)):
+            ends = one.interval
             sure = f"95 % interval {written(ends[0])} to {written(ends[1])}" if ends else ""
-            shown.append((name, written(metrics[key]), sure))
-    given = found["calibration"]
-    if given and given["kind"] == "classes":
-        excess = given["excess"]
-        ends = f"95 % interval {signed(excess['low'])} to {signed(excess['high'])}"
-        shown.append(("mean probability less accuracy", signed(excess["mean"]), ends))
-    if found["audit"]:
-        audit: AuditFacts = found["audit"]
-        texts = f"by {audit.texts:,} texts of {one_line(audit.data)}"
-        shown.append(("attention", one_line(audit.verdict.name), texts))
+            shown.append(Tile(name, written(one.value), sure))
+    if facts.calibration and facts.calibration.kind == "classes":
+        excess = facts.calibration.excess
+        ends_text = f"95 % interval {signed(excess.low)} to {signed(excess.high)}"
+        shown.append(Tile("mean confidence minus accuracy", signed(excess.mean), ends_text))
+    if facts.audit:
+        texts = f"by {facts.audit.texts:,} texts of {one_line(facts.audit.data)}"
+        shown.append(Tile("attention", one_line(facts.audit.verdict.name), texts))
     return shown
 
 
-def reading(texts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What the reader takes: the texts, how many are mistakes, explainers in their order, those with a sign."""
-    views = [view for text in texts for view in text["views"]]
+def words_view(facts: AnalysisFacts) -> WordsView:
+    return WordsView(
+        facts,
+        strongest_words(facts, WORDS),
+        swatches(facts),
+        untyped_swatch(facts),
+        bool(facts.tokens or facts.recorded),
+        unit_name(facts),
+        prefix(facts.tokens),
+    )
+
+
+def prefix(tokens: Sequence[Token]) -> str:
+    """What the sign before some word pieces means; "" if none has one."""
+    return next((told for sign, told in PREFIXES.items() if any(one.token.startswith(sign) for one in tokens)), "")
+
+
+def run_tables(facts: RunFacts) -> dict[str, Table]:
+    """By name; what the report lacks leaves no table."""
+    tables = {
+        **(measure_tables(facts.measures) if facts.measures else {}),
+        **({"words": words_table(facts.analysis)} if facts.analysis else {}),
+        **(audit_tables(facts.audit) if facts.audit else {}),
+    }
+    return {name: table for name, table in tables.items() if table is not None and table.rows}
+
+
+def measure_tables(measures: Measures) -> dict[str, Table | None]:
+    matrix = small_matrix(measures)
+    mistakes = [
+        (one_line(one.actual), one_line(one.predicted), f"{one.count:,}") for one in frequent_mistakes(measures)
+    ]
     return {
-        "texts": texts,
-        "wrong": sum(text["right"] == "no" for text in texts),
-        "methods": {view["method"]: view["name"] for view in views},
-        "unknown": any(not piece.known for view in views for row in view["rows"] for piece in row.pieces),
-        "with_sign": list(dict.fromkeys(view["name"] for view in views if view["signed"])),
+        "measures": Table("Measures, with 95 % intervals", ("measure", "value"), summary(measures)),
+        "classes": Table(classes_shown(measures) or "Classes", COLUMNS, class_rows(measures, with_interval=True)),
+        "confusion_matrix": None
+        if matrix is None
+        else Table(
+            "Rows: actual, columns: predicted",
+            ("", *map(one_line, matrix.labels)),
+            [(one_line(label), *map(written, row)) for label, row in zip(matrix.labels, matrix.counts, strict=True)],
+        ),
+        "confusions": Table("Most frequent mistakes", ("actual", "predicted", "texts"), mistakes),
     }
 
 
-def words(found: Report) -> dict[str, Any]:
-    """The words of each class, and the marks of their types."""
-    given = found["analysis"]
-    if not given:
-        return {}
-    marks = {name: Markup(swatch(mark)) for name, mark in marks_of(given).items()}
-    return {
-        "strongest": strongest(given, WORDS),
-        "marks": marks,
-        "untyped": Markup(swatch(UNTYPED)) if has_untyped(given) else "",
-        "recorded": bool(recorded(given)),
-        "drawn": bool(given["tokens"] or recorded(given)),
-        "unit": unit_name(given),
-        "sign": sign(given["tokens"]),
-    }
-
-
-def sign(tokens: Sequence[Mapping[str, Any]]) -> str:
-    """What the sign before some of them means; "" where none has one."""
-    return next((told for begun, told in SIGNS.items() if any(one["token"].startswith(begun) for one in tokens)), "")
+def words_table(facts: AnalysisFacts) -> Table:
+    rows = [
+        (one_line(name), word.token, word.polarity, word.attention, word.weight, word.count)
+        for name, words in strongest_words(facts, WORDS).items()
+        for word in words
+    ]
+    unit = unit_name(facts)
+    return Table(f"Strongest {unit}s", ("class", unit, "polarity", "attention", "weight", "count"), rows)

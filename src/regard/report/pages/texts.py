@@ -1,63 +1,121 @@
-"""Texts of a report as they are drawn: rows of words as everywhere, and which of them speak against the answer."""
+"""Texts for the reader of a page: their words shaded by every explainer, and which of them speak against the answer."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
+from regard.facts.run import ShownText, TextView
 from regard.records import Explanation
-from regard.report.colours import RGB
 from regard.report.names import explainer_name
-from regard.report.text.answers import answer, chances
-from regard.report.text.highlights import rows, top_words
+from regard.report.text.answers import Answer, Chance, answer, chances
+from regard.report.text.highlights import Row, rows, top_words
 
-COLD: RGB = (0, 114, 178)  # for what speaks against: blue beside orange reads the same with every colour blindness
-
-
-def text_view(text: Mapping[str, Any], classes: list[str]) -> dict[str, Any]:
-    """What the page needs of one text; its answer is that of its first view."""
-    found = [Explanation.from_dict({**view, "label": text["label"]}) for view in text["views"]]
-    first = found[0]
-    listed, more = chances(first)
-    said, true = str(first.prediction.value), str(text["label"])
-    return {
-        "place": text["place"] if "place" in text else f"row {text['row']}",
-        "answer": answer(first),
-        "chances": listed,
-        "more": more,
-        "right": {True: "no", False: "yes", None: ""}[text["mistake"]],
-        "said": classes.index(said) if said in classes else "",
-        "true": classes.index(true) if true in classes else "",
-        "views": [one_view(*pair) for pair in zip(found, text["views"], strict=True)],
-    }
+READER = "reader.js"
 
 
-def one_view(explanation: Explanation, given: Mapping[str, Any]) -> dict[str, Any]:
-    against = set(given.get("against", ()))
-    return {
-        "method": given["method"],
-        "name": explainer_name(given["method"]),
-        "signed": "against" in given,
-        "rows": rows(explanation),
-        "against": against,
-        "sentences": bool(explanation.sentences),
-        "sentences_against": against_rows(explanation, set(given.get("sentences_against", ()))),
-        "top": largest(explanation, against),
-    }
+@dataclass(frozen=True)
+class ReaderView:
+    """One explanation of a text."""
+
+    method: str
+    name: str
+    signed: bool
+    rows: list[Row]
+    against: frozenset[int]  # where words begin that speak against the answer
+    sentences: bool
+    sentences_against: set[int]  # numbers of rows
+    top: list[tuple[str, str]]
 
 
-def largest(explanation: Explanation, against: set[int], count: int = 8) -> list[tuple[str, str]]:
-    """The heaviest words with their weights as text, those against the answer with a minus."""
+@dataclass(frozen=True)
+class ReaderText:
+    """`said` and `true` are the numbers of classes, "" if there is none; `right` is "yes", "no" or ""."""
+
+    place: str
+    answer: Answer
+    chances: list[Chance]
+    more: int  # classes that are less likely
+    right: str
+    said: int | str
+    true: int | str
+    views: list[ReaderView]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the reader of a page shows. `labelled`: some text has a label."""
+
+    texts: list[ReaderText]
+    texts_in_all: int
+    classes: Sequence[str]
+    labelled: bool
+
+    @property
+    def wrong(self) -> int:
+        return sum(text.right == "no" for text in self.texts)
+
+    @property
+    def methods(self) -> dict[str, str]:
+        """Names of explainers, in their order."""
+        return {view.method: view.name for text in self.texts for view in text.views}
+
+    @property
+    def with_sign(self) -> list[str]:
+        return list(dict.fromkeys(view.name for text in self.texts for view in text.views if view.signed))
+
+    @property
+    def unknown(self) -> bool:
+        """Some word has no vector of its own."""
+        views = (view for text in self.texts for view in text.views)
+        return any(not piece.known for view in views for row in view.rows for piece in row.pieces)
+
+
+def reading(texts: Sequence[ShownText], texts_in_all: int, classes: Sequence[str], labelled: bool) -> Reading:
+    return Reading([reader_text(text, list(classes)) for text in texts], texts_in_all, classes, labelled)
+
+
+def reader_text(text: ShownText, classes: list[str]) -> ReaderText:
+    """The answer is that of the first view."""
+    first = replace(text.views[0].explanation, label=text.label)
+    said, true = str(first.prediction.value), str(text.label)
+    return ReaderText(
+        text.place,
+        answer(first),
+        *chances(first),
+        {True: "no", False: "yes", None: ""}[text.mistake],
+        classes.index(said) if said in classes else "",
+        classes.index(true) if true in classes else "",
+        [reader_view(view) for view in text.views],
+    )
+
+
+def reader_view(view: TextView) -> ReaderView:
+    explanation, against = view.explanation, view.against or frozenset()
+    return ReaderView(
+        explanation.method,
+        explainer_name(explanation.method),
+        view.against is not None,
+        rows(explanation),
+        against,
+        bool(explanation.sentences),
+        against_rows(explanation, view.sentences_against),
+        largest(explanation, against),
+    )
+
+
+def largest(explanation: Explanation, against: frozenset[int], count: int = 8) -> list[tuple[str, str]]:
+    """The heaviest words and their weights as text, with a minus for those against the answer."""
     signs = ["−" if token.start in against else "" for token in explanation.top(count)]
     return [(word, sign + weight) for (word, weight), sign in zip(top_words(explanation, count), signs, strict=False)]
 
 
-def against_rows(explanation: Explanation, against: set[int]) -> set[int]:
-    """The places of rows whose sentence speaks against the answer; rows begin where their sentence does."""
-    found, at = set(), 0
-    for place, row in enumerate(rows(explanation)):
+def against_rows(explanation: Explanation, against: frozenset[int]) -> set[int]:
+    """Numbers of the rows whose sentence speaks against the answer; rows begin where their sentence does."""
+    numbers, at = set(), 0
+    for number, row in enumerate(rows(explanation)):
         length = sum(len(piece.text) for piece in row.pieces) + len(row.tail)
         if row.weight is not None and any(at <= start < at + length for start in against):
-            found.add(place)
+            numbers.add(number)
         at += length
-    return found
+    return numbers

@@ -18,8 +18,8 @@ def confusion(title: str, labels: Sequence[str], counts: Sequence[Sequence[int]]
     left = 34 + LETTER * max(cells(name) for name in names)
     column = max(CELL, 10 + LETTER * max(cells(name) for name in names))
     size = len(labels)
-    body = [text(left + column * size / 2, 44, "said", anchor="middle", colour=FAINT)]
-    body += [text(12, TOP - 8, "true", colour=FAINT)]
+    body = [text(left + column * size / 2, 44, "predicted", anchor="middle", colour=FAINT)]
+    body += [text(12, TOP - 8, "actual", colour=FAINT)]
     for number, name in enumerate(names):
         body.append(text(left + column * (number + 0.5), TOP - 8, name, anchor="middle"))
         body.append(text(left - 10, TOP + HIGH * (number + 0.5) + 4, name, anchor="end"))

@@ -1,4 +1,4 @@
-"""A prediction in words: what was said, how surely, and whether it was right."""
+"""A prediction in words: the answer, its probability, and whether it is right."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from dataclasses import dataclass
 
 from regard.records import Explanation
 from regard.report.text.characters import one_line
+from regard.report.text.numbers import figures
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Everything is text, to be escaped; `right` is None where the truth is unknown or a number was asked for."""
+    """Text to be escaped; `right` is None if the truth is unknown or the task is regression."""
 
     said: str
     probability: str = ""
     truth: str = ""
     right: bool | None = None
-    error: str = ""  # of a number: how far it is off, with its sign
+    error: str = ""  # of a number: prediction minus truth
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +40,14 @@ def answer(explanation: Explanation) -> Answer:
             return Answer(one_line(value), probability)
         return Answer(one_line(value), probability, one_line(label), str(label) == str(value))
     if label is None:
-        return Answer(number(value))
+        return Answer(figures(value))
     if isinstance(label, str):
-        return Answer(number(value), truth=one_line(label))
-    return Answer(number(value), truth=number(label), error=number(value - label, "+"))
+        return Answer(figures(value), truth=one_line(label))
+    return Answer(figures(value), truth=figures(label), error=figures(value - label, "+"))
 
 
 def chances(explanation: Explanation, limit: int = 6) -> tuple[list[Chance], int]:
-    """The likeliest classes and the true one, and how many more there are."""
+    """The most likely classes and the true one, and how many more there are."""
     probabilities = explanation.prediction.probabilities
     said, true = str(explanation.prediction.value), str(explanation.label)
     ranked = sorted(probabilities, key=lambda name: -probabilities[name])
@@ -56,12 +57,6 @@ def chances(explanation: Explanation, limit: int = 6) -> tuple[list[Chance], int
 
 
 def tally(answers: Sequence[Answer]) -> tuple[int, list[int]]:
-    """How many answers could be judged, and the places (from 1) of the wrong ones."""
+    """How many answers could be judged, and the numbers (from 1) of the wrong ones."""
     judged = [(place, given.right) for place, given in enumerate(answers, start=1) if given.right is not None]
     return len(judged), [place for place, right in judged if not right]
-
-
-def number(value: float, sign: str = "") -> str:
-    """Four figures, and no exponent where people would write none."""
-    told = f"{value:{sign}z,.0f}" if 1000 <= abs(value) < 1e12 else f"{value:{sign}z.4g}"
-    return told.replace("-", "−")

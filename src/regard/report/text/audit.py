@@ -12,7 +12,7 @@ from regard.facts.audit import AuditFacts, Diagnostics, Faithfulness
 from regard.report.names import COMPARED, MAIN, explainer_name
 from regard.report.text.characters import one_line
 from regard.report.text.intervals import mean_or_dash, percent, span
-from regard.report.text.plain_table import plain_table
+from regard.report.text.tables import plain_table
 
 SHORT = {MAIN: "comprehens.", "sufficiency": "suffic.", "accuracy_fall": "acc. fall", "post_hoc": "post hoc"}
 

@@ -24,7 +24,7 @@ from regard.report.names import COMPARED, explainer_name, measure_name
 from regard.report.text.characters import one_line
 from regard.report.text.exported import Table
 from regard.report.text.intervals import DASH, p_value, span_or_dash
-from regard.report.text.measures import written
+from regard.report.text.numbers import written
 
 OVER = "mean with its 95 % interval"
 CHECKS = {

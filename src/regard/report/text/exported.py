@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from regard.files import check_place, write_all
 from regard.report.plots.pdf import boxed, pdf
@@ -43,7 +43,7 @@ SPECIAL = {
 class Figure(NamedTuple):
     svg: str
     head: tuple[str, ...]  # of the table of its numbers
-    rows: Sequence[Sequence[Any]]
+    rows: Sequence[Sequence[object]]
 
 
 class Table(NamedTuple):
@@ -84,7 +84,7 @@ def caution(figures: Mapping[str, Figure]) -> str:
     return f"{names}: a PDF's own fonts have no {some}, which are boxes there; the SVG has them"
 
 
-def as_csv(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+def as_csv(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     sheet = io.StringIO()
     csv.writer(sheet).writerows([head, *rows])
     return sheet.getvalue()

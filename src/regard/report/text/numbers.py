@@ -1,8 +1,76 @@
-"""Numbers cut to the digits that are worth keeping."""
+"""Numbers as people read them."""
 
 from __future__ import annotations
+
+import math
+
+from regard.facts.intervals import Interval
+from regard.report.text.characters import one_line
+
+NAMES = {
+    "n": "texts",
+    "macro_f": "macro F1",
+    "micro_f": "micro F1",
+    "f": "F1",
+    "log_loss": "log loss",
+    "rmse": "RMSE",
+    "mae": "MAE",
+    "r2": "R²",
+    "rmse_of_mean": "RMSE of always predicting the mean",
+    "always_the_most_frequent_class": "accuracy of always predicting the most frequent class",
+}
+
+
+def metric_name(key: str) -> str:
+    return NAMES.get(key, one_line(key).replace("_", " "))
 
 
 def short(value: float, digits: int) -> float:
     """Rounded to so many significant digits."""
     return float(f"{value:.{digits}g}")
+
+
+def minus(text: str) -> str:
+    """With the sign that print uses."""
+    return text.replace("-", "−")
+
+
+def written(value: object) -> str:
+    """Three decimals, thousands separated; a dash for what is not a number."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return "–"
+    if isinstance(value, float):
+        return minus(f"{value:z.3f}" if 0.001 <= abs(value) < 1000 or value == 0 else f"{value:.3g}")
+    return minus(f"{value:,}") if isinstance(value, int) else one_line(value)
+
+
+def interval(ends: tuple[object, object] | None) -> str:
+    """In parentheses, to stand behind a value."""
+    return "" if ends is None else f" ({written(ends[0])} to {written(ends[1])})"
+
+
+def figures(value: float, sign: str = "") -> str:
+    """Four significant figures, and no exponent where people would write none."""
+    return minus(f"{value:{sign}z,.0f}" if 1000 <= abs(value) < 1e12 else f"{value:{sign}z.4g}")
+
+
+def signed(value: float | None) -> str:
+    """With its sign and two decimals, or two significant figures if it is small; a dash for None."""
+    if value is None:
+        return "–"
+    return minus(f"{value:+.2f}" if abs(value) >= 1 else f"{value:+z.2g}")
+
+
+def weight(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2g}"
+
+
+def share(value: float) -> str:
+    return f"{value:.3f}"
+
+
+def between(area: Interval) -> str:
+    """The ends of an interval, if there is one."""
+    return "no interval" if area.low is None or area.high is None else f"{share(area.low)} to {share(area.high)}"

@@ -1,26 +1,46 @@
-"""The metrics of an evaluation as a table for the terminal."""
+"""Tables for the terminal, and the metrics of an evaluation as one: the numbers, a row per class, the confusion matrix."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
+from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from regard.report.text.measures import ClassRow, Confusion, Matrix, absent, class_rows, confusions, matrix, summary
-from regard.report.text.plain_table import plain_table
+from regard.facts.measures import Confusion, Matrix, Measures
+from regard.report.text.characters import one_line
+from regard.report.text.numbers import interval, metric_name, written
+
+NARROWEST = 80  # columns of a terminal
+CLASSES = 20  # with more than this many, only so many are shown, weakest first
+MATRIX = 8  # classes; a larger confusion matrix becomes a list of its most frequent mistakes
+MISTAKES = 10  # in that list
+COLUMNS = ("class", "precision", "recall", "F1", "texts")
 
 
-def metrics_table(metrics: Mapping[str, Any]) -> Table:
-    """One printable thing: the numbers, a row a class, what was taken for what. Missing keys leave no trace."""
-    rows, count = class_rows(metrics)
-    numbers, whole, mistakes = summary(metrics), matrix(metrics), confusions(metrics)
+def plain_table(title: str | None = None) -> Table:
+    """Without columns yet: a line under the head and none around. User text goes into it as Text by `one_line`, because
+    a class may be called "[bold]"."""
+    # a title over a narrow table would wrap word by word; one that is longer than the terminal has to
+    fits = title is not None and len(title) < NARROWEST
+    named = None if title is None else Text(title, no_wrap=fits, overflow="ignore" if fits else None)
+    table = Table(title=named, title_justify="left", title_style="dim", box=box.SIMPLE_HEAD)
+    table.show_edge = table.pad_edge = False
+    table.padding = (0, 1, 0, 0)
+    return table
+
+
+def metrics_table(metrics: Mapping[str, object]) -> Table:
+    """One printable object. Keys that are missing leave no trace."""
+    measures = Measures.of(metrics)
+    small = small_matrix(measures)
+    mistakes = frequent_mistakes(measures)
     parts = [
-        _numbers(numbers) if numbers else None,
-        _absent(told) if (told := absent(metrics)) else None,
-        _classes(rows, count) if rows else None,
-        _matrix(whole) if whole is not None else None,
+        _numbers(summary(measures)) if measures.numbers else None,
+        _sentence(sentence) if (sentence := absent(measures)) else None,
+        _classes(measures) if measures.classes else None,
+        _matrix(small) if small is not None else None,
         _confusions(mistakes) if mistakes else None,
     ]
     table = Table.grid()
@@ -31,46 +51,91 @@ def metrics_table(metrics: Mapping[str, Any]) -> Table:
     return table
 
 
-def _numbers(numbers: list[tuple[str, str]]) -> Table:
+def summary(measures: Measures) -> list[tuple[str, str]]:
+    """Name and value of every single number, with its interval."""
+    return [(metric_name(one.key), written(one.value) + interval(one.interval)) for one in measures.numbers]
+
+
+def class_rows(measures: Measures, with_interval: bool = False) -> list[tuple[str, str, str, str, str]]:
+    return [
+        (
+            one_line(one.name),
+            written(one.precision),
+            written(one.recall),
+            written(one.f) + (interval(one.f_interval) if with_interval else ""),
+            written(one.n),
+        )
+        for one in measures.weakest(CLASSES)
+    ]
+
+
+def classes_shown(measures: Measures) -> str:
+    """Which classes a table has, if not all; "" otherwise."""
+    count = len(measures.classes)
+    return f"{CLASSES} of {count} classes, weakest first" if count > CLASSES else ""
+
+
+def absent(measures: Measures) -> str:
+    """The classes without texts, so that nobody takes a good score for theirs; "" if there are none."""
+    names = [one_line(name) for name in measures.absent]
+    if not names:
+        return ""
+    more = f" and {len(names) - CLASSES} more" if len(names) > CLASSES else ""
+    which = "that class" if len(names) == 1 else "those classes"
+    return f"No text is labelled {', '.join(map(repr, names[:CLASSES]))}{more}; the scores tell nothing about {which}."
+
+
+def small_matrix(measures: Measures) -> Matrix | None:
+    """The whole confusion matrix, if it is small enough to read."""
+    return measures.matrix if measures.matrix is not None and len(measures.matrix.labels) <= MATRIX else None
+
+
+def frequent_mistakes(measures: Measures) -> list[Confusion]:
+    """Instead of a matrix that is too large to read."""
+    if measures.matrix is None or len(measures.matrix.labels) <= MATRIX:
+        return []
+    return measures.matrix.mistakes[:MISTAKES]
+
+
+def _numbers(numbers: Sequence[tuple[str, str]]) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
     for name, value in numbers:
-        table.add_row(Text(name), Text(value, style="bold"))  # Text, here and below: a class may be called "[bold]"
+        table.add_row(Text(name), Text(value, style="bold"))
     return table
 
 
-def _absent(told: str) -> Table:
+def _sentence(sentence: str) -> Table:
     table = Table.grid()
-    table.add_row(Text(told))
+    table.add_row(Text(sentence))
     return table
 
 
-def _classes(rows: list[ClassRow], count: int) -> Table:
-    table = plain_table(f"{len(rows)} of {count} classes, weakest first" if count > len(rows) else None)
-    table.add_column("class", overflow="fold")
-    for name in ("precision", "recall", "F1", "texts"):
+def _classes(measures: Measures) -> Table:
+    table = plain_table(classes_shown(measures) or None)
+    table.add_column(COLUMNS[0], overflow="fold")
+    for name in COLUMNS[1:]:
         table.add_column(name, justify="right", no_wrap=True)
-    for row in rows:
-        table.add_row(*map(Text, (row.name, row.precision, row.recall, row.f, row.n)))
+    for row in class_rows(measures):
+        table.add_row(*map(Text, row))
     return table
 
 
 def _matrix(whole: Matrix) -> Table:
-    table = plain_table("rows: true, columns: said")
+    table = plain_table("rows: actual, columns: predicted")
     table.add_column("", overflow="fold")
     for label in whole.labels:
-        table.add_column(Text(label), justify="right", overflow="ellipsis", max_width=12)
-    for place, (label, counts) in enumerate(zip(whole.labels, whole.counts, strict=True)):
-        table.add_row(
-            Text(label), *(Text(f"{n:,}", style="bold" if place == column else "") for column, n in enumerate(counts))
-        )
+        table.add_column(Text(one_line(label)), justify="right", overflow="ellipsis", max_width=12)
+    for row, (label, counts) in enumerate(zip(whole.labels, whole.counts, strict=True)):
+        numbers = (Text(f"{n:,}", style="bold" if row == column else "") for column, n in enumerate(counts))
+        table.add_row(Text(one_line(label)), *numbers)
     return table
 
 
-def _confusions(mistakes: list[Confusion]) -> Table:
+def _confusions(mistakes: Sequence[Confusion]) -> Table:
     table = plain_table("most frequent mistakes")
-    table.add_column("true", overflow="fold")
-    table.add_column("taken for", overflow="fold")
+    table.add_column("actual", overflow="fold")
+    table.add_column("predicted", overflow="fold")
     table.add_column("texts", justify="right", no_wrap=True)
     for mistake in mistakes:
-        table.add_row(Text(mistake.true), Text(mistake.said), Text(f"{mistake.count:,}"))
+        table.add_row(*map(Text, (one_line(mistake.actual), one_line(mistake.predicted), f"{mistake.count:,}")))
     return table

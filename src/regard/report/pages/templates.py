@@ -1,0 +1,71 @@
+"""The templates of all pages, the layout they share, and the scripts that a browser may run in them."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import fields
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from regard.report import colours
+from regard.report.plots.marks import ON_DARK
+from regard.report.text.characters import one_line, visible
+from regard.report.text.highlights import weight_text
+from regard.report.text.numbers import between, share, signed, written
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+HERE = "regard.report.pages"
+
+
+def render(name: str, view: DataclassInstance, scripts: Sequence[str] = (), payload: str = "") -> str:
+    """A page as text, to be written as UTF-8; the template sees the fields of `view`.
+
+    `payload` is JSON for the scripts. The page carries the hash of its script, and a browser runs no other.
+    """
+    script = "\n".join((files(HERE) / script).read_text(encoding="utf-8") for script in scripts)
+    layout = {
+        "script": Markup(script),
+        "script_hash": b64encode(sha256(f"\n{script}\n".encode()).digest()).decode() if script else "",
+        "payload": Markup(payload),
+    }
+    return templates().get_template(name).render({**fields_of(view), **layout})
+
+
+def fields_of(view: DataclassInstance) -> dict[str, object]:
+    return {field.name: getattr(view, field.name) for field in fields(view)}
+
+
+@cache
+def templates() -> Environment:
+    environment = Environment(
+        loader=PackageLoader(HERE, ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "exact": exact,
+        "line": one_line,
+        "weight": weight_text,
+        "hexed": colours.hexed,
+        "signed": signed,
+        "written": written,
+        "share": share,
+        "between": between,
+    }
+    environment.globals |= {"colours": colours, "on_dark": ON_DARK}
+    return environment
+
+
+def exact(text: str) -> Markup:
+    """Escaped; a carriage return is written as a reference, or the parser would turn it into a newline."""
+    return Markup(str(escape(visible(text))).replace("\r", "&#13;"))

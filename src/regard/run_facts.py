@@ -1,0 +1,188 @@
+"""Gather all that the report of a run shows: measures, calibration, words, the audit in its folder, explained texts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.analysis.analyse import analyse, check_model
+from regard.audit.audit_run import audited_model, check_run
+from regard.audit.training_texts import is_same, texts_learned
+from regard.config import Data
+from regard.errors import InputError
+from regard.explain.shown_texts import MOST, SECOND, WORDS, has_attention, shown_texts
+from regard.facts.analysis import AnalysisFacts
+from regard.facts.audit import FORMAT, AuditFacts
+from regard.facts.history import history
+from regard.facts.measures import Measures
+from regard.facts.run import Calibration, RunFacts
+from regard.models.tasks import Classes
+from regard.models.trained import Trained
+from regard.recording import Recorder, Silent
+from regard.records import Example
+from regard.report.names import explainer_name
+from regard.report.pages.audit import NAME
+from regard.training import calibration
+from regard.training.bootstrap import measured
+
+ANALYSED = 5000  # texts whose words are analysed if an encoder has to read all of them
+CHOSEN = "These texts chose the epoch that was kept, so measures are a little too good."
+ASKED = 5  # texts of the audit that the model is asked again
+CLOSE = 1e-3  # how far its probabilities may be from those in the file: another device, other threads
+
+Floats = NDArray[np.float64]
+
+
+def gather(
+    trained: Trained, folder: Path, examples: Sequence[Example], where: str = "texts", recorder: Recorder | None = None
+) -> RunFacts:
+    """Facts of a run on texts with or without labels, which `where` names. Without texts: what training measured."""
+    recorder = recorder or Silent()
+    notes: list[str] = []
+    answers = trained.answers([example.text for example in examples])
+    facts = trained_facts(trained, folder)
+    labelled = [k for k, example in enumerate(examples) if example.label is not None]
+    if labelled:
+        if len(labelled) < len(examples):
+            notes.append(f"texts without a label: {len(examples) - len(labelled):,}; measures are of the others")
+        own = [examples[k] for k in labelled]
+        recorder.note(f"words of {len(own)} texts")
+        facts = with_labels(facts, trained, own, answers[labelled], where, notes)
+    elif examples:
+        notes.append(f"{where} has no labels: nothing of it can be measured, and no word belongs to a class")
+    else:
+        facts = with_training_measures(facts, trained)
+    if examples:
+        recorder.note("explaining texts")
+        texts = shown_texts(trained, examples, answers)
+        facts = replace(facts, data=where, texts=texts, texts_in_all=len(examples))
+        if len(texts) < min(MOST, len(examples)):
+            notes.append(f"texts are shown until they have {WORDS:,} words together")
+        if not has_attention(trained):
+            notes.append(f"this run has no attention: words are shaded by {explainer_name(SECOND)}")
+    return replace(facts, notes=tuple(notes))
+
+
+def trained_facts(trained: Trained, folder: Path) -> RunFacts:
+    """What is known without texts."""
+    audit, no_audit = audit_of(trained, folder)
+    records, best = trained.metrics.get("history") or [], trained.metrics.get("best_epoch")
+    return RunFacts(
+        str(folder),
+        None,
+        header_facts(trained),
+        trained.task.kind,
+        tuple(trained.task.classes) if isinstance(trained.task, Classes) else (),
+        history=history(records),
+        best_epoch=best,
+        audit=audit,
+        no_audit=no_audit,
+    )
+
+
+def header_facts(trained: Trained) -> dict[str, str]:
+    model, metrics = trained.config.model.filled(), trained.metrics
+    shown = {
+        "model": f"{model.encoder}, {model.pooling} pooling, {model.levels} level{'s' * (model.levels > 1)}",
+        "learned from": f"{metrics['texts']:,} texts" if isinstance(metrics.get("texts"), int) else "",
+        "epochs": f"{metrics['epochs']}, the best was {metrics.get('best_epoch')}" if metrics.get("epochs") else "",
+    }
+    return {name: value for name, value in shown.items() if value}
+
+
+def with_labels(
+    facts: RunFacts, trained: Trained, examples: Sequence[Example], answers: Floats, where: str, notes: list[str]
+) -> RunFacts:
+    labels = np.array([trained.task.encode(x.label, f"{where}, row {x.row}") for x in examples])
+    return replace(
+        facts,
+        measures=Measures.of(measured(trained.task, answers, labels)),
+        measured_on=where,
+        calibration=calibration_of(trained, answers, labels),
+        caution=caution(trained.config.data, [example.text for example in examples], where),
+        analysis=words(trained, facts.run, examples, labels, where, notes),
+    )
+
+
+def calibration_of(trained: Trained, answers: Floats, labels: Floats) -> Calibration | None:
+    if isinstance(trained.task, Classes):
+        return calibration.of_classes(answers, labels)
+    numbers = trained.task.as_dict()
+    return calibration.of_numbers(answers[:, 0], labels * numbers["scale"] + numbers["mean"])
+
+
+def caution(data: Data, texts: Sequence[str], where: str) -> str:
+    """Why measures on these texts are better than on others."""
+    reasons = [CHOSEN] if is_same(where, data.dev) and not is_same(where, data.test) else []
+    if learned := texts_learned(data, texts, where):
+        reasons.insert(0, f"{learned[0].upper()}{learned[1:]}: on others it will do worse.")
+    return " ".join(reasons)
+
+
+def with_training_measures(facts: RunFacts, trained: Trained) -> RunFacts:
+    """The measures in the run's folder: those on test texts, or else on dev texts."""
+    for split in ("test", "dev"):
+        metrics = trained.metrics.get(split)
+        if isinstance(metrics, Mapping):
+            return replace(
+                facts,
+                measures=Measures.of(metrics),
+                measured_on=f"the {split} texts of training",
+                caution=CHOSEN if split == "dev" else "",
+            )
+    return facts
+
+
+def words(
+    trained: Trained, run: str, examples: Sequence[Example], labels: Floats, where: str, notes: list[str]
+) -> AnalysisFacts | None:
+    """None and a note if the model has no scores of words."""
+    try:
+        check_model(trained)
+        if not trained.is_flat and len(examples) > ANALYSED:
+            chosen = np.sort(np.random.default_rng(0).choice(len(examples), ANALYSED, replace=False))
+            examples, labels = [examples[k] for k in chosen], labels[chosen]
+            notes.append(f"words are those of {ANALYSED:,} random texts")
+        return analyse(trained, [example.text for example in examples], labels, where, run)
+    except InputError as error:
+        notes.append(f"no words by class: {error}")
+        return None
+
+
+def audit_of(trained: Trained, folder: Path) -> tuple[AuditFacts | None, str]:
+    """The audit in the folder of a run, and "" or why it is not shown."""
+    try:
+        check_run(trained)
+    except InputError as error:
+        return None, f"No audit: {error}."
+    path = folder / "audit" / NAME
+    command = f"regard audit {folder} --data FILE"
+    if not path.is_file():
+        return None, f"This run has not been audited; `{command}` tests whether its attention can be trusted."
+    try:
+        facts = AuditFacts.from_json(json.loads(path.read_text(encoding="utf-8")))
+        is_own = audits(facts, trained)
+    except (OSError, ValueError):
+        return None, f"{path} cannot be read as an audit; `{command}` writes it again."
+    if not is_own:
+        return None, f"{path} is the audit of another model; `{command}` audits this one."
+    return facts, ""
+
+
+def audits(facts: AuditFacts, trained: Trained) -> bool:
+    """Whether it is about this model: the same classes and architecture, and the same answers to some of its texts."""
+    assert isinstance(trained.task, Classes)
+    if facts.format != FORMAT or facts.classes != tuple(trained.task.classes):
+        return False
+    if facts.model != audited_model(trained):
+        return False
+    asked = facts.details[:ASKED]
+    if not asked:
+        return True
+    recorded = np.array([one.probabilities for one in asked], dtype=np.float64)
+    return bool(np.abs(trained.answers([one.text for one in asked]) - recorded).max() < CLOSE)
