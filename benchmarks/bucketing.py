@@ -32,8 +32,8 @@ from regard.models.tasks import make_task
 from regard.recording import Silent
 from regard.training.choices import Size, choose
 from regard.training.fit_torch import indexed, learn_words
-from regard.training.loop import Texts, run_epoch
-from regard.training.optimizers import make_optimizer
+from regard.training.loop import EpochPlan
+from regard.training.torch_engine import Texts, TorchEngine
 
 RESULTS = Path(__file__).parent / "results" / "bucketing.json"
 CONFIG = choose(
@@ -53,7 +53,6 @@ def main() -> None:
     task = make_task("binary", Labels.of(examples), "imdb")
     texts = indexed(tokenizer, task, examples, "imdb")
     words = sum(len(text.ids) for text in texts.indexed)
-    device = torch.device("cpu")
 
     def fresh() -> Classifier:
         torch.manual_seed(0)
@@ -61,16 +60,9 @@ def main() -> None:
 
     model = fresh()
     begun = time.perf_counter()
-    ours_loss = run_epoch(
-        model,
-        task,
-        texts,
-        CONFIG.training,
-        1,
-        make_optimizer(model.named_parameters(), CONFIG.training),
-        device,
-        Silent(),
-    )
+    engine = TorchEngine(model, task, texts, None, CONFIG.training)
+    engine.begin_phase(0, Silent())
+    (ours_loss,) = engine.run_epoch(EpochPlan(engine.phases[0], 1, 1), Silent(), None)
     ours = time.perf_counter() - begun
     print(f"regard: {ours:.1f} s, mean loss {ours_loss:.4f}", flush=True)
 

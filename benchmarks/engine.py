@@ -29,7 +29,7 @@ from regard.kernels.attention import attend
 from regard.recording import Silent
 from regard.records import Example
 from regard.training.fit import Parts, Run, fit
-from regard.training.sparse import threads
+from regard.training.sparse_engine import threads
 
 RESULTS = Path(__file__).parent / "results" / "engine.json"
 WORDS, LENGTH, BLOCK = 200_000, 10, 20_000

@@ -42,9 +42,10 @@ from regard.recording import Silent
 from regard.training.choices import Size, choose
 from regard.training.device import choose_device
 from regard.training.graphs import make_step
-from regard.training.loop import Texts, run_epoch
+from regard.training.loop import EpochPlan
 from regard.training.optimizers import make_optimizer
 from regard.training.step import Step
+from regard.training.torch_engine import StepRunner, Texts, TorchEngine
 from regard.values import Batch
 
 RESULTS = Path(__file__).parent / "results" / "gpu.json"
@@ -249,11 +250,13 @@ def make(dropout: float) -> Step:
 def rate(texts: Texts, way: Callable[[Step], Callable[[Batch], Tensor]]) -> float:
     """Steps a second of whole epochs, the median of a few after one that warms up."""
     step = make(CONFIG.training.dropout)
-    take, seconds = way(step), []
+    engine = TorchEngine(step.model, step.task, texts, None, CONFIG.training)
+    phase, seconds = engine.phases[0], []
+    engine.runners[phase.name] = StepRunner(way(step), None)
     for epoch in range(1, EPOCHS + 2):
         torch.cuda.synchronize()
         begun = time.perf_counter()
-        run_epoch(step.model, step.task, texts, CONFIG.training, epoch, step.optimizer, step.device, Silent(), take)
+        engine.run_epoch(EpochPlan(phase, epoch, epoch), Silent(), None)
         torch.cuda.synchronize()
         seconds.append(time.perf_counter() - begun)
     return STEPS / statistics.median(seconds[1:])

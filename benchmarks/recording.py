@@ -26,7 +26,7 @@ from regard.corpora.lookup import resolve
 from regard.data.readers import stream
 from regard.models.trained import Trained
 from regard.training.fit import Parts, fit
-from regard.training.sparse import threads
+from regard.training.sparse_engine import threads
 
 RESULTS = Path(__file__).parent / "results" / "recording.json"
 RECORDS = ("no", "epoch", "step")

@@ -34,9 +34,10 @@ from regard.training.choices import Size, choose
 from regard.training.device import choose_device
 from regard.training.fit_stacked import side_by_side
 from regard.training.graphs import make_step
-from regard.training.loop import Texts, make_optimizer
+from regard.training.optimizers import make_optimizer
 from regard.training.stack import Stack, StackedStep
 from regard.training.step import Step
+from regard.training.torch_engine import Texts
 
 RESULTS = Path(__file__).parent / "results" / "stacked.json"
 SEEDS, WORDS, STEPS, EPOCHS, TASK = range(10), 50_000, 30, 3, Binary(("no", "yes"))

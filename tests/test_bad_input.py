@@ -19,7 +19,7 @@ import pytest
 
 from command import TINY, Regard, write_csv
 from regard.cli import main
-from regard.training import sparse
+from regard.training import fit_sparse
 
 COMMAND = [sys.executable, "-W", "error", "-m", "regard.cli"]
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONUTF8": "1"}
@@ -421,7 +421,7 @@ def test_a_full_disk_leaves_nothing_half_written(
     regard: Regard, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str, engine: str
 ) -> None:
     """At the first checkpoint, and when the finished run is saved: the last file of all is the one that doesn't fit."""
-    monkeypatch.setattr(sparse, "SAVED_EVERY", 0)
+    monkeypatch.setattr(fit_sparse, "SAVED_EVERY", 0)
     out, real, calls, options = tmp_path / "deep" / "run", os.fsync, [0], (*TINY, "--engine", engine)
 
     def fsync(number: int) -> None:

@@ -21,7 +21,7 @@ from regard.config import Config
 from regard.errors import InputError
 from regard.recording import Silent
 from regard.runs import train_run
-from regard.training import sparse
+from regard.training import fit_sparse
 
 SMALL = {"hidden": 8, "embedding": 8, "query": 8, "epochs": 4, "batch_size": 16, "device": "cpu"}
 
@@ -37,7 +37,7 @@ class Listener(Silent):
 @pytest.fixture(autouse=True)
 def _saved_every_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
     """The sparse engine too: it would save a run of seconds never."""
-    monkeypatch.setattr(sparse, "SAVED_EVERY", 0)
+    monkeypatch.setattr(fit_sparse, "SAVED_EVERY", 0)
 
 
 both = pytest.mark.parametrize("engine", ["torch", "sparse"])
@@ -229,7 +229,7 @@ def test_more_epochs_are_refused_where_the_rate_falls_along_the_run(table: Path,
 def test_a_short_sparse_run_is_not_saved_on_its_way(
     table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sparse, "SAVED_EVERY", 1000)
+    monkeypatch.setattr(fit_sparse, "SAVED_EVERY", 1000)
     config = config_of(table)
     with pytest.raises(Killed):
         start(config, tmp_path / "run", Mortal(begin=4))
@@ -318,7 +318,7 @@ def test_a_run_is_named_after_its_texts(name: str, monkeypatch: pytest.MonkeyPat
     assert next(runs.folders(name, None, resume=False, overwrite=False)) == Path("runs/films")
 
 
-PATIENT = "from regard.cli import main; from regard.training import sparse; sparse.SAVED_EVERY = 0; main()"
+PATIENT = "from regard.cli import main; from regard.training import fit_sparse; fit_sparse.SAVED_EVERY = 0; main()"
 
 
 @pytest.mark.slow
@@ -340,7 +340,7 @@ def test_kill_9(table: Path, tmp_path: Path, engine: str) -> None:
 
 
 def test_a_file_of_texts_that_changed_its_name_only(table: Path) -> None:
-    from regard.training.fit import fingerprint
+    from regard.training.preparation import fingerprint
 
     one, other = config_of(table), config_of(table, train="elsewhere.csv", epochs=9)
     assert fingerprint(one, ["texts"], "cpu") == fingerprint(other, ["texts"], "cpu")

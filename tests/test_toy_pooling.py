@@ -29,7 +29,7 @@ from regard.poolings.pooling import Pooling, attended, checked
 from regard.poolings.scorer import Scorer
 from regard.serve.application import Application
 from regard.serve.served import Served
-from regard.training.groups import norms_of
+from regard.training.optimizers import norms_of
 from regard.values import Pooled
 
 TEXT = "The staff were kind. The room was not clean! I would come back."

@@ -26,6 +26,7 @@ from regard.report.plots.svg import COLOURS, EDGE, FAINT, INK, LEFT, document, p
 from regard.training.fit import Parts
 from regard.training.fit_torch import gather, index, indexed, make_model
 from regard.training.loop import train
+from regard.training.torch_engine import TorchEngine
 from regard_lab.kinds.drawings import WIDE, cloud
 from regard_lab.kinds.purified import round_paths
 from regard_lab.kinds.round_looks import LEARNER, Looks, plane
@@ -93,7 +94,8 @@ def run(texts: Mapping[str, list[Example]], beta: float, seed: int) -> Seen:
     weights.trained = Trained(given.config, learned.tokenizer, given.task, {}, model=model, make=given.make)
     tested = indexed(learned.tokenizer, given.task, texts["test"], "texts")
     looks = Looks(weights, model, given.task, tested, len(texts["test"]))
-    progress = train(model, given.task, learned.texts, learned.held, given.config.training, looks)
+    with TorchEngine(model, given.task, learned.texts, learned.held, given.config.training) as engine:
+        progress = train(engine, looks)
     return Seen(weights, looks, round_paths(progress.history))
 
 

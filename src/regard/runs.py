@@ -12,7 +12,6 @@ from regard.data.labels import Labels
 from regard.data.read_options import ReadOptions
 from regard.data.readers import Corpus, Stream, report_reading, report_skipped, stream
 from regard.errors import InputError
-from regard.models.flat import is_flat
 from regard.models.folder import CHECKPOINT, check_own, is_begun, is_run, load, save
 from regard.models.tasks import encoded
 from regard.models.trained import Trained
@@ -76,13 +75,13 @@ def train_into(folder: Path, config: Config, resume: bool, recorder: Recorder) -
 
 def check_options(config: Config) -> None:
     """Refuse names and widths that cannot be before anything is read."""
-    model = probe(config).model
-    if is_flat(model):
-        return  # what there is to refuse was refused by the config
+    chosen = probe(config)
+    if chosen.training.engine == "sparse":
+        return  # the config has refused what it cannot train
     from regard.models.build import build
     from regard.training.device import choose_device
 
-    build(model, words=2, outputs=1)
+    build(chosen.model, words=2, outputs=1)
     choose_device(config.training.device)
 
 

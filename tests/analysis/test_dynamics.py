@@ -33,7 +33,7 @@ from regard.models.trained import Trained
 from regard.recording import Silent
 from regard.records import Example
 from regard.runs import train_run
-from regard.training import numbering, sparse
+from regard.training import fit_sparse, numbering
 from regard.training.fit import Parts, Run, fit
 from regard.training.fit_stacked import fit_stacked
 
@@ -229,10 +229,10 @@ def test_no_weight_changes(kind: str, record: str) -> None:
 def test_a_look_leaves_mode_and_chance_alone(kind: str, training: bool) -> None:
     trained = learn(record="epoch", **MODELS[kind])
     assert isinstance(trained.task, Classes)
-    dynamics = Dynamics(trained.config, trained.tokenizer, trained.task, texts_of(trained))
     model = trained.model.train(training)
+    dynamics = Dynamics(trained.config, trained.tokenizer, trained.task, texts_of(trained), model)
     before = torch.get_rng_state()
-    dynamics.look(0, model)
+    dynamics.look(0)
     assert torch.equal(torch.get_rng_state(), before)
     assert all(part.training == training for part in model.modules())
 
@@ -242,7 +242,7 @@ def test_a_look_leaves_mode_and_chance_alone(kind: str, training: bool) -> None:
 
 @pytest.fixture(autouse=True)
 def _saved_every_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sparse, "SAVED_EVERY", 0)
+    monkeypatch.setattr(fit_sparse, "SAVED_EVERY", 0)
 
 
 def run(table: Path, out: Path, recorder: Silent | None = None, how: str = "", **options: Any) -> Trained:

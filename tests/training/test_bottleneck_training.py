@@ -29,16 +29,17 @@ from regard.poolings import bottleneck
 from regard.recording import Silent
 from regard.records import Example
 from regard.report.text.progress import Watch
-from regard.training import loop, states
+from regard.training import states, torch_engine
 from regard.training.fit import Parts, Run, fit
 from regard.training.fit_stacked import fit_stacked
 from regard.training.graphs import GraphedStep
-from regard.training.loop import Texts, train
 from regard.training.schedule import schedule
 from regard.training.stage import make_stages, set_modes
 from regard.training.states import States
 from regard.training.step import Step
+from regard.training.torch_engine import Texts
 from stopping import scripted
+from torch_training import train_torch
 
 TASK = Binary(("no", "yes"))
 SMALL: dict[str, Any] = {
@@ -77,7 +78,7 @@ def make(levels: int = 1, encoder: str = "lstm", dropout: float = 0.3, **options
 
 def trained(config: Training | None = None, levels: int = 1, dev: bool = False, **options: Any) -> dict[str, Tensor]:
     model, texts = make(levels, **options), make_texts(levels=levels)
-    train(model, TASK, texts, texts if dev else None, config or training(), Silent())
+    train_torch(model, TASK, texts, texts if dev else None, config or training(), Silent())
     return model.state_dict()
 
 
@@ -129,7 +130,7 @@ def test_without_beta_and_deviation_the_compressor_reaches_the_plain_loss() -> N
         model.levels[0].pooling.deviation.out.weight.zero_()
         model.levels[0].pooling.deviation.out.bias.fill_(-60)  # σ = softplus(−60) = 9e-27
     config = training(epochs=60, phase_epochs=60, rounds=1, beta=0.0)
-    progress = train(model, TASK, texts, None, config, Silent())
+    progress = train_torch(model, TASK, texts, None, config, Silent())
     last = {record["phase"]: record["loss"] for record in progress.history}
     assert last["attention"] < 0.05
     assert last["compressor"] < last["attention"] + 0.01
@@ -139,7 +140,7 @@ def test_a_larger_beta_leaves_less_divergence() -> None:
     """And at the largest, what is let through knows nothing."""
     texts, left = make_texts(), []
     for beta in (0.0, 0.1, 10.0):
-        progress = train(make(), TASK, texts, None, training(beta=beta, phase_epochs=20, rounds=1), Silent())
+        progress = train_torch(make(), TASK, texts, None, training(beta=beta, phase_epochs=20, rounds=1), Silent())
         left.append(progress.history[-1]["terms"]["kl"])
     assert left[0] > left[1] > left[2]
     assert left[2] < 0.1
@@ -177,7 +178,7 @@ def test_training_is_the_same_without_keeping_states(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(States, "fill", lambda self, *given: filled.append(1) or real(self, *given))
     with_them = trained(levels=levels)
     assert len(filled) == 2, "once a compressor's phase"
-    monkeypatch.setattr(loop, "keep_states", lambda *_: None)
+    monkeypatch.setattr(torch_engine, "keep_states", lambda *_: None)
     without = trained(levels=levels)
     assert len(filled) == 2
     for name, value in with_them.items():
@@ -194,7 +195,7 @@ def test_too_many_states_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     with_them = trained()
     monkeypatch.setattr(states, "MOST", {"cpu": 1000})
     model, texts = make(), make_texts()
-    train(model, TASK, texts, None, training(), Listener())
+    train_torch(model, TASK, texts, None, training(), Listener())
     assert notes == ["the encoder's states are too many to keep: they are computed at every step"], (
         "and it is said once"
     )
@@ -205,9 +206,9 @@ def test_too_many_states_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_ordinary_training_keeps_none() -> None:
     """Not even where word vectors are frozen: what is dropped differs at every step."""
     model = make(encoder="embedding", freeze_embeddings=True)
-    assert loop.keep_states(schedule(training(rounds=None), 1)[0], model, make_texts()) is None
-    assert loop.keep_states(schedule(training(), 1)[1], model, make_texts()) is None
-    assert loop.keep_states(schedule(training(), 1)[2], model, make_texts()) is not None
+    assert torch_engine.keep_states(schedule(training(rounds=None), 1)[0], model, make_texts()) is None
+    assert torch_engine.keep_states(schedule(training(), 1)[1], model, make_texts()) is None
+    assert torch_engine.keep_states(schedule(training(), 1)[2], model, make_texts()) is not None
 
 
 def test_what_learned_in_round_0_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,8 +225,8 @@ def test_what_learned_in_round_0_is_let_go(monkeypatch: pytest.MonkeyPatch) -> N
         def begin(self, epoch: int, epochs: int, steps_: int) -> None:
             self.alive.append(sum(step() is not None for step in steps))
 
-    monkeypatch.setattr(loop, "make_step", make_step)
-    train(make(), TASK, make_texts(), None, training(), Watching())
+    monkeypatch.setattr(torch_engine, "make_step", make_step)
+    train_torch(make(), TASK, make_texts(), None, training(), Watching())
     assert Watching.alive == [
         1,
         1,
@@ -245,8 +246,8 @@ def test_the_best_round_is_chosen_on_dev(monkeypatch: pytest.MonkeyPatch) -> Non
     for accuracies, best in (([0.9, 0.8, 0.99, 0.6, 0.99, 0.5], 4), ([0.9, 0.8, 0.99, 0.5, 0.99, 0.6], 6)):
         model = make()
         with monkeypatch.context() as patch:
-            scripted(patch, loop, accuracies)
-            progress = train(model, TASK, texts, texts, training(), Silent())
+            scripted(patch, torch_engine, accuracies)
+            progress = train_torch(model, TASK, texts, texts, training(), Silent())
         assert progress.best_epoch == best
         assert progress.epoch == 6
         assert [(record["round"], record["phase"]) for record in progress.history[1:4]] == [
@@ -259,14 +260,14 @@ def test_the_best_round_is_chosen_on_dev(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_patience_ends_round_0_only(monkeypatch: pytest.MonkeyPatch) -> None:
     texts, config = make_texts(), training(epochs=10, patience=1, rounds=3)
     with monkeypatch.context() as patch:
-        scripted(patch, loop, [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2])
-        progress = train(make(), TASK, texts, texts, config, Silent())
+        scripted(patch, torch_engine, [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2])
+        progress = train_torch(make(), TASK, texts, texts, config, Silent())
     assert [record["round"] for record in progress.history] == [0, 0, 1, 1, 2, 2, 3, 3]
     assert progress.best_epoch == 4
 
 
 def test_without_dev_the_last_round_counts() -> None:
-    progress = train(make(), TASK, make_texts(), None, training(), Silent())
+    progress = train_torch(make(), TASK, make_texts(), None, training(), Silent())
     assert progress.best_epoch == progress.epoch == 6
 
 
@@ -379,7 +380,7 @@ def test_the_command_line_names_round_and_phase(regard: Regard, table: Path, tmp
 def test_where_it_diverged_is_told_with_round_and_phase() -> None:
     config = training(rounds=1, compressor_lr=1e30)
     with pytest.raises(InputError, match=r"in epoch \d+ \(round 1/1 · compressor\), step"):
-        train(make(), TASK, make_texts(200), None, config, Silent())
+        train_torch(make(), TASK, make_texts(200), None, config, Silent())
 
 
 @pytest.mark.parametrize("batch", [8, 200])  # the loss tells it, or, where a phase has one step, the answers do
@@ -389,7 +390,7 @@ def test_where_it_diverged_is_told_with_round_and_phase() -> None:
 def test_where_it_diverged_a_remedy_of_the_phase_is_named(batch: int, options: dict[str, Any], remedy: str) -> None:
     config = training(rounds=1, batch_size=batch, **options)
     with pytest.raises(InputError, match=rf"^training diverged: .*; try a smaller {remedy}$"):
-        train(make(), TASK, make_texts(200), None, config, Silent())
+        train_torch(make(), TASK, make_texts(200), None, config, Silent())
 
 
 def test_the_bar_names_round_and_phase() -> None:
@@ -439,11 +440,11 @@ def test_on_a_gpu_graphs_and_plain_steps_give_the_same_weights(
                 taken[-1].plain = plain or step.levels > 1
                 return taken[-1]
 
-            patch.setattr(loop, "make_step", make_step)
+            patch.setattr(torch_engine, "make_step", make_step)
             if not kept:
-                patch.setattr(loop, "keep_states", lambda *_: None)
+                patch.setattr(torch_engine, "keep_states", lambda *_: None)
             model, texts = make(levels).cuda(), make_texts(200, levels)
-            train(model, TASK, texts, None, training(rounds=3, phase_epochs=2), Silent())
+            train_torch(model, TASK, texts, None, training(rounds=3, phase_epochs=2), Silent())
             found.append(model.state_dict())
     captured = [bool(one.graphs) for one in taken]  # one object a kind of phase: attention, learner, compressor
     assert captured == [levels == 1, levels == 1, levels == 1 or kept, False, False, False]

@@ -19,7 +19,7 @@ from regard.config import Config
 from regard.errors import InputError
 from regard.recording import Silent
 from regard.runs import train_run
-from regard.training.fit import fingerprint
+from regard.training.preparation import fingerprint
 
 SMALL = {"hidden": 8, "embedding": 8, "query": 8, "epochs": 2, "batch_size": 16, "device": "cpu", "encoder": "lstm"}
 # 54 of 60 texts are learned from: 4 steps an epoch; epochs: 2 of round 0, then 2 rounds of 2 phases of 2

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from regard.config import Config, options
 from regard.errors import InputError
-from regard.training.choices import Size, choose, choose_engine, probe
+from regard.training.choices import Size, choose, probe, with_engine
 
 SOME = Size(1000, 20_000)
 SIZES = st.builds(Size, st.integers(0, 10**9), st.integers(0, 10**12))
@@ -64,7 +64,7 @@ def test_what_is_given_stays_and_nothing_is_left_open(values: dict[str, Any], si
     for name, value in flat(config).items():
         if name != "engine" and value is not None:
             assert flat(found)[name] == value, name
-    assert found.training.engine == choose_engine(config)
+    assert found.training.engine == with_engine(config).training.engine
     assert {name for name, value in flat(found).items() if value is None} <= MAY_BE_NONE
     assert choose(found, size) == found, "once is enough"
 
@@ -134,7 +134,7 @@ def test_patience_without_a_falling_rate() -> None:
     ids=str,
 )
 def test_what_sparse_cannot_do_goes_to_torch_unless_sparse_was_asked_for(values: dict[str, Any]) -> None:
-    assert choose_engine(Config().override(values)) == "torch"
+    assert with_engine(Config().override(values)).training.engine == "torch"
     assert chosen(**values)["engine"] == "torch"
     with pytest.raises(InputError, match=r"engine = 'sparse': it .*; engine = 'auto' or 'torch' is accepted"):
         choose(Config().override({**values, "engine": "sparse"}), Size(10, 100))
@@ -144,8 +144,8 @@ def test_what_sparse_cannot_do_goes_to_torch_unless_sparse_was_asked_for(values:
 
 @pytest.mark.parametrize("values", [{}, {"encoder": "affine"}, {"device": "cpu"}, {"clip": 0.0}, {"optimizer": "sgd"}])
 def test_what_sparse_can_do_goes_there(values: dict[str, Any]) -> None:
-    assert choose_engine(Config().override(values)) == "sparse"
-    assert choose_engine(Config().override({**values, "engine": "torch"})) == "torch"
+    assert with_engine(Config().override(values)).training.engine == "sparse"
+    assert with_engine(Config().override({**values, "engine": "torch"})).training.engine == "torch"
 
 
 def test_pairs_bring_beginnings_with_them() -> None:

@@ -18,12 +18,13 @@ from regard.models.build import build
 from regard.models.classifier import Classifier
 from regard.models.tasks import Binary
 from regard.recording import Silent
-from regard.training import graphs, loop
+from regard.training import graphs, torch_engine
 from regard.training.choices import Size, choose
 from regard.training.graphs import GraphedStep, make_step, widened, width
-from regard.training.loop import Texts, train
 from regard.training.optimizers import make_optimizer
 from regard.training.step import Step
+from regard.training.torch_engine import Texts
+from torch_training import train_torch
 
 TASK = Binary(("no", "yes"))
 gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
@@ -83,9 +84,9 @@ def trained(
             taken[0].plain = plain
             return taken[0]
 
-        patch.setattr(loop, "make_step", make)
+        patch.setattr(torch_engine, "make_step", make)
         model = make_model(**options)
-        progress = train(model, TASK, texts, None, config, Silent())
+        progress = train_torch(model, TASK, texts, None, config, Silent())
     return model.state_dict(), [record["loss"] for record in progress.history], taken[0]
 
 
@@ -131,11 +132,11 @@ def test_every_pooling_can_be_captured(monkeypatch: pytest.MonkeyPatch, pooling:
 @pytest.mark.parametrize("optimizer", ["adam", "adagrad", "sgd"])
 def test_a_resumed_run_ends_like_one_that_was_not_interrupted(tmp_path: Path, optimizer: str) -> None:
     texts, models = make_texts(16 * 20 + 5), (make_model(encoder="bilstm"), make_model(encoder="bilstm"))
-    train(models[0], TASK, texts, None, config(optimizer=optimizer), Silent())
+    train_torch(models[0], TASK, texts, None, config(optimizer=optimizer), Silent())
     path = tmp_path / "checkpoint"
-    train(models[1], TASK, texts, None, config(optimizer=optimizer, epochs=1), Silent(), path)
+    train_torch(models[1], TASK, texts, None, config(optimizer=optimizer, epochs=1), Silent(), path)
     models = (models[0], make_model(encoder="bilstm"))
-    train(models[1], TASK, texts, None, config(optimizer=optimizer), Silent(), path)
+    train_torch(models[1], TASK, texts, None, config(optimizer=optimizer), Silent(), path)
     for name, value in models[0].state_dict().items():
         assert torch.equal(value, models[1].state_dict()[name]), name
 
@@ -181,4 +182,4 @@ def test_no_more_graphs_than_said(monkeypatch: pytest.MonkeyPatch) -> None:
 @gpu
 def test_divergence_is_told() -> None:
     with pytest.raises(InputError, match=r"training diverged: .* try a smaller lr"):
-        train(make_model(), TASK, make_texts(16 * 20), None, config(lr=1e30, epochs=20), Silent())
+        train_torch(make_model(), TASK, make_texts(16 * 20), None, config(lr=1e30, epochs=20), Silent())

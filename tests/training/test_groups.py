@@ -8,7 +8,7 @@ from torch import nn, optim
 
 from regard.poolings.apln import APLN
 from regard.poolings.norm_unit import NormUnit
-from regard.training.groups import groups, norms_of
+from regard.training.optimizers import groups, norms_of
 
 NORMS = (*APLN.norm_parameters, *NormUnit.norm_parameters)
 

@@ -19,12 +19,12 @@ from regard.models.classifier import Classifier
 from regard.models.tasks import Binary, Regression
 from regard.recording import Silent
 from regard.records import Example
-from regard.training import loop
-from regard.training.checkpoint import Progress, read_checkpoint, write_checkpoint
+from regard.training import torch_engine
+from regard.training.checkpoint import Checkpoint, Progress, read_checkpoint, write_checkpoint
 from regard.training.fit import Parts, Run, fit
-from regard.training.loop import Texts, train
-from regard.training.optimizers import make_optimizer
+from regard.training.torch_engine import Texts, TorchEngine
 from stopping import CASES, scripted
+from torch_training import train_torch
 
 TASK = Binary(("no", "yes"))
 PLAIN = Training(
@@ -51,7 +51,7 @@ def changed(config: Training, **options: Any) -> dict[str, torch.Tensor]:
     """How far one epoch of a single batch moves each weight."""
     model = make(**options)
     before = {name: value.clone() for name, value in model.state_dict().items()}
-    train(model, TASK, TEXTS, None, config, Silent())
+    train_torch(model, TASK, TEXTS, None, config, Silent())
     return {name: value - before[name] for name, value in model.state_dict().items()}
 
 
@@ -116,18 +116,18 @@ def test_the_best_epoch_is_kept_and_patience_ends_it(
 ) -> None:
     config, model = Training(**{**vars(PLAIN), "epochs": 5, "patience": patience}), make()
     with monkeypatch.context() as patch:
-        scripted(patch, loop, accuracies)
-        progress = train(model, TASK, TEXTS, TEXTS, config, Silent())
+        scripted(patch, torch_engine, accuracies)
+        progress = train_torch(model, TASK, TEXTS, TEXTS, config, Silent())
     assert (progress.best_epoch, progress.epoch) == (best, epochs)
     # the weights are those of a run that ended with its best epoch
     other = make()
-    train(other, TASK, TEXTS, None, Training(**{**vars(PLAIN), "epochs": best}), Silent())
+    train_torch(other, TASK, TEXTS, None, Training(**{**vars(PLAIN), "epochs": best}), Silent())
     assert all(torch.equal(value, other.state_dict()[name]) for name, value in model.state_dict().items())
     assert not model.training
 
 
 def test_without_dev_the_last_epoch_counts() -> None:
-    progress = train(make(), TASK, TEXTS, None, Training(**{**vars(PLAIN), "epochs": 7, "patience": 1}), Silent())
+    progress = train_torch(make(), TASK, TEXTS, None, Training(**{**vars(PLAIN), "epochs": 7, "patience": 1}), Silent())
     assert progress.best_epoch == progress.epoch == 7
     assert "dev" not in progress.history[0]
     assert progress.history[0]["train"]["accuracy"] >= 0
@@ -138,47 +138,49 @@ def test_without_dev_the_last_epoch_counts() -> None:
 def test_divergence_is_told(rate: float, optimizer: str) -> None:
     config = Training(**{**vars(PLAIN), "optimizer": optimizer, "lr": rate, "epochs": 20, "batch_size": 2})
     with pytest.raises(InputError, match=r"training diverged: .* try a smaller lr"):
-        train(make(), TASK, TEXTS, None, config, Silent())
+        train_torch(make(), TASK, TEXTS, None, config, Silent())
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "adagrad", "sgd"])
 def test_every_optimizer_learns(optimizer: str) -> None:
     config = Training(**{**vars(PLAIN), "optimizer": optimizer, "lr": None, "epochs": 60, "batch_size": 2})
-    progress = train(make(), TASK, TEXTS, None, config, Silent())
+    progress = train_torch(make(), TASK, TEXTS, None, config, Silent())
     assert progress.history[-1]["loss"] < progress.history[0]["loss"]
 
 
 def test_bf16_stays_finite() -> None:
     config = Training(**{**vars(PLAIN), "bf16": True})
-    progress = train(make(encoder="cnn", pooling="apln"), TASK, TEXTS, TEXTS, config, Silent())
+    progress = train_torch(make(encoder="cnn", pooling="apln"), TASK, TEXTS, TEXTS, config, Silent())
     assert math.isfinite(progress.history[0]["loss"])
 
 
 def test_a_checkpoint_brings_model_optimiser_and_history_back(tmp_path: Path) -> None:
     for name in ("adam", "adagrad", "sgd"):
         model, config = make(), Training(**{**vars(PLAIN), "optimizer": name, "lr": 0.1})
-        optimizer = make_optimizer(model.named_parameters(), config)
+        engine = TorchEngine(model, TASK, TEXTS, None, config)
+        optimizer = engine.stages["training"].optimizer
         for _ in range(2):
             sum(parameter.square().sum() for parameter in model.parameters()).backward()  # type: ignore[union-attr]
             optimizer.step()
-        progress = Progress(2, 1, {"w": torch.ones(2)}, [{"epoch": 1, "dev": {"accuracy": 0.1 + 0.2}}, {"epoch": 2}])
-        write_checkpoint(tmp_path / name, "me", progress, model, {"training": optimizer})
+        progress = Progress(2, 1, {"w": np.ones(2)}, [{"epoch": 1, "dev": {"accuracy": 0.1 + 0.2}}, {"epoch": 2}])
+        write_checkpoint(Checkpoint(tmp_path / name, "me"), progress, engine.state())
         other = make()
         with torch.no_grad():
             other.head.weight.zero_()
-        found_optimizer = make_optimizer(other.named_parameters(), config)
-        found, seen = read_checkpoint(tmp_path / name, "me", other, {"training": found_optimizer})
-        assert seen == {}
+        restored = TorchEngine(other, TASK, TEXTS, None, config)
+        found, arrays = read_checkpoint(Checkpoint(tmp_path / name, "me"))
+        restored.restore(arrays)
+        assert not any(key.startswith("seen/") for key in arrays)
         assert (found.epoch, found.best_epoch, found.history) == (2, 1, progress.history)
-        assert torch.equal(found.best["w"], progress.best["w"])
+        assert np.array_equal(found.best["w"], progress.best["w"])
         assert all(torch.equal(value, model.state_dict()[key]) for key, value in other.state_dict().items())
-        states = (found_optimizer.state_dict()["state"], optimizer.state_dict()["state"])
+        states = (restored.stages["training"].optimizer.state_dict()["state"], optimizer.state_dict()["state"])
         assert states[0].keys() == states[1].keys()
         for place, state in states[1].items():
             assert state.keys() == states[0][place].keys()
             assert all(torch.equal(value, states[0][place][key]) for key, value in state.items())
         with pytest.raises(InputError, match="other options or other texts"):
-            read_checkpoint(tmp_path / name, "somebody", other, {"training": found_optimizer})
+            read_checkpoint(Checkpoint(tmp_path / name, "somebody"))
 
 
 # fit

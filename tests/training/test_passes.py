@@ -7,8 +7,7 @@ import pytest
 import torch
 
 from regard.errors import InputError
-from regard.models.classifier import LABEL
-from regard.models.tasks import Regression
+from regard.models.tasks import LABEL, Regression
 from regard.training.passes import Pass
 
 TASK = Regression(mean=10.0, scale=2.0)

@@ -10,7 +10,7 @@ from regard.data.synthetic import TwoClasses, data_one
 from regard.errors import InputError
 from regard.recording import Silent
 from regard.training.fit import Parts, fit
-from regard.training.scale import GRID, Tried, pick
+from regard.training.scale import GRID, Trial, pick
 
 
 class Notes(Silent):
@@ -23,13 +23,13 @@ class Notes(Silent):
 
 def test_the_most_readable_of_those_that_are_as_good() -> None:
     # of 100 texts at 0.80 the standard error is 0.04
-    tried = [Tried(1, 0.75, 0.99), Tried(3, 0.77, 0.90), Tried(10, 0.80, 0.80), Tried(100, 0.79, 0.40)]
+    tried = [Trial(1, 0.75, 0.99), Trial(3, 0.77, 0.90), Trial(10, 0.80, 0.80), Trial(100, 0.79, 0.40)]
     assert pick(tried, 100).scale == 3
     assert pick(tried, 10_000).scale == 10  # now 0.77 is worse for certain
 
 
 def test_without_token_types_the_most_accurate() -> None:
-    tried = [Tried(1, 0.75, math.nan), Tried(3, 0.80, math.nan), Tried(10, 0.79, math.nan)]
+    tried = [Trial(1, 0.75, math.nan), Trial(3, 0.80, math.nan), Trial(10, 0.79, math.nan)]
     assert pick(tried, 50).scale == 3
 
 

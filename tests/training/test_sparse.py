@@ -27,10 +27,12 @@ from regard.models.tasks import Regression
 from regard.models.trained import Trained
 from regard.recording import Silent
 from regard.records import Example
-from regard.training import numbering, sparse, sparse_batch
+from regard.training import fit_sparse, numbering, sparse_engine, worker_pool
 from regard.training.choices import Size, choose
 from regard.training.fit import Parts, Run, fit
+from regard.training.loop import EpochPlan
 from regard.training.numbering import Numbering, Source
+from regard.training.sparse_engine import SparseEngine, learning_rate
 from stopping import CASES, scripted
 
 REVIEWS = splits(train=400, dev=100, test=100)
@@ -70,11 +72,11 @@ def test_a_seed_says_it_all() -> None:
 
 @pytest.mark.parametrize("options", [{}, {"optimizer": "sgd", "l2": 0.01}], ids=["adagrad", "sgd"])
 def test_threads_change_no_weight(monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]) -> None:
-    monkeypatch.setattr(sparse_batch, "FEW", 0)
+    monkeypatch.setattr(worker_pool, "FEW", 0)
     found = []
     for threads in ("1", "2", "3"):
         monkeypatch.setenv("OMP_NUM_THREADS", threads)
-        assert sparse.threads() == int(threads)
+        assert sparse_engine.threads() == int(threads)
         found.append(digest(learn(TOY, deterministic=True, **options)))
     assert len(set(found)) == 1
 
@@ -83,9 +85,9 @@ SCRIPT = """
 import sys, hashlib
 from regard.config import Config
 from regard.data.reviews import reviews
-from regard.training import sparse_batch
+from regard.training import worker_pool
 from regard.training.fit import Parts, fit
-sparse_batch.FEW = 0
+worker_pool.FEW = 0
 for options in ({}, {"encoder": "affine", "attention": "additive", "epochs": 2, "batch_size": 32}):
     weights = fit(Config().override(options), Parts(reviews(120))).weights
     print(hashlib.sha256(b"".join(weights[name].tobytes() for name in sorted(weights))).hexdigest())
@@ -113,7 +115,7 @@ def test_threads_of_a_process_change_no_weight() -> None:
 )
 def test_the_number_of_threads(monkeypatch: pytest.MonkeyPatch, said: str, count: int | None) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", said)
-    assert sparse.threads() == (count or min(16, len(os.sched_getaffinity(0))))
+    assert sparse_engine.threads() == (count or min(16, len(os.sched_getaffinity(0))))
 
 
 # What is learned
@@ -218,12 +220,12 @@ def test_the_best_epoch_is_kept_and_patience_ends_it(
 ) -> None:
     options = {"decay": False, "dev_fraction": 0.2}
     with monkeypatch.context() as patch:
-        scripted(patch, sparse, accuracies)
+        scripted(patch, sparse_engine, accuracies)
         trained = learn(TOY, epochs=5, patience=patience, **options)
     assert (trained.metrics["best_epoch"], trained.metrics["epochs"]) == (best, epochs)
     # the weights are those of a run whose last and best epoch was this one
     with monkeypatch.context() as patch:
-        scripted(patch, sparse, [0.1 * epoch for epoch in range(1, best + 1)])
+        scripted(patch, sparse_engine, [0.1 * epoch for epoch in range(1, best + 1)])
         assert digest(learn(TOY, epochs=best, patience=0, **options)) == digest(trained)
 
 
@@ -238,14 +240,12 @@ def test_without_dev_the_last_epoch_counts() -> None:
 def test_the_rate_falls_to_nothing_along_the_run() -> None:
     """Epoch 3 of 4 begins at lr / 2 and is at 3/8 of it halfway; without decay nothing changes."""
     config = choose(Config().override({"lr": 0.8, "epochs": 4, "decay": True}), Size(10, 100))
-    state = {"embedding.weight": np.zeros((2, 1)), "head.weight": np.zeros((1, 1))}
-    with sparse.Trainer(state, config.training, sparse.Form(0)) as trainer:
-        assert trainer.rate(1, 0.0) == 0.8
-        assert trainer.rate(3, 0.0) == pytest.approx(0.8 / 2)
-        assert trainer.rate(3, 0.5) == pytest.approx(0.8 * 3 / 8)
-        assert trainer.rate(4, 1.0) == pytest.approx(0)
-        trainer.config = choose(Config().override({"lr": 0.8, "epochs": 4, "decay": False}), Size(10, 100)).training
-        assert trainer.rate(3, 0.5) == 0.8
+    assert learning_rate(config.training, 1, 0.0) == 0.8
+    assert learning_rate(config.training, 3, 0.0) == pytest.approx(0.8 / 2)
+    assert learning_rate(config.training, 3, 0.5) == pytest.approx(0.8 * 3 / 8)
+    assert learning_rate(config.training, 4, 1.0) == pytest.approx(0)
+    steady = choose(Config().override({"lr": 0.8, "epochs": 4, "decay": False}), Size(10, 100))
+    assert learning_rate(steady.training, 3, 0.5) == 0.8
 
 
 class Steps(Silent):
@@ -284,32 +284,31 @@ def test_divergence_is_told_and_leaves_nothing(
 
 def test_after_divergence_the_last_checkpoint_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The run can be gone on with from there, to the weights that it would have had."""
-    monkeypatch.setattr(sparse, "SAVED_EVERY", 0)
-    config, path, real = Config().override({"epochs": 4}), tmp_path / "checkpoint.safetensors", sparse.Trainer.epoch
+    monkeypatch.setattr(fit_sparse, "SAVED_EVERY", 0)
+    config, path, real = Config().override({"epochs": 4}), tmp_path / "checkpoint.safetensors", SparseEngine.run_epoch
 
-    def epoch(self: sparse.Trainer, source: Source, number: int, *given: Any) -> float:
-        loss = real(self, source, number, *given)
-        if number == 3:
+    def run_epoch(self: SparseEngine, plan: EpochPlan, *given: Any) -> list[float]:
+        losses = real(self, plan, *given)
+        if plan.epoch == 3:
             raise InputError("training diverged")
-        return loss
+        return losses
 
     with monkeypatch.context() as patch:
-        patch.setattr(sparse.Trainer, "epoch", epoch)
+        patch.setattr(SparseEngine, "run_epoch", run_epoch)
         with pytest.raises(InputError, match=f"the last checkpoint stays in {path}"):
             fit(config, Parts(TOY), Run(checkpoint=path))
     assert digest(fit(config, Parts(TOY), Run(checkpoint=path))) == digest(fit(config, Parts(TOY)))
 
 
 def test_weights_that_answer_no_number_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = sparse.Trainer.epoch
+    real = SparseEngine.run_epoch
 
-    def epoch(self: sparse.Trainer, *given: Any) -> float:
-        loss = real(self, *given)
-        assert self.crew
-        self.crew.workers[0].state["head.weight"][:] = np.nan
-        return loss
+    def run_epoch(self: SparseEngine, *given: Any) -> list[float]:
+        losses = real(self, *given)
+        self.current["head.weight"][:] = np.nan
+        return losses
 
-    monkeypatch.setattr(sparse.Trainer, "epoch", epoch)
+    monkeypatch.setattr(SparseEngine, "run_epoch", run_epoch)
     with pytest.raises(InputError, match="training diverged: the model's answers are not finite"):
         learn(TOY)
 

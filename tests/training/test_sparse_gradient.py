@@ -17,8 +17,9 @@ from regard.kernels.units import distinct
 from regard.models.build import build
 from regard.models.classifier import Classifier
 from regard.models.flat import EMBEDDING, QUERY, fresh
-from regard.training import sparse_batch
-from regard.training.sparse_batch import Crew, Form, Worker
+from regard.training import worker_pool
+from regard.training.sparse_batch import Form, Worker
+from regard.training.worker_pool import WorkerPool
 from regard.values import Batch
 
 UNITS, SCALE = 30, 3.0
@@ -113,7 +114,7 @@ def test_a_batch_has_the_gradient_of_its_own_texts() -> None:
 @pytest.mark.parametrize("task", KINDS)
 def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch, task: str, attention: str) -> None:
     """Bit by bit, in single precision, whether one, two or three share the work."""
-    monkeypatch.setattr(sparse_batch, "FEW", 0)
+    monkeypatch.setattr(worker_pool, "FEW", 0)
     kind, outputs = KINDS[task]
     model, chance = options(attention=attention, embedding=32), np.random.default_rng(0)
     offsets = np.cumsum([0, *chance.integers(1, 60, 40)]).astype(np.int64)
@@ -123,9 +124,9 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch, task: str, atte
     for threads in (1, 2, 3):
         state = {name: value.copy() for name, value in fresh(model, UNITS, outputs, 0).items()}
         squares = {name: np.zeros_like(value) for name, value in state.items()}
-        crew = Crew(state, squares, Form(kind, SCALE), True, threads)
-        several.append((crew.steps(texts, batches, [0.1] * 3, 0.2, 7), state))
-        crew.close()
+        pool = WorkerPool(state, squares, Form(kind, SCALE), True, threads)
+        several.append((pool.steps(texts, batches, [0.1] * 3, 0.2, 7), state))
+        pool.close()
     for loss, state in several[1:]:
         assert loss == pytest.approx(several[0][0], rel=1e-12)
         assert all((value == several[0][1][name]).all() for name, value in state.items())
@@ -140,17 +141,19 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch, task: str, atte
 
 def test_a_failing_thread_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """And nobody waits for it for ever."""
-    monkeypatch.setattr(sparse_batch, "FEW", 0)
+    monkeypatch.setattr(worker_pool, "FEW", 0)
     model = options(embedding=4)
     state = fresh(model, UNITS, 1, 0)
     texts = UnitTexts(
         np.ones(8, np.int32), np.ones(8, np.uint16), np.arange(9, dtype=np.int64), np.zeros(8, np.float32)
     )
-    crew = Crew(state, {name: np.zeros_like(value) for name, value in state.items()}, Form(BINARY, SCALE), True, 2)
-    monkeypatch.setattr(crew.workers[1], "gradient", lambda *given: 1 / 0)
+    pool = WorkerPool(
+        state, {name: np.zeros_like(value) for name, value in state.items()}, Form(BINARY, SCALE), True, 2
+    )
+    monkeypatch.setattr(pool.workers[1], "gradient", lambda *given: 1 / 0)
     with pytest.raises((ZeroDivisionError, RuntimeError)):
-        crew.steps(texts, [np.arange(8)], [0.1], 0.0, 0)
-    crew.close()
+        pool.steps(texts, [np.arange(8)], [0.1], 0.0, 0)
+    pool.close()
 
 
 @pytest.mark.parametrize("head_bias", [True, False])
@@ -210,7 +213,7 @@ def test_a_text_of_which_all_would_be_dropped_is_read_whole() -> None:
     fewest = {}
     for seed in range(200):
         worker.gradient(texts, ALL, 0.95, seed)
-        sizes = np.diff(worker.room.bounds[: len(WORDS) + 1])
+        sizes = np.diff(worker.workspace.bounds[: len(WORDS) + 1])
         for row, size in enumerate(sizes.tolist()):
             fewest.setdefault(row, set()).add(size)
     own = [len(set(text)) for text in WORDS]

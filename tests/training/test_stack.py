@@ -21,10 +21,10 @@ from regard.records import Example
 from regard.training.fit import Parts, Run
 from regard.training.fit_stacked import fit_stacked, side_by_side
 from regard.training.fit_torch import gather, index, make_model
-from regard.training.loop import Texts
 from regard.training.optimizers import make_optimizer
 from regard.training.stack import Stack, StackedStep, clip
 from regard.training.step import Step
+from regard.training.torch_engine import Texts
 
 SEEDS = (3, 8, 1)
 GOOD, BAD = ("fine", "lovely", "great"), ("poor", "dull", "sad")

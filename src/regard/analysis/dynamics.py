@@ -56,8 +56,11 @@ class Seen(NamedTuple):
 
 
 class Dynamics:
-    def __init__(self, config: Config, tokenizer: Tokenizer, task: Classes, texts: UnitTexts) -> None:
-        """`texts` are those that are trained on: they say which tokens belong to a class."""
+    def __init__(
+        self, config: Config, tokenizer: Tokenizer, task: Classes, texts: UnitTexts, weights: State | Classifier
+    ) -> None:
+        """`texts` are the training texts, which determine the tokens of each class; `weights` change as they are trained."""
+        self.weights = weights
         model = config.model.filled()
         self.flat, self.often = is_flat(model), config.training.record == "step"
         self.tokenizer, self.kind, self.scale, self.dot = tokenizer, task.kind, model.scale, model.attention == "dot"
@@ -80,28 +83,29 @@ class Dynamics:
         parts += [f"terms on {len(self.panel.texts.labels)} texts"] if self.flat and sizes else []
         return f"recording {'; '.join(parts)}"
 
-    def within(self, epoch: int, done: int, of: int, weights: State | Classifier) -> None:
+    def within(self, epoch: int, done: int, of: int) -> None:
         """So much of an epoch (the first is 1) is over: look, where that is asked for and another part of it is."""
         part = done * self.parts // of
         if self.often and part > self.part:
-            self.look(epoch - 1 + done / of, weights, whole=done == of)
+            self.look(epoch - 1 + done / of, whole=done == of)
             self.part = part
 
-    def look(self, moment: float, weights: State | Classifier, whole: bool = True) -> None:
+    def look(self, moment: float, whole: bool = True) -> None:
         """Keep what is there now, terms too where the moment is a whole epoch; but not the same moment twice."""
         self.part = 0
         is_kept = bool(self.frames) and float(self.frames[-1]["moments"]) >= moment
         if is_kept and self.terms is not None:
             return
         # BLAS's other threads wait for more by spinning, and would take the cores from PyTorch's in the next steps
-        threads = None if isinstance(weights, Mapping) else 1
+        threads = None if isinstance(self.weights, Mapping) else 1
         # and weights that are not finite are told by who trains
         with self.blas.limit(limits=threads), np.errstate(all="ignore"):
-            frame = {"moments": np.asarray(moment, dtype=np.float64), **self.frame(self.see(weights, whole), whole)}
+            frame = {"moments": np.asarray(moment, dtype=np.float64), **self.frame(self.see(whole), whole)}
         if not is_kept:
             self.frames.append(frame)
 
-    def see(self, weights: State | Classifier, whole: bool) -> Seen:
+    def see(self, whole: bool) -> Seen:
+        weights = self.weights
         rows = self.panel.rows if whole else self.panel.rows[: self.panel.few]
         if not isinstance(weights, Mapping):
             return see_flat(taken(weights, rows), self.scale) if self.flat else see_alone(weights, rows)

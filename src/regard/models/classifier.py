@@ -16,11 +16,11 @@ from torch.nn import functional
 from regard.encoders import Encoder
 from regard.encoders.affine import Affine
 from regard.kernels.rows import places, take
+from regard.models.tasks import LABEL
 from regard.poolings import Pooling
 from regard.poolings.perceptron import Perceptron
 from regard.values import NONE, Batch, Groups, Output, Pooled, Trace
 
-LABEL, COMPRESSED = "label", "compressed"  # the heads: of the top level's vector, and of what a bottleneck lets through
 # rows read together below the top: few on a CPU, which pays for padding; many on a GPU, which pays for every launch
 GROUP = {"cpu": 64, "cuda": 512}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import nn
 
-from regard.models.classifier import COMPRESSED
+from regard.models.tasks import COMPRESSED
 from regard.poolings import Pooling
 from regard.poolings.perceptron import Perceptron
 

@@ -18,6 +18,9 @@ from regard.records import Example, Prediction
 if TYPE_CHECKING:  # PyTorch takes a second to import, and the fast engine does without it
     from torch import Tensor
 
+# the heads of a model: on the top level's vector, and on what a bottleneck lets through
+LABEL, COMPRESSED = "label", "compressed"
+
 
 class Task(ABC):
     """Labels as written on one side, logits on the other."""

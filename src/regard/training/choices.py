@@ -1,4 +1,4 @@
-"""What the user left open, chosen: by the engine, and with the sparse engine by the size of the data.
+"""The defaults of options that the user left open, by engine, and for the sparse engine by the size of the data.
 
 The sparse engine's rules were fixed by five-fold cross-validation within the training and dev texts of sst2, sst1, trec,
 subj and mr, and on one such fold of ag_news, imdb and 20newsgroups; `benchmarks/accuracy.py` tries them on other corpora.
@@ -18,7 +18,7 @@ LOCK_FREE = 20_000_000  # words above which the sparse engine's threads no longe
 
 
 class Size(NamedTuple):
-    """Of the training texts."""
+    """The size of the training part."""
 
     texts: int
     words: int
@@ -26,7 +26,7 @@ class Size(NamedTuple):
 
 
 def against_sparse(config: Config) -> list[str]:
-    """Why the sparse engine cannot train this."""
+    """The reasons why the sparse engine cannot train this."""
     model, training = config.model, config.training
     return [
         reason
@@ -44,35 +44,39 @@ def against_sparse(config: Config) -> list[str]:
     ]
 
 
-def choose_engine(config: Config) -> str:
-    """sparse or torch; what speaks against sparse where it was asked for."""
+def with_engine(config: Config) -> Config:
+    """The options with engine = "sparse" or "torch"; an error if the sparse engine was asked for and cannot train this."""
     engine, against = config.training.engine, against_sparse(config)
-    if engine == "torch" or (engine == "auto" and against):
-        return "torch"
-    if against:
+    if engine == "sparse" and against:
         raise InputError(f"engine = 'sparse': {against[0]}; engine = 'auto' or 'torch' is accepted")
-    return "sparse"
+    if engine != "auto":
+        return config
+    return config.override({"engine": "torch" if against else "sparse"})
 
 
 def choose(config: Config, size: Size) -> Config:
-    """The same with nothing left open."""
+    """The options with nothing left open."""
+    config = with_engine(config)
     given = {**vars(config.data), **vars(config.model), **vars(config.training)}
-    engine = choose_engine(config)
     for name in ("decay", "pairs", "beginnings"):
-        if engine == "torch" and given[name]:
+        if config.training.engine == "torch" and given[name]:
             reason = next(iter(against_sparse(config)), "engine = 'torch' was asked for")
             raise InputError(f"{name} needs the sparse engine, which the other options rule out: {reason}")
-    filled = by_size(config, size) if engine == "sparse" else plain(config, size)
-    missing = {name: value for name, value in filled.items() if given[name] is None}
-    return config.override({**missing, "engine": engine})
+    defaults = by_size(config, size) if config.training.engine == "sparse" else plain(config, size)
+    return config.override({name: value for name, value in defaults.items() if given[name] is None})
 
 
 def has_bottleneck(model: Model) -> bool:
     return level_names(model.pooling)[-1] == "bottleneck"
 
 
+# learning rates of PyTorch's optimisers. They are not written into the options: a run's identity depends on those, and
+# checkpoints of earlier versions could no longer be resumed
+RATES = {"adam": 3e-3, "adagrad": 0.05, "sgd": 0.1}
+
+
 def plain(config: Config, size: Size) -> dict[str, Any]:
-    """For PyTorch models: few texts are read more often, for a step's size does not know how many there are."""
+    """Defaults for PyTorch: more epochs over few texts, because the size of a step does not depend on their number."""
     batch_size = config.training.batch_size or (32 if config.model.reads_pieces else 64)
     steps = max(1, math.ceil(size.texts / batch_size))
     return {
@@ -96,10 +100,10 @@ def plain(config: Config, size: Size) -> dict[str, Any]:
 
 
 def pretrained(steps: int) -> dict[str, Any]:
-    """What differs where a pretrained encoder is only to be turned a little: small steps, and few passes."""
+    """Defaults for fine-tuning a pretrained encoder: small steps and few epochs."""
     return {
         "lr": 3e-5,
-        "min_count": None,  # it has word pieces of its own
+        "min_count": None,  # its word pieces are fixed
         "dropout": 0.1,
         "clip": 1.0,
         "epochs": min(20, max(4, math.ceil(300 / steps))),
@@ -108,7 +112,7 @@ def pretrained(steps: int) -> dict[str, Any]:
 
 
 def by_size(config: Config, size: Size) -> dict[str, Any]:
-    """For the sparse engine."""
+    """Defaults for the sparse engine."""
     pairs = config.data.pairs is not False
     optimizer = config.training.optimizer or "adagrad"
     return {
@@ -132,20 +136,20 @@ def by_size(config: Config, size: Size) -> dict[str, Any]:
 
 
 def rate(size: Size) -> float:
-    """A word of a long text has a small share of it, and one of many classes a small share of the texts: both want more."""
+    """Larger for long texts, where each word has little weight, and for many classes, each of which has few texts."""
     length = size.words / max(size.texts, 1)
     classes = size.outputs if size.outputs > 1 else 0
     return float(min(0.3, 0.1 * max(1.0, length / 20) ** 0.2 * (1 + classes / 20)))
 
 
 def epochs(size: Size) -> int:
-    """More where so few texts make fewer than a thousand steps, fewer where there are many words."""
+    """More for few texts, which would make fewer than a thousand steps, and fewer for many words."""
     if size.texts < 200:
         return min(50, math.ceil(1000 / max(size.texts, 1)))
     return 5 if size.words < 1_000_000 else 3 if size.words < 30_000_000 else 1
 
 
 def probe(config: Config) -> Config:
-    """Something that can be built, before anything is read."""
-    made = choose(config, Size(1000, 20_000))
-    return made.override({"scale": 1.0}) if made.model.is_scale_open else made
+    """Options that a model can be built with before any text is read."""
+    chosen = choose(config, Size(1000, 20_000))
+    return chosen.override({"scale": 1.0}) if chosen.model.is_scale_open else chosen

@@ -88,7 +88,7 @@ def fit_pairs(
     reading = Tokenizer(tokenizer.vocabulary, 2, tokenizer.lowercase, tokenizer.max_words)  # a review at a time
     torch.manual_seed(config.training.seed)
     device = choose_device(config.training.device)
-    model = build_towers(config.model, len(tokenizer), config.training.dropout or 0.0, vectors).to(device)
+    model = build_towers(config.model, len(tokenizer), config.training.dropout, vectors).to(device)
     known, reviews = Known(train), reading.encode_each([rating.text for rating in train])
     trained = TrainedTowers(model, task, reading, known, reviews, most, side, config)
     learned, held = (paired(trained, ratings) for ratings in (train, dev))

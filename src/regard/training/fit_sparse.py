@@ -1,4 +1,4 @@
-"""Fitting with the sparse engine: every file is read once, from its bytes to the numbers of its words; no PyTorch."""
+"""Training with the fast engine: every file is read once, from its bytes to the ids of its words, without PyTorch."""
 
 from __future__ import annotations
 
@@ -23,8 +23,11 @@ from regard.models.flat import State, fresh
 from regard.models.tasks import Classes, Task, encoded
 from regard.models.trained import Trained
 from regard.recording import Recorder
+from regard.training.checkpoint import Checkpoint
 from regard.training.choices import Size, choose
-from regard.training.fit import (
+from regard.training.loop import train
+from regard.training.numbering import Numbering, Source
+from regard.training.preparation import (
     Parts,
     Run,
     check_some,
@@ -36,8 +39,9 @@ from regard.training.fit import (
     tell_held_out,
     versions,
 )
-from regard.training.numbering import Numbering, Source
-from regard.training.sparse import evaluate, threads, train_sparse
+from regard.training.sparse_engine import SparseEngine, UnitData, evaluate, threads
+
+SAVED_EVERY = 10.0  # seconds between two checkpoints: a shorter run is repeated sooner than it is written
 
 
 @dataclass(frozen=True)
@@ -52,15 +56,10 @@ class UnitMaterial:
     identity: str
 
     def fit(self, run: Run) -> Trained:
-        learned = index(self, run.recorder)
-        return teach(self, learned, run)
-
-    @property
-    def scale(self) -> float:
-        return self.config.model.scale or 1.0
+        return teach(self, index(self, run.recorder), run)
 
 
-def gather_units(config: Config, parts: Parts, recorder: Recorder) -> UnitMaterial:
+def gather(config: Config, parts: Parts, recorder: Recorder) -> UnitMaterial:
     """Read every part once."""
     if not is_compiled():
         recorder.note("compiling the fast engine, once on this machine: some 15 seconds")
@@ -82,12 +81,11 @@ def gather_units(config: Config, parts: Parts, recorder: Recorder) -> UnitMateri
 
 
 class UnitLearned(NamedTuple):
-    """Words, and the texts as numbers."""
+    """The vocabulary, the texts as ids, and the weights to start from."""
 
     numbering: Numbering
-    source: Source
-    dev: UnitTexts | None
-    state: State  # the weights to start from
+    data: UnitData
+    state: State
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -109,7 +107,7 @@ def index(given: UnitMaterial, recorder: Recorder) -> UnitLearned:
     tokenizer = numbering.tokenizer
     vectors = None if path is None else starting_vectors(data, tokenizer.vocabulary.words, path, recorder)
     width = config.model.embedding if vectors is None else vectors.shape[1]
-    recorder.note(told(config, tokenizer, width))
+    recorder.note(summary(config, tokenizer, width))
     state = fresh(config.model, len(tokenizer), task.out_dim, training.seed, vectors)
     source = Source(numbering, train, ~held, given.labels["train"])
     dev = None
@@ -117,7 +115,7 @@ def index(given: UnitMaterial, recorder: Recorder) -> UnitLearned:
         dev = whole(numbering, given, "dev")
     elif held.any():
         dev = numbering.texts(train, held, given.labels["train"])
-    return UnitLearned(numbering, source, dev, state)
+    return UnitLearned(numbering, UnitData(source, dev, task), state)
 
 
 def whole(numbering: Numbering, given: UnitMaterial, split: str) -> UnitTexts:
@@ -127,40 +125,44 @@ def whole(numbering: Numbering, given: UnitMaterial, split: str) -> UnitTexts:
 
 def teach(given: UnitMaterial, learned: UnitLearned, run: Run) -> Trained:
     """Train and measure."""
-    config, task, source, dev = given.config, given.task, learned.source, learned.dev
-    training = config.training
+    config, task, data = given.config, given.task, learned.data
+    training, scale = config.training, config.model.scale
+    checkpoint = None if run.checkpoint is None else Checkpoint(run.checkpoint, given.identity, SAVED_EVERY)
     # with threads of its own, BLAS would sum in an order that depends on their number
-    with threadpool_limits(1 if training.deterministic else None, "blas"):
-        dynamics = ride_along(config, learned.tokenizer, task, source, run.recorder)
-        surroundings = (run.recorder, run.checkpoint, given.identity, dynamics)
-        progress = train_sparse(learned.state, source, dev, training, given.scale, task, *surroundings)
-    metrics = first_metrics(task, source.size, progress, given.identity)
+    with (
+        threadpool_limits(1 if training.deterministic else None, "blas"),
+        SparseEngine(learned.state, data, training, scale) as engine,
+    ):
+        dynamics = watch(config, learned, run.recorder)
+        progress = train(engine, run.recorder, checkpoint, dynamics)
+    metrics = first_metrics(task, data.source.size, progress, given.identity)
     metrics["engine"] = f"sparse, {'deterministic' if training.deterministic else 'lock-free'}"
     libraries = {"numpy": np.__version__, "numba": numba.__version__, "cpu": f"{threads()} threads"}
     metrics["environment"] = {**versions(), **libraries}
-    if dev is not None:
-        metrics["dev"] = evaluate(progress.best, given.scale, task, dev)[0]
+    if data.dev is not None:
+        metrics["dev"] = evaluate(progress.best, scale, task, data.dev)[0]
     if "test" in given.parts:
-        metrics["test"] = evaluate(progress.best, given.scale, task, whole(learned.numbering, given, "test"))[0]
+        metrics["test"] = evaluate(progress.best, scale, task, whole(learned.numbering, given, "test"))[0]
     recorded = None if dynamics is None else dynamics.recorded()
     return Trained(config, learned.tokenizer, task, metrics, weights=progress.best, dynamics=recorded)
 
 
-def ride_along(config: Config, tokenizer: Tokenizer, task: Task, source: Source, recorder: Recorder) -> Dynamics | None:
-    """Who looks on, where that is asked for. Of a corpus too large to keep, a block says which types words have."""
+def watch(config: Config, learned: UnitLearned, recorder: Recorder) -> Dynamics | None:
+    """The recorder of the training dynamics, if asked for. Token types of a corpus too large to keep come from one block."""
     if config.training.record == "no":
         return None
+    source, task = learned.data.source, learned.data.task
     assert isinstance(task, Classes)  # `find_task` refuses others
     texts = source.whole or next(source.blocks(np.random.default_rng(0)))
-    dynamics = Dynamics(config, tokenizer, task, texts)
+    dynamics = Dynamics(config, learned.tokenizer, task, texts, learned.state)
     recorder.note(dynamics.note)
     if len(texts.labels) < source.size:
         recorder.note(f"recording: types of words are those of {len(texts.labels):,} of the {source.size:,} texts")
     return dynamics
 
 
-def told(config: Config, tokenizer: Tokenizer, width: int) -> str:
-    """What was chosen, in one sentence."""
+def summary(config: Config, tokenizer: Tokenizer, width: int) -> str:
+    """The chosen options in one sentence."""
     model, training = config.model, config.training
     counts = (len(tokenizer.vocabulary) - 2, len(tokenizer.beginnings), len(tokenizer.pairs))
     units = [

@@ -1,9 +1,8 @@
-"""One model, several seeds, trained together: what each seed gives is what it would give alone, but for the draw of dropout."""
+"""Several seeds of one model, trained together: each gives what it would give alone, except for the masks of dropout."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,42 +11,43 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from regard.analysis.dynamics import Dynamics
 from regard.config import Config, Training
 from regard.data.collate import collate, in_order, shuffled_together
 from regard.errors import InputError
-from regard.models.classifier import LABEL
-from regard.models.tasks import Task
+from regard.models.flat import State
+from regard.models.tasks import LABEL, Task
 from regard.models.trained import Trained, to_device
 from regard.recording import Recorder
-from regard.training.checkpoint import Progress
-from regard.training.divergence import checked_loss
-from regard.training.fit import Parts, first_metrics
+from regard.training.checkpoint import Arrays
 from regard.training.fit_torch import Learned, Material, digest, environment, gather, index, make_model
 from regard.training.graphs import make_step
-from regard.training.loop import Texts, Turn
+from regard.training.loop import EpochPlan, Evaluation, train_side_by_side
 from regard.training.metrics import measure
 from regard.training.passes import Pass
+from regard.training.preparation import Parts, first_metrics
 from regard.training.running import Running
-from regard.training.schedule import Phase, comes_again, schedule
+from regard.training.schedule import Phase, schedule
 from regard.training.stack import Stack, StackedStep, grouped, masks_of
 from regard.training.stage import make_stages, set_modes
+from regard.training.torch_engine import Texts
 from regard.values import Batch, Output
 
-READ = 256  # texts that are answered together, by each model
+READ = 256  # texts per batch and model in evaluation
 
 
 class Shelf:
-    """The texts that were last read, in numbers: the next model over the same ones need not number them again."""
+    """Keeps the ids of the texts that were read last, so that the next model need not compute them again."""
 
     def __init__(self) -> None:
         self.key = ""
         self.kept: tuple[Learned, Texts | None] | None = None
 
     def numbered(self, given: Material, recorder: Recorder) -> tuple[Learned, Texts | None]:
-        """Training and dev texts, and those of the test part."""
+        """Training and dev texts, and the test texts."""
         config = given.config
         data = replace(config.data, train=None, dev=None, test=None)
-        seed = config.training.seed if given.dev is None else None  # of what is held out
+        seed = config.training.seed if given.dev is None else None  # decides what is held out
         test = "" if given.test is None else digest(given.test)
         key = "\0".join((Config(data).identity_text(), str(config.model.levels), str(seed), *given.digests, test))
         if self.kept is None or key != self.key:
@@ -61,120 +61,95 @@ class Shelf:
 def fit_stacked(
     config: Config, parts: Parts, seeds: Sequence[int], recorder: Recorder, shelf: Shelf | None = None
 ) -> list[Trained | InputError]:
-    """For each seed its trained model, or why there is none. Where no dev part is given, the config's seed holds one out."""
+    """The trained model of each seed, or the error that ended its training.
+
+    If there is no dev part, one is held out with the seed of the options, the same for all models.
+    """
     if config.training.record != "no":
         raise InputError(f"record = {config.training.record!r}: seeds are recorded one by one (`fit`), not together")
     given = gather(config, parts, recorder)
     learned, test = (shelf or Shelf()).numbered(given, recorder)
     stack = Stack([make_model(given, learned, seed) for seed in seeds], given.device)
-    runs = train_stacked(stack, given.task, learned.texts, learned.held, given.config.training, seeds, recorder)
-    for place, run in enumerate(runs):
-        if isinstance(run, Progress):
-            stack.load(place, run.best)
+    engine = StackedEngine(stack, given.task, learned.texts, learned.held, given.config.training, seeds)
+    runs = train_side_by_side(engine, recorder)
     scores = {
-        split: [measure(given.task, own.said[LABEL], texts.labels) for own in read_through(stack, given.task, texts)]
+        split: [measure(given.task, each.said[LABEL], texts.labels) for each in read_through(stack, given.task, texts)]
         for split, texts in (("dev", learned.held), ("test", test))
         if texts is not None
     }
-    found: list[Trained | InputError] = []
-    for place, (seed, run) in enumerate(zip(seeds, runs, strict=True)):
+    results: list[Trained | InputError] = []
+    for model, (seed, run) in enumerate(zip(seeds, runs, strict=True)):
         if isinstance(run, InputError):
-            found.append(run)
+            results.append(run)
             continue
         metrics = first_metrics(given.task, len(learned.texts.labels), run, "")
         metrics |= {"engine": "torch", "environment": environment(given.device), "stacked": len(seeds)}
-        metrics |= {split: own[place] for split, own in scores.items()}
-        weights = {name: weight.cpu().numpy() for name, weight in run.best.items()}
-        own_config = given.config.override({"seed": seed})
-        found.append(Trained(own_config, learned.tokenizer, given.task, metrics, weights=weights, make=given.make))
-    return found
+        metrics |= {split: each[model] for split, each in scores.items()}
+        options = given.config.override({"seed": seed})
+        results.append(Trained(options, learned.tokenizer, given.task, metrics, weights=run.best, make=given.make))
+    return results
 
 
-def train_stacked(
-    stack: Stack,
-    task: Task,
-    texts: Texts,
-    dev: Texts | None,
-    config: Training,
-    seeds: Sequence[int],
-    recorder: Recorder,
-) -> list[Progress | InputError]:
-    """Phase by phase, until the last seed is over with each. A seed that is over, or went astray, is computed on but no
-    longer looked at."""
-    phases = schedule(config, len(stack.model.levels))
-    stages = make_stages(phases, stack.weights, config)
-    takes: dict[str, Callable[[Batch], Tensor]] = {}
-    runs: list[Progress | InputError] = [Progress() for _ in seeds]
-    for number, phase in enumerate(phases):
-        if number:
-            for place, run in enumerate(runs):
-                if isinstance(run, Progress):
-                    if phase.afresh:
-                        stack.load(place, run.best)
-                    run.go_on(phase.afresh)
-        stages[phase.name].enter(stack.weights)
-        if phase.name not in takes:
-            takes[phase.name] = make_step(StackedStep(stack, task, config, stages[phase.name].optimizer, phase))
-        run_phase(stack, task, texts, dev, config, seeds, recorder, runs, phase, number, takes[phase.name])
-        if not comes_again(phases, number):
-            del takes[phase.name]  # what it captured holds memory
-    return runs
+class StackedEngine:
+    """Trains several seeds of one model on one device. No checkpoints: together they take little longer than one."""
 
+    def __init__(
+        self, stack: Stack, task: Task, texts: Texts, dev: Texts | None, config: Training, seeds: Sequence[int]
+    ) -> None:
+        self.stack, self.task, self.texts, self.dev, self.config = stack, task, texts, dev, config
+        self.seeds, self.models = seeds, len(seeds)
+        self.phases = schedule(config, len(stack.model.levels))
+        self.stages = make_stages(self.phases, stack.weights, config)
+        self.steps: dict[str, Callable[[Batch], Tensor]] = {}  # by the names of phases
 
-def run_phase(
-    stack: Stack,
-    task: Task,
-    texts: Texts,
-    dev: Texts | None,
-    config: Training,
-    seeds: Sequence[int],
-    recorder: Recorder,
-    runs: list[Progress | InputError],
-    phase: Phase,
-    number: int,
-    take: Callable[[Batch], Tensor],
-) -> None:
-    """One phase, the how manieth of the schedule `number` says; what comes of it is in `runs`."""
-    if phase.title:
-        recorder.enter(phase.title)
-    within = 0
-    while active := [
-        place
-        for place, run in enumerate(runs)
-        if isinstance(run, Progress) and not run.is_over(phase.epochs, phase.patience)
-    ]:
-        within, begun = within + 1, time.perf_counter()
-        turn = Turn(phase, within, number)
-        torch.manual_seed(seeds[0] * 100_003 + turn.chance)
-        set_modes(phase, stack.model)
-        batches = shuffled_together(texts.indexed, config.batch_size, seeds, turn.chance)
-        recorder.begin(within, phase.epochs, len(batches))
-        running = Running(len(batches), stack.device, (len(seeds),))
+    def begin_phase(self, index: int, recorder: Recorder) -> None:
+        later = {phase.name for phase in self.phases[index:]}
+        self.steps = {name: step for name, step in self.steps.items() if name in later}  # captured graphs hold memory
+        phase = self.phases[index]
+        stage = self.stages[phase.name]
+        stage.enter(self.stack.weights)
+        if phase.name not in self.steps:
+            self.steps[phase.name] = make_step(StackedStep(self.stack, self.task, self.config, stage.optimizer, phase))
+
+    def run_epoch(self, plan: EpochPlan, recorder: Recorder, dynamics: Dynamics | None) -> list[float]:
+        torch.manual_seed(self.seeds[0] * 100_003 + plan.seed)
+        set_modes(plan.phase, self.stack.model)
+        batches = shuffled_together(self.texts.indexed, self.config.batch_size, self.seeds, plan.seed)
+        recorder.begin(plan.within, plan.phase.epochs, len(batches))
+        running, levels = Running(len(batches), self.stack.device, (self.models,)), len(self.stack.model.levels)
+        step, active = self.steps[plan.phase.name], list(plan.active)
         for rows in batches:
-            means = running.add(take(side_by_side(texts, rows, len(stack.model.levels))), rows.shape[1])
+            means = running.add(step(side_by_side(self.texts, rows, levels)), rows.shape[1])
             recorder.step(None if means is None else float(means[active].mean()))
-        losses = running.mean.tolist()
-        passes = read_through(stack, task, dev or texts)
-        seconds = (time.perf_counter() - begun) / len(active)
-        for place in active:
-            run = runs[place]
-            assert isinstance(run, Progress)
+        losses: list[float] = running.mean.tolist()
+        return losses
+
+    def evaluate(self, phase: Phase) -> list[Evaluation | InputError]:
+        evaluations: list[Evaluation | InputError] = []
+        for each in read_through(self.stack, self.task, self.dev or self.texts):
             try:
-                checked_loss(losses[place], f"epoch {run.epoch + 1}", phase.remedy)
-                scores, statistics = passes[place].result(phase.remedy)
+                scores, statistics = each.result(phase.remedy)
             except InputError as error:
-                runs[place] = error
-                continue
-            record = {"epoch": run.epoch + 1, **phase.facts, "loss": losses[place], "seconds": seconds}
-            record |= statistics.as_dict()
-            if run.add(record, scores, dev is not None, phase.counts):
-                run.best = stack.state(place)
-        if ended := [run.history[-1] for run in (runs[place] for place in active) if isinstance(run, Progress)]:
-            recorder.end(mean(ended))
+                evaluations.append(error)
+            else:
+                evaluations.append(Evaluation(scores, statistics.as_dict(), self.dev is not None))
+        return evaluations
+
+    def weights(self, model: int) -> State:
+        return {name: weight.cpu().numpy() for name, weight in self.stack.state(model).items()}
+
+    def load(self, weights: Mapping[str, Any], model: int) -> None:
+        self.stack.load(model, {name: torch.from_numpy(value) for name, value in weights.items()})
+
+    def state(self) -> Arrays:
+        raise NotImplementedError("stacked seeds have no checkpoints")
+
+    def restore(self, arrays: Arrays) -> None:
+        raise NotImplementedError("stacked seeds have no checkpoints")
 
 
 def side_by_side(texts: Texts, rows: NDArray[np.int64], levels: int) -> Batch:
-    """(S, B) row numbers -> a batch with the seeds' axis in front."""
+    """(S, B) rows -> a batch with the axis of the seeds in front."""
     batch = collate([texts.indexed[row] for row in rows.flatten().tolist()], levels, texts.labels[rows.flatten()])
     assert batch.labels is not None
     ids, mask = (value.view(*rows.shape, *value.shape[1:]) for value in (batch.ids, batch.mask))
@@ -182,7 +157,7 @@ def side_by_side(texts: Texts, rows: NDArray[np.int64], levels: int) -> Batch:
 
 
 def read_through(stack: Stack, task: Task, texts: Texts) -> list[Pass]:
-    """What `loop.evaluate` gathers, of every model."""
+    """What `torch_engine.evaluate` gathers, for every model."""
     levels = len(stack.model.levels)
     passes = [Pass(task, texts.labels) for _ in range(len(stack))]
     stack.model.eval()
@@ -191,34 +166,22 @@ def read_through(stack: Stack, task: Task, texts: Texts) -> list[Pass]:
         wide = Batch(batch.ids.expand(len(stack), *batch.ids.shape), batch.mask.expand(len(stack), *batch.mask.shape))
         with torch.no_grad():
             heads, scores, norms, terms = stack.apply(to_device(grouped(wide, levels), stack.device), seen)
-        heads = {head: logits.double().cpu() for head, logits in heads.items()}  # (S, B, C), brought over at once
+        heads = {head: logits.double().cpu() for head, logits in heads.items()}  # (S, B, C), copied at once
         masks = masks_of(batch.mask, levels)
-        for place, own in enumerate(passes):
-            own.add(rows, {head: logits[place] for head, logits in heads.items()})
-            own.statistics.count(len(rows), {name: value[place] for name, value in terms.items()})
+        for model, each in enumerate(passes):
+            each.add(rows, {head: logits[model] for head, logits in heads.items()})
+            each.statistics.count(len(rows), {name: value[model] for name, value in terms.items()})
             for level, mask in enumerate(masks):
-                norm = norms[level][place] if level in norms else None
-                own.statistics.see(level, scores[level][place].cpu(), mask, norm)
+                norm = norms[level][model] if level in norms else None
+                each.statistics.see(level, scores[level][model].cpu(), mask, norm)
     return passes
 
 
 def seen(
     output: Output, _: Tensor | None
 ) -> tuple[dict[str, Tensor], list[Tensor], dict[int, Tensor], dict[str, Tensor]]:
-    """The logits of every head, scores and norms of every level, and the pooling's own terms."""
+    """The logits of every head, scores and norms of every level, and the penalty terms of the pooling."""
     pooled = [trace.pooled for trace in output.traces]
     norms = {level: part.norm for level, part in enumerate(pooled) if part.norm is not None}
     heads = {**output.heads, LABEL: output.logits}
     return heads, [part.scores for part in pooled], norms, dict(pooled[-1].terms)
-
-
-def mean(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Number by number, of what all records have."""
-    shared = [name for name in records[0] if all(name in record for record in records)]
-    return {name: mean_of([record[name] for record in records]) for name in shared}
-
-
-def mean_of(values: Sequence[Any]) -> Any:
-    if isinstance(values[0], str):
-        return values[0]  # the name of a phase, which they are in together
-    return mean(values) if isinstance(values[0], dict) else type(values[0])(np.mean(values))

@@ -1,4 +1,4 @@
-"""Fitting with PyTorch: task, words, vectors, model, loop."""
+"""Training with PyTorch: task, words, vectors, model, loop."""
 
 from __future__ import annotations
 
@@ -32,9 +32,13 @@ from regard.models.tasks import Classes, Task, encoded
 from regard.models.trained import Trained
 from regard.recording import Recorder
 from regard.records import Example
+from regard.training.checkpoint import Checkpoint
 from regard.training.choices import Size, choose
 from regard.training.device import choose_device
-from regard.training.fit import (
+from regard.training.loop import train
+from regard.training.metrics import measure
+from regard.training.pieces import digest_of, learn_pieces, settled, tell_windows
+from regard.training.preparation import (
     Parts,
     Run,
     check_some,
@@ -46,9 +50,7 @@ from regard.training.fit import (
     tell_held_out,
     versions,
 )
-from regard.training.loop import Texts, evaluate, train
-from regard.training.metrics import measure
-from regard.training.pieces import digest_of, learn_pieces, settled, tell_windows
+from regard.training.torch_engine import Texts, TorchEngine, evaluate
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,8 @@ class Material:
     dev: list[Example] | None
     test: list[Example] | None
     names: tuple[str, str, str]
-    truth: NDArray[np.float64]  # of the test texts
-    pretrained: Pretrained | None = None  # what the encoder starts from
+    truth: NDArray[np.float64]  # encoded labels of the test texts
+    pretrained: Pretrained | None = None  # the initial encoder
 
     @cached_property
     def identity(self) -> str:
@@ -72,8 +74,8 @@ class Material:
 
     @property
     def digests(self) -> list[str]:
-        found = [digest(part) for part in (self.train, self.dev) if part is not None]
-        return found if self.pretrained is None else [*found, digest_of(self.pretrained)]
+        parts = [digest(part) for part in (self.train, self.dev) if part is not None]
+        return parts if self.pretrained is None else [*parts, digest_of(self.pretrained)]
 
     @property
     def versions(self) -> dict[str, str]:
@@ -96,7 +98,7 @@ def gather(config: Config, parts: Parts, recorder: Recorder) -> Material:
     task = find_task(config, Labels.of(examples), recorder, parts.names[0])
     if test is not None:
         check_some(len(test), parts.names[2])
-    # a label that cannot be scored is told now, not after hours of training
+    # refuse a label that cannot be scored before training, not after hours of it
     encoded(task, Labels.of(dev or ()), parts.names[1], parts.column)
     truth = encoded(task, Labels.of(test or ()), parts.names[2], parts.column)
     pretrained = None
@@ -110,7 +112,7 @@ def gather(config: Config, parts: Parts, recorder: Recorder) -> Material:
 
 
 class Learned(NamedTuple):
-    """Words and vectors, and the texts in their numbers."""
+    """Vocabulary, word vectors, and the texts as ids."""
 
     tokenizer: AnyTokenizer
     vectors: torch.Tensor | None
@@ -119,11 +121,11 @@ class Learned(NamedTuple):
 
 
 def index(given: Material, recorder: Recorder) -> Learned:
-    """Hold out where there is no dev part, and number the words."""
+    """Hold texts out if there is no dev part, and turn words into ids."""
     config, task, examples, dev = given.config, given.task, given.train, given.dev
-    own, beside, last = given.names
+    train_name, dev_name, test_name = given.names
     if dev is None:
-        beside = own
+        dev_name = train_name
         examples, dev = hold_out(examples, config.data.dev_fraction, config.training.seed, isinstance(task, Classes))
         tell_held_out(len(dev), config.data.dev_fraction, recorder)
     tokenizer: AnyTokenizer
@@ -131,19 +133,18 @@ def index(given: Material, recorder: Recorder) -> Learned:
         tokenizer, vectors = learn_words(config, examples, recorder)
     else:
         tokenizer, vectors = learn_pieces(config, given.pretrained, examples, recorder)
-    texts = indexed(tokenizer, task, examples, own)
-    held = indexed(tokenizer, task, dev, beside) if dev else None
+    texts = indexed(tokenizer, task, examples, train_name)
+    held = indexed(tokenizer, task, dev, dev_name) if dev else None
     if config.model.window:
         tell_windows(texts.indexed, config.model.window, recorder)
-    elif given.test is not None and given.pretrained is not None:  # a text that is too long is told now, too
-        encode_examples(tokenizer, given.test, last)
+    elif given.test is not None and given.pretrained is not None:
+        encode_examples(tokenizer, given.test, test_name)  # refuse a text that is too long before training, not after
     return Learned(tokenizer, vectors, texts, held)
 
 
 def make_model(given: Material, learned: Learned, seed: int) -> Classifier:
     torch.manual_seed(seed)
-    dropout = given.config.training.dropout or 0.0
-    model = given.config.model
+    dropout, model = given.config.training.dropout, given.config.model
     reader = None if given.pretrained is None else BERT.of(given.pretrained, model)
     return build(model, len(learned.tokenizer), given.task.out_dim, dropout, learned.vectors, reader)
 
@@ -151,15 +152,10 @@ def make_model(given: Material, learned: Learned, seed: int) -> Classifier:
 def teach(model: Classifier, given: Material, learned: Learned, run: Run) -> Trained:
     """Train a new model in place and measure it."""
     config, task, identity = given.config, given.task, given.identity
-    dynamics = None
-    if config.training.record != "no":
-        assert isinstance(task, Classes)  # `find_task` refuses others
-        seen = UnitTexts.of_indexed(learned.texts.indexed, len(learned.tokenizer), learned.texts.labels)
-        assert isinstance(learned.tokenizer, Tokenizer)  # the config refuses to record others
-        dynamics = Dynamics(config, learned.tokenizer, task, seen)
-        run.recorder.note(dynamics.note)
-    surroundings = (run.recorder, run.checkpoint, identity, dynamics)
-    progress = train(model, task, learned.texts, learned.held, config.training, *surroundings)
+    dynamics = watch(model, given, learned, run.recorder)
+    checkpoint = None if run.checkpoint is None else Checkpoint(run.checkpoint, identity)
+    with TorchEngine(model, task, learned.texts, learned.held, config.training) as engine:
+        progress = train(engine, run.recorder, checkpoint, dynamics)
     metrics = first_metrics(task, len(learned.texts.labels), progress, identity)
     metrics |= {"engine": "torch", "environment": environment(given.device) | given.versions}
     if learned.held:
@@ -171,10 +167,22 @@ def teach(model: Classifier, given: Material, learned: Learned, run: Run) -> Tra
     return trained
 
 
+def watch(model: Classifier, given: Material, learned: Learned, recorder: Recorder) -> Dynamics | None:
+    """The recorder of the training dynamics, if asked for."""
+    if given.config.training.record == "no":
+        return None
+    assert isinstance(given.task, Classes)  # `find_task` refuses others
+    assert isinstance(learned.tokenizer, Tokenizer)  # the config refuses others
+    texts = UnitTexts.of_indexed(learned.texts.indexed, len(learned.tokenizer), learned.texts.labels)
+    dynamics = Dynamics(given.config, learned.tokenizer, given.task, texts, model)
+    recorder.note(dynamics.note)
+    return dynamics
+
+
 def learn_words(
     config: Config, examples: Sequence[Example], recorder: Recorder
 ) -> tuple[Tokenizer, torch.Tensor | None]:
-    """The vocabulary of the training texts, and the vectors to start from: NaN for words that have none."""
+    """The vocabulary of the training texts, and the initial word vectors: NaN for words that have none."""
     data = config.data
     cut = 0
 
@@ -187,7 +195,7 @@ def learn_words(
     path = None if data.vectors is None else resolve(data.vectors, "vectors")
     texts = (words_of(example.text) for example in examples)
     keep = set() if path is None else vector_words(path)
-    vocabulary = Vocabulary.build(texts, data.min_count or 2, data.max_vocabulary, keep)
+    vocabulary = Vocabulary.build(texts, data.min_count, data.max_vocabulary, keep)
     tell_cut(cut, len(examples), data.max_words, recorder)
     tokenizer = Tokenizer(vocabulary, config.model.levels, data.lowercase, data.max_words)
     if path is None:
@@ -200,10 +208,10 @@ def indexed(tokenizer: AnyTokenizer, task: Task, examples: Sequence[Example], wh
 
 
 def digest(examples: Iterable[Example]) -> str:
-    told = hashlib.sha256()
+    hashed = hashlib.sha256()
     for example in examples:
-        told.update(f"\0{example.label}\0{example.text}".encode("utf-8", "replace"))
-    return told.hexdigest()
+        hashed.update(f"\0{example.label}\0{example.text}".encode("utf-8", "replace"))
+    return hashed.hexdigest()
 
 
 def environment(device: torch.device) -> dict[str, str]:

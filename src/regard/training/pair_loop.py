@@ -1,4 +1,4 @@
-"""The training loop of two towers: epochs of batches of like length, early stopping on dev. No checkpoints: runs are short."""
+"""The training loop of two towers: length-bucketed batches, early stopping on dev, no checkpoints because runs are short."""
 
 from __future__ import annotations
 

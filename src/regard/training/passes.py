@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.models.classifier import LABEL
-from regard.models.tasks import Task
+from regard.models.tasks import LABEL, Task
 from regard.training.divergence import checked_answers
 from regard.training.metrics import measure, numbers
 from regard.training.statistics import Statistics

@@ -17,7 +17,7 @@ from regard.encoders.pretrained import Pretrained
 from regard.errors import InputError
 from regard.recording import Recorder
 from regard.records import Example
-from regard.training.fit import tell_cut
+from regard.training.preparation import tell_cut
 
 
 def settled(config: Config, given: Pretrained, recorder: Recorder) -> Config:

@@ -1,4 +1,4 @@
-"""From examples to a trained model, by the engine that the options ask for."""
+"""What both engines need before and after training: the parts, the task, the identity of a run, first metrics."""
 
 from __future__ import annotations
 
@@ -22,24 +22,23 @@ from regard.models.trained import Trained
 from regard.recording import Recorder, Silent
 from regard.records import Example
 from regard.training.checkpoint import Progress
-from regard.training.choices import choose_engine
 
 
 class Parts(NamedTuple):
-    """What is learned from, what early stopping looks at, what the finished model is scored on."""
+    """The examples to train on, those for early stopping, and those that the finished model is scored on."""
 
     train: Iterable[Example]
     dev: Iterable[Example] | None = None
     test: Iterable[Example] | None = None
     names: tuple[str, str, str] = ("the training texts", "the dev texts", "the test texts")  # for errors
-    column: str | None = None  # of the labels
+    column: str | None = None  # the name of the label column
 
 
 class Run(NamedTuple):
-    """What surrounds a training run."""
+    """Where a training run reports its progress, and where it keeps its checkpoint."""
 
     recorder: Recorder = Silent()
-    checkpoint: Path | None = None  # where to keep what a killed run goes on from
+    checkpoint: Path | None = None
 
 
 class Prepared(Protocol):
@@ -52,29 +51,8 @@ class Prepared(Protocol):
     def fit(self, run: Run) -> Trained: ...
 
 
-def fit(config: Config, parts: Parts, run: Run | None = None) -> Trained:
-    """Train; some of the texts are held out if no dev examples are given."""
-    run = run or Run()
-    return prepare(config, parts, run.recorder).fit(run)
-
-
-def prepare(config: Config, parts: Parts, recorder: Recorder) -> Prepared:
-    """Read all parts, and refuse what cannot be trained or scored."""
-    if config.model.is_scale_open:
-        from regard.training.scale import choose_scale
-
-        config = choose_scale(config, parts, recorder)
-    if choose_engine(config) == "sparse":
-        from regard.training.fit_sparse import gather_units
-
-        return gather_units(config, parts, recorder)
-    from regard.training.fit_torch import gather
-
-    return gather(config, parts, recorder)
-
-
 def check_some(count: int, where: str) -> None:
-    """From no texts nothing is learned, and on none nothing is scored."""
+    """Refuse an empty part: there would be nothing to train on or to score."""
     if not count:
         raise InputError(f"{where}: none was given; at least one is accepted")
 
@@ -98,17 +76,17 @@ def find_task(config: Config, labels: Labels, recorder: Recorder, where: str) ->
 
 
 def fingerprint(config: Config, texts: Iterable[str], device: str) -> str:
-    """Tells whether two runs would go the same way: options (but not how long, unless the rate or other phases follow it,
-    and not what is recorded), texts, device.
+    """Equal for two runs that would train the same weights: a hash of the options, the texts and the device.
 
-    `texts` are digests of the texts and labels of each part that is learned from or looked at.
+    The number of epochs is left out unless the learning rate or later phases depend on it, and so is `record`. `texts`
+    are digests of the texts and labels of the training part and the dev part.
     """
     data = replace(config.data, train=None, dev=None, test=None)
-    lasting = config.training.decay or config.training.rounds is not None  # what comes after hangs on when it ends
-    epochs = config.training.epochs if lasting else 1
+    depends_on_epochs = config.training.decay or config.training.rounds is not None
+    epochs = config.training.epochs if depends_on_epochs else 1
     training = replace(config.training, epochs=epochs, device=device, record="no")
-    told = (Config(data, config.model, training).identity_text(), *texts)
-    return sha256("\0".join(told).encode("utf-8", "replace")).hexdigest()
+    hashed = (Config(data, config.model, training).identity_text(), *texts)
+    return sha256("\0".join(hashed).encode("utf-8", "replace")).hexdigest()
 
 
 def tell_held_out(count: int, share: float, recorder: Recorder) -> None:
@@ -122,7 +100,7 @@ def tell_cut(cut: int, texts: int, most: int | None, recorder: Recorder) -> None
 
 
 def starting_vectors(data: Data, words: tuple[str, ...], path: Path, recorder: Recorder) -> NDArray[np.float32]:
-    """A vector for each of a vocabulary's numbers, NaN where the file has none."""
+    """One row per word id, NaN for words that have no vector in the file."""
     table, found = read_vectors(path, words)
     width = table.shape[1]
     recorder.note(f"{int(found.sum())} of {len(found)} words have a vector in {data.vectors} ({width} numbers each)")
@@ -132,7 +110,7 @@ def starting_vectors(data: Data, words: tuple[str, ...], path: Path, recorder: R
 
 
 def first_metrics(task: Task, texts: int, progress: Progress, identity: str) -> dict[str, Any]:
-    """What metrics.json begins with, whichever engine it was."""
+    """The first entries of metrics.json, which are the same for all engines."""
     best = progress.history[progress.best_epoch - 1] if progress.best_epoch else {}
     return {
         "task": task.kind,

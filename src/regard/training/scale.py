@@ -2,15 +2,13 @@
 
 Small λ makes attention sharp and training hard; large λ makes attention flat, and VᵀW pulls the classes' scores apart (Sun &
 Lu §4.2). What is readable can be measured: the area under the ROC curve (AUC) with which attention scores tell words of a
-class from neutral words. So every λ of a grid is tried, and of those whose dev accuracy is within one standard error of the
-best, the one with the largest AUC is taken. Test texts are never looked at.
+class from neutral words. So `fit` trains a model for every λ of a grid, and among those whose dev accuracy is within one
+standard error of the best, the one with the largest AUC is taken. Test texts are never looked at.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -25,42 +23,24 @@ from regard.data.unit_texts import UnitTexts
 from regard.errors import InputError
 from regard.models.tasks import encoded
 from regard.models.trained import Trained
-from regard.recording import Recorder
 from regard.records import Example
-from regard.training.fit import Parts, fit
 
 GRID = (1.0, 3.0, 10.0, 30.0, 100.0)
-MOST = 50_000  # texts that λ is chosen on
+MOST = 50_000  # training texts, at most, that λ is chosen on
 
 
-class Tried(NamedTuple):
+class Trial(NamedTuple):
     scale: float
     accuracy: float  # on dev
-    auc: float  # of attention scores, words of a class against neutral ones
+    auc: float  # of attention scores: words of a class against neutral words
 
 
-def choose_scale(config: Config, parts: Parts, recorder: Recorder) -> Config:
-    """The same with a number for λ."""
+def check(config: Config) -> None:
+    """Refuse models whose attention scores cannot be compared."""
     check_scores(config.model)
-    train, dev = some(parts.train), None if parts.dev is None else some(parts.dev)
-    if len(train) == MOST:
-        recorder.note(f"λ is chosen on the first {MOST:,} texts")
-    tried = []
-    for scale in GRID:
-        recorder.note(f"trying λ = {scale:g}")
-        own = config.override({"scale": scale, "record": "no"})
-        tried.append(measure(fit(own, Parts(train, dev, None, parts.names, parts.column)), scale, train))
-    texts = len(dev) if dev is not None else round(len(train) * config.data.dev_fraction)
-    best = pick(tried, texts)
-    recorder.note(told(best, tried))
-    return config.override({"scale": best.scale})
 
 
-def some(examples: Iterable[Example]) -> list[Example]:
-    return list(islice(examples, MOST))
-
-
-def measure(trained: Trained, scale: float, examples: list[Example]) -> Tried:
+def measure(trained: Trained, scale: float, examples: list[Example]) -> Trial:
     task = check_classes(trained)
     if "dev" not in trained.metrics:
         raise InputError("scale = 'auto' needs dev texts to choose by: more texts, --dev, or a number are accepted")
@@ -68,22 +48,22 @@ def measure(trained: Trained, scale: float, examples: list[Example]) -> Tried:
     units = UnitTexts.of(trained.tokenizer, texts, encoded(task, Labels.of(examples), "the training texts"))
     scores, _ = find_scores(trained, units, texts, contexts=True)
     types = token_types(units, len(trained.tokenizer), task.classes)
-    found = separation(scores.attention[types.tied], scores.attention[types.neutral])
-    return Tried(scale, float(trained.metrics["dev"]["accuracy"]), math.nan if found is None else found.auc)
+    separated = separation(scores.attention[types.tied], scores.attention[types.neutral])
+    return Trial(scale, float(trained.metrics["dev"]["accuracy"]), math.nan if separated is None else separated.auc)
 
 
-def pick(tried: list[Tried], texts: int) -> Tried:
-    """The most readable of those that are as good as the best, as far as so many dev texts can tell."""
-    best = max(one.accuracy for one in tried)
+def pick(trials: list[Trial], texts: int) -> Trial:
+    """The most readable trial among those within one standard error of the best, for this number of dev texts."""
+    best = max(one.accuracy for one in trials)
     error = math.sqrt(best * (1 - best) / max(texts, 1))
-    good = [one for one in tried if one.accuracy >= best - error]
-    if all(math.isnan(one.auc) for one in good):  # too few texts for types: nothing to read, so the most accurate
+    good = [one for one in trials if one.accuracy >= best - error]
+    if all(math.isnan(one.auc) for one in good):  # too few texts for token types
         return max(good, key=lambda one: one.accuracy)
     return max(good, key=lambda one: np.nan_to_num(one.auc, nan=-1.0))
 
 
-def told(best: Tried, tried: list[Tried]) -> str:
-    each = ", ".join(f"{one.scale:g}: {one.accuracy:.3f} and {one.auc:.2f}" for one in tried)
+def summary(best: Trial, trials: list[Trial]) -> str:
+    each = ", ".join(f"{one.scale:g}: {one.accuracy:.3f} and {one.auc:.2f}" for one in trials)
     return (
         f"λ = {best.scale:g} chosen (dev accuracy and how well attention tells words of a class from neutral ones, "
         f"as AUC, by λ: {each})"

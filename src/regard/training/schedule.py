@@ -1,36 +1,36 @@
-"""The phases of a training run, as data: which weights learn, by which head, with which penalties, for how long.
+"""The phases of a training run as data: which weights are trained, with which head and penalties, for how long.
 
-Ordinary training is one phase. Purified attention (VAT) begins with the plain attention model, round 0, and then goes
-through rounds of two phases: the learner, in which everything but the attention learns, and the compressor, in which
-nothing but the attention, the bottleneck behind it and its own head do.
+Ordinary training is one phase. Purified attention (VAT) starts with the plain attention model, round 0, followed by
+rounds of two phases: the learner, which trains everything but the attention, and the compressor, which trains only the
+attention, the bottleneck behind it and the bottleneck's head.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
 from regard.config import Training
-from regard.models.classifier import COMPRESSED, LABEL
+from regard.models.tasks import COMPRESSED, LABEL
 
 
 @dataclass(frozen=True)
 class Phase:
-    """Names are those of weights in the model; a pattern's * stands for anything. Phases of one name share an optimiser."""
+    """Patterns match names of weights in the model; * matches anything. Phases with the same name share an optimiser."""
 
     name: str = "training"
     trains: tuple[str, ...] = ("*",)
-    freezes: tuple[str, ...] = ()  # of what `trains` matches
-    head: str = LABEL  # whose loss is learned from
-    terms: Mapping[str, float] = field(default_factory=dict)  # the factors of penalties, by their names
+    freezes: tuple[str, ...] = ()  # among those that `trains` matches
+    head: str = LABEL  # whose loss is minimised
+    terms: Mapping[str, float] = field(default_factory=dict)  # factors of penalties, by name
     epochs: int = 1
-    patience: int = 0  # epochs without a better dev score that end it; 0: none do
-    lr: float | None = None  # in the place of the run's
-    remedy: str = "lr"  # the options that are too large where it diverges
-    counts: bool = True  # whether its epochs may be the best of the run
-    afresh: bool = False  # whether it goes on from the best weights so far, and the best is looked for anew
+    patience: int = 0  # epochs without a better dev score that end it; 0: no limit
+    lr: float | None = None  # instead of the learning rate of the run
+    remedy: str = "lr"  # the options to make smaller if it diverges
+    counts: bool = True  # whether one of its epochs may be the best of the run
+    afresh: bool = False  # whether it starts from the best weights so far, and forgets which epoch was the best
     round: int | None = None
     rounds: int = 0
 
@@ -39,18 +39,13 @@ class Phase:
 
     @property
     def title(self) -> str:
-        """For people; nothing where there is only one phase."""
+        """Shown to the user; empty if there is only one phase."""
         return "" if self.round is None else f"round {self.round}/{self.rounds} · {self.name}"
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What each row of a run's history says of its phase."""
+        """The entries of the phase in each record of the history."""
         return {} if self.round is None else {"round": self.round, "phase": self.name}
-
-
-def comes_again(phases: Sequence[Phase], number: int) -> bool:
-    """Whether a later phase has its name."""
-    return phases[number].name in {later.name for later in phases[number + 1 :]}
 
 
 def matches(name: str, patterns: Iterable[str]) -> bool:
@@ -58,34 +53,34 @@ def matches(name: str, patterns: Iterable[str]) -> bool:
 
 
 def schedule(config: Training, levels: int) -> list[Phase]:
-    """The phases of a run with these options, over a model of so many levels."""
+    """The phases of a run with these options, for a model with this number of levels."""
     whole = ordinary(config)
     if config.rounds is None:
         return [whole]
-    attention = f"levels.{levels - 1}.pooling.*"  # of the top level: what lies below it is its encoder
+    attention = f"levels.{levels - 1}.pooling.*"  # of the top level
     bottleneck = (f"levels.{levels - 1}.pooling.mean.*", f"levels.{levels - 1}.pooling.deviation.*", "other_heads.*")
-    rounds, each, beta = config.rounds, config.phase_epochs or 1, config.beta or 0.0
+    rounds = config.rounds
     phases = [
         Phase("attention", freezes=bottleneck, epochs=whole.epochs, patience=whole.patience, round=0, rounds=rounds)
     ]
     for number in range(1, rounds + 1):
-        told: dict[str, Any] = {"epochs": each, "round": number, "rounds": rounds}
+        shared: dict[str, Any] = {"epochs": config.phase_epochs, "round": number, "rounds": rounds}
         phases += [
-            Phase("learner", freezes=(attention, "other_heads.*"), counts=False, afresh=number == 1, **told),
+            Phase("learner", freezes=(attention, "other_heads.*"), counts=False, afresh=number == 1, **shared),
             Phase(
                 "compressor",
                 (attention, "other_heads.*"),
                 head=COMPRESSED,
-                terms={"kl": beta},
+                terms={"kl": config.beta},
                 lr=config.compressor_lr,
                 remedy="compressor_lr or beta",
-                **told,
+                **shared,
             ),
         ]
     return phases
 
 
 def ordinary(config: Training) -> Phase:
-    """Everything learns, until it is over."""
+    """All weights are trained in one phase."""
     terms = {"vtw": config.vtw, "vtw_mapped": config.vtw_mapped}
-    return Phase(terms=terms, epochs=config.epochs or 1, patience=config.patience or 0)
+    return Phase(terms=terms, epochs=config.epochs, patience=config.patience)

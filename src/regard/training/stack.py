@@ -1,7 +1,7 @@
-"""Models of several seeds as one: every weight with the seeds' axis in front, every operation for all of them at once.
+"""Models of several seeds as one: every weight has the axis of the seeds in front, every operation computes all of them.
 
-A small model leaves a large GPU idle; ten of them together take little longer than one. No operation mixes seeds: each model
-sees its own texts through its own weights, drops its own inputs, and its gradient is cut to length by itself.
+A small model leaves a large GPU idle; ten of them together take little longer than one. No operation mixes seeds: each
+model has its own order of texts, weights and dropout masks, and its gradient is clipped separately.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from torch.func import functional_call, vmap
 from torch.nn import functional
 
 from regard.config import Training
-from regard.models.classifier import GROUP, LABEL, Classifier, like_lengths
-from regard.models.tasks import Task
+from regard.models.classifier import GROUP, Classifier, like_lengths
+from regard.models.tasks import LABEL, Task
 from regard.models.trained import to_device
 from regard.training.schedule import Phase, ordinary
 from regard.training.step import penalty
@@ -27,10 +27,10 @@ TABLE = "embedding.weight"
 
 
 class Stack:
-    """Batches have the seeds' axis in front as well: ids (S, B, …, W)."""
+    """Batches also have the axis of the seeds in front: ids (S, B, …, W)."""
 
     def __init__(self, models: Sequence[Classifier], device: torch.device):
-        self.model = models[0].to(device)  # its form; the weights are in the stack
+        self.model = models[0].to(device)  # its structure; the weights are in the stack
         states = [dict(model.named_parameters()) for model in models]
         self.weights = {
             name: torch.stack([state[name].detach().to(device) for state in states]).requires_grad_(own.requires_grad)
@@ -45,7 +45,7 @@ class Stack:
         return self.weights[TABLE].device
 
     def apply(self, batch: Batch, see: Callable[[Output, Tensor | None], Any], head: str = LABEL) -> Any:
-        """What `see` makes of each model's output and labels, stacked."""
+        """`see(output, labels)` of each model, stacked."""
         widths = [[width for _, width in level] for level in batch.groups]
 
         def one(
@@ -62,7 +62,7 @@ class Stack:
         return vmap(one, axes, randomness="different")(*given)
 
     def embed(self, ids: Tensor) -> Tensor:
-        """The tables one below the other. Padding's rows are zeros and stay so: what they give is masked."""
+        """Look up in the concatenated tables. The rows of padding are zero and stay so, because padding is masked."""
         table = self.weights[TABLE]
         first = torch.arange(len(table), device=ids.device).view(-1, *(1,) * (ids.ndim - 1)) * table.size(1)
         return functional.embedding(ids + first, table.flatten(0, 1))
@@ -79,13 +79,13 @@ class Stack:
 
 @dataclass(frozen=True)
 class StackedStep:
-    """One step of all models; the loss of each."""
+    """One training step of all models. Returns the loss of each."""
 
     stack: Stack
     task: Task
     config: Training
     optimizer: optim.Optimizer
-    phase: Phase | None = None  # ordinary training
+    phase: Phase | None = None  # None: ordinary training
 
     @property
     def device(self) -> torch.device:
@@ -116,7 +116,7 @@ class StackedStep:
 
 
 def clip(weights: Sequence[Tensor], longest: float) -> None:
-    """`clip_grad_norm_`, for each seed's gradient by itself."""
+    """`clip_grad_norm_` for each seed separately."""
     slopes = [weight.grad for weight in weights if weight.grad is not None]
     each = [torch.linalg.vector_norm(slope.view(len(slope), -1), dim=1) for slope in slopes]
     lengths = torch.linalg.vector_norm(torch.stack(each), dim=0)  # (S,)
@@ -126,15 +126,15 @@ def clip(weights: Sequence[Tensor], longest: float) -> None:
 
 
 def grouped(batch: Batch, levels: int) -> Batch:
-    """With the rows that each level below the top reads together, found before the batch goes to a GPU."""
+    """Add the groups of rows that each level below the top reads together, before the batch is copied to a GPU."""
     below = masks_of(batch.mask, levels)[:-1]
     groups = (like_lengths(mask.flatten(1, -2).sum(-1), GROUP["cuda"]) for mask in below)
     return batch._replace(groups=tuple(groups))
 
 
 def masks_of(mask: Tensor, levels: int) -> list[Tensor]:
-    """What is real on each level, words first."""
-    found = [mask]
-    while len(found) < levels:
-        found.append(found[-1].any(-1))
-    return found
+    """The mask of each level, words first."""
+    masks = [mask]
+    while len(masks) < levels:
+        masks.append(masks[-1].any(-1))
+    return masks

@@ -40,7 +40,7 @@ def check(cell: Cell) -> None:
 
 def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
     from regard import __version__
-    from regard.training.fit import versions
+    from regard.training.preparation import versions
 
     begun = time.perf_counter()
     prepared = context.corpora.prepare(cell.corpus, cell.options)

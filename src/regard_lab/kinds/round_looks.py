@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from regard.models.tasks import Task
     from regard.models.trained import Trained
     from regard.training.fit import Parts
-    from regard.training.loop import Texts
+    from regard.training.torch_engine import Texts
 
 
 LEARNER = "round 1/"  # how the title of the phase begins that follows round 0
@@ -59,7 +59,7 @@ class Looks:
             self.look(record["round"])
 
     def look(self, number: int) -> None:
-        from regard.training.loop import evaluate
+        from regard.training.torch_engine import evaluate
 
         scores, statistics = evaluate(self.model, self.task, self.texts)
         self.accuracy[number] = scores["accuracy"]

@@ -1,0 +1,127 @@
+"""Steps of the fast engine on several threads that share each batch: the weights do not depend on the number of threads."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.data.unit_texts import UnitTexts
+from regard.kernels import sparse_steps as steps
+from regard.models.flat import EMBEDDING
+from regard.training.sparse_batch import Form, State, Worker
+
+PARTS = 2  # that a batch is split into, at most one per thread; fixed, so that every machine computes the same
+FEW = 4000  # units per batch below which splitting does not pay
+
+
+class WorkerPool:
+    """Takes steps on several threads that wait for each other: the weights do not depend on their number."""
+
+    def __init__(self, state: State, squares: State, form: Form, adagrad: bool, threads: int) -> None:
+        self.workers = [Worker(state, squares, form, adagrad) for _ in range(PARTS)]
+        self.threads = 1 << (min(threads, PARTS).bit_length() - 1)  # a power of two
+        self.pool = ThreadPoolExecutor(PARTS)
+        self.stamps = np.zeros(len(state[EMBEDDING]), dtype=np.int32)
+        self.slots = np.empty(len(state[EMBEDDING]), dtype=np.int64)
+        self.clock = 0
+        self.results: list[Any] = [None] * PARTS
+        self.arrived = [0] * self.threads
+        self.failed = False
+
+    def steps(
+        self, texts: UnitTexts, batches: list[NDArray[np.int64]], rates: list[float], dropout: float, seed: int
+    ) -> float:
+        """One step per batch. Returns the sum of the losses before each."""
+        units = sum(int((texts.offsets[batch + 1] - texts.offsets[batch]).sum()) for batch in batches)
+        if units < FEW * len(batches):
+            taken = zip(batches, rates, strict=True)
+            return sum(self.workers[0].step(texts, batch, rate, dropout, seed) for batch, rate in taken)
+
+        def work(thread: int) -> float:
+            total = 0.0
+            try:
+                with np.errstate(all="ignore"):  # a setting of each thread; the caller checks the loss
+                    for clock, (batch, rate) in enumerate(zip(batches, rates, strict=True), self.clock + 1):
+                        total += self.gradients(thread, texts, batch, dropout, seed)
+                        self.wait(thread)
+                        self.move(thread, rate, clock)
+                        self.wait(thread)
+            except BaseException:
+                self.failed = True  # otherwise the others would wait forever
+                raise
+            return total
+
+        others = [self.pool.submit(work, thread) for thread in range(1, self.threads)]
+        total = work(0)
+        self.clock += len(batches)
+        return total + sum(other.result() for other in others)
+
+    def gradients(self, thread: int, texts: UnitTexts, chosen: NDArray[np.int64], dropout: float, seed: int) -> float:
+        """Compute the gradients of one thread's parts of a batch. Returns the sum of their losses."""
+        parts, loss = parts_of(texts, chosen), 0.0
+        for part in range(thread, PARTS, self.threads):
+            self.results[part] = None
+            if len(parts[part]):
+                self.results[part] = self.workers[part].gradient(texts, parts[part], dropout, seed, len(chosen))
+                loss += self.results[part][0]
+        return loss
+
+    def move(self, thread: int, rate: float, clock: int) -> None:
+        """Update the rows that one thread owns; the first thread also updates all other weights."""
+        worker = self.workers[thread]
+        results = [result for result in self.results if result is not None]
+        rows, gradients = tuple(result[1] for result in results), tuple(result[2][EMBEDDING] for result in results)
+        table, most = worker.state[EMBEDDING], sum(map(len, rows))
+        if most > len(worker.merged_rows):
+            worker.merged_rows = np.empty(most * 5 // 4, dtype=np.int32)
+            worker.merged_gradients = np.empty((most * 5 // 4, table.shape[1]), dtype=worker.dtype)
+        steps.move_merged(
+            table,
+            worker.squares.get(EMBEDDING, table),
+            rows,
+            gradients,
+            rate,
+            worker.form.l2,
+            worker.method,
+            self.stamps,
+            self.slots,
+            clock,
+            thread,
+            self.threads,
+            worker.merged_rows,
+            worker.merged_gradients,
+        )
+        if thread == 0:
+            worker.move_others([result[2] for result in results], rate)
+
+    def wait(self, thread: int) -> None:
+        """A barrier that spins: waking a thread takes a tenth of a millisecond, and there are two barriers per step."""
+        self.arrived[thread] += 1
+        while min(self.arrived) < self.arrived[thread]:
+            if self.failed:
+                raise RuntimeError("another thread failed")
+            yield_core()
+
+    def close(self) -> None:
+        self.pool.shutdown()
+
+
+def parts_of(texts: UnitTexts, chosen: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """A batch split into PARTS with about the same number of units; a part may be empty."""
+    ends = np.cumsum(texts.offsets[chosen + 1] - texts.offsets[chosen])
+    cuts = np.searchsorted(ends, ends[-1] * np.arange(1, PARTS) / PARTS)
+    return np.split(chosen, np.minimum(cuts + 1, len(chosen)))
+
+
+def yield_core() -> None:
+    """Release the interpreter, and the core if another process needs it."""
+    if sys.platform == "linux":
+        os.sched_yield()
+    else:
+        time.sleep(0)
