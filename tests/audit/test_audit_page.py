@@ -26,7 +26,7 @@ def test_examples_run(code: str, tmp_path: Path) -> None:
     command = [sys.executable, "-W", "error", "-c", code]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    told = "mine points at words that matter" if "audit(" in code else "((2, 6),)\n((2, 6),)\n"
+    told = "mine points to words that matter" if "audit(" in code else "((2, 6),)\n((2, 6),)\n"
     assert told in done.stdout
 
 
@@ -44,18 +44,18 @@ def test_numbers_are_those_of_the_code() -> None:
     for words in (
         f"there are {FEWEST} different texts or more",
         f"counts only where it is larger than {SMALLEST:g}",
-        f"or {AREA:g} from 0.5 of an area",
+        f"or {AREA:g} from 0.5 for an area",
         f"by less, than {SMALLEST:g}",
         f"lies above {SMALLEST:g}, or below −{SMALLEST:g}",
         f"lies below {0.5 - AREA:g}.",
-        f"less than {EVEN:g} from even ones",
-        f"less {measuring.KEPT:.0%}".replace("%", " %"),
+        f"less than {EVEN:g} from uniform ones",
+        f"minus {measuring.KEPT:.0%}".replace("%", " %"),
         f"median of {permutation.DRAWS} seeded permutations",
         f"within {adversarial_weights.EPSILON:g} in total variation",
         f"at most {adversarial_weights.SEARCHED} texts are searched",
         f"texts of more than\n{adversarial_weights.LONGEST:,} words",
         f"on at most {retraining.TEXTS:,} of the run's\ntraining texts and for at most {retraining.EPOCHS} epochs",
-        f"helps somebody else. {guided.EPOCHS} epochs",
+        f"helps another model. {guided.EPOCHS} epochs",
         f"At most {trained_adversary.TEXTS:,} texts, {trained_adversary.EPOCHS} epochs",
         f"for λ = {', '.join(f'{one:g}' for one in trained_adversary.FACTORS[:-1])} and",
         f"at {', '.join(f'{100 * cut.amount:g}' for cut in measuring.CUTS[:-1])} and 50 %",

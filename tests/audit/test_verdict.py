@@ -169,12 +169,12 @@ def test_rows_of_the_table(name: str, given: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("chance", "holm", "why"),
     [
-        ((0.001, 0.002), 0.001, "sure but too small to matter"),
-        ((-0.002, -0.001), 0.001, "sure but too small to matter"),
+        ((0.001, 0.002), 0.001, "a clear difference but too small to matter"),
+        ((-0.002, -0.001), 0.001, "a clear difference but too small to matter"),
         ((-0.001, 0.002), 0.6, "too small to matter"),
         ((0.001, 0.002), 0.06, "too small to matter"),
-        ((0.001, 0.03), 0.001, "sure but may be too small to matter"),
-        ((-0.03, -0.001), 0.001, "sure but may be too small to matter"),
+        ((0.001, 0.03), 0.001, "a clear difference but may be too small to matter"),
+        ((-0.03, -0.001), 0.001, "a clear difference but may be too small to matter"),
         ((-0.001, 0.03), 0.6, None),
         ((0.001, 0.03), 0.06, None),
     ],
@@ -185,7 +185,7 @@ def test_a_lead_that_is_sure_may_be_too_small_to_matter(
     one = verdict(found(chance=chance, holm=holm))
     (told,) = [sentence["text"] for sentence in one["may_not"] if sentence["evidence"] == "faithfulness"]
     size = f", which is {why} (less than 0.01)" if why else ""
-    assert told.endswith(f"than without words by chance{size}.")
+    assert told.endswith(f"than removing random words{size}.")
     assert not [sentence for sentence in one["may"] if sentence["evidence"] == "faithfulness"]
     assert not one["checks"]["above_chance"]
     assert not one["checks"]["below_chance"]
@@ -193,15 +193,15 @@ def test_a_lead_that_is_sure_may_be_too_small_to_matter(
 
 def test_more_texts_are_not_asked_for_where_a_lead_is_known_to_be_small() -> None:
     one = verdict(found(chance=(0.001, 0.002), inside=False, moved=None, contrast=(-0.2, -0.1)))
-    assert one["title"] == "attention points at words that matter hardly more than others"
-    assert "may not be read as a ranking of words" in texts_of(one, "may_not")
-    assert "Give more texts" not in texts_of(one, "change")
+    assert one["title"] == "attention points to words that matter hardly more than others"
+    assert "cannot be read as a ranking of words" in texts_of(one, "may_not")
+    assert "Use more texts" not in texts_of(one, "change")
     assert "Show rival beside it" in texts_of(one, "change")
     inside = verdict(found(chance=(0.001, 0.002), contrast=None))
     assert "--pooling apln or bottleneck, now attention" in texts_of(inside, "change")
     unclear = verdict(found(chance=(0.001, 0.03)))
-    assert unclear["title"] == "These texts do not tell"
-    assert "Give more texts: over 100 the" in texts_of(unclear, "change")
+    assert unclear["title"] == "These texts are inconclusive"
+    assert "Use more texts: over 100 the" in texts_of(unclear, "change")
     alone = verdict(found(chance=(0.001, 0.002), inside=False, moved=None, contrast=None))
     assert alone["change"] == [], "there is nothing known to try"
 
@@ -216,18 +216,24 @@ def test_small_differences_of_the_further_measures_are_told_as_small() -> None:
     given["plausibility"] = {"texts": 100, "above_chance": span(0.001, 0.002)}
     one = verdict(given)
     said = {sentence["evidence"]: sentence["text"] for sentence in one["may_not"]}
-    assert "use for attention is not shown" in said["even"]
-    assert said["even"].endswith("(0.001 to 0.009), which is sure but too small to matter (less than 0.01).")
-    assert said["guided"].endswith(", which is sure but may be too small to matter (less than 0.01).")
-    assert said["plausibility"].endswith("in 100 texts, which is sure but too small to matter (less than 0.01).")
+    assert "no evidence that attention helps in this task" in said["even"]
+    assert said["even"].endswith(
+        "(0.001 to 0.009), which is a clear difference but too small to matter (less than 0.01)."
+    )
+    assert said["guided"].endswith(", which is a clear difference but may be too small to matter (less than 0.01).")
+    assert said["plausibility"].endswith(
+        "in 100 texts, which is a clear difference but too small to matter (less than 0.01)."
+    )
     assert said["separation"].endswith(
-        "0.520 (0.510 to 0.530), which is sure but too small to matter (within 0.05 of 0.5)."
+        "0.520 (0.510 to 0.530), which is a clear difference but too small to matter (within 0.05 of 0.5)."
     )
     none = verdict(found(even={**right, "difference": span(0.0, 0.0)}))
     assert "too small" not in texts_of(none, "may_not"), "texts that all are answered alike do not tell how small it is"
     wider = verdict(found(chance=(-0.1, 0.1), separation=(0.4, 0.47)))
     assert wider["checks"]["below_neutral"] is False
-    assert "which is sure but may be too small to matter (within 0.05 of 0.5)" in texts_of(wider, "may_not")
+    assert "which is a clear difference but may be too small to matter (within 0.05 of 0.5)" in texts_of(
+        wider, "may_not"
+    )
 
 
 def test_every_row_is_reached_by_some_numbers() -> None:
@@ -267,7 +273,7 @@ def test_intervals_of_few_texts_say_nothing() -> None:
     one = verdict(given)
     assert one["name"] == "partial"
     assert {sentence["evidence"] for sentence in one["may"]} == {"faithfulness"}
-    assert texts_of(one, "may_not").count("29 of the texts have it, fewer than the 30 that it takes") == 4
+    assert texts_of(one, "may_not").count("only 29 texts have a value, fewer than the 30 needed") == 4
     given["diagnostics"]["permutation"]["moved"] = span(0.001, 0.002) | few
     assert verdict(given)["name"] == "partial"
 
@@ -285,8 +291,10 @@ def test_sentences_name_the_weights_that_they_are_about() -> None:
         }
     }
     one = verdict(found(moved=(0.001, 0.009), levels=2, **far, **seeds))
-    assert "The sizes of the weights of sentences may not be read as what made the answer" in texts_of(one, "may_not")
-    assert "The weights of sentences may not be read as the only ones" in texts_of(one, "may_not")
+    assert "The values of the weights of sentences cannot be read as the cause of the answer" in texts_of(
+        one, "may_not"
+    )
+    assert "The weights of sentences are not the only ones" in texts_of(one, "may_not")
     assert "seeds" not in texts_of(one, "may") + texts_of(one, "may_not"), "those are weights of words"
     even = verdict(found(uneven=(0.01, 0.02), **far, **seeds))
     assert "seeds" not in texts_of(even, "may"), "even weights are alike with any seed"
@@ -302,10 +310,10 @@ def test_separation_alone_does_not_tell_which_words_decide() -> None:
 
 def test_a_name_of_somebody_s_own_is_written_as_they_wrote_it() -> None:
     theirs = verdict({**found(inside=False, moved=None), "focus": "coef"})
-    assert theirs["title"].startswith("coef points at the words")
-    assert theirs["may"][0]["text"].startswith("coef may be read")
+    assert theirs["title"].startswith("coef points to the words")
+    assert theirs["may"][0]["text"].startswith("coef can be read")
     assert theirs["may"][1]["text"].startswith("It keeps")
-    assert verdict(found())["title"].startswith("Attention points at")
+    assert verdict(found())["title"].startswith("Attention points to")
 
 
 def test_a_separation_of_few_words_is_read_neither_way() -> None:
@@ -314,10 +322,7 @@ def test_a_separation_of_few_words_is_read_neither_way() -> None:
     said = verdict(given)
     assert (said["name"], said["checks"]["below_neutral"]) == ("inconclusive", None)
     (told,) = [one["text"] for kind in ("may", "may_not") for one in said[kind] if one["evidence"] == "separation"]
-    assert (
-        "cannot be said: 3 neutral found, at least 10 of each are needed; the area under the ROC curve is 0.100."
-        in told
-    )
+    assert "is unknown: 3 neutral found, at least 10 of each are needed; the area under the ROC curve is 0.100." in told
 
 
 def test_verdicts_never_say_more_than_the_intervals() -> None:
@@ -387,9 +392,9 @@ def test_further_diagnostics_speak_on_the_side_that_their_intervals_are_on() -> 
         )
     )
     for words in (
-        "none of these gives the same answer",
-        "much nearer than adversaries",
-        "has a use for attention",
+        "none of them gives the same answer",
+        "varies much less between seeds than an adversary",
+        "Attention helps in this task",
         "beyond this model",
     ):
         assert words in texts_of(good, "may")
@@ -410,10 +415,10 @@ def test_further_diagnostics_speak_on_the_side_that_their_intervals_are_on() -> 
     )
     for words in (
         "the only ones that explain the answer",
-        "single run may not be read",
-        "use for attention is not shown",
-        "helps another model is not shown",
-        "explains the same answers otherwise",
+        "single run cannot be read",
+        "no evidence that attention helps in this task",
+        "no evidence that attention helps another model",
+        "gives the same answers with a different attention",
     ):
         assert words in texts_of(bad, "may_not")
 
@@ -421,7 +426,7 @@ def test_further_diagnostics_speak_on_the_side_that_their_intervals_are_on() -> 
 def test_a_search_that_finds_nothing_far_proves_nothing() -> None:
     near = {"points": [{"factor": 1.0, "distance": span(0.01, 0.02), "divergence": span(0.1, 0.2)}]}
     other = verdict(found(trained_adversary=near))
-    assert "elsewhere" not in texts_of(other, "may") + texts_of(other, "may_not")
+    assert "attend elsewhere" not in texts_of(other, "may") + texts_of(other, "may_not")
     one = verdict(
         found(
             adversary={
@@ -462,25 +467,26 @@ def test_a_rival_that_attention_keeps_up_with_is_not_advised() -> None:
 
 def test_what_was_held_against_chance_alone_is_told() -> None:
     one = verdict(found(contrast=None))
-    assert "It was held against chance alone, and against no rival: its lead is 0.150 (0.100 to 0.200)." in texts_of(
-        one, "may_not"
+    assert (
+        "It was compared with random words only, and with no other explainer: its lead is 0.150 (0.100 to 0.200)."
+        in texts_of(one, "may_not")
     )
 
 
 def test_of_copies_other_texts_are_asked_for() -> None:
-    assert "Give more texts: over 29 the" in texts_of(verdict(found(texts=29)), "change")
+    assert "Use more texts: over 29 the" in texts_of(verdict(found(texts=29)), "change")
     one = verdict({**found(), "different": 2})
-    assert "Give more texts that differ: over 100, of which 2 do, the difference" in texts_of(one, "change")
+    assert "Use more different texts: over 100, of which 2 differ, the difference" in texts_of(one, "change")
 
 
 def test_a_fall_by_less_than_chance_is_said_without_a_minus() -> None:
     said = texts_of(verdict(found(chance=(-0.02, 0.004))), "may_not")
-    assert "falls by 0.008 (−0.004 to 0.020) less than without words by chance" in said
+    assert "predicted class by 0.008 (−0.004 to 0.020) less than removing random words" in said
     said = texts_of(verdict(found(chance=(-0.2, -0.1))), "may_not")
-    assert "falls by 0.150 (0.100 to 0.200) less than without words by chance." in said
-    assert "falls by 0.150 (0.100 to 0.200) more than" in texts_of(verdict(found()), "may")
+    assert "predicted class by 0.150 (0.100 to 0.200) less than removing random words." in said
+    assert "predicted class by 0.150 (0.100 to 0.200) more than" in texts_of(verdict(found()), "may")
     unsigned = verdict(found(chance=(-0.0004, 0.0002)))  # −0.0001, written 0.000
-    assert "falls by 0.000 (0.000 to 0.000) more than" in texts_of(unsigned, "may_not")
+    assert "predicted class by 0.000 (0.000 to 0.000) more than" in texts_of(unsigned, "may_not")
 
 
 def test_shares_are_written_as_in_the_documents() -> None:

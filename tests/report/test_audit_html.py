@@ -168,8 +168,8 @@ def test_nothing_is_asked_of_the_network_and_scripts_keep_their_letters() -> Non
 def test_notes_and_what_was_left_out_have_headings_of_their_own() -> None:
     note = "7 texts are longer than the model reads"
     page = page_of(audit() | {"notes": [note]})
-    left, noted = (page.index(f"<summary>{head}</summary>") for head in ("What was left out of the audit", "Notes"))
+    left, noted = (page.index(f"<summary>{head}</summary>") for head in ("Left out of the audit", "Notes"))
     assert left < page.index("it trains models") < noted < page.index(note)
     alone = page_of(audit() | {"left_out": [], "notes": [note]})
-    assert "What was left out" not in alone
+    assert "Left out of the audit" not in alone
     assert note in alone

@@ -106,7 +106,7 @@ def measure(given: AuditInput) -> Measurements:
     scored = scored_texts(given)
     focus = next(iter(scored)) if given.focus is None else given.focus
     if focus not in scored:
-        raise InputError(f"focus = {focus!r}: accepted are {', '.join(map(repr, scored))}")
+        raise InputError(f"focus: expected {' or '.join(map(repr, scored))}, got {focus!r}")
     rivals = [name for name in scored if name != focus] if given.rivals is None else given.rivals
     faithful, answers = faithfulness(given.predict, scored, focus, rivals, given.cuts, seed, lacking)
     plausible = None if given.evidence is None else plausibilities(scored, given.evidence, focus, seed, lacking)
@@ -135,26 +135,24 @@ def measure(given: AuditInput) -> Measurements:
 def check_input(given: AuditInput) -> None:
     texts, attributions, labels, seed = given.texts, given.attributions, given.labels, given.seed
     if isinstance(texts, str):
-        raise InputError("texts: a single string is given; a list of texts is accepted")
+        raise InputError("texts: expected a list of strings, got a single string")
     if not texts:
-        raise InputError("texts: none was given; at least one is accepted")
+        raise InputError("texts: expected at least one, got none")
     for place, text in enumerate(texts, 1):
         if not isinstance(text, str):
-            raise InputError(f"texts: number {place} is no text but {type(text).__name__}; strings are accepted")
+            raise InputError(f"texts, number {place}: expected str, got {type(text).__name__}")
     if not isinstance(attributions, Mapping):
-        raise InputError(
-            f"attributions: a {type(attributions).__name__} is given; a dict of scores by name is accepted"
-        )
+        raise InputError(f"attributions: expected a dict of scores by name, got {type(attributions).__name__}")
     if not attributions:
-        raise InputError("attributions: none was given; at least one, by its name, is accepted")
+        raise InputError("attributions: expected at least one, got none")
     for name, entries in {**attributions, "labels": labels, "evidence": given.evidence}.items():
         if entries is not None and len(entries) != len(texts):
-            raise InputError(f"{name}: {len(entries)} entries for {len(texts)} texts; one a text is accepted")
+            raise InputError(f"{name}: expected one entry for each of {len(texts)} texts, got {len(entries)}")
     for label in () if labels is None else labels:
         if not isinstance(label, Integral):
-            raise InputError(f"labels: {label!r} is given; numbers of classes, from 0, are accepted")
+            raise InputError(f"labels: expected the numbers of classes, from 0, got {label!r}")
     if not isinstance(seed, Integral) or seed < 0:
-        raise InputError(f"seed = {seed!r}: a whole number from 0 is accepted")
+        raise InputError(f"seed: expected an integer of at least 0, got {seed!r}")
 
 
 def scored_texts(given: AuditInput) -> Attributions:
@@ -167,7 +165,7 @@ def scored_texts(given: AuditInput) -> Attributions:
         if name != RANDOM  # which is always there, drawn several times
     }
     if not scored:
-        raise InputError(f"attributions: {RANDOM!r} alone; at least one other is accepted")
+        raise InputError(f"attributions: expected at least one besides {RANDOM!r}, got none")
     return scored
 
 
@@ -176,9 +174,7 @@ def scored_text(name: str, place: int, text: str, given: Given, label: int | Non
         given = Scored(*given.scored())
     if isinstance(given, Scored):
         if given.text != text:
-            raise InputError(
-                f"{name}, text {place}: the scores are of another text than the one given; the same is accepted"
-            )
+            raise InputError(f"{name}, text {place}: expected scores of this text, got scores of another one")
         return given._replace(label=given.label if label is None else int(label))
     try:
         spans, scores = given
@@ -186,9 +182,8 @@ def scored_text(name: str, place: int, text: str, given: Given, label: int | Non
             text, [(int(a), int(b)) for a, b in spans], np.asarray(scores, dtype=np.float64).reshape(-1), label
         )
     except (TypeError, ValueError):
-        raise InputError(
-            f"{name}, text {place}: {type(given).__name__} is given; a Scored, or (spans, scores), is accepted"
-        ) from None
+        kind = type(given).__name__
+        raise InputError(f"{name}, text {place}: expected a Scored or (spans, scores), got {kind}") from None
 
 
 def details(attributions: Attributions, answers: Doubles, seed: int, lacking: Lacking) -> tuple[AuditedText, ...]:
@@ -219,7 +214,7 @@ def left_out(faithful: Faithfulness, plausible: Plausibility | None) -> tuple[Le
     measured = {curve.measure for curve in faithful.curves}
     missing = [LeftOut(name, "not every text has a label") for name in NEED_LABELS if name not in measured]
     if plausible is None:
-        missing.append(LeftOut("plausibility", "no word lies in evidence, the spans that people marked"))
+        missing.append(LeftOut("plausibility", "no text has words that people marked"))
     return tuple(missing)
 
 
@@ -227,7 +222,7 @@ def duplicates(texts: Sequence[str]) -> tuple[str, ...]:
     count = len(texts) - len(set(texts))
     if not count:
         return ()
-    are = "is a copy of another, which intervals take for a text of its own"
+    are = "is a duplicate, which intervals count as a text of its own"
     if count > 1:
-        are = "are copies of others, which intervals take for texts of their own"
+        are = "are duplicates, which intervals count as texts of their own"
     return (f"{count} of {len(texts)} texts {are}",)

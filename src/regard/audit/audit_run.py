@@ -135,13 +135,11 @@ def run_facts(
 def check_run(trained: Trained) -> Classes:
     """The task, where there is something to audit."""
     if not isinstance(trained.task, Classes):
-        raise InputError(
-            f"task = {trained.task.kind!r}: answers that are numbers are not measured; a classifier's run is accepted"
-        )
+        raise InputError(f"task: expected a classifier, got {trained.task.kind!r}, whose answers are numbers")
     if not any(level.attends for level in trained.capabilities):
         raise InputError(
-            f"pooling = {trained.config.model.pooling!r}: it has no attention to audit; {', '.join(map(repr, attending()))} "
-            "are accepted, and audit(predict, texts, attributions) measures any scores"
+            f"pooling: expected one with attention ({', '.join(attending())}), got {trained.config.model.pooling!r}, which "
+            "has no attention to audit; audit(predict, texts, attributions) measures any scores"
         )
     return trained.task
 
@@ -149,27 +147,27 @@ def check_run(trained: Trained) -> Classes:
 def check_options(options: AuditOptions, levels: Sequence[Capabilities]) -> list[str]:
     """The names of the explainers, attention first."""
     if options.limit < 1:
-        raise InputError(f"limit = {options.limit}: 1 or more is accepted")
+        raise InputError(f"limit: expected at least 1, got {options.limit}")
     for name in options.without:
         if name not in DIAGNOSTICS:
-            raise InputError(f"without: {name!r} is no diagnostic; accepted are {', '.join(DIAGNOSTICS)}")
+            raise InputError(f"without: expected diagnostics ({', '.join(DIAGNOSTICS)}), got {name!r}")
     if options.seed < 0:
-        raise InputError(f"seed = {options.seed}: 0 or more is accepted")
+        raise InputError(f"seed: expected at least 0, got {options.seed}")
     also = ("attention_norm",) if any(level.sharpens for level in levels) else ()
     names = (*STANDARD, *also) if options.explainers is None else options.explainers
     for name in names:
         if name not in EXPLAINERS:
-            raise InputError(f"explainers: {name!r} is unknown; accepted are {', '.join(EXPLAINERS)}")
+            raise InputError(f"explainers: expected names of explainers ({', '.join(EXPLAINERS)}), got {name!r}")
     return [name for name in dict.fromkeys((FOCUS, *names)) if name != RANDOM]
 
 
 def sample(examples: Sequence[Example], options: AuditOptions, recorder: Recorder) -> list[Example]:
     """A random sample, in the order of the file, which may be sorted by label."""
     if not examples:
-        raise InputError(f"{options.data or 'texts'}: none was given; at least one is accepted")
+        raise InputError(f"{options.data or 'texts'}: expected at least one text, got none")
     if len(examples) <= options.limit:
         return list(examples)
-    recorder.note(f"{options.limit} of {len(examples)} texts, by chance; --limit takes more")
+    recorder.note(f"{options.limit} of {len(examples)} texts, chosen at random; --limit sets how many")
     places = np.random.default_rng(options.seed).choice(len(examples), options.limit, replace=False)
     return [examples[place] for place in np.sort(places).tolist()]
 
@@ -209,7 +207,7 @@ def separation_of(task: Classes, audited: Audited, left_out: list[LeftOut]) -> S
         scores, _ = find_scores(trained, units, texts, True)
         found = separation_facts(Tokens(token_names(trained.tokenizer), types, scores, lead(scores.polarity)))
         if found is None:
-            raise InputError("no word stands mostly in one class, or none evenly in all")
+            raise InputError("no word is typical of one class, or none is neutral")
     except InputError as error:
         left_out.append(LeftOut("separation", str(error)))
         return None
@@ -222,11 +220,11 @@ def notes(
     data = audited.trained.config.data
     told = explanations.notes()
     if learned := texts_learned(data, audited.texts, options.data, learned_from):
-        told.append(f"{learned}: of such texts it is surer than of others")
+        told.append(f"{learned}: the model is more confident on such texts than on others")
     most = data.max_words
     if most is not None and any(len(one.spans) == most for one in explanations.given[FOCUS]):
         told.append(
-            f"some texts have {most} words or more: the model reads no further, and what is erased moves the end"
+            f"some texts have {most} words or more, and the model reads no further: removing words brings later ones into view"
         )
     return told
 
@@ -274,12 +272,12 @@ def correlated(explanations: Explained, names: Sequence[str], seed: int) -> dict
 def check_diagnostic(name: str, trained: Trained, options: AuditOptions, can_correlate: bool) -> None:
     """Refuse a diagnostic that is not wanted, or that there is nothing for."""
     if name in options.without:
-        raise InputError("it was not asked for")
+        raise InputError("left out as requested")
     if name == "correlation" and not can_correlate:
-        raise InputError(f"neither of {' and '.join(CORRELATED)} is among the explainers")
+        raise InputError(f"neither {' nor '.join(CORRELATED)} is among the explainers")
     if name in TOP and not trained.capabilities[-1].attends:
         raise InputError(f"pooling = {trained.config.model.pooling!r}: the highest level has no attention")
     if name in TRAINING and not options.retrain:
-        raise InputError("it trains models; --retrain asks for it")
+        raise InputError("it trains models; --retrain includes it")
     if name in TRAINING and trained.config.model.reads_pieces:
         raise InputError("training a pretrained encoder again would take too long")

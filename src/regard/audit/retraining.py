@@ -43,7 +43,7 @@ class Retraining(NamedTuple):
         return Retrained(len(self.examples), len(self.texts), self.config.training.epochs)
 
     def fit(self, recorder: Recorder, what: str, **options: object) -> Trained:
-        recorder.note(f"training again on {len(self.examples)} texts: {what}")
+        recorder.note(f"retraining on {len(self.examples)} texts: {what}")
         return fit(self.config.override(options), Parts(self.examples))
 
     def right(self, trained: Trained) -> Doubles:
@@ -94,7 +94,7 @@ def make_retraining(
     audited = set(texts)
     examples = [example for example in examples if example.text not in audited]
     if not examples:
-        raise InputError("every text that the run learned from is audited, and none is left to learn from")
+        raise InputError("every training text of the run is audited, so none is left to learn from")
     rng = np.random.default_rng((seed, 2))
     chosen = [examples[place] for place in np.sort(rng.permutation(len(examples))[:most_texts]).tolist()]
     classes = tuple(trained.task.as_dict()["classes"])
@@ -105,7 +105,7 @@ def make_retraining(
         texts = [example.text for example in judged]
         labels = np.array([trained.task.encode(example.label, "training texts") for example in judged], dtype=np.int64)
     if {str(example.label) for example in chosen} != set(classes):
-        raise InputError("a part of the training texts has not all of the run's classes")
+        raise InputError("the sample of the training texts lacks some of the run's classes")
     options = {
         "epochs": min(trained.config.training.epochs, most_epochs),
         "device": trained.device,

@@ -25,7 +25,7 @@ SEEDS = 3  # besides the first
 
 
 def uniform_weights(audited: Audited, retraining: Retraining, first: Trained) -> UniformWeights:
-    uniform = retraining.fit(audited.recorder, "weights held even", scale=EVEN)
+    uniform = retraining.fit(audited.recorder, "uniform weights", scale=EVEN)
     with_attention, without = retraining.right(first), retraining.right(uniform)
     return UniformWeights(
         retraining.facts(),

@@ -82,7 +82,7 @@ def scarce(judged: Judged) -> str:
     count = judged.facts.different
     if count == 1:
         return fragment("one_text", fewest=FEWEST)
-    return fragment("few_texts", count=f"{count} different texts", fewest=FEWEST)
+    return fragment("few_texts", count=count, fewest=FEWEST)
 
 
 def rival(judged: Judged) -> Reason:

@@ -22,70 +22,71 @@ class Part(NamedTuple):
 # by the name that a sentence gives its evidence
 PARTS = {
     "faithfulness": Part(
-        "Without the top words",
-        "Are the words that weigh most the words that the model decides by? They are deleted, or all others are, and the "
-        "model is asked again; words drawn by chance show how much of a fall comes from any hole.",
+        "Removing the top words",
+        "Are the words with the highest scores the ones that the model decides by? They are deleted, or all others are, "
+        "and the model predicts again; random words show how much any deletion lowers the probability.",
         ("faithfulness", "differences"),
         ("explainers", "comparisons"),
     ),
     "permutation": Part(
         "Permuted weights",
-        f"Do the weights take part in the answer? They change places, and the states stay ({JAIN}).",
+        f"Do the weights affect the answer? They are permuted, and the states stay as they are ({JAIN}).",
         ("permutation",),
         ("permutation",),
     ),
     "separation": Part(
         "Words of a class and neutral words",
-        "Do scores tell words of a class from words that stand evenly in all? 0.5 is chance (Sun & Lu 2020).",
+        "Do scores distinguish words of a class from words that are equally frequent in all? 0.5 is chance level "
+        "(Sun & Lu 2020).",
         ("separation",),
         ("separation",),
     ),
     "adversary": Part(
         "Other weights, the same answer",
-        f"Are there weights far from these that give the same answer? ({JAIN})",
+        f"Do very different weights give the same answer? ({JAIN})",
         ("adversary",),
         ("adversary",),
     ),
     "seeds": Part(
         "Other seeds",
-        f"Does attention look alike when only chance differs? ({WIEGREFFE})",
+        f"Does attention stay similar when only the random seed differs? ({WIEGREFFE})",
         ("seeds",),
         ("seeds",),
     ),
     "even": Part(
-        "Even weights",
-        f"Has the task a use for attention at all? The same model is trained with even weights ({WIEGREFFE}).",
+        "Uniform weights",
+        f"Does attention help in this task at all? The same model is trained with uniform weights ({WIEGREFFE}).",
         ("even",),
         ("even",),
     ),
     "guided": Part(
-        "A guide for another model",
+        "Guiding another model",
         f"Does this attention help a model that sees each word alone? ({WIEGREFFE})",
         ("guided",),
         ("guided",),
     ),
     "trained_adversary": Part(
-        "A model trained to look elsewhere",
-        f"Can a whole model answer alike and look elsewhere? The TVD–JSD curve ({WIEGREFFE}): far to the right and low "
-        "down, it can.",
+        "A model trained to attend elsewhere",
+        f"Can another model give the same answers and attend elsewhere? It can if the TVD–JSD curve ({WIEGREFFE}) has "
+        "points far to the right and low.",
         ("trained_adversary",),
         ("trained_adversary",),
     ),
     "plausibility": Part(
         "Words that people marked",
-        "Does it point where people do? That is another question than what the model decides by.",
+        "Does it point to the words that people marked? That is a different question from what the model decides by.",
         ("plausibility",),
         ("plausibility",),
     ),
     "correlation": Part(
         "Agreement with gradients and leave-one-out",
-        f"Do their orders of a text’s words agree? By the sizes of the scores, for attention has no sign ({JAIN}).",
+        f"Do they rank the words of a text alike? By absolute values, because attention has no sign ({JAIN}).",
         ("correlation",),
         ("correlation",),
     ),
-    "agreement": Part("Agreement of every two", "How alike explainers are to each other.", (), ("agreement",)),
-    "model": Part("What was audited", "And what it costs to explain a text.", (), ("model",)),
-    "checks": Part("The rule behind the verdict", "What was looked at; docs/audit.md has the table.", (), ("checks",)),
+    "agreement": Part("Pairwise agreement", "How similar explainers are to each other.", (), ("agreement",)),
+    "model": Part("What was audited", "And the cost of explaining a text.", (), ("model",)),
+    "checks": Part("The rule behind the verdict", "What was checked; docs/audit.md has the table.", (), ("checks",)),
 }
 
 

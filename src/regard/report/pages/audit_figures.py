@@ -51,19 +51,19 @@ def diagnostic_figures(facts: Diagnostics) -> dict[str, Figure | None]:
     if facts.permutation is not None:
         drawn["permutation"] = permutation_figure(facts.permutation)
     if facts.adversary is not None:
-        title = "How far away weights lie that give the same answer"
+        title = "Distance of the farthest weights with the same answer"
         drawn["adversary"] = divergence_figure(title, facts.adversary.by_text)
     if facts.even is not None:
-        shown = [("with attention", facts.even.attention), ("with even weights", facts.even.even)]
-        drawn["even"] = accuracies_figure("Trained again, with attention and without", shown)
+        shown = [("with attention", facts.even.attention), ("with uniform weights", facts.even.even)]
+        drawn["even"] = accuracies_figure("Retrained with attention and with uniform weights", shown)
     if facts.seeds is not None:
-        title = "How far away the attention of other seeds lies"
+        title = "Distance of attention between seeds"
         drawn["seeds"] = divergence_figure(title, facts.seeds.by_text)
     if facts.guided is not None:
         given = facts.guided
-        shown = [("with this attention", given.guided), ("with even weights", given.even)]
-        shown.append(("with weights it learns", given.learned))
-        drawn["guided"] = accuracies_figure("A model without contexts, by the weights it is given", shown)
+        shown = [("with this attention", given.guided), ("with uniform weights", given.even)]
+        shown.append(("with weights that it learns", given.learned))
+        drawn["guided"] = accuracies_figure("A model that sees each word alone, by its weights", shown)
     if facts.trained_adversary is not None:
         drawn["trained_adversary"] = trained_figure(facts.trained_adversary)
     return drawn
@@ -88,8 +88,8 @@ def faithfulness_figure(facts: Faithfulness) -> Figure | None:
             panels.append(Panel(measure_title(measure), tuple(curves)))
     if not panels:
         return None
-    title = "What happens without the words that weigh most"
-    svg = lines(title, "% of the words", "mean over texts", panels, band=False)
+    title = "Effect of removing the top words"
+    svg = lines(title, "% of words removed", "mean over texts", panels, band=False)
     return Figure(svg, ("measure", "explainer", "percent", *ENDS, "texts"), rows)
 
 
@@ -104,7 +104,12 @@ def differences_figure(facts: Faithfulness) -> Figure | None:
     if not panels:
         return None
     focus = explainer_name(known[0][0].one)
-    svg = dots(f"{focus[0].upper()}{focus[1:]} less each other", "difference, mean over cut-offs and texts", panels, "")
+    svg = dots(
+        f"{focus[0].upper()}{focus[1:]} minus each other explainer",
+        "difference, mean over cut-offs and texts",
+        panels,
+        "",
+    )
     rows = [[one.measure, one.one, one.other, *bounds, one.difference.p, one.holm] for one, bounds in known]
     return Figure(svg, ("measure", "one", "other", *ENDS, "p", "holm"), rows)
 
@@ -121,7 +126,7 @@ def correlation_figure(facts: Mapping[str, Correlation]) -> Figure | None:
         rows += [[name, round(-1 + step * k, 6), round(-1 + step * (k + 1), 6), n] for k, n in enumerate(counts)]
     if not shown:
         return None
-    svg = histograms("How attention’s order agrees with others", "Kendall’s τ of a text", "texts", shown)
+    svg = histograms("Rank correlation of attention with other explainers", "Kendall’s τ per text", "texts", shown)
     return Figure(svg, ("explainer", "from", "to", "texts"), rows)
 
 
@@ -133,8 +138,8 @@ def permutation_figure(facts: Permutation) -> Figure | None:
         return None
     cloud = Cloud("texts", Mark(HUES[0]), tuple(points))
     spans = (span([0.0, 1.0]), span([0.0, *(b for _, b in points)]))
-    title = "How far answers move when weights change places"
-    svg = scatter(title, "largest weight of the text", "median distance of the answers", [cloud], spans)
+    title = "Change of answers when weights are permuted"
+    svg = scatter(title, "largest weight of the text", "median total variation of answers", [cloud], spans)
     return Figure(svg, ("largest", "moved"), points)
 
 
@@ -154,7 +159,7 @@ def accuracies_figure(title: str, shown: Sequence[tuple[str, Interval]]) -> Figu
 
 def separation_figure(facts: Separation) -> Figure | None:
     shown = [("any class", facts.area), *((one_line(one.name), one.area) for one in facts.by_type)]
-    return dots_figure("Do scores tell words of a class from neutral ones?", "area under the ROC curve", {"": shown})
+    return dots_figure("Scores of words of a class against neutral words", "area under the ROC curve", {"": shown})
 
 
 def plausibility_figure(facts: Plausibility) -> Figure | None:
@@ -186,6 +191,6 @@ def trained_figure(facts: TrainedAdversary) -> Figure | None:
         return None
     shown = [Cross(f"λ = {factor:g}", divergence, distance) for factor, divergence, distance in known]
     titles = ("divergence of attention (JSD)", "distance of answers (TVD)")
-    svg = crosses("What looking elsewhere costs in answers", *titles, shown)
+    svg = crosses("How much attending elsewhere changes answers", *titles, shown)
     head = ("λ", *(f"{side} {end}" for side in ("divergence", "distance") for end in ENDS))
     return Figure(svg, head, [[factor, *divergence, *distance] for factor, divergence, distance in known])

@@ -25,7 +25,7 @@ def print_audit(facts: AuditFacts, console: Console) -> None:
     console.print()
     verdict = facts.verdict
     console.print(Text(one_line(verdict.title), style="bold"))
-    kinds = {"it may be read so": verdict.may, "it may not": verdict.may_not, "what to do": verdict.change}
+    kinds = {"can be read as": verdict.may, "cannot be read as": verdict.may_not, "what to change": verdict.change}
     for heading, reasons in kinds.items():
         if reasons:
             console.print(Text(heading, style="dim"))
@@ -64,13 +64,13 @@ def measures(facts: Faithfulness) -> Table:
 def diagnostics(facts: AuditFacts) -> Table:
     table = plain_table("diagnostics")
     table.add_column("what")
-    table.add_column("found", justify="right")
+    table.add_column("value", justify="right")
     for row in (*weight_rows(facts.diagnostics), *trained_rows(facts.diagnostics)):
         table.add_row(*map(Text, row))
     if facts.separation is not None:
         table.add_row(Text("separation of words of a class (AUC)"), Text(span(facts.separation.area)))
     if facts.plausibility is not None:
-        table.add_row(Text("AUPRC above chance"), Text(span(facts.plausibility.above_chance)))
+        table.add_row(Text("AUPRC above random words"), Text(span(facts.plausibility.above_chance)))
     return table
 
 
@@ -80,10 +80,10 @@ def weight_rows(facts: Diagnostics) -> Iterator[tuple[str, str]]:
         yield f"Kendall's τ with {explainer_name(name)}", span(one.tau)
         yield "  significant in", percent(one.significant)
     if (permuted := facts.permutation) is not None:
-        yield "answers moved by permuted weights", span(permuted.moved)
-        yield "  by even weights", span(permuted.evened)
+        yield "change of answers with permuted weights", span(permuted.moved)
+        yield "  with uniform weights", span(permuted.evened)
         yield "largest weight", span(permuted.largest)
-        yield "weights' distance from even ones", span(permuted.uneven)
+        yield "distance of the weights from uniform ones", span(permuted.uneven)
     if (adversary := facts.adversary) is not None:
         how = "exactly" if adversary.exact else "by search"
         yield f"farthest weights with the same answer, {how} (JSD)", span(adversary.divergence)
@@ -93,10 +93,10 @@ def weight_rows(facts: Diagnostics) -> Iterator[tuple[str, str]]:
 def trained_rows(facts: Diagnostics) -> Iterator[tuple[str, str]]:
     """Of diagnostics after Wiegreffe & Pinter, which train models."""
     if facts.even is not None:
-        yield "accuracy with attention less even weights", span(facts.even.difference)
+        yield "accuracy with attention minus uniform weights", span(facts.even.difference)
     if facts.seeds is not None:
         yield f"attention of {facts.seeds.seeds} other seeds (JSD)", span(facts.seeds.divergence)
     if facts.guided is not None:
-        yield "accuracy of a guided model less even weights", span(facts.guided.guided_less_even)
+        yield "accuracy of a guided model minus uniform weights", span(facts.guided.guided_less_even)
     for point in () if facts.trained_adversary is None else facts.trained_adversary.points:
         yield f"adversary, λ = {point.factor:g}: TVD, JSD", f"{span(point.distance)}, {span(point.divergence)}"

@@ -28,15 +28,15 @@ from regard.report.text.numbers import written
 
 OVER = "mean with its 95 % interval"
 CHECKS = {
-    "inside": "the model could be looked into",
+    "inside": "the inside of the model was accessible",
     "enough": "there are enough texts for a verdict",
-    "above_chance": "without its top words answers fall clearly more than without words by chance",
-    "below_chance": "without its top words answers fall clearly less than without words by chance",
-    "keeps_up": "it keeps enough of its best rival’s lead over chance",
+    "above_chance": "removing its top words lowers probabilities clearly more than removing random words",
+    "below_chance": "removing its top words lowers probabilities clearly less than removing random words",
+    "keeps_up": "it keeps enough of its best rival’s lead over random words",
     "falls_behind": "it falls behind its best rival",
     "all_weights": "the weights that were permuted are all that the model has",
-    "moves": "permuting the weights moves answers",
-    "still": "permuting the weights leaves answers where they are",
+    "moves": "permuting the weights changes answers",
+    "still": "permuting the weights leaves answers unchanged",
     "even": "the weights hardly vary",
     "below_neutral": "words of a class have clearly lower scores than neutral words",
 }
@@ -89,7 +89,7 @@ def comparisons_table(facts: Faithfulness) -> Table:
     rows = [
         (
             measure_name(one.measure),
-            f"{explainer_name(one.one)} less {explainer_name(one.other)}",
+            f"{explainer_name(one.one)} minus {explainer_name(one.other)}",
             span_or_dash(one.difference),
             p_value(one.difference.p),
             p_value(one.holm),
@@ -108,8 +108,8 @@ def agreement_table(facts: Sequence[Agreement]) -> Table:
         )
         for one in facts
     ]
-    head = ("explainers", "Kendall’s τ", "Jensen–Shannon", "top words in common", "by chance")
-    return Table("How far every two agree, by the sizes of their scores", head, rows)
+    head = ("explainers", "Kendall’s τ", "Jensen–Shannon", "top words in common", "of random words")
+    return Table("Pairwise agreement, by the absolute values of the scores", head, rows)
 
 
 def correlation_table(facts: Mapping[str, Correlation]) -> Table:
@@ -123,15 +123,15 @@ def correlation_table(facts: Mapping[str, Correlation]) -> Table:
 
 def permutation_table(facts: Permutation) -> Table:
     named = (
-        (f"answers moved by permuted weights (median of {facts.draws})", facts.moved),
-        ("answers moved by even weights", facts.evened),
+        (f"change of answers with permuted weights (median of {facts.draws})", facts.moved),
+        ("change of answers with uniform weights", facts.evened),
         ("largest weight of a text", facts.largest),
-        ("weights’ distance from even ones", facts.uneven),
+        ("distance of the weights from uniform ones", facts.uneven),
     )
     rows = [(name, span_or_dash(one), written(one.n)) for name, one in named]
     rows += [
         (
-            f"answers moved where the largest weight is {group.low:g} to {group.high:g}",
+            f"change of answers where the largest weight is {group.low:g} to {group.high:g}",
             written(group.moved),
             f"{group.n:,}",
         )
@@ -144,13 +144,13 @@ def adversary_table(facts: Adversary) -> Table:
     rows = [
         ("divergence from the model’s weights", span_or_dash(facts.divergence)),
         ("distance of the answers", span_or_dash(facts.distance)),
-        ("share of texts where it is more than half of the most", span_or_dash(facts.far)),
+        ("share of texts where it is more than half of the maximum", span_or_dash(facts.far)),
     ]
     if facts.far_of_possible is not None:
-        rows.append(("the same, of texts where any weights are so far", span_or_dash(facts.far_of_possible)))
+        rows.append(("the same, of texts where any weights are that far away", span_or_dash(facts.far_of_possible)))
     rows += [
-        ("the most that can be", written(facts.largest)),
-        ("how they were found", "exactly" if facts.exact else "by a search: a lower bound"),
+        ("the maximum", written(facts.largest)),
+        ("how they were found", "exactly" if facts.exact else "by a search, so a lower bound"),
     ]
     return Table(f"Farthest weights that keep answers within {facts.epsilon:g}", ("what", OVER), rows)
 
@@ -158,29 +158,31 @@ def adversary_table(facts: Adversary) -> Table:
 def even_table(facts: UniformWeights) -> Table:
     rows = [
         ("accuracy with attention", span_or_dash(facts.attention), ""),
-        ("accuracy with even weights", span_or_dash(facts.even), ""),
+        ("accuracy with uniform weights", span_or_dash(facts.even), ""),
         ("difference", span_or_dash(facts.difference), p_value(facts.difference.p)),
     ]
-    return Table(trained_on("Trained again", facts.retrained), ("what", OVER, "p"), rows)
+    return Table(trained_on("Retrained", facts.retrained), ("what", OVER, "p"), rows)
 
 
 def seeds_table(facts: OtherSeeds) -> Table:
     rows = [(f"seed {number}", span_or_dash(one)) for number, one in enumerate(facts.by_seed, 1)]
-    rows += [("mean of the seeds", span_or_dash(facts.divergence))]
-    rows += [("accuracies, the first seed’s first", ", ".join(map(written, facts.accuracy)))]
-    return Table(trained_on("Divergence of attention from the first seed’s", facts.retrained), ("what", OVER), rows)
+    rows += [("mean over the seeds", span_or_dash(facts.divergence))]
+    rows += [("accuracies, that of the first seed first", ", ".join(map(written, facts.accuracy)))]
+    return Table(
+        trained_on("Divergence of attention from that of the first seed", facts.retrained), ("what", OVER), rows
+    )
 
 
 def guided_table(facts: Guided) -> Table:
     less_even, less_learned = facts.guided_less_even, facts.guided_less_learned
     rows = [
         ("accuracy with the run’s attention", span_or_dash(facts.guided), ""),
-        ("accuracy with even weights", span_or_dash(facts.even), ""),
-        ("accuracy with weights it learns", span_or_dash(facts.learned), ""),
-        ("attention less even weights", span_or_dash(less_even), p_value(less_even.p)),
-        ("attention less learned weights", span_or_dash(less_learned), p_value(less_learned.p)),
+        ("accuracy with uniform weights", span_or_dash(facts.even), ""),
+        ("accuracy with weights that it learns", span_or_dash(facts.learned), ""),
+        ("attention minus uniform weights", span_or_dash(less_even), p_value(less_even.p)),
+        ("attention minus learned weights", span_or_dash(less_learned), p_value(less_learned.p)),
     ]
-    return Table(trained_on("A model without contexts", facts.retrained), ("what", OVER, "p"), rows)
+    return Table(trained_on("A model that sees each word alone", facts.retrained), ("what", OVER, "p"), rows)
 
 
 def trained_table(facts: TrainedAdversary) -> Table:
@@ -194,7 +196,7 @@ def trained_table(facts: TrainedAdversary) -> Table:
         for point in facts.points
     ]
     head = ("λ", "distance of answers (TVD)", "divergence of attention (JSD)", "accuracy")
-    caption = f"Models trained to look elsewhere: {facts.learned_from:,} texts; {facts.epochs} epochs"
+    caption = f"Models trained to attend elsewhere: {facts.learned_from:,} texts; {facts.epochs} epochs"
     return Table(caption, head, rows)
 
 
@@ -221,18 +223,18 @@ def model_table(facts: AuditFacts) -> Table:
         if model.head_hidden:
             rows.append(("head", "with a hidden layer"))
     rows += [
-        (f"passes over a text for {explainer_name(one.name)}", f"{one.forward:g} forward, {one.backward:g} back")
+        (f"passes over a text for {explainer_name(one.name)}", f"{one.forward:g} forward, {one.backward:g} backward")
         for one in facts.explainers
         if one.forward is not None
     ]
-    return Table("The model, and what explaining a text costs", ("what", "value"), rows)
+    return Table("The model, and the cost of explaining a text", ("what", "value"), rows)
 
 
 def checks_table(checks: Mapping[str, bool | None]) -> Table:
-    answers = {True: "yes", False: "not shown", None: "not tested"}
+    answers = {True: "yes", False: "no evidence", None: "not tested"}
     rows = [(CHECKS.get(name, one_line(name)), answers[value]) for name, value in checks.items()]
     return Table(
-        "Yes only where a whole 95 % interval says so; clearly is by more than 0.01, of an area by more than 0.05",
+        "Yes only where a whole 95 % interval supports it; “clearly” means by more than 0.01, for an area by more than 0.05",
         ("check", "answer"),
         rows,
     )
