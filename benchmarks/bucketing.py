@@ -29,7 +29,7 @@ from regard.data.readers import read
 from regard.models.build import build
 from regard.models.classifier import Classifier
 from regard.models.tasks import make_task
-from regard.recording import Silent
+from regard.recorder import Silent
 from regard.training.choices import Size, choose
 from regard.training.fit_torch import indexed, learn_words
 from regard.training.loop import EpochPlan

@@ -26,7 +26,7 @@ from regard.config import Config
 from regard.corpora.lookup import resolve
 from regard.data.readers import stream
 from regard.kernels.attention import attend
-from regard.recording import Silent
+from regard.recorder import Silent
 from regard.records import Example
 from regard.training.fit import Parts, Run, fit
 from regard.training.sparse_engine import threads

@@ -38,7 +38,7 @@ from regard.kernels.power_mean import power_mean
 from regard.masking import at_least_float32, reverse
 from regard.models.build import build
 from regard.models.tasks import Binary
-from regard.recording import Silent
+from regard.recorder import Silent
 from regard.training.choices import Size, choose
 from regard.training.device import choose_device
 from regard.training.graphs import make_step

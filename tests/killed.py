@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from regard.recording import Silent
+from regard.recorder import Silent
 
 
 class Killed(BaseException):

@@ -465,7 +465,7 @@ def test_an_analysis_that_cannot_be_kept_is_not_begun(regard: Regard, table: Pat
     said = regard("analyse", out, "--out", file / "analysis")
     assert said.code == 2
     assert said.out == ""
-    assert f"{file / 'analysis'}: cannot be a folder, for {file} is a file" in said.complaint
+    assert f"{file / 'analysis'}: cannot be a folder, because {file} is a file" in said.complaint
 
 
 def test_a_stop_while_the_words_are_read_is_a_sentence(regard: Regard, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Words of users in Markdown documents: escaped by one function, which the card, the README and reproduced tables use."""
+"""Escaping of user-supplied text in Markdown: the model card and the README of a corpus use the same function."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from regard.config import Config
 from regard.corpora.readme import Tally, readme
 from regard.data.tokenizer import Tokenizer
 from regard.data.vocabulary import Vocabulary
-from regard.markdown_text import plain
+from regard.markdown_text import escape
 from regard.models.card import card
 from regard.models.tasks import Binary
 from regard.models.trained import Trained
@@ -20,7 +20,7 @@ ESCAPED = r"\[a\](b) \*c\* \_d\_ \`e\` \<f> \| g h"
 
 
 @pytest.mark.parametrize(
-    ("given", "written"),
+    ("text", "expected"),
     [
         (HOSTILE, ESCAPED),
         ("&lt; & AT&T &#42;", r"\&lt; & AT&T \&#42;"),
@@ -29,19 +29,19 @@ ESCAPED = r"\[a\](b) \*c\* \_d\_ \`e\` \<f> \| g h"
         ("plain words, 5 %", "plain words, 5 %"),
     ],
 )
-def test_words_stay_words(given: str, written: str) -> None:
-    assert plain(given) == written
+def test_markup_is_escaped(text: str, expected: str) -> None:
+    assert escape(text) == expected
 
 
 def test_a_class_does_not_break_the_card() -> None:
-    told = card(Trained(Config(), Tokenizer(Vocabulary(())), Binary((HOSTILE, "other")), weights={}))
-    assert f"| task | 2 classes: {ESCAPED}, other |\n" in told
+    page = card(Trained(Config(), Tokenizer(Vocabulary(())), Binary((HOSTILE, "other")), weights={}))
+    assert f"| task | 2 classes: {ESCAPED}, other |\n" in page
 
 
 def test_a_label_does_not_break_the_readme() -> None:
     tally = Tally(rows=3, words=6, labels=Counter({f"label {HOSTILE}": 3}), fields={"text": None, "a_b": None})
-    told = readme("mine", "my_file.csv", None, {"train": tally}, {}, [f"about {HOSTILE}"])
-    assert f"| train.jsonl.gz | 3 | 2 | label: {ESCAPED}: 3 |\n" in told
-    assert f"- Note: about {ESCAPED}.\n" in told
-    assert r"Fields: text, a\_b" in told
-    assert "\n\nmine, from my_file.csv\n\n" in told, "`regard datasets` shows this line"
+    page = readme("mine", "my_file.csv", None, {"train": tally}, {}, [f"about {HOSTILE}"])
+    assert f"| train.jsonl.gz | 3 | 2 | label: {ESCAPED}: 3 |\n" in page
+    assert f"- Note: about {ESCAPED}.\n" in page
+    assert r"Fields: text, a\_b" in page
+    assert "\n\nmine, from my_file.csv\n\n" in page, "`regard datasets` shows this line"

@@ -19,7 +19,7 @@ from killed import Killed, Mortal, assert_same_run, told, weights
 from regard import files, runs
 from regard.config import Config
 from regard.errors import InputError
-from regard.recording import Silent
+from regard.recorder import Silent
 from regard.runs import train_run
 from regard.training import fit_sparse
 
@@ -379,8 +379,8 @@ def test_what_is_written_over_is_never_half_old(tmp_path: Path, monkeypatch: pyt
     assert (tmp_path / "last").read_bytes() == b"old", "a single file is replaced at once"
 
 
-def test_a_place_that_is_free_is_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_folder_is_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for folder in (Path("a"), Path("a/b/c"), tmp_path / "d", Path()):
-        files.check_place(folder)
+        files.check_writable(folder)
     assert os.listdir() == []

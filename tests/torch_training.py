@@ -7,7 +7,7 @@ from pathlib import Path
 from regard.config import Training
 from regard.models.classifier import Classifier
 from regard.models.tasks import Task
-from regard.recording import Recorder, Silent
+from regard.recorder import Recorder, Silent
 from regard.training.checkpoint import Checkpoint, Progress
 from regard.training.loop import train
 from regard.training.torch_engine import Texts, TorchEngine

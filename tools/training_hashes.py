@@ -32,7 +32,7 @@ from regard.config import Config
 from regard.data.reviews import reviews
 from regard.data.synthetic_ratings import world
 from regard.models.trained import Trained
-from regard.recording import Silent
+from regard.recorder import Silent
 from regard.records import Example
 from regard.runs import train_run
 from regard.training.fit import Parts

@@ -19,7 +19,7 @@ from regard.data.reviews import splits
 from regard.explain.explain import explain
 from regard.faithfulness.plausibility import plausibility
 from regard.models.trained import Trained
-from regard.recording import Silent
+from regard.recorder import Silent
 from regard.records import Example
 from regard.report.plots.lines import Curve, Panel, lines
 from regard.report.plots.svg import COLOURS, EDGE, FAINT, INK, LEFT, document, panels, text

@@ -11,9 +11,9 @@ from regard.config import Config
 from regard.data.reviews import splits
 from regard.explain.explain import explain
 from regard.faithfulness.plausibility import plausibility
-from regard.files import check_place
+from regard.files import check_writable
 from regard.models.folder import save
-from regard.recording import Recorder
+from regard.recorder import Recorder
 from regard.report.pages.run import write_report
 from regard.report.text.tables import metrics_table
 from regard.report.text.terminal import show
@@ -37,7 +37,7 @@ SETTINGS = {
 
 
 def demo(out: Path, seed: int, recorder: Recorder) -> None:
-    check_place(out / "run")
+    check_writable(out / "run")
     console = Console()
     corpus = splits()
     recorder.note(f"HAN-APLN learns from {len(corpus['train'])} composed reviews of one to five stars")

@@ -19,7 +19,7 @@ from regard.explain.explain import explain
 from regard.models import folder as folders
 from regard.models.tasks import Classes
 from regard.models.trained import Trained
-from regard.recording import Silent
+from regard.recorder import Silent
 from regard.records import Example, Explanation
 from regard.report.pages.explanations import fragment
 from regard.report.text.progress import Watch

@@ -1,4 +1,4 @@
-"""Writing so that a reader, or a killed writer, never meets half a file."""
+"""Atomic writes: a reader never sees half a file, even if the writer is killed."""
 
 from __future__ import annotations
 
@@ -11,65 +11,65 @@ from regard.errors import InputError
 
 
 def write_all(folder: Path, contents: Mapping[str, bytes | Iterable[bytes]]) -> None:
-    """Write files of a folder together: all are written beside their places first, then moved there one after the other.
+    """Write files of a folder together: all to temporary names first, then renamed in order.
 
-    A content may come in pieces, which are made while they are written.
+    A content may be an iterable of pieces, which are produced while they are written.
 
-    A killed writer may leave the last one missing, but never new ones beside an old last one.
+    A killed writer may leave the last file missing, but never new files next to an old last one.
     """
-    made = missing(folder)
-    waiting: list[Path] = []
-    place = folder
+    created = missing_folders(folder)
+    temporary: list[Path] = []
+    path = folder
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in contents.items():
-            place = folder / name
-            waiting.append(folder / f".{name}.partial")
-            with open(waiting[-1], "wb") as file:
+            path = folder / name
+            temporary.append(folder / f".{name}.partial")
+            with open(temporary[-1], "wb") as file:
                 file.writelines([content] if isinstance(content, bytes) else content)
                 file.flush()
                 os.fsync(file.fileno())
         if len(contents) > 1:
-            place.unlink(missing_ok=True)
-        for path, name in zip(waiting, contents, strict=True):
-            place = folder / name
-            os.replace(path, place)
+            path.unlink(missing_ok=True)
+        for source, name in zip(temporary, contents, strict=True):
+            path = folder / name
+            os.replace(source, path)
     except OSError as error:
-        clear(waiting, made)
+        remove_leftovers(temporary, created)
         raise InputError(
-            f"{place}: could not be written ({error.strerror or error}); nothing was left there half-written"
+            f"{path}: could not be written ({error.strerror or error}); no half-written file was left behind"
         ) from None
     except BaseException:  # Ctrl-C
-        clear(waiting, made)
+        remove_leftovers(temporary, created)
         raise
 
 
-def missing(folder: Path) -> list[Path]:
-    """The folders that have to be made for it, itself among them, innermost first."""
+def missing_folders(folder: Path) -> list[Path]:
+    """The folder and its parents that do not exist yet, innermost first."""
     return [parent for parent in (folder, *folder.parents) if not parent.exists()]
 
 
-def clear(waiting: Iterable[Path], made: Iterable[Path]) -> None:
-    """Take back what was written beside its place, and the folders that were made for it, innermost first."""
-    for path in waiting:
+def remove_leftovers(files: Iterable[Path], folders: Iterable[Path]) -> None:
+    """Remove temporary files, and those of the folders (innermost first) that are empty."""
+    for path in files:
         path.unlink(missing_ok=True)
-    for folder in made:
+    for folder in folders:
         if folder.is_dir() and not any(folder.iterdir()):
             folder.rmdir()
 
 
-def check_place(folder: Path) -> None:
-    """Refuse a folder that cannot be made or written to now, rather than after hours of work."""
-    there = next(parent for parent in (folder, *folder.absolute().parents) if os.path.lexists(parent))
-    if not there.is_dir():
-        raise InputError(f"{folder}: cannot be a folder, for {there} is a file")
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise InputError(f"{folder}: cannot be written to, for {there} is read-only or belongs to somebody else")
+def check_writable(folder: Path) -> None:
+    """Reject a folder that cannot be created or written to now, rather than after hours of work."""
+    existing = next(parent for parent in (folder, *folder.absolute().parents) if os.path.lexists(parent))
+    if not existing.is_dir():
+        raise InputError(f"{folder}: cannot be a folder, because {existing} is a file")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise InputError(f"{folder}: cannot be written to, because {existing} is read-only or belongs to another user")
 
 
 def write(path: Path, content: str | Iterable[str]) -> None:
-    """Into a file, which is there as a whole or not at all; what else is there (a pipe, a device, a link) is written into,
-    as a shell does, and never replaced: as a superuser one would lose /dev/null."""
+    """Write a file atomically. A pipe, device or link is written into, as a shell does, and never replaced: root would
+    otherwise lose /dev/null."""
     pieces = (piece.encode("utf-8", "replace") for piece in ([content] if isinstance(content, str) else content))
     if not os.path.lexists(path) or stat.S_IFMT(path.lstat().st_mode) in (stat.S_IFREG, stat.S_IFDIR):
         write_all(path.parent, {path.name: pieces})
@@ -77,7 +77,7 @@ def write(path: Path, content: str | Iterable[str]) -> None:
     try:
         with open(path, "wb") as file:
             file.writelines(pieces)
-    except BrokenPipeError:  # whoever read has seen enough
+    except BrokenPipeError:  # the reader has closed the pipe; the caller handles it
         raise
     except OSError as error:
         raise InputError(f"{path}: could not be written ({error.strerror or error})") from None

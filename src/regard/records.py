@@ -1,4 +1,4 @@
-"""What stands on either side of the tensors: examples going in, predictions and explanations coming out, and their JSONL form."""
+"""Plain records around the tensors: examples going in, predictions and explanations coming out, and their JSONL form."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ Span = tuple[int, int]  # characters [start, end) of the text
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One text of a corpus, with the row of the file that it came from (the first data row is 1)."""
+    """One text of a corpus, with its row in the file (the first data row is 1)."""
 
     text: str
     label: str | float | None = None
     row: int = 0
-    evidence: tuple[Span, ...] = ()  # where the words stand that decide the label, if that is known
-    kept: Mapping[str, Any] | None = None  # other columns of its row that were asked for
+    evidence: tuple[Span, ...] = ()  # spans of the words that decide the label, if known
+    kept: Mapping[str, Any] | None = None  # other columns of the row that the caller asked to keep
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class TokenScore:
     start: int
     end: int
     weight: float
-    known: bool = True  # False where the model has no vector of this word's own
+    known: bool = True  # False if the model has no vector for this word
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class SentenceScore:
 
 @dataclass(frozen=True)
 class Prediction:
-    """An answer: a class with the probability of every class, or a number."""
+    """A class with the probabilities of all classes, or a number."""
 
     value: str | float
     probabilities: Mapping[str, float]  # empty for regression
@@ -57,21 +57,21 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Explanation:
-    """A text, what the model says of it, and how much each word weighed; each sentence too, where the model reads them."""
+    """A text, its prediction, and the weight of each word; of each sentence too, if the model reads sentences."""
 
     text: str
     prediction: Prediction
     tokens: tuple[TokenScore, ...]
     sentences: tuple[SentenceScore, ...] = ()  # empty for a flat model
     method: str = "attention"
-    label: str | float | None = None  # the true answer, where it is known
-    parts: tuple[SentenceScore, ...] = ()  # of a text with three levels; its sentences weigh in the whole text
+    label: str | float | None = None  # the true label, if known
+    parts: tuple[SentenceScore, ...] = ()  # only with three levels; sentence weights are then shares of the whole text
 
     def as_dict(self) -> dict[str, Any]:
         row: dict[str, Any] = {"text": self.text, **self.prediction.as_dict(), "method": self.method}
         if self.label is not None:
             row["label"] = self.label
-        # written out: `dataclasses.asdict` takes five times as long, and there is a row of these for every word
+        # spelled out because `dataclasses.asdict` takes five times as long, and there is one of these per word
         row["tokens"] = [
             {"text": x.text, "start": x.start, "end": x.end, "weight": x.weight, "known": x.known} for x in self.tokens
         ]
@@ -93,11 +93,11 @@ class Explanation:
         )
 
     def top(self, count: int = 5) -> list[TokenScore]:
-        """The words with the largest weights, heaviest first."""
+        """The words with the largest weights, largest first."""
         return sorted(self.tokens, key=lambda token: -token.weight)[:count]
 
 
 def to_jsonl(rows: Sequence[Mapping[str, Any]] | Iterator[Mapping[str, Any]]) -> Iterator[str]:
-    """One line a record, without the newline; text stays readable in every script."""
+    """One JSON line per record, without the newline; non-ASCII text is not escaped."""
     for row in rows:
         yield json.dumps(row, ensure_ascii=False)

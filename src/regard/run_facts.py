@@ -23,7 +23,7 @@ from regard.facts.measures import Measures
 from regard.facts.run import Calibration, RunFacts
 from regard.models.tasks import Classes
 from regard.models.trained import Trained
-from regard.recording import Recorder, Silent
+from regard.recorder import Recorder, Silent
 from regard.records import Example
 from regard.report.names import explainer_name
 from regard.report.pages.audit import NAME

@@ -13,7 +13,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 from regard.errors import InputError
-from regard.files import check_place, clear, missing
+from regard.files import check_writable, missing_folders, remove_leftovers
 
 CAN_LOCK = fcntl is not None  # whether the system has locks that a killed process releases
 
@@ -27,20 +27,20 @@ class RunLock:
 
     def __init__(self, folder: Path):
         self.folder = folder
-        check_place(folder)
-        self.created = missing(folder)
+        check_writable(folder)
+        self.created = missing_folders(folder)
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self.handle = open_locked(folder)
         except OSError as error:
-            clear((), self.created)
+            remove_leftovers((), self.created)
             raise InputError(f"{folder}: cannot be created or opened ({error.strerror or error})") from None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        clear((), self.created)
+        remove_leftovers((), self.created)
         if self.handle is not None:
             os.close(self.handle)  # which releases the lock
 

@@ -15,7 +15,7 @@ from regard.errors import InputError
 from regard.models.folder import CHECKPOINT, check_own, is_begun, is_run, load, save
 from regard.models.tasks import encoded
 from regard.models.trained import Trained
-from regard.recording import Recorder
+from regard.recorder import Recorder
 from regard.run_lock import lock_first
 from regard.training.checkpoint import check_identity
 from regard.training.choices import probe

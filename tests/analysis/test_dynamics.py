@@ -30,7 +30,7 @@ from regard.models.flat import EMBEDDING, HEAD, QUERY
 from regard.models.folder import DYNAMICS, load, save
 from regard.models.tasks import Classes
 from regard.models.trained import Trained
-from regard.recording import Silent
+from regard.recorder import Silent
 from regard.records import Example
 from regard.runs import train_run
 from regard.training import fit_sparse, numbering

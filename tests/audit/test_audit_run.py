@@ -25,7 +25,7 @@ from regard.explain.attribute import attribute
 from regard.facts.audit import AuditFacts
 from regard.models.folder import save
 from regard.models.trained import Trained
-from regard.recording import Silent
+from regard.recorder import Silent
 from regard.records import Example
 from regard.report.pages.audit_evidence import PARTS, evidence
 from regard.report.pages.audit_figures import audit_figures

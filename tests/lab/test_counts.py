@@ -13,7 +13,7 @@ from regard.corpora.lookup import available, resolve
 from regard.data.read_options import ReadOptions
 from regard.data.readers import read
 from regard.errors import InputError
-from regard.recording import Silent
+from regard.recorder import Silent
 from regard_lab.kinds import counts
 from regard_lab.reading.reading import read_table
 from regard_lab.tables.context import Context

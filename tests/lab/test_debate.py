@@ -12,7 +12,7 @@ import pytest
 from toys import Rows, first_rows, written_table
 
 from regard.errors import InputError
-from regard.recording import Silent
+from regard.recorder import Silent
 from regard_lab.kinds import debate, drawings
 from regard_lab.reading.reading import read_table
 from regard_lab.tables.context import Context

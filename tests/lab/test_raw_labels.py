@@ -9,7 +9,7 @@ import pytest
 
 from regard.config import Config
 from regard.errors import InputError
-from regard.recording import Silent
+from regard.recorder import Silent
 from regard.training.fit import fit
 from regard_lab.kinds import raw_labels
 from regard_lab.reading.reading import read_table

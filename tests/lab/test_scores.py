@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from regard.errors import InputError
-from regard.recording import Silent
+from regard.recorder import Silent
 from regard_lab.kinds import drawings, scores
 from regard_lab.kinds.patterns import MEASURES, recorded
 from regard_lab.reading.reading import read_table

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from regard.errors import InputError
-from regard.recording import Silent
+from regard.recorder import Silent
 from regard_lab.kinds import speed
 from regard_lab.reading.reading import read_table
 from regard_lab.tables.context import Context

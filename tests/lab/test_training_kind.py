@@ -12,7 +12,7 @@ import torch
 
 from regard.config import Config
 from regard.errors import InputError
-from regard.recording import Silent
+from regard.recorder import Silent
 from regard.training import fit_stacked
 from regard.training.fit import Parts
 from regard_lab.kinds import train

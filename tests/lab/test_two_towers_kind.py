@@ -15,7 +15,7 @@ from regard.data.meetings import Known, Meeting
 from regard.data.ratings import Rating
 from regard.data.synthetic_ratings import WorldOptions, world
 from regard.errors import InputError
-from regard.recording import Silent
+from regard.recorder import Silent
 from regard_lab.kinds import two_towers
 from regard_lab.kinds.kinds import KINDS
 from regard_lab.kinds.rating_rivals import by_coverage, effects_alone, mean_guess, ridge_guess

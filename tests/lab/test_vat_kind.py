@@ -13,7 +13,7 @@ from toys import Rows, first_rows, written_table
 
 from regard.config import Config
 from regard.errors import InputError
-from regard.recording import Silent
+from regard.recorder import Silent
 from regard.records import Example
 from regard_lab.kinds import base_judges, drawings, purified
 from regard_lab.kinds.round_looks import closeness, plane

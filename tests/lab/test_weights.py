@@ -13,7 +13,7 @@ from regard.config import Config
 from regard.data import reviews
 from regard.errors import InputError
 from regard.models.trained import Trained
-from regard.recording import Silent
+from regard.recorder import Silent
 from regard.training import fit_stacked
 from regard.training.fit import Parts, fit
 from regard_lab.kinds import weights

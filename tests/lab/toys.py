@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from regard.recording import Silent
+from regard.recorder import Silent
 from regard_lab.reading.reading import read_table
 from regard_lab.results import complete
 from regard_lab.tables.context import Context

@@ -25,7 +25,7 @@ from regard.models.build import build
 from regard.models.folder import load, save
 from regard.models.tasks import Binary
 from regard.models.trained import Trained
-from regard.recording import Silent
+from regard.recorder import Silent
 from regard.records import Example
 from regard.training.choices import Size, choose
 from regard.training.fit import Parts, Run, fit

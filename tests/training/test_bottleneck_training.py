@@ -26,7 +26,7 @@ from regard.models.tasks import Binary
 from regard.models.trained import Trained
 from regard.models.two_towers import build_towers
 from regard.poolings import bottleneck
-from regard.recording import Silent
+from regard.recorder import Silent
 from regard.records import Example
 from regard.report.text.progress import Watch
 from regard.training import states, torch_engine

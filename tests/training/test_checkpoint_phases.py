@@ -17,7 +17,7 @@ from command import TINY, Regard
 from killed import Killed, assert_same_run, told
 from regard.config import Config
 from regard.errors import InputError
-from regard.recording import Silent
+from regard.recorder import Silent
 from regard.runs import train_run
 from regard.training.preparation import fingerprint
 

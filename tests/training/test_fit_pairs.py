@@ -14,7 +14,7 @@ from regard.config import Config
 from regard.data.ratings import Rating
 from regard.data.synthetic_ratings import World, WorldOptions, ideal, world
 from regard.errors import InputError
-from regard.recording import Silent
+from regard.recorder import Silent
 from regard.training.fit_pairs import TrainedTowers, fit_pairs
 from regard.training.pair_effects import effects_said
 

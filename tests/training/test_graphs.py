@@ -17,7 +17,7 @@ from regard.errors import InputError
 from regard.models.build import build
 from regard.models.classifier import Classifier
 from regard.models.tasks import Binary
-from regard.recording import Silent
+from regard.recorder import Silent
 from regard.training import graphs, torch_engine
 from regard.training.choices import Size, choose
 from regard.training.graphs import GraphedStep, make_step, widened, width

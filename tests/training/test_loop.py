@@ -17,7 +17,7 @@ from regard.errors import InputError
 from regard.models.build import build
 from regard.models.classifier import Classifier
 from regard.models.tasks import Binary, Regression
-from regard.recording import Silent
+from regard.recorder import Silent
 from regard.records import Example
 from regard.training import torch_engine
 from regard.training.checkpoint import Checkpoint, Progress, read_checkpoint, write_checkpoint

@@ -8,7 +8,7 @@ from regard.config import Config
 from regard.data.reviews import splits
 from regard.data.synthetic import TwoClasses, data_one
 from regard.errors import InputError
-from regard.recording import Silent
+from regard.recorder import Silent
 from regard.training.fit import Parts, fit
 from regard.training.scale import GRID, Trial, pick
 

@@ -25,7 +25,7 @@ from regard.errors import InputError
 from regard.kernels.units import distinct
 from regard.models.tasks import Regression
 from regard.models.trained import Trained
-from regard.recording import Silent
+from regard.recorder import Silent
 from regard.records import Example
 from regard.training import fit_sparse, numbering, sparse_engine, worker_pool
 from regard.training.choices import Size, choose

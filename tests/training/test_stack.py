@@ -16,7 +16,7 @@ from regard.encoders import ENCODERS
 from regard.errors import InputError
 from regard.models.trained import Trained
 from regard.poolings import POOLINGS
-from regard.recording import Silent
+from regard.recorder import Silent
 from regard.records import Example
 from regard.training.fit import Parts, Run
 from regard.training.fit_stacked import fit_stacked, side_by_side

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.wilson import wilson
+from regard.wilson import wilson_interval
 
 # Members of either group, from which there is an interval. Drawn from two normals of equal spread, 487 against n, with a true
 # area of 0.5, 0.7 and 0.9, it covers that in 96, 96 and 91 % of cases with n = 10, and in 85 % or more where one spread is 2.5
@@ -36,7 +36,7 @@ def separation(group: NDArray[np.float64], others: NDArray[np.float64]) -> Separ
     if fewer < FEWEST:
         return Separation(auc, None, None)
     if auc in (0.0, 1.0):
-        return Separation(auc, *wilson(auc, fewer))
+        return Separation(auc, *wilson_interval(auc, fewer))
     from scipy.special import expit, logit, stdtrit  # type: ignore[import-untyped]
 
     below = 1 - placements(others, group)

@@ -43,7 +43,7 @@ from regard.faithfulness.scored import Scored
 from regard.models.capabilities import Capabilities, attending
 from regard.models.tasks import Classes
 from regard.models.trained import Trained
-from regard.recording import Recorder, Silent
+from regard.recorder import Recorder, Silent
 from regard.records import Example
 
 Ints = NDArray[np.int64]

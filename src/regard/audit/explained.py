@@ -17,7 +17,7 @@ from regard.explain.attribute import attribute
 from regard.explain.explainers import EXPLAINERS
 from regard.explain.word_scores import Attributed
 from regard.models.trained import Trained
-from regard.recording import Recorder
+from regard.recorder import Recorder
 from regard.report.names import explainer_name
 
 Bools = NDArray[np.bool_]

@@ -20,7 +20,7 @@ from regard.config import Config
 from regard.errors import InputError
 from regard.facts.audit import Retrained
 from regard.models.trained import Trained
-from regard.recording import Recorder
+from regard.recorder import Recorder
 from regard.records import Example
 from regard.training.fit import Parts, fit
 

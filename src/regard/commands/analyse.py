@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     from regard.analysis.analyse import analyse, check_model
     from regard.data.labels import Labels
-    from regard.files import check_place
+    from regard.files import check_writable
     from regard.models.tasks import encoded
 
     trained = load_model(arguments.folder, arguments.device)
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError(f"{arguments.folder}: {error}") from None
     out = arguments.out or Path(arguments.folder) / "analysis"
     if not arguments.json:
-        check_place(out)
+        check_writable(out)
     data = trained.config.data
     source = arguments.data or data.train
     if source is None:

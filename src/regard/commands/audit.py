@@ -42,7 +42,7 @@ def add_arguments(parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     from regard.audit.audit_run import AuditOptions, check_options, check_run, run_facts
     from regard.data.rationales import Rationales
-    from regard.files import check_place
+    from regard.files import check_writable
     from regard.report.pages.audit import NAME, PAGE, as_json, write_audit
     from regard.report.text.progress import Watch
 
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> None:
     check_options(options, trained.capabilities)
     out = arguments.out or Path(arguments.folder) / "audit"
     for place in () if arguments.json else filter(None, (out, arguments.figures)):
-        check_place(place)
+        check_writable(place)
     marks = Rationales(arguments.rationales, arguments.rationales_in or "characters") if arguments.rationales else None
     corpus = read_source(arguments, trained, arguments.data, rationales=marks)
     with Watch() as recorder:

@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def check_kept(columns: Iterable[str], trained: Trained) -> None:
-    from regard.errors import listed
+    from regard.errors import quoted
     from regard.models.tasks import Classes
 
     classes = trained.task.classes if isinstance(trained.task, Classes) else ()
@@ -65,7 +65,7 @@ def check_kept(columns: Iterable[str], trained: Trained) -> None:
     for column in columns:
         if column in taken:
             raise InputError(
-                f"--keep {column}: answers have a column of that name; accepted are names but {listed(taken)}"
+                f"--keep {column}: answers have a column of that name; accepted are names but {quoted(taken)}"
             )
 
 

@@ -29,7 +29,7 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from regard.files import check_place
+    from regard.files import check_writable
     from regard.report.pages.run import write_report
     from regard.report.text.progress import Watch
     from regard.run_facts import gather
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
             f"--out {out}: it is a folder; the name of the page, such as {out / 'report.html'}, is accepted"
         )
     for place in filter(None, (out.parent, arguments.figures)):
-        check_place(place)
+        check_writable(place)
     data = trained.config.data
     source = arguments.data or data.test or data.dev
     with Watch() as recorder:

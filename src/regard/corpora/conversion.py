@@ -34,8 +34,8 @@ from regard.corpora.source import Progress, Source
 from regard.corpora.splits import Record, Splits
 from regard.corpora.user_table import table_splits
 from regard.data.read_options import ReadOptions
-from regard.errors import InputError, listed
-from regard.files import check_place, write_all
+from regard.errors import InputError, quoted
+from regard.files import check_writable, write_all
 
 CONVERTERS: dict[str, Callable[[Source], Splits]] = {
     "20newsgroups": newsgroups.convert,
@@ -169,13 +169,13 @@ def _folder(options: ConversionOptions) -> Path:
             "--from: an empty path is found; the original as it was downloaded, or hub:ORG/NAME, is accepted"
         )
     folder = home / options.name
-    check_place(folder)
+    check_writable(folder)
     entries = [entry.name for entry in folder.iterdir() if not entry.name.startswith(".")] if folder.is_dir() else []
     foreign = [name for name in entries if name != README and not name.endswith(SUFFIX)]
     if entries and not options.overwrite:
         raise InputError(f"{folder} exists already; give another --out, or --overwrite to replace it")
     if foreign:
         raise InputError(
-            f"{folder} holds {listed(sorted(foreign), most=3)}; --overwrite replaces only {README} and *{SUFFIX} files"
+            f"{folder} holds {quoted(sorted(foreign), most=3)}; --overwrite replaces only {README} and *{SUFFIX} files"
         )
     return folder

@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from regard.errors import InputError, listed
+from regard.errors import InputError, quoted
 
 VARIABLE = "REGARD_DATA"
 VECTORS = "vectors"  # the split that stands for a file of word vectors
@@ -46,7 +46,7 @@ def resolve(name_or_path: str, split: str = "train") -> Path:
         raise InputError(f"{name_or_path}: no such file or folder, and {_why_unknown(name, list(datasets))}")
     splits = datasets[name].splits
     if split not in splits:
-        raise InputError(f"{name_or_path}: {name} has no {split!r}; its splits are {listed(list(splits))}")
+        raise InputError(f"{name_or_path}: {name} has no {split!r}; its splits are {quoted(list(splits))}")
     return splits[split]
 
 
@@ -75,7 +75,7 @@ def _why_unknown(name: str, names: list[str]) -> str:
         return f"{VARIABLE} ({folder}) holds no corpora; NAME/train.jsonl.gz and the like are looked for"
     near = difflib.get_close_matches(name, names, n=1)
     meant = f"did you mean {near[0]!r}? " if near else ""
-    return f"no corpus of that name; {meant}known are {listed(names, most=40)}"
+    return f"no corpus of that name; {meant}known are {quoted(names, most=40)}"
 
 
 def _dataset(path: Path) -> Dataset:

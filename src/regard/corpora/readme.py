@@ -12,7 +12,7 @@ from regard.corpora.splits import Record
 from regard.data.examples import make_example
 from regard.data.formats import Row
 from regard.errors import InputError
-from regard.markdown_text import plain
+from regard.markdown_text import escape
 
 LABEL_FIELDS = ("category", "label", "label5", "label4")
 MOST_LABELS = 30  # with more distinct labels than this, they are not counted separately
@@ -79,7 +79,7 @@ def readme(
     if known is not None:
         lines = [
             f"# {name}\n\n{known.title}\n",
-            f"- Origin: {plain(source)}, by `regard datasets {name} --from`; the public original: {known.origin}",
+            f"- Origin: {escape(source)}, by `regard datasets {name} --from`; the public original: {known.origin}",
             f"- Licence: {known.licence}.",
             f"- Citation: {known.citation}.",
             f"- Form and split: {known.split}.",
@@ -89,14 +89,14 @@ def readme(
         # `regard datasets` prints the line below the heading as the title of the corpus, so it is not escaped
         lines = [
             f"# {name}\n\n{name}, from {source}\n",
-            f"- Origin: {plain(source)}, by `regard datasets {name} --from`",
+            f"- Origin: {escape(source)}, by `regard datasets {name} --from`",
             "- Licence: as where it comes from.",
         ]
-    lines += [f"- Note: {plain(remark)}." for remark in remarks]
+    lines += [f"- Note: {escape(remark)}." for remark in remarks]
     lines += ["\nOne JSON object a line, UTF-8, gzip.\n", "| file | records | mean words | counts |"]
     lines += ["| --- | --- | --- | --- |", *(_table_row(split, tally) for split, tally in tallies.items())]
     fields = dict.fromkeys(key for tally in tallies.values() for key in tally.fields)
-    lines += [f"\nFields: {plain(', '.join(fields))}"]
+    lines += [f"\nFields: {escape(', '.join(fields))}"]
     if digests:
         lines += ["\nSHA-256 of what was read:\n", *_digest_lines(digests)]
     return "\n".join(lines) + "\n"
@@ -112,7 +112,7 @@ def _label_counts(tally: Tally) -> str:
         return ""
     counts = sorted(tally.labels.items())
     heading = counts[0][0].split(" ", 1)[0]
-    return plain(f"{heading}: " + ", ".join(f"{label.split(' ', 1)[1]}: {count}" for label, count in counts))
+    return escape(f"{heading}: " + ", ".join(f"{label.split(' ', 1)[1]}: {count}" for label, count in counts))
 
 
 def _digest_lines(digests: Mapping[str, str]) -> list[str]:

@@ -21,7 +21,7 @@ from gzip import BadGzipFile, GzipFile
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
-from regard.errors import InputError, listed
+from regard.errors import InputError, quoted
 
 TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz")
 HIDDEN = (".", "__MACOSX")
@@ -114,7 +114,7 @@ class Source:
             raise self.fault(f"{file.name} is a second file of the part {file.group(1)}; one of each is expected")
 
     def mismatch(self, expected: str) -> InputError:
-        return self.fault(f"{expected} is looked for; {listed(self.unmatched) or 'nothing'} is found")
+        return self.fault(f"{expected} is looked for; {quoted(self.unmatched) or 'nothing'} is found")
 
 
 class Member(NamedTuple):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from regard.data.labels import is_number
 from regard.data.read_options import ReadOptions
-from regard.errors import InputError, listed
+from regard.errors import InputError, quoted
 
 # Likelier names first: of a table with both, "label" is the class and "rating" often what it was derived from.
 # fmt: off
@@ -57,7 +57,7 @@ def find_columns(name: str, columns: Sequence[str], sample: Sample, options: Rea
             raise InputError(f"{name}: {problem}; --text names it") from None
         label = guess if label is None else label
     if label is None and options.labelled:
-        raise InputError(f"{name}: no column looks like labels (columns: {listed(columns)}); --label names it")
+        raise InputError(f"{name}: no column looks like labels (columns: {quoted(columns)}); --label names it")
     if text == label:
         raise InputError(f"{name}: column {text!r} is given for both text and label; two columns are needed")
     kinds = zip(("text", "label"), given, (text, label), strict=True)
@@ -77,7 +77,7 @@ def guess_columns(
         prose = [column for column in columns if any(_is_prose(row.get(column)) for row in rows)]
         text = _named(prose, TEXT_NAMES) or max(prose, key=lambda column: _mean_length(column, rows), default=None)
     if text is None:
-        raise InputError(f"no column holds text (columns: {listed(columns)}); one whose values are strings is needed")
+        raise InputError(f"no column holds text (columns: {quoted(columns)}); one whose values are strings is needed")
     plain = [column for column in columns if any(isinstance(row.get(column), str | int | float) for row in rows)]
     others = [column for column in plain if column != text]
     label = _named(others, LABEL_NAMES)
@@ -123,9 +123,9 @@ def _repeated(columns: Sequence[str], rows: Sample) -> list[str]:
 def _guess_note(name: str, guesses: Mapping[str, str], rivals: Sequence[str]) -> list[str]:
     if not guesses:
         return []
-    found = " and ".join(f"{kind} column {listed([column])}" for kind, column in guesses.items())
+    found = " and ".join(f"{kind} column {quoted([column])}" for kind, column in guesses.items())
     options = " and ".join(f"--{kind}" for kind in guesses)
-    also = f" (labels may also be {listed(rivals, most=3)})" if rivals else ""
+    also = f" (labels may also be {quoted(rivals, most=3)})" if rivals else ""
     return [f"{name}: {found} guessed{also}; {options} {'override' if len(guesses) > 1 else 'overrides'}"]
 
 
@@ -134,7 +134,7 @@ def _missing_header_note(name: str, label: str | None, sample: Sample) -> list[s
     if label is None or all(str(row.get(label)).strip() != label for row in sample):
         return []
     return [
-        f"{name}: the label column is called {listed([label])}, as one of its labels is; where the first row is data, "
+        f"{name}: the label column is called {quoted([label])}, as one of its labels is; where the first row is data, "
         "a row of names is missing above it"
     ]
 
@@ -142,5 +142,5 @@ def _missing_header_note(name: str, label: str | None, sample: Sample) -> list[s
 def _alternatives(column: str, columns: Sequence[str]) -> str:
     near = difflib.get_close_matches(column.lower(), [other.lower() for other in columns], n=1)
     meant = next((other for other in columns if near and other.lower() == near[0]), None)
-    there = f"the columns are {listed(columns)} (the first row must name them)"
+    there = f"the columns are {quoted(columns)} (the first row must name them)"
     return there if meant is None else f"did you mean {meant!r}? {there}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from regard.data import words
 from regard.data.formats import Row, shown
 from regard.data.rationales import Rationales, marked_spans
-from regard.errors import InputError, listed
+from regard.errors import InputError, quoted
 from regard.records import Example, Span
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _text(row: Row, name: str, column: str) -> str:
         raise InputError(f"{name}, {row.where()}: {row.problem}")
     where = f"{name}, {row.where()}, column {column!r}"
     if column not in row.fields:
-        raise InputError(f"{where}: the row has no such field; its fields are {listed(list(row.fields))}")
+        raise InputError(f"{where}: the row has no such field; its fields are {quoted(list(row.fields))}")
     value = row.fields[column]
     text = _joined(value) if isinstance(value, list) and all(isinstance(part, str) for part in value) else value
     if not isinstance(text, str):

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from regard.data.decoding import Source, Text, decoded, lines, opened
-from regard.errors import InputError, listed
+from regard.errors import InputError, quoted
 
 DELIMITERS = ",;\t|"
 LONGEST_FIELD = 2**26  # characters; a quotation mark that is never closed would take the rest of a file into memory
@@ -113,7 +113,7 @@ def _table(
             yield Row(number, None, {}, problem)
     if not number:
         raise InputError(
-            f"{name}: only the row of column names ({listed(columns)}) is found; rows of data are expected below it"
+            f"{name}: only the row of column names ({quoted(columns)}) is found; rows of data are expected below it"
         )
 
 

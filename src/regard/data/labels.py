@@ -11,7 +11,7 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.errors import InputError, listed
+from regard.errors import InputError, quoted
 from regard.records import Example
 
 Task = Literal["binary", "multiclass", "regression"]
@@ -56,7 +56,7 @@ class Labels:
 def guess_task(names: Iterable[str], count: int) -> tuple[Task, str]:
     """The task for `count` labels with these distinct names, and the reason, a sentence for the user."""
     distinct = sorted(names, key=natural_order)
-    shown = listed(distinct, most=6)
+    shown = quoted(distinct, most=6)
     if len(distinct) < 2:
         raise InputError(f"every label is {shown}; at least two different labels are needed to learn from")
     numeric = all(is_number(label) for label in distinct)
@@ -110,5 +110,5 @@ def _nearly_numbers(labels: Sequence[str]) -> str:
     if words and all(is_number(label.replace(",", ".", 1)) for label in words):
         return f"; {words[0]!r} counts as a name, for numbers are written with a decimal point here"
     if 0 < len(words) < len(labels) / 2:
-        return f"; all but {listed(words, most=3)} are numbers"
+        return f"; all but {quoted(words, most=3)} are numbers"
     return ""

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from regard.data.formats import Row, shown
 from regard.data.words import edges
-from regard.errors import InputError, listed
+from regard.errors import InputError, quoted
 from regard.records import Span
 
 Unit = Literal["characters", "tokens"]
@@ -33,7 +33,7 @@ def marked_spans(row: Row, name: str, wanted: Rationales, text: str) -> tuple[Sp
     """Spans of characters, none of them empty."""
     where = f"{name}, {row.where()}, column {wanted.column!r}"
     if wanted.column not in row.fields:
-        raise InputError(f"{where}: the row has no such field; its fields are {listed(list(row.fields))}")
+        raise InputError(f"{where}: the row has no such field; its fields are {quoted(list(row.fields))}")
     value = row.fields[wanted.column]
     given = from_json(value) if isinstance(value, str) else value
     tokens = token_spans(text) if wanted.unit == "tokens" else None

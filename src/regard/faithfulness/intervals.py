@@ -17,7 +17,7 @@ import numpy as np
 
 from regard.errors import InputError
 from regard.faithfulness.scored import Doubles
-from regard.wilson import NORMAL, wilson
+from regard.wilson import Z_95, wilson_interval
 
 CONFIDENCE = 0.95
 RESAMPLES = 1000
@@ -49,7 +49,7 @@ def intervals(values: Doubles, draws: int = RESAMPLES, seed: int = 0) -> list[In
     """Of several values a text, (texts, values), each by itself; without draws there are means only."""
     found = spreads(values, draws, seed)
     return [
-        Interval(one.n, one.mean, *wilson(one.mean, one.n)) if is_share and not np.isnan(one.low) else one
+        Interval(one.n, one.mean, *wilson_interval(one.mean, one.n)) if is_share and not np.isnan(one.low) else one
         for one, is_share in zip(found, shares(values), strict=True)
     ]
 
@@ -97,7 +97,7 @@ def share_difference(apart: Doubles) -> tuple[float, float]:
     """The interval of a mean of −1, 0 and 1 (Agresti & Min 2005): with half a text more in each of the four cases."""
     n = len(apart) + 2
     up, down = (((apart == side).sum() + 0.5) / n for side in (1, -1))
-    middle, half = up - down, NORMAL * np.sqrt((up + down - (up - down) ** 2) / n)
+    middle, half = up - down, Z_95 * np.sqrt((up + down - (up - down) ** 2) / n)
     mean = apart.mean()  # which it holds, and keeps within −1 and 1
     return float(min(max(-1.0, middle - half), mean)), float(max(min(1.0, middle + half), mean))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from regard.markdown_text import plain
+from regard.markdown_text import escape
 from regard.models.tasks import Classes, Regression
 from regard.models.trained import Trained
 
@@ -24,12 +24,12 @@ def card(trained: Trained) -> str:
         "| | |",
         "|---|---|",
         f"| task | {describe(trained)} |",
-        f"| learned from | {plain(config.data.train or 'texts given in Python')}, {metrics.get('texts', '?')} texts |",
+        f"| learned from | {escape(config.data.train or 'texts given in Python')}, {metrics.get('texts', '?')} texts |",
         f"| looks at | {units(trained)} |",
-        f"| vectors | {plain(config.data.vectors or model.pretrained or 'none: learned from scratch')} |",
+        f"| vectors | {escape(config.data.vectors or model.pretrained or 'none: learned from scratch')} |",
         f"| training | {training.optimizer}, seed {training.seed}, {chosen(metrics)} |",
         f"| engine | {engine(metrics)} |",
-        f"| environment | {plain(', '.join(f'{k} {v}' for k, v in metrics.get('environment', {}).items()))} |",
+        f"| environment | {escape(', '.join(f'{k} {v}' for k, v in metrics.get('environment', {}).items()))} |",
     ]
     for split in ("dev", "test"):
         if split in metrics:
@@ -54,7 +54,7 @@ def card(trained: Trained) -> str:
 def describe(trained: Trained) -> str:
     task = trained.task
     if isinstance(task, Classes):
-        shown = ", ".join(plain(name) for name in task.classes[:20]) + (", …" if len(task.classes) > 20 else "")
+        shown = ", ".join(escape(name) for name in task.classes[:20]) + (", …" if len(task.classes) > 20 else "")
         return f"{len(task.classes)} classes: {shown}"
     assert isinstance(task, Regression)
     return f"a number (training mean {task.mean:.4g}, standard deviation {task.scale:.4g})"
@@ -63,7 +63,7 @@ def describe(trained: Trained) -> str:
 def units(trained: Trained) -> str:
     tokenizer = trained.tokenizer
     if trained.config.model.reads_pieces:
-        return f"{len(tokenizer.vocabulary) - 2} word pieces of {plain(trained.config.model.pretrained or '')}"
+        return f"{len(tokenizer.vocabulary) - 2} word pieces of {escape(trained.config.model.pretrained or '')}"
     others = ((len(tokenizer.beginnings), "beginnings of words"), (len(tokenizer.pairs), "pairs of words"))
     return ", ".join(
         [f"{len(tokenizer.vocabulary) - 2} words", *(f"{count} {what}" for count, what in others if count)]

@@ -19,7 +19,7 @@ from regard.kernels.rows import places, take
 from regard.models.tasks import LABEL
 from regard.poolings import Pooling
 from regard.poolings.perceptron import Perceptron
-from regard.values import NONE, Batch, Groups, Output, Pooled, Trace
+from regard.values import NO_TENSORS, Batch, Groups, Output, Pooled, Trace
 
 # rows read together below the top: few on a CPU, which pays for padding; many on a GPU, which pays for every launch
 GROUP = {"cpu": 64, "cuda": 512}
@@ -130,7 +130,7 @@ class Classifier(nn.Module):
         if self.other_heads:
             logits |= {name: other(top.compressed) for name, other in self.other_heads.items()}
         terms = {**self.terms(top), **top.terms}
-        return Output(logits[head], traces, terms, logits if self.other_heads else NONE)
+        return Output(logits[head], traces, terms, logits if self.other_heads else NO_TENSORS)
 
     def read(self, batch: Batch, embedded: Tensor | None = None) -> tuple[Trace, ...]:
         """What each level saw and did, words first."""

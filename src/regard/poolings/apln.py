@@ -19,7 +19,7 @@ from regard.config import Model
 from regard.errors import InputError
 from regard.kernels.attended_power_mean import attended_power_mean
 from regard.kernels.power_mean import EPSILON, direct_power_mean, power_mean, signed_power_mean
-from regard.masking import at_least_float32, fill, masked_softmax, within_reach
+from regard.masking import at_least_float32, fill, limit_magnitude, masked_softmax
 from regard.poolings.pooling import Pooling, attended, checked
 from regard.poolings.scorer import Scorer
 from regard.values import Pooled
@@ -101,7 +101,7 @@ class APLN(Pooling):
     def norm(self, alpha: Tensor, states: Tensor, mask: Tensor) -> Tensor:
         if self.predictor is None:
             return self.log_norm.exp()
-        said = (within_reach(attended(alpha, states, mask)) * self.predictor).sum(-1, keepdim=True)  # (N, 1)
+        said = (limit_magnitude(attended(alpha, states, mask)) * self.predictor).sum(-1, keepdim=True)  # (N, 1)
         return (self.log_norm + said).clamp(-WIDEST, WIDEST).exp()
 
     def mean(self, states: Tensor, alpha: Tensor, norm: Tensor, mask: Tensor) -> Tensor:
@@ -137,7 +137,7 @@ def of_unit_length(vectors: Tensor) -> Tensor:
 
 def normalise(scaled: Tensor, mask: Tensor) -> Tensor:
     """Each text's elements on [0, 1] by its smallest and largest: negative states count as small instead of not at all."""
-    places, scaled = mask.unsqueeze(-1), within_reach(scaled)
+    places, scaled = mask.unsqueeze(-1), limit_magnitude(scaled)
     low = scaled.masked_fill(~places, torch.finfo(scaled.dtype).max).amin((1, 2), keepdim=True)
     high = scaled.masked_fill(~places, torch.finfo(scaled.dtype).min).amax((1, 2), keepdim=True)
     return fill((scaled - low) / (high - low + EPSILON), mask)

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from regard.config import Model
-from regard.masking import at_least_float32, fill, masked_softmax, within_reach
+from regard.masking import at_least_float32, fill, limit_magnitude, masked_softmax
 from regard.poolings.perceptron import Perceptron
 from regard.poolings.pooling import Pooling, attended, checked
 from regard.poolings.scorer import Scorer
@@ -55,7 +55,9 @@ class Bottleneck(Pooling):
         weights = masked_softmax(scores, mask)
         vector, some = attended(weights, states, mask), mask.any(1)  # R (N, D), (N,)
         with torch.autocast(states.device.type, enabled=False):  # squares and logarithms want their digits
-            near = within_reach(vector.to(self.mean.out.weight.dtype))  # R is of float32 where the weights are of half
+            near = limit_magnitude(
+                vector.to(self.mean.out.weight.dtype)
+            )  # R is of float32 where the weights are of half
             mean, spread = (at_least_float32(part(near)) for part in (self.mean, self.deviation))  # u (N, D)
             deviation = functional.softplus(spread).clamp_min(torch.finfo(spread.dtype).tiny)  # σ (N, D)
         # chance is drawn while σ learns: whoever holds it fixed reads u

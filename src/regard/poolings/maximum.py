@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from regard.config import Model
-from regard.masking import at_least_float32, within_reach
+from regard.masking import at_least_float32, limit_magnitude
 from regard.poolings.pooling import Pooling, checked
 from regard.values import Pooled
 
@@ -30,7 +30,7 @@ class Maximum(Pooling):
         vector = (lowered.amax(1) if mask.size(1) else lowered.sum(1)).masked_fill(~some, 0)  # (N, D)
         won = (lowered == vector.unsqueeze(1)) & mask.unsqueeze(-1)  # (N, L, D)
         share = won / won.sum(1, keepdim=True).clamp_min(1)
-        height = within_reach(vector.detach()).clamp_min(0).unsqueeze(1)
+        height = limit_magnitude(vector.detach()).clamp_min(0).unsqueeze(1)
         scores = (share * height).sum(-1)  # (N, L)
         heights = scores.sum(-1, keepdim=True)
         tiny = torch.finfo(states.dtype).tiny

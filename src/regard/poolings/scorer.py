@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.errors import InputError
-from regard.masking import at_least_float32, within_reach
+from regard.masking import at_least_float32, limit_magnitude
 
 
 class Scorer(nn.Module):
@@ -47,7 +47,7 @@ class Scorer(nn.Module):
             self.project.reset_parameters()
 
     def forward(self, states: Tensor) -> Tensor:
-        states = within_reach(states)
+        states = limit_magnitude(states)
         keys = states if self.project is None else torch.tanh(self.project(states))
         # not a matmul: autocast would take it in half precision, where a product with large states overflows
         return (at_least_float32(keys) * self.query).sum(-1) / self.scale  # (N, L)

@@ -14,7 +14,7 @@ from regard.data.decoding import is_blank
 from regard.data.examples import make_example
 from regard.data.formats import Row, csv_rows, line_rows
 from regard.data.wordpieces import AnyTokenizer, WordPieces
-from regard.errors import InputError, listed
+from regard.errors import InputError, quoted
 from regard.models.tasks import labels_as_shown
 from regard.records import Example
 from regard.serve import asked
@@ -90,7 +90,7 @@ def columns_of(given: Fields, columns: Sequence[str], rows: Sequence[Row], known
         raise InputError(f"table, {rows[0].where()}: {rows[0].problem}")
     text = asked.string(given, "text_column")
     if text is not None and text not in columns:
-        raise InputError(f"text_column: there is no {text[:40]!r}; the columns are {listed(columns)}")
+        raise InputError(f"text_column: there is no {text[:40]!r}; the columns are {quoted(columns)}")
     if text is None and known in columns:
         text = known
     try:

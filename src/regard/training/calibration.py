@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.facts.run import Calibration, CalibrationBin, Mean
-from regard.wilson import NORMAL, wilson
+from regard.wilson import Z_95, wilson_interval
 
 BINS = 10
 LEAST = 20  # texts; with fewer there is nothing to see
@@ -28,7 +28,9 @@ def of_classes(answers: Floats, labels: Floats) -> Calibration | None:
         own = numbers == number
         accuracy, n = float(correct[own].mean()), int(own.sum())
         start, end = float(edges[number]), float(edges[number + 1])
-        bins.append(CalibrationBin(start, end, n, float(confidence[own].mean()), accuracy, *wilson(accuracy, n)))
+        bins.append(
+            CalibrationBin(start, end, n, float(confidence[own].mean()), accuracy, *wilson_interval(accuracy, n))
+        )
     error = sum(one.n * abs(one.predicted - one.actual) for one in bins) / len(labels)
     return Calibration("classes", tuple(bins), float(error), mean_of(confidence - correct))
 
@@ -48,5 +50,5 @@ def of_numbers(predicted: Floats, actual: Floats) -> Calibration | None:
 def mean_of(values: Floats) -> Mean:
     """With an interval by the normal distribution."""
     mean = float(values.mean())
-    half = NORMAL * float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else 0.0
+    half = Z_95 * float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else 0.0
     return Mean(mean, mean - half, mean + half)

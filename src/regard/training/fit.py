@@ -7,7 +7,7 @@ from itertools import islice
 
 from regard.config import Config
 from regard.models.trained import Trained
-from regard.recording import Recorder
+from regard.recorder import Recorder
 from regard.training.choices import with_engine
 from regard.training.preparation import Parts, Prepared, Run
 

@@ -18,7 +18,7 @@ from regard.data.tokenizer import Indexed, Tokenizer
 from regard.errors import InputError
 from regard.models.tasks import Regression
 from regard.models.two_towers import TwoTowers, build_towers
-from regard.recording import Recorder
+from regard.recorder import Recorder
 from regard.records import Example
 from regard.training.choices import Size, choose
 from regard.training.device import choose_device

@@ -22,7 +22,7 @@ from regard.kernels.compiling import is_compiled
 from regard.models.flat import State, fresh
 from regard.models.tasks import Classes, Task, encoded
 from regard.models.trained import Trained
-from regard.recording import Recorder
+from regard.recorder import Recorder
 from regard.training.checkpoint import Checkpoint
 from regard.training.choices import Size, choose
 from regard.training.loop import train

@@ -18,7 +18,7 @@ from regard.errors import InputError
 from regard.models.flat import State
 from regard.models.tasks import LABEL, Task
 from regard.models.trained import Trained, to_device
-from regard.recording import Recorder
+from regard.recorder import Recorder
 from regard.training.checkpoint import Arrays
 from regard.training.fit_torch import Learned, Material, digest, environment, gather, index, make_model
 from regard.training.graphs import make_step

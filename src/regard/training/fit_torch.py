@@ -30,7 +30,7 @@ from regard.models.build import build
 from regard.models.classifier import Classifier
 from regard.models.tasks import Classes, Task, encoded
 from regard.models.trained import Trained
-from regard.recording import Recorder
+from regard.recorder import Recorder
 from regard.records import Example
 from regard.training.checkpoint import Checkpoint
 from regard.training.choices import Size, choose

@@ -14,7 +14,7 @@ import numpy as np
 
 from regard.errors import InputError
 from regard.models.flat import State
-from regard.recording import Recorder
+from regard.recorder import Recorder
 from regard.training.checkpoint import (
     SEEN,
     Arrays,

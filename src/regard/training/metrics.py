@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.models.tasks import Classes, Task
-from regard.wilson import wilson
+from regard.wilson import wilson_interval
 
 
 def measure(task: Task, answers: NDArray[np.float64], labels: NDArray[np.float64]) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def of_classes(classes: tuple[str, ...], answers: NDArray[np.float64], labels: N
     return {
         "n": size,
         "accuracy": accuracy,
-        "accuracy_interval": list(wilson(accuracy, size)),
+        "accuracy_interval": list(wilson_interval(accuracy, size)),
         "macro_f": float(f[there].mean()),
         "log_loss": float(-np.log(likelihood).mean()),
         "per_class": {

@@ -17,7 +17,7 @@ from regard.data.collate_pairs import Readings, collate_pairs, together
 from regard.models.tasks import Regression
 from regard.models.trained import BATCH, to_device
 from regard.models.two_towers import Met, TwoTowers
-from regard.recording import Recorder
+from regard.recorder import Recorder
 from regard.training.checkpoint import Progress
 from regard.training.divergence import checked_answers, checked_loss
 from regard.training.metrics import measure

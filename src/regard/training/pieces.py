@@ -15,7 +15,7 @@ from regard.data.wordpieces import WordPieces
 from regard.data.words import spans
 from regard.encoders.pretrained import Pretrained
 from regard.errors import InputError
-from regard.recording import Recorder
+from regard.recorder import Recorder
 from regard.records import Example
 from regard.training.preparation import tell_cut
 

@@ -16,10 +16,10 @@ from regard.config import Config, Data
 from regard.data.labels import Labels, guess_task, written_twice
 from regard.data.vectors import read_vectors
 from regard.data.vocabulary import SPECIALS
-from regard.errors import InputError, listed
+from regard.errors import InputError, quoted
 from regard.models.tasks import Task, make_task
 from regard.models.trained import Trained
-from regard.recording import Recorder, Silent
+from regard.recorder import Recorder, Silent
 from regard.records import Example
 from regard.training.checkpoint import Progress
 
@@ -68,7 +68,7 @@ def find_task(config: Config, labels: Labels, recorder: Recorder, where: str) ->
         recorder.note(reason)
     if kind != "regression" and (alike := written_twice(labels.names)):
         recorder.note(
-            f"{where}: labels {listed(alike)} differ in capitals or digits only, and count as classes of their own"
+            f"{where}: labels {quoted(alike)} differ in capitals or digits only, and count as classes of their own"
         )
     if kind == "regression" and config.training.record != "no":
         raise InputError(f"{where}: record = {config.training.record!r} needs classes; numbers have no token types")

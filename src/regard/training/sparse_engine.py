@@ -23,7 +23,7 @@ from regard.kernels.attention import attend
 from regard.kernels.sparse_steps import KINDS
 from regard.models.flat import State, tables
 from regard.models.tasks import Task
-from regard.recording import Recorder
+from regard.recorder import Recorder
 from regard.training.checkpoint import MODEL, Arrays, below, under
 from regard.training.divergence import checked_answers, checked_loss
 from regard.training.loop import EpochPlan, Evaluation

@@ -18,7 +18,7 @@ from regard.models.classifier import Classifier, Level
 from regard.models.flat import State
 from regard.models.tasks import LABEL, Task
 from regard.models.trained import outputs
-from regard.recording import Recorder
+from regard.recorder import Recorder
 from regard.training.checkpoint import MODEL, Arrays, below, under
 from regard.training.divergence import checked_loss
 from regard.training.graphs import make_step

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from regard.errors import InputError
-from regard.markdown_text import plain
+from regard.markdown_text import escape
 from regard_lab.claims.claims import RULES, Claim, Claims
 from regard_lab.claims.verdicts import HOLDS, LATER, VERDICTS, Finding
 from regard_lab.reading.checks import near
@@ -73,7 +73,7 @@ def finding(claim: Claim, book: Book) -> Finding:
 def page(claims: Claims, book: Book) -> str:
     found = [(claim, finding(claim, book)) for claim in claims.claims]
     lines = [HEAD, *tally(claims, found), "", READING]
-    lines += [f"- **{name.replace('_', ' ')}**: {plain(words(rule.__doc__))}" for name, rule in RULES.items()]
+    lines += [f"- **{name.replace('_', ' ')}**: {escape(words(rule.__doc__))}" for name, rule in RULES.items()]
     for source, title in claims.sources.items():
         lines += [
             "",
@@ -85,7 +85,7 @@ def page(claims: Claims, book: Book) -> str:
         for claim, one in found:
             if claim.source == source:
                 said = verdict(one, is_whole(claim, book))
-                cells = (plain(claim.claim), plain(claim.where), how(claim, book), plain(one.measured), said)
+                cells = (escape(claim.claim), escape(claim.where), how(claim, book), escape(one.measured), said)
                 lines.append("| " + " | ".join(cells) + " |")
     return "\n".join([*lines, ""])
 

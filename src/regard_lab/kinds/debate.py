@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from regard.config import Config
 from regard.errors import InputError
-from regard.recording import Recorder
+from regard.recorder import Recorder
 from regard.records import Example
 from regard_lab.kinds import train
 from regard_lab.kinds.base_judges import judges_of, train_judges

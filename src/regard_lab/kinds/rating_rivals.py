@@ -15,7 +15,7 @@ from regard.data.meetings import GROUPS, Known, Meeting, coverage
 from regard.data.ratings import Rating
 from regard.data.synthetic_ratings import World, ideal
 from regard.data.words import forms
-from regard.recording import Recorder
+from regard.recorder import Recorder
 from regard.training.metrics import of_numbers
 
 PENALTIES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)  # tried on dev

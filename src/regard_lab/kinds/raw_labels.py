@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from regard.config import Config
 from regard.errors import InputError
-from regard.recording import Recorder
+from regard.recorder import Recorder
 from regard_lab.kinds import train
 from regard_lab.rows import Options, Row
 from regard_lab.tables.context import Context

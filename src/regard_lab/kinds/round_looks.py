@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from regard.config import Config
 from regard.errors import InputError
-from regard.recording import Recorder
+from regard.recorder import Recorder
 from regard.records import Example
 from regard_lab.tables.context import Training
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from regard.config import Config
 from regard.errors import InputError
-from regard.recording import Recorder
+from regard.recorder import Recorder
 from regard_lab.kinds.train import numbers, paths
 from regard_lab.measures import Measure
 from regard_lab.rows import Options, Row

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from regard.files import write_all
-from regard.markdown_text import plain
+from regard.markdown_text import escape
 from regard.report.pages.reproduced import page_of_table
 from regard.report.text.characters import one_line
 from regard.report.text.exported import escaped
@@ -58,28 +58,30 @@ def title_of(svg: str) -> str:
 
 def markdown(sheet: Sheet, figures: Mapping[str, str]) -> str:
     """`figures`: file -> title."""
-    where = f" ({plain(sheet.where)})" if sheet.where else ""
-    lines = [f"# {plain(sheet.title)}{where}", "", plain(sheet.caption), ""]
+    where = f" ({escape(sheet.where)})" if sheet.where else ""
+    lines = [f"# {escape(sheet.title)}{where}", "", escape(sheet.caption), ""]
     if sheet.note:
-        lines += [plain(sheet.note), ""]
+        lines += [escape(sheet.note), ""]
     lines += markdown_rows(
-        markdown_heads(sheet), [[plain(line.title), *markdown_cells(sheet, line.entries)] for line in sheet.lines]
+        markdown_heads(sheet), [[escape(line.title), *markdown_cells(sheet, line.entries)] for line in sheet.lines]
     )
     for file, title in figures.items():
-        lines += ["", f"![{plain(title)}]({file})"]
+        lines += ["", f"![{escape(title)}]({file})"]
     if sheet.comparisons:
         lines += ["", "## Comparisons", "", explained(sheet.comparisons), ""]
-        lines += markdown_rows(HEADS, [[plain(word) for word in one.words] for one in sheet.comparisons])
+        lines += markdown_rows(HEADS, [[escape(word) for word in one.words] for one in sheet.comparisons])
     lines += ["", "## Where the numbers come from", ""]
-    lines += [f"- {name}: {code(told) if name in ('Command', 'Data') else plain(told)}" for name, told in sheet.sources]
+    lines += [
+        f"- {name}: {code(told) if name in ('Command', 'Data') else escape(told)}" for name, told in sheet.sources
+    ]
     for remark in sheet.remarks:
-        lines += ["", f"Remark: {plain(remark)}"]
+        lines += ["", f"Remark: {escape(remark)}"]
     return "\n".join([*lines, ""])
 
 
 def code(words: str) -> str:
     """Letter by letter; words that code cannot hold stand as others do."""
-    return f"`{words}`" if words.isprintable() and "`" not in words else plain(words)
+    return f"`{words}`" if words.isprintable() and "`" not in words else escape(words)
 
 
 def explained(comparisons: Sequence[Comparison]) -> str:
@@ -94,7 +96,7 @@ def explained(comparisons: Sequence[Comparison]) -> str:
 def markdown_heads(sheet: Sheet) -> list[str]:
     found = [""]
     for column in sheet.columns:
-        name = f"{plain(column.corpus_title)}: {plain(column.measure_title)}"
+        name = f"{escape(column.corpus_title)}: {escape(column.measure_title)}"
         found += [name, *(["paper"] if column.printed else []), *(["published"] if column.published else [])]
     return found
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regard.errors import InputError
-from regard.files import check_place
+from regard.files import check_writable
 from regard_lab.claims.verdicts import several
 from regard_lab.reading.places import find_table, results_file, results_folder
 from regard_lab.rendering.rendering import render
@@ -45,7 +45,7 @@ def reproduce(name: str, wish: Wish) -> list[Path]:
     check_cells(table, cells)
     device = choose(wish.device)
     folder = results_folder(table, wish.out)
-    check_place(folder)
+    check_writable(folder)
     folder.mkdir(parents=True, exist_ok=True)
     path = results_file(table, folder)
     with Lock(path):

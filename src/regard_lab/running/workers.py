@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from regard.errors import InputError
-from regard.recording import Silent
+from regard.recorder import Silent
 from regard_lab.kinds.kinds import KINDS
 from regard_lab.kinds.train import TooMany
 from regard_lab.results import complete, sentence

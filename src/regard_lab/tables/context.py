@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from regard.recording import Recorder
+from regard.recorder import Recorder
 from regard_lab.tables.corpora import Corpora
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TypedDict
 from markupsafe import Markup
 
 from regard.facts.analysis import AnalysisFacts, Recording, Token
-from regard.files import check_place, write_all
+from regard.files import check_writable, write_all
 from regard.report.pages.analysis_figures import (
     ATTENTION_TITLE,
     NO_TYPE,
@@ -61,7 +61,7 @@ class AnalysisView:
 
 def write_analysis(facts: AnalysisFacts, folder: Path) -> Path:
     """analysis.json, the page, and every figure as a file: all files or none. Returns the path of the page."""
-    check_place(folder)
+    check_writable(folder)
     drawn = figures(facts)
     written = json.dumps(facts.to_json(), ensure_ascii=False, indent=1)
     contents = {"analysis.json": written, PAGE: analysis_page(facts, drawn)}

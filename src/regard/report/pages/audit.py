@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from regard.facts.audit import AuditedText, AuditFacts
 from regard.facts.run import ShownText, TextView
-from regard.files import check_place, write_all
+from regard.files import check_writable, write_all
 from regard.records import Explanation, Prediction, TokenScore
 from regard.report.names import explainer_name
 from regard.report.pages.audit_evidence import Shown, evidence
@@ -48,7 +48,7 @@ def audit_views(facts: AuditFacts) -> AuditViews:
 
 def write_audit(facts: AuditFacts, folder: Path, figures: Path | None = None) -> str:
     """All files of a folder or none; "" or what to know about the figures."""
-    check_place(folder)
+    check_writable(folder)
     views = audit_views(facts)
     caution = "" if figures is None else write_exported(*views, figures)
     written = {PAGE: audit_page(facts, views), NAME: as_json(facts) + "\n"}

@@ -13,7 +13,7 @@ from regard.facts.analysis import AnalysisFacts, Token
 from regard.facts.history import rounds
 from regard.facts.measures import Measures
 from regard.facts.run import RunFacts
-from regard.files import check_place, write
+from regard.files import check_writable, write
 from regard.report.pages.analysis import SCRIPTS, WORDS, payload, swatches, untyped_swatch
 from regard.report.pages.audit_evidence import Shown, evidence
 from regard.report.pages.run_figures import rounds_text, run_figures
@@ -82,7 +82,7 @@ class RunView:
 
 def write_report(facts: RunFacts, out: Path, figures: Path | None = None) -> str:
     """The page, and if `figures` names a folder every figure and table as files; "" or what to know about the figures."""
-    check_place(out.parent)
+    check_writable(out.parent)
     drawn, tables = run_figures(facts), run_tables(facts)
     caution = "" if figures is None else write_exported(drawn, tables, figures)
     write(out, run_page(facts, drawn, tables))

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from regard.files import check_place, write_all
+from regard.files import check_writable, write_all
 from regard.report.plots.pdf import boxed, pdf
 from regard.report.text.characters import one_line
 
@@ -54,7 +54,7 @@ class Table(NamedTuple):
 
 def write_exported(figures: Mapping[str, Figure], tables: Mapping[str, Table], folder: Path) -> str:
     """All files or none; "" or what to know of the PDFs."""
-    check_place(folder)
+    check_writable(folder)
     write_all(folder, exported(figures, tables))
     return caution(figures)
 

@@ -1,4 +1,4 @@
-"""What somebody who watches a training run must answer."""
+"""The interface through which training reports its progress."""
 
 from __future__ import annotations
 
@@ -7,24 +7,26 @@ from typing import Any, Protocol, Self
 
 
 class Recorder(Protocol):
+    """Receives the events of a training run, such as a progress bar or a log."""
+
     def note(self, sentence: str) -> None:
-        """Something was decided or found that the user should know."""
+        """Report a decision or finding that the user should know."""
 
     def enter(self, phase: str) -> None:
-        """A phase with a name begins, or is gone on with: epochs are its own from here. Ordinary training has none."""
+        """A named phase begins or resumes; epochs are counted within it. Ordinary training has no phases."""
 
     def begin(self, epoch: int, epochs: int, steps: int) -> None:
-        """An epoch (the first is 1) of this many steps begins."""
+        """Epoch `epoch` of `epochs` (the first is 1) begins, with this many steps."""
 
     def step(self, loss: float | None) -> None:
-        """A step was taken; the running loss, now and then."""
+        """A step was taken; the running loss is passed only now and then."""
 
     def end(self, record: Mapping[str, Any]) -> None:
-        """An epoch ended: its loss, dev scores, norms, attention scores and time."""
+        """An epoch ended; the record has its loss, dev scores, norms, attention scores and time."""
 
 
 class Silent:
-    """Watches and says nothing."""
+    """A recorder that ignores everything."""
 
     def __enter__(self) -> Self:
         return self
