@@ -150,7 +150,7 @@ def test_killed_while_the_finished_run_is_saved(
     config, out = config_of(table, epochs=2, engine=engine), tmp_path / "killed"
     start(config, tmp_path / "unbroken")
     with monkeypatch.context() as patch:
-        patch.setattr(files, "clear", lambda *_: None)  # the dead tidy nothing up
+        patch.setattr(files, "remove_leftovers", lambda *_: None)  # the dead tidy nothing up
         patch.setattr(os, "replace", after(2 + moved, os.replace))  # two checkpoints go first
         patch.setattr(Path, "unlink", after(2, Path.unlink))  # the old checkpoint and the old last file
         with pytest.raises(Killed):
@@ -169,7 +169,7 @@ def test_killed_while_a_checkpoint_is_written(
     for written in (0, 2):
         out = tmp_path / f"killed {written}"
         with monkeypatch.context() as patch:
-            patch.setattr(files, "clear", lambda *_: None)
+            patch.setattr(files, "remove_leftovers", lambda *_: None)
             patch.setattr(os, "fsync", after(written, os.fsync))
             with pytest.raises(Killed):
                 start(config, out)
