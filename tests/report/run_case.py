@@ -206,8 +206,8 @@ def calibration_of(given: dict[str, Any]) -> Calibration:
 def text_of(text: dict[str, Any]) -> ShownText:
     views = []
     for view in text["views"]:
-        against = frozenset(view["against"]) if "against" in view else None
-        views.append(TextView(Explanation.from_dict(view), against, frozenset(view.get("sentences_against", ()))))
+        against = tuple(view["against"]) if "against" in view else None
+        views.append(TextView(Explanation.from_dict(view), against, tuple(view.get("sentences_against", ()))))
     return ShownText(f"row {text['row']}", text["mistake"], text["label"], tuple(views))
 
 

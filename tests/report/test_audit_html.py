@@ -136,7 +136,7 @@ def test_mistakes_come_first() -> None:
     views = shown[0].views
     assert [view.explanation.method for view in views] == ["attention", "gradient_times_input"]
     assert sum(token.weight for token in views[1].explanation.tokens) == pytest.approx(1)
-    assert views[1].against == {5}  # the last word
+    assert views[1].against == (5,)  # the last word
 
 
 def test_long_texts_do_not_make_a_page_that_nobody_can_open() -> None:

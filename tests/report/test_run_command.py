@@ -124,6 +124,7 @@ def test_a_hierarchical_run_has_sentences_norms_and_no_words(run: Path, table: P
     assert isinstance(macro.value, float)
     assert macro.interval[0] <= macro.value
     assert "regard audit" in found.no_audit
+    json.dumps(found.to_json(), allow_nan=False)
 
 
 def test_a_run_of_numbers_starts_with_what_is_farthest_off(regard: Regard, rated: Path, table: Path) -> None:

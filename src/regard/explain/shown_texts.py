@@ -85,6 +85,6 @@ def in_reach(trained: Trained, examples: Sequence[Example], indices: Sequence[in
 def signed_view(attributed: Attributed) -> TextView:
     """Absolute scores as weights that sum to 1, and where the words and sentences against the answer begin."""
     scored = zip(attributed.spans, attributed.scores.tolist(), strict=True)
-    against = frozenset(start for (start, _), score in scored if score < 0)
-    sentences = frozenset(sentence.start for sentence in attributed.sentences if sentence.weight < 0)
+    against = tuple(start for (start, _), score in scored if score < 0)
+    sentences = tuple(sentence.start for sentence in attributed.sentences if sentence.weight < 0)
     return TextView(attributed.explanation(side="both"), against, sentences)

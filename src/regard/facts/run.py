@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from regard.facts.analysis import AnalysisFacts
 from regard.facts.audit import AuditFacts
 from regard.facts.history import Epoch
+from regard.facts.json_form import JsonObject, to_json
 from regard.facts.measures import Measures
 from regard.records import Explanation
 
@@ -46,8 +47,8 @@ class TextView:
     """One explanation of a text. `against`: where the words begin that speak against the answer; None: not signed."""
 
     explanation: Explanation
-    against: frozenset[int] | None = None
-    sentences_against: frozenset[int] = frozenset()
+    against: tuple[int, ...] | None = None
+    sentences_against: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -76,4 +77,7 @@ class RunFacts:
     no_audit: str = ""  # why there is none
     texts: tuple[ShownText, ...] = ()
     texts_in_all: int = 0
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> JsonObject:
+        return to_json(self)  # type: ignore[no-any-return]

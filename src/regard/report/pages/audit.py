@@ -112,5 +112,5 @@ def views_of(text: AuditedText, classes: tuple[str, ...]) -> Iterator[TextView]:
         total = sum(map(abs, scores)) or 1.0
         scored = list(zip(text.spans, scores, strict=True))
         tokens = tuple(TokenScore(text.text[a:b], a, b, abs(score) / total) for (a, b), score in scored)
-        against = frozenset(a for (a, _), score in scored if score < 0)
+        against = tuple(a for (a, _), score in scored if score < 0)
         yield TextView(Explanation(text.text, answer, tokens, method=method), against or None)

@@ -91,7 +91,7 @@ def reader_text(text: ShownText, classes: list[str]) -> ReaderText:
 
 
 def reader_view(view: TextView) -> ReaderView:
-    explanation, against = view.explanation, view.against or frozenset()
+    explanation, against = view.explanation, frozenset(view.against or ())
     return ReaderView(
         explanation.method,
         explainer_name(explanation.method),
@@ -110,7 +110,7 @@ def largest(explanation: Explanation, against: frozenset[int], count: int = 8) -
     return [(word, sign + weight) for (word, weight), sign in zip(top_words(explanation, count), signs, strict=False)]
 
 
-def against_rows(explanation: Explanation, against: frozenset[int]) -> set[int]:
+def against_rows(explanation: Explanation, against: Sequence[int]) -> set[int]:
     """Numbers of the rows whose sentence speaks against the answer; rows begin where their sentence does."""
     numbers, at = set(), 0
     for number, row in enumerate(rows(explanation)):

@@ -32,7 +32,7 @@ _PARTS = re.compile(r"\n|[^\S\n]+|\S+")
 
 
 def svg(explanation: Explanation, width: int = 800) -> str:
-    """The figure as text; its height follows from the text."""
+    """The figure; its height depends on the text."""
     if width < NARROWEST:
         raise InputError(f"width: {width} is too narrow for a figure; at least {NARROWEST} (pixels) is needed")
     left = MARGIN + (GUTTER if explanation.sentences else 0)
@@ -70,7 +70,7 @@ def _title(given: Answer) -> str:
 
 
 def _isolated(name: str) -> str:
-    """A right-to-left name must not pull the numbers around it into its own order (Unicode's FSI and PDI)."""
+    """A right-to-left name must not change the order of the numbers around it (Unicode's FSI and PDI)."""
     return f"\u2068{name}\u2069" if direction(name) == "rtl" else name
 
 
@@ -100,13 +100,13 @@ def _word(placed: Placed, left: int, y: int) -> Iterator[str]:
     way = ' direction="rtl"' if placed.way == "rtl" else ""
     new = "" if piece.known else ' text-decoration="underline" style="text-decoration-style:dotted"'
     fit = f' textLength="{size:.1f}" lengthAdjust="spacingAndGlyphs"' if size else ""
-    # Set from the middle: the only anchor that means the same in both directions.
+    # Anchored in the middle: the only anchor that means the same in both directions.
     yield f'<text x="{x + size / 2:.1f}" y="{y + 17}" text-anchor="middle"{fit}{way}{new}>{escape(piece.text)}</text>'
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A piece and the cell, counted from the left edge, where it starts."""
+    """A piece, and the cell from the left edge at which it starts."""
 
     piece: Piece
     at: int
@@ -115,7 +115,7 @@ class Placed:
 
 
 def lines(pieces: Iterable[Piece], width: int) -> list[list[Placed]]:
-    """The pieces wrapped at `width` cells. Breaks: white space, between wide characters, inside what fits nowhere."""
+    """The pieces wrapped at `width` cells: at white space, between wide characters, and inside what fits on no line."""
     parts = list(_parts(pieces, width))
     base = direction("".join(part.text for part in parts)) or "ltr"
     return [_place(_ordered(line, base), width, base) for line in _wrapped(parts, width)]
@@ -145,26 +145,26 @@ def _cuts(word: str, width: int) -> Iterator[str]:
 
 
 def _wrapped(parts: Sequence[Piece], width: int) -> list[list[Piece]]:
-    found: list[list[Piece]] = [[]]
+    wrapped: list[list[Piece]] = [[]]
     used = 0
     for cluster in _clusters(parts):
         size = sum(cells(part.text) for part in cluster)
         if cluster[0].text == "\n":
-            found.append([])
+            wrapped.append([])
             used = 0
             continue
         if used and used + size > width:
-            found.append([])
+            wrapped.append([])
             used = 0
             if cluster[0].text.isspace():
                 continue
-        for part in cluster:  # a cluster wider than a line goes on below, part by part
+        for part in cluster:  # a cluster wider than a line continues below, part by part
             if used and used + cells(part.text) > width:
-                found.append([])
+                wrapped.append([])
                 used = 0
-            found[-1].append(part)
+            wrapped[-1].append(part)
             used += cells(part.text)
-    return found
+    return wrapped
 
 
 def _clusters(parts: Sequence[Piece]) -> Iterator[list[Piece]]:
@@ -186,7 +186,7 @@ def _may_break(before: str, after: str) -> bool:
 def _ordered(line: Sequence[Piece], base: str) -> list[Piece]:
     """The parts of a line from left to right."""
     ways = [direction(part.text) or _neutral(part.text, base) for part in line]
-    found: list[Piece] = []
+    ordered: list[Piece] = []
     place = 0
     while place < len(line):
         end = place
@@ -195,14 +195,14 @@ def _ordered(line: Sequence[Piece], base: str) -> list[Piece]:
                 break
             end = following
         run = list(line[place : end + 1])
-        found += run[::-1] if len(run) > 1 else run
+        ordered += run[::-1] if len(run) > 1 else run
         place = end + 1
-    # The runs against the base were reversed above, so that turning a right-to-left line round sets them straight.
-    return found[::-1] if base == "rtl" else found
+    # Runs against the base direction were reversed above, so that reversing a right-to-left line puts them in order.
+    return ordered[::-1] if base == "rtl" else ordered
 
 
 def _neutral(text: str, base: str) -> str | None:
-    """Numbers run left to right even between right-to-left words; other signs go with what stands around them."""
+    """Numbers run left to right even between right-to-left words; other signs follow their neighbours."""
     return "ltr" if base == "rtl" and any(char.isdigit() for char in text) else None
 
 
@@ -213,8 +213,8 @@ def _next_strong(ways: Sequence[str | None], start: int) -> int | None:
 def _place(line: Sequence[Piece], width: int, base: str) -> list[Placed]:
     sizes = [cells(part.text) for part in line]
     at = width - sum(sizes) if base == "rtl" else 0
-    found = []
+    placed = []
     for part, size in zip(line, sizes, strict=True):
-        found.append(Placed(part, at, size, direction(part.text) or base))
+        placed.append(Placed(part, at, size, direction(part.text) or base))
         at += size
-    return found
+    return placed
