@@ -1,9 +1,8 @@
-"""A model's answers with other attention weights than its own: the states stay as they are, and only how they are mixed
-changes.
+"""A model's answers with attention weights other than its own: the states stay, and only their mixture changes.
 
-Jain & Wallace (2019) ask what happens to the answer then. **Choice**: of a model with levels, the weights are those of its
-highest level, over sentences or parts, for below it other weights would change the states, too. Of APLN they are α, which
-the norm sharpens afterwards.
+Jain & Wallace (2019) ask what happens to the answer then. **Choice**: with several levels, the weights are those of the
+highest one, over sentences or parts, because other weights below it would change the states too. If a norm sharpens
+attention, they are α, before it does.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ Ints = NDArray[np.int64]
 
 
 class Given(NamedTuple):
-    """Some texts with what their answers are mixed of."""
+    """A batch of texts with what their answers are mixed from."""
 
     rows: Ints  # (B,) which texts
     mask: Tensor  # (B, L)
@@ -39,7 +38,7 @@ class Given(NamedTuple):
 
 
 def given_weights(trained: Trained, readings: Sequence[Reading]) -> Iterator[Given]:
-    """Every text once, in batches of like length. The highest level must attend."""
+    """Every text once, in batches of similar length. The highest level must attend."""
     import torch
 
     model = trained.model

@@ -1,1 +1,1 @@
-"""Explaining: which words and sentences a model's answer was made of."""
+"""Explanations: which words and sentences a model's answer comes from."""

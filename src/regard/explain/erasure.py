@@ -1,7 +1,7 @@
-"""A text as the model reads it without some of its words: as if they had never been written.
+"""A text as the model reads it without some of its words.
 
-What a word is does not change by that, nor in which sentence it stands; a sentence or part without a word is none. Where
-the model reads pairs of neighbours, words that become neighbours make a pair.
+The remaining words and their sentences stay the same; sentences and parts that lose all their words disappear. If the model
+reads pairs of neighbours, words that become neighbours form a pair.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from regard.data.wordpieces import Row, WordPieces
 from regard.explain.reading import Reading, each
 from regard.models.trained import Trained
 
-CHUNK = 256  # versions of a text that are made at a time
+CHUNK = 256  # versions of a text built at a time
 
 Kept = NDArray[np.bool_]
 
 
 def left(trained: Trained, reading: Reading, kept: Kept) -> list[Indexed]:
-    """(versions, words) -> as many texts, each with those words only that its row keeps."""
+    """(versions, words) -> one text per version, with only the words that its row keeps."""
     tokenizer = trained.tokenizer
     if isinstance(tokenizer, WordPieces):
         return in_pieces(tokenizer, reading, kept)
@@ -34,25 +34,25 @@ def left(trained: Trained, reading: Reading, kept: Kept) -> list[Indexed]:
 
 
 def in_pieces(tokenizer: WordPieces, reading: Reading, kept: Kept) -> list[Indexed]:
-    """Pieces depend on what stands beside a word, so what is left of each sentence is cut anew."""
+    """Pieces depend on the neighbours of a word, so the rest of each sentence is cut into pieces again."""
     shape = reading.outline.shape
     ends = np.cumsum(shape[0] if shape else [reading.words]).tolist()
     rows = [*pairwise([0, *ends])]
     shown = [[written(reading, version, row) for row in rows if version[slice(*row)].any()] for version in kept]
     once = [*dict.fromkeys(chain.from_iterable(shown))]  # most sentences stay as they are
     cut = dict(zip(once, tokenizer.cut([Row(own, [(0, len(own))], 0, 1) for own in once]), strict=True))
-    found = []
+    texts = []
     for version, sentences in zip(kept, shown, strict=True):
         pieces = [cut[own][0] for own in sentences]
         lengths = np.array([len(ids) for ids in pieces], dtype=np.int64)
         above = remaining(shape, version)[1:]
         ids = np.concatenate([np.empty(0, dtype=np.int32), *pieces])
-        found.append(Indexed(ids, (lengths, *above) if shape else ()))
-    return found
+        texts.append(Indexed(ids, (lengths, *above) if shape else ()))
+    return texts
 
 
 def written(reading: Reading, kept: Kept, row: tuple[int, int]) -> str:
-    """The words [first, last) and what stands between them, with a blank in the place of each word that goes."""
+    """The words [first, last) and what is between them, with a blank in place of each word that is left out."""
     first, last = row
     spans = reading.outline.words[first:last]
     gone = [spans[place] for place in np.flatnonzero(~kept[first:last])]
@@ -61,23 +61,23 @@ def written(reading: Reading, kept: Kept, row: tuple[int, int]) -> str:
 
 
 def only(indexed: Indexed, kept: Kept) -> Indexed:
-    """Where words are all that is read, without those that go."""
+    """The same for models that read words only."""
     return Indexed(indexed.ids[kept], remaining(indexed.shape, kept))
 
 
 def remaining(shape: Sequence[NDArray[np.int64]], kept: Kept) -> tuple[NDArray[np.int64], ...]:
-    """How many words each sentence keeps that keeps any, and how many such sentences each part."""
-    found = []
+    """How many words each sentence keeps, and how many sentences each part; those that keep none are dropped."""
+    counts_left = []
     for counts in shape:
         owner = np.repeat(np.arange(len(counts)), counts)
         left = np.bincount(owner[kept], minlength=len(counts)).astype(np.int64)
-        found.append(left[left > 0])
+        counts_left.append(left[left > 0])
         kept = left > 0
-    return tuple(found)
+    return tuple(counts_left)
 
 
 def all_but(gone: Sequence[NDArray[np.int64]], words: int) -> Kept:
-    """A row for each of these groups of words, which keeps all others."""
+    """One row per group of words, which keeps all others."""
     kept = np.ones((len(gone), words), dtype=bool)
     for row, places in enumerate(gone):
         kept[row, places] = False

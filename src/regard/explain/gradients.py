@@ -1,9 +1,9 @@
-"""Scores from slopes: how what is explained changes with a word's vector, at the text itself. One pass there and back.
+"""Scores from gradients with respect to the word vectors, at the text itself: one forward and one backward pass.
 
-    gradient                 ‖∂f/∂e_i‖ (Simonyan et al. 2014), no sign
+    gradient                 ‖∂f/∂e_i‖ (Simonyan et al. 2014), unsigned
     gradient_times_input     e_i · ∂f/∂e_i (Shrikumar et al. 2016)
 
-f is the target's logit, or the number that a regression gives.
+f is the target's logit, or the prediction of a regression.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ Doubles = NDArray[np.float64]
 
 
 def gradient(trained: Trained, readings: Sequence[Reading], targets: Ints) -> list[WordScores]:
-    return sloped(trained, readings, targets, lambda slope, embedded: slope.norm(dim=-1))
+    return from_gradients(trained, readings, targets, lambda slope, embedded: slope.norm(dim=-1))
 
 
 def gradient_times_input(trained: Trained, readings: Sequence[Reading], targets: Ints) -> list[WordScores]:
-    return sloped(trained, readings, targets, lambda slope, embedded: (slope * embedded).sum(-1))
+    return from_gradients(trained, readings, targets, lambda slope, embedded: (slope * embedded).sum(-1))
 
 
-def sloped(
+def from_gradients(
     trained: Trained, readings: Sequence[Reading], targets: Ints, measure: Callable[[Tensor, Tensor], Tensor]
 ) -> list[WordScores]:
-    found: dict[int, WordScores] = {}
+    by_row: dict[int, WordScores] = {}
     for rows, batch in batches(trained, readings):
         embedded = vectors(trained, batch)
         slope, logits, chosen = slopes(trained, batch, embedded, targets[rows])
@@ -46,8 +46,8 @@ def sloped(
         mask = batch.mask.cpu().numpy()
         for place, row in enumerate(rows):
             own = to_words(readings[row], scores[place][mask[place]])
-            found[row] = WordScores(own, logits[place], int(chosen[place]), forward=1, backward=1)
-    return [found[row] for row in range(len(readings))]
+            by_row[row] = WordScores(own, logits[place], int(chosen[place]), forward=1, backward=1)
+    return [by_row[row] for row in range(len(readings))]
 
 
 def vectors(trained: Trained, batch: Batch) -> Tensor:
@@ -55,15 +55,16 @@ def vectors(trained: Trained, batch: Batch) -> Tensor:
     import torch
 
     with torch.no_grad():
-        found: Tensor = trained.model.embedding(batch.ids)
-    return found
+        embedded: Tensor = trained.model.embedding(batch.ids)
+    return embedded
 
 
 def slopes(trained: Trained, batch: Batch, embedded: Tensor, targets: Ints) -> tuple[Tensor, Doubles, Ints]:
-    """∂f/∂e at these vectors, shaped like them; the logits there (B, C), and the targets, all of them settled."""
+    """∂f/∂e at these vectors, shaped like them; the logits there (B, C), and the targets, with the predicted class where
+    none was named."""
     import torch
 
-    # cuDNN refuses the way back through an RNN that is not in training
+    # cuDNN refuses the backward pass of an RNN in evaluation mode
     with torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
         leaf = embedded.detach().requires_grad_()
         logits = trained.model(batch, leaf).logits  # (B, C)

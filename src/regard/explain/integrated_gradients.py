@@ -1,9 +1,9 @@
-"""Integrated gradients (Sundararajan et al. 2017): slopes summed along the straight way from zero vectors to the text.
+"""Integrated gradients (Sundararajan et al. 2017): gradients along the straight line from zero vectors to the text.
 
     IG_i = e_i · ∫₀¹ ∂f/∂e_i (t e) dt
 
-The start has zeros, as padding has, in the place of every word, and as many of them. The integral is taken at the nodes of
-Gauss and Legendre. The scores of a text should sum to f(text) − f(start); by how much they miss it is kept with them.
+The start has a vector of zeros, as padding has, in place of every word. The integral is computed by Gauss–Legendre
+quadrature. The scores of a text should sum to f(text) − f(start); by how much they miss it is kept with them.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ PLACES = 1 << 15  # and their padded words, at most
 def integrated_gradients(
     trained: Trained, readings: Sequence[Reading], targets: Ints, *, steps: int = 20
 ) -> list[WordScores]:
-    """`facts`: steps, convergence (what the scores sum to beyond what they should), start (f there) and value (f here)."""
+    """`facts`: steps, convergence (the sum of the scores minus what it should be), start and value (f there and at the text)."""
     import torch
 
     if not isinstance(steps, int) or steps < 1:
         raise InputError(f"steps = {steps!r}: a whole number above 0 is accepted")
-    found: dict[int, WordScores] = {}
+    by_row: dict[int, WordScores] = {}
     for rows, batch in batches(trained, readings):
         embedded = vectors(trained, batch)
         with torch.inference_mode():
@@ -59,12 +59,12 @@ def integrated_gradients(
                 "value": float(value[place]),
             }
             scores = to_words(readings[row], own)
-            found[row] = WordScores(scores, here[place], int(chosen[place]), steps + 2, steps, facts)
-    return [found[row] for row in range(len(readings))]
+            by_row[row] = WordScores(scores, here[place], int(chosen[place]), steps + 2, steps, facts)
+    return [by_row[row] for row in range(len(readings))]
 
 
 def integral(trained: Trained, batch: Batch, embedded: Tensor, targets: Ints, steps: int) -> Tensor:
-    """∫₀¹ ∂f/∂e (t e) dt, shaped like the vectors. As many points at a time as make up a good batch."""
+    """∫₀¹ ∂f/∂e (t e) dt, shaped like the vectors. As many points at a time as fit a batch."""
     import torch
 
     nodes, weights = np.polynomial.legendre.leggauss(steps)

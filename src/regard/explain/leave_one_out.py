@@ -1,6 +1,6 @@
-"""Leave-one-out: by how much what is explained falls when a word had never been written; also each sentence and part.
+"""Leave-one-out: how far the explained value falls without a word; also without each sentence and part.
 
-One pass for every word. `facts["probability"]` has the falls of the target's probability, (words,).
+One pass per word. `facts["probability"]` has the falls of the target's probability, (words,).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from regard.explain.word_scores import WordScores
 from regard.models.tasks import Classes
 from regard.models.trained import Trained
 
-MOST_WORDS = 5000  # of a text; each means another pass over all the others
+MOST_WORDS = 5000  # per text; each word takes another pass over all the others
 
 
 def leave_one_out(trained: Trained, readings: Sequence[Reading], targets: Ints) -> list[WordScores]:
@@ -32,7 +32,7 @@ def leave_one_out(trained: Trained, readings: Sequence[Reading], targets: Ints) 
     task = trained.task
     groups = [erased(reading) for reading in readings]
     logits = logits_of(trained, versions(trained, readings, groups))
-    found, low = [], 0
+    records, low = [], 0
     for reading, own, target in zip(readings, groups, targets, strict=True):
         high = low + 1 + len(own)
         chosen = np.repeat(settled(task, logits[low : low + 1], np.array([target])), high - low)
@@ -44,26 +44,26 @@ def leave_one_out(trained: Trained, readings: Sequence[Reading], targets: Ints) 
             facts["probability"] = (likely[0] - likely[1:])[: reading.words]
         ends = np.cumsum([reading.words, *map(len, reading.outline.shape)])[:-1]
         scores, *above = np.split(falls, ends)
-        found.append(WordScores(scores, logits[low], int(chosen[0]), high - low, facts=facts, above=tuple(above)))
+        records.append(WordScores(scores, logits[low], int(chosen[0]), high - low, facts=facts, above=tuple(above)))
         low = high
-    return found
+    return records
 
 
 def erased(reading: Reading) -> list[NDArray[np.int64]]:
-    """The places of what is left out together: each word, then each sentence's words, then each part's."""
+    """The word indices that are left out together: each word, then the words of each sentence, then those of each part."""
     places = [np.array([place]) for place in range(reading.words)]
-    groups, found = places, list(places)
+    groups, every = places, list(places)
     for counts in reading.outline.shape:
         ends = np.cumsum(counts)
         groups = [np.concatenate(groups[end - count : end]) for end, count in zip(ends, counts, strict=True)]
-        found += groups
-    return found
+        every += groups
+    return every
 
 
 def versions(
     trained: Trained, readings: Sequence[Reading], groups: Sequence[Sequence[NDArray[np.int64]]]
 ) -> Iterator[Indexed]:
-    """Each text, and behind it the text without each of its groups."""
+    """Each text, followed by the text without each of its groups."""
     for reading, own in zip(readings, groups, strict=True):
         yield reading.indexed
         for low in range(0, len(own), CHUNK):

@@ -1,4 +1,4 @@
-"""Texts as a model reads them: ids side by side, and for each of them the words of the text that it covers."""
+"""Texts as a model reads them: ids in a row, and for each of them the words of the text that it covers."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 Doubles = NDArray[np.float64]
 Ints = NDArray[np.int64]
-HELD = 1 << 21  # ids of texts without some of their words that are held at a time
+HELD = 1 << 21  # ids held at a time, of texts without some of their words
 
 
 class Reading(NamedTuple):
-    """A text, where its words stand, and the units that the model looks at: words, pairs of them, pieces of them."""
+    """A text, where its words are, and the units that the model looks at: words, pairs of words, or word pieces."""
 
     text: str
     outline: Outline
@@ -36,8 +36,8 @@ class Reading(NamedTuple):
     def words(self) -> int:
         return len(self.outline.words)
 
-    def chance(self, seed: int) -> np.random.Generator:
-        """Draws of the text's own, whatever texts stand around it."""
+    def rng(self, seed: int) -> np.random.Generator:
+        """A generator that depends on the seed and this text, not on the texts around it."""
         if not isinstance(seed, int) or seed < 0:
             raise InputError(f"seed = {seed!r}: a whole number from 0 is accepted")
         return np.random.default_rng((seed, zlib.crc32(self.text.encode("utf-8", "surrogatepass"))))
@@ -60,12 +60,12 @@ def read(trained: Trained, texts: Sequence[str]) -> list[Reading]:
         indexed = tokenizer.encode_each(texts)
     else:
         indexed = each(tokenizer.encode_all(texts))
-    found = []
+    readings = []
     for text, outline, own in zip(texts, outlines, indexed, strict=True):
         words = np.arange(len(own.ids))
         first, last = (words, words) if own.covers is None else own.covers.T.astype(np.int64)
-        found.append(Reading(text, outline, own, first, last))
-    return found
+        readings.append(Reading(text, outline, own, first, last))
+    return readings
 
 
 def each(units: Units) -> list[Indexed]:
@@ -75,7 +75,7 @@ def each(units: Units) -> list[Indexed]:
 
 
 def to_words(reading: Reading, scores: Doubles) -> Doubles:
-    """Scores of the units as scores of the words: what a unit has goes in equal parts to the words that it covers."""
+    """Scores of words from scores of units: the score of a unit goes in equal parts to the words that it covers."""
     widths = reading.last - reading.first + 1
     before = np.cumsum(widths) - widths
     words = np.arange(int(widths.sum())) + np.repeat(reading.first - before, widths)
@@ -94,14 +94,14 @@ def batches(trained: Trained, readings: Sequence[Reading], size: int | None = No
 
 
 def logits_of(trained: Trained, texts: Iterable[Indexed]) -> Doubles:
-    """(texts, C), in their order; they are asked for a part at a time, so that there may be very many."""
-    found = [np.zeros((0, trained.task.out_dim))]
+    """(texts, C), in their order; the texts are consumed in parts, so that there may be very many."""
+    parts = [np.zeros((0, trained.task.out_dim))]
     held: list[Indexed] = []
     size = 0
     for text in texts:
         held.append(text)
         size += len(text.ids) + 1
         if size > HELD:
-            found.append(logits(trained.model, trained.task, held))
+            parts.append(logits(trained.model, trained.task, held))
             held, size = [], 0
-    return np.concatenate([*found, logits(trained.model, trained.task, held)])
+    return np.concatenate([*parts, logits(trained.model, trained.task, held)])

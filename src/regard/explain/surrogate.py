@@ -1,11 +1,11 @@
-"""A linear model in the place of the real one, around one text (LIME, Ribeiro et al. 2016, with its choices for text).
+"""A linear model in place of the real one, near one text (LIME, Ribeiro et al. 2016, with its choices for text).
 
-Versions of the text are drawn: how many words go, evenly from one to all; then which ones. The model answers each. A ridge
-regression on which words are there, weighted by how near a version is to the text, gives each word its coefficient:
+Versions of the text are drawn: how many words are left out, uniformly from one to all, then which ones. The model answers
+each. A ridge regression on which words remain, weighted by how near a version is to the text, gives each word a coefficient:
 
     π(z) = exp(−d(z)² / (2 width²)),   d(z) = 1 − √(share of words kept), the cosine distance,   width = 0.25
 
-as LIME's √exp(−d²/width²). Unlike LIME a word that stands twice is two words, as for every other explainer here.
+as LIME's √exp(−d²/width²). Unlike in LIME, a word that occurs twice is two words, as for every other explainer here.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def surrogate(
     of: Literal["logit", "probability"] = "logit",
     seed: int = 0,
 ) -> list[WordScores]:
-    """`samples` versions, the whole text among them. `facts`: samples, width, ridge, of, r2 (weighted, of the regression)."""
+    """`samples` versions, including the whole text. `facts`: samples, width, ridge, of, r2 (weighted, of the regression)."""
     if not isinstance(samples, int) or samples < 2:
         raise InputError(f"samples = {samples!r}: a whole number above 1 is accepted")
     if not isinstance(ridge, int | float) or not 0 < ridge < float("inf"):
@@ -49,7 +49,7 @@ def surrogate(
     task = trained.task
     counts = [samples if reading.words else 1 for reading in readings]
     logits = logits_of(trained, versions(trained, readings, counts, seed))
-    found, low = [], 0
+    records, low = [], 0
     for reading, target, count in zip(readings, targets, counts, strict=True):
         own = logits[low : low + count]
         chosen = np.repeat(settled(task, own[:1], np.array([target])), count)
@@ -57,19 +57,19 @@ def surrogate(
         values = probability(task, own, chosen) if likely else explained(task, own, chosen)
         fitted = regression(draw(reading, count, seed), values, ridge)
         facts = {"samples": count, "width": WIDTH, "ridge": ridge, "of": of, "r2": fitted.r2}
-        found.append(WordScores(fitted.coefficients, own[0], int(chosen[0]), count, facts=facts))
+        records.append(WordScores(fitted.coefficients, own[0], int(chosen[0]), count, facts=facts))
         low += count
-    return found
+    return records
 
 
 def draw(reading: Reading, samples: int, seed: int) -> NDArray[np.bool_]:
-    """(samples, words), True where a word stays; the first has all."""
+    """(samples, words), True where a word stays; the first row keeps all."""
     words = reading.words
     kept = np.ones((samples, words), dtype=bool)
     if words:
-        chance = reading.chance(seed)
-        gone = chance.integers(1, words + 1, samples - 1)
-        order = chance.permuted(np.broadcast_to(np.arange(words), (samples - 1, words)), axis=1)
+        rng = reading.rng(seed)
+        gone = rng.integers(1, words + 1, samples - 1)
+        order = rng.permuted(np.broadcast_to(np.arange(words), (samples - 1, words)), axis=1)
         kept[1:] = order >= gone[:, None]
     return kept
 
@@ -88,7 +88,7 @@ class Fitted(NamedTuple):
 
 
 def regression(kept: NDArray[np.bool_], values: Doubles, ridge: float) -> Fitted:
-    """Σ π (y − b − x·w)² + ridge ‖w‖² at its least; b is free."""
+    """The minimum of Σ π (y − b − x·w)² + ridge ‖w‖²; b is not penalised."""
     weights = nearness(kept)
     share = weights / weights.sum()
     x, y = kept.astype(np.float64), values - share @ values
@@ -96,11 +96,11 @@ def regression(kept: NDArray[np.bool_], values: Doubles, ridge: float) -> Fitted
     root = np.sqrt(weights)
     a, b = x * root[:, None], y * root
     if a.shape[1] <= len(a):
-        found = np.linalg.solve(a.T @ a + ridge * np.eye(a.shape[1]), a.T @ b)
+        coefficients = np.linalg.solve(a.T @ a + ridge * np.eye(a.shape[1]), a.T @ b)
     else:  # more words than versions: the same solution from the smaller side
-        found = a.T @ np.linalg.solve(a @ a.T + ridge * np.eye(len(a)), b)
-    missed, total = float(np.square(b - a @ found).sum()), float(np.square(b).sum())
-    return Fitted(found, 1 - missed / total if total > 0 else 1.0)
+        coefficients = a.T @ np.linalg.solve(a @ a.T + ridge * np.eye(len(a)), b)
+    error, total = float(np.square(b - a @ coefficients).sum()), float(np.square(b).sum())
+    return Fitted(coefficients, 1 - error / total if total > 0 else 1.0)
 
 
 def nearness(kept: NDArray[np.bool_]) -> Doubles:

@@ -1,4 +1,4 @@
-"""What scores are about: a class, the predicted one where none is named, or the number that a regression gives."""
+"""What scores are about: a named class, else the predicted one, or the prediction of a regression."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 Doubles = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Values = TypeVar("Values", "NDArray[np.float64]", "Tensor")
-PREDICTED = -1  # the number that stands for "whichever class the model decides for"
+PREDICTED = -1  # stands for the predicted class
 
 Target = str | int | None  # a class by its name or by its number; None: the predicted one
 
 
 def numbers(task: Task, targets: Sequence[Target] | Target, texts: int) -> Ints:
-    """(texts,) the number of each text's class, PREDICTED where it is left open. One target stands for all texts."""
+    """(texts,) the class number for each text, PREDICTED where none is named. A single target applies to all texts."""
     if targets is None or isinstance(targets, (str, int)):
         targets = [targets] * texts
     if len(targets) != texts:
@@ -46,18 +46,18 @@ def number(task: Task, target: Target) -> int:
 
 
 def settled(task: Task, logits: Doubles, targets: Ints) -> Ints:
-    """With the predicted class where the target was left open."""
+    """With the predicted class where none was named."""
     if isinstance(task, Regression):
         return np.zeros_like(targets)
     return np.where(targets == PREDICTED, task.answers(logits).argmax(1), targets)
 
 
 def explained(task: Task, logits: Values, targets: Any) -> Values:
-    """The one number of each text that scores are about: its target's logit, or the value in the user's unit.
+    """The number per text that scores are about: its target's logit, or the prediction in the user's unit.
 
-    (B, C), (B,) -> (B,), both of NumPy or both of PyTorch.
+    (B, C), (B,) -> (B,), both NumPy or both PyTorch.
 
-    Two classes have one logit between them; it speaks for the second class and against the first.
+    Two classes share one logit, which is for the second class and against the first.
     """
     if isinstance(task, Regression):
         return logits[:, 0] * task.scale + task.mean

@@ -1,4 +1,4 @@
-"""Answers to requests about texts: what a model says of them, and which words it said it by."""
+"""Answers to requests about texts: predictions, and the words that they come from."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def answer_predict(given: Fields, served: Sequence[Served], away: Away) -> dict[
     run = asked.run(given, served)
     texts = asked.texts(given, MOST_PREDICTED)
     check_work(run, "attention", texts)
-    return {"run": run.name, "results": [said.as_dict() for said in predictions(run, texts, away)]}
+    return {"run": run.name, "results": [one.as_dict() for one in predictions(run, texts, away)]}
 
 
 def answer_explain(given: Fields, served: Sequence[Served], away: Away) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def method_of(given: Fields, runs: Sequence[Served]) -> str:
 
 
 def check_work(run: Served, method: str, texts: list[str]) -> list[str]:
-    """An answer has to come while somebody waits for it."""
+    """Refuse what would take too long: somebody is waiting."""
     if is_fast(run.trained, method):
         return texts
     counts = [len(words_of(text)) for text in texts]
@@ -88,35 +88,35 @@ def predictions(run: Served, texts: Sequence[str], away: Away) -> list[Predictio
 
 
 def explained(run: Served, text: str, method: str, given: Fields, away: Away) -> dict[str, Any]:
-    """The whole text's words with their scores; those that are crossed out, or that the model does not read, have none."""
+    """All words of the text with their scores; words that are crossed out, or that the model does not read, have none."""
     spans = words_of(text)
     crossed = asked.places(given, len(spans))
     left = delete(text, spans, crossed)
     target = target_of(run, given)
-    found = attributed(run, left, method, target, away)
-    places: list[int | None] = [*range(len(found.spans))]
-    sentences, parts = list(found.sentences), list(found.parts)
+    one = attributed(run, left, method, target, away)
+    places: list[int | None] = [*range(len(one.spans))]
+    sentences, parts = list(one.sentences), list(one.parts)
     if crossed:
-        places = places_of(text, spans, left, found.spans, set(crossed))
+        places = places_of(text, spans, left, one.spans, set(crossed))
         outline = run.trained.tokenizer.outline(text)
-        sentences = units_of(sentences, found.spans, places, spans, outline.sentences or [(0, len(text))])
-        parts = units_of(parts, found.spans, places, spans, outline.parts or [(0, len(text))])
+        sentences = units_of(sentences, one.spans, places, spans, outline.sentences or [(0, len(text))])
+        parts = units_of(parts, one.spans, places, spans, outline.parts or [(0, len(text))])
     scores: list[float | None] = [None] * len(spans)
     known = [True] * len(spans)
-    for place, score, is_known in zip(places, found.scores.tolist(), found.known, strict=True):
+    for place, score, is_known in zip(places, one.scores.tolist(), one.known, strict=True):
         if place is not None:
             scores[place], known[place] = finite(score), is_known
     rows = zip(spans, scores, known, strict=True)
-    row: dict[str, Any] = found.prediction.as_dict()
+    row: dict[str, Any] = one.prediction.as_dict()
     if crossed:
         row["before"] = predictions(run, [text], away)[0].as_dict()
     task = run.trained.task
-    row["target"] = task.classes[found.target] if isinstance(task, Classes) and found.target is not None else None
+    row["target"] = task.classes[one.target] if isinstance(task, Classes) and one.target is not None else None
     row["tokens"] = [{"text": text[a:b], "start": a, "end": b, "score": s, "known": k} for (a, b), s, k in rows]
     row["without"] = crossed
-    row["unread"] = max(0, len(spans) - len(crossed) - len(found.spans))
-    row |= {"sentences": told(sentences), "parts": told(parts), "cost": dict(found.cost)}
-    row["facts"] = {k: finite(v) if isinstance(v, float) else v for k, v in found.facts.items() if is_plain(v)}
+    row["unread"] = max(0, len(spans) - len(crossed) - len(one.spans))
+    row |= {"sentences": unit_scores(sentences), "parts": unit_scores(parts), "cost": dict(one.cost)}
+    row["facts"] = {k: finite(v) if isinstance(v, float) else v for k, v in one.facts.items() if is_plain(v)}
     return row
 
 
@@ -141,7 +141,7 @@ def attributed(run: Served, text: str, method: str, target: str | None, away: Aw
 
 
 def agreement(one: dict[str, Any], other: dict[str, Any]) -> dict[str, float | None]:
-    """Of two models' scores of the words that both of them read."""
+    """How far two models' scores agree, over the words that both read."""
     pairs = [(a["score"], b["score"]) for a, b in zip(one["tokens"], other["tokens"], strict=True)]
     both = [pair for pair in pairs if None not in pair]
     mine, its = ([np.array([pair[side] for pair in both], dtype=np.float64)] for side in (0, 1))
@@ -149,7 +149,7 @@ def agreement(one: dict[str, Any], other: dict[str, Any]) -> dict[str, float | N
     return {"tau": finite(kendall(mine, its)[0]), "divergence": finite(divergence[0])}
 
 
-def told(units: Sequence[SentenceScore]) -> list[dict[str, Any]]:
+def unit_scores(units: Sequence[SentenceScore]) -> list[dict[str, Any]]:
     return [{"start": unit.start, "end": unit.end, "score": finite(unit.weight)} for unit in units]
 
 
