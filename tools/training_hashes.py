@@ -241,7 +241,7 @@ def compare(found: Mapping[str, Any], folder: Path, version: str) -> int:
         if path.stem == version:
             continue
         for name, hashes in json.loads(path.read_text()).items():
-            for what, value in hashes.items():
+            for what, value in hashes.items() if name in found else ():
                 if found[name].get(what) != value:
                     wrong.append(f"{name}: {what}: {found[name].get(what)} here, {value} in {path.stem}")
     print("\n".join(wrong) or "all the same")
@@ -252,7 +252,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("version", help="name of this version of the code")
-    parser.add_argument("--only", help="cases whose name contains this", default="")
+    parser.add_argument("--only", help="only the cases whose name contains this", default="")
     given = parser.parse_args()
     folder = given.folder.resolve()
     shutil.rmtree(folder / given.version, ignore_errors=True)
