@@ -32,12 +32,12 @@ from regard.models.classifier import Classifier
 from regard.models.tasks import Binary
 from regard.training.choices import Size, choose
 from regard.training.device import choose_device
-from regard.training.fit_stacked import side_by_side
 from regard.training.graphs import make_step
 from regard.training.optimizers import make_optimizer
-from regard.training.stack import Stack, StackedStep
 from regard.training.step import Step
 from regard.training.torch_engine import Texts
+from regard_lab.fit_stacked import side_by_side
+from regard_lab.stack import Stack, StackedStep
 
 RESULTS = Path(__file__).parent / "results" / "stacked.json"
 SEEDS, WORDS, STEPS, EPOCHS, TASK = range(10), 50_000, 30, 3, Binary(("no", "yes"))

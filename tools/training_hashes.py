@@ -30,12 +30,12 @@ from safetensors import safe_open
 
 from regard.config import Config
 from regard.data.reviews import reviews
-from regard.data.synthetic_ratings import world
 from regard.models.trained import Trained
 from regard.recorder import Silent
 from regard.records import Example
 from regard.runs import train_run
 from regard.training.fit import Parts
+from regard_lab.towers.synthetic_ratings import world
 
 sys.path.append(str(Path(__file__).parent.parent / "tests"))
 

@@ -35,7 +35,7 @@ from regard.records import Example
 from regard.runs import train_run
 from regard.training import fit_sparse, numbering
 from regard.training.fit import Parts, Run, fit
-from regard.training.fit_stacked import fit_stacked
+from regard_lab.fit_stacked import fit_stacked
 
 SMALL = {"hidden": 6, "query": 4, "embedding": 5, "epochs": 3, "batch_size": 8, "device": "cpu", "min_count": 1}
 PLAIN = {**SMALL, "dev_fraction": 0.0, "patience": 0}  # the last epoch's weights are those that are kept

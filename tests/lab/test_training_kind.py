@@ -13,8 +13,8 @@ import torch
 from regard.config import Config
 from regard.errors import InputError
 from regard.recorder import Silent
-from regard.training import fit_stacked
 from regard.training.fit import Parts
+from regard_lab import fit_stacked
 from regard_lab.kinds import train
 from regard_lab.running.plan import Job, Pace, Queue
 from regard_lab.running.workers import Told, run_here

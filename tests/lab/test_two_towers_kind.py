@@ -11,9 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from regard.data.meetings import Known, Meeting
-from regard.data.ratings import Rating
-from regard.data.synthetic_ratings import WorldOptions, world
 from regard.errors import InputError
 from regard.recorder import Silent
 from regard_lab.kinds import two_towers
@@ -21,6 +18,9 @@ from regard_lab.kinds.kinds import KINDS
 from regard_lab.kinds.rating_rivals import by_coverage, effects_alone, mean_guess, ridge_guess
 from regard_lab.tables.context import Context
 from regard_lab.tables.table import Cell, Corpus
+from regard_lab.towers.meetings import Known, Meeting
+from regard_lab.towers.ratings import Rating
+from regard_lab.towers.synthetic_ratings import WorldOptions, world
 
 SMALL: dict[str, Any] = {
     "users": 30,

@@ -14,8 +14,8 @@ from regard.data import reviews
 from regard.errors import InputError
 from regard.models.trained import Trained
 from regard.recorder import Silent
-from regard.training import fit_stacked
 from regard.training.fit import Parts, fit
+from regard_lab import fit_stacked
 from regard_lab.kinds import weights
 from regard_lab.reading.reading import read_table
 from regard_lab.results import complete

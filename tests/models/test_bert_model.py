@@ -29,11 +29,11 @@ from regard.recorder import Silent
 from regard.records import Example
 from regard.training.choices import Size, choose
 from regard.training.fit import Parts, Run, fit
-from regard.training.fit_stacked import fit_stacked
 from regard.training.graphs import GraphedStep, make_step
 from regard.training.optimizers import make_optimizer
 from regard.training.pieces import digest_of
 from regard.training.step import Step
+from regard_lab.fit_stacked import fit_stacked
 from tiny_bert import save_bert
 
 pytest.importorskip("transformers", reason="the extra regard[bert] is not installed")

@@ -24,20 +24,20 @@ from regard.models.build import build
 from regard.models.classifier import Classifier
 from regard.models.tasks import Binary
 from regard.models.trained import Trained
-from regard.models.two_towers import build_towers
 from regard.poolings import bottleneck
 from regard.recorder import Silent
 from regard.records import Example
 from regard.report.text.progress import Watch
 from regard.training import states, torch_engine
 from regard.training.fit import Parts, Run, fit
-from regard.training.fit_stacked import fit_stacked
 from regard.training.graphs import GraphedStep
 from regard.training.schedule import schedule
 from regard.training.stage import make_stages, set_modes
 from regard.training.states import States
 from regard.training.step import Step
 from regard.training.torch_engine import Texts
+from regard_lab.fit_stacked import fit_stacked
+from regard_lab.towers.two_towers import build_towers
 from stopping import scripted
 from torch_training import train_torch
 

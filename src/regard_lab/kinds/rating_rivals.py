@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.data.meetings import GROUPS, Known, Meeting, coverage
-from regard.data.ratings import Rating
-from regard.data.synthetic_ratings import World, ideal
 from regard.data.words import forms
 from regard.recorder import Recorder
 from regard.training.metrics import of_numbers
+from regard_lab.towers.meetings import GROUPS, Known, Meeting, coverage
+from regard_lab.towers.ratings import Rating
+from regard_lab.towers.synthetic_ratings import World, ideal
 
 PENALTIES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)  # tried on dev
 

@@ -51,7 +51,7 @@ def alone(config: Config, parts: Parts, seeds: Sequence[int], context: Context) 
 def together(config: Config, parts: Parts, seeds: Sequence[int], context: Context) -> Iterator[Training]:
     import torch
 
-    from regard.training.fit_stacked import Shelf, fit_stacked
+    from regard_lab.fit_stacked import Shelf, fit_stacked
 
     begun = time.perf_counter()
     context.stacked = context.stacked or Shelf()

@@ -21,11 +21,11 @@ from regard_lab.rows import Options, Row
 from regard_lab.tables.context import Context
 
 if TYPE_CHECKING:
-    from regard.data.meetings import Known, Meeting
-    from regard.data.ratings import Rating
-    from regard.data.synthetic_ratings import World
     from regard_lab.kinds.rating_rivals import Effects, Guess
     from regard_lab.tables.table import Cell
+    from regard_lab.towers.meetings import Known, Meeting
+    from regard_lab.towers.ratings import Rating
+    from regard_lab.towers.synthetic_ratings import World
 
 WORLD: Options = {  # of a corpus that is made up: see `data/synthetic_ratings.WorldOptions`
     **dict.fromkeys(("users", "items", "each", "sentences", "length", "evidence", "kind", "neutral"), int),
@@ -103,9 +103,9 @@ def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
 
 
 def read_rated(cell: Cell) -> Rated:
-    from regard.data.ratings import read_ratings
-    from regard.data.synthetic_ratings import WorldOptions, world
     from regard_lab.tables.corpora import digests, sources
+    from regard_lab.towers.ratings import read_ratings
+    from regard_lab.towers.synthetic_ratings import WorldOptions, world
 
     if cell.corpus.train is None:
         given = WorldOptions(**{key: value for key, value in cell.options.items() if key in WORLD})
@@ -126,9 +126,9 @@ def judge(options: Options, rated: Rated, seed: int, context: Context) -> Row:
     import torch
 
     from regard import __version__
-    from regard.data.meetings import Known
     from regard.training.fit_torch import environment
     from regard_lab.kinds.rating_rivals import by_coverage, recovered, scores
+    from regard_lab.towers.meetings import Known
 
     known, most, side = Known(rated.train), options.get("max_reviews"), options.get("side", "both")
     reader = make_reader(options, rated, known, seed, context)
@@ -172,8 +172,8 @@ def make_reader(options: Options, rated: Rated, known: Known, seed: int, context
 
 
 def towers(config: Config, rated: Rated, most: int | None, side: Any, recorder: Recorder) -> Reader:
-    from regard.training.fit_pairs import fit_pairs
-    from regard.training.pair_effects import effects_said
+    from regard_lab.towers.fit_pairs import fit_pairs
+    from regard_lab.towers.pair_effects import effects_said
 
     trained = fit_pairs(config, rated.train, rated.dev, recorder, most, side)
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from regard.errors import InputError
     from regard.faithfulness.judged import Judged
     from regard.models.trained import Trained
-    from regard.training.fit_stacked import Shelf
+    from regard_lab.fit_stacked import Shelf
     from regard_lab.rows import Row
 
 

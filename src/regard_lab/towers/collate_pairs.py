@@ -10,9 +10,9 @@ import torch
 from numpy.typing import NDArray
 
 from regard.data.collate import collate
-from regard.data.meetings import Meeting
 from regard.data.tokenizer import Indexed
 from regard.values import Pair
+from regard_lab.towers.meetings import Meeting
 
 LEVELS = 3  # words, sentences, reviews
 

@@ -11,12 +11,12 @@ from alike import padded, same
 from torch import Tensor
 
 from regard.config import Model
-from regard.data.collate_pairs import Readings, collate_pairs, gather, together
 from regard.data.tokenizer import Indexed, Tokenizer
 from regard.data.vocabulary import Vocabulary
 from regard.errors import InputError
-from regard.models.two_towers import Met, TwoTowers, build_towers
 from regard.values import Pair
+from regard_lab.towers.collate_pairs import Readings, collate_pairs, gather, together
+from regard_lab.towers.two_towers import Met, TwoTowers, build_towers
 
 WORDS = 20
 # reviews of sentences of so many words, of a user and of an item

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from functools import cache
 from statistics import NormalDist
 
-from regard.data.meetings import Meeting
-from regard.data.ratings import Rating
 from regard.data.synthetic import Deck, check_share, check_whole, shuffled
 from regard.errors import InputError
+from regard_lab.towers.meetings import Meeting
+from regard_lab.towers.ratings import Rating
 
 MEAN = 3.0
 GRID = [(step + 0.5) / 200 for step in range(200)]  # quantiles at which the posterior of an effect is evaluated

@@ -13,10 +13,10 @@ import torch
 from numpy.typing import NDArray
 
 from regard.data.collate import collate, in_order
-from regard.data.collate_pairs import LEVELS, gather
 from regard.data.tokenizer import Indexed
 from regard.models.trained import BATCH, to_device
-from regard.training.fit_pairs import TrainedTowers
+from regard_lab.towers.collate_pairs import LEVELS, gather
+from regard_lab.towers.fit_pairs import TrainedTowers
 
 
 def effects_said(trained: TrainedTowers) -> tuple[dict[str, float], dict[str, float]]:

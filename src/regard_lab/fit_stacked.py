@@ -28,10 +28,10 @@ from regard.training.passes import Pass
 from regard.training.preparation import Parts, first_metrics
 from regard.training.running import Running
 from regard.training.schedule import Phase, schedule
-from regard.training.stack import Stack, StackedStep, grouped, masks_of
 from regard.training.stage import make_stages, set_modes
 from regard.training.torch_engine import Texts
 from regard.values import Batch, Output
+from regard_lab.stack import Stack, StackedStep, grouped, masks_of
 
 READ = 256  # texts per batch and model in evaluation
 

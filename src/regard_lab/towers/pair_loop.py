@@ -13,10 +13,8 @@ from torch import optim
 
 from regard.config import Training
 from regard.data.collate import in_order, shuffled
-from regard.data.collate_pairs import Readings, collate_pairs, together
 from regard.models.tasks import Regression
 from regard.models.trained import BATCH, to_device
-from regard.models.two_towers import Met, TwoTowers
 from regard.recorder import Recorder
 from regard.training.checkpoint import Progress
 from regard.training.divergence import checked_answers, checked_loss
@@ -26,6 +24,8 @@ from regard.training.running import Running
 from regard.training.statistics import Statistics
 from regard.training.step import descend
 from regard.values import Pair
+from regard_lab.towers.collate_pairs import Readings, collate_pairs, together
+from regard_lab.towers.two_towers import Met, TwoTowers
 
 
 class Pairs(NamedTuple):

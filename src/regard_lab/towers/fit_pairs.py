@@ -11,19 +11,19 @@ import torch
 from numpy.typing import NDArray
 
 from regard.config import Config
-from regard.data.collate_pairs import readings
-from regard.data.meetings import Known, Meeting, Side
-from regard.data.ratings import Rating
 from regard.data.tokenizer import Indexed, Tokenizer
 from regard.errors import InputError
 from regard.models.tasks import Regression
-from regard.models.two_towers import TwoTowers, build_towers
 from regard.recorder import Recorder
 from regard.records import Example
 from regard.training.choices import Size, choose
 from regard.training.device import choose_device
 from regard.training.fit_torch import learn_words
-from regard.training.pair_loop import Pairs, answers, train_pairs
+from regard_lab.towers.collate_pairs import readings
+from regard_lab.towers.meetings import Known, Meeting, Side
+from regard_lab.towers.pair_loop import Pairs, answers, train_pairs
+from regard_lab.towers.ratings import Rating
+from regard_lab.towers.two_towers import TwoTowers, build_towers
 
 
 @dataclass(frozen=True)

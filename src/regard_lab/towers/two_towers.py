@@ -15,12 +15,12 @@ import torch
 from torch import Tensor, nn
 
 from regard.config import Model
-from regard.data.collate_pairs import LEVELS
 from regard.errors import InputError
 from regard.models.build import build
 from regard.models.capabilities import capabilities
 from regard.models.classifier import Level
 from regard.values import Batch, Output, Pair, Trace
+from regard_lab.towers.collate_pairs import LEVELS
 
 
 class Met(NamedTuple):

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
-from regard.data.ratings import Rating
+from regard_lab.towers.ratings import Rating
 
 Side = Literal["both", "user", "item"]
 GROUPS = ("both", "user", "item", "neither")  # who has reviews in a meeting

@@ -11,12 +11,12 @@ import pytest
 from numpy.typing import NDArray
 
 from regard.config import Config
-from regard.data.ratings import Rating
-from regard.data.synthetic_ratings import World, WorldOptions, ideal, world
 from regard.errors import InputError
 from regard.recorder import Silent
-from regard.training.fit_pairs import TrainedTowers, fit_pairs
-from regard.training.pair_effects import effects_said
+from regard_lab.towers.fit_pairs import TrainedTowers, fit_pairs
+from regard_lab.towers.pair_effects import effects_said
+from regard_lab.towers.ratings import Rating
+from regard_lab.towers.synthetic_ratings import World, WorldOptions, ideal, world
 
 OPTIONS: dict[str, Any] = {
     "levels": 3,

@@ -8,10 +8,10 @@ from statistics import mean, pstdev
 
 import pytest
 
-from regard.data.meetings import Known, Meeting
-from regard.data.ratings import Rating
-from regard.data.synthetic_ratings import MEAN, WorldOptions, expected, ideal, logistic, world
 from regard.errors import InputError
+from regard_lab.towers.meetings import Known, Meeting
+from regard_lab.towers.ratings import Rating
+from regard_lab.towers.synthetic_ratings import MEAN, WorldOptions, expected, ideal, logistic, world
 
 SMALL = WorldOptions(users=40, items=20, each=10)
 WORLD = world(SMALL, seed=3)

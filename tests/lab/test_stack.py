@@ -19,12 +19,12 @@ from regard.poolings import POOLINGS
 from regard.recorder import Silent
 from regard.records import Example
 from regard.training.fit import Parts, Run
-from regard.training.fit_stacked import fit_stacked, side_by_side
 from regard.training.fit_torch import gather, index, make_model
 from regard.training.optimizers import make_optimizer
-from regard.training.stack import Stack, StackedStep, clip
 from regard.training.step import Step
 from regard.training.torch_engine import Texts
+from regard_lab.fit_stacked import fit_stacked, side_by_side
+from regard_lab.stack import Stack, StackedStep, clip
 
 SEEDS = (3, 8, 1)
 GOOD, BAD = ("fine", "lovely", "great"), ("poor", "dull", "sad")
