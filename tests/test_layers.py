@@ -65,6 +65,9 @@ NO_TORCH = {
 LABORATORY_LAYERS = {
     "rows": 0,
     "signatures": 0,
+    "stack": 0,
+    "fit_stacked": 1,
+    "towers": 1,
     "measures": 1,
     "statistics": 1,
     "tables": 2,

@@ -35,7 +35,6 @@ from regard.recorder import Silent
 from regard.records import Example
 from regard.runs import train_run
 from regard.training.fit import Parts
-from regard_lab.towers.synthetic_ratings import world
 
 sys.path.append(str(Path(__file__).parent.parent / "tests"))
 
@@ -188,7 +187,7 @@ def run_case(name: str, folder: Path, version: str) -> dict[str, Any]:
 
 
 def run_stacked(name: str) -> dict[str, Any]:
-    fit_stacked = from_either("fit_stacked").fit_stacked
+    fit_stacked = from_either("fit_stacked", "training").fit_stacked
     examples = [Example(each.text, each.label, each.row) for each in reviews(300, seed=2)]
     log = Log()
     config = Config().override({"device": "cpu", "engine": "torch", "task": "multiclass", **STACKED[name]})
@@ -206,9 +205,14 @@ def run_stacked(name: str) -> dict[str, Any]:
 
 
 def run_towers() -> dict[str, Any]:
-    ratings = world(users=60, items=40, each=8, sentences=2, length=4, evidence=3, silent=0.1).ratings
+    synthetic = from_either("towers.synthetic_ratings", "data")
+    options = {"users": 60, "items": 40, "each": 8, "sentences": 2, "length": 4, "evidence": 3, "silent": 0.1}
+    given = {"options": synthetic.WorldOptions(**options)} if hasattr(synthetic, "WorldOptions") else options
+    ratings = synthetic.world(**given).ratings
     log = Log()
-    trained = from_either("fit_pairs").fit_pairs(Config().override(TOWERS), ratings[:340], ratings[340:400], log, 6)
+    trained = from_either("towers.fit_pairs", "training").fit_pairs(
+        Config().override(TOWERS), ratings[:340], ratings[340:400], log, 6
+    )
     weights = {key: value.numpy() for key, value in trained.model.state_dict().items()}
     return {
         "weights": of_arrays(weights),
@@ -218,12 +222,12 @@ def run_towers() -> dict[str, Any]:
     }
 
 
-def from_either(name: str) -> Any:
-    """A module of the laboratory, which was part of regard.training until 3f75458."""
+def from_either(name: str, room: str) -> Any:
+    """A module of the laboratory, which was part of a room of regard until 3f75458."""
     try:
         return import_module(f"regard_lab.{name}")
     except ModuleNotFoundError:
-        return import_module(f"regard.training.{name}")
+        return import_module(f"regard.{room}.{name.rpartition('.')[2]}")
 
 
 def compare(found: Mapping[str, Any], folder: Path, version: str) -> int:

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from regard.config import Config
 from regard.errors import InputError
 from regard.recorder import Silent
-from regard_lab.towers.fit_pairs import TrainedTowers, fit_pairs
-from regard_lab.towers.pair_effects import effects_said
+from regard_lab.towers.fit_pairs import TrainedTowers, effects_said, fit_pairs
 from regard_lab.towers.ratings import Rating
 from regard_lab.towers.synthetic_ratings import World, WorldOptions, ideal, world
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from regard.errors import InputError
-from regard_lab.towers.meetings import Known, Meeting, coverage
-from regard_lab.towers.ratings import Rating, read_ratings
+from regard_lab.towers.ratings import Known, Meeting, Rating, coverage, read_ratings
 
 ANN_CUP = Rating("ann", "cup", 4, "a fine cup", 1)
 ANN_HAT = Rating("ann", "hat", 2, "a poor hat", 2)

@@ -9,8 +9,7 @@ from statistics import mean, pstdev
 import pytest
 
 from regard.errors import InputError
-from regard_lab.towers.meetings import Known, Meeting
-from regard_lab.towers.ratings import Rating
+from regard_lab.towers.ratings import Known, Meeting, Rating
 from regard_lab.towers.synthetic_ratings import MEAN, WorldOptions, expected, ideal, logistic, world
 
 SMALL = WorldOptions(users=40, items=20, each=10)

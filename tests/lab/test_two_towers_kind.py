@@ -18,8 +18,7 @@ from regard_lab.kinds.kinds import KINDS
 from regard_lab.kinds.rating_rivals import by_coverage, effects_alone, mean_guess, ridge_guess
 from regard_lab.tables.context import Context
 from regard_lab.tables.table import Cell, Corpus
-from regard_lab.towers.meetings import Known, Meeting
-from regard_lab.towers.ratings import Rating
+from regard_lab.towers.ratings import Known, Meeting, Rating
 from regard_lab.towers.synthetic_ratings import WorldOptions, world
 
 SMALL: dict[str, Any] = {

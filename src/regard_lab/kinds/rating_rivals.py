@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from regard.data.words import forms
 from regard.recorder import Recorder
 from regard.training.metrics import of_numbers
-from regard_lab.towers.meetings import GROUPS, Known, Meeting, coverage
-from regard_lab.towers.ratings import Rating
+from regard_lab.towers.ratings import GROUPS, Known, Meeting, Rating, coverage
 from regard_lab.towers.synthetic_ratings import World, ideal
 
 PENALTIES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)  # tried on dev

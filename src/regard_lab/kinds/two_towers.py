@@ -1,7 +1,7 @@
 """The kind "two_towers": ratings guessed from the other reviews of a user and of an item, by two towers and by rivals.
 
 A corpus is a file of reviews with user, item, rating and text, or, where it names none, a made-up world of known effects
-(`data/synthetic_ratings`). Only training reviews are read, whatever is to be rated. Of a made-up world the training part
+(`towers/synthetic_ratings`). Only training reviews are read, whatever is to be rated. Of a made-up world the training part
 is seven tenths of the ratings, dev one tenth and test the rest; the same reader is then put among strangers, a second
 world of the same law, where nothing can be remembered and all must be read.
 """
@@ -23,11 +23,10 @@ from regard_lab.tables.context import Context
 if TYPE_CHECKING:
     from regard_lab.kinds.rating_rivals import Effects, Guess
     from regard_lab.tables.table import Cell
-    from regard_lab.towers.meetings import Known, Meeting
-    from regard_lab.towers.ratings import Rating
+    from regard_lab.towers.ratings import Known, Meeting, Rating
     from regard_lab.towers.synthetic_ratings import World
 
-WORLD: Options = {  # of a corpus that is made up: see `data/synthetic_ratings.WorldOptions`
+WORLD: Options = {  # of a corpus that is made up: see `towers/synthetic_ratings.WorldOptions`
     **dict.fromkeys(("users", "items", "each", "sentences", "length", "evidence", "kind", "neutral"), int),
     **dict.fromkeys(("user_spread", "item_spread", "noise", "slope", "silent"), float),
 }
@@ -128,7 +127,7 @@ def judge(options: Options, rated: Rated, seed: int, context: Context) -> Row:
     from regard import __version__
     from regard.training.fit_torch import environment
     from regard_lab.kinds.rating_rivals import by_coverage, recovered, scores
-    from regard_lab.towers.meetings import Known
+    from regard_lab.towers.ratings import Known
 
     known, most, side = Known(rated.train), options.get("max_reviews"), options.get("side", "both")
     reader = make_reader(options, rated, known, seed, context)
@@ -172,8 +171,7 @@ def make_reader(options: Options, rated: Rated, known: Known, seed: int, context
 
 
 def towers(config: Config, rated: Rated, most: int | None, side: Any, recorder: Recorder) -> Reader:
-    from regard_lab.towers.fit_pairs import fit_pairs
-    from regard_lab.towers.pair_effects import effects_said
+    from regard_lab.towers.fit_pairs import effects_said, fit_pairs
 
     trained = fit_pairs(config, rated.train, rated.dev, recorder, most, side)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from regard.data.collate import collate
 from regard.data.tokenizer import Indexed
 from regard.values import Pair
-from regard_lab.towers.meetings import Meeting
+from regard_lab.towers.ratings import Meeting
 
 LEVELS = 3  # words, sentences, reviews
 

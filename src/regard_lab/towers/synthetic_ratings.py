@@ -19,8 +19,7 @@ from statistics import NormalDist
 
 from regard.data.synthetic import Deck, check_share, check_whole, shuffled
 from regard.errors import InputError
-from regard_lab.towers.meetings import Meeting
-from regard_lab.towers.ratings import Rating
+from regard_lab.towers.ratings import Meeting, Rating
 
 MEAN = 3.0
 GRID = [(step + 0.5) / 200 for step in range(200)]  # quantiles at which the posterior of an effect is evaluated
