@@ -18,7 +18,7 @@ from regard.faithfulness.erasing import delete
 from regard.models.folder import load
 from regard.models.trained import Trained
 from regard.records import SentenceScore
-from regard.serve.crossing import places_of, units_of
+from regard.serve.answering import places_of, units_of
 
 TEXT = "The staff were kind. The room was not clean! I would come back."
 

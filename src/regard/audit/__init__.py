@@ -1,1 +1,1 @@
-"""Is attention explanation, for this model on these texts? What needs explainers, measures and training together."""
+"""Does attention explain the answers of this model on these texts? Combines explainers, measures and training."""

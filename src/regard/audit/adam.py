@@ -1,6 +1,6 @@
-"""Adam for small models over many words: of the word vectors, only those that a batch holds are stepped.
+"""Adam for small models with many words: of the word vectors, only those in a batch are updated.
 
-A flat model may have a vector for every pair of words; to step all of them at every batch would take nearly all the time.
+A flat model may have a vector for every pair of words; updating all of them for every batch would take nearly all the time.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-LONGEST = 5.0  # gradient of all but the word vectors
+LONGEST = 5.0  # norm that gradients are clipped to, except those of word vectors
 
 
 class Adam:
-    """Steps what learns in a module, whose `embedding` it turns into one with sparse gradients."""
+    """For the parameters of a module that learn; its `embedding` gets sparse gradients."""
 
     def __init__(self, module: nn.Module, embedding: nn.Embedding, rate: float) -> None:
         from torch import optim
@@ -27,12 +27,12 @@ class Adam:
             embedding.sparse = True
             self.optimizers.append(optim.SparseAdam([embedding.weight], lr=rate))
 
-    def step(self, loss: Tensor, part: float = 1.0) -> None:
-        """`part`: of the rate."""
+    def step(self, loss: Tensor, factor: float = 1.0) -> None:
+        """`factor` scales the learning rate."""
         from torch.nn.utils import clip_grad_norm_
 
         for optimizer in self.optimizers:
-            optimizer.param_groups[0]["lr"] = part * self.rate
+            optimizer.param_groups[0]["lr"] = factor * self.rate
             optimizer.zero_grad()
         loss.backward()
         clip_grad_norm_(self.dense, LONGEST)

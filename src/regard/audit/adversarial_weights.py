@@ -1,12 +1,12 @@
-"""Adversarial weights (Jain & Wallace 2019, §4.2.2): the attention farthest from the model's that keeps the answer.
+"""Adversarial weights (Jain & Wallace 2019, §4.2.2): the attention farthest from the model's with the same answer.
 
     maximise JSD(α', α)   over weights α'   with TVD(answer(α'), answer(α)) ≤ ε = 0.01
 
-Of two classes and an answer that is linear in the weights, this is solved exactly: JSD is convex in α', and so largest at
-a corner of the set allowed, which is the simplex between two parallel planes; a corner has weight on one place, or on two
-with the answer at an edge. Otherwise it is searched for, all texts of a batch together: gradient ascent on the logits of α'
-from several seeded starts with a penalty beyond ε, then each along the line from α through it, as far as the simplex and ε
-allow (JSD only grows along such a line). What a search finds is allowed, but need not be the farthest.
+With two classes and an answer that is linear in the weights, this is solved exactly: JSD is convex in α', so its maximum is at
+a vertex of the feasible set, which is the simplex between two parallel planes; a vertex has its weight on one position, or on
+two with the answer at an edge. Otherwise it is searched for, for all texts of a batch together: gradient ascent on the logits
+of α' from several seeded starts with a penalty beyond ε, then each along the line from α through it, as far as the simplex and
+ε allow (JSD only grows along such a line). What the search finds is feasible, but need not be the farthest.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ if TYPE_CHECKING:
 Doubles = NDArray[np.float64]
 EPSILON = 0.01
 STARTS, STEPS, RATE, PENALTY = 5, 200, 0.3, 10.0
-SEARCHED = 200  # texts at most where answers are not linear in the weights, which takes a pooling at every step
+SEARCHED = 200  # texts at most if answers are not linear in the weights, which takes a pooling at every step
 HALVINGS = 30
-LONGEST = 5000  # places of a text, whose pairs take half a second
-ROWS = 512  # places whose pairs with all others are looked at together
-FAR = math.log(2) / 2  # half of the largest divergence there can be
+LONGEST = 5000  # positions of a text, whose pairs take half a second
+ROWS = 512  # positions whose pairs with all others are computed together
+FAR = math.log(2) / 2  # half of the largest possible divergence
 
 
 class Farthest(NamedTuple):
-    """By text; NaN where there is one place only, where pairs of places are too many, or where nothing was searched for."""
+    """Per text; NaN if there is only one position, if there are too many pairs of positions, or if it was not searched."""
 
     divergence: Doubles  # JSD of the farthest weights found
     distance: Doubles  # TVD of the answers, at most ε
     exact: bool
     weights: list[Doubles]  # the weights themselves
-    reach: Doubles  # JSD of the farthest weights that there are, whatever the answer: of three even places it is 0.318
+    reach: Doubles  # JSD of the farthest weights whatever the answer; 0.318 for three positions of equal weight
 
 
 def farthest(trained: Trained, readings: Sequence[Reading], seed: int = 0) -> Farthest:
@@ -79,7 +79,7 @@ def farthest(trained: Trained, readings: Sequence[Reading], seed: int = 0) -> Fa
 
 
 def corners(given: Given, epsilon: float) -> Tensor:
-    """(B, L) of two classes."""
+    """(B, L), for two classes."""
     import torch
 
     assert given.said is not None
@@ -105,7 +105,7 @@ def allowed_logits(logit: float, epsilon: float) -> Doubles:
 
 
 def corner(weights: Doubles, values: Doubles, low: float, high: float) -> Doubles:
-    """The farthest weights whose Σ weight × value lies in [low, high]: on one place, or on two and at an edge."""
+    """The farthest weights whose Σ weight × value lies in [low, high]: on one position, or on two and at an edge."""
     places = len(weights)
     best, chosen = 0.0, weights
     alone = standing(weights)
@@ -135,12 +135,12 @@ def corner(weights: Doubles, values: Doubles, low: float, high: float) -> Double
 
 
 def standing(weights: Doubles) -> Doubles:
-    """JSD of α' on one place alone, for each: a place that α' leaves out adds α log 2 / 2."""
+    """JSD of α' on a single position, for each: a position that α' leaves out adds α log 2 / 2."""
     return np.asarray(math.log(2) / 2 * (1 - weights) + shared(weights, np.ones(len(weights))))
 
 
 def shared(p: Doubles, q: Doubles) -> Doubles:
-    """What one place adds to JSD: (p log p + q log q) / 2 − m log m, m = (p + q) / 2."""
+    """What one position adds to JSD: (p log p + q log q) / 2 − m log m, m = (p + q) / 2."""
     middle = (p + q) / 2
     return np.asarray((entropic(p) + entropic(q)) / 2 - entropic(middle))
 
@@ -150,7 +150,7 @@ def entropic(p: Doubles) -> Doubles:
 
 
 def searched(trained: Trained, given: Given, texts: Sequence[str], seed: int, epsilon: float) -> Tensor:
-    """(B, L), of any model."""
+    """(B, L), for any model."""
     import torch
 
     from regard.masking import masked_softmax
@@ -161,7 +161,9 @@ def searched(trained: Trained, given: Given, texts: Sequence[str], seed: int, ep
     adam = torch.optim.Adam([logits], lr=RATE)
     with torch.enable_grad():
         for step in range(STEPS):
-            adam.param_groups[0]["lr"] = RATE * (1 - step / STEPS)  # steps that stay long never settle at the edge of ε
+            adam.param_groups[0]["lr"] = RATE * (
+                1 - step / STEPS
+            )  # with a constant rate it never settles at the edge of ε
             weights = masked_softmax(logits, mask)
             beyond = (distances(chances(task, given.answer(weights)), before) - epsilon).clamp_min(0)
             loss = (PENALTY * beyond - divergences(weights, own)).sum()
@@ -174,7 +176,7 @@ def searched(trained: Trained, given: Given, texts: Sequence[str], seed: int, ep
 
 
 def starts(own: Tensor, mask: Tensor, texts: Sequence[str], seed: int) -> Tensor:
-    """(S, B, L): the weights turned round, and chance. A text has its own chance, whatever texts stand around it."""
+    """(S, B, L): the weights inverted, and random ones. A text's random numbers do not depend on the other texts."""
     import torch
 
     found = np.zeros((STARTS, *own.shape))
@@ -186,7 +188,7 @@ def starts(own: Tensor, mask: Tensor, texts: Sequence[str], seed: int) -> Tensor
 
 
 def stretched(trained: Trained, given: Given, weights: Tensor, before: Tensor, epsilon: float) -> Tensor:
-    """Each as far along its line from α as the simplex and ε allow; α itself, at 0, is always allowed."""
+    """Each as far along its line from α as the simplex and ε allow; α itself, at 0, is always feasible."""
     import torch
 
     way = weights - given.weights  # (S, B, L)

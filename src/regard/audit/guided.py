@@ -1,9 +1,9 @@
-"""A model without contexts whose weights are given (Wiegreffe & Pinter 2019, §3.3): does the attention help somebody else?
+"""A context-free model with given weights (Wiegreffe & Pinter 2019, §3.3): does the attention help another model?
 
-Each word by itself goes through an embedding and a layer of tanh; the states are mixed by weights that do not learn, and a
-linear head answers. The weights are the run's attention ("guided"), or even ones; beside them, weights that this model learns
-itself. If the run's attention makes it better than even weights do, attention knows something of the task that does not hang
-on the run's own states.
+Each word by itself goes through an embedding and a tanh layer; the states are mixed by fixed weights, and a linear head
+predicts. The weights are the run's attention ("guided"), uniform ("even"), or learned by this model itself ("learned"). If
+the run's attention makes it better than uniform weights do, attention knows something about the task that does not depend on
+the run's own states.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ KINDS = ("guided", "even", "learned")
 
 
 class Weighed(NamedTuple):
-    """Texts in the run's units, each with the weight that the run gives it in its text."""
+    """Texts in the units of the run, and the weight that the run gives to each unit."""
 
     texts: list[Indexed]
     weights: list[Doubles]
@@ -62,7 +62,7 @@ def guided(audited: Audited, retraining: Retraining) -> Guided:
 
 
 def weigh(trained: Trained, texts: Sequence[str]) -> Weighed:
-    """The product of the weights down the levels, unit by unit."""
+    """The product of the weights of all levels, for each unit."""
     import torch
 
     readings = read(trained, texts)

@@ -1,4 +1,4 @@
-"""Gradients as Jain & Wallace (2019, Algorithm 1) take them: of the answer by each word's presence, the weights held.
+"""Gradients as in Jain & Wallace (2019, Algorithm 1): of the answer by each word's presence, with the weights held fixed.
 
     |e_i · ∂f/∂e_i|      with r = Σ α_i h_i, where α counts as given and only the states follow the words
 
@@ -28,7 +28,7 @@ def held_gradients(trained: Trained, readings: Sequence[Reading]) -> list[Double
 
     found: list[Doubles] = [np.empty(0)] * len(readings)
     for rows, batch in batches(trained, readings):
-        # cuDNN refuses the way back through an RNN that is not in training
+        # cuDNN refuses the backward pass of an RNN in eval mode
         with torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
             leaf = vectors(trained, batch).requires_grad_()
             trace = trained.model(batch, leaf).traces[-1]

@@ -1,8 +1,8 @@
-"""Permuted weights (Jain & Wallace 2019, §4.2.1): how far the answer moves when the weights change places.
+"""Permuted weights (Jain & Wallace 2019, §4.2.1): how much the answer changes when the weights are permuted.
 
-For each text the median, over seeded permutations, of the total variation distance between the answers, beside the
-largest weight: a text that has one heavy word should mind. Beside it what even weights do, and how far the weights lie from
-even ones, which is all that any permutation could work with.
+For each text the median, over seeded permutations, of the total variation distance between the answers, with the largest
+weight: the answer to a text with one heavy word should change. Also what uniform weights do, and how far the weights are from
+uniform, which limits what any permutation can do.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from regard.models.trained import Trained
 
 Doubles = NDArray[np.float64]
 DRAWS = 100
-EDGES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the largest weight, the paper's four groups
+EDGES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the largest weight: the four groups of the paper
 
 
 class Permuted(NamedTuple):
-    """By text; NaN where there is one place only, which nothing can change."""
+    """Per text; NaN if there is only one position, which nothing can change."""
 
     moved: Doubles  # the median distance of the answers
     largest: Doubles  # the largest weight
-    evened: Doubles  # the distance of the answer with even weights
-    uneven: Doubles  # the total variation distance of the weights from even ones
+    evened: Doubles  # the distance of the answer with uniform weights
+    uneven: Doubles  # the total variation distance of the weights from uniform ones
 
 
 def permuted(trained: Trained, readings: Sequence[Reading], seed: int = 0, draws: int = DRAWS) -> Permuted:

@@ -1,12 +1,12 @@
-"""A model trained to answer as the run does with another attention (Wiegreffe & Pinter 2019, §4): the TVD–JSD curve.
+"""A model trained to give the run's answers with a different attention (Wiegreffe & Pinter 2019, §4): the TVD–JSD curve.
 
     loss = TVD(answers, the run's) − λ JSD(attention, the run's)      for several λ
 
-An adversary of single texts may mix the run's states as no model would; one that must do it by its weights, on texts that it
-has not seen, is harder to find. Where the distance of its answers stays small while its attention lies far away, another
-model explains the same answers otherwise. **Choices**: JSD instead of the paper's KL, which has no bound; it starts as the
-run with the scores of its highest attention drawn anew, for at the run itself the divergence has no slope; attention is
-that of the highest level; its rate falls to 0, and the best of its epochs is not chosen, the last is taken.
+An adversary for single texts may mix the run's states as no model would; one that has to do it with its parameters, on texts
+that it has not seen, is harder to find. If its answers stay close while its attention is far away, another model explains the
+same answers differently. **Choices**: JSD instead of the paper's KL, which is unbounded; it starts as the run with the
+parameters of its highest attention redrawn, because at the run itself the divergence has no gradient; attention is that of the
+highest level; the learning rate falls to 0, and the last epoch is taken, not the best.
 """
 
 from __future__ import annotations
@@ -35,7 +35,12 @@ if TYPE_CHECKING:
     from regard.values import Batch
 
 Doubles = NDArray[np.float64]
-FACTORS = (0.0, 0.01, 0.1, 1.0)  # λ; with 0 it only imitates: how near answers come, and how far attention lies then
+FACTORS = (
+    0.0,
+    0.01,
+    0.1,
+    1.0,
+)  # λ; with 0 it only imitates the run: how close answers get, and how far attention is then
 TEXTS, EPOCHS, STEP, RATE = 2000, 5, 32, 0.003
 
 
@@ -65,9 +70,9 @@ def learn(trained: Trained, texts: Sequence[Indexed], factor: float, seed: int) 
         weight.grad = None
     model = deepcopy(base).eval()
     for module in model.modules():
-        if isinstance(module, nn.RNNBase):  # cuDNN refuses the way back through one that is not in training
+        if isinstance(module, nn.RNNBase):  # cuDNN refuses the backward pass of an RNN in eval mode
             module.train()
-            module.flatten_parameters()  # a copy's weights lie scattered, which cuDNN gathers again at every step
+            module.flatten_parameters()  # the weights of a copy are scattered, and cuDNN would gather them at every step
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         cast("Level", model.levels[-1]).pooling.redraw_attention(trained.config.model.query_range)
@@ -80,7 +85,7 @@ def learn(trained: Trained, texts: Sequence[Indexed], factor: float, seed: int) 
                     its, weights, _ = said(base, trained.task, batch)
                 own, mine, _ = said(model, trained.task, batch)
                 loss = (distances(own, its) - factor * divergences(mine, weights)).mean()
-                # TVD pulls as hard near the answers as far away: steps that stay long never settle there
+                # the gradient of TVD does not shrink near the answers: with a constant rate it never settles
                 adam.step(loss, 1 - (epoch - 1 + place / len(turns)) / EPOCHS)
     return model.eval()
 
@@ -94,7 +99,7 @@ def said(model: Classifier, task: Task, batch: Batch) -> tuple[Tensor, Tensor, T
 def compare(
     trained: Trained, model: Classifier, texts: Sequence[Indexed]
 ) -> tuple[Doubles, Doubles, NDArray[np.int64]]:
-    """(texts,) TVD of answers, JSD of weights (NaN of one place), and what the adversary decides for."""
+    """(texts,) TVD of answers, JSD of weights (NaN for one position), and the classes that the adversary predicts."""
     import torch
 
     from regard.data.collate import in_order

@@ -13,7 +13,7 @@ from regard.data.readers import Stream, stream
 from regard.errors import InputError
 from regard.records import Example
 
-LARGEST = 50_000_000  # bytes of a training file, up to which it is read again to look for texts: some seconds
+LARGEST = 50_000_000  # bytes of a training file that is read again to look for texts, which takes some seconds
 
 
 def training_texts(data: Data) -> Stream:
@@ -25,7 +25,7 @@ def training_texts(data: Data) -> Stream:
 
 
 def texts_learned(data: Data, texts: Sequence[str], where: str, examples: Iterable[Example] | None = None) -> str:
-    """Half a sentence, or "" where none is known; `where` names the texts. `examples` stand in for those that `data` names."""
+    """Half a sentence, or "" if none is known; `where` names the texts, `examples` replace the ones that `data` names."""
     # the name of a corpus means its test part here, and its training part there
     if os.path.exists(where) and is_same(where, data.train):
         return "the run learned from these texts"
@@ -42,14 +42,14 @@ def texts_learned(data: Data, texts: Sequence[str], where: str, examples: Iterab
 
 
 def is_same(one: str, other: str | None) -> bool:
-    """The same name, or another way to the same file."""
+    """The same name, or another path to the same file."""
     if one == other:
         return True
     return other is not None and os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
 
 
 def again(data: Data) -> Iterable[Example]:
-    """The training texts, where there is a file of them that is not too large."""
+    """The training texts, if there is a file of them that is not too large."""
     path = None if data.train is None else resolve(data.train, "train")
     if path is None or not path.is_file() or path.stat().st_size > LARGEST:
         return ()

@@ -77,7 +77,7 @@ def audit_page(facts: AuditFacts, views: AuditViews | None = None) -> str:
 def page_facts(facts: AuditFacts) -> dict[str, str]:
     classes = ", ".join(facts.classes) if len(facts.classes) <= CLASSES else len(facts.classes)
     named = {"data": facts.data, "texts": f"{facts.texts:,}", "seed": facts.seed, "classes": classes}
-    return {name: one_line(value) for name, value in named.items() if value is not None}
+    return {name: one_line(value) for name, value in named.items() if value not in (None, "")}
 
 
 def audit_texts(facts: AuditFacts) -> list[ShownText]:
