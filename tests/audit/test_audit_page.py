@@ -31,7 +31,7 @@ def test_examples_run(code: str, tmp_path: Path) -> None:
 
 
 def test_the_table_of_verdicts_is_the_rule() -> None:
-    part = PAGE.partition("The first row that fits is the verdict:")[2].partition("\n\nThe best gradient")[0]
+    part = PAGE.partition("The first row that matches is the verdict:")[2].partition("\n\n- **Faithful is relative")[0]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in part.strip().splitlines()[2:]]
     told = []
     for when, name, _ in rows:
@@ -42,19 +42,19 @@ def test_the_table_of_verdicts_is_the_rule() -> None:
 
 def test_numbers_are_those_of_the_code() -> None:
     for words in (
-        f"there are {FEWEST} different texts or more",
-        f"counts only where it is larger than {SMALLEST:g}",
-        f"or {AREA:g} from 0.5 for an area",
+        f"there are at least {FEWEST} different texts",
+        f"counts only if it is larger than {SMALLEST:g}",
+        f"more than {AREA:g} away from 0.5",
         f"by less, than {SMALLEST:g}",
-        f"lies above {SMALLEST:g}, or below −{SMALLEST:g}",
-        f"lies below {0.5 - AREA:g}.",
-        f"less than {EVEN:g} from uniform ones",
+        f"is above {SMALLEST:g}, or below −{SMALLEST:g}",
+        f"is below {0.5 - AREA:g}.",
+        f"less than {EVEN:g} from uniform",
         f"minus {measuring.KEPT:.0%}".replace("%", " %"),
         f"median of {permutation.DRAWS} seeded permutations",
         f"within {adversarial_weights.EPSILON:g} in total variation",
         f"at most {adversarial_weights.SEARCHED} texts are searched",
-        f"texts of more than\n{adversarial_weights.LONGEST:,} words",
-        f"on at most {retraining.TEXTS:,} of the run's\ntraining texts and for at most {retraining.EPOCHS} epochs",
+        f"texts of more than {adversarial_weights.LONGEST:,} words (or pairs",
+        f"on at most {retraining.TEXTS:,} of the run's\ntraining texts for at most {retraining.EPOCHS} epochs",
         f"helps another model. {guided.EPOCHS} epochs",
         f"At most {trained_adversary.TEXTS:,} texts, {trained_adversary.EPOCHS} epochs",
         f"for λ = {', '.join(f'{one:g}' for one in trained_adversary.FACTORS[:-1])} and",
