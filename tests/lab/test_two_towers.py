@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 import torch
-from alike import padded, same
 from torch import Tensor
 
+from alike import padded, same
 from regard.config import Model
 from regard.data.tokenizer import Indexed, Tokenizer
 from regard.data.vocabulary import Vocabulary
