@@ -1,4 +1,4 @@
-"""Attention over units with known scores and polarities: by hand, against softmax, and where numbers are huge."""
+"""Attention over units with given scores and polarities: by hand, against softmax, and with huge scores."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def answer(
 
 
 def test_attention_by_hand() -> None:
-    """Scores 0, log 3 and log 3: shares 1/4 and 3/4 of two units; a unit that comes again has its share twice."""
+    """Scores 0, log 3 and log 3: shares 1/4 and 3/4 of two units; a repeated unit gets its share each time."""
     scores, polarity, bias = [0.0, math.log(3), math.log(3)], [[4.0, -4.0], [8.0, 0.0], [0.0, 16.0]], [1.0, 10.0]
     logits, weights = answer([[0, 1], [0, 1, 1, 2], [2], []], scores, polarity, bias)
     assert weights[0] == pytest.approx([1 / 4, 3 / 4])
@@ -38,18 +38,18 @@ def test_attention_by_hand() -> None:
     assert logits[0] == pytest.approx([1 / 4 * 4 + 3 / 4 * 8 + 1, 1 / 4 * -4 + 10])
     assert logits[1] == pytest.approx([(4 + 2 * 3 * 8) / 10 + 1, (-4 + 3 * 16) / 10 + 10])
     assert logits[2] == pytest.approx([1, 16 + 10])
-    assert logits[3] == pytest.approx([1, 10]), "a text without units has the bias alone"
+    assert logits[3] == pytest.approx([1, 10]), "a text without units gets only the bias"
 
 
 @given(st.lists(st.lists(st.integers(0, 9), max_size=20), max_size=5), st.integers(1, 4), st.integers(0, 100))
 def test_weights_are_the_softmax_of_scores(texts: list[list[int]], outputs: int, seed: int) -> None:
-    chance = np.random.default_rng(seed)
-    scores, polarity, bias = 5 * chance.normal(size=10), chance.normal(size=(10, outputs)), chance.normal(size=outputs)
+    rng = np.random.default_rng(seed)
+    scores, polarity, bias = 5 * rng.normal(size=10), rng.normal(size=(10, outputs)), rng.normal(size=outputs)
     logits, weights = answer(texts, scores.tolist(), polarity.tolist(), bias.tolist())
-    for place, text in enumerate(texts):
+    for row, text in enumerate(texts):
         expected = torch.softmax(torch.tensor(scores[text]), 0).numpy()
-        np.testing.assert_allclose(weights[place], expected, rtol=1e-4, atol=1e-7)
-        np.testing.assert_allclose(logits[place], expected @ polarity[text] + bias, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(weights[row], expected, rtol=1e-4, atol=1e-7)
+        np.testing.assert_allclose(logits[row], expected @ polarity[text] + bias, rtol=1e-4, atol=1e-4)
 
 
 def test_huge_scores_stay_finite() -> None:
@@ -58,7 +58,7 @@ def test_huge_scores_stay_finite() -> None:
     assert logits[:, 0].tolist() == [1.0, 2.0, 2.5]
 
 
-def test_weights_need_not_be_wanted() -> None:
+def test_weights_are_optional() -> None:
     logits, empty = np.empty((1, 1), dtype=np.float32), np.empty(0, dtype=np.float32)
     ids, offsets = np.array([0, 1], dtype=np.int32), np.array([0, 2])
     attend(

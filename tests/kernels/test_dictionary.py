@@ -1,4 +1,4 @@
-"""The dictionary against a Counter: numbers, counts, growth, pruning, and words whose keys are the same."""
+"""The dictionary against a Counter: ids, counts, growth, pruning, and words with equal keys."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WORD = st.one_of(
     st.text(st.sampled_from("ab\x00"), max_size=9),
     st.text(st.characters(exclude_categories=()), max_size=12),  # surrogates too
 )
-# FNV-1a of 64 bits is the same for both.
+# Both have the same 64-bit FNV-1a.
 TWINS = ("8yn0iYCKYHlIj4-BwPqk", "GReLUrM4wMqfg9yzV3KQ")
 
 
@@ -32,8 +32,8 @@ def counted(dictionary: Dictionary) -> dict[str, int]:
 
 
 @given(st.lists(st.lists(WORD, max_size=30), max_size=5))
-def test_words_are_numbered_and_counted_as_they_come(batches: list[list[str]]) -> None:
-    dictionary = Dictionary(slots=2, room=1)
+def test_words_get_ids_in_order_and_are_counted(batches: list[list[str]]) -> None:
+    dictionary = Dictionary(slots=2, capacity=1)
     counter: Counter[str] = Counter()
     for batch in batches:
         ids = dictionary.add(*packed(batch))
@@ -45,21 +45,21 @@ def test_words_are_numbered_and_counted_as_they_come(batches: list[list[str]]) -
     assert counted(dictionary) == counter
 
 
-def test_many_words_make_it_grow() -> None:
+def test_the_dictionary_grows() -> None:
     words = [f"word {number * number}" for number in range(50_000)]
-    dictionary = Dictionary(slots=2, room=1)
+    dictionary = Dictionary(slots=2, capacity=1)
     assert dictionary.add(*packed(words + words[::-1])).tolist() == [*range(50_000), *range(49_999, -1, -1)]
     assert dictionary.words() == words
     assert set(dictionary.counts.tolist()) == {2}
 
 
-def test_one_word_may_be_longer_than_all_the_room() -> None:
-    dictionary = Dictionary(slots=2, room=1)
+def test_a_word_may_be_longer_than_the_capacity() -> None:
+    dictionary = Dictionary(slots=2, capacity=1)
     dictionary.add(*packed(["a" * 100_000, "b", "a" * 100_000]))
     assert counted(dictionary) == {"a" * 100_000: 2, "b": 1}
 
 
-def test_words_of_one_key_are_told_apart() -> None:
+def test_words_with_equal_keys_are_distinguished() -> None:
     first, second = (_key(np.frombuffer(bytearray(word.encode()), dtype=np.uint8), 0, len(word)) for word in TWINS)
     assert first == second
     dictionary = Dictionary()
@@ -67,7 +67,7 @@ def test_words_of_one_key_are_told_apart() -> None:
     assert dictionary.look_up(*packed(TWINS[::-1])).tolist() == [1, 0]
 
 
-def test_length_tells_words_with_zero_bytes_apart() -> None:
+def test_words_with_zero_bytes_differ_by_length() -> None:
     words = ["", "\0", "\0\0", "a", "a\0", "\0" * 7, "\0" * 8, "a" * 7, "a" * 8, "a" * 9]
     assert Dictionary.of(words).words() == words
 
@@ -82,35 +82,43 @@ def test_looking_up_changes_nothing(words: list[str], others: list[str]) -> None
     assert counted(dictionary) == dict.fromkeys(words, 0)
 
 
-def test_a_word_has_one_number_wherever_it_stands() -> None:
+def test_a_word_has_one_id_at_any_position() -> None:
     dictionary = Dictionary.of(["ab"])
-    data = np.frombuffer(bytearray(b"ab, abcdefgh ab"), dtype=np.uint8)  # the last is too near the end to be read by 8
+    data = np.frombuffer(
+        bytearray(b"ab, abcdefgh ab"), dtype=np.uint8
+    )  # the last is too close to the end for an 8-byte read
     assert dictionary.look_up(data, np.array([0, 4, 13]), np.array([2, 6, 15])).tolist() == [0, 0, 0]
 
 
-def test_a_word_given_twice_is_refused() -> None:
-    with pytest.raises(ValueError, match="'b' stands there twice"):
+def test_a_repeated_word_is_rejected() -> None:
+    with pytest.raises(ValueError, match="expected distinct words, got 'b' twice"):
         Dictionary.of(["a", "b", "c", "b"])
 
 
-def test_nothing_gives_nothing() -> None:
+def test_an_empty_dictionary() -> None:
     dictionary = Dictionary()
     assert dictionary.add(*packed([])).shape == dictionary.look_up(*packed([])).shape == (0,)
     assert dictionary.words() == dictionary.counts.tolist() == dictionary.prune(0).tolist() == []
     assert len(Dictionary.of([])) == 0
 
 
-def test_the_rarest_are_dropped_and_the_others_keep_their_order() -> None:
+def test_pruning_drops_the_rarest_and_keeps_the_order() -> None:
     dictionary = Dictionary()
     dictionary.add(*packed("abbcccdddeeee"))
     assert dictionary.prune(5).tolist() == [0, 1, 2, 3, 4]
-    assert dictionary.prune(4).tolist() == [-1, -1, -1, -1, 0]  # c and d go together, or three would be left
+    assert dictionary.prune(4).tolist() == [
+        -1,
+        -1,
+        -1,
+        -1,
+        0,
+    ]  # c and d are dropped together, otherwise three would be left
     assert counted(dictionary) == {"e": 4}
     assert dictionary.add(*packed(["c", "e"])).tolist() == [1, 0]
     assert counted(dictionary) == {"e": 5, "c": 1}
 
 
-def test_as_many_stay_as_may() -> None:
+def test_pruning_keeps_at_most_half() -> None:
     dictionary = Dictionary()
     dictionary.add(*packed("abbcccdddd"))
     assert dictionary.prune(3).tolist() == [-1, -1, -1, 0]  # half of 3 is 1
@@ -119,8 +127,8 @@ def test_as_many_stay_as_may() -> None:
 
 
 @given(st.lists(WORD), st.lists(WORD), st.integers(0, 10))
-def test_pruning_keeps_what_is_more_frequent_than_all_that_goes(before: list[str], after: list[str], most: int) -> None:
-    dictionary = Dictionary(slots=2, room=1)
+def test_words_kept_are_more_frequent_than_words_dropped(before: list[str], after: list[str], most: int) -> None:
+    dictionary = Dictionary(slots=2, capacity=1)
     dictionary.add(*packed(before))
     counter = Counter(before)
     old = dictionary.words()

@@ -1,4 +1,4 @@
-"""Pairs of neighbouring words against a Counter: edges, unknown words, growth, what is forgotten, and look-ups."""
+"""Pairs of neighbouring words against a Counter: edges, unknown words, growth, dropping and look-ups."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def neighbours(text: Sequence[int]) -> list[Pair]:
 
 
 def counted(counts: PairCounts, least: int = 1, most: int = 10**9) -> dict[Pair, int]:
-    keys, often = counts.frequent(least, most)
+    keys, frequencies = counts.frequent(least, most)
     first, second = split(keys)
-    return dict(zip(zip(first.tolist(), second.tolist(), strict=True), often.tolist(), strict=True))
+    return dict(zip(zip(first.tolist(), second.tolist(), strict=True), frequencies.tolist(), strict=True))
 
 
 def count(blocks: Sequence[Sequence[Sequence[int]]], most: int = 1 << 24) -> PairCounts:
@@ -43,28 +43,26 @@ def count(blocks: Sequence[Sequence[Sequence[int]]], most: int = 1 << 24) -> Pai
 
 
 @given(st.lists(TEXTS, max_size=3))
-def test_pairs_are_counted_as_by_a_counter(blocks: list[list[list[int]]]) -> None:
+def test_counts_equal_those_of_a_counter(blocks: list[list[list[int]]]) -> None:
     expected = Counter(pair for block in blocks for text in block for pair in neighbours(text))
     assert counted(count(blocks)) == expected
 
 
 def test_pairs_by_hand() -> None:
-    """0 is the edge of a text, and a text without words has none; 1 is unknown, and no part of a pair."""
+    """0 is the edge of a text; a text without words has no edges; pairs with 1 (unknown) are skipped."""
     found = counted(count([[[2, 3, 2, 3], [], [2], [1, 3], [2, 1, 3]]]))
     assert found == {(0, 2): 3, (2, 3): 2, (3, 2): 1, (3, 0): 3, (2, 0): 1}
 
 
 @given(TEXTS, st.integers(1, 4), st.integers(0, 6))
-def test_the_frequent_come_first_and_equal_ones_in_the_order_of_keys(
-    texts: list[list[int]], least: int, most: int
-) -> None:
+def test_pairs_are_ordered_by_frequency_then_by_key(texts: list[list[int]], least: int, most: int) -> None:
     expected = Counter(pair for text in texts for pair in neighbours(text))
     ranked = sorted((pair for pair in expected if expected[pair] >= least), key=lambda pair: (-expected[pair], pair))
     assert list(counted(count([texts]), least, most)) == ranked[:most]
 
 
 def test_tables_grow() -> None:
-    """More pairs than the first tables have slots for (16 · 4,096), in texts of every length."""
+    """More pairs than the initial tables have slots (16 · 4,096), in texts of many lengths."""
     words = np.random.default_rng(0).integers(2, 3000, 200_000)
     texts = [part.tolist() for part in np.split(words, np.cumsum([1, 10, 100, 1000, 10_000, 100_000]))]
     expected = Counter(pair for text in texts for pair in neighbours(text))
@@ -74,19 +72,19 @@ def test_tables_grow() -> None:
 
 @pytest.mark.parametrize("before", [[], [[2, 3]]])
 def test_a_text_longer_than_a_table_is_counted_whole(before: list[list[int]]) -> None:
-    """On an empty table and on one that holds something."""
+    """On an empty table and on one with entries."""
     text = np.random.default_rng(1).integers(2, 40_000, 120_000).tolist()
     expected = Counter(pair for each in (*before, text) for pair in neighbours(each))
     assert counted(count([[*before, text]])) == expected
 
 
-def test_beyond_the_most_the_rarest_are_forgotten() -> None:
-    """Ten pairs come in every block beside thousands that come once: memory has an end, and the ten are all there."""
-    chance, most = np.random.default_rng(2), 1 << 12
+def test_the_rarest_pairs_are_dropped_beyond_the_limit() -> None:
+    """Ten pairs occur in every block among thousands that occur once: memory is bounded, and all ten are kept."""
+    rng, most = np.random.default_rng(2), 1 << 12
     counts = PairCounts(most)
     blocks = 200
     for _ in range(blocks):
-        texts = [[word, word + 1] for word in range(2, 22, 2)] + chance.integers(100, 10**6, (200, 20)).tolist()
+        texts = [[word, word + 1] for word in range(2, 22, 2)] + rng.integers(100, 10**6, (200, 20)).tolist()
         for part in range(PARTS):
             counts.add(*packed(texts), part)
     slots = sum(map(len, counts._keys))
@@ -96,23 +94,23 @@ def test_beyond_the_most_the_rarest_are_forgotten() -> None:
     assert all(found[word, word + 1] == blocks for word in range(2, 22, 2))
 
 
-def test_keys_are_taken_apart_as_they_were_made() -> None:
+def test_split_inverts_join() -> None:
     first, second = np.array([0, 2, 2**31 - 1]), np.array([5, 0, 2**31 - 1])
     np.testing.assert_array_equal(split(join(first, second)), (first, second))
 
 
 @given(st.sets(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=60), st.integers(1, 1000))
-def test_known_pairs_are_found_and_others_are_not(known: set[Pair], first: int) -> None:
+def test_only_known_pairs_are_found(known: set[Pair], first: int) -> None:
     pairs = sorted(known)
     keys = join(np.array([a for a, _ in pairs], dtype=np.int64), np.array([b for _, b in pairs], dtype=np.int64))
     table = PairTable(keys, first)
-    number = {pair: place for place, pair in enumerate(pairs, first) if UNKNOWN not in pair}
+    expected = {pair: index for index, pair in enumerate(pairs, first) if UNKNOWN not in pair}
     for a in range(10):
         for b in range(10):
-            assert find_pair(table.keys, table.numbers, a, b) == number.get((a, b), 0)
+            assert find_pair(table.keys, table.ids, a, b) == expected.get((a, b), 0)
 
 
-def test_an_empty_table_knows_nothing() -> None:
+def test_an_empty_table() -> None:
     table = PairTable(np.empty(0, dtype=np.int64), 5)
     words, offsets = packed([[2, 3], [4]])
     assert find_units(words, np.zeros_like(words), offsets, table)[0].tolist() == [2, 3, 4]

@@ -1,4 +1,4 @@
-"""The scanner finds the words that `forms` and `spans` find, in every ASCII text."""
+"""The scanner finds the words that `forms` and `spans` find, for every ASCII text."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regard.data import words
-from regard.kernels.scanner import READY, find_words
+from regard.kernels.scanner import PRESPLIT, find_words
 
-# Pieces that start, end or break each alternative of the pattern when they meet.
+# Pieces that start, end or break each alternative of the pattern when combined.
 VISIBLE = """
     n't N'T 't 'T 's 'S 're 'VE 'll 'd 'm ' '' don't isn't1 n ca can cant
     http:// HTTPS:// https:// ftp:// www. WWW. wwww. http: http:/ a.org/ x?c=1 / // !
@@ -32,24 +32,24 @@ PIECES = [
     *("<br />", "<BR >", "<bR\t\n/>", "<br\x1c>", "<br ", " ", "  ", "\r\n"),
 ]
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
-NASTY = "a nNtT's.:/-@_<>b1,)(^;#oD3\"\x00\x1c"
+TRICKY = "a nNtT's.:/-@_<>b1,)(^;#oD3\"\x00\x1c"
 
 
 def scanned(texts: list[str], lowercase: bool) -> tuple[list[list[str]], list[list[tuple[int, int]]]]:
-    """The words and where they stand, text by text."""
+    """The words and their spans, per text."""
     data = np.frombuffer(bytearray("".join(texts).encode("ascii")), dtype=np.uint8)
     offsets = np.cumsum([0, *map(len, texts)])
     starts, ends, counts = find_words(data, offsets, lowercase)
     assert counts.sum() == len(starts) == len(ends)
     everything = data.tobytes().decode("ascii")
-    places = list(zip(starts.tolist(), ends.tolist(), strict=True))
+    word_spans = list(zip(starts.tolist(), ends.tolist(), strict=True))
     found: list[list[str]] = []
     spans: list[list[tuple[int, int]]] = []
     first = 0
     for offset, count in zip(offsets.tolist(), counts.tolist(), strict=False):
-        own = places[first : first + count]
-        found.append([everything[start:end] for start, end in own])
-        spans.append([(start - offset, end - offset) for start, end in own])
+        text_spans = word_spans[first : first + count]
+        found.append([everything[start:end] for start, end in text_spans])
+        spans.append([(start - offset, end - offset) for start, end in text_spans])
         first += count
     return found, spans
 
@@ -62,29 +62,29 @@ def check(texts: list[str], lowercase: bool = True) -> None:
 
 
 @settings(max_examples=400)
-@given(st.lists(TEXTS, max_size=12), st.booleans())  # thousands of texts, and each next to others
-def test_what_the_pattern_finds_is_found(texts: list[str], lowercase: bool) -> None:
+@given(st.lists(TEXTS, max_size=12), st.booleans())  # thousands of texts, each next to others
+def test_combined_pieces_match_the_pattern(texts: list[str], lowercase: bool) -> None:
     check(texts, lowercase)
 
 
 @given(st.lists(st.text(st.characters(max_codepoint=127), max_size=40), max_size=8), st.booleans())
-def test_any_ascii_is_split_alike(texts: list[str], lowercase: bool) -> None:
+def test_random_ascii_matches_the_pattern(texts: list[str], lowercase: bool) -> None:
     check(texts, lowercase)
 
 
 @pytest.mark.parametrize("length", [0, 1, 2, 3])
-def test_every_short_text_is_split_alike(length: int) -> None:
-    check(["".join(letters) for letters in itertools.product(NASTY, repeat=length)], lowercase=False)
+def test_every_short_text_matches_the_pattern(length: int) -> None:
+    check(["".join(letters) for letters in itertools.product(TRICKY, repeat=length)], lowercase=False)
 
 
-def test_every_pair_of_pieces_is_split_alike() -> None:
+def test_every_pair_of_pieces_matches_the_pattern() -> None:
     check(["".join(pair) for pair in itertools.product(PIECES, repeat=2)])
 
 
 @pytest.mark.parametrize("name", [63, 64, 65])
 @pytest.mark.parametrize("part", [62, 63, 64])
 @pytest.mark.parametrize("parts", [1, 2, 8, 9, 10])
-def test_mail_is_as_long_as_the_pattern_allows(name: int, part: int, parts: int) -> None:
+def test_mail_addresses_at_the_length_limits(name: int, part: int, parts: int) -> None:
     mail = "1" * name + "@" + ".".join(["x" * part] * parts)
     check([mail, mail[1:] + ".", "a." * (name // 2) + mail, mail.replace("1", "a") + "-x"])
 
@@ -92,12 +92,12 @@ def test_mail_is_as_long_as_the_pattern_allows(name: int, part: int, parts: int)
 @pytest.mark.parametrize(
     "text", ["<br", "<br ", "a'", "a't", "n'", ":", ":o", "http://", "www.", "a@b.", "1.", "U.S", "#"]
 )
-def test_no_text_looks_into_the_next(text: str) -> None:
+def test_scanning_stops_at_the_end_of_a_text(text: str) -> None:
     check([text, "t", text, ">", text, "/", text, "5", text, ")", text])
 
 
-def test_ready_words_stand_as_they_are() -> None:
-    mark = bytes([READY])
+def test_presplit_words_are_kept() -> None:
+    mark = bytes([PRESPLIT])
     raw = b"It's " + mark + "Né".encode() + mark + b":-x<br> don't" + mark + b"a\nb c"
     data = np.frombuffer(bytearray(raw), dtype=np.uint8)
     starts, ends, counts = find_words(data, np.array([0, len(raw)]), lowercase=False)
@@ -106,12 +106,12 @@ def test_ready_words_stand_as_they_are() -> None:
     assert counts.tolist() == [9]
 
 
-def test_no_texts_have_no_words() -> None:
+def test_no_texts_or_empty_texts() -> None:
     assert [len(part) for part in find_words(np.empty(0, dtype=np.uint8), np.zeros(1, dtype=np.int64))] == [0, 0, 0]
     assert find_words(np.empty(0, dtype=np.uint8), np.zeros(4, dtype=np.int64)).counts.tolist() == [0, 0, 0]
 
 
-def test_only_the_texts_asked_for_are_read_and_written() -> None:
+def test_only_bytes_within_the_offsets_are_read_and_written() -> None:
     data = np.frombuffer(bytearray(b"AB CD EF"), dtype=np.uint8)
     assert find_words(data, np.array([3, 5])).starts.tolist() == [3]
     assert data.tobytes() == b"AB cd EF"
@@ -121,20 +121,20 @@ LONG = "a ' - !? a- a. a' http://! <br :- 1, a.-@ www.! n't @ a@a a@a. <"
 
 
 @pytest.mark.parametrize("piece", [*LONG.split(), "<br "])
-def test_a_long_text_is_split_alike(piece: str) -> None:
+def test_a_long_text_matches_the_pattern(piece: str) -> None:
     check([piece * (100_000 // len(piece))])
 
 
 @pytest.mark.data
 @pytest.mark.parametrize("corpus", ["sst2", "trec", "ag_news", "20newsgroups", "imdb"])
-def test_texts_of_corpora_are_split_alike(corpus: str) -> None:
+def test_texts_of_corpora_match_the_pattern(corpus: str) -> None:
     if "REGARD_DATA" not in os.environ:
         pytest.skip("REGARD_DATA is not set")
     with gzip.open(Path(os.environ["REGARD_DATA"]) / corpus / "test.jsonl.gz", "rt", encoding="utf-8") as lines:
         texts = [json.loads(line)["text"] for line, _ in zip(lines, range(1500), strict=False)]
     ascii_texts = [text for text in texts if text.isascii()]
     found, spans = scanned(ascii_texts, lowercase=True)
-    # by number, for a failure must not quote a text
+    # by index, because a failure must not quote a text
     different = [
         index
         for index, text in enumerate(ascii_texts)

@@ -1,4 +1,4 @@
-"""Units of texts against a plain version in Python: words, beginnings, pairs, and what to count them by."""
+"""Units of texts against a plain version in Python: words, beginnings, pairs and counts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from regard.kernels.pairs import PairTable, join
 from regard.kernels.units import beginning_ends, cut, distinct, find_units
 
-UNKNOWN, WORDS, BEGINNINGS, PAIRS = 1, 8, 10, 12  # words 2 to 7, beginnings 8 and 9, pairs from 10 on
+UNKNOWN, WORDS, BEGINNINGS, PAIRS = 1, 8, 10, 12  # words 2 to 7, beginnings 8 and 9, pairs from 10
 Unit = tuple[int, int, int]
 TEXT = st.lists(st.tuples(st.integers(1, WORDS - 1), st.sampled_from([0, 0, 8, 9])), max_size=8)
 PAIR = st.tuples(st.integers(0, WORDS - 1), st.integers(0, WORDS - 1))
@@ -25,8 +25,8 @@ def offsets_of(texts: Sequence[Sequence[object]]) -> NDArray[np.int64]:
     return np.cumsum([0, *map(len, texts)]).astype(np.int64)
 
 
-def plainly(text: Sequence[tuple[int, int]], pairs: Sequence[tuple[int, int]]) -> list[Unit]:
-    """(unit, first word, last word): each word and its beginning, then the pairs, the text's edges among them."""
+def plain_units(text: Sequence[tuple[int, int]], pairs: Sequence[tuple[int, int]]) -> list[Unit]:
+    """(unit, first word, last word): each word and its beginning, then the pairs, including those with the edges of the text."""
     found: list[Unit] = []
     for place, (word, beginning) in enumerate(text):
         found += [(unit, place, place) for unit in (word, beginning) if unit > UNKNOWN]
@@ -38,12 +38,14 @@ def plainly(text: Sequence[tuple[int, int]], pairs: Sequence[tuple[int, int]]) -
 
 
 @given(st.lists(TEXT, max_size=5), st.lists(PAIR, unique=True, max_size=20))
-def test_units_are_those_of_the_plain_version(texts: list[list[tuple[int, int]]], pairs: list[tuple[int, int]]) -> None:
+def test_units_equal_those_of_the_plain_version(
+    texts: list[list[tuple[int, int]]], pairs: list[tuple[int, int]]
+) -> None:
     keys = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     flat = np.array([each for text in texts for each in text], dtype=np.int32).reshape(-1, 2)
     table = PairTable(join(keys[:, 0], keys[:, 1]), BEGINNINGS)
     found = find_units(flat[:, 0].copy(), flat[:, 1].copy(), offsets_of(texts), table)
-    expected = [plainly(text, pairs) for text in texts]
+    expected = [plain_units(text, pairs) for text in texts]
     assert found[3].tolist() == offsets_of(expected).tolist()
     assert list(zip(*(side.tolist() for side in found[:3]), strict=True)) == [
         unit for text in expected for unit in text
@@ -62,7 +64,7 @@ def test_units_by_hand() -> None:
 
 
 @given(st.lists(st.lists(st.integers(0, 9), max_size=15), max_size=5))
-def test_units_that_come_again_are_counted(texts: list[list[int]]) -> None:
+def test_repeated_units_are_counted(texts: list[list[int]]) -> None:
     ids = np.array([unit for text in texts for unit in text], dtype=np.int32)
     kept, counts, bounds = distinct(ids, offsets_of(texts), 10)
     for place, text in enumerate(texts):
@@ -70,7 +72,7 @@ def test_units_that_come_again_are_counted(texts: list[list[int]]) -> None:
         assert list(zip(kept[own].tolist(), counts[own].tolist(), strict=True)) == list(Counter(text).items())
 
 
-def test_a_count_has_an_end() -> None:
+def test_counts_saturate() -> None:
     kept, counts, bounds = distinct(np.full(70_000, 3, dtype=np.int32), np.array([0, 70_000]), 4)
     assert (kept.tolist(), counts.tolist(), bounds.tolist()) == ([3], [65_535], [0, 1])
 
@@ -89,14 +91,14 @@ def test_a_beginning_is_the_first_letters_of_a_longer_word(words: list[str], let
     ("word", "beginning"),
     [("films", "fil"), ("fil", ""), ("größer", "grö"), ("öäü", ""), ("好好好好", "好好好"), ("😀😀😀a", "😀😀😀")],
 )
-def test_letters_are_characters_and_not_bytes(word: str, beginning: str) -> None:
+def test_letters_are_characters_not_bytes(word: str, beginning: str) -> None:
     data = np.frombuffer(bytearray(word.encode()), dtype=np.uint8)
     (end,) = beginning_ends(data, np.zeros(1, dtype=np.int64), np.array([len(data)]), 3)
     assert bytes(data[:end]).decode() == beginning
 
 
 @given(st.lists(st.integers(0, 6), max_size=6), st.integers(1, 5))
-def test_texts_are_cut_after_so_many_words(lengths: list[int], most: int) -> None:
+def test_texts_are_truncated(lengths: list[int], most: int) -> None:
     counts, total = np.array(lengths, dtype=np.int64), sum(lengths)
     starts, ends, left = cut(np.arange(total), np.arange(total) + 1, counts, most)
     begins = np.cumsum([0, *lengths])

@@ -1,7 +1,7 @@
-"""The power mean of states under attention weights, clip(α h, 0, 1) and all: one function, two ways to the same numbers.
+"""Power mean of attention-weighted states, clip(α h, 0, 1), with a plain and a fused implementation.
 
-The plain way makes (N, L, D) intermediates, runs anywhere, in any precision, and can be differentiated again. On CUDA with
-Triton the fused way reads the states once; it is chosen by itself.
+The plain one needs (N, L, D) intermediates, runs anywhere in any precision, and can be differentiated twice. The fused one
+reads the states once; it is chosen automatically on CUDA with Triton.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ FUSABLE = (torch.float32, torch.bfloat16, torch.float16)
 
 
 def attended_power_mean(states: Tensor, weights: Tensor, norm: Tensor, mask: Tensor) -> Tensor:
-    """(N, L, D), (N, L), p, (N, L) -> (N, D), at least in float32. The norm p is (), (N, 1) or (D,).
+    """(N, L, D), (N, L), p, (N, L) -> (N, D), in float32 or wider. The norm p is (), (N, 1) or (D,).
 
-    Rows with nothing real give zeros. The clip has no gradient at 0 and 1 themselves.
+    Rows without real tokens give zeros. The gradient of the clip is 0 at exactly 0 and 1.
     """
     if fusable(states, weights, norm):
         if is_stacked(states, weights, norm):
             return stacked(stacked_power_mean, states, weights, norm, mask)
-        from regard.kernels.fused_power_mean import fused_power_mean  # Triton comes with CUDA builds of PyTorch alone
+        from regard.kernels.fused_power_mean import fused_power_mean  # Triton comes only with CUDA builds of PyTorch
 
         return fused_power_mean(states, weights, norm, mask)
-    # unlike clamp it has no gradient at 0 itself, where a weight that underflowed stands beside a huge state
+    # unlike clamp, no gradient at exactly 0, where an underflowed weight may meet a huge state
     scaled = functional.hardtanh(weights.unsqueeze(-1) * at_least_float32(states), 0, 1)  # (N, L, D)
     return power_mean(scaled, weights, norm, mask)
 
 
 def stacked_power_mean(states: Tensor, weights: Tensor, norm: Tensor, mask: Tensor) -> Tensor:
-    """Of several models, their axis in front: to the kernel they are more texts, each with a norm of its own."""
+    """For several stacked models (first axis): the kernel sees them as more texts, each with its norm."""
     from regard.kernels.fused_power_mean import fused_power_mean
 
     models, rows = states.shape[:2]
-    if norm.ndim == 2:  # one a feature: the kernel has one such norm for all its texts
-        each = [fused_power_mean(*given) for given in zip(states, weights, norm, mask, strict=True)]
+    if norm.ndim == 2:  # one norm per feature: the kernel shares it among all texts
+        each = [fused_power_mean(*inputs) for inputs in zip(states, weights, norm, mask, strict=True)]
         return torch.stack(each)
     norms = norm.view(models, -1, 1).expand(models, rows, 1)
     flat = (value.flatten(0, 1) for value in (states, weights, norms, mask))
@@ -55,10 +55,10 @@ def fusable(states: Tensor, weights: Tensor, norm: Tensor) -> bool:
         and states.dtype in FUSABLE
         and weights.dtype == norm.dtype == torch.float32
         and states.numel() > 0
-        and triton_is_there()
+        and has_triton()
     )
 
 
 @cache
-def triton_is_there() -> bool:
+def has_triton() -> bool:
     return torch.version.cuda is not None and find_spec("triton") is not None

@@ -1,8 +1,8 @@
-"""Attention over units whose score and polarity are known: Sun & Lu's model as it answers.
+"""Inference of Sun & Lu's model: attention over units with precomputed scores and polarities.
 
-    α = softmax(a),   logits = Σ_j α_j s_j + b       a_j: a unit's attention score, s_j: its polarity, one a class
+    α = softmax(a),   logits = Σ_j α_j s_j + b       a_j: attention score of a unit, s_j: its polarity per class
 
-Both belong to a unit whatever the text, so a text costs one exponential and C products a unit, and its weights nothing.
+Neither depends on the text, so a text costs one exponential and C products per unit, and the weights come for free.
 """
 
 from __future__ import annotations
@@ -24,12 +24,15 @@ def attend(
     logits: NDArray[np.float32],
     weights: NDArray[np.float32],
 ) -> None:
-    """(units,), (texts + 1,), (U,), (U, C), (C,) into logits (texts, C) and weights (units,), or none of length 0."""
-    wanted = len(weights) > 0
+    """(units,), (texts + 1,), (U,), (U, C), (C,) -> logits (texts, C) and weights (units,), written in place.
+
+    Weights are not computed if their array is empty.
+    """
+    want_weights = len(weights) > 0
     longest = 0
     for text in range(len(offsets) - 1):
         longest = max(longest, offsets[text + 1] - offsets[text])
-    own = np.empty(longest, dtype=scores.dtype)
+    exponentials = np.empty(longest, dtype=scores.dtype)
     for text in range(len(offsets) - 1):
         low, length = offsets[text], offsets[text + 1] - offsets[text]
         for c in range(len(bias)):
@@ -40,16 +43,16 @@ def attend(
                 highest = max(highest, scores[ids[low + j]])
             total = scores.dtype.type(0)
             for j in range(length):
-                own[j] = np.exp(scores[ids[low + j]] - highest)
-                total += own[j]
-            share = 1 / total
+                exponentials[j] = np.exp(scores[ids[low + j]] - highest)
+                total += exponentials[j]
+            inverse = 1 / total
             for j in range(length):
                 for c in range(len(bias)):
-                    logits[text, c] += own[j] * polarity[ids[low + j], c]
+                    logits[text, c] += exponentials[j] * polarity[ids[low + j], c]
             for c in range(len(bias)):
-                logits[text, c] *= share
-            if wanted:
+                logits[text, c] *= inverse
+            if want_weights:
                 for j in range(length):
-                    weights[low + j] = own[j] * share
+                    weights[low + j] = exponentials[j] * inverse
         for c in range(len(bias)):
             logits[text, c] += bias[c]

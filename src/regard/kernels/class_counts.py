@@ -1,4 +1,4 @@
-"""How often each unit stands in the texts of each class: one pass over texts of different units with counts."""
+"""Count how often each unit occurs in the texts of each class, in one pass over distinct units with counts."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def class_counts(
     units: int,
     outputs: int,
 ) -> NDArray[np.int64]:
-    """`classes` has a text's number each; (units, outputs)."""
-    found = np.zeros((outputs, units), dtype=np.int32)  # half the memory to jump about in
-    _count(ids, counts, offsets, classes, found)
-    return found.astype(np.int64).T  # a class's numbers side by side: what compares classes goes over them as a whole
+    """`classes` has one class index per text.  -> (units, outputs)"""
+    totals = np.zeros((outputs, units), dtype=np.int32)  # int32 halves the memory of these random accesses
+    _count(ids, counts, offsets, classes, totals)
+    return totals.astype(np.int64).T  # each class is contiguous, because comparisons of classes scan it as a whole
 
 
 @compiled
@@ -29,8 +29,8 @@ def _count(
     counts: NDArray[np.uint16],
     offsets: NDArray[np.int64],
     classes: NDArray[np.int64],
-    found: NDArray[np.int32],
+    totals: NDArray[np.int32],
 ) -> None:
     for text in range(len(offsets) - 1):
-        for at in range(offsets[text], offsets[text + 1]):
-            found[classes[text], ids[at]] += counts[at]
+        for position in range(offsets[text], offsets[text + 1]):
+            totals[classes[text], ids[position]] += counts[position]

@@ -1,4 +1,4 @@
-"""Whether compiled kernels were kept by an earlier run, or this one must wait for them."""
+"""Whether compiled kernels are cached from an earlier run."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 
 def is_compiled() -> bool:
-    """Whether the kernels of the fast engine were compiled on this machine before."""
-    from regard.kernels.sparse_steps import move_rows
+    """Whether the kernels of the fast engine have been compiled on this machine before."""
+    from regard.kernels.sparse_steps import update_rows
 
-    dispatcher: Any = move_rows
+    dispatcher: Any = update_rows
     try:
         names = os.listdir(dispatcher._cache.cache_path)
     except OSError:
         return False
-    return any(name.startswith("sparse_steps.move_rows-") for name in names)
+    return any(name.startswith("sparse_steps.update_rows-") for name in names)

@@ -1,9 +1,9 @@
-"""Neighbouring words as one unit: pairs counted in bounded memory, and the frequent ones found again.
+"""Pairs of neighbouring words as units: counting them in bounded memory, and looking up the frequent ones.
 
-A pair is a key of 64 bits, the first word's number above the second's; number 0 stands for the edge of a text, so that
-how a text begins and ends counts too, and pairs with an unknown word (number 1) are none. Keys are shared out to PARTS
-tables by their hash. A pass over the words fills one table, which is small enough to stay in a core's cache: counting
-the pairs of imdb so takes half the time that one large table takes.
+A pair is a 64-bit key with the first word's id above the second's. Id 0 is the edge of a text, so that how a text begins
+and ends is counted too; pairs with an unknown word (id 1) are skipped. Keys are distributed over PARTS tables by their
+hash. One pass over the words fills one table, which is small enough to stay in a core's cache: counting the pairs of IMDB
+this way takes half as long as with one large table.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Keys = NDArray[np.int64]
 
 
 class PairCounts:
-    """How often each pair was seen. Beyond `most` pairs the rarest are forgotten."""
+    """How often each pair was seen. Beyond `most` pairs the rarest are dropped."""
 
     def __init__(self, most: int = 1 << 23) -> None:
         self.most = most // PARTS
@@ -34,43 +34,43 @@ class PairCounts:
         self._sizes = [0] * PARTS
 
     def add(self, words: Ids, offsets: Keys, part: int) -> None:
-        """Count the pairs of these texts that belong to one of the PARTS; different parts may go side by side."""
+        """Count the pairs of these texts that belong to one of the PARTS; different parts may be counted in parallel."""
         done = 0
         while True:
             keys, counts = self._keys[part], self._counts[part]
             done, self._sizes[part] = _count(words, offsets, part, done, keys, counts, self._sizes[part])
             if done == len(offsets) - 1:
                 return
-            kept = counts > 0
+            keep = counts > 0
             if self._sizes[part] >= self.most:
-                place = self._sizes[part] - 1 - self.most // 2
-                kept = counts > np.partition(counts[kept], place)[place]
-            self._hang(part, keys[kept], counts[kept], most_new(int(offsets[done + 1] - offsets[done])))
+                rank = self._sizes[part] - 1 - self.most // 2
+                keep = counts > np.partition(counts[keep], rank)[rank]
+            self._rebuild(part, keys[keep], counts[keep], most_new(int(offsets[done + 1] - offsets[done])))
 
     def frequent(self, least: int, most: int) -> tuple[Keys, NDArray[np.int32]]:
-        """The `most` frequent pairs of those seen `least` times, and their counts; equal counts in the order of keys."""
+        """Up to `most` pairs seen at least `least` times, and their counts; most frequent first, ties ordered by key."""
         keys = np.concatenate([k[c >= least] for k, c in zip(self._keys, self._counts, strict=True)])
         counts = np.concatenate([c[c >= least] for c in self._counts])
         order = np.lexsort((keys, -counts))[:most]
         return keys[order], counts[order]
 
-    def _hang(self, part: int, keys: Keys, counts: NDArray[np.int32], more: int) -> None:
-        """Into a new table with room for so many more."""
+    def _rebuild(self, part: int, keys: Keys, counts: NDArray[np.int32], more: int) -> None:
+        """Rebuild one table from these entries, with space for `more` new ones."""
         slots = 1 << max(12, int(4 * len(keys) - 1).bit_length(), int(2 * (len(keys) + more)).bit_length())
         self._keys[part] = np.full(slots, EMPTY, dtype=np.int64)
         self._counts[part] = np.zeros(slots, dtype=np.int32)
         self._sizes[part] = len(keys)
-        _hang(self._keys[part], self._counts[part], keys, counts)
+        _insert(self._keys[part], self._counts[part], keys, counts)
 
 
 class PairTable:
-    """The number of each known pair: the i-th key has number `first` + i."""
+    """The id of each known pair: the i-th key has id `first` + i."""
 
     def __init__(self, keys: Keys, first: int) -> None:
         slots = 1 << max(4, int(2 * len(keys)).bit_length())
         self.keys = np.full(slots, EMPTY, dtype=np.int64)
-        self.numbers = np.zeros(slots, dtype=np.int32)
-        _hang(self.keys, self.numbers, keys, np.arange(first, first + len(keys), dtype=np.int32))
+        self.ids = np.zeros(slots, dtype=np.int32)
+        _insert(self.keys, self.ids, keys, np.arange(first, first + len(keys), dtype=np.int32))
 
 
 def split(keys: Keys) -> tuple[Ids, Ids]:
@@ -83,7 +83,7 @@ def join(first: NDArray[np.integer], second: NDArray[np.integer]) -> Keys:
 
 
 @inner
-def place_of(key: np.int64, slots: int) -> int:
+def slot_of(key: np.int64, slots: int) -> int:
     return int((np.uint64(key) * SPREAD) >> np.uint64(24)) & (slots - 1)
 
 
@@ -93,7 +93,7 @@ def part_of(key: np.int64) -> int:
 
 
 def most_new(words: int) -> int:
-    """As many new pairs as a text of so many words may bring to one part: twice its share. What is beyond is dropped."""
+    """How many new pairs a text of this many words may add to one part: twice its share. Any beyond that are dropped."""
     return 2 * (words + 1) // PARTS + 1
 
 
@@ -101,15 +101,15 @@ _most_new = inner(most_new)
 
 
 @inner
-def find_pair(keys: Keys, numbers: Ids, first: int, second: int) -> int:
-    """The number of a pair, 0 where it has none."""
+def find_pair(keys: Keys, ids: Ids, first: int, second: int) -> int:
+    """The id of a pair, or 0 if it has none."""
     if first == UNKNOWN or second == UNKNOWN:
         return 0
     key = (np.int64(first) << 32) | np.int64(second)
-    slot = place_of(key, len(keys))
+    slot = slot_of(key, len(keys))
     while keys[slot] != EMPTY:
         if keys[slot] == key:
-            return int(numbers[slot])
+            return int(ids[slot])
         slot = (slot + 1) & (len(keys) - 1)
     return 0
 
@@ -118,19 +118,19 @@ def find_pair(keys: Keys, numbers: Ids, first: int, second: int) -> int:
 def _count(
     words: Ids, offsets: Keys, part: int, done: int, keys: Keys, counts: NDArray[np.int32], size: int
 ) -> tuple[int, int]:
-    """Texts from `done` on, until the table might become too full for another one: (texts done, size)."""
-    room = 3 * len(keys) // 4
+    """Count texts from `done` on, until the next one might overfill the table. Returns (texts done, size)."""
+    limit = 3 * len(keys) // 4
     for text in range(done, len(offsets) - 1):
         low, high = offsets[text], offsets[text + 1]
-        if size + _most_new(high - low) > room:
+        if size + _most_new(high - low) > limit:
             return text, size
         before = np.int64(EDGE)
-        for place in range(low, high + 1):
-            word = np.int64(words[place]) if place < high else np.int64(EDGE)
+        for index in range(low, high + 1):
+            word = np.int64(words[index]) if index < high else np.int64(EDGE)
             if low < high and before != UNKNOWN and word != UNKNOWN:
                 key = (before << 32) | word
                 if part_of(key) == part:
-                    slot = place_of(key, len(keys))
+                    slot = slot_of(key, len(keys))
                     while keys[slot] != EMPTY and keys[slot] != key:
                         slot = (slot + 1) & (len(keys) - 1)
                     if keys[slot] == EMPTY:
@@ -145,10 +145,10 @@ def _count(
 
 
 @compiled
-def _hang(slots: Keys, values: NDArray[np.int32], keys: Keys, given: NDArray[np.int32]) -> None:
-    for place in range(len(keys)):
-        slot = place_of(keys[place], len(slots))
+def _insert(slots: Keys, values: NDArray[np.int32], keys: Keys, new_values: NDArray[np.int32]) -> None:
+    for index in range(len(keys)):
+        slot = slot_of(keys[index], len(slots))
         while slots[slot] != EMPTY:
             slot = (slot + 1) & (len(slots) - 1)
-        slots[slot] = keys[place]
-        values[slot] = given[place]
+        slots[slot] = keys[index]
+        values[slot] = new_values[index]

@@ -1,4 +1,4 @@
-"""The precision of products that stand in for cuDNN's: TF32 on CUDA, unless PyTorch was told otherwise."""
+"""Precision of matrix products that replace cuDNN's: TF32 on CUDA, unless PyTorch is set to IEEE float32."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ Kind = Literal["rnn", "conv"]
 
 @contextmanager
 def as_cudnn_would(kind: Kind) -> Iterator[None]:
+    """Run matrix products in the precision that cuDNN would use."""
     matmul: Any = torch.backends.cuda.matmul
-    before, matmul.fp32_precision = matmul.fp32_precision, precision(kind)
+    previous, matmul.fp32_precision = matmul.fp32_precision, precision(kind)
     try:
         yield
     finally:
-        matmul.fp32_precision = before
+        matmul.fp32_precision = previous
 
 
 def precision(kind: Kind) -> str:
-    own: Any = getattr(torch.backends.cudnn, kind)
-    return "ieee" if own.fp32_precision == "ieee" else "tf32"
+    settings: Any = getattr(torch.backends.cudnn, kind)
+    return "ieee" if settings.fp32_precision == "ieee" else "tf32"

@@ -1,9 +1,9 @@
-"""LSTMs of several models side by side (stacked seeds): one product and one cell a time step for all of them.
+"""LSTMs of several stacked models (seeds): one matrix product and one cell per time step for all of them.
 
     i, f, g, o = W x_t + U h_{t−1} + b,   c_t = σ(f) c_{t−1} + σ(i) tanh(g),   h_t = σ(o) tanh(c_t)
 
-What doesn't wait for the time step before is taken for all steps at once: W x forward, and backward every gradient of a weight.
-The steps themselves are a loop in PyTorch here, and on CUDA one Triton kernel each.
+Whatever does not depend on the previous time step is computed for all steps at once: W x forward, and all weight gradients
+backward. The steps themselves are a loop in PyTorch here, and one Triton kernel each on CUDA.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from regard.kernels.attended_power_mean import triton_is_there
+from regard.kernels.attended_power_mean import has_triton
 from regard.kernels.precision import as_cudnn_would
 
 
@@ -31,36 +31,36 @@ class StackedLSTM(torch.autograd.Function):
                 steps = forward_steps
             steps(gates, u.contiguous(), states, cells)
         ctx.save_for_backward(x, w, u, gates, states, cells)
-        found: Tensor = states
-        return found
+        result: Tensor = states
+        return result
 
     @staticmethod
-    def backward(ctx: Any, given: Tensor) -> tuple[Tensor, ...]:
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, ...]:
         x, w, u, gates, states, cells = ctx.saved_tensors
         with as_cudnn_would("rnn"):
-            slopes = torch.empty_like(gates)  # (S, N, L, 4H)
+            grad_gates = torch.empty_like(gates)  # (S, N, L, 4H)
             if fusable(x):
                 from regard.kernels.fused_recurrence import backward_steps as steps
             else:
                 steps = backward_steps
-            steps(given, gates, u.contiguous(), cells, slopes)
-            flat = slopes.flatten(1, 2)  # (S, N·L, 4H)
-            before = torch.zeros_like(states)
-            before[:, :, 1:] = states[:, :, :-1]
-            to_u = torch.bmm(flat.mT, before.flatten(1, 2))
-            to_w = torch.bmm(flat.mT, x.flatten(1, 2))
-            to_x = torch.bmm(flat, w).view_as(x)
-        return to_x, to_w, to_u, flat.sum(1)
+            steps(grad, gates, u.contiguous(), cells, grad_gates)
+            flat = grad_gates.flatten(1, 2)  # (S, N·L, 4H)
+            previous = torch.zeros_like(states)
+            previous[:, :, 1:] = states[:, :, :-1]
+            grad_u = torch.bmm(flat.mT, previous.flatten(1, 2))
+            grad_w = torch.bmm(flat.mT, x.flatten(1, 2))
+            grad_x = torch.bmm(flat, w).view_as(x)
+        return grad_x, grad_w, grad_u, flat.sum(1)
 
 
-def stacked_lstm(x: Tensor, w: Tensor, u: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    """Weights as `nn.LSTM` has them, each with the models' axis in front.  (S, N, L, E) -> (S, N, L, H)"""
-    states: Tensor = StackedLSTM.apply(x, w, u, b + c)  # type: ignore[no-untyped-call]
+def stacked_lstm(x: Tensor, w: Tensor, u: Tensor, input_bias: Tensor, hidden_bias: Tensor) -> Tensor:
+    """Weights as in `nn.LSTM`, each with the model axis first.  (S, N, L, E) -> (S, N, L, H)"""
+    states: Tensor = StackedLSTM.apply(x, w, u, input_bias + hidden_bias)  # type: ignore[no-untyped-call]
     return states
 
 
 def forward_steps(gates: Tensor, u: Tensor, states: Tensor, cells: Tensor) -> None:
-    """Fills states and cells, and puts each gate's value in the place of what came in."""
+    """Fill states and cells, and replace each gate's input by its value."""
     h, c = states.new_zeros(states[:, :, 0].shape), cells.new_zeros(cells[:, :, 0].shape)  # (S, N, H)
     for t in range(gates.size(2)):
         i, f, g, o = torch.baddbmm(gates[:, :, t], h, u.mT).chunk(4, -1)
@@ -70,20 +70,25 @@ def forward_steps(gates: Tensor, u: Tensor, states: Tensor, cells: Tensor) -> No
         gates[:, :, t], states[:, :, t], cells[:, :, t] = torch.cat((i, f, g, o), -1), h, c
 
 
-def backward_steps(given: Tensor, gates: Tensor, u: Tensor, cells: Tensor, slopes: Tensor) -> None:
-    """Fills `slopes` with the gradient of what went into the gates."""
+def backward_steps(grad: Tensor, gates: Tensor, u: Tensor, cells: Tensor, grad_gates: Tensor) -> None:
+    """Fill `grad_gates` with the gradient of the gates' inputs."""
     length = gates.size(2)
-    to_c = torch.zeros_like(cells[:, :, 0])
+    grad_c = torch.zeros_like(cells[:, :, 0])
     for t in reversed(range(length)):
-        to_h = given[:, :, t] if t == length - 1 else torch.baddbmm(given[:, :, t], slopes[:, :, t + 1], u)
+        grad_h = grad[:, :, t] if t == length - 1 else torch.baddbmm(grad[:, :, t], grad_gates[:, :, t + 1], u)
         i, f, g, o = gates[:, :, t].chunk(4, -1)
         c = cells[:, :, t].tanh()
-        to_c = to_c + to_h * o * (1 - c * c)
-        before = cells[:, :, t - 1] if t else torch.zeros_like(to_c)
-        parts = (to_c * g * i * (1 - i), to_c * before * f * (1 - f), to_c * i * (1 - g * g), to_h * c * o * (1 - o))
-        slopes[:, :, t] = torch.cat(parts, -1)
-        to_c = to_c * f
+        grad_c = grad_c + grad_h * o * (1 - c * c)
+        previous = cells[:, :, t - 1] if t else torch.zeros_like(grad_c)
+        parts = (
+            grad_c * g * i * (1 - i),
+            grad_c * previous * f * (1 - f),
+            grad_c * i * (1 - g * g),
+            grad_h * c * o * (1 - o),
+        )
+        grad_gates[:, :, t] = torch.cat(parts, -1)
+        grad_c = grad_c * f
 
 
 def fusable(x: Tensor) -> bool:
-    return x.is_cuda and x.dtype == torch.float32 and triton_is_there()
+    return x.is_cuda and x.dtype == torch.float32 and has_triton()

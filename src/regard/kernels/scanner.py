@@ -1,13 +1,14 @@
-"""Where the words of packed texts stand: the ASCII pattern of `data/words.py` as a compiled scanner over bytes.
+"""Find the words of packed texts: the ASCII pattern of `data/words.py` as a compiled scanner over bytes.
 
-It finds what the regular expression finds, word for word; `tests/kernels/test_scanner.py` holds the two together, and a
-change there is a change here. Each function below is one alternative of the pattern and gives the end of its match, or
-0 where it does not match. None looks back, and none looks further than a bounded way past what it takes: time is linear.
+It finds exactly the words that the regular expression finds; `tests/kernels/test_scanner.py` compares the two, and a change
+to one needs the same change to the other. Each function below is one alternative of the pattern and returns the end of its
+match, or 0 if it does not match. None looks back, and none looks more than a bounded distance past its match, so the time
+is linear.
 
-A text may hold words that were found before (those of other scripts): READY stands before each of them, and it lasts to
-the next READY, the next blank or the text's end.
+A text may contain words that were split before (those in other scripts): each follows a PRESPLIT byte and extends to the
+next PRESPLIT, the next white space or the end of the text.
 
-All of it stands in one file because numba keeps the compiled form until the file of the called function changes.
+Everything is in one file because numba reuses the compiled code until the file of the called function changes.
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 compiled = numba.njit(cache=True, nogil=True)
-inner = numba.njit()  # kept with the function that calls it
+inner = numba.njit()  # cached with the function that calls it
 inlined = numba.njit(forceinline=True)
 
 Bytes = NDArray[np.uint8]
-Places = NDArray[np.int64]
+Int64s = NDArray[np.int64]
 
-READY = 0xFF  # a byte that is never part of UTF-8
+PRESPLIT = 0xFF  # a byte that never occurs in UTF-8
 
-# What a byte is, a bit each.
-LETTER, DIGIT, MARK, BLANK, SEPARATOR, LAST, OPENING = (1 << bit for bit in range(7))
+# Classes of bytes, one bit each.
+LETTER, DIGIT, MARK, SPACE, SEPARATOR, WORD_END, SPECIAL_START = (1 << bit for bit in range(7))
 NAME, MAIL, PART, ADDRESS, NOSE, MOUTH, BRACKET = (1 << bit for bit in range(7, 14))
 ALPHANUMERIC = LETTER | DIGIT
 
@@ -41,10 +42,10 @@ def _table() -> NDArray[np.uint16]:
         (letters, LETTER),
         (digits, DIGIT),
         (string.punctuation, MARK),
-        (blanks, BLANK),
+        (blanks, SPACE),
         ("\x1c\x1d\x1e\x1f", SEPARATOR),
-        (blanks + ',;!?)"', LAST),  # letters before one of these are a word, whatever comes then
-        ("':;=<^-@#", OPENING),  # marks that may be more than a run of themselves
+        (blanks + ',;!?)"', WORD_END),  # letters before one of these are a word, whatever follows
+        ("':;=<^-@#", SPECIAL_START),  # marks that may start more than a run of the same mark
         (letters + digits + "_", NAME),
         (letters + digits + "._+-", MAIL),
         (letters + digits + "-", PART),
@@ -59,92 +60,95 @@ def _table() -> NDArray[np.uint16]:
 
 BITS = _table()
 HASH, APOSTROPHE, COMMA, HYPHEN, DOT, SLASH, THREE = b"#',-./3"
-COLON, SEMICOLON, LESS, EQUALS, MORE, AT, CARET, LOW = b":;<=>@^_"
-B, D, E, F, H, L, M, N, P, R, S, T, V, W = b"bdefhlmnprstvw"  # `byte | 32` is the small letter of either case
+COLON, SEMICOLON, LESS, EQUALS, GREATER, AT, CARET, UNDERSCORE = b":;<=>@^_"
+B, D, E, F, H, L, M, N, P, R, S, T, V, W = b"bdefhlmnprstvw"  # `byte | 32` is the lower-case letter
 
 
 class Words(NamedTuple):
-    starts: Places  # (words,) in `data`
-    ends: Places  # (words,)
-    counts: Places  # (texts,) how many of the words each text has
+    starts: Int64s  # (words,) in `data`
+    ends: Int64s  # (words,)
+    counts: Int64s  # (texts,) number of words per text
 
 
-def find_words(data: Bytes, offsets: Places, lowercase: bool = True) -> Words:
-    """The words of the texts data[offsets[i]:offsets[i + 1]]; `data` itself is put into lower case if that is asked."""
+def find_words(data: Bytes, offsets: Int64s, lowercase: bool = True) -> Words:
+    """The words of the texts data[offsets[i]:offsets[i + 1]]. With `lowercase`, `data` is lower-cased in place."""
     most = int(offsets[-1] - offsets[0])
-    starts, ends = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)  # memory is real only where written
+    starts, ends = (
+        np.empty(most, dtype=np.int64),
+        np.empty(most, dtype=np.int64),
+    )  # pages are allocated only when written
     counts = np.empty(len(offsets) - 1, dtype=np.int64)
-    found = scan(data, offsets, lowercase, starts, ends, counts)
-    return Words(starts[:found], ends[:found], counts)
+    size = scan(data, offsets, lowercase, starts, ends, counts)
+    return Words(starts[:size], ends[:size], counts)
 
 
 @compiled
-def scan(data: Bytes, offsets: Places, lowercase: bool, starts: Places, ends: Places, counts: Places) -> int:
-    """`find_words` into arrays of the caller, as long as there can be words: one a byte. How many there are."""
+def scan(data: Bytes, offsets: Int64s, lowercase: bool, starts: Int64s, ends: Int64s, counts: Int64s) -> int:
+    """`find_words` into arrays of the caller, with space for one word per byte. Returns the number of words."""
     if lowercase:
-        for place in range(offsets[0], offsets[-1]):
-            byte = data[np.uint64(place)]
-            data[np.uint64(place)] = byte | 32 if 65 <= byte <= 90 else byte
-    found = 0
+        for position in range(offsets[0], offsets[-1]):
+            byte = data[np.uint64(position)]
+            data[np.uint64(position)] = byte | 32 if 65 <= byte <= 90 else byte
+    size = 0
     for text in range(len(counts)):
-        place, stop, before = offsets[text], offsets[text + 1], found
-        while place < stop:
-            byte = data[np.uint64(place)]
+        position, stop, first = offsets[text], offsets[text + 1], size
+        while position < stop:
+            byte = data[np.uint64(position)]
             bits = BITS[byte]
             if bits & LETTER:
-                end = place + 1
+                end = position + 1
                 while _is(data, end, stop, LETTER):
                     end += 1
-                if end < stop and not _is(data, end, stop, LAST):
-                    end = _word(data, place, end, stop)
+                if end < stop and not _is(data, end, stop, WORD_END):
+                    end = _word(data, position, end, stop)
             elif bits & MARK:
                 if byte == LESS:
-                    end = _line_break(data, place, stop)
+                    end = _line_break(data, position, stop)
                     if end:
-                        place = end
+                        position = end
                         continue
-                end = _special(data, place, stop) if bits & OPENING else 0
+                end = _special(data, position, stop) if bits & SPECIAL_START else 0
                 if not end:
-                    end = _run(data, place, stop)
+                    end = _run(data, position, stop)
             elif bits & DIGIT:
-                end = _word(data, place, place, stop)
-            elif byte == READY:
-                place += 1
-                end = place
-                while end < stop and not _has(data, end, stop, READY) and not _is(data, end, stop, BLANK):
+                end = _word(data, position, position, stop)
+            elif byte == PRESPLIT:
+                position += 1
+                end = position
+                while end < stop and not _is_byte(data, end, stop, PRESPLIT) and not _is(data, end, stop, SPACE):
                     end += 1
             else:
-                place += 1
+                position += 1
                 continue
-            starts[np.uint64(found)], ends[np.uint64(found)] = place, end
-            found += 1
-            place = end
-        counts[text] = found - before
-    return found
+            starts[np.uint64(size)], ends[np.uint64(size)] = position, end
+            size += 1
+            position = end
+        counts[text] = size - first
+    return size
 
 
 @inlined
-def _is(data: Bytes, place: int, stop: int, kind: int) -> bool:
-    """Unsigned places are quicker: numba then does not ask whether to count from the end."""
-    return place < stop and (BITS[data[np.uint64(place)]] & kind) != 0
+def _is(data: Bytes, position: int, stop: int, kind: int) -> bool:
+    """Unsigned indices are faster: numba then skips the check for negative ones."""
+    return position < stop and (BITS[data[np.uint64(position)]] & kind) != 0
 
 
 @inlined
-def _has(data: Bytes, place: int, stop: int, byte: int) -> bool:
-    return place < stop and data[np.uint64(place)] == byte
+def _is_byte(data: Bytes, position: int, stop: int, byte: int) -> bool:
+    return position < stop and data[np.uint64(position)] == byte
 
 
 @inlined
-def _reads(data: Bytes, place: int, stop: int, letter: int) -> bool:
-    """This letter, small or capital."""
-    return place < stop and data[np.uint64(place)] | 32 == letter
+def _is_letter(data: Bytes, position: int, stop: int, letter: int) -> bool:
+    """Whether this letter is here, in either case."""
+    return position < stop and data[np.uint64(position)] | 32 == letter
 
 
 @inner
 def _word(data: Bytes, start: int, letters: int, stop: int) -> int:
-    """What starts with a letter or digit, where the letters from `start` on end at `letters`."""
+    """A word that starts with a letter or digit; the letters from `start` on end at `letters`."""
     end = 0
-    if _has(data, letters, stop, COLON) or _has(data, letters, stop, DOT):
+    if _is_byte(data, letters, stop, COLON) or _is_byte(data, letters, stop, DOT):
         end = _address(data, start, letters, stop)
     if not end:
         end = _mail(data, start, letters, stop)
@@ -155,59 +159,59 @@ def _word(data: Bytes, start: int, letters: int, stop: int) -> int:
     end = letters
     while _is(data, end, stop, ALPHANUMERIC):
         end += 1
-    if _has(data, end, stop, APOSTROPHE) and _reads(data, end + 1, stop, T):
+    if _is_byte(data, end, stop, APOSTROPHE) and _is_letter(data, end + 1, stop, T):
         last = end - 1
-        if _reads(data, last, stop, N) and not _is(data, end + 2, stop, ALPHANUMERIC):
+        if _is_letter(data, last, stop, N) and not _is(data, end + 2, stop, ALPHANUMERIC):
             return last if last > start else end + 2  # do, or n't
     return end
 
 
 @inner
 def _address(data: Bytes, start: int, letters: int, stop: int) -> int:
-    """http://, https://, ftp:// or www. and everything up to the last letter or digit, with a slash after it."""
+    """http://, https://, ftp:// or www., up to the last letter or digit and a slash after it."""
     length = letters - start
-    if _has(data, letters, stop, DOT):
-        place = letters + 1
-        known = length == 3 and _reads(data, start, stop, W)
-        known = known and _reads(data, start + 1, stop, W) and _reads(data, start + 2, stop, W)
+    if _is_byte(data, letters, stop, DOT):
+        position = letters + 1
+        matches = length == 3 and _is_letter(data, start, stop, W)
+        matches = matches and _is_letter(data, start + 1, stop, W) and _is_letter(data, start + 2, stop, W)
     else:
-        place = letters + 3
-        known = _has(data, letters + 1, stop, SLASH) and _has(data, letters + 2, stop, SLASH)
+        position = letters + 3
+        matches = _is_byte(data, letters + 1, stop, SLASH) and _is_byte(data, letters + 2, stop, SLASH)
         if length == 3:
-            known = known and _reads(data, start, stop, F)
-        elif length == 4 or (length == 5 and _reads(data, start + 4, stop, S)):
-            known = known and _reads(data, start, stop, H) and _reads(data, start + 1, stop, T)
+            matches = matches and _is_letter(data, start, stop, F)
+        elif length == 4 or (length == 5 and _is_letter(data, start + 4, stop, S)):
+            matches = matches and _is_letter(data, start, stop, H) and _is_letter(data, start + 1, stop, T)
         else:
             return 0
-        tp = min(letters, start + 4) - 2  # where "tp" of ftp, http and https stands
-        known = known and _reads(data, tp, stop, T) and _reads(data, tp + 1, stop, P)
-    if not known:
+        tp = min(letters, start + 4) - 2  # position of "tp" in ftp, http and https
+        matches = matches and _is_letter(data, tp, stop, T) and _is_letter(data, tp + 1, stop, P)
+    if not matches:
         return 0
     end = 0
-    while _is(data, place, stop, ADDRESS):
-        place += 1
-        if _is(data, place - 1, stop, ALPHANUMERIC):
-            end = place
-    return end + 1 if end and _has(data, end, stop, SLASH) else end
+    while _is(data, position, stop, ADDRESS):
+        position += 1
+        if _is(data, position - 1, stop, ALPHANUMERIC):
+            end = position
+    return end + 1 if end and _is_byte(data, end, stop, SLASH) else end
 
 
 @inner
 def _mail(data: Bytes, start: int, letters: int, stop: int) -> int:
-    """name@part.part, 64 characters of name, 63 a part, 2 to 9 parts."""
+    """name@part.part: up to 64 characters of name, 63 per part, 2 to 9 parts."""
     if letters > start + 64:
         return 0
     end = max(letters, start + 1)
     last = min(start + 64, stop)
     while _is(data, end, last, MAIL):
         end += 1
-    if not _has(data, end, stop, AT):
+    if not _is_byte(data, end, stop, AT):
         return 0
     end = _mail_part(data, end + 1, stop)
     for parts in range(1, 9):
-        further = _mail_part(data, end + 1, stop) if end and _has(data, end, stop, DOT) else 0
-        if not further:
+        next_end = _mail_part(data, end + 1, stop) if end and _is_byte(data, end, stop, DOT) else 0
+        if not next_end:
             return end if parts > 1 else 0
-        end = further
+        end = next_end
     return end
 
 
@@ -224,7 +228,7 @@ def _mail_part(data: Bytes, start: int, stop: int) -> int:
 def _initials(data: Bytes, start: int, stop: int) -> int:
     """U.S."""
     end = start
-    while _is(data, end, stop, LETTER) and _has(data, end + 1, stop, DOT):
+    while _is(data, end, stop, LETTER) and _is_byte(data, end + 1, stop, DOT):
         end += 2
     return end if end >= start + 4 else 0
 
@@ -237,7 +241,7 @@ def _number(data: Bytes, start: int, stop: int) -> int:
     while True:
         while _is(data, end, stop, DIGIT):
             end += 1
-        separated = _has(data, end, stop, DOT) or _has(data, end, stop, COMMA)
+        separated = _is_byte(data, end, stop, DOT) or _is_byte(data, end, stop, COMMA)
         if not separated or not _is(data, end + 1, stop, DIGIT):
             return end if joined else 0
         joined = True
@@ -247,12 +251,12 @@ def _number(data: Bytes, start: int, stop: int) -> int:
 @inner
 def _special(data: Bytes, start: int, stop: int) -> int:
     """'s, an emoticon, @name or #tag."""
-    if _has(data, start, stop, APOSTROPHE):
+    if _is_byte(data, start, stop, APOSTROPHE):
         return _suffix(data, start + 1, stop)
     end = start + 1
-    if _has(data, start, stop, AT):
+    if _is_byte(data, start, stop, AT):
         named = _is(data, end, stop, NAME)
-    elif _has(data, start, stop, HASH):
+    elif _is_byte(data, start, stop, HASH):
         named = _is(data, end, stop, LETTER)
     else:
         return _face(data, start, stop)
@@ -263,47 +267,51 @@ def _special(data: Bytes, start: int, stop: int) -> int:
 
 @inner
 def _suffix(data: Bytes, start: int, stop: int) -> int:
-    """s, d, m, re, ve or ll behind an apostrophe; n't starts with a letter."""
-    if _reads(data, start, stop, S) or _reads(data, start, stop, D) or _reads(data, start, stop, M):
+    """s, d, m, re, ve or ll after an apostrophe; n't starts with a letter."""
+    if _is_letter(data, start, stop, S) or _is_letter(data, start, stop, D) or _is_letter(data, start, stop, M):
         end = start + 1
     else:
         end = start + 2
-        known = (_reads(data, start, stop, R) or _reads(data, start, stop, V)) and _reads(data, start + 1, stop, E)
-        if not known and not (_reads(data, start, stop, L) and _reads(data, start + 1, stop, L)):
+        matches = (_is_letter(data, start, stop, R) or _is_letter(data, start, stop, V)) and _is_letter(
+            data, start + 1, stop, E
+        )
+        if not matches and not (_is_letter(data, start, stop, L) and _is_letter(data, start + 1, stop, L)):
             return 0
     return 0 if _is(data, end, stop, ALPHANUMERIC) else end
 
 
 @inner
 def _face(data: Bytes, start: int, stop: int) -> int:
-    """An emoticon, behind which no letter, digit or slash may stand."""
+    """An emoticon that no letter, digit or slash follows."""
     eyes, second, third = data[start], start + 1, start + 2
     end = 0
     if eyes == COLON:
-        place = third if _has(data, second, stop, APOSTROPHE) else second
-        if _is(data, place, stop, NOSE):
-            end = _mouth(data, place + 1, stop, MOUTH)
-        return end if end else _mouth(data, place, stop, MOUTH)  # the o of :o is no nose
+        position = third if _is_byte(data, second, stop, APOSTROPHE) else second
+        if _is(data, position, stop, NOSE):
+            end = _mouth(data, position + 1, stop, MOUTH)
+        return end if end else _mouth(data, position, stop, MOUTH)  # the o of :o is a mouth, not a nose
     if eyes in (SEMICOLON, EQUALS):
-        nose = _has(data, second, stop, HYPHEN) or _has(data, second, stop, CARET)
+        nose = _is_byte(data, second, stop, HYPHEN) or _is_byte(data, second, stop, CARET)
         end = _mouth(data, third if nose else second, stop, BRACKET)
-        if end or eyes == EQUALS or not _has(data, second, stop, HYPHEN):
+        if end or eyes == EQUALS or not _is_byte(data, second, stop, HYPHEN):
             return end
-        winks = _reads(data, third, stop, D) or _reads(data, third, stop, P)
+        is_face = _is_letter(data, third, stop, D) or _is_letter(data, third, stop, P)
     elif eyes == LESS:
-        if _has(data, second, stop, THREE):
+        if _is_byte(data, second, stop, THREE):
             return second + 1 if _is_free(data, second + 1, stop) else 0
-        winks = _has(data, second, stop, SLASH) and _has(data, third, stop, THREE)
+        is_face = _is_byte(data, second, stop, SLASH) and _is_byte(data, third, stop, THREE)
     elif eyes == CARET:
-        winks = (_has(data, second, stop, LOW) or _has(data, second, stop, DOT)) and _has(data, third, stop, CARET)
+        is_face = (_is_byte(data, second, stop, UNDERSCORE) or _is_byte(data, second, stop, DOT)) and _is_byte(
+            data, third, stop, CARET
+        )
     else:
-        winks = _has(data, second, stop, LOW) and _has(data, third, stop, HYPHEN)
-    return third + 1 if winks and _is_free(data, third + 1, stop) else 0
+        is_face = _is_byte(data, second, stop, UNDERSCORE) and _is_byte(data, third, stop, HYPHEN)
+    return third + 1 if is_face and _is_free(data, third + 1, stop) else 0
 
 
 @inner
 def _mouth(data: Bytes, start: int, stop: int, shapes: int) -> int:
-    """A run of one bracket, or one character of another shape."""
+    """A run of one bracket, or a single other mouth character."""
     if not _is(data, start, stop, shapes):
         return 0
     end = _run(data, start, stop) if _is(data, start, stop, BRACKET) else start + 1
@@ -311,28 +319,28 @@ def _mouth(data: Bytes, start: int, stop: int, shapes: int) -> int:
 
 
 @inlined
-def _is_free(data: Bytes, place: int, stop: int) -> bool:
-    return not _is(data, place, stop, ALPHANUMERIC) and not _has(data, place, stop, SLASH)
+def _is_free(data: Bytes, position: int, stop: int) -> bool:
+    return not _is(data, position, stop, ALPHANUMERIC) and not _is_byte(data, position, stop, SLASH)
 
 
 @inner
 def _run(data: Bytes, start: int, stop: int) -> int:
-    """One mark as often as it stands there; the < of a line break is not one of them."""
+    """A run of one mark; the < of a line break does not belong to it."""
     mark = data[start]
     end = start + 1
-    while _has(data, end, stop, mark) and not (mark == LESS and _line_break(data, end, stop)):
+    while _is_byte(data, end, stop, mark) and not (mark == LESS and _line_break(data, end, stop)):
         end += 1
     return end
 
 
 @inner
 def _line_break(data: Bytes, start: int, stop: int) -> int:
-    """<br>, <br /> and the like, in which the four separators of ASCII are white space as well."""
-    if not _reads(data, start + 1, stop, B) or not _reads(data, start + 2, stop, R):
+    """<br>, <br /> and the like, in which the four ASCII separators also count as white space."""
+    if not _is_letter(data, start + 1, stop, B) or not _is_letter(data, start + 2, stop, R):
         return 0
     end = start + 3
-    while _is(data, end, stop, BLANK | SEPARATOR):
+    while _is(data, end, stop, SPACE | SEPARATOR):
         end += 1
-    if _has(data, end, stop, SLASH):
+    if _is_byte(data, end, stop, SLASH):
         end += 1
-    return end + 1 if _has(data, end, stop, MORE) else 0
+    return end + 1 if _is_byte(data, end, stop, GREATER) else 0

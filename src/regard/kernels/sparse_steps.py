@@ -1,12 +1,12 @@
-"""A training step that touches only the rows a batch uses.
+"""Training steps that touch only the embedding rows that a batch uses.
 
-The rows of a batch are gathered once, whatever texts they stand in, with one attention score each. (S states, a scores of
-the gathered rows; α weights; h = Σ α S; g(x) the gradient by x.)
+The rows of a batch are gathered once, however many texts they occur in, with one attention score each. (S: states and
+a: scores of the gathered rows, α: weights, h = Σ α S, g(x): the gradient with respect to x.)
 
-    g(S_r) += α_j g(h),    g(a_r) += α_j (S_r − h)·g(h)       for every unit j of every text that is row r
+    g(S_r) += α_j g(h),    g(a_r) += α_j (S_r − h)·g(h)       for every unit j of every text whose row is r
 
-A batch may be cut into parts whose gradients are taken side by side. `move_merged` adds them up row by row, each thread for the
-rows that it owns, always in the order of the parts: the result does not depend on how many threads there are.
+A batch may be split into parts whose gradients are computed in parallel. `update_merged` adds them up row by row, each
+thread for the rows that it owns, always in the order of the parts, so the result does not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-# sums may be reordered for the sake of vectors; what is no number must stay none, for it tells of divergence
-LOOSE = {"reassoc", "contract", "arcp", "nsz"}
-compiled = numba.njit(cache=True, nogil=True, fastmath=LOOSE, error_model="numpy")  # no check of every division
-inner = numba.njit(fastmath=LOOSE, error_model="numpy")
+# sums may be reordered for vectorisation, but NaN must survive: it reveals divergence
+FASTMATH = {"reassoc", "contract", "arcp", "nsz"}
+compiled = numba.njit(cache=True, nogil=True, fastmath=FASTMATH, error_model="numpy")  # no check for division by zero
+inner = numba.njit(fastmath=FASTMATH, error_model="numpy")
 
 BINARY, MULTICLASS, REGRESSION = 0, 1, 2
 KINDS = {"binary": BINARY, "multiclass": MULTICLASS, "regression": REGRESSION}  # of tasks
@@ -28,33 +28,33 @@ ADAGRAD, SGD = 0, 1
 EPSILON = 1e-10  # of Adagrad, as in PyTorch
 
 Ids = NDArray[np.int32]
-Places = NDArray[np.int64]
+Int64s = NDArray[np.int64]
 Floats = NDArray[np.floating]
 
 
-class Room(NamedTuple):
-    """What a step needs to write on; longer than a batch needs, and used again from step to step."""
+class Workspace(NamedTuple):
+    """Buffers of a step, at least as long as the batch needs and reused from step to step."""
 
-    rows: Ids  # the batch's different units
-    unit_slots: Ids  # for each unit, its place among them
-    extra: Floats  # and log(count)
+    rows: Ids  # the distinct units of the batch
+    unit_slots: Ids  # the index of each unit among them
+    log_counts: Floats  # log(count) of each unit
     weights: Floats
     embedded: Floats  # (rows, E)
-    scores: Floats  # a row
+    scores: Floats  # (rows,)
     by_state: Floats  # (rows, D)
     by_score: Floats
-    bounds: Places  # where each text's units begin
+    bounds: Int64s  # offsets of the units of each text
     vectors: Floats  # (texts, D)
-    back: Floats  # (texts, D)
+    vector_gradients: Floats  # (texts, D)
     errors: Floats  # (texts, C)
-    against: Floats
+    vector_dots: Floats
     losses: NDArray[np.float64]
 
 
 @inner
-def chance(seed: np.uint64, place: int) -> float:
-    """A number in [0, 1) that depends on seed and place alone (SplitMix64)."""
-    z = seed + np.uint64(place) * np.uint64(0x9E3779B97F4A7C15)
+def random_uniform(seed: np.uint64, position: int) -> float:
+    """A number in [0, 1) that depends only on the seed and the position (SplitMix64)."""
+    z = seed + np.uint64(position) * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return float((z ^ (z >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53
@@ -64,8 +64,8 @@ def chance(seed: np.uint64, place: int) -> float:
 def collect(
     ids: Ids,
     counts: NDArray[np.uint16],
-    offsets: Places,
-    texts: Places,
+    offsets: Int64s,
+    texts: Int64s,
     dropout: float,
     seed: np.uint64,
     clock: int,
@@ -73,33 +73,33 @@ def collect(
     slots: Ids,
     rows: Ids,
     unit_slots: Ids,
-    extra: Floats,
-    bounds: Places,
+    log_counts: Floats,
+    bounds: Int64s,
 ) -> int:
-    """The units of these texts, each with its slot among the rows of the batch and log(count); how many rows there are.
+    """Collect the units of these texts, each with its row in the batch and log(count); return the number of rows.
 
-    A unit is left out with the chance `dropout`, but never all units of a text.
+    A unit is dropped with probability `dropout`, but never all units of a text.
     """
-    size, found = 0, 0
-    for place in range(len(texts)):
-        low, high = offsets[texts[place]], offsets[texts[place] + 1]
+    size, row_count = 0, 0
+    for position in range(len(texts)):
+        low, high = offsets[texts[position]], offsets[texts[position] + 1]
         start = size
-        for turn in range(2):
-            for at in range(low, high):
-                if turn == 0 and dropout > 0 and chance(seed, at) < dropout:
+        for attempt in range(2):
+            for index in range(low, high):
+                if attempt == 0 and dropout > 0 and random_uniform(seed, index) < dropout:
                     continue
-                unit = ids[at]
+                unit = ids[index]
                 if stamps[unit] != clock:
-                    stamps[unit], slots[unit] = clock, found
-                    rows[found] = unit
-                    found += 1
+                    stamps[unit], slots[unit] = clock, row_count
+                    rows[row_count] = unit
+                    row_count += 1
                 unit_slots[size] = slots[unit]
-                extra[size] = np.log(float(counts[at])) if counts[at] > 1 else 0.0
+                log_counts[size] = np.log(float(counts[index])) if counts[index] > 1 else 0.0
                 size += 1
             if size > start:
                 break
-        bounds[place + 1] = size
-    return found
+        bounds[position + 1] = size
+    return row_count
 
 
 @compiled
@@ -122,10 +122,10 @@ def score(states: Floats, query: Floats, scale: float, scores: Floats) -> None:
 
 
 @compiled
-def read(
+def text_gradients(
     unit_slots: Ids,
-    extra: Floats,
-    bounds: Places,
+    log_counts: Floats,
+    bounds: Int64s,
     states: Floats,
     scores: Floats,
     head: Floats,
@@ -135,26 +135,26 @@ def read(
     weights: Floats,
     vectors: Floats,
     errors: Floats,
-    back: Floats,
-    against: Floats,
+    vector_gradients: Floats,
+    vector_dots: Floats,
     losses: NDArray[np.float64],
     size: int,
 ) -> None:
-    """Forward, and back to the text's vector: α, h, g(logits), g(h), h·g(h) and the loss of each text.
+    """Forward pass, and backward to the vector of each text: α, h, g(logits), g(h), h·g(h) and the loss.
 
-    Gradients are those of the sum of losses over `size`, the texts of the whole batch.
+    Gradients are those of the summed loss divided by `size`, the number of texts in the whole batch.
     """
     one = states.dtype.type(1)
     texts, width, outputs = len(bounds) - 1, states.shape[1], len(bias)
     share = states.dtype.type(1 / size)
     for text in range(texts):
         low, high = bounds[text], bounds[text + 1]
-        h, g = vectors[text], back[text]
+        h, g = vectors[text], vector_gradients[text]
         for k in range(width):
             h[k], g[k] = 0, 0
         highest = -np.inf
         for j in range(low, high):
-            weights[j] = scores[unit_slots[j]] + extra[j]
+            weights[j] = scores[unit_slots[j]] + log_counts[j]
             highest = max(highest, weights[j])
         total = states.dtype.type(0)
         for j in range(low, high):
@@ -170,7 +170,7 @@ def read(
             for k in range(width):
                 logit += head[c, k] * h[k]
             errors[text, c] = logit
-        losses[text] = error(errors[text], labels[text], kind)
+        losses[text] = loss_and_gradient(errors[text], labels[text], kind)
         for c in range(outputs):
             errors[text, c] *= share
             for k in range(width):
@@ -178,22 +178,22 @@ def read(
         dot = one - one
         for k in range(width):
             dot += g[k] * h[k]
-        against[text] = dot
+        vector_dots[text] = dot
 
 
 @inner
-def error(logits: Floats, label: float, kind: int) -> float:
-    """The loss of one text; its gradient by the logits stands in their place."""
+def loss_and_gradient(logits: Floats, label: float, kind: int) -> float:
+    """The loss of one text; `logits` are overwritten with its gradient with respect to them."""
     if kind == REGRESSION:
         difference = logits[0] - label
         logits[0] = 2 * difference
         return float(difference * difference)
     if kind == BINARY:
-        # log(1 + e^x) − y x, from the side where nothing overflows
+        # log(1 + e^x) − y x, in the form that does not overflow
         x = float(logits[0])
-        tail = np.exp(-abs(x))
-        logits[0] = (1 / (1 + tail) if x >= 0 else tail / (1 + tail)) - label
-        return float(max(x, 0.0) - x * label + np.log1p(tail))
+        exponential = np.exp(-abs(x))
+        logits[0] = (1 / (1 + exponential) if x >= 0 else exponential / (1 + exponential)) - label
+        return float(max(x, 0.0) - x * label + np.log1p(exponential))
     highest = logits[0]
     for c in range(1, len(logits)):
         highest = max(highest, logits[c])
@@ -209,17 +209,17 @@ def error(logits: Floats, label: float, kind: int) -> float:
 
 
 @compiled
-def spread(
+def row_gradients(
     unit_slots: Ids,
-    bounds: Places,
+    bounds: Int64s,
     states: Floats,
     weights: Floats,
-    back: Floats,
-    against: Floats,
+    vector_gradients: Floats,
+    vector_dots: Floats,
     state_gradients: Floats,
     score_gradients: Floats,
 ) -> None:
-    """From the texts to the rows."""
+    """Backward from the vectors of the texts to the states and scores of the rows."""
     width = states.shape[1]
     rows = len(score_gradients)
     for r in range(rows):
@@ -227,25 +227,25 @@ def spread(
         for k in range(width):
             state_gradients[r, k] = 0
     for text in range(len(bounds) - 1):
-        g = back[text]
+        g = vector_gradients[text]
         for j in range(bounds[text], bounds[text + 1]):
             slot = unit_slots[j]
-            state, own = states[slot], state_gradients[slot]
+            state, state_gradient = states[slot], state_gradients[slot]
             dot = states.dtype.type(0)
             weight = weights[j]
             for k in range(width):
                 dot += state[k] * g[k]
-                own[k] += weight * g[k]
-            score_gradients[slot] += weight * (dot - against[text])
+                state_gradient[k] += weight * g[k]
+            score_gradients[slot] += weight * (dot - vector_dots[text])
 
 
 @compiled
-def look(
+def batch_gradients(
     ids: Ids,
     counts: NDArray[np.uint16],
-    offsets: Places,
+    offsets: Int64s,
     labels: Floats,
-    texts: Places,
+    texts: Int64s,
     dropout: float,
     seed: np.uint64,
     clock: int,
@@ -258,28 +258,54 @@ def look(
     bias: Floats,
     kind: int,
     batch: int,
-    room: Room,
+    space: Workspace,
     by_query: Floats,
     by_head: Floats,
     by_bias: Floats,
 ) -> tuple[int, float]:
-    """All of the above for dot scores of the embeddings themselves, in one call: what is done per batch in Python costs time.
+    """All of the above for dot scores of the embeddings themselves, in one call, because Python code per batch costs time.
 
-    How many rows there are, and the sum of the losses. The rows' gradients stand in `room.by_state`.
+    Returns the number of rows and the sum of the losses. The gradients of the rows are in `space.by_state`.
     """
     size = len(texts)
-    bounds = room.bounds[: size + 1]
-    room.bounds[0] = 0
+    bounds = space.bounds[: size + 1]
+    space.bounds[0] = 0
     count = collect(
-        ids, counts, offsets, texts, dropout, seed, clock, stamps, slots, room.rows, room.unit_slots, room.extra, bounds
+        ids,
+        counts,
+        offsets,
+        texts,
+        dropout,
+        seed,
+        clock,
+        stamps,
+        slots,
+        space.rows,
+        space.unit_slots,
+        space.log_counts,
+        bounds,
     )
-    states, vectors, errors = room.embedded[:count], room.vectors[:size], room.errors[:size]
-    gather(table, room.rows[:count], states)
-    score(states, query, scale, room.scores)
-    made = (room.weights, vectors, errors, room.back, room.against, room.losses)
-    read(room.unit_slots, room.extra, bounds, states, room.scores, head, bias, labels[texts], kind, *made, batch)
-    by_state, by_score = room.by_state[:count], room.by_score[:count]
-    spread(room.unit_slots, bounds, states, room.weights, room.back, room.against, by_state, by_score)
+    states, vectors, errors = space.embedded[:count], space.vectors[:size], space.errors[:size]
+    gather(table, space.rows[:count], states)
+    score(states, query, scale, space.scores)
+    buffers = (space.weights, vectors, errors, space.vector_gradients, space.vector_dots, space.losses)
+    text_gradients(
+        space.unit_slots,
+        space.log_counts,
+        bounds,
+        states,
+        space.scores,
+        head,
+        bias,
+        labels[texts],
+        kind,
+        *buffers,
+        batch,
+    )
+    by_state, by_score = space.by_state[:count], space.by_score[:count]
+    row_gradients(
+        space.unit_slots, bounds, states, space.weights, space.vector_gradients, space.vector_dots, by_state, by_score
+    )
     by_query[:] = 0
     by_head[:] = 0
     by_bias[:] = 0
@@ -291,7 +317,7 @@ def look(
             by_state[r, k] += factor * query[k]
     total = 0.0
     for text in range(size):
-        total += room.losses[text]
+        total += space.losses[text]
         for c in range(len(bias)):
             by_bias[c] += errors[text, c]
             for k in range(len(query)):
@@ -300,25 +326,25 @@ def look(
 
 
 @compiled
-def move_rows(
+def update_rows(
     table: Floats, squares: Floats, rows: Ids, gradients: Floats, rate: float, decay: float, method: int
 ) -> None:
-    """Adagrad or plain steps on the rows of a table; `decay` is the L2 penalty's factor."""
-    step, pull, tiny = table.dtype.type(rate), table.dtype.type(decay), table.dtype.type(EPSILON)
+    """Adagrad or SGD steps on the rows of a table; `decay` is the factor of the L2 penalty."""
+    step, penalty, tiny = table.dtype.type(rate), table.dtype.type(decay), table.dtype.type(EPSILON)
     for r in range(len(rows)):
-        row, own, gradient = table[rows[r]], squares[rows[r]], gradients[r]
+        row, square, gradient = table[rows[r]], squares[rows[r]], gradients[r]
         if method == SGD:
             for k in range(len(row)):
-                row[k] -= step * (gradient[k] + pull * row[k])
+                row[k] -= step * (gradient[k] + penalty * row[k])
         else:
             for k in range(len(row)):
-                g = gradient[k] + pull * row[k]
-                own[k] += g * g
-                row[k] -= step * g / (np.sqrt(own[k]) + tiny)
+                g = gradient[k] + penalty * row[k]
+                square[k] += g * g
+                row[k] -= step * g / (np.sqrt(square[k]) + tiny)
 
 
 @compiled
-def move_merged(
+def update_merged(
     table: Floats,
     squares: Floats,
     rows: tuple[Ids, ...],
@@ -327,16 +353,16 @@ def move_merged(
     decay: float,
     method: int,
     stamps: Ids,
-    places: Places,
+    slots: Int64s,
     clock: int,
     thread: int,
     threads: int,
-    own_rows: Ids,
-    own_gradients: Floats,
+    merged_rows: Ids,
+    merged_gradients: Floats,
 ) -> None:
-    """The same for several parts, of which a row may stand in more than one: the rows of one thread (of 1, 2, 4, …).
+    """The same for several parts, which may share rows, restricted to the rows of one of `threads` (1, 2, 4, …) threads.
 
-    Sums are made on a page of their own: adding to the parts' gradients in place was slower.
+    Sums go to separate buffers: adding to the gradients of the parts in place was slower.
     """
     count = 0
     for p in range(len(rows)):
@@ -345,14 +371,14 @@ def move_merged(
             if row & (threads - 1) != thread:
                 continue
             if stamps[row] != clock:
-                stamps[row], places[row] = clock, count
-                own_rows[count] = row
-                into = own_gradients[count]
+                stamps[row], slots[row] = clock, count
+                merged_rows[count] = row
+                target = merged_gradients[count]
                 for k in range(len(gradient)):
-                    into[k] = gradient[k]
+                    target[k] = gradient[k]
                 count += 1
             else:
-                into = own_gradients[places[row]]
+                target = merged_gradients[slots[row]]
                 for k in range(len(gradient)):
-                    into[k] += gradient[k]
-    move_rows(table, squares, own_rows[:count], own_gradients[:count], rate, decay, method)
+                    target[k] += gradient[k]
+    update_rows(table, squares, merged_rows[:count], merged_gradients[:count], rate, decay, method)

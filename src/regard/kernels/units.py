@@ -1,7 +1,7 @@
-"""What attention looks at in a text: its words, known pairs of neighbours, and known beginnings of words.
+"""The units that attention is over: the words of a text, known pairs of neighbours, and known beginnings of words.
 
-A unit that is no word knows the words that it covers. For training, a unit that comes again in a text is one unit with
-a count: exp(a) + exp(a) is exp(a + log 2), so that nothing but the work changes.
+Each unit records the first and last word that it covers. In training, a repeated unit of a text is stored once with its
+count: exp(a) + exp(a) = exp(a + log 2), so only the amount of work changes.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from regard.kernels.pairs import UNKNOWN, PairTable, find_pair
 compiled = numba.njit(cache=True, nogil=True)
 
 Ids = NDArray[np.int32]
-Places = NDArray[np.int64]
+Int64s = NDArray[np.int64]
 
 
-def find_units(words: Ids, beginnings: Ids, offsets: Places, pairs: PairTable) -> tuple[Ids, Ids, Ids, Places]:
-    """For texts of word numbers: units, the first and the last word that each covers, and where each text's begin.
+def find_units(words: Ids, beginnings: Ids, offsets: Int64s, pairs: PairTable) -> tuple[Ids, Ids, Ids, Int64s]:
+    """From word ids: the units, the first and the last word that each covers, and the offsets of the texts.
 
-    `beginnings` has a number for each word, 0 for none. Unknown words are no units, unless a text has no other.
+    `beginnings` has one unit id per word, 0 for none. Unknown words are units only in texts without any other unit.
     """
     most = 3 * len(words) + len(offsets)
     ids, first, last = (np.empty(most, dtype=np.int32) for _ in range(3))
     bounds = np.zeros(len(offsets), dtype=np.int64)
-    size = _find(words, beginnings, offsets, pairs.keys, pairs.numbers, ids, first, last, bounds)
+    size = _find(words, beginnings, offsets, pairs.keys, pairs.ids, ids, first, last, bounds)
     return ids[:size], first[:size], last[:size], bounds
 
 
@@ -34,90 +34,90 @@ def find_units(words: Ids, beginnings: Ids, offsets: Places, pairs: PairTable) -
 def _find(
     words: Ids,
     beginnings: Ids,
-    offsets: Places,
-    keys: Places,
-    numbers: Ids,
+    offsets: Int64s,
+    keys: Int64s,
+    pair_ids: Ids,
     ids: Ids,
     first: Ids,
     last: Ids,
-    bounds: Places,
+    bounds: Int64s,
 ) -> int:
     size = 0
     for text in range(len(offsets) - 1):
         low, high = offsets[text], offsets[text + 1]
-        for place in range(low, high):
-            if words[place] != UNKNOWN:
-                ids[size], first[size], last[size] = words[place], place - low, place - low
+        for position in range(low, high):
+            if words[position] != UNKNOWN:
+                ids[size], first[size], last[size] = words[position], position - low, position - low
                 size += 1
-            if beginnings[place] > 0:
-                ids[size], first[size], last[size] = beginnings[place], place - low, place - low
+            if beginnings[position] > 0:
+                ids[size], first[size], last[size] = beginnings[position], position - low, position - low
                 size += 1
-        for place in range(low, high + 1 if high > low else high):
-            left = words[place - 1] if place > low else 0
-            right = words[place] if place < high else 0
-            number = find_pair(keys, numbers, left, right)
-            if number > 0:
-                ids[size] = number
-                first[size], last[size] = max(place - 1 - low, 0), min(place, high - 1) - low
+        for position in range(low, high + 1 if high > low else high):
+            left = words[position - 1] if position > low else 0
+            right = words[position] if position < high else 0
+            pair = find_pair(keys, pair_ids, left, right)
+            if pair > 0:
+                ids[size] = pair
+                first[size], last[size] = max(position - 1 - low, 0), min(position, high - 1) - low
                 size += 1
         if size == bounds[text] and high > low:
-            for place in range(low, high):
-                ids[size], first[size], last[size] = UNKNOWN, place - low, place - low
+            for position in range(low, high):
+                ids[size], first[size], last[size] = UNKNOWN, position - low, position - low
                 size += 1
         bounds[text + 1] = size
     return size
 
 
-def distinct(ids: Ids, offsets: Places, numbers: int) -> tuple[Ids, NDArray[np.uint16], Places]:
-    """Each text's different units in the order of their first coming, with how often each is there (65,535 at most)."""
+def distinct(ids: Ids, offsets: Int64s, units: int) -> tuple[Ids, NDArray[np.uint16], Int64s]:
+    """The distinct units of each text in order of first appearance, and their counts (at most 65,535)."""
     kept, counts = np.empty(len(ids), dtype=np.int32), np.empty(len(ids), dtype=np.uint16)
     bounds = np.zeros(len(offsets), dtype=np.int64)
-    seen, place = np.zeros(numbers, dtype=np.int64), np.empty(numbers, dtype=np.int64)
-    size = _distinct(ids, offsets, seen, place, kept, counts, bounds)
+    seen, position = np.zeros(units, dtype=np.int64), np.empty(units, dtype=np.int64)
+    size = _distinct(ids, offsets, seen, position, kept, counts, bounds)
     return kept[:size].copy(), counts[:size].copy(), bounds
 
 
 @compiled
 def _distinct(
-    ids: Ids, offsets: Places, seen: Places, place: Places, kept: Ids, counts: NDArray[np.uint16], bounds: Places
+    ids: Ids, offsets: Int64s, seen: Int64s, position: Int64s, kept: Ids, counts: NDArray[np.uint16], bounds: Int64s
 ) -> int:
     size = 0
     for text in range(len(offsets) - 1):
-        for at in range(offsets[text], offsets[text + 1]):
-            unit = ids[at]
+        for index in range(offsets[text], offsets[text + 1]):
+            unit = ids[index]
             if seen[unit] != text + 1:
-                seen[unit], place[unit] = text + 1, size
+                seen[unit], position[unit] = text + 1, size
                 kept[size], counts[size] = unit, 1
                 size += 1
-            elif counts[place[unit]] < 65535:
-                counts[place[unit]] += 1
+            elif counts[position[unit]] < 65535:
+                counts[position[unit]] += 1
         bounds[text + 1] = size
     return size
 
 
-def beginning_ends(data: NDArray[np.uint8], starts: Places, ends: Places, letters: int) -> Places:
-    """Where the first `letters` characters of each word end; where it starts, if it has no more than those."""
-    found = np.empty(len(starts), dtype=np.int64)
-    _beginnings(data, starts, ends, letters, found)
-    return found
+def beginning_ends(data: NDArray[np.uint8], starts: Int64s, ends: Int64s, letters: int) -> Int64s:
+    """Where the first `letters` characters of each word end, or where the word starts if it has no more than those."""
+    prefix_ends = np.empty(len(starts), dtype=np.int64)
+    _beginnings(data, starts, ends, letters, prefix_ends)
+    return prefix_ends
 
 
 @compiled
-def _beginnings(data: NDArray[np.uint8], starts: Places, ends: Places, letters: int, found: Places) -> None:
+def _beginnings(data: NDArray[np.uint8], starts: Int64s, ends: Int64s, letters: int, prefix_ends: Int64s) -> None:
     for word in range(len(starts)):
-        found[word] = starts[word]
+        prefix_ends[word] = starts[word]
         seen = 0
         if ends[word] - starts[word] > letters:
-            for place in range(starts[word], ends[word]):
-                if data[place] & 0xC0 != 0x80:  # a byte that begins a character in UTF-8
+            for position in range(starts[word], ends[word]):
+                if data[position] & 0xC0 != 0x80:  # the first byte of a character in UTF-8
                     if seen == letters:
-                        found[word] = place
+                        prefix_ends[word] = position
                         break
                     seen += 1
 
 
-def cut(starts: Places, ends: Places, counts: Places, most: int) -> tuple[Places, Places, Places]:
-    """Texts of at most so many words."""
-    place = np.arange(len(starts)) - np.repeat(np.cumsum(counts) - counts, counts)
-    kept = place < most
+def cut(starts: Int64s, ends: Int64s, counts: Int64s, most: int) -> tuple[Int64s, Int64s, Int64s]:
+    """Truncate each text to at most this many words."""
+    position = np.arange(len(starts)) - np.repeat(np.cumsum(counts) - counts, counts)
+    kept = position < most
     return starts[kept], ends[kept], np.minimum(counts, most)

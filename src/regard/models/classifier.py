@@ -15,7 +15,7 @@ from torch.nn import functional
 
 from regard.encoders import Encoder
 from regard.encoders.affine import Affine
-from regard.kernels.rows import places, take
+from regard.kernels.rows import inverse_index, take
 from regard.models.tasks import LABEL
 from regard.poolings import Pooling
 from regard.poolings.perceptron import Perceptron
@@ -41,7 +41,7 @@ class Level(nn.Module):
         groups = groups or like_lengths(rows.sum(-1))
         given = x.flatten(0, -3)
         traces = [
-            self.read(take(given[:, :width], group, places(group, len(rows))), rows[group, :width])
+            self.read(take(given[:, :width], group, inverse_index(group, len(rows))), rows[group, :width])
             for group, width in groups
         ]
         return put_back(traces, torch.cat([group for group, _ in groups]), mask)
@@ -72,7 +72,7 @@ def like_lengths(lengths: Tensor, size: int | None = None) -> Groups:
 def put_back(traces: Sequence[Trace], rows: Tensor, mask: Tensor) -> Trace:
     """What was read of these rows at their places among all rows; where there is none, zeros."""
     *lead, length = mask.shape
-    back = places(rows, math.prod(lead))
+    back = inverse_index(rows, math.prod(lead))
 
     def whole(parts: Sequence[Tensor]) -> Tensor:
         values = torch.cat(list(parts))

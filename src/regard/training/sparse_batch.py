@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from regard.data.unit_texts import UnitTexts
 from regard.kernels import sparse_steps as steps
-from regard.kernels.sparse_steps import Room as Workspace  # its name stands in compiled code on disk
+from regard.kernels.sparse_steps import Workspace
 from regard.models.flat import AFFINE, EMBEDDING, HEAD, HEAD_BIAS, PROJECT, PROJECT_BIAS, QUERY
 
 Array = NDArray[Any]
@@ -48,7 +48,7 @@ class Worker:
         return Workspace(
             rows=np.empty(units, dtype=np.int32),
             unit_slots=np.empty(units, dtype=np.int32),
-            extra=floats(units),
+            log_counts=floats(units),
             weights=floats(units),
             embedded=floats(units, self.state[EMBEDDING].shape[1]),
             scores=floats(units),
@@ -56,9 +56,9 @@ class Worker:
             by_score=floats(units),
             bounds=np.zeros(texts + 1, dtype=np.int64),
             vectors=floats(texts, width),
-            back=floats(texts, width),
+            vector_gradients=floats(texts, width),
             errors=floats(texts, outputs),
-            against=floats(texts),
+            vector_dots=floats(texts),
             losses=np.empty(texts),
         )
 
@@ -94,7 +94,7 @@ class Worker:
         state, form = self.state, self.form
         gradients = {name: np.empty_like(state[name]) for name in (QUERY, HEAD)}
         gradients[HEAD_BIAS] = np.empty_like(self.bias)
-        count, loss = steps.look(
+        count, loss = steps.batch_gradients(
             texts.ids,
             texts.counts,
             texts.offsets,
@@ -132,7 +132,16 @@ class Worker:
         keys = np.tanh(states @ state[PROJECT].T + state[PROJECT_BIAS]) if PROJECT in state else states
         scores = (keys @ state[QUERY] / scale).astype(self.dtype)
         vectors, errors = self.read(states, scores, bounds, texts.labels[chosen], batch)
-        steps.spread(space.unit_slots, bounds, states, space.weights, space.back, space.against, by_state, by_score)
+        steps.row_gradients(
+            space.unit_slots,
+            bounds,
+            states,
+            space.weights,
+            space.vector_gradients,
+            space.vector_dots,
+            by_state,
+            by_score,
+        )
         gradients: State = {HEAD: errors.T @ vectors, HEAD_BIAS: errors.sum(0), QUERY: by_score @ keys / scale}
         by_key = by_score[:, None] * (state[QUERY] / scale)
         if PROJECT in state:
@@ -164,7 +173,7 @@ class Worker:
             self.slots,
             space.rows,
             space.unit_slots,
-            space.extra,
+            space.log_counts,
             bounds,
         )
         return count, bounds
@@ -175,9 +184,9 @@ class Worker:
         """Forward pass, and back to the vectors of the texts. Returns the vectors and the gradients of the logits."""
         space, size = self.workspace, len(labels)
         vectors, errors = space.vectors[:size], space.errors[:size]
-        steps.read(
+        steps.text_gradients(
             space.unit_slots,
-            space.extra,
+            space.log_counts,
             bounds,
             states,
             scores,
@@ -188,8 +197,8 @@ class Worker:
             space.weights,
             vectors,
             errors,
-            space.back,
-            space.against,
+            space.vector_gradients,
+            space.vector_dots,
             space.losses,
             batch,
         )
@@ -199,7 +208,7 @@ class Worker:
         """Take one step. Returns the sum of the losses before it."""
         loss, rows, gradients = self.gradient(texts, chosen, dropout, seed)
         table, squares = self.state[EMBEDDING], self.squares.get(EMBEDDING, self.state[EMBEDDING])
-        steps.move_rows(table, squares, rows, gradients[EMBEDDING], rate, self.form.l2, self.method)
+        steps.update_rows(table, squares, rows, gradients[EMBEDDING], rate, self.form.l2, self.method)
         self.move_others([gradients], rate)
         return loss
 

@@ -81,7 +81,7 @@ class WorkerPool:
         if most > len(worker.merged_rows):
             worker.merged_rows = np.empty(most * 5 // 4, dtype=np.int32)
             worker.merged_gradients = np.empty((most * 5 // 4, table.shape[1]), dtype=worker.dtype)
-        steps.move_merged(
+        steps.update_merged(
             table,
             worker.squares.get(EMBEDDING, table),
             rows,
