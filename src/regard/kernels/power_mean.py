@@ -72,7 +72,7 @@ def direct_power_mean(scaled: Tensor, weights: Tensor, norm: Tensor, mask: Tenso
 
 
 def masked_power_sum(values: Tensor, power: Tensor, mask: Tensor) -> Tensor:
-    """Padding is set to 1 before the power: the derivative of 0^p with respect to p is not finite and would spoil its gradient."""
+    """Padding is set to 1 before the power: the derivative of 0^p by p is not finite and would spoil the gradient of p."""
     padding = ~mask.unsqueeze(-1)
     total: Tensor = torch.pow(values.masked_fill(padding, 1), power).masked_fill(padding, 0).sum(1)
     # an empty row has no power mean; 1 keeps the division finite until the result is dropped
