@@ -26,7 +26,7 @@ def test_examples_run(code: str, tmp_path: Path) -> None:
 
 
 def test_names_are_there() -> None:
-    rows = re.findall(r"^\| `(\w+)` \| (`.*) \|$", PAGE.partition("## Where things are")[2], re.MULTILINE)
+    rows = re.findall(r"^\| `(\w+)` \| (`.*) \|$", PAGE.partition("## Modules")[2], re.MULTILINE)
     assert len(rows) == 14
     for file, names in rows:
         module = importlib.import_module(f"regard.faithfulness.{file}")
