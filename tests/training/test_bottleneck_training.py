@@ -453,16 +453,16 @@ def test_on_a_gpu_graphs_and_plain_steps_give_the_same_weights(
 
 
 BAD = [
-    (("--beta", "-1"), "beta = -1.0: 0 or more is accepted"),
-    (("--beta", "inf"), "beta = inf: 0 or more is accepted"),
-    (("--rounds", "0"), "rounds = 0: from 1 to 1000 is accepted"),
-    (("--phase-epochs", "0"), "phase_epochs = 0: 1 or more is accepted"),
-    (("--compressor-lr", "0"), "compressor_lr = 0.0: a number above 0 is accepted"),
+    (("--beta", "-1"), "beta: expected a number of at least 0, got -1.0"),
+    (("--beta", "inf"), "beta: expected a number of at least 0, got inf"),
+    (("--rounds", "0"), "rounds: expected a number from 1 to 1000, got 0"),
+    (("--phase-epochs", "0"), "phase_epochs: expected a number of at least 1, got 0"),
+    (("--compressor-lr", "0"), "compressor_lr: expected a number above 0, got 0.0"),
     (("--pooling", "attention", "--rounds", "3"), "rounds = 3 needs pooling = 'bottleneck' on the highest level"),
     (("--pooling", "attention", "--compressor-lr", "0.1"), "compressor_lr = 0.1 needs pooling = 'bottleneck'"),
     (("--pooling", "max", "--beta", "0.1"), "beta = 0.1 needs pooling = 'bottleneck' on the highest level"),
-    (("--levels", "2"), "stands on the highest level only; 'attention,bottleneck' is accepted"),
-    (("--levels", "2", "--pooling", "bottleneck,attention"), "'attention,bottleneck' is accepted"),
+    (("--levels", "2"), "can only be on the highest level; expected, for example, 'attention,bottleneck'"),
+    (("--levels", "2", "--pooling", "bottleneck,attention"), "expected, for example, 'attention,bottleneck'"),
     (("--engine", "sparse"), "engine = 'sparse': it reads encoder"),
 ]
 

@@ -63,5 +63,5 @@ def test_what_has_no_readable_attention_is_refused(options: dict[str, object], s
 
 
 def test_other_words_than_auto_are_refused() -> None:
-    with pytest.raises(InputError, match=r"scale = 'large': a number above 0, or auto, is accepted"):
+    with pytest.raises(InputError, match=r"scale: expected a number above 0, or auto, got 'large'"):
         Config().override({"scale": "large"})
