@@ -344,7 +344,9 @@ def test_a_damaged_recording_is_told(table: Path, tmp_path: Path, harm: Any) -> 
 def test_models_without_scores_of_words_are_refused_before_anything_is_read(
     tmp_path: Path, options: dict[str, Any]
 ) -> None:
-    with pytest.raises(InputError, match="record = 'step' needs pooling = 'attention', levels = 1 and a classification task"):
+    with pytest.raises(
+        InputError, match="record = 'step' needs pooling = 'attention', levels = 1 and a classification task"
+    ):
         run(tmp_path / "nowhere.csv", tmp_path / "run", record="step", **options)
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from regard.report.pages.analysis_payload import frames
 
 from regard.analysis.token_scores import TokenScores
 from regard.analysis.token_types import TokenTypes
 from regard.errors import InputError
 from regard.recorder import Silent
+from regard.report.pages.analysis import frames
 from regard_lab.kinds import flows
 from regard_lab.kinds.patterns import MOST, apart_from, patterns
 from regard_lab.reading.reading import read_table
