@@ -148,7 +148,7 @@ def test_a_mask_of_integers_is_taken_and_of_other_numbers_refused(variant: str) 
     given, taken = pooling(states, MASK), pooling(states, MASK.long())
     assert torch.equal(taken.vector, given.vector)
     assert torch.equal(taken.weights, given.weights)
-    with pytest.raises(InputError, match=r"mask of torch.float64: bool is accepted"):
+    with pytest.raises(InputError, match=r"mask: expected bool .* got torch.float64"):
         pooling(states, MASK.double())
 
 
@@ -160,17 +160,17 @@ def test_a_mask_of_integers_is_taken_and_of_other_numbers_refused(variant: str) 
 def test_other_shapes_are_refused_by_name(name: str, states: tuple[int, ...], mask: tuple[int, ...]) -> None:
     with pytest.raises(InputError) as refused:
         make(name)(torch.zeros(states, dtype=torch.float64), torch.ones(mask, dtype=torch.bool))
-    assert f"states {states} and mask {mask}: accepted are states (N, L, D) and a mask (N, L)" in str(refused.value)
+    assert f"expected states (N, L, D) and a mask (N, L), got states {states} and mask {mask}" in str(refused.value)
 
 
 @pytest.mark.parametrize("name", POOLINGS)
 def test_states_that_are_no_fractions_and_no_mask_at_all_are_refused(name: str) -> None:
     pooling, states, given = make(name), make_states(), cast(Any, None)
     for kind in (torch.int64, torch.complex128):
-        with pytest.raises(InputError, match=rf"states of {kind}: floating-point numbers are accepted"):
+        with pytest.raises(InputError, match=rf"states: expected floating-point numbers, got {kind}"):
             pooling(states.to(kind), MASK)
     with pytest.raises(
-        InputError, match=r"mask = None: a tensor \(N, L\) is accepted, all True where nothing is padding"
+        InputError, match=r"mask: expected a tensor \(N, L\), all True if there is no padding, got None"
     ):
         pooling(states, given)
 

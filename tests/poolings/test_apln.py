@@ -27,47 +27,47 @@ def pair(norm: float, dtype: torch.dtype, dim: int = 5) -> tuple[Attention, APLN
 def test_power_mean_by_hand() -> None:
     """p = 2, α = ¾ and ¼, h = 0.4 and 0.8: √((0.3² + 0.2²) / (0.75² + 0.25²)) = √(0.13 / 0.625)."""
     scaled, weights = torch.tensor([[[0.3], [0.2]]]).double(), torch.tensor([[0.75, 0.25]]).double()
-    found = power_mean(scaled, weights, torch.tensor(2.0).double(), torch.tensor([[True, True]]))
-    assert found.item() == pytest.approx(math.sqrt(0.13 / 0.625), abs=1e-6)
+    actual = power_mean(scaled, weights, torch.tensor(2.0).double(), torch.tensor([[True, True]]))
+    assert actual.item() == pytest.approx(math.sqrt(0.13 / 0.625), abs=1e-6)
 
 
 def test_signed_power_mean_by_hand() -> None:
     """p = 2, α = ¾ and ¼: (−0.3² + 0.2²) / (0.75² + 0.25²) = −0.05 / 0.625, and the root keeps the sign: −√0.08."""
     scaled, weights = torch.tensor([[[-0.3, 0.3], [0.2, 0.2]]]).double(), torch.tensor([[0.75, 0.25]]).double()
-    found = signed_power_mean(scaled, weights, torch.tensor(2.0).double(), torch.tensor([[True, True]]))
-    assert found[0].tolist() == pytest.approx([-math.sqrt(0.08), math.sqrt(0.13 / 0.625)], abs=1e-5)
+    actual = signed_power_mean(scaled, weights, torch.tensor(2.0).double(), torch.tensor([[True, True]]))
+    assert actual[0].tolist() == pytest.approx([-math.sqrt(0.08), math.sqrt(0.13 / 0.625)], abs=1e-5)
 
 
-def test_signed_powers_of_states_above_zero_are_the_plain_ones() -> None:
+def test_signed_powers_of_positive_states_equal_plain_powers() -> None:
     torch.manual_seed(0)
     states = torch.rand(4, 9, 5, dtype=torch.float64) + 0.5
     weights = masked_softmax(torch.rand(4, 9, dtype=torch.float64), MASK)
     scaled = weights.unsqueeze(-1) * states
     for norm in (torch.tensor(0.4), torch.tensor(3.0), torch.linspace(0.5, 4, 5), torch.rand(4, 1) + 0.5):
         norm = norm.double()
-        expected, found = (mean(scaled, weights, norm, MASK) for mean in (power_mean, signed_power_mean))
-        # every value is above a tenth of its row's largest: (δ / 0.1)² / 2 of difference for each unit of p
-        torch.testing.assert_close(found, expected, rtol=2e-4, atol=0)
-        torch.testing.assert_close(signed_power_mean(-scaled, weights, norm, MASK), -found, rtol=0, atol=0)
+        expected, actual = (mean(scaled, weights, norm, MASK) for mean in (power_mean, signed_power_mean))
+        # every value is above a tenth of its row's largest: (δ / 0.1)² / 2 of difference per unit of p
+        torch.testing.assert_close(actual, expected, rtol=2e-4, atol=0)
+        torch.testing.assert_close(signed_power_mean(-scaled, weights, norm, MASK), -actual, rtol=0, atol=0)
 
 
-def test_signed_powers_at_norm_one_are_attention_also_below_zero() -> None:
+def test_signed_powers_at_norm_one_equal_attention_for_negative_states_too() -> None:
     torch.manual_seed(0)
     attention, pooling = Attention(5, query=7).double(), APLN(5, query=7, rescale="signed").double()
     pooling.scorer.load_state_dict(attention.scorer.state_dict())
     states = torch.rand(4, 9, 5, dtype=torch.float64) * 2 - 1
-    found, expected = pooling(states, MASK).vector, attention(states, MASK).vector
+    actual, expected = pooling(states, MASK).vector, attention(states, MASK).vector
     assert (expected < 0).any()
-    torch.testing.assert_close(found * (1 + LENGTHS * EPSILON).unsqueeze(1), expected)
+    torch.testing.assert_close(actual * (1 + LENGTHS * EPSILON).unsqueeze(1), expected)
 
 
 def test_a_signed_root_has_a_bounded_slope_where_words_cancel() -> None:
     """+0.2 and −0.2 cancel: r = 0 there, and with p = 4 a slope of |m|^(1/4) would be infinite."""
     scaled = torch.tensor([[[0.2], [-0.2]]], dtype=torch.float64, requires_grad=True)
     weights, norm = torch.tensor([[0.5, 0.5]]).double(), torch.tensor(4.0).double().requires_grad_()
-    found = signed_power_mean(scaled, weights, norm, torch.tensor([[True, True]]))
-    found.sum().backward()
-    assert found.item() == 0
+    actual = signed_power_mean(scaled, weights, norm, torch.tensor([[True, True]]))
+    actual.sum().backward()
+    assert actual.item() == 0
     assert norm.grad is not None
     assert norm.grad.item() == 0
     # in units of 0.2:  dr = (0.2 / (2 · 0.5⁴)^¼) · δ^(¼−1) · d(total),  d(total) = 4 dx / 0.2
@@ -76,8 +76,8 @@ def test_a_signed_root_has_a_bounded_slope_where_words_cancel() -> None:
     assert scaled.grad.flatten().tolist() == pytest.approx([slope, slope], rel=1e-5)
 
 
-def test_states_of_zero_make_the_norm_a_lever_on_length() -> None:
-    """α = ½ and ½, h = 1 and 0: r = ½^(1/p), which grows by ½ log 2 a unit of p at 1; with h = 1 and 1 r stays 1."""
+def test_zero_states_let_the_norm_change_the_length() -> None:
+    """α = ½ and ½, h = 1 and 0: r = ½^(1/p), which grows by ½ log 2 per unit of p at p = 1; with h = 1 and 1, r stays 1."""
     weights, mask = torch.tensor([[0.5, 0.5]]).double(), torch.tensor([[True, True]])
     scaled, p = torch.tensor([[[0.5, 0.5], [0.0, 0.5]]]).double(), torch.ones(()).double()
     r, slope = torch.autograd.functional.jvp(lambda p: power_mean(scaled, weights, p, mask), p, torch.ones_like(p))
@@ -89,8 +89,8 @@ def test_states_of_zero_make_the_norm_a_lever_on_length() -> None:
 def test_the_norms_derivative_is_a_spread_and_a_covariance(norm: float) -> None:
     """With u = x^p / Σ x^p and w = α^p / Σ α^p:  d log r / dp = KL(u‖w) / p² + Σ (u − w) log α / p.
 
-    The first part is never below 0: a power mean grows with p. The second, at p = 1, is the covariance of states and
-    scores under α, divided by r: it is above 0 where the words that are attended to have the larger states.
+    The first part is never negative: a power mean grows with p. The second, at p = 1, is the covariance of states and
+    scores under α, divided by r: it is positive if the attended words have the larger states.
     """
     torch.manual_seed(0)
     states = torch.rand(1, 9, 5, dtype=torch.float64) + 0.1
@@ -104,7 +104,7 @@ def test_the_norms_derivative_is_a_spread_and_a_covariance(norm: float) -> None:
     assert (spread > 0).all()
     torch.testing.assert_close(slope / r, spread / norm**2 + attended / norm, rtol=1e-4, atol=1e-6)
     if norm == 1:
-        scores = weights.log().unsqueeze(-1)  # up to a constant, which no covariance sees
+        scores = weights.log().unsqueeze(-1)  # up to a constant, which does not change the covariance
         covariance = (w * states * scores).sum(1) - (w * states).sum(1) * (w * scores).sum(1)
         torch.testing.assert_close(attended, covariance / r, rtol=1e-4, atol=1e-6)
 
@@ -121,7 +121,7 @@ def test_equals_the_formula_with_plain_powers(norm: float) -> None:
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_at_norm_one_it_is_attention(dtype: torch.dtype) -> None:
+def test_at_norm_one_it_equals_attention(dtype: torch.dtype) -> None:
     attention, pooling = pair(1.0, dtype)
     states = torch.rand(4, 9, 5, dtype=dtype)
     gap = (attention(states, MASK).vector - pooling(states, MASK).vector).abs()
@@ -130,17 +130,17 @@ def test_at_norm_one_it_is_attention(dtype: torch.dtype) -> None:
     torch.testing.assert_close(attention(states, MASK).weights, pooling(states, MASK).weights)
 
 
-def test_at_a_large_norm_it_is_the_maximum_form() -> None:
+def test_at_a_large_norm_it_approaches_the_maximum() -> None:
     _, pooling = pair(200.0, torch.float32)
     states = torch.rand(4, 9, 5)
     alpha = masked_softmax(pooling.scorer(states), MASK)
-    found = pooling(states, MASK).vector
+    actual = pooling(states, MASK).vector
     for row in range(3):
         expected = (alpha[row, :, None] * states[row]).amax(0) / alpha[row].max()
-        torch.testing.assert_close(found[row], expected, rtol=0, atol=1e-2)
+        torch.testing.assert_close(actual[row], expected, rtol=0, atol=1e-2)
 
 
-def test_drawn_weights_are_attention_to_the_power_p_renormalised() -> None:
+def test_weights_are_attention_to_the_power_p_renormalised() -> None:
     _, pooling = pair(2.5, torch.float64)
     states = torch.randn(4, 9, 5, dtype=torch.float64)
     alpha = masked_softmax(pooling.scorer(states), MASK)
@@ -149,8 +149,8 @@ def test_drawn_weights_are_attention_to_the_power_p_renormalised() -> None:
     torch.testing.assert_close(pooling(states, MASK).weights, expected)
 
 
-def test_the_norm_learns_from_one_in_either_direction() -> None:
-    """Asked for larger vectors p must move one way, asked for smaller ones the other."""
+def test_the_norm_can_move_from_one_in_either_direction() -> None:
+    """A loss that rewards larger vectors moves p one way, one that rewards smaller vectors the other way."""
     moves = []
     for sign in (1, -1):
         _, pooling = pair(1.0, torch.float64)
@@ -173,23 +173,25 @@ def test_a_norm_per_text_starts_the_same_and_then_differs() -> None:
     assert len(changed.unique()) == 4
 
 
-def test_at_unit_length_the_norm_turns_the_vector_and_cannot_lengthen_it() -> None:
+def test_at_unit_length_the_norm_rotates_the_vector_without_lengthening_it() -> None:
     torch.manual_seed(0)
     pooling = APLN(5, query=7, unit_length=True).double()
     states = torch.rand(4, 9, 5, dtype=torch.float64)
-    found = []
+    vectors = []
     for norm in (0.5, 3.0):
         with torch.no_grad():
             pooling.log_norm.fill_(math.log(norm))
         vector = pooling(states, MASK).vector
         assert vector.norm(dim=1).tolist() == pytest.approx([math.sqrt(5)] * 3 + [0], rel=1e-6)
-        found.append(vector)
-    assert (found[0] - found[1])[:2].abs().max() > 0.01
-    torch.testing.assert_close(found[0][2], found[1][2], rtol=1e-3, atol=0)  # of one word there is no mean to take
+        vectors.append(vector)
+    assert (vectors[0] - vectors[1])[:2].abs().max() > 0.01
+    torch.testing.assert_close(
+        vectors[0][2], vectors[1][2], rtol=1e-3, atol=0
+    )  # with one word there is nothing to average
 
 
-def test_the_switches_are_what_keeps_it_stable() -> None:
-    """Without the limit at zero, powers of negative numbers are not real; with it they never occur."""
+def test_the_switches_keep_it_stable() -> None:
+    """Powers of negative numbers are not real; the clip at zero prevents them."""
     torch.manual_seed(0)
     states = torch.randn(4, 9, 5, dtype=torch.float64)
     for nonnegative in (True, False):
@@ -198,7 +200,7 @@ def test_the_switches_are_what_keeps_it_stable() -> None:
 
 
 def test_norm_unit_by_hand() -> None:
-    """p = 2, centre 1: √(((3−1)² + (0−1)²) / 2) = √2.5; its two words weigh 4/5 and 1/5."""
+    """p = 2, centre 1: √(((3−1)² + (0−1)²) / 2) = √2.5; the weights of its two words are 4/5 and 1/5."""
     pooling = NormUnit(1, 2.0).double()
     with torch.no_grad():
         pooling.centre.fill_(1)

@@ -1,4 +1,4 @@
-"""The bottleneck beyond the contract: its divergence, what it lets through, and that its vector is attention's."""
+"""The bottleneck beyond the contract tests: its divergence, its compressed vector, and that its vector equals attention's."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ def make_states() -> Tensor:
 
 
 def parts(pooling: Bottleneck, vector: Tensor) -> tuple[Tensor, Tensor]:
-    """u and σ of R, by their own definition."""
+    """u and σ of R, computed from their definitions."""
     return pooling.mean(vector), torch.log1p(torch.exp(pooling.deviation(vector)))
 
 
-def test_the_divergence_is_that_of_torch_distributions() -> None:
+def test_the_divergence_equals_that_of_torch_distributions() -> None:
     mean, deviation = torch.randn(7, D, dtype=torch.float64), torch.rand(7, D, dtype=torch.float64) * 3 + 1e-3
     standard = Independent(Normal(torch.zeros_like(mean), torch.ones_like(mean)), 1)
     expected = kl_divergence(Independent(Normal(mean, deviation), 1), standard)
     torch.testing.assert_close(kl(mean, deviation), expected, rtol=0, atol=1e-6)
     # by hand: ½ (u² + σ² − 1 − 2 log σ), here ½ (4 + 9 − 1 − 2 log 3) and ½ (0 + 1 − 1 − 0)
-    found = kl(torch.tensor([[2.0, 0.0]]), torch.tensor([[3.0, 1.0]]))
-    assert float(found) == pytest.approx(6 - math.log(3))
+    actual = kl(torch.tensor([[2.0, 0.0]]), torch.tensor([[3.0, 1.0]]))
+    assert float(actual) == pytest.approx(6 - math.log(3))
 
 
 @pytest.mark.parametrize("attention", ["additive", "dot"])
-def test_the_term_is_the_mean_over_texts_that_hold_something(attention: str) -> None:
+def test_the_kl_term_is_the_mean_over_nonempty_texts(attention: str) -> None:
     pooling, states = make(attention=attention), make_states()
     pooled = pooling(states, MASK)
     mean, deviation = parts(pooling, pooled.vector[:2])
@@ -54,29 +54,29 @@ def test_the_term_is_the_mean_over_texts_that_hold_something(attention: str) -> 
 
 
 @pytest.mark.parametrize("attention", ["additive", "dot"])
-def test_its_vector_is_that_of_attention(attention: str) -> None:
+def test_its_vector_equals_that_of_attention(attention: str) -> None:
     pooling, plain = make(attention=attention), Attention.configured(D, 1, Model(query=4, attention=attention))  # type: ignore[arg-type]
     plain.scorer.load_state_dict(pooling.scorer.state_dict())
-    found, expected = pooling(make_states(), MASK), plain.double()(make_states(), MASK)
+    actual, expected = pooling(make_states(), MASK), plain.double()(make_states(), MASK)
     for name in ("vector", "weights", "scores"):
-        torch.testing.assert_close(getattr(found, name), getattr(expected, name))
+        torch.testing.assert_close(getattr(actual, name), getattr(expected, name))
 
 
-def test_what_it_lets_through_is_drawn_in_training_and_the_mean_at_prediction() -> None:
+def test_the_compressed_vector_is_sampled_in_training_and_the_mean_at_prediction() -> None:
     pooling, states = make(), make_states()
     pooled = pooling(states, MASK)
     mean, deviation = parts(pooling, pooled.vector)
     torch.testing.assert_close(pooled.compressed[:2], mean[:2])
-    assert (pooled.compressed[2] == 0).all(), "an empty text lets nothing through"
+    assert (pooled.compressed[2] == 0).all(), "the compressed vector of an empty text is zero"
     pooling.train()
-    drawn = torch.stack([pooling(states, MASK).compressed.detach() for _ in range(4000)])[:, :2]
-    assert (drawn[0] != drawn[1]).all()
-    torch.testing.assert_close(drawn.mean(0), mean[:2], rtol=0, atol=0.08)
-    torch.testing.assert_close(drawn.std(0), deviation[:2], rtol=0.08, atol=0)
-    assert torch.equal(pooling(states, MASK).vector, pooled.vector), "R has no chance in it"
+    sampled = torch.stack([pooling(states, MASK).compressed.detach() for _ in range(4000)])[:, :2]
+    assert (sampled[0] != sampled[1]).all()
+    torch.testing.assert_close(sampled.mean(0), mean[:2], rtol=0, atol=0.08)
+    torch.testing.assert_close(sampled.std(0), deviation[:2], rtol=0.08, atol=0)
+    assert torch.equal(pooling(states, MASK).vector, pooled.vector), "R is not random"
 
 
-def test_padding_and_mates_change_neither_what_it_lets_through_nor_its_term() -> None:
+def test_padding_and_batching_change_neither_the_compressed_vector_nor_the_kl_term() -> None:
     pooling, states = make(), make_states()
     whole = pooling(states, MASK)
     wide = pooling(torch.cat((states, torch.full((3, 2, D), 9.0).double()), 1), torch.nn.functional.pad(MASK, (0, 2)))
@@ -89,25 +89,25 @@ def test_padding_and_mates_change_neither_what_it_lets_through_nor_its_term() ->
 
 
 @pytest.mark.parametrize("attention", ["additive", "dot"])
-def test_gradients_of_what_it_lets_through_and_of_its_term(attention: str) -> None:
-    """Against finite differences, with one draw of ε held fast."""
+def test_gradients_of_the_compressed_vector_and_of_the_kl_term(attention: str) -> None:
+    """Against finite differences, with one sample of ε held fixed."""
     pooling = make(attention=attention).train()
     names = [name for name, _ in pooling.named_parameters()]
 
-    def seen(states: Tensor, *parameters: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def outputs(states: Tensor, *parameters: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         torch.manual_seed(5)
         pooled = torch.func.functional_call(pooling, dict(zip(names, parameters, strict=True)), (states, MASK))
         return pooled.compressed, pooled.terms["kl"], pooled.weights
 
     inputs = [make_states().requires_grad_(), *(p.detach().clone().requires_grad_() for p in pooling.parameters())]
-    assert torch.autograd.gradcheck(seen, inputs, eps=1e-7, atol=1e-5, rtol=1e-4)
+    assert torch.autograd.gradcheck(outputs, inputs, eps=1e-7, atol=1e-5, rtol=1e-4)
 
 
 @pytest.mark.parametrize("precision", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("size", [0.0, 1.0, 1e30])
 @pytest.mark.parametrize("shift", [-300.0, 0.0, 300.0])
 def test_everything_stays_finite(precision: torch.dtype, size: float, shift: float) -> None:
-    """Also where σ is far below what can be written down, or huge."""
+    """Even if σ underflows or is huge."""
     pooling = make().float().train()
     with torch.no_grad():
         pooling.deviation.out.bias.fill_(shift)
@@ -121,20 +121,20 @@ def test_everything_stays_finite(precision: torch.dtype, size: float, shift: flo
 
 
 @pytest.mark.parametrize("precision", [torch.float16, torch.bfloat16])
-def test_its_weights_may_be_of_half_precision(precision: torch.dtype) -> None:
-    """What leaves it is float32, as of plain attention."""
+def test_its_parameters_may_have_half_precision(precision: torch.dtype) -> None:
+    """Its outputs are float32, as for plain attention."""
     states = make_states().to(precision)
     pooling, exact = make().to(precision).eval(), make().float().eval()
     exact.load_state_dict(pooling.state_dict())
     states.requires_grad_()
     pooled, expected = pooling(states, MASK), exact(states.detach().float(), MASK)
-    for found, own in (
+    for actual, expectation in (
         (pooled.vector, expected.vector),
         (pooled.compressed, expected.compressed),
         (pooled.terms["kl"], expected.terms["kl"]),
     ):
-        assert found.dtype == torch.float32
-        torch.testing.assert_close(found, own, rtol=0.05, atol=0.05)
+        assert actual.dtype == torch.float32
+        torch.testing.assert_close(actual, expectation, rtol=0.05, atol=0.05)
     (pooled.compressed.sum() + pooled.terms["kl"]).backward()
     for value in (states.grad, *(p.grad for p in pooling.parameters())):
         assert value is not None

@@ -11,7 +11,7 @@ import torch
 from regard.errors import InputError
 from regard.poolings import APLN, Attention, Average, Last, Maximum, NormUnit, Pooling
 
-# two words and a padding place; a row of nothing
+# two words and one padded position; an empty row
 STATES = torch.tensor([[[1.0, 4.0], [3.0, 0.0], [9.0, 9.0]], [[9.0, 9.0], [9.0, 9.0], [9.0, 9.0]]])
 MASK = torch.tensor([[True, True, False], [False, False, False]])
 
@@ -22,7 +22,7 @@ def test_average() -> None:
     assert pooled.weights.tolist() == [[0.5, 0.5, 0.0], [0.0, 0.0, 0.0]]
 
 
-def test_maximum_shares_out_the_sum_of_the_winning_elements() -> None:
+def test_maximum_weights_are_shares_of_the_winning_elements() -> None:
     pooled = Maximum()(STATES, MASK)
     assert pooled.vector.tolist() == [[3.0, 4.0], [0.0, 0.0]]
     torch.testing.assert_close(pooled.weights, torch.tensor([[4 / 7, 3 / 7, 0.0], [0.0, 0.0, 0.0]]))
@@ -35,7 +35,7 @@ def test_maximum_below_zero_counts_wins() -> None:
     torch.testing.assert_close(pooled.weights, torch.tensor([[1 / 3, 2 / 3]]))
 
 
-def test_last_takes_each_half_where_its_reading_ended() -> None:
+def test_last_takes_each_half_where_its_direction_ends() -> None:
     one, two = Last(1)(STATES, MASK), Last(2)(STATES, MASK)
     assert one.vector.tolist() == [[3.0, 0.0], [0.0, 0.0]]
     assert one.weights.tolist() == [[0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]
@@ -43,7 +43,7 @@ def test_last_takes_each_half_where_its_reading_ended() -> None:
     assert two.weights.tolist() == [[0.5, 0.5, 0.0], [0.0, 0.0, 0.0]]
 
 
-def test_last_finds_the_ends_of_a_text_wherever_padding_stands() -> None:
+def test_last_finds_the_ends_of_a_text_wherever_the_padding_is() -> None:
     states = torch.tensor([[[9.0, 9.0], [1.0, 4.0], [8.0, 8.0], [3.0, 0.0], [9.0, 9.0]]])
     pooled = Last(2)(states, torch.tensor([[False, True, True, True, False]]))
     assert pooled.vector.tolist() == [[3.0, 4.0]]
@@ -64,29 +64,29 @@ def test_dot_attention_divides_scores_by_the_scale(scale: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("options", "message"),
     [
-        ({"attention": "nope"}, "attention = 'nope': accepted are additive, dot"),
-        ({"scale": 0.0}, "scale = 0.0: a number above 0 is accepted"),
+        ({"attention": "nope"}, "attention: expected one of additive, dot, got 'nope'"),
+        ({"scale": 0.0}, "scale: expected a number above 0, got 0.0"),
     ],
 )
-def test_scores_of_no_kind_are_refused(given: dict[str, Any], said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        Attention(4, **given)
+def test_invalid_score_options_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Attention(4, **options)
 
 
 @pytest.mark.parametrize(
-    ("kind", "given", "said"),
+    ("kind", "options", "message"),
     [
-        (APLN, {"norm": "words"}, "norm = 'words': accepted are scalar, sample, feature"),
-        (APLN, {"rescale": "cut"}, "rescale = 'cut': accepted are clip, normalise, signed"),
-        (APLN, {"norm_init": 0.0}, "norm_init = 0.0: a number above 0 is accepted"),
-        (APLN, {"norm_init": float("inf")}, "norm_init = inf: a number above 0 is accepted"),
-        (NormUnit, {"norm_init": 1.0}, "norm_init = 1: a norm_unit's norm"),
-        (NormUnit, {"norm_init": float("nan")}, "norm_init = nan: a norm_unit's norm"),
-        (NormUnit, {"norm_init": float("inf")}, "norm_init = inf: a norm_unit's norm"),
+        (APLN, {"norm": "words"}, "norm: expected one of scalar, sample, feature, got 'words'"),
+        (APLN, {"rescale": "cut"}, "rescale: expected one of clip, normalise, signed, got 'cut'"),
+        (APLN, {"norm_init": 0.0}, "norm_init: expected a number above 0, got 0.0"),
+        (APLN, {"norm_init": float("inf")}, "norm_init: expected a number above 0, got inf"),
+        (NormUnit, {"norm_init": 1.0}, "norm_init: expected a finite number above 1, .* got 1$"),
+        (NormUnit, {"norm_init": float("nan")}, "norm_init: expected a finite number above 1, .* got nan$"),
+        (NormUnit, {"norm_init": float("inf")}, "norm_init: expected a finite number above 1, .* got inf$"),
     ],
 )
-def test_norms_of_no_kind_are_refused(kind: type[Pooling], given: dict[str, Any], said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        kind(4, **given)
+def test_invalid_norm_options_are_refused(kind: type[Pooling], options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        kind(4, **options)

@@ -1,7 +1,7 @@
-"""Poolings turn a row of states into one vector: (states (N, L, D), mask (N, L)) -> Pooled. Each works alone as an nn.Module.
+"""Poolings turn a row of states into one vector: (states (N, L, D), mask (N, L)) -> Pooled. Each is a self-contained nn.Module.
 
-Adding one is a file and a row in `POOLINGS`; the contract tests run over the table. Code outside the package may add rows
-as well: `regard.POOLINGS["name"] = Class`, before a model is trained or loaded.
+To add one, write a file and add a row to `POOLINGS`; the contract tests run over the table. Code outside the package can add
+rows too: `regard.POOLINGS["name"] = Class`, before a model is trained or loaded.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     r = [ Σ_i clip(α_i h_i, 0, 1)^p / Σ_i α_i^p ]^(1/p)
 
-Choices where the paper is silent: p = exp(θ), so that it stays positive and may fall below 1; the weight drawn for a word
-is α^p renormalised, as in its Figure 8. Beyond the paper: a norm predicted from the text (its future work), one a feature,
-powers that keep the sign of a state instead of the clip at 0, and a vector of one length, which p can only turn.
+Choices where the paper is silent: p = exp(θ), so that it stays positive and may fall below 1; the weight shown for a word
+is α^p renormalised, as in its Figure 8. Beyond the paper: a norm predicted from the text (its future work), one norm per
+feature, powers that keep the sign of a state instead of the clip at 0, and a vector of fixed length, which p can only rotate.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from regard.poolings.pooling import Pooling, attended, checked
 from regard.poolings.scorer import Scorer
 from regard.values import Pooled
 
-SMALLEST = 1e-12  # of a mean square that lengths are divided by
-WIDEST = math.log(1024)  # a predicted log p is held within ±this: one strange text must not send the norm to infinity
+MIN_MEAN_SQUARE = 1e-12  # keeps the division by a vector's length finite
+MAX_LOG_NORM = math.log(1024)  # bound on |log p| predicted from a text: an outlier must not send the norm to infinity
 
 
 class APLN(Pooling):
@@ -56,11 +56,11 @@ class APLN(Pooling):
     ):
         super().__init__()
         if norm not in ("scalar", "sample", "feature"):
-            raise InputError(f"norm = {norm!r}: accepted are scalar, sample, feature")
+            raise InputError(f"norm: expected one of scalar, sample, feature, got {norm!r}")
         if rescale not in ("clip", "normalise", "signed"):
-            raise InputError(f"rescale = {rescale!r}: accepted are clip, normalise, signed")
+            raise InputError(f"rescale: expected one of clip, normalise, signed, got {rescale!r}")
         if not 0 < norm_init < math.inf:
-            raise InputError(f"norm_init = {norm_init!r}: a number above 0 is accepted")
+            raise InputError(f"norm_init: expected a number above 0, got {norm_init!r}")
         self.scorer = Scorer(dim, attention, query, scale, query_range)
         self.rescale = rescale
         self.nonnegative, self.bounded, self.reformulate = nonnegative, bounded, reformulate
@@ -91,22 +91,24 @@ class APLN(Pooling):
         scores = fill(self.scorer(states), mask)
         alpha = masked_softmax(scores, mask)  # (N, L)
         norm = self.norm(alpha, states, mask)  # (), (D,) or (N, 1)
-        vector = self.lengthened(self.mean(states, alpha, norm, mask))  # (N, D)
-        sharpness = norm.mean() if self.log_norm.ndim else norm  # words are drawn with one, also where features differ
+        vector = self.rescale_length(self.mean(states, alpha, norm, mask))  # (N, D)
+        sharpness = (
+            norm.mean() if self.log_norm.ndim else norm
+        )  # weights shown for words need one p, even if features differ
         return Pooled(vector, masked_softmax(fill(sharpness * scores, mask), mask), scores, norm=norm)
 
     def mix(self, states: Tensor, weights: Tensor, mask: Tensor) -> Tensor:
-        return self.lengthened(self.mean(states, weights, self.norm(weights, states, mask), mask))
+        return self.rescale_length(self.mean(states, weights, self.norm(weights, states, mask), mask))
 
     def norm(self, alpha: Tensor, states: Tensor, mask: Tensor) -> Tensor:
         if self.predictor is None:
             return self.log_norm.exp()
-        said = (limit_magnitude(attended(alpha, states, mask)) * self.predictor).sum(-1, keepdim=True)  # (N, 1)
-        return (self.log_norm + said).clamp(-WIDEST, WIDEST).exp()
+        shift = (limit_magnitude(attended(alpha, states, mask)) * self.predictor).sum(-1, keepdim=True)  # (N, 1)
+        return (self.log_norm + shift).clamp(-MAX_LOG_NORM, MAX_LOG_NORM).exp()
 
     def mean(self, states: Tensor, alpha: Tensor, norm: Tensor, mask: Tensor) -> Tensor:
         if not mask.size(1):
-            return attended(alpha, states, mask)  # there is nothing to take a power of
+            return attended(alpha, states, mask)  # no tokens: nothing to raise to a power
         if self.rescale == "clip" and self.nonnegative and self.bounded and self.reformulate:
             return attended_power_mean(states, alpha, norm, mask)
         scaled = self.limit(alpha.unsqueeze(-1) * at_least_float32(states), mask)  # (N, L, D)
@@ -114,8 +116,8 @@ class APLN(Pooling):
             return signed_power_mean(scaled, alpha, norm, mask)
         return (power_mean if self.reformulate else direct_power_mean)(scaled, alpha, norm, mask)
 
-    def lengthened(self, vector: Tensor) -> Tensor:
-        return vector if self.gain is None else self.gain * of_unit_length(vector)
+    def rescale_length(self, vector: Tensor) -> Tensor:
+        return vector if self.gain is None else self.gain * unit_rms(vector)
 
     def limit(self, scaled: Tensor, mask: Tensor) -> Tensor:
         """Bring α h into the range where powers are safe."""
@@ -130,14 +132,14 @@ class APLN(Pooling):
         return scaled
 
 
-def of_unit_length(vectors: Tensor) -> Tensor:
-    """Divided by the root of their mean square, so that √D is the length of all; a row of zeros stays one."""
-    return vectors * (vectors.square().mean(-1, keepdim=True) + SMALLEST).rsqrt()
+def unit_rms(vectors: Tensor) -> Tensor:
+    """Vectors divided by their root mean square, so that each has length √D; a row of zeros stays zero."""
+    return vectors * (vectors.square().mean(-1, keepdim=True) + MIN_MEAN_SQUARE).rsqrt()
 
 
 def normalise(scaled: Tensor, mask: Tensor) -> Tensor:
-    """Each text's elements on [0, 1] by its smallest and largest: negative states count as small instead of not at all."""
-    places, scaled = mask.unsqueeze(-1), limit_magnitude(scaled)
-    low = scaled.masked_fill(~places, torch.finfo(scaled.dtype).max).amin((1, 2), keepdim=True)
-    high = scaled.masked_fill(~places, torch.finfo(scaled.dtype).min).amax((1, 2), keepdim=True)
+    """Min-max scaling of each text's elements to [0, 1]: negative states count as small instead of not at all."""
+    real, scaled = mask.unsqueeze(-1), limit_magnitude(scaled)
+    low = scaled.masked_fill(~real, torch.finfo(scaled.dtype).max).amin((1, 2), keepdim=True)
+    high = scaled.masked_fill(~real, torch.finfo(scaled.dtype).min).amax((1, 2), keepdim=True)
     return fill((scaled - low) / (high - low + EPSILON), mask)

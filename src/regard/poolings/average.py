@@ -1,4 +1,4 @@
-"""r = (1/N) Σ h_i. Every word weighs the same."""
+"""r = (1/N) Σ h_i. Every word has the same weight."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Attention with a variational information bottleneck behind it: VAT, the learner and the compressor.
+"""Attention followed by a variational information bottleneck: VAT's learner and compressor.
 
-R = Σ α_i h_i;  u = MLP_u(R),  σ = softplus(MLP_σ(R));  z = u + σ ⊙ ε,  ε ~ N(0, I) (their equation 9), and z = u where
-nothing is learned. The term `kl` is KL(N(u, σ²) ‖ N(0, I)), which bounds what z can know of R (7). Choices: z is as wide as
-R; the divergence is summed over dimensions and averaged over texts that hold a word.
+R = Σ α_i h_i;  u = MLP_u(R),  σ = softplus(MLP_σ(R));  z = u + σ ⊙ ε,  ε ~ N(0, I) (their equation 9), and z = u outside
+training. The term `kl` is KL(N(u, σ²) ‖ N(0, I)), which bounds the information that z has about R (7). Choices: z is as wide as
+R; the divergence is summed over dimensions and averaged over non-empty texts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from regard.values import Pooled
 
 
 class Bottleneck(Pooling):
-    """The vector is R, as of plain attention; z leaves as `compressed`, for a head of its own."""
+    """The vector is R, as in plain attention; z is returned as `compressed`, for a separate head."""
 
     attends = True
     is_linear = True
@@ -53,22 +53,21 @@ class Bottleneck(Pooling):
         mask = checked(states, mask)
         scores = fill(self.scorer(states), mask)
         weights = masked_softmax(scores, mask)
-        vector, some = attended(weights, states, mask), mask.any(1)  # R (N, D), (N,)
-        with torch.autocast(states.device.type, enabled=False):  # squares and logarithms want their digits
-            near = limit_magnitude(
-                vector.to(self.mean.out.weight.dtype)
-            )  # R is of float32 where the weights are of half
-            mean, spread = (at_least_float32(part(near)) for part in (self.mean, self.deviation))  # u (N, D)
+        vector, nonempty = attended(weights, states, mask), mask.any(1)  # R (N, D), (N,)
+        with torch.autocast(states.device.type, enabled=False):  # squares and logarithms need full precision
+            # R is float32 even if the weights have half precision
+            limited = limit_magnitude(vector.to(self.mean.out.weight.dtype))
+            mean, spread = (at_least_float32(part(limited)) for part in (self.mean, self.deviation))  # u (N, D)
             deviation = functional.softplus(spread).clamp_min(torch.finfo(spread.dtype).tiny)  # σ (N, D)
-        # chance is drawn while σ learns: whoever holds it fixed reads u
-        drawn = mean + deviation * torch.randn_like(mean) if self.deviation.training else mean  # z (N, D)
-        divergence = fill(kl(mean, deviation), some).sum() / some.sum().clamp_min(1)
+        # noise is added only while σ is trained; otherwise z is u
+        sampled = mean + deviation * torch.randn_like(mean) if self.deviation.training else mean  # z (N, D)
+        divergence = fill(kl(mean, deviation), nonempty).sum() / nonempty.sum().clamp_min(1)
         return Pooled(
             vector,
             weights,
             scores,
             query=self.scorer.direction,
-            compressed=fill(drawn, some),
+            compressed=fill(sampled, nonempty),
             terms={"kl": divergence},
         )
 

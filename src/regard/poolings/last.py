@@ -1,4 +1,4 @@
-"""The state after the last word; of states read both ways, each half where its reading ended."""
+"""The state at the last word; in bidirectional states, each half where its direction ends."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from regard.values import Pooled
 
 
 class Last(Pooling):
-    """`directions` = 2 says that the second half of a state was read from right to left, so it ends at the first word."""
+    """With `directions` = 2 the second half of a state was read from right to left, so it ends at the first word."""
 
     def __init__(self, directions: int = 1):
         super().__init__()
@@ -26,14 +26,14 @@ class Last(Pooling):
 
     def forward(self, states: Tensor, mask: Tensor) -> Pooled:
         mask = checked(states, mask)
-        states, some = at_least_float32(states), mask.any(1)
-        so_far = mask.cumsum(1)  # (N, L) real tokens up to a place, wherever padding stands
+        states, nonempty = at_least_float32(states), mask.any(1)
+        so_far = mask.cumsum(1)  # (N, L) real tokens so far, wherever the padding is
         end = (mask & (so_far == mask.sum(1, keepdim=True))).to(states.dtype)  # one-hot, all zero for an empty row
         half = states.size(-1) // self.directions
         rightwards = (end.unsqueeze(-1) * states[..., :half]).sum(1)
         if self.directions == 1:
-            return Pooled(fill(rightwards, some), end, end)
+            return Pooled(fill(rightwards, nonempty), end, end)
         start = (mask & (so_far == 1)).to(states.dtype)
         leftwards = (start.unsqueeze(-1) * states[..., half:]).sum(1)
         weights = (start + end) / 2
-        return Pooled(fill(torch.cat((rightwards, leftwards), -1), some), weights, weights)
+        return Pooled(fill(torch.cat((rightwards, leftwards), -1), nonempty), weights, weights)

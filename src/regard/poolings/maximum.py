@@ -1,7 +1,7 @@
-"""r_j = max_i h_ij. A word's drawn weight is its share of the sum of the winning elements (APLN, footnote of Figure 1).
+"""r_j = max_i h_ij. The weight of a word is its share of the sum of the winning elements (APLN, footnote of Figure 1).
 
-Choices: a winning element below zero counts for nothing; where none is above zero, shares of the number of wins stand in;
-words that tie for a feature share it, so that the order of the words changes nothing.
+Choices: a winning element below zero counts as zero; if none is above zero, weights are shares of the
+number of wins; words that tie for a feature share it, so that the order of the words does not matter.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class Maximum(Pooling):
     def forward(self, states: Tensor, mask: Tensor) -> Pooled:
         mask = checked(states, mask)
         states = at_least_float32(states)
-        some = mask.any(1, keepdim=True)  # (N, 1)
+        nonempty = mask.any(1, keepdim=True)  # (N, 1)
         lowered = states.masked_fill(~mask.unsqueeze(-1), torch.finfo(states.dtype).min)
-        vector = (lowered.amax(1) if mask.size(1) else lowered.sum(1)).masked_fill(~some, 0)  # (N, D)
+        vector = (lowered.amax(1) if mask.size(1) else lowered.sum(1)).masked_fill(~nonempty, 0)  # (N, D)
         won = (lowered == vector.unsqueeze(1)) & mask.unsqueeze(-1)  # (N, L, D)
         share = won / won.sum(1, keepdim=True).clamp_min(1)
         height = limit_magnitude(vector.detach()).clamp_min(0).unsqueeze(1)

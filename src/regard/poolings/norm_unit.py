@@ -1,7 +1,7 @@
 """The learned-norm unit (Gulcehre et al. 2014):  u_j = ( mean_i |h_ij − c_j|^p_j )^(1/p_j),  p_j = 1 + log(1 + exp(ρ_j)).
 
-Choices: the unit was made for a fixed number of inputs with a centre each; over a text, whose length varies, the centre is
-one a feature. A word's drawn weight is its share of the sum under the root, averaged over the features.
+Choices: the unit was defined for a fixed number of inputs, each with a centre; texts vary in length, so here there is one
+centre per feature. The weight of a word is its share of the sum under the root, averaged over the features.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class NormUnit(Pooling):
         super().__init__()
         if not 1 < norm_init < math.inf:
             raise InputError(
-                f"norm_init = {norm_init:g}: a norm_unit's norm is 1 + log(1 + exp(ρ)), so it starts above 1"
+                f"norm_init: expected a finite number above 1, since a norm_unit's p is 1 + log(1 + exp(ρ)), got {norm_init:g}"
             )
         rho = math.log(math.expm1(norm_init - 1)) if norm_init < 20 else norm_init - 1
         self.rho = nn.Parameter(torch.full((dim,), rho))
@@ -42,12 +42,12 @@ class NormUnit(Pooling):
     def forward(self, states: Tensor, mask: Tensor) -> Pooled:
         mask = checked(states, mask)
         norm = 1 + nn.functional.softplus(self.rho)  # (D,)
-        places = mask.unsqueeze(-1)
-        distance = (at_least_float32(states) - self.centre).abs().masked_fill(~places, 0)
+        real = mask.unsqueeze(-1)
+        distance = (at_least_float32(states) - self.centre).abs().masked_fill(~real, 0)
         powers = norm * (distance + EPSILON).log()  # (N, L, D)
-        total = masked_logsumexp(powers, places, dim=1)  # (N, D)
+        total = masked_logsumexp(powers, real, dim=1)  # (N, D)
         count = mask.sum(1, keepdim=True).clamp_min(1).log()
         vector = ((total - count) / norm).exp().masked_fill(~mask.any(1, keepdim=True), 0)
-        shares = (powers - total.unsqueeze(1)).exp().masked_fill(~places, 0)  # (N, L, D), each feature sums to 1
+        shares = (powers - total.unsqueeze(1)).exp().masked_fill(~real, 0)  # (N, L, D), each feature sums to 1
         weights = shares.mean(-1)
         return Pooled(vector, weights, weights, norm=norm)

@@ -1,6 +1,6 @@
-"""A perceptron with one hidden layer: out(tanh(W x + b)). The hidden layer is as wide as what comes in.
+"""A perceptron with one hidden layer: out(tanh(W x + b)). The hidden layer is as wide as the input.
 
-A choice: the hidden layer bends by tanh, which holds what comes after it within reach, however large the states are.
+Choice: tanh keeps the output bounded, however large the states are.
 """
 
 from __future__ import annotations
@@ -16,5 +16,5 @@ class Perceptron(nn.Module):
         self.out = nn.Linear(dim, outputs, bias=bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        answer: Tensor = self.out(torch.tanh(self.hidden(x)))  # (…, outputs)
-        return answer
+        output: Tensor = self.out(torch.tanh(self.hidden(x)))  # (…, outputs)
+        return output

@@ -1,4 +1,4 @@
-"""r = what the encoder says of the whole row: [CLS] of BERT. No word has a weight of its own, so all weigh the same."""
+"""r = the encoder's summary of the whole row, such as BERT's [CLS]. Words have no individual weights, so all are equal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from regard.values import Pooled
 
 
 class Summary(Pooling):
-    """On plain states, without an encoder that sums them up, their mean stands in."""
+    """Without an encoder that returns a summary, it is the mean of the states."""
 
     reads_summary = True
 
