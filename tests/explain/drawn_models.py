@@ -1,4 +1,4 @@
-"""Small models with drawn weights, for tests of explainers: nothing is trained, and float64 shows every slip."""
+"""Small models with random weights, for tests of explainers. They are not trained; float64 makes small errors visible."""
 
 from __future__ import annotations
 

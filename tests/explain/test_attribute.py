@@ -1,4 +1,4 @@
-"""What holds for every explainer and every kind of model: words, order, batches, targets, costs, records, bad input."""
+"""Properties of every explainer with every kind of model: words, order, batches, targets, costs, records, bad input."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ every_method = pytest.mark.parametrize("method", EXPLAINERS)
 every_variant = pytest.mark.parametrize("variant", VARIANTS)
 
 
-def attributed(trained: Trained, texts: list[str], method: str, **given: Any) -> list[Attributed]:
-    return attribute(trained, texts, method, **FAST.get(method, {}), **given)
+def attributed(trained: Trained, texts: list[str], method: str, **options: Any) -> list[Attributed]:
+    return attribute(trained, texts, method, **FAST.get(method, {}), **options)
 
 
 @every_variant
 @every_method
 def test_every_word_has_a_finite_score(variant: str, method: str) -> None:
     trained = make(variant)
-    found = attributed(trained, TEXTS, method)
-    for text, one in zip(TEXTS, found, strict=True):
+    results = attributed(trained, TEXTS, method)
+    for text, one in zip(TEXTS, results, strict=True):
         assert (one.text, one.method) == (text, method)
         assert list(one.spans) == spans(text)
         assert one.scores.shape == (len(one.spans),) == (len(one.known),)
@@ -50,9 +50,9 @@ def test_every_word_has_a_finite_score(variant: str, method: str) -> None:
         assert [(unit.start, unit.end) for unit in one.parts] == outline.parts
 
 
-@pytest.mark.parametrize("method", [name for name in EXPLAINERS if name != "tfidf"])  # it is about texts among others
+@pytest.mark.parametrize("method", [name for name in EXPLAINERS if name != "tfidf"])  # it depends on the other texts
 @every_variant
-def test_batches_padding_and_order_change_nothing(variant: str, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_padding_and_order_do_not_matter(variant: str, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     trained = make(variant)
     whole = attributed(trained, TEXTS, method)
     monkeypatch.setattr(reading, "BATCH", 2)
@@ -60,13 +60,13 @@ def test_batches_padding_and_order_change_nothing(variant: str, method: str, mon
     monkeypatch.setattr(integrated, "ROWS", 4)
     monkeypatch.setattr(leaving, "CHUNK", 3)
     order = np.random.default_rng(0).permutation(len(TEXTS))
-    for place, one in zip(order, attributed(trained, [TEXTS[place] for place in order], method), strict=True):
-        alike(one, whole[place])
+    for index, one in zip(order, attributed(trained, [TEXTS[index] for index in order], method), strict=True):
+        assert_equal(one, whole[index])
     for text, one in zip(TEXTS, whole, strict=True):
-        alike(attributed(trained, [text], method)[0], one)
+        assert_equal(attributed(trained, [text], method)[0], one)
 
 
-def alike(one: Attributed, other: Attributed) -> None:
+def assert_equal(one: Attributed, other: Attributed) -> None:
     assert (one.text, one.target, one.prediction.value) == (other.text, other.target, other.prediction.value)
     np.testing.assert_allclose(one.scores, other.scores, rtol=0, atol=1e-9)
     for units, others in ((one.sentences, other.sentences), (one.parts, other.parts)):
@@ -78,46 +78,46 @@ def alike(one: Attributed, other: Attributed) -> None:
 
 @every_method
 @pytest.mark.parametrize("variant", ["units", "bilstm", "han-apln", "three"])
-def test_passes_are_those_that_the_model_made(variant: str, method: str) -> None:
+def test_reported_passes_are_those_that_the_model_made(variant: str, method: str) -> None:
     trained = make(variant)
-    trained.device = "cpu:0"  # a flat model's tables would answer without a pass
+    trained.device = "cpu:0"  # the tables of a flat model would give scores without a pass
     with counted(trained) as passes:
-        found = attributed(trained, TEXTS, method)
-    assert sum(one.cost["forward"] for one in found) == passes["forward"]
-    assert sum(one.cost["backward"] for one in found) == passes["backward"]
-    assert len({one.cost["seconds"] for one in found}) == 1
-    assert found[0].cost["seconds"] > 0
+        results = attributed(trained, TEXTS, method)
+    assert sum(one.cost["forward"] for one in results) == passes["forward"]
+    assert sum(one.cost["backward"] for one in results) == passes["backward"]
+    assert len({one.cost["seconds"] for one in results}) == 1
+    assert results[0].cost["seconds"] > 0
 
 
 @contextmanager
 def counted(trained: Trained) -> Iterator[dict[str, int]]:
     passes = {"forward": 0, "backward": 0}
 
-    def forth(_: Any, given: Any, output: Any) -> None:
+    def count_forward(_: Any, inputs: Any, output: Any) -> None:
         passes["forward"] += len(output.logits)
-        if output.logits.requires_grad and len(given) > 1 and given[1].requires_grad:
-            output.logits.register_hook(back)
+        if output.logits.requires_grad and len(inputs) > 1 and inputs[1].requires_grad:
+            output.logits.register_hook(count_backward)
 
-    def back(slope: torch.Tensor) -> None:
+    def count_backward(slope: torch.Tensor) -> None:
         passes["backward"] += len(slope)
 
-    hook = trained.model.register_forward_hook(forth)
+    hook = trained.model.register_forward_hook(count_forward)
     yield passes
     hook.remove()
 
 
 @every_method
-def test_what_is_noted_of_one_text_is_not_of_another(method: str) -> None:
+def test_facts_are_not_shared_between_texts(method: str) -> None:
     one, other = attributed(make("embedding"), TEXTS[:2], method)
-    one.facts["mine"] = True  # type: ignore[index]
-    assert "mine" not in other.facts
+    one.facts["extra"] = True  # type: ignore[index]
+    assert "extra" not in other.facts
 
 
 @every_method
-def test_gradients_leave_the_model_as_it_was(method: str) -> None:
+def test_explainers_do_not_change_the_model(method: str) -> None:
     trained = make("bilstm")
     before = {name: value.clone() for name, value in trained.model.state_dict().items()}
-    with torch.no_grad():  # whoever calls may have switched gradients off
+    with torch.no_grad():  # the caller may have switched gradients off
         attributed(trained, TEXTS, method)
     for name, value in trained.model.state_dict().items():
         assert torch.equal(value, before[name])
@@ -126,17 +126,17 @@ def test_gradients_leave_the_model_as_it_was(method: str) -> None:
 
 @every_method
 @pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
-def test_answers_are_the_models_and_the_target_is_the_decision(task: str, method: str) -> None:
+def test_predictions_are_the_models_and_the_default_target_is_the_predicted_class(task: str, method: str) -> None:
     trained = make("cnn", task)
     answers = trained.answers(TEXTS)
-    said = trained.task.predictions(answers)
-    for one, prediction, row in zip(attributed(trained, TEXTS, method), said, answers, strict=True):
+    predictions = trained.task.predictions(answers)
+    for one, prediction, row in zip(attributed(trained, TEXTS, method), predictions, answers, strict=True):
         assert one.target == (None if task == "regression" else row.argmax())
         assert one.prediction.value == (pytest.approx(prediction.value) if task == "regression" else prediction.value)
 
 
 @pytest.mark.parametrize("method", ["gradient_times_input", "integrated_gradients", "leave_one_out", "surrogate"])
-def test_two_classes_are_each_others_opposite(method: str) -> None:
+def test_scores_of_two_classes_are_opposite(method: str) -> None:
     trained = make("bilstm", "binary")
     no, yes = (attributed(trained, TEXTS, method, targets=name) for name in ("no", "yes"))
     for one, other in zip(no, yes, strict=True):
@@ -144,10 +144,10 @@ def test_two_classes_are_each_others_opposite(method: str) -> None:
         np.testing.assert_allclose(one.scores, -other.scores, atol=1e-12)
 
 
-def test_targets_by_name_by_number_and_left_open() -> None:
+def test_targets_by_name_by_number_or_by_default() -> None:
     trained = make("bilstm")
-    given = attribute(trained, TEXTS[:3], "gradient", ["high", 0, None])
-    assert [one.target for one in given] == [2, 0, attribute(trained, TEXTS[2:3], "gradient")[0].target]
+    results = attribute(trained, TEXTS[:3], "gradient", ["high", 0, None])
+    assert [one.target for one in results] == [2, 0, attribute(trained, TEXTS[2:3], "gradient")[0].target]
     for name, number in (("low", 0), ("middle", 1)):
         for one, other in zip(
             attribute(trained, TEXTS, "gradient", name), attribute(trained, TEXTS, "gradient", number), strict=True
@@ -156,7 +156,7 @@ def test_targets_by_name_by_number_and_left_open() -> None:
 
 
 @every_method
-def test_no_texts_give_none(method: str) -> None:
+def test_no_texts_give_no_results(method: str) -> None:
     assert attributed(make("bilstm"), [], method) == []
 
 
@@ -169,26 +169,26 @@ def test_words_beyond_max_words_have_no_score() -> None:
             assert len(one.scores) == 3
 
 
-def test_drawn_weights_are_those_of_explain() -> None:
+def test_weights_are_those_of_explain() -> None:
     for variant in ("embedding", "bilstm", "han-apln", "three"):
         trained = make(variant)
         trained.model.float()
         for one, other in zip(explain(trained, TEXTS), attribute(trained, TEXTS, "attention_norm"), strict=True):
-            drawn = other.explanation()
-            assert [x.weight for x in drawn.tokens] == pytest.approx([x.weight for x in one.tokens], abs=1e-6)
-            assert [x.weight for x in drawn.sentences] == pytest.approx([x.weight for x in one.sentences], abs=1e-6)
-            assert [x.weight for x in drawn.parts] == pytest.approx([x.weight for x in one.parts], abs=1e-6)
-            assert [x.known for x in drawn.tokens] == [x.known for x in one.tokens]
-            assert drawn.prediction.value == one.prediction.value
+            shown = other.explanation()
+            assert [x.weight for x in shown.tokens] == pytest.approx([x.weight for x in one.tokens], abs=1e-6)
+            assert [x.weight for x in shown.sentences] == pytest.approx([x.weight for x in one.sentences], abs=1e-6)
+            assert [x.weight for x in shown.parts] == pytest.approx([x.weight for x in one.parts], abs=1e-6)
+            assert [x.known for x in shown.tokens] == [x.known for x in one.tokens]
+            assert shown.prediction.value == one.prediction.value
 
 
 @pytest.mark.parametrize("variant", ["embedding", "units", "affine"])
 @pytest.mark.parametrize("method", ["attention", "attention_norm"])
-def test_tables_give_what_the_model_gives(variant: str, method: str) -> None:
+def test_tables_give_the_same_scores_as_the_model(variant: str, method: str) -> None:
     trained = make(variant)
     assert is_fast(trained, method)
     fast = attribute(trained, TEXTS, method, targets=["low", None, 2, *[None] * (len(TEXTS) - 3)])
-    trained.device = "cpu:0"  # another name is enough
+    trained.device = "cpu:0"  # any other name of the device turns the tables off
     assert not is_fast(trained, method)
     slow = attribute(trained, TEXTS, method, targets=["low", None, 2, *[None] * (len(TEXTS) - 3)])
     for one, other in zip(fast, slow, strict=True):
@@ -198,20 +198,20 @@ def test_tables_give_what_the_model_gives(variant: str, method: str) -> None:
         assert (one.cost["forward"], one.cost["backward"]) == (other.cost["forward"], other.cost["backward"])
 
 
-def test_weights_are_called_the_same_by_everyone() -> None:
+def test_weights_have_the_same_name_everywhere() -> None:
     for variant in VARIANTS:
         trained = make(variant)
         sharpens = "apln" in variant
         assert default_method(trained) == ("attention_norm" if sharpens else "attention")
         assert ("attention_norm" in methods(trained)) == sharpens
-        (drawn,) = explain(trained, TEXTS[:1])
+        (shown,) = explain(trained, TEXTS[:1])
         (plain, sharpened) = (attribute(trained, TEXTS[:1], name)[0] for name in ("attention", "attention_norm"))
-        assert drawn.method == default_method(trained)
-        assert [token.weight for token in drawn.tokens] == pytest.approx(sharpened.scores.tolist(), abs=1e-9)
+        assert shown.method == default_method(trained)
+        assert [token.weight for token in shown.tokens] == pytest.approx(sharpened.scores.tolist(), abs=1e-9)
         assert (plain.scores.tolist() != pytest.approx(sharpened.scores.tolist(), abs=1e-6)) == sharpens
 
 
-def test_the_table_has_everything_that_pages_need() -> None:
+def test_the_table_is_complete() -> None:
     titles = [explainer.title for explainer in EXPLAINERS.values()]
     assert len(set(titles)) == len(titles)
     for name, explainer in EXPLAINERS.items():
@@ -223,18 +223,18 @@ def test_the_table_has_everything_that_pages_need() -> None:
 
 
 @every_method
-def test_records_can_be_drawn_and_measures_take_the_scores(method: str) -> None:
+def test_records_can_be_shown_and_measures_accept_the_scores(method: str) -> None:
     trained = make("han")
-    found = attributed(trained, TEXTS, method)
-    for one in found:
+    results = attributed(trained, TEXTS, method)
+    for one in results:
         for side in ("for", "against", "both"):
-            drawn = one.explanation("high", side)
-            weights = [token.weight for token in drawn.tokens]
+            shown = one.explanation("high", side)
+            weights = [token.weight for token in shown.tokens]
             assert all(weight >= 0 for weight in weights)
             assert sum(weights) == pytest.approx(1) or not any(weights)
-            assert drawn.method == method
-            assert rows(drawn) or not one.text
-    scored = [Scored(*one.scored(2)) for one in found]
+            assert shown.method == method
+            assert rows(shown) or not one.text
+    scored = [Scored(*one.scored(2)) for one in results]
     check(scored, method)
     assert set(judge_erased(trained.answers, {method: scored}, cuts=[1], draws=0)) == {method}
 
@@ -248,51 +248,54 @@ def test_sides_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("options", "message"),
     [
-        ({"method": "shap"}, "method = 'shap': accepted are attention, attention_norm"),
-        ({"method": "attention", "steps": 3}, "steps: no option of attention; it has none"),
-        ({"method": "surrogate", "steps": 3}, "steps: no option of surrogate; accepted are samples, ridge, of, seed"),
-        ({"steps": 0}, "steps = 0: a whole number above 0 is accepted"),
-        ({"targets": ["low"]}, "targets: 1 for 2 texts; one a text, or one for all, is accepted"),
+        ({"method": "shap"}, f"method: expected one of {', '.join(EXPLAINERS)}, got 'shap'"),
+        ({"method": "attention", "steps": 3}, "steps: not an option of attention; it has no options"),
+        (
+            {"method": "surrogate", "steps": 3},
+            "steps: not an option of surrogate; expected one of samples, ridge, of, seed",
+        ),
+        ({"steps": 0}, "steps: expected a whole number above 0, got 0"),
+        ({"targets": ["low"]}, "targets: expected one per text or one for all, got 1 for 2 texts"),
         ({"targets": "best"}, "targets: the label 'best' was not among the training labels"),
-        ({"targets": 3}, "targets: there is no class number 3; 0 to 2, or a class's name, is accepted"),
-        ({"targets": -1}, "targets: there is no class number -1"),
-        ({"targets": True}, "targets: there is no class number True"),
-        ({"texts": "good"}, "texts: a single string is given; a list of texts is accepted"),
-        ({"texts": ["good", 3]}, "texts: number 2 is no text but int; strings are accepted"),
-        ({"steps": 2.5}, "steps = 2.5: a whole number above 0 is accepted"),
+        ({"targets": 3}, "targets: expected a class name or a number from 0 to 2, got 3"),
+        ({"targets": -1}, "targets: expected a class name or a number from 0 to 2, got -1"),
+        ({"targets": True}, "targets: expected a class name or a number from 0 to 2, got True"),
+        ({"texts": "good"}, "texts: expected a list of texts, got a single string"),
+        ({"texts": ["good", 3]}, "texts, number 2: expected a string, got int"),
+        ({"steps": 2.5}, "steps: expected a whole number above 0, got 2.5"),
         (
             {"method": "tfidf", "background": "good"},
-            "background: a single string is given; a list of texts is accepted",
+            "background: expected a list of texts, got a single string",
         ),
         (
             {"method": "tfidf", "background": ["good", 3]},
-            "background: number 2 is no text but int; strings are accepted",
+            "background, number 2: expected a string, got int",
         ),
-        ({"method": "random", "seed": -1}, "seed = -1: a whole number from 0 is accepted"),
-        ({"method": "surrogate", "seed": 0.5}, "seed = 0.5: a whole number from 0 is accepted"),
-        ({"method": "surrogate", "ridge": "1"}, "ridge = '1': a number above 0 is accepted"),
-        ({"method": "surrogate", "samples": 1}, "samples = 1: a whole number above 1 is accepted"),
-        ({"method": "surrogate", "ridge": 0.0}, "ridge = 0.0: a number above 0 is accepted"),
-        ({"method": "surrogate", "of": "odds"}, "of = 'odds': accepted are logit, probability"),
+        ({"method": "random", "seed": -1}, "seed: expected a whole number of at least 0, got -1"),
+        ({"method": "surrogate", "seed": 0.5}, "seed: expected a whole number of at least 0, got 0.5"),
+        ({"method": "surrogate", "ridge": "1"}, "ridge: expected a number above 0, got '1'"),
+        ({"method": "surrogate", "samples": 1}, "samples: expected a whole number above 1, got 1"),
+        ({"method": "surrogate", "ridge": 0.0}, "ridge: expected a number above 0, got 0.0"),
+        ({"method": "surrogate", "of": "odds"}, "of: expected one of logit, probability, got 'odds'"),
         (
             {"method": "leave_one_out", "texts": ["good", "a " * 5001]},
-            "leave_one_out, text 2: 5001 words would take as many passes over the whole text; up to 5000 are accepted",
+            "leave_one_out, text 2: expected at most 5000 words, got 5001; each word takes a pass over the whole text",
         ),
     ],
 )
-def test_bad_input_is_told_in_a_sentence(given: dict[str, Any], said: str) -> None:
+def test_bad_input_is_refused_in_one_sentence(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as error:
-        attribute(make("bilstm"), **{"texts": ["good", "not bad"], **given})
-    assert said in str(error.value)
+        attribute(make("bilstm"), **{"texts": ["good", "not bad"], **options})
+    assert message in str(error.value)
 
 
-def test_numbers_have_no_classes_to_choose() -> None:
-    with pytest.raises(InputError, match="targets: 'high' is given, but the model answers with a number"):
+def test_a_regression_has_no_target_classes() -> None:
+    with pytest.raises(InputError, match="targets: expected None for a regression model, got 'high'"):
         attribute(make("bilstm", "regression"), ["good"], targets="high")
     (one,) = attribute(make("bilstm", "regression"), ["good"])
-    with pytest.raises(InputError, match="side = 'left': accepted are for, against, both"):
+    with pytest.raises(InputError, match="side: expected one of for, against, both, got 'left'"):
         one.explanation(side="left")  # type: ignore[arg-type]
 
 

@@ -1,4 +1,4 @@
-"""Explainers of a pretrained encoder: pieces in, words out."""
+"""Explainers with a pretrained encoder: it reads word pieces, and scores are per word."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def make(folder: Path, levels: int = 1, pooling: str = "attention", window: int | None = None) -> Trained:
     from regard.encoders.pretrained import read_pretrained
 
-    given = read_pretrained(str(folder))
+    pretrained = read_pretrained(str(folder))
     encoder = "bert" if levels == 1 else ",".join(["bert", *["lstm"] * (levels - 1)])
     options = {"encoder": encoder, "levels": levels, "pooling": pooling, "pretrained": str(folder), "window": window}
     config = Config().override({**options, "hidden": 6, "query": 5})
-    pieces = WordPieces(given.tokenizer, levels)
+    pieces = WordPieces(pretrained.tokenizer, levels)
     torch.manual_seed(0)
-    model = build(config.model, len(pieces), 1, vectors=given.table[torch.from_numpy(pieces.sources).clamp(min=0)])
+    model = build(config.model, len(pieces), 1, vectors=pretrained.table[torch.from_numpy(pieces.sources).clamp(min=0)])
     torch.nn.init.normal_(model.head.weight)
     return Trained(config, pieces, Binary(("no", "yes")), model=model.double().eval())
 
@@ -69,7 +69,7 @@ def test_every_word_has_a_score_whatever_the_batch(folder: Path, levels: int, me
 
 @pytest.mark.parametrize("window", [None, 4])
 @pytest.mark.parametrize("pooling", ["attention", "summary"])
-def test_integrated_gradients_of_pieces_add_up(folder: Path, pooling: str, window: int | None) -> None:
+def test_integrated_gradients_of_pieces_sum_to_the_difference(folder: Path, pooling: str, window: int | None) -> None:
     for one in attribute(make(folder, 1, pooling, window), TEXTS, steps=100):
         facts = one.facts
         assert one.scores.sum() - facts["convergence"] == pytest.approx(facts["value"] - facts["start"], abs=1e-9)
@@ -81,15 +81,15 @@ def test_leaving_a_word_out_equals_never_having_written_it(folder: Path, levels:
     trained = make(folder, levels)
     text = "The food was lovely, and so unbelievably good"
     words = [text[start:end] for start, end in spans(text)]
-    (found,) = attribute(trained, [text], "leave_one_out", "yes")
-    versions = [" ".join([*words[:place], *words[place + 1 :]]) for place in range(len(words))]
-    chances = [one.prediction.probabilities["yes"] for one in attribute(trained, [text, *versions], "random")]
-    logits = [math.log(chance) - math.log1p(-chance) for chance in chances]
-    assert found.scores == pytest.approx([logits[0] - logit for logit in logits[1:]], abs=1e-9)
+    (result,) = attribute(trained, [text], "leave_one_out", "yes")
+    versions = [" ".join([*words[:index], *words[index + 1 :]]) for index in range(len(words))]
+    probabilities = [one.prediction.probabilities["yes"] for one in attribute(trained, [text, *versions], "random")]
+    logits = [math.log(p) - math.log1p(-p) for p in probabilities]
+    assert result.scores == pytest.approx([logits[0] - logit for logit in logits[1:]], abs=1e-9)
 
 
 @pytest.mark.parametrize("levels", [1, 2, 3])
-def test_a_text_that_keeps_all_words_is_read_as_it_was(folder: Path, levels: int) -> None:
+def test_a_text_that_keeps_all_words_is_unchanged(folder: Path, levels: int) -> None:
     trained = make(folder, levels)
     for reading in read(trained, [text for text in TEXTS if text]):
         (again,) = left(trained, reading, np.ones((1, reading.words), dtype=bool))
@@ -99,7 +99,7 @@ def test_a_text_that_keeps_all_words_is_read_as_it_was(folder: Path, levels: int
         assert (len(none.ids), [len(part) for part in none.shape]) == (0, [0] * (levels - 1))
 
 
-def test_gradients_of_pieces_are_captums(folder: Path) -> None:
+def test_gradients_of_pieces_equal_captums(folder: Path) -> None:
     captum = pytest.importorskip("captum.attr", reason="Captum is not installed")
     trained = make(folder)
     texts = [text for text in TEXTS if text]
@@ -109,13 +109,13 @@ def test_gradients_of_pieces_are_captums(folder: Path) -> None:
         batch = collate([reading.indexed], 1)
 
         def value(embedded: torch.Tensor, batch: object = batch) -> torch.Tensor:
-            ids, mask = (torch.cat([given] * len(embedded)) for given in (batch.ids, batch.mask))  # type: ignore[attr-defined]
+            ids, mask = (torch.cat([tensor] * len(embedded)) for tensor in (batch.ids, batch.mask))  # type: ignore[attr-defined]
             return trained.model(batch._replace(ids=ids, mask=mask), embedded).logits[:, 0]  # type: ignore[attr-defined]
 
         embedded = trained.model.embedding(batch.ids).detach().requires_grad_()
-        given = captum.InputXGradient(value).attribute(embedded).detach().sum(-1)[0].numpy()
-        np.testing.assert_allclose(slope.scores, to_words(reading, given), rtol=0, atol=1e-9)
-        given = captum.IntegratedGradients(value).attribute(embedded, n_steps=7).detach().sum(-1)[0].numpy()
+        expected = captum.InputXGradient(value).attribute(embedded).detach().sum(-1)[0].numpy()
+        np.testing.assert_allclose(slope.scores, to_words(reading, expected), rtol=0, atol=1e-9)
+        expected = captum.IntegratedGradients(value).attribute(embedded, n_steps=7).detach().sum(-1)[0].numpy()
         np.testing.assert_allclose(
-            integral.scores, to_words(reading, given), rtol=0, atol=1e-7
+            integral.scores, to_words(reading, expected), rtol=0, atol=1e-7
         )  # its weights are float32

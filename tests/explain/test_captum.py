@@ -1,4 +1,4 @@
-"""The same numbers as Captum's, where it has the method: slopes, integrals, words left out, and LIME on the same draws."""
+"""Scores equal Captum's where it has the method: gradients, integrated gradients, ablation, and LIME on the same samples."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from regard.models.trained import Trained
 captum = pytest.importorskip("captum.attr", reason="Captum is not installed")
 
 MODELS = ["embedding", "units", "affine", "cnn", "cnn-max", "bilstm", "apln", "bottleneck", "han", "han-apln", "three"]
-SPOKEN = [text for text in TEXTS if text]
+NON_EMPTY = [text for text in TEXTS if text]
 every_model = pytest.mark.parametrize("variant", MODELS)
 every_task = pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
 precisions = pytest.mark.parametrize("precision", ["float32", "float64"])
 
 
-def made(variant: str, task: str, precision: str) -> Trained:
+def make_in(variant: str, task: str, precision: str) -> Trained:
     trained = make(variant, task)
     trained.model.to(getattr(torch, precision))
     return trained
@@ -38,13 +38,13 @@ def made(variant: str, task: str, precision: str) -> Trained:
 def by_captum(
     trained: Trained, ours: list[Attributed], method: Callable[..., Tensor]
 ) -> Iterator[np.ndarray[Any, Any]]:
-    """The words' scores by a method of Captum's, which sees one text's vectors and the number that is explained."""
-    for one, reading in zip(ours, read(trained, SPOKEN), strict=True):
+    """Word scores from a Captum method, which gets the vectors of one text and the function to explain."""
+    for one, reading in zip(ours, read(trained, NON_EMPTY), strict=True):
         batch = collate([reading.indexed], len(trained.model.levels))
         target = torch.tensor([one.target or 0])
 
         def value(embedded: Tensor, batch: Any = batch, target: Tensor = target) -> Tensor:
-            ids, mask = (torch.cat([given] * len(embedded)) for given in (batch.ids, batch.mask))
+            ids, mask = (torch.cat([tensor] * len(embedded)) for tensor in (batch.ids, batch.mask))
             logits = trained.model(batch._replace(ids=ids, mask=mask), embedded).logits
             return explained(trained.task, logits, target.expand(len(embedded)))
 
@@ -55,46 +55,46 @@ def by_captum(
 @precisions
 @every_task
 @every_model
-def test_gradients_are_saliency(variant: str, task: str, precision: str) -> None:
-    trained = made(variant, task, precision)
-    ours = attribute(trained, SPOKEN, "gradient")
-    given = by_captum(trained, ours, lambda f, x: captum.Saliency(f).attribute(x, abs=False).norm(dim=-1))
-    for one, other in zip(ours, given, strict=True):
+def test_gradients_equal_saliency(variant: str, task: str, precision: str) -> None:
+    trained = make_in(variant, task, precision)
+    ours = attribute(trained, NON_EMPTY, "gradient")
+    expected = by_captum(trained, ours, lambda f, x: captum.Saliency(f).attribute(x, abs=False).norm(dim=-1))
+    for one, other in zip(ours, expected, strict=True):
         np.testing.assert_allclose(one.scores, other, rtol=0, atol=1e-5)
 
 
 @precisions
 @every_task
 @every_model
-def test_gradients_times_inputs_are_captums(variant: str, task: str, precision: str) -> None:
-    trained = made(variant, task, precision)
-    ours = attribute(trained, SPOKEN, "gradient_times_input")
-    given = by_captum(trained, ours, lambda f, x: captum.InputXGradient(f).attribute(x).sum(-1))
-    for one, other in zip(ours, given, strict=True):
+def test_gradients_times_inputs_equal_captums(variant: str, task: str, precision: str) -> None:
+    trained = make_in(variant, task, precision)
+    ours = attribute(trained, NON_EMPTY, "gradient_times_input")
+    expected = by_captum(trained, ours, lambda f, x: captum.InputXGradient(f).attribute(x).sum(-1))
+    for one, other in zip(ours, expected, strict=True):
         np.testing.assert_allclose(one.scores, other, rtol=0, atol=1e-5)
 
 
 @precisions
 @every_task
 @every_model
-def test_integrated_gradients_are_captums_with_its_convergence(variant: str, task: str, precision: str) -> None:
-    trained = made(variant, task, precision)
-    ours = attribute(trained, SPOKEN, "integrated_gradients", steps=12)
-    missed: list[float] = []
+def test_integrated_gradients_equal_captums_with_its_convergence(variant: str, task: str, precision: str) -> None:
+    trained = make_in(variant, task, precision)
+    ours = attribute(trained, NON_EMPTY, "integrated_gradients", steps=12)
+    errors: list[float] = []
 
     def integrate(f: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
         total, delta = captum.IntegratedGradients(f).attribute(x, n_steps=12, return_convergence_delta=True)
-        missed.append(float(delta))
-        found: Tensor = total.sum(-1)
-        return found
+        errors.append(float(delta))
+        scores: Tensor = total.sum(-1)
+        return scores
 
     for one, other in zip(ours, by_captum(trained, ours, integrate), strict=True):
         np.testing.assert_allclose(one.scores, other, rtol=0, atol=1e-5)
-    assert [one.facts["convergence"] for one in ours] == pytest.approx(missed, abs=1e-5)
+    assert [one.facts["convergence"] for one in ours] == pytest.approx(errors, abs=1e-5)
 
 
 def without_words(trained: Trained, reading: Reading, target: int | None) -> Callable[[Tensor], Tensor]:
-    """What is explained as a function of which words are there: (versions, words) of 0 and 1 -> (versions,)"""
+    """The explained value as a function of which words are kept: (versions, words) of 0 and 1 -> (versions,)"""
 
     def value(kept: Tensor) -> Tensor:
         logits = logits_of(trained, left(trained, reading, kept.numpy() > 0))
@@ -105,39 +105,39 @@ def without_words(trained: Trained, reading: Reading, target: int | None) -> Cal
 
 @every_task
 @every_model
-def test_leave_one_out_is_feature_ablation_of_words(variant: str, task: str) -> None:
+def test_leave_one_out_equals_feature_ablation_of_words(variant: str, task: str) -> None:
     trained = make(variant, task)
-    for one, reading in zip(attribute(trained, SPOKEN, "leave_one_out"), read(trained, SPOKEN), strict=True):
+    for one, reading in zip(attribute(trained, NON_EMPTY, "leave_one_out"), read(trained, NON_EMPTY), strict=True):
         ablation = captum.FeatureAblation(without_words(trained, reading, one.target))
-        given = ablation.attribute(torch.ones(1, reading.words, dtype=torch.float64))
-        np.testing.assert_allclose(one.scores, given[0].numpy(), rtol=0, atol=1e-9)
+        expected = ablation.attribute(torch.ones(1, reading.words, dtype=torch.float64))
+        np.testing.assert_allclose(one.scores, expected[0].numpy(), rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("variant", ["units", "cnn", "han"])
-def test_the_surrogate_is_lime_on_the_same_draws(variant: str) -> None:
+def test_the_surrogate_equals_lime_on_the_same_samples(variant: str) -> None:
     from captum._utils.models.linear_model import SkLearnRidge
 
     trained, samples = make(variant), 60
     for one, reading in zip(
-        attribute(trained, SPOKEN[:3], "surrogate", samples=samples), read(trained, SPOKEN[:3]), strict=True
+        attribute(trained, NON_EMPTY[:3], "surrogate", samples=samples), read(trained, NON_EMPTY[:3]), strict=True
     ):
-        drawn = torch.from_numpy(draw(reading, samples, 0).astype(np.float64))
+        kept_words = torch.from_numpy(draw(reading, samples, 0).astype(np.float64))
 
-        def near(_: Tensor, __: Tensor, kept: Tensor, **___: Any) -> Tensor:
+        def similarity(_: Tensor, __: Tensor, kept: Tensor, **___: Any) -> Tensor:
             distance = 1 - kept.mean().sqrt()  # to a text that has all words
             return (-((distance / WIDTH) ** 2)).exp().sqrt()
 
-        def all_drawn(_: Tensor, drawn: Tensor = drawn, **__: Any) -> Iterator[Tensor]:
-            yield from drawn.split(1)
+        def all_samples(_: Tensor, kept_words: Tensor = kept_words, **__: Any) -> Iterator[Tensor]:
+            yield from kept_words.split(1)
 
         lime = captum.LimeBase(
             without_words(trained, reading, one.target),
             interpretable_model=SkLearnRidge(alpha=1.0),
-            similarity_func=near,
-            perturb_func=all_drawn,
+            similarity_func=similarity,
+            perturb_func=all_samples,
             perturb_interpretable_space=True,
             from_interp_rep_transform=lambda kept, *_, **__: kept,
             to_interp_rep_transform=None,
         )
-        given = lime.attribute(torch.ones(1, reading.words, dtype=torch.float64), n_samples=samples)
-        np.testing.assert_allclose(one.scores, given[0].double().numpy(), rtol=0, atol=1e-5)
+        expected = lime.attribute(torch.ones(1, reading.words, dtype=torch.float64), n_samples=samples)
+        np.testing.assert_allclose(one.scores, expected[0].double().numpy(), rtol=0, atol=1e-5)

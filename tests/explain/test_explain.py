@@ -1,4 +1,4 @@
-"""Explanations: spans that fit the text in every script, weights that are the model's own, in the order of the texts."""
+"""Explanations: spans match the text in every script, weights are the model's, and the order is that of the texts."""
 
 from __future__ import annotations
 
@@ -39,41 +39,42 @@ def trained(request: pytest.FixtureRequest) -> Trained:
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_words_stand_where_they_are_said_to(trained: Trained, script: str) -> None:
+def test_spans_match_the_text(trained: Trained, script: str) -> None:
     text = SCRIPTS[script]
-    (found,) = explain(trained, [text])
-    assert found.text == text
-    assert found.tokens
-    assert all(text[token.start : token.end] == token.text != "" for token in found.tokens)
-    ends = [0, *(edge for token in found.tokens for edge in (token.start, token.end))]
-    assert ends == sorted(ends), "in order, none over another"
-    assert sum(token.weight for token in found.tokens) == pytest.approx(1, abs=1e-6)
-    left = "".join(text[a.end : b.start] for a, b in zip(found.tokens, found.tokens[1:], strict=False))
+    (explanation,) = explain(trained, [text])
+    assert explanation.text == text
+    assert explanation.tokens
+    assert all(text[token.start : token.end] == token.text != "" for token in explanation.tokens)
+    ends = [0, *(edge for token in explanation.tokens for edge in (token.start, token.end))]
+    assert ends == sorted(ends), "in order, without overlap"
+    assert sum(token.weight for token in explanation.tokens) == pytest.approx(1, abs=1e-6)
+    left = "".join(text[a.end : b.start] for a, b in zip(explanation.tokens, explanation.tokens[1:], strict=False))
     assert not left.replace("<br />", "").strip(), "every letter is in a word"
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_units_weigh_what_their_words_weigh(trained: Trained, script: str) -> None:
-    (found,) = explain(trained, [SCRIPTS[script]])
+def test_the_weight_of_a_unit_is_the_sum_of_its_words(trained: Trained, script: str) -> None:
+    (explanation,) = explain(trained, [SCRIPTS[script]])
     levels = trained.config.model.levels
-    assert (bool(found.sentences), bool(found.parts)) == (levels > 1, levels > 2)
-    for units in (found.sentences, found.parts):
+    assert (bool(explanation.sentences), bool(explanation.parts)) == (levels > 1, levels > 2)
+    for units in (explanation.sentences, explanation.parts):
         for unit in units:
-            own = [token.weight for token in found.tokens if unit.start <= token.start < unit.end]
-            assert sum(own) == pytest.approx(unit.weight, abs=1e-6)
+            weights = [token.weight for token in explanation.tokens if unit.start <= token.start < unit.end]
+            assert sum(weights) == pytest.approx(unit.weight, abs=1e-6)
         assert not units or sum(unit.weight for unit in units) == pytest.approx(1, abs=1e-6)
 
 
-def test_weights_and_answers_are_the_models_own(trained: Trained) -> None:
+def test_weights_and_predictions_are_the_models(trained: Trained) -> None:
     texts = [example.text for example in reviews(9, seed=5)]
-    found = list(explain(trained, texts))
+    explanations = list(explain(trained, texts))
     indexed = [trained.tokenizer.encode(text) for text in texts]
     for rows, batch, output in outputs(trained.model, indexed):
-        for place, row in enumerate(rows):
-            own = output.word_weights[place][batch.mask[place]]
-            torch.testing.assert_close(torch.tensor([token.weight for token in found[row].tokens]), own.float())
-    said = trained.task.predictions(trained.answers(texts))
-    assert [item.prediction for item in found] == said
+        for index, row in enumerate(rows):
+            weights = output.word_weights[index][batch.mask[index]]
+            tokens = explanations[row].tokens
+            torch.testing.assert_close(torch.tensor([token.weight for token in tokens]), weights.float())
+    predictions = trained.task.predictions(trained.answers(texts))
+    assert [item.prediction for item in explanations] == predictions
 
 
 def test_order_labels_and_chunks(trained: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,25 +97,25 @@ def test_texts_without_words(trained: Trained) -> None:
 
 
 def test_words_without_a_vector_are_marked(trained: Trained) -> None:
-    (found,) = explain(trained, ["Good xyzzy"])
-    assert [token.known for token in found.tokens] == [True, False]
+    (explanation,) = explain(trained, ["Good xyzzy"])
+    assert [token.known for token in explanation.tokens] == [True, False]
 
 
-def test_words_that_were_cut_off_have_no_weight() -> None:
+def test_words_beyond_max_words_have_no_weight() -> None:
     config = Config().override({**SMALL, "max_words": 3, "levels": 2})
     trained = fit(config, Parts(reviews(12)))
-    (found,) = explain(trained, ["One two. Three four. Five six."])
-    assert [token.text for token in found.tokens] == ["One", "two", "."]
-    assert len(found.sentences) == 1
+    (explanation,) = explain(trained, ["One two. Three four. Five six."])
+    assert [token.text for token in explanation.tokens] == ["One", "two", "."]
+    assert len(explanation.sentences) == 1
 
 
-def test_an_explanation_comes_back_from_its_record(trained: Trained) -> None:
-    (found,) = explain(trained, [SCRIPTS["parts"]], ["3"])
-    assert Explanation.from_dict(found.as_dict()) == found
+def test_an_explanation_can_be_restored_from_its_dict(trained: Trained) -> None:
+    (explanation,) = explain(trained, [SCRIPTS["parts"]], ["3"])
+    assert Explanation.from_dict(explanation.as_dict()) == explanation
 
 
 def make(weights: list[float]) -> Explanation:
-    words = [TokenScore("w", 2 * place, 2 * place + 1, weight) for place, weight in enumerate(weights)]
+    words = [TokenScore("w", 2 * index, 2 * index + 1, weight) for index, weight in enumerate(weights)]
     return Explanation("w " * len(weights), Prediction("a", {}), tuple(words))
 
 
@@ -122,14 +123,14 @@ def make(weights: list[float]) -> Explanation:
     ("weights", "spans", "expected"),
     [
         ([0.1, 0.2, 0.7, 0.0], [(4, 5)], (0.7, 1.0, 0.25)),
-        ([0.1, 0.2, 0.7, 0.0], [(0, 3)], (0.3, 0.5, 0.5)),  # of the two heaviest words one is evidence
-        ([0.1, 0.2, 0.7, 0.0], [(0, 1), (0, 1), (5, 6)], (0.1, 0.0, 0.25)),  # between words there is none
+        ([0.1, 0.2, 0.7, 0.0], [(0, 3)], (0.3, 0.5, 0.5)),  # one of the two heaviest words is evidence
+        ([0.1, 0.2, 0.7, 0.0], [(0, 1), (0, 1), (5, 6)], (0.1, 0.0, 0.25)),  # a span between words marks none
     ],
 )
 def test_plausibility_by_hand(weights: list[float], spans: Any, expected: tuple[float, float, float]) -> None:
-    found = plausibility([make(weights), make([1.0])], [spans, []])
-    assert found["texts"] == 1
-    assert [found[name] for name in ("weight_on_evidence", "precision_at_evidence", "random")] == pytest.approx(
+    means = plausibility([make(weights), make([1.0])], [spans, []])
+    assert means["texts"] == 1
+    assert [means[name] for name in ("weight_on_evidence", "precision_at_evidence", "random")] == pytest.approx(
         expected
     )
 

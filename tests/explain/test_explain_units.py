@@ -1,4 +1,4 @@
-"""Explanations of models that look at words, beginnings and pairs: every unit's weight goes to the words it covers."""
+"""Explanations of models that read words, beginnings and pairs: the weight of a unit goes to the words it covers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TEXTS = st.lists(st.sampled_from(["not", "good", "movies", "movie", "odd", "!"])
 
 
 def scored(*scores: float) -> Trained:
-    """A model whose units from "not" on have these attention scores; each says 1."""
+    """A model whose units, from "not" on, have these attention scores; each contributes 1."""
     table = np.zeros((2 + len(scores), 2), dtype=np.float32)
     table[2:, 0], table[:, 1] = scores, 1
     weights = {EMBEDDING: table, QUERY: np.array([1, 0], np.float32), HEAD: np.array([[0, 1]], np.float32)}
@@ -35,11 +35,11 @@ def scored(*scores: float) -> Trained:
 
 
 def one(trained: Trained, text: str) -> Explanation:
-    (found,) = explain(trained, [text])
-    return found
+    (explanation,) = explain(trained, [text])
+    return explanation
 
 
-def test_a_pair_is_shared_half_and_half() -> None:
+def test_the_words_of_a_pair_share_its_weight_equally() -> None:
     """Scores log 1, 2, 3, 4, 6: "not good" has the units not (1), good (2), (not, good) (4), (edge, not) (6)."""
     trained = scored(*np.log([1, 2, 3, 4, 6]))
     tokens = one(trained, "not good").tokens
@@ -47,36 +47,36 @@ def test_a_pair_is_shared_half_and_half() -> None:
     assert [token.weight for token in tokens] == pytest.approx([(1 + 4 / 2 + 6) / 13, (2 + 4 / 2) / 13])
 
 
-def test_a_beginning_belongs_to_its_word_and_an_unknown_word_weighs_nothing() -> None:
-    """In "odd movies good" there are movi… (3) and good (2); "odd" is no unit at all."""
+def test_a_beginning_belongs_to_its_word_and_an_unknown_word_has_no_weight() -> None:
+    """ "odd movies good" has the units movi… (3) and good (2); "odd" is not a unit."""
     tokens = one(scored(*np.log([1, 2, 3, 4, 6])), "odd movies good").tokens
     assert [token.weight for token in tokens] == pytest.approx([0, 3 / 5, 2 / 5])
     assert [token.known for token in tokens] == [False, False, True]
 
 
-def test_where_nothing_is_known_all_words_weigh_the_same() -> None:
+def test_words_have_equal_weights_if_none_is_known() -> None:
     tokens = one(scored(*np.log([1, 2, 3, 4, 6])), "odd ! zzz").tokens
     assert [token.weight for token in tokens] == pytest.approx([1 / 3] * 3)
     assert not any(token.known for token in tokens)
 
 
-def test_a_text_without_words_is_explained_by_none() -> None:
+def test_a_text_without_words_has_no_tokens() -> None:
     assert one(scored(0, 0, 0, 0, 0), "").tokens == ()
 
 
 def test_texts_keep_their_order_and_labels() -> None:
     trained = scored(0, 0, 0, 0, 0)
-    found = list(explain(trained, ["not", "", "good movies"], ["no", None, "yes"]))
-    assert [item.text for item in found] == ["not", "", "good movies"]
-    assert [item.label for item in found] == ["no", None, "yes"]
+    explanations = list(explain(trained, ["not", "", "good movies"], ["no", None, "yes"]))
+    assert [item.text for item in explanations] == ["not", "", "good movies"]
+    assert [item.label for item in explanations] == ["no", None, "yes"]
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=4), st.integers(0, 50))
-def test_weights_are_the_classifiers_shared_out(texts: list[str], seed: int) -> None:
+def test_word_weights_come_from_the_classifiers_unit_weights(texts: list[str], seed: int) -> None:
     """The torch model's weight of each unit, given to the words that the unit covers."""
     trained = scored(*np.random.default_rng(seed).normal(size=5))
     units = WORDS.encode_all(texts)
-    for text, found in zip(texts, explain(trained, texts), strict=True):
+    for text, explanation in zip(texts, explain(trained, texts), strict=True):
         ((_, _, output),) = outputs(trained.model, [WORDS.encode(text)])
         single = WORDS.encode_all([text])
         expected = np.zeros(int(single.words[0]))
@@ -85,22 +85,22 @@ def test_weights_are_the_classifiers_shared_out(texts: list[str], seed: int) -> 
         ):
             expected[first] += weight / 2 if last > first else weight
             expected[last] += weight / 2 if last > first else 0
-        assert [token.weight for token in found.tokens] == pytest.approx(expected.tolist(), abs=1e-6)
-        assert sum(token.weight for token in found.tokens) == pytest.approx(1, abs=1e-6)
+        assert [token.weight for token in explanation.tokens] == pytest.approx(expected.tolist(), abs=1e-6)
+        assert sum(token.weight for token in explanation.tokens) == pytest.approx(1, abs=1e-6)
     assert units.words.tolist() == [len(spans(text)) for text in texts]
 
 
-def test_away_from_the_tables_shares_are_the_same() -> None:
-    """On another device than the CPU a flat model answers as any other does."""
+def test_weights_are_the_same_without_the_tables() -> None:
+    """On a device other than the CPU a flat model is run like any other."""
     trained = scored(*np.log([1, 2, 3, 4, 6]))
-    trained.device = "cpu:0"  # another name is enough
+    trained.device = "cpu:0"  # any other name of the device turns the tables off
     assert not trained.is_flat
     assert [token.weight for token in one(trained, "not good").tokens] == pytest.approx([9 / 13, 4 / 13])
     assert [token.weight for token in one(trained, "odd movies good").tokens] == pytest.approx([0, 3 / 5, 2 / 5])
 
 
-def test_shares_by_hand() -> None:
-    """Two texts of two words: a pair over both, then a word and the edge behind it."""
+def test_share_out_by_hand() -> None:
+    """Two texts of two words: first a pair that covers both, then one unit per word."""
     units = Units(
         *(np.array(values, dtype=np.int32) for values in ([9, 2, 3], [0, 0, 1], [1, 0, 1])),
         np.array([0, 1, 3]),
@@ -114,12 +114,12 @@ def trained() -> Trained:
     return fit(Config().override({"max_words": 30, "device": "cpu"}), Parts(reviews(100)))
 
 
-def test_a_trained_models_words_share_out_what_there_is(trained: Trained) -> None:
+def test_word_weights_of_a_trained_model_sum_to_one(trained: Trained) -> None:
     assert trained.tokenizer.has_units
     texts = [example.text for example in reviews(40, seed=9)] + ["zzz", "Zzz good?"]
-    for text, found in zip(texts, explain(trained, texts), strict=True):
-        assert [(token.start, token.end) for token in found.tokens] == spans(text)[:30]
-        assert sum(token.weight for token in found.tokens) == pytest.approx(1, abs=1e-5)
-        assert all(token.weight >= 0 for token in found.tokens)
-        assert found.prediction == trained.task.predictions(trained.answers([text]))[0]
-        assert found.sentences == ()
+    for text, explanation in zip(texts, explain(trained, texts), strict=True):
+        assert [(token.start, token.end) for token in explanation.tokens] == spans(text)[:30]
+        assert sum(token.weight for token in explanation.tokens) == pytest.approx(1, abs=1e-5)
+        assert all(token.weight >= 0 for token in explanation.tokens)
+        assert explanation.prediction == trained.task.predictions(trained.answers([text]))[0]
+        assert explanation.sentences == ()

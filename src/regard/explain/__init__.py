@@ -1,1 +1,1 @@
-"""Explanations: which words and sentences a model's answer comes from."""
+"""Explanations: which words and sentences a prediction is based on."""

@@ -1,11 +1,11 @@
-"""Scores that the poolings give by themselves: their weights, in one pass.
+"""Word scores from the weights of the poolings, in one pass.
 
-At every level each word (sentence, part) has a weight. Down the levels they are multiplied, so that a word's weight is its
-share in the whole text.
+At every level each word (sentence, part) has a weight. Weights are multiplied down the levels, so that a word's weight is its
+share of the whole text.
 
-    attention        α; for a pooling without attention (average, max, last …), the weights that it draws
-    attention_norm   the weights that are drawn: α^p renormalised where a norm p sharpens attention (APLN), else the same
-    weighted_norm    α ‖h‖: the length of what a state adds to the sum (Kobayashi et al. 2020), multiplied down the levels
+    attention        α; for a pooling without attention (average, max, last …), its `Pooled.weights`
+    attention_norm   `Pooled.weights`: α^p renormalised if a norm p sharpens attention (APLN), else the same
+    weighted_norm    α ‖h‖: the length of a state's contribution to the sum (Kobayashi et al. 2020), multiplied down the levels
 
 The first two come from tables, without PyTorch, if the model is flat.
 """
@@ -74,11 +74,11 @@ def pooling_weights(
         products = [values.double().cpu().numpy() for values in down(weights)]
         logits, mask = output.logits.double().cpu().numpy(), batch.mask.cpu().numpy()
         chosen = settled(trained.task, logits, targets[rows])
-        for place, row in enumerate(rows):
-            units, *above = without_padding([values[place] for values in products], mask[place])
+        for index, row in enumerate(rows):
+            units, *above = without_padding([values[index] for values in products], mask[index])
             scores = to_words(readings[row], units)
             by_row[row] = WordScores(
-                scores, logits[place], int(chosen[place]), 1, above=tuple(above), are_weights=are_weights
+                scores, logits[index], int(chosen[index]), 1, above=tuple(above), are_weights=are_weights
             )
     return [by_row[row] for row in range(len(readings))]
 
@@ -113,7 +113,7 @@ def from_tables(trained: Trained, texts: Sequence[str], targets: Ints) -> list[W
 
 
 def share_out(units: Units, weights: NDArray[np.float64], bounds: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The weight of every word of every text: that of its own units, and half of each pair's."""
+    """The weight of every word of every text: the weights of its units, and half the weight of each pair it is in."""
     start = np.repeat(bounds[:-1], np.diff(units.offsets))
     is_pair = units.last > units.first
     first, last = np.where(is_pair, weights / 2, weights), np.where(is_pair, weights / 2, 0.0)

@@ -22,7 +22,7 @@ def attribute(
     targets: Sequence[Target] | Target = None,
     **options: Any,
 ) -> list[Attributed]:
-    """Which words the model's answers come from: one record per text, in their order.
+    """Which words the predictions are based on: one record per text, in their order.
 
     `targets` are the classes that scores are about, by name or number, one per text or one for all; None, for all or for
     some: the predicted class. `options` are those of the method, such as `steps` for integrated gradients.
@@ -57,10 +57,10 @@ def is_fast(trained: Trained, method: str) -> bool:
 
 def checked_method(method: str, options: Mapping[str, Any]) -> Explainer:
     if method not in EXPLAINERS:
-        raise InputError(f"method = {method!r}: accepted are {', '.join(EXPLAINERS)}")
+        raise InputError(f"method: expected one of {', '.join(EXPLAINERS)}, got {method!r}")
     explainer = EXPLAINERS[method]
     for name in options:
         if name not in explainer.options:
-            accepted = f"accepted are {', '.join(explainer.options)}" if explainer.options else "it has none"
-            raise InputError(f"{name}: no option of {method}; {accepted}")
+            expected = f"expected one of {', '.join(explainer.options)}" if explainer.options else "it has no options"
+            raise InputError(f"{name}: not an option of {method}; {expected}")
     return explainer

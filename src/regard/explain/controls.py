@@ -1,6 +1,6 @@
-"""Controls, which know nothing of the model: random numbers, and TF-IDF. An explainer should do better.
+"""Controls, which do not use the model: random numbers and TF-IDF. An explainer should do better.
 
-The one pass that they take is for the prediction.
+Their single pass is for the prediction.
 """
 
 from __future__ import annotations

@@ -40,10 +40,10 @@ def in_pieces(tokenizer: WordPieces, reading: Reading, kept: Kept) -> list[Index
     rows = [*pairwise([0, *ends])]
     shown = [[written(reading, version, row) for row in rows if version[slice(*row)].any()] for version in kept]
     once = [*dict.fromkeys(chain.from_iterable(shown))]  # most sentences stay as they are
-    cut = dict(zip(once, tokenizer.cut([Row(own, [(0, len(own))], 0, 1) for own in once]), strict=True))
+    cut = dict(zip(once, tokenizer.cut([Row(text, [(0, len(text))], 0, 1) for text in once]), strict=True))
     texts = []
     for version, sentences in zip(kept, shown, strict=True):
-        pieces = [cut[own][0] for own in sentences]
+        pieces = [cut[sentence][0] for sentence in sentences]
         lengths = np.array([len(ids) for ids in pieces], dtype=np.int64)
         above = remaining(shape, version)[1:]
         ids = np.concatenate([np.empty(0, dtype=np.int32), *pieces])
@@ -55,8 +55,8 @@ def written(reading: Reading, kept: Kept, row: tuple[int, int]) -> str:
     """The words [first, last) and what is between them, with a blank in place of each word that is left out."""
     first, last = row
     spans = reading.outline.words[first:last]
-    gone = [spans[place] for place in np.flatnonzero(~kept[first:last])]
-    edges = [(0, spans[0][0]), *gone, (spans[-1][1], 0)]
+    erased = [spans[index] for index in np.flatnonzero(~kept[first:last])]
+    edges = [(0, spans[0][0]), *erased, (spans[-1][1], 0)]
     return " ".join(reading.text[a:b] for (_, a), (b, _) in pairwise(edges)).strip()
 
 
@@ -76,9 +76,9 @@ def remaining(shape: Sequence[NDArray[np.int64]], kept: Kept) -> tuple[NDArray[n
     return tuple(counts_left)
 
 
-def all_but(gone: Sequence[NDArray[np.int64]], words: int) -> Kept:
-    """One row per group of words, which keeps all others."""
-    kept = np.ones((len(gone), words), dtype=bool)
-    for row, places in enumerate(gone):
-        kept[row, places] = False
+def all_but(groups: Sequence[NDArray[np.int64]], words: int) -> Kept:
+    """One row per group of word indices, which keeps all other words."""
+    kept = np.ones((len(groups), words), dtype=bool)
+    for row, indices in enumerate(groups):
+        kept[row, indices] = False
     return kept

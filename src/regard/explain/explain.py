@@ -1,4 +1,4 @@
-"""Texts in, explanations out: the weights that the model's answer was made with, for every word and sentence."""
+"""Texts in, explanations out: the weight of every word and sentence in the prediction."""
 
 from __future__ import annotations
 

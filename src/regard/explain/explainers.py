@@ -1,7 +1,7 @@
-"""Every explainer by its name, with all that there is to know about it.
+"""The table of explainers, with everything that the rest of the package needs to know about each.
 
-Commands, pages, the server and the audit read this table; none of them knows an explainer by its name. The weights that are
-drawn where nobody asks for a method are those of `default_method`.
+Commands, pages, the server and the audit read this table; none of them depends on the name of an explainer. Where no method
+is named, `default_method` is used.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ class Explainer:
     function: Callable[..., list[WordScores]]  # (trained, readings, targets, **options), one per text, in their order
     title: str  # for headings, legends and lists
     sentence: str  # what the numbers are, in plain words
-    reads: Literal["weights", "gradients", "answers", "nothing"]  # of the model; a control reads nothing of it
-    signed: bool = False  # a score below zero speaks against the target
-    passes: float | None = 1  # what one text costs, in predictions of it; None: as many as it has words
-    most_words: int | None = None  # of a text, where longer ones are refused
-    needs_norm: bool = False  # differs from plain attention only where a norm sharpens it
-    has_tables: bool = False  # a flat model gives it from tables, without PyTorch
+    reads: Literal["weights", "gradients", "answers", "nothing"]  # of the model; "nothing": a control
+    signed: bool = False  # negative scores are evidence against the target
+    passes: float | None = 1  # cost of one text, in predictions of it; None: one per word
+    most_words: int | None = None  # longest text, if longer ones are refused
+    needs_norm: bool = False  # differs from plain attention only if a norm sharpens it
+    has_tables: bool = False  # for a flat model it is computed from tables, without PyTorch
 
     @property
     def is_control(self) -> bool:
-        """Whether it never looks at what the model does with the words: the others should do better."""
+        """Whether it ignores what the model does with the words: the others should do better."""
         return self.reads == "nothing"
 
     @property
@@ -63,7 +63,7 @@ EXPLAINERS: dict[str, Explainer] = {
     "weighted_norm": Explainer(
         function=weighted_norm,
         title="weight × length",
-        sentence="the attention weight times the length of the state that it weighs",
+        sentence="the attention weight times the length of the word's state",
         reads="weights",
     ),
     "gradient": Explainer(
@@ -84,7 +84,7 @@ EXPLAINERS: dict[str, Explainer] = {
     "integrated_gradients": Explainer(
         function=integrated_gradients,
         title="integrated gradients",
-        sentence="gradients added up on the way from no words at all to the text",
+        sentence="gradients summed along the path from empty word vectors to the text",
         reads="gradients",
         signed=True,
         passes=150,
@@ -92,7 +92,7 @@ EXPLAINERS: dict[str, Explainer] = {
     "leave_one_out": Explainer(
         function=leave_one_out,
         title="leave one out",
-        sentence="how far the answer falls without the word",
+        sentence="how far the answer drops without the word",
         reads="answers",
         signed=True,
         passes=None,
@@ -108,7 +108,7 @@ EXPLAINERS: dict[str, Explainer] = {
     ),
     "random": Explainer(
         function=random,
-        title="chance",
+        title="random",
         sentence="random numbers: every explainer should do better",
         reads="nothing",
     ),
@@ -122,7 +122,7 @@ EXPLAINERS: dict[str, Explainer] = {
 
 
 def default_method(trained: Trained) -> str:
-    """What is drawn where no method is named: the weights that the states were summed with."""
+    """The method if none is named: the weights that the states were summed with."""
     return "attention_norm" if any(level.sharpens for level in trained.capabilities) else "attention"
 
 

@@ -44,9 +44,9 @@ def from_gradients(
         slope, logits, chosen = slopes(trained, batch, embedded, targets[rows])
         scores = measure(slope, embedded).double().cpu().numpy()
         mask = batch.mask.cpu().numpy()
-        for place, row in enumerate(rows):
-            own = to_words(readings[row], scores[place][mask[place]])
-            by_row[row] = WordScores(own, logits[place], int(chosen[place]), forward=1, backward=1)
+        for index, row in enumerate(rows):
+            words = to_words(readings[row], scores[index][mask[index]])
+            by_row[row] = WordScores(words, logits[index], int(chosen[index]), forward=1, backward=1)
     return [by_row[row] for row in range(len(readings))]
 
 
@@ -68,8 +68,8 @@ def slopes(trained: Trained, batch: Batch, embedded: Tensor, targets: Ints) -> t
     with torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
         leaf = embedded.detach().requires_grad_()
         logits = trained.model(batch, leaf).logits  # (B, C)
-        known = logits.detach().double().cpu().numpy()
-        chosen = settled(trained.task, known, targets)
+        values = logits.detach().double().cpu().numpy()
+        chosen = settled(trained.task, values, targets)
         value = explained(trained.task, logits, torch.from_numpy(chosen).to(logits.device))  # (B,)
         (slope,) = torch.autograd.grad(value.sum(), leaf, materialize_grads=True)
-    return slope, known, chosen
+    return slope, values, chosen

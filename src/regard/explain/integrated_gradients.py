@@ -2,8 +2,8 @@
 
     IG_i = e_i · ∫₀¹ ∂f/∂e_i (t e) dt
 
-The start has a vector of zeros, as padding has, in place of every word. The integral is computed by Gauss–Legendre
-quadrature. The scores of a text should sum to f(text) − f(start); by how much they miss it is kept with them.
+The path starts at zero vectors (as for padding) in place of all words. The integral is computed by Gauss–Legendre
+quadrature. The scores of a text should sum to f(text) − f(start); the error is reported with them.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from regard.values import Batch
 
 Doubles = NDArray[np.float64]
-ROWS = 256  # points of all texts together that are read at a time
-PLACES = 1 << 15  # and their padded words, at most
+ROWS = 256  # points, of all texts together, per pass
+PADDED_WORDS = 1 << 15  # their words including padding, at most
 
 
 def integrated_gradients(
@@ -38,28 +38,28 @@ def integrated_gradients(
     import torch
 
     if not isinstance(steps, int) or steps < 1:
-        raise InputError(f"steps = {steps!r}: a whole number above 0 is accepted")
+        raise InputError(f"steps: expected a whole number above 0, got {steps!r}")
     by_row: dict[int, WordScores] = {}
     for rows, batch in batches(trained, readings):
         embedded = vectors(trained, batch)
         with torch.inference_mode():
-            here = trained.model(batch, embedded).logits.double().cpu().numpy()
-            there = trained.model(batch, torch.zeros_like(embedded)).logits.double().cpu().numpy()
-        chosen = settled(trained.task, here, targets[rows])
+            at_text = trained.model(batch, embedded).logits.double().cpu().numpy()
+            at_start = trained.model(batch, torch.zeros_like(embedded)).logits.double().cpu().numpy()
+        chosen = settled(trained.task, at_text, targets[rows])
         total = (integral(trained, batch, embedded, chosen, steps) * embedded).sum(-1).double().cpu().numpy()
-        value, start = explained(trained.task, here, chosen), explained(trained.task, there, chosen)
+        value, start = explained(trained.task, at_text, chosen), explained(trained.task, at_start, chosen)
         mask = batch.mask.cpu().numpy()
-        for place, row in enumerate(rows):
-            own = total[place][mask[place]]
-            missed = float(own.sum() - (value[place] - start[place]))
+        for index, row in enumerate(rows):
+            units = total[index][mask[index]]
+            error = float(units.sum() - (value[index] - start[index]))
             facts = {
                 "steps": steps,
-                "convergence": missed,
-                "start": float(start[place]),
-                "value": float(value[place]),
+                "convergence": error,
+                "start": float(start[index]),
+                "value": float(value[index]),
             }
-            scores = to_words(readings[row], own)
-            by_row[row] = WordScores(scores, here[place], int(chosen[place]), steps + 2, steps, facts)
+            scores = to_words(readings[row], units)
+            by_row[row] = WordScores(scores, at_text[index], int(chosen[index]), steps + 2, steps, facts)
     return [by_row[row] for row in range(len(readings))]
 
 
@@ -69,10 +69,10 @@ def integral(trained: Trained, batch: Batch, embedded: Tensor, targets: Ints, st
 
     nodes, weights = np.polynomial.legendre.leggauss(steps)
     points, shares = ((nodes + 1) / 2).tolist(), (weights / 2).tolist()
-    together = max(1, min(ROWS // len(embedded), PLACES // batch.ids.numel()))
+    at_once = max(1, min(ROWS // len(embedded), PADDED_WORDS // batch.ids.numel()))
     total = torch.zeros_like(embedded)
-    for low in range(0, steps, together):
-        here = points[low : low + together]
+    for low in range(0, steps, at_once):
+        here = points[low : low + at_once]
         repeated = batch._replace(ids=torch.cat([batch.ids] * len(here)), mask=torch.cat([batch.mask] * len(here)))
         slope, _, _ = slopes(trained, repeated, torch.cat([embedded * t for t in here]), np.tile(targets, len(here)))
         for share, part in zip(shares[low:], slope.chunk(len(here)), strict=False):

@@ -1,6 +1,6 @@
-"""Leave-one-out: how far the explained value falls without a word; also without each sentence and part.
+"""Leave-one-out: how far the explained value drops without a word; also without each sentence and part.
 
-One pass per word. `facts["probability"]` has the falls of the target's probability, (words,).
+One pass per word. `facts["probability"]` has the drops of the target's probability, (words,).
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ MOST_WORDS = 5000  # per text; each word takes another pass over all the others
 
 
 def leave_one_out(trained: Trained, readings: Sequence[Reading], targets: Ints) -> list[WordScores]:
-    for place, reading in enumerate(readings, 1):
+    for number, reading in enumerate(readings, 1):
         if reading.words > MOST_WORDS:
             raise InputError(
-                f"leave_one_out, text {place}: {reading.words} words would take as many passes over the whole text; "
-                f"up to {MOST_WORDS} are accepted"
+                f"leave_one_out, text {number}: expected at most {MOST_WORDS} words, got {reading.words}; "
+                "each word takes a pass over the whole text"
             )
     task = trained.task
     groups = [erased(reading) for reading in readings]
     logits = logits_of(trained, versions(trained, readings, groups))
     records, low = [], 0
-    for reading, own, target in zip(readings, groups, targets, strict=True):
-        high = low + 1 + len(own)
+    for reading, erasures, target in zip(readings, groups, targets, strict=True):
+        high = low + 1 + len(erasures)
         chosen = np.repeat(settled(task, logits[low : low + 1], np.array([target])), high - low)
         values = explained(task, logits[low:high], chosen)
-        falls = values[0] - values[1:]
+        drops = values[0] - values[1:]
         facts = {}
         if isinstance(task, Classes):
-            likely = probability(task, logits[low:high], chosen)
-            facts["probability"] = (likely[0] - likely[1:])[: reading.words]
+            probabilities = probability(task, logits[low:high], chosen)
+            facts["probability"] = (probabilities[0] - probabilities[1:])[: reading.words]
         ends = np.cumsum([reading.words, *map(len, reading.outline.shape)])[:-1]
-        scores, *above = np.split(falls, ends)
+        scores, *above = np.split(drops, ends)
         records.append(WordScores(scores, logits[low], int(chosen[0]), high - low, facts=facts, above=tuple(above)))
         low = high
     return records
@@ -51,8 +51,8 @@ def leave_one_out(trained: Trained, readings: Sequence[Reading], targets: Ints) 
 
 def erased(reading: Reading) -> list[NDArray[np.int64]]:
     """The word indices that are left out together: each word, then the words of each sentence, then those of each part."""
-    places = [np.array([place]) for place in range(reading.words)]
-    groups, every = places, list(places)
+    words = [np.array([index]) for index in range(reading.words)]
+    groups, every = words, list(words)
     for counts in reading.outline.shape:
         ends = np.cumsum(counts)
         groups = [np.concatenate(groups[end - count : end]) for end, count in zip(ends, counts, strict=True)]
@@ -64,7 +64,7 @@ def versions(
     trained: Trained, readings: Sequence[Reading], groups: Sequence[Sequence[NDArray[np.int64]]]
 ) -> Iterator[Indexed]:
     """Each text, followed by the text without each of its groups."""
-    for reading, own in zip(readings, groups, strict=True):
+    for reading, erasures in zip(readings, groups, strict=True):
         yield reading.indexed
-        for low in range(0, len(own), CHUNK):
-            yield from left(trained, reading, all_but(own[low : low + CHUNK], reading.words))
+        for low in range(0, len(erasures), CHUNK):
+            yield from left(trained, reading, all_but(erasures[low : low + CHUNK], reading.words))

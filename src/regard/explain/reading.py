@@ -1,4 +1,4 @@
-"""Texts as a model reads them: ids in a row, and for each of them the words of the text that it covers."""
+"""Texts as a model reads them: a sequence of ids, and the words of the text that each of them covers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Doubles = NDArray[np.float64]
 Ints = NDArray[np.int64]
-HELD = 1 << 21  # ids held at a time, of texts without some of their words
+HELD = 1 << 21  # ids in memory at a time, of texts without some of their words
 
 
 class Reading(NamedTuple):
@@ -39,16 +39,16 @@ class Reading(NamedTuple):
     def rng(self, seed: int) -> np.random.Generator:
         """A generator that depends on the seed and this text, not on the texts around it."""
         if not isinstance(seed, int) or seed < 0:
-            raise InputError(f"seed = {seed!r}: a whole number from 0 is accepted")
+            raise InputError(f"seed: expected a whole number of at least 0, got {seed!r}")
         return np.random.default_rng((seed, zlib.crc32(self.text.encode("utf-8", "surrogatepass"))))
 
 
 def check_texts(texts: Sequence[str], name: str = "texts") -> None:
     if isinstance(texts, str):
-        raise InputError(f"{name}: a single string is given; a list of texts is accepted")
-    for place, text in enumerate(texts, 1):
+        raise InputError(f"{name}: expected a list of texts, got a single string")
+    for number, text in enumerate(texts, 1):
         if not isinstance(text, str):
-            raise InputError(f"{name}: number {place} is no text but {type(text).__name__}; strings are accepted")
+            raise InputError(f"{name}, number {number}: expected a string, got {type(text).__name__}")
 
 
 def read(trained: Trained, texts: Sequence[str]) -> list[Reading]:
@@ -61,10 +61,10 @@ def read(trained: Trained, texts: Sequence[str]) -> list[Reading]:
     else:
         indexed = each(tokenizer.encode_all(texts))
     readings = []
-    for text, outline, own in zip(texts, outlines, indexed, strict=True):
-        words = np.arange(len(own.ids))
-        first, last = (words, words) if own.covers is None else own.covers.T.astype(np.int64)
-        readings.append(Reading(text, outline, own, first, last))
+    for text, outline, ids in zip(texts, outlines, indexed, strict=True):
+        words = np.arange(len(ids.ids))
+        first, last = (words, words) if ids.covers is None else ids.covers.T.astype(np.int64)
+        readings.append(Reading(text, outline, ids, first, last))
     return readings
 
 

@@ -1,4 +1,4 @@
-"""The texts that a report shows, mistakes first: explained by attention, and the first ones by a second explainer too."""
+"""The texts that a report shows, mistakes first: explained by attention, and the first of them also by a second explainer."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ def shown_texts(trained: Trained, examples: Sequence[Example], answers: Floats) 
     """`answers`: the predictions for all examples."""
     labels = labels_as_shown(trained.task, examples)
     mistakes = mistaken(trained, labels, answers)
-    chosen = in_reach(trained, examples, order(trained, labels, mistakes, answers))
+    chosen = within_limit(trained, examples, order(trained, labels, mistakes, answers))
     texts = [examples[index].text for index in chosen]
     views: list[list[TextView]] = [[] for _ in chosen]
     attends = has_attention(trained)
     if attends:
-        for own, explanation in zip(views, explain(trained, texts), strict=True):
-            own.append(TextView(explanation))
+        for view, explanation in zip(views, explain(trained, texts), strict=True):
+            view.append(TextView(explanation))
     second = attribute(trained, texts[: BESIDE if attends else MOST], SECOND)
-    for own, attributed in zip(views, second, strict=False):
-        own.append(signed_view(attributed))
+    for view, attributed in zip(views, second, strict=False):
+        view.append(signed_view(attributed))
     return tuple(
-        ShownText(f"row {examples[index].row}", mistakes[index], labels[index], tuple(own))
-        for index, own in zip(chosen, views, strict=True)
+        ShownText(f"row {examples[index].row}", mistakes[index], labels[index], tuple(view))
+        for index, view in zip(chosen, views, strict=True)
     )
 
 
@@ -57,21 +57,21 @@ def mistaken(trained: Trained, labels: Sequence[str | float | None], answers: Fl
 def order(
     trained: Trained, labels: Sequence[str | float | None], mistakes: Sequence[bool | None], answers: Floats
 ) -> list[int]:
-    """Mistakes, the most confident first; then right answers, the least confident first; then texts without a label.
-    Numbers: the largest errors first."""
+    """Mistakes, the most confident first; then correct predictions, the least confident first; then texts without a label.
+    For a regression, the largest errors first."""
     if not isinstance(trained.task, Classes):
-        off = [-1.0 if y is None else abs(answers[k, 0] - float(y)) for k, y in enumerate(labels)]
-        return sorted(range(len(labels)), key=lambda k: (-off[k], k))[:MOST]
-    sure = answers.max(1)
-    wrong = sorted((k for k, one in enumerate(mistakes) if one), key=lambda k: (-sure[k], k))
-    right = sorted((k for k, one in enumerate(mistakes) if one is False), key=lambda k: (sure[k], k))
+        errors = [-1.0 if y is None else abs(answers[k, 0] - float(y)) for k, y in enumerate(labels)]
+        return sorted(range(len(labels)), key=lambda k: (-errors[k], k))[:MOST]
+    confidence = answers.max(1)
+    wrong = sorted((k for k, one in enumerate(mistakes) if one), key=lambda k: (-confidence[k], k))
+    right = sorted((k for k, one in enumerate(mistakes) if one is False), key=lambda k: (confidence[k], k))
     unknown = [k for k, one in enumerate(mistakes) if one is None]
     others = len(right) + len(unknown)
     return [*wrong[: max(MISTAKES, MOST - others)], *right, *unknown][:MOST]
 
 
-def in_reach(trained: Trained, examples: Sequence[Example], indices: Sequence[int]) -> list[int]:
-    """As many as have `WORDS` words together, but at least one."""
+def within_limit(trained: Trained, examples: Sequence[Example], indices: Sequence[int]) -> list[int]:
+    """The first texts that have at most `WORDS` words together, but at least one."""
     kept: list[int] = []
     words = 0
     for index in indices:
@@ -83,7 +83,7 @@ def in_reach(trained: Trained, examples: Sequence[Example], indices: Sequence[in
 
 
 def signed_view(attributed: Attributed) -> TextView:
-    """Absolute scores as weights that sum to 1, and where the words and sentences against the answer begin."""
+    """Absolute scores as weights that sum to 1, and the offsets of the words and sentences against the answer."""
     scored = zip(attributed.spans, attributed.scores.tolist(), strict=True)
     against = tuple(start for (start, _), score in scored if score < 0)
     sentences = tuple(sentence.start for sentence in attributed.sentences if sentence.weight < 0)

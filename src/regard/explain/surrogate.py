@@ -1,11 +1,11 @@
-"""A linear model in place of the real one, near one text (LIME, Ribeiro et al. 2016, with its choices for text).
+"""A linear approximation of the model near one text (LIME, Ribeiro et al. 2016, with its choices for text).
 
-Versions of the text are drawn: how many words are left out, uniformly from one to all, then which ones. The model answers
-each. A ridge regression on which words remain, weighted by how near a version is to the text, gives each word a coefficient:
+Versions of the text are sampled: first how many words to leave out, uniformly from one to all, then which ones. The model
+predicts each. A ridge regression on which words remain, weighted by proximity to the text, gives each word a coefficient:
 
     π(z) = exp(−d(z)² / (2 width²)),   d(z) = 1 − √(share of words kept), the cosine distance,   width = 0.25
 
-as LIME's √exp(−d²/width²). Unlike in LIME, a word that occurs twice is two words, as for every other explainer here.
+as LIME's √exp(−d²/width²). Unlike in LIME, each occurrence of a word has its own coefficient, as in every other explainer here.
 """
 
 from __future__ import annotations
@@ -41,23 +41,23 @@ def surrogate(
 ) -> list[WordScores]:
     """`samples` versions, including the whole text. `facts`: samples, width, ridge, of, r2 (weighted, of the regression)."""
     if not isinstance(samples, int) or samples < 2:
-        raise InputError(f"samples = {samples!r}: a whole number above 1 is accepted")
+        raise InputError(f"samples: expected a whole number above 1, got {samples!r}")
     if not isinstance(ridge, int | float) or not 0 < ridge < float("inf"):
-        raise InputError(f"ridge = {ridge!r}: a number above 0 is accepted")
+        raise InputError(f"ridge: expected a number above 0, got {ridge!r}")
     if of not in ("logit", "probability"):
-        raise InputError(f"of = {of!r}: accepted are logit, probability")
+        raise InputError(f"of: expected one of logit, probability, got {of!r}")
     task = trained.task
     counts = [samples if reading.words else 1 for reading in readings]
     logits = logits_of(trained, versions(trained, readings, counts, seed))
     records, low = [], 0
     for reading, target, count in zip(readings, targets, counts, strict=True):
-        own = logits[low : low + count]
-        chosen = np.repeat(settled(task, own[:1], np.array([target])), count)
-        likely = of == "probability" and isinstance(task, Classes)
-        values = probability(task, own, chosen) if likely else explained(task, own, chosen)
+        rows = logits[low : low + count]
+        chosen = np.repeat(settled(task, rows[:1], np.array([target])), count)
+        of_probability = of == "probability" and isinstance(task, Classes)
+        values = probability(task, rows, chosen) if of_probability else explained(task, rows, chosen)
         fitted = regression(draw(reading, count, seed), values, ridge)
         facts = {"samples": count, "width": WIDTH, "ridge": ridge, "of": of, "r2": fitted.r2}
-        records.append(WordScores(fitted.coefficients, own[0], int(chosen[0]), count, facts=facts))
+        records.append(WordScores(fitted.coefficients, rows[0], int(chosen[0]), count, facts=facts))
         low += count
     return records
 
@@ -68,9 +68,9 @@ def draw(reading: Reading, samples: int, seed: int) -> NDArray[np.bool_]:
     kept = np.ones((samples, words), dtype=bool)
     if words:
         rng = reading.rng(seed)
-        gone = rng.integers(1, words + 1, samples - 1)
+        erased = rng.integers(1, words + 1, samples - 1)
         order = rng.permuted(np.broadcast_to(np.arange(words), (samples - 1, words)), axis=1)
-        kept[1:] = order >= gone[:, None]
+        kept[1:] = order >= erased[:, None]
     return kept
 
 
@@ -89,7 +89,7 @@ class Fitted(NamedTuple):
 
 def regression(kept: NDArray[np.bool_], values: Doubles, ridge: float) -> Fitted:
     """The minimum of Σ π (y − b − x·w)² + ridge ‖w‖²; b is not penalised."""
-    weights = nearness(kept)
+    weights = proximity(kept)
     share = weights / weights.sum()
     x, y = kept.astype(np.float64), values - share @ values
     x -= share @ x
@@ -103,7 +103,7 @@ def regression(kept: NDArray[np.bool_], values: Doubles, ridge: float) -> Fitted
     return Fitted(coefficients, 1 - error / total if total > 0 else 1.0)
 
 
-def nearness(kept: NDArray[np.bool_]) -> Doubles:
+def proximity(kept: NDArray[np.bool_]) -> Doubles:
     """π, (versions,)"""
     words = kept.shape[1]
     distance = 1 - np.sqrt(kept.sum(1) / words) if words else np.zeros(len(kept))

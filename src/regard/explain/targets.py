@@ -1,4 +1,4 @@
-"""What scores are about: a named class, else the predicted one, or the prediction of a regression."""
+"""The target of an explanation: a named class, else the predicted one, or the prediction of a regression."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Doubles = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Values = TypeVar("Values", "NDArray[np.float64]", "Tensor")
-PREDICTED = -1  # stands for the predicted class
+PREDICTED = -1  # the predicted class
 
 Target = str | int | None  # a class by its name or by its number; None: the predicted one
 
@@ -27,7 +27,7 @@ def numbers(task: Task, targets: Sequence[Target] | Target, texts: int) -> Ints:
     if targets is None or isinstance(targets, (str, int)):
         targets = [targets] * texts
     if len(targets) != texts:
-        raise InputError(f"targets: {len(targets)} for {texts} texts; one a text, or one for all, is accepted")
+        raise InputError(f"targets: expected one per text or one for all, got {len(targets)} for {texts} texts")
     return np.array([number(task, target) for target in targets], dtype=np.int64)
 
 
@@ -35,18 +35,18 @@ def number(task: Task, target: Target) -> int:
     if target is None:
         return PREDICTED
     if not isinstance(task, Classes):
-        raise InputError(f"targets: {target!r} is given, but the model answers with a number; None is accepted")
+        raise InputError(f"targets: expected None for a regression model, got {target!r}")
     if isinstance(target, str):
         return int(task.encode(target, "targets"))
     if isinstance(target, bool) or not 0 <= target < len(task.classes):
         raise InputError(
-            f"targets: there is no class number {target!r}; 0 to {len(task.classes) - 1}, or a class's name, is accepted"
+            f"targets: expected a class name or a number from 0 to {len(task.classes) - 1}, got {target!r}"
         )
     return int(target)
 
 
 def settled(task: Task, logits: Doubles, targets: Ints) -> Ints:
-    """With the predicted class where none was named."""
+    """The targets, with the predicted class where none was named."""
     if isinstance(task, Regression):
         return np.zeros_like(targets)
     return np.where(targets == PREDICTED, task.answers(logits).argmax(1), targets)
@@ -68,5 +68,5 @@ def explained(task: Task, logits: Values, targets: Any) -> Values:
 
 
 def probability(task: Task, logits: Doubles, targets: Ints) -> Doubles:
-    """Of the target."""
+    """The probability of each text's target."""
     return np.asarray(task.answers(logits)[np.arange(len(logits)), targets])

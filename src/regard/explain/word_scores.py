@@ -36,8 +36,8 @@ class WordScores(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attributed:
-    """The word scores of one text. A larger score speaks more for the target; a negative one, where the method is signed,
-    speaks against it."""
+    """The word scores of one text. Larger scores are stronger evidence for the target; if the method is signed, negative
+    scores are evidence against it."""
 
     text: str
     method: str
@@ -57,10 +57,10 @@ class Attributed:
         return self.text, self.spans, self.scores, label
 
     def explanation(self, label: str | float | None = None, side: Side = "for") -> Explanation:
-        """The record that is drawn. Its weights are not negative and sum to 1: shares of what speaks for the target, of
-        what speaks against it, or of both; all 0 where nothing does."""
+        """The record that pages show. Its weights are not negative and sum to 1: shares of the evidence for the target,
+        against it, or both; all 0 if there is none."""
         if side not in SIDES:
-            raise InputError(f"side = {side!r}: accepted are {', '.join(SIDES)}")
+            raise InputError(f"side: expected one of {', '.join(SIDES)}, got {side!r}")
         weights = self.shares(self.scores, side).tolist()
         text, rows = self.text, zip(self.spans, weights, self.known, strict=True)
         tokens = [TokenScore(text[a:b], a, b, weight, known) for (a, b), weight, known in rows]
@@ -97,16 +97,16 @@ def attributed(
     scores: Sequence[WordScores],
     seconds: float,
 ) -> Iterator[Attributed]:
-    """One record per text. They are made one by one: whoever draws a large file needs to hold few of them."""
+    """One record per text, yielded one by one: a caller that goes through a large file needs few of them in memory."""
     if not texts:
         return
     task = trained.task
     has_classes = isinstance(task, Classes)
     answers = task.answers(np.array([one.logits for one in scores]))
-    predictions, predicted = task.predictions(answers), answers.argmax(1).tolist()
-    rows = zip(texts, words, scores, predictions, predicted, strict=True)
-    for text, (outline, known), one, prediction, likeliest in rows:
-        target = likeliest if one.target == PREDICTED else one.target
+    predictions, predicted_classes = task.predictions(answers), answers.argmax(1).tolist()
+    rows = zip(texts, words, scores, predictions, predicted_classes, strict=True)
+    for text, (outline, known), one, prediction, predicted_class in rows:
+        target = predicted_class if one.target == PREDICTED else one.target
         sentences, parts = higher_units(outline, sums(outline, one.scores) if one.above is None else one.above)
         yield Attributed(
             text,
