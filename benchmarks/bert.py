@@ -65,7 +65,7 @@ def main() -> None:
         "transformers": transformers.__version__,
     }
     print(json.dumps(machine), flush=True)
-    made = {name: given.make.get(name) for name in ("model_type", "num_hidden_layers", "hidden_size")}
+    made = {name: given.encoder_config.get(name) for name in ("model_type", "num_hidden_layers", "hidden_size")}
     found: dict[str, Any] = {"model": made, "steps": {}, "machine": machine}
     for bf16 in (False, True) if device.type == "cuda" else (False,):
         name = "bf16" if bf16 else "float32"
@@ -142,7 +142,7 @@ def regard_step(folder: str, given: Pretrained, device: torch.device, bf16: bool
     torch.manual_seed(0)
     tokenizer = WordPieces(given.tokenizer)
     vectors = given.table[torch.from_numpy(tokenizer.sources).clamp(min=0)]
-    reader = BERT.of(given, config.model)
+    reader = BERT.from_pretrained(given, config.model)
     model = build(config.model, len(tokenizer), 1, config.training.dropout, vectors, reader).to(device).train()
     optimizer = make_optimizer(model.named_parameters(), config.training)
     return Step(model, Binary(("no", "yes")), config.training, optimizer)

@@ -1,4 +1,4 @@
-"""What stands around a text, and that it changes nothing."""
+"""Check that padding around a text changes nothing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from regard.values import Batch
 
 
 def padded(batch: Batch) -> Batch:
-    """Two more places on every axis but the first, with ids that a careless model would read."""
+    """Two more positions on every axis but the first, with ids that a careless model would read."""
     more = (0, 2) * (batch.ids.ndim - 1)
     return Batch(functional.pad(batch.ids, more, value=7), functional.pad(batch.mask, more))
 

@@ -259,7 +259,7 @@ def test_explanations_draw_themselves(fitted: TextClassifier) -> None:
         (["good", "bad"], ["a"], "2 texts and 1 labels"),
         ([], [], "0 texts were given; at least two"),
         (["good"], ["a"], "1 texts were given; at least two"),
-        (["good", "bad"], ["a", "a"], "one class only .'a'."),
+        (["good", "bad"], ["a", "a"], "expected at least two different labels, got only 'a'"),
         (["good", "bad"], ["a", None], "label 1 is missing .None."),
         (["good", "bad"], [1.0, float("nan")], "label 1 is missing .nan."),
         (["good", "bad"], pd.Series(["a", None], dtype="string"), "label 1 is missing"),
@@ -280,7 +280,7 @@ def test_a_classifier_refuses(texts: Any, labels: Any, message: str) -> None:
         ([1.0, None], "'None' is not a number"),
         (["1", "much"], "'much' is not a number"),
         ([10**400, 1], "is not a number"),
-        ([2.0, 2.0], "all labels are '2.0'"),
+        ([2.0, 2.0], "expected at least two different numbers as labels, got only '2.0'"),
     ],
 )
 def test_a_regressor_refuses(values: list[Any], message: str) -> None:
@@ -293,7 +293,7 @@ def test_a_regressor_refuses(values: list[Any], message: str) -> None:
     [
         ({"hidden": 0}, "hidden: expected a number from 1 to 100000, got 0"),
         ({"hidden": "8"}, "hidden: expected a whole number, got '8'"),
-        ({"pooling": "mean"}, "'mean' is unknown"),
+        ({"pooling": "mean"}, "pooling = 'mean': expected names of .*, got 'mean'"),
         ({"norm": "none"}, "norm: expected one of scalar, sample, feature, got 'none'"),
         ({"windows": 3}, "windows: expected a list of whole numbers, got 3"),
         ({"device": "cuda:99"}, "PyTorch sees"),

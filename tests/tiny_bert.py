@@ -1,4 +1,4 @@
-"""Small transformers with random weights and a little vocabulary, saved as folders as Hugging Face does."""
+"""Small transformers with random weights and a tiny vocabulary, saved as Hugging Face folders."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SMALL = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "i
 
 
 def word_pieces(lowercase: bool = True) -> Any:
-    """A WordPiece tokenizer of the package tokenizers, as BERT's."""
+    """A WordPiece tokenizer of the package tokenizers, like BERT's."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
     numbers = {piece: number for number, piece in enumerate(PIECES)}
@@ -45,20 +45,20 @@ def word_pieces(lowercase: bool = True) -> Any:
 
 
 def save_bert(folder: Path, kind: str = "bert", lowercase: bool = True, **options: Any) -> Path:
-    """A model of a kind of the BERT family and its tokenizer."""
+    """Save a model of the BERT family and its tokenizer."""
     import torch
     from transformers import AutoConfig, AutoModel, PreTrainedTokenizerFast
 
     torch.manual_seed(0)
-    given = {"vocab_size": len(PIECES), "max_position_embeddings": 20, **SMALL, **options}
+    settings = {"vocab_size": len(PIECES), "max_position_embeddings": 20, **SMALL, **options}
     if kind == "distilbert":
-        given |= {"dim": given["hidden_size"], "n_layers": 2, "n_heads": 2, "hidden_dim": 32}
+        settings |= {"dim": settings["hidden_size"], "n_layers": 2, "n_heads": 2, "hidden_dim": 32}
         for name in ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size"):
-            del given[name]
+            del settings[name]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of one package about another, at their import
-        model = AutoModel.from_config(AutoConfig.for_model(kind, **given))
-    with torch.no_grad():  # fresh weights are so small that nothing would differ
+        warnings.simplefilter("ignore", DeprecationWarning)  # raised by one dependency about another on import
+        model = AutoModel.from_config(AutoConfig.for_model(kind, **settings))
+    with torch.no_grad():  # initial weights are so small that they would hide differences
         for parameter in model.parameters():
             parameter.add_(torch.randn_like(parameter) * 0.3)
     model.save_pretrained(folder)

@@ -91,7 +91,9 @@ def run(texts: Mapping[str, list[Example]], beta: float, seed: int) -> Seen:
     given = gather(config, Parts(texts["train"], texts["dev"]), weights)
     learned = index(given, weights)
     model = make_model(given, learned, seed)
-    weights.trained = Trained(given.config, learned.tokenizer, given.task, {}, model=model, make=given.make)
+    weights.trained = Trained(
+        given.config, learned.tokenizer, given.task, {}, model=model, encoder_config=given.encoder_config
+    )
     tested = indexed(learned.tokenizer, given.task, texts["test"], "texts")
     looks = Looks(weights, model, given.task, tested, len(texts["test"]))
     with TorchEngine(model, given.task, learned.texts, learned.held, given.config.training) as engine:

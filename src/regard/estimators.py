@@ -119,7 +119,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
     def save(self, folder: str | Path) -> None:
         """Write the fitted model as a run folder, for `regard.load` and the command line."""
         check_is_fitted(self, "trained_")
-        folders.check_own(Path(folder))
+        folders.check_run_folder(Path(folder))
         folders.save(self.trained_, folder)
 
     def config(self, task: Task) -> Config:

@@ -12,7 +12,7 @@ from regard.data.labels import Labels
 from regard.data.read_options import ReadOptions
 from regard.data.readers import Corpus, Stream, report_reading, report_skipped, stream
 from regard.errors import InputError
-from regard.models.folder import CHECKPOINT, check_own, is_begun, is_run, load, save
+from regard.models.folder import CHECKPOINT, check_run_folder, has_checkpoint, is_run, load, save
 from regard.models.tasks import encoded
 from regard.models.trained import Trained
 from regard.recorder import Recorder
@@ -57,12 +57,12 @@ def train_into(folder: Path, config: Config, resume: bool, recorder: Recorder) -
         report_skipped(part, recorder.note)
     if not resume:
         (folder / CHECKPOINT).unlink(missing_ok=True)
-    elif is_run(folder) and not is_begun(folder):
+    elif is_run(folder) and not has_checkpoint(folder):
         trained = finished(folder, prepared.identity, recorder)
         if config.training.record != "no" and trained.dynamics is None:
             recorder.note(f"{folder} was not recorded along its training; --overwrite trains it again")
         return trained
-    elif not is_begun(folder):
+    elif not has_checkpoint(folder):
         recorder.note(f"{folder} has no checkpoint to go on from; starting at the beginning")
     trained = prepared.fit(Run(recorder, folder / CHECKPOINT))
     if streams["train"].guessed:  # later commands look for the same columns
@@ -124,7 +124,7 @@ def folders(train: str, out: Path | None, resume: bool, overwrite: bool) -> Iter
     if out is not None:
         yield out
     elif resume:
-        begun = [folder for folder in names if is_begun(folder)] or [folder for folder in names if is_run(folder)]
+        begun = [folder for folder in names if has_checkpoint(folder)] or [folder for folder in names if is_run(folder)]
         yield begun[-1] if begun else names[0]
     elif overwrite:
         yield names[0]
@@ -140,4 +140,4 @@ def is_empty(folder: Path) -> bool:
 def check_free(folder: Path, resume: bool, overwrite: bool) -> None:
     if not resume and not overwrite and any(folder.iterdir()):
         raise InputError(f"{folder} exists already; give another --out, --resume to go on with it, or --overwrite")
-    check_own(folder)
+    check_run_folder(folder)

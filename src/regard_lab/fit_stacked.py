@@ -86,7 +86,11 @@ def fit_stacked(
         metrics |= {"engine": "torch", "environment": environment(given.device), "stacked": len(seeds)}
         metrics |= {split: each[model] for split, each in scores.items()}
         options = given.config.override({"seed": seed})
-        results.append(Trained(options, learned.tokenizer, given.task, metrics, weights=run.best, make=given.make))
+        results.append(
+            Trained(
+                options, learned.tokenizer, given.task, metrics, weights=run.best, encoder_config=given.encoder_config
+            )
+        )
     return results
 
 

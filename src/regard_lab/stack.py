@@ -16,7 +16,7 @@ from torch.func import functional_call, vmap
 from torch.nn import functional
 
 from regard.config import Training
-from regard.models.classifier import GROUP, Classifier, like_lengths
+from regard.models.classifier import GROUP, Classifier, group_by_length
 from regard.models.tasks import LABEL, Task
 from regard.models.trained import to_device
 from regard.training.schedule import Phase, ordinary
@@ -128,7 +128,7 @@ def clip(weights: Sequence[Tensor], longest: float) -> None:
 def grouped(batch: Batch, levels: int) -> Batch:
     """Add the groups of rows that each level below the top reads together, before the batch is copied to a GPU."""
     below = masks_of(batch.mask, levels)[:-1]
-    groups = (like_lengths(mask.flatten(1, -2).sum(-1), GROUP["cuda"]) for mask in below)
+    groups = (group_by_length(mask.flatten(1, -2).sum(-1), GROUP["cuda"]) for mask in below)
     return batch._replace(groups=tuple(groups))
 
 

@@ -333,7 +333,7 @@ def test_a_damaged_recording_is_told(table: Path, tmp_path: Path, harm: Any) -> 
     run(table, tmp_path / "run", record="epoch", epochs=1)
     path = tmp_path / "run" / DYNAMICS
     path.write_bytes(harm(path.read_bytes()))
-    with pytest.raises(InputError, match=r"run: damaged run \(dynamics.safetensors: not a recording that can be read"):
+    with pytest.raises(InputError, match=r"run: damaged run \(dynamics.safetensors: not a readable recording"):
         load(tmp_path / "run")
 
 

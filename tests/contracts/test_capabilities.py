@@ -1,4 +1,4 @@
-"""What a pooling declares about itself is what it does: explainers, audit and optimiser rely on nothing else."""
+"""A pooling does what it declares: explainers, audit and optimiser rely on nothing else."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ every_variant = pytest.mark.parametrize("variant", VARIANTS)
 
 
 @every_variant
-def test_attention_is_the_softmax_of_the_scores_and_mix_takes_it(variant: str) -> None:
+def test_attention_is_the_softmax_of_the_scores_and_mix_uses_it(variant: str) -> None:
     pooling, states = make(variant), make_states()
     pooled = pooling(states, MASK)
     alpha = pooling.attention(pooled, MASK)
@@ -62,8 +62,8 @@ def test_attention_can_be_drawn_again(name: str) -> None:
         make("average").redraw_attention(1.0)
 
 
-class Watched:
-    """The options of a model, which note what is read of them."""
+class RecordedOptions:
+    """Options of a model that record which of them are read."""
 
     def __init__(self, model: Model, read: set[str]) -> None:
         self._model, self._read = model, read
@@ -72,14 +72,14 @@ class Watched:
         self._read.add(name)
         return getattr(self._model, name)
 
-    def filled(self) -> Watched:
-        return Watched(self._model.filled(), self._read)
+    def filled(self) -> RecordedOptions:
+        return RecordedOptions(self._model.filled(), self._read)
 
 
 @pytest.mark.parametrize("name", POOLINGS)
 def test_the_options_declared_are_the_options_read(name: str) -> None:
     read: set[str] = set()
-    config: Any = Watched(Model(), read)
+    config: Any = RecordedOptions(Model(), read)
     POOLINGS[name].configured(D, 1, config)
     assert read == set(POOLINGS[name].options)
 
@@ -93,5 +93,5 @@ def test_capabilities_by_name() -> None:
     assert unit.has_norm
     assert not unit.sharpens
     assert attending() == ["attention", "apln", "bottleneck"]
-    with pytest.raises(InputError, match="'mean' is unknown"):
+    with pytest.raises(InputError, match=r"pooling = 'mean': expected names of .*, got 'mean'"):
         capabilities("mean", 1)

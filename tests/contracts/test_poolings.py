@@ -1,4 +1,4 @@
-"""What every row of POOLINGS keeps, whatever it is: a new pooling is tested by being listed."""
+"""The contract of every pooling in POOLINGS: a new pooling is tested by being listed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from regard.poolings import POOLINGS, Pooling
 D = 6
 MASK = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 0, 0, 0, 0], [0, 0, 0, 0, 0]]).bool()
 
-# every pooling, and the options that make another arithmetic of it
+# every pooling, and the options that change its arithmetic
 LISTED: dict[str, tuple[str, Model]] = {
     **{name: (name, Model()) for name in POOLINGS},
     "attention dot": ("attention", Model(attention="dot", scale=3.0)),
@@ -58,7 +58,7 @@ def make(variant: str, directions: int = 1, dtype: torch.dtype = torch.float64) 
     torch.manual_seed(0)
     name, config = VARIANTS[variant]
     pooling = POOLINGS[name].configured(D, directions, config)
-    with torch.no_grad():  # zero starts (a predictor, centres) would hide what their gradients do
+    with torch.no_grad():  # parameters that start at zero (predictor, centres) would hide their gradients
         for parameter in pooling.parameters():
             if parameter.ndim:
                 parameter.add_(torch.randn_like(parameter) * 0.1)
@@ -92,8 +92,8 @@ def test_a_row_without_tokens_gives_zeros(variant: str) -> None:
 
 
 @pytest.mark.parametrize(("variant", "directions"), [*((variant, 1) for variant in VARIANTS), ("last", 2)])
-def test_a_row_without_tokens_gives_zeros_whatever_stands_there(variant: str, directions: int) -> None:
-    """PyTorch's transformer gives NaN of such a row."""
+def test_a_row_without_tokens_gives_zeros_even_for_nan(variant: str, directions: int) -> None:
+    """PyTorch's transformer gives NaN for such a row."""
     states = make_states().masked_fill(~MASK.any(1)[:, None, None], torch.nan)
     pooled = make(variant, directions)(states, MASK)
     torch.testing.assert_close(pooled._asdict(), make(variant, directions)(make_states(), MASK)._asdict())
@@ -101,7 +101,7 @@ def test_a_row_without_tokens_gives_zeros_whatever_stands_there(variant: str, di
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_there_may_be_no_row_and_no_place(variant: str) -> None:
+def test_rows_and_length_may_be_zero(variant: str) -> None:
     for rows, length in ((0, 5), (3, 0), (0, 0), (3, 1)):
         states = make_states(3, 5)[:rows, :length].requires_grad_()
         pooled = make(variant)(states, torch.ones(rows, length, dtype=torch.bool))
@@ -114,12 +114,10 @@ def test_there_may_be_no_row_and_no_place(variant: str) -> None:
 
 @pytest.mark.parametrize("directions", DIRECTIONS)
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_padding_mates_and_order_of_rows_change_nothing(variant: str, directions: int) -> None:
+def test_padding_other_rows_and_their_order_change_nothing(variant: str, directions: int) -> None:
     pooling, states = make(variant, directions), make_states()
     whole = pooling(states, MASK)
-    wide_states = torch.cat(
-        (states, torch.full((4, 3, D), 7.0, dtype=torch.float64)), 1
-    )  # what stands on padding is noise
+    wide_states = torch.cat((states, torch.full((4, 3, D), 7.0, dtype=torch.float64)), 1)  # noise on padding
     wide = pooling(wide_states, nn.functional.pad(MASK, (0, 3)))
     torch.testing.assert_close(wide.vector, whole.vector, rtol=0, atol=1e-9)
     torch.testing.assert_close(wide.weights[:, :5], whole.weights, rtol=0, atol=1e-9)
@@ -132,7 +130,7 @@ def test_padding_mates_and_order_of_rows_change_nothing(variant: str, directions
 
 @pytest.mark.parametrize("directions", DIRECTIONS)
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_padding_may_stand_on_either_side(variant: str, directions: int) -> None:
+def test_padding_may_be_on_either_side(variant: str, directions: int) -> None:
     pooling, states = make(variant, directions), make_states()
     behind = pooling(states, MASK)
     for row, length in enumerate(MASK.sum(1).tolist()):
@@ -143,7 +141,7 @@ def test_padding_may_stand_on_either_side(variant: str, directions: int) -> None
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_a_mask_of_integers_is_taken_and_of_other_numbers_refused(variant: str) -> None:
+def test_integer_masks_are_accepted_and_float_masks_rejected(variant: str) -> None:
     pooling, states = make(variant), make_states()
     given, taken = pooling(states, MASK), pooling(states, MASK.long())
     assert torch.equal(taken.vector, given.vector)
@@ -157,14 +155,14 @@ def test_a_mask_of_integers_is_taken_and_of_other_numbers_refused(variant: str) 
     [((2, 3, 5, D), (2, 3, 5)), ((5, D), (5,)), ((4, 5, D), (4, 4)), ((4, 5, D), (1, 5)), ((4, 5, D), (4, 5, 1))],
 )
 @pytest.mark.parametrize("name", POOLINGS)
-def test_other_shapes_are_refused_by_name(name: str, states: tuple[int, ...], mask: tuple[int, ...]) -> None:
+def test_other_shapes_are_rejected(name: str, states: tuple[int, ...], mask: tuple[int, ...]) -> None:
     with pytest.raises(InputError) as refused:
         make(name)(torch.zeros(states, dtype=torch.float64), torch.ones(mask, dtype=torch.bool))
     assert f"expected states (N, L, D) and a mask (N, L), got states {states} and mask {mask}" in str(refused.value)
 
 
 @pytest.mark.parametrize("name", POOLINGS)
-def test_states_that_are_no_fractions_and_no_mask_at_all_are_refused(name: str) -> None:
+def test_states_that_are_not_floats_and_missing_masks_are_rejected(name: str) -> None:
     pooling, states, given = make(name), make_states(), cast(Any, None)
     for kind in (torch.int64, torch.complex128):
         with pytest.raises(InputError, match=rf"states: expected floating-point numbers, got {kind}"):
@@ -186,8 +184,8 @@ def test_order_of_tokens_changes_nothing(variant: str) -> None:
 
 @pytest.mark.parametrize("directions", DIRECTIONS)
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_gradients_are_those_of_finite_differences(variant: str, directions: int) -> None:
-    """With respect to states and every parameter, the norm's among them."""
+def test_gradients_equal_finite_differences(variant: str, directions: int) -> None:
+    """With respect to states and every parameter, including the norm."""
     pooling = make(variant, directions)
     # away from the kinks: no element near 0 or 1 after weighting, no ties
     states = make_states() if variant != "apln direct" else make_states().abs() + 0.1
@@ -201,11 +199,11 @@ def test_gradients_are_those_of_finite_differences(variant: str, directions: int
     assert torch.autograd.gradcheck(vector, inputs, eps=1e-7, atol=1e-5, rtol=1e-4)
 
 
-EVERY_FORM = [*((variant, 1) for variant in VARIANTS), ("last", 2)]  # only that one knows directions
+EVERY_FORM = [*((variant, 1) for variant in VARIANTS), ("last", 2)]  # only `last` depends on the directions
 
 
 @pytest.mark.parametrize(("variant", "directions"), EVERY_FORM)
-def test_exported_it_takes_other_rows_and_lengths(variant: str, directions: int) -> None:
+def test_an_exported_pooling_accepts_other_rows_and_lengths(variant: str, directions: int) -> None:
     pooling, states = make(variant, directions), make_states(3, 7)
     mask = torch.tensor([[1, 1, 1, 1, 1, 1, 1], [0, 0, 0, 0, 0, 0, 0], [0, 1, 1, 0, 0, 0, 1]]).bool()
     free = {0: torch.export.Dim("rows"), 1: torch.export.Dim("length")}
@@ -213,9 +211,11 @@ def test_exported_it_takes_other_rows_and_lengths(variant: str, directions: int)
     torch.testing.assert_close(exported(states, mask)._asdict(), pooling(states, mask)._asdict())
 
 
-@pytest.mark.filterwarnings("ignore:`torch.jit.script_method` is deprecated:DeprecationWarning")  # by torch itself
+@pytest.mark.filterwarnings(
+    "ignore:`torch.jit.script_method` is deprecated:DeprecationWarning"
+)  # raised by torch itself
 @pytest.mark.parametrize(("variant", "directions"), EVERY_FORM)
-def test_compiled_it_is_one_graph(variant: str, directions: int) -> None:
+def test_a_compiled_pooling_is_one_graph(variant: str, directions: int) -> None:
     pooling = make(variant, directions)
     torch.compiler.reset()
     compiled = torch.compile(pooling, fullgraph=True, dynamic=True, backend="eager")
@@ -223,7 +223,7 @@ def test_compiled_it_is_one_graph(variant: str, directions: int) -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_row_by_row_under_vmap_is_all_at_once(variant: str) -> None:
+def test_vmap_over_rows_equals_a_batch(variant: str) -> None:
     pooling, states = make(variant), make_states().abs() + 0.1
 
     def total(states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
@@ -237,7 +237,7 @@ def test_row_by_row_under_vmap_is_all_at_once(variant: str) -> None:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_a_copy_gives_the_same_and_what_it_gives_can_be_copied(variant: str) -> None:
+def test_a_copy_gives_the_same_and_outputs_can_be_copied(variant: str) -> None:
     pooling = make(variant)
     with torch.no_grad():
         pooled = copy.deepcopy(pooling)(make_states(), MASK)
@@ -245,8 +245,8 @@ def test_a_copy_gives_the_same_and_what_it_gives_can_be_copied(variant: str) -> 
 
 
 @pytest.mark.parametrize("name", [name for name, pooling in POOLINGS.items() if not pooling.compresses])
-def test_nobody_writes_into_the_terms_of_a_pooling_without_any(name: str) -> None:
-    """They are one object for all of them."""
+def test_the_empty_terms_are_immutable(name: str) -> None:
+    """All poolings share one object."""
     terms: Any = make(name)(make_states(), MASK).terms
     with pytest.raises(TypeError):
         terms["mine"] = torch.zeros(())
@@ -261,8 +261,10 @@ PRECISIONS = {"float32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.fl
 
 
 def hard_states(precision: str) -> Tensor:
-    """Zeros, tiny and huge values of both signs beside ordinary ones."""
-    huge = {"float32": 1e36, "bf16": 1e36, "fp16": 6.5e4}[precision]  # gradients sum D of them: they must fit, too
+    """Zeros, tiny and huge values of both signs among ordinary ones."""
+    huge = {"float32": 1e36, "bf16": 1e36, "fp16": 6.5e4}[
+        precision
+    ]  # gradients sum D of them and must not overflow either
     states = torch.randn(4, 5, D)
     states[0, 0] = 0
     states[0, 1] = huge
@@ -296,6 +298,6 @@ def with_norm(pooling: Pooling, norm: float) -> Pooling:
         for name, parameter in pooling.named_parameters():
             if name == "log_norm":
                 parameter.fill_(norm).log_()
-            elif name == "rho":  # this unit's norm is above 1 by its form
+            elif name == "rho":  # norm_unit keeps its norm above 1
                 parameter.fill_(max(norm, 1.05) - 1).expm1_().log_().nan_to_num_(posinf=norm - 1)
     return pooling

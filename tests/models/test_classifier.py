@@ -1,4 +1,4 @@
-"""Every encoder under every pooling at one, two and three levels: what stands around a text changes nothing in it."""
+"""Every encoder with every pooling at one, two and three levels: padding and other texts in the batch change nothing."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pytest
 import torch
-from alike import padded, same
 from torch import Tensor
 
+from alike import padded, same
 from regard.config import Model
 from regard.data.collate import collate
 from regard.data.tokenizer import Indexed
@@ -23,11 +23,11 @@ from regard.poolings import POOLINGS
 from regard.values import Batch, Output
 
 WORDS, CLASSES = 20, 3
-# parts of sentences of so many words; one level reads the words alone, two the sentences of all parts
+# words per sentence, per part; one level reads the words alone, two levels the sentences of all parts
 TEXTS: list[list[list[int]]] = [[[3, 1], [2]], [[5]], [[1, 1, 4], [2, 2], [7, 1]], [[1]], [[2, 3, 1]], []]
 EMPTY = len(TEXTS) - 1
 
-# a pretrained encoder, and what reads its summary, have tests of their own
+# pretrained encoders, and poolings of their summary, are tested separately
 FRESH = [name for name, kind in ENCODERS.items() if not kind.summarises]
 PLAIN = [name for name, kind in POOLINGS.items() if not kind.reads_summary]
 everything = pytest.mark.parametrize(("encoder", "pooling", "levels"), list(itertools.product(FRESH, PLAIN, (1, 2, 3))))
@@ -37,7 +37,7 @@ def make(encoder: str, pooling: str, levels: int, **options: object) -> Classifi
     torch.manual_seed(0)
     config = Model(encoder=encoder, pooling=pooling, levels=levels, embedding=6, hidden=6, query=5, **options)  # type: ignore[arg-type]
     model = build(config, WORDS, CLASSES).double().eval()
-    with torch.no_grad():  # small starts would hide what differs
+    with torch.no_grad():  # small initial weights would hide differences
         for parameter in model.parameters():
             parameter.mul_(2)
         model.embedding.weight.mul_(5)
@@ -45,13 +45,13 @@ def make(encoder: str, pooling: str, levels: int, **options: object) -> Classifi
 
 
 def indexed(levels: int) -> list[Indexed]:
-    chance, found = np.random.default_rng(1), []
+    rng, texts = np.random.default_rng(1), []
     for parts in TEXTS:
         lengths = np.array([words for part in parts for words in part], dtype=np.int64)
         counts = np.array([len(part) for part in parts], dtype=np.int64)
-        ids = chance.integers(1, WORDS, int(lengths.sum())).astype(np.int32)
-        found.append(Indexed(ids, ((), (lengths,), (lengths, counts))[levels - 1]))
-    return found
+        ids = rng.integers(1, WORDS, int(lengths.sum())).astype(np.int32)
+        texts.append(Indexed(ids, ((), (lengths,), (lengths, counts))[levels - 1]))
+    return texts
 
 
 def together(levels: int, rows: Sequence[int] = range(len(TEXTS))) -> Batch:
@@ -70,7 +70,7 @@ def read(model: Classifier, batch: Batch) -> Output:
 
 
 @everything
-def test_padding_mates_and_order_change_nothing(encoder: str, pooling: str, levels: int) -> None:
+def test_padding_other_texts_and_order_change_nothing(encoder: str, pooling: str, levels: int) -> None:
     model, batch = make(encoder, pooling, levels), together(levels)
     whole = read(model, batch)
     wide = read(model, padded(batch))
@@ -88,7 +88,7 @@ def test_padding_mates_and_order_change_nothing(encoder: str, pooling: str, leve
 
 
 @everything
-def test_the_weights_of_a_text_are_shares(encoder: str, pooling: str, levels: int) -> None:
+def test_the_weights_of_a_text_sum_to_one(encoder: str, pooling: str, levels: int) -> None:
     model, batch = make(encoder, pooling, levels), together(levels)
     weights = read(model, batch).word_weights
     assert weights.shape == batch.ids.shape
@@ -100,7 +100,7 @@ def test_the_weights_of_a_text_are_shares(encoder: str, pooling: str, levels: in
 
 
 @everything
-def test_a_text_without_words_is_answered_by_the_bias_alone(encoder: str, pooling: str, levels: int) -> None:
+def test_the_logits_of_a_text_without_words_are_the_bias(encoder: str, pooling: str, levels: int) -> None:
     model = make(encoder, pooling, levels)
     for batch in (together(levels, [EMPTY]), together(levels, [EMPTY, EMPTY]), padded(together(levels, [EMPTY]))):
         output = read(model, batch)
@@ -119,7 +119,7 @@ def gradients(model: Classifier, batch: Batch) -> Iterator[Tensor]:
 @pytest.mark.parametrize("levels", [2, 3])
 @pytest.mark.parametrize("pooling", PLAIN)
 @pytest.mark.parametrize("group", [1, 2, 1000])
-def test_reading_in_groups_of_like_length_changes_nothing(
+def test_reading_in_groups_of_similar_length_changes_nothing(
     monkeypatch: pytest.MonkeyPatch, pooling: str, levels: int, group: int
 ) -> None:
     model, batch = make("bilstm", pooling, levels), together(levels)
@@ -132,16 +132,16 @@ def test_reading_in_groups_of_like_length_changes_nothing(
         same(found, expected)
 
 
-def test_rows_come_in_groups_shortest_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_groups_are_sorted_by_length(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(classifier, "GROUP", {"cpu": 2})
-    found = classifier.like_lengths(torch.tensor([3, 0, 1, 2, 0, 3]))
+    found = classifier.group_by_length(torch.tensor([3, 0, 1, 2, 0, 3]))
     assert [(rows.tolist(), width) for rows, width in found] == [([2, 3], 2), ([0, 5], 3)]
-    (only,) = classifier.like_lengths(torch.tensor([0, 0, 0]))
+    (only,) = classifier.group_by_length(torch.tensor([0, 0, 0]))
     assert (only[0].tolist(), only[1]) == ([2], 1)
 
 
 def test_two_levels_by_hand() -> None:
-    """Averages of averages: (1 + 3) / 2 and 5 make 3.5, and the words weigh 1/4, 1/4 and 1/2."""
+    """Averages of averages: (1 + 3) / 2 and 5 give 3.5, and the weights of the words are 1/4, 1/4 and 1/2."""
     model = make("embedding", "average", 2)
     with torch.no_grad():
         model.embedding.weight.copy_(torch.arange(WORDS).unsqueeze(1).expand(-1, 6))
@@ -173,30 +173,30 @@ def test_the_mapped_penalty_by_hand() -> None:
 
 
 @pytest.mark.parametrize(("encoder", "levels"), [("embedding", 1), ("cnn", 1), ("affine", 2)])
-def test_there_is_no_mapped_penalty_without_a_single_map(encoder: str, levels: int) -> None:
+def test_the_mapped_penalty_needs_a_single_affine_layer(encoder: str, levels: int) -> None:
     model = make(encoder, "attention", levels, attention="dot")
     assert set(read(model, together(levels)).terms) == {"vtw"}
 
 
 @pytest.mark.parametrize(("pooling", "attention"), [("attention", "additive"), ("apln", "dot"), ("max", "dot")])
-def test_there_is_no_penalty_without_a_plain_product(pooling: str, attention: str) -> None:
+def test_the_penalty_needs_a_plain_dot_product(pooling: str, attention: str) -> None:
     assert read(make("affine", pooling, 1, attention=attention), together(1)).terms == {}
 
 
-def test_the_penalty_is_that_of_the_highest_level() -> None:
+def test_the_penalty_is_that_of_the_top_level() -> None:
     model = make("embedding", "attention", 2, attention="dot")
     top = model.levels[1].pooling.scorer.query
     expected = (model.head.weight @ top).square().sum()
     same(read(model, together(2)).terms["vtw"], expected.detach())
 
 
-def test_embeddings_can_be_handed_in() -> None:
+def test_embeddings_can_be_passed_in() -> None:
     model, batch = make("cnn", "attention", 2), together(2)
     with torch.inference_mode():
         same(model(batch, embedded=model.embedding(batch.ids)).logits, model(batch).logits)
 
 
-def test_names_for_each_level() -> None:
+def test_names_per_level() -> None:
     model = build(Model(encoder="cnn,bilstm", pooling="max,apln", levels=2, hidden=6), WORDS, 2)
     assert [type(level.encoder).__name__ for level in model.levels] == ["CNN", "BiLSTM"]  # type: ignore[union-attr]
     assert [type(level.pooling).__name__ for level in model.levels] == ["Maximum", "APLN"]  # type: ignore[union-attr]
@@ -204,19 +204,19 @@ def test_names_for_each_level() -> None:
         build(Model(encoder="cnn,bilstm", levels=3), WORDS, 2)
 
 
-def test_vectors_are_where_embeddings_start() -> None:
+def test_embeddings_start_from_vectors() -> None:
     vectors = torch.full((4, 3), torch.nan)
     vectors[2] = torch.tensor([1.0, 2.0, 3.0])
     vectors[0] = 9.0
     model = build(Model(freeze_embeddings=True), 4, 2, vectors=vectors)
     assert model.embedding.weight[2].tolist() == [1, 2, 3]
-    assert model.embedding.weight[0].tolist() == [0, 0, 0], "padding is nothing"
+    assert model.embedding.weight[0].tolist() == [0, 0, 0], "padding is zero"
     assert (model.embedding.weight[[1, 3]].abs() <= 0.1).all()
     assert not model.embedding.weight.requires_grad
 
 
-def test_attention_with_a_hidden_layer_in_its_head_is_the_learner_of_a_bottleneck() -> None:
-    """The fair thing to set beside it: of the same weights, the same answers."""
+def test_attention_with_a_hidden_layer_equals_the_learner_of_a_bottleneck() -> None:
+    """The fair baseline for a bottleneck: with the same weights, it gives the same logits."""
     learner, plain = make("lstm", "bottleneck", 1), make("lstm", "attention", 1, head_hidden=True)
     names = plain.state_dict().keys()
     plain.load_state_dict({name: weight for name, weight in learner.state_dict().items() if name in names})

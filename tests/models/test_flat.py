@@ -1,4 +1,4 @@
-"""Models that answer by tables say what the Classifier with the same weights says, freshly trained and from a folder."""
+"""Predictions by tables equal those of the Classifier with the same weights, after training and after loading."""
 
 from __future__ import annotations
 
@@ -48,20 +48,22 @@ def learned(**options: Any) -> Trained:
 
 
 @forms
-def test_tables_hold_the_classifiers_scores_and_polarities(encoder: str, attention: str, head_bias: bool) -> None:
-    """Every unit as a text of its own: its score is the trace's, and what it says is the head of its state."""
+def test_tables_contain_the_scores_and_polarities_of_the_classifier(
+    encoder: str, attention: str, head_bias: bool
+) -> None:
+    """Every unit as a separate text: its score is that of the trace, its polarity the head applied to its state."""
     model, state = make(encoder, attention, head_bias)
-    made, classifier = tables(state, SCALE), build(model, UNITS, OUTPUTS).eval()
+    lookup, classifier = tables(state, SCALE), build(model, UNITS, OUTPUTS).eval()
     classifier.load_state_dict({name: torch.from_numpy(value) for name, value in state.items()})
     with torch.no_grad():
         output = classifier(collate([Indexed(np.array([unit], dtype=np.int32)) for unit in range(UNITS)], 1))
-    np.testing.assert_allclose(made.scores, output.traces[0].pooled.scores[:, 0].numpy(), rtol=1e-4, atol=1e-6)
-    np.testing.assert_allclose(made.polarity + made.bias, output.logits.numpy(), rtol=1e-4, atol=1e-6)
-    assert (made.bias == state[HEAD_BIAS]).all() if head_bias else (made.bias == 0).all()
-    assert made.polarity.dtype == made.scores.dtype == np.float32
+    np.testing.assert_allclose(lookup.scores, output.traces[0].pooled.scores[:, 0].numpy(), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(lookup.polarity + lookup.bias, output.logits.numpy(), rtol=1e-4, atol=1e-6)
+    assert (lookup.bias == state[HEAD_BIAS]).all() if head_bias else (lookup.bias == 0).all()
+    assert lookup.polarity.dtype == lookup.scores.dtype == np.float32
 
 
-def test_tables_are_made_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_are_computed_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     _, state = make("affine", "additive", True)
     whole = tables(state, SCALE)
     monkeypatch.setattr(flat, "CHUNK", 7)
@@ -70,20 +72,20 @@ def test_tables_are_made_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @forms
-def test_shapes_are_those_of_fresh_weights(encoder: str, attention: str, head_bias: bool) -> None:
+def test_shapes_equal_those_of_fresh_weights(encoder: str, attention: str, head_bias: bool) -> None:
     model, state = make(encoder, attention, head_bias)
     assert shapes(model, UNITS, OUTPUTS) == {name: value.shape for name, value in state.items()}
 
 
-def test_fresh_weights_follow_the_seed_and_take_vectors() -> None:
-    """NaN stands for a unit that has none; a unit past the vectors has none either."""
+def test_fresh_weights_depend_on_the_seed_and_use_vectors() -> None:
+    """NaN marks units without a vector; units beyond the vectors have none either."""
     model = Model(embedding=3)
     same, again, other = (fresh(model, 5, 1, seed) for seed in (1, 1, 2))
     assert all((same[name] == again[name]).all() for name in same)
     assert any((same[name] != other[name]).any() for name in same)
     vectors = np.array([[np.nan] * 2, [np.nan] * 2, [5, 6]], dtype=np.float32)
     table = fresh(model, 5, 1, 1, vectors)[EMBEDDING]
-    assert table.shape == (5, 2), "vectors say how wide"
+    assert table.shape == (5, 2), "the vectors determine the width"
     assert table[2].tolist() == [5, 6]
     assert table[0].tolist() == [0, 0]
     assert (np.abs(table[[1, 3, 4]]) <= 0.1).all()
@@ -91,7 +93,7 @@ def test_fresh_weights_follow_the_seed_and_take_vectors() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "flat_one"),
+    ("options", "expected"),
     [
         ({}, True),
         ({"encoder": "affine"}, True),
@@ -100,11 +102,11 @@ def test_fresh_weights_follow_the_seed_and_take_vectors() -> None:
         ({"levels": 2}, False),
     ],
 )
-def test_which_models_are_flat(options: dict[str, Any], flat_one: bool) -> None:
-    assert is_flat(Model(**options)) == flat_one
+def test_which_models_are_flat(options: dict[str, Any], expected: bool) -> None:
+    assert is_flat(Model(**options)) == expected
 
 
-# Trained ones
+# Trained models
 
 
 @pytest.mark.parametrize(
@@ -120,7 +122,7 @@ def test_which_models_are_flat(options: dict[str, Any], flat_one: bool) -> None:
     ],
     ids=str,
 )
-def test_answers_by_tables_are_those_of_the_classifier(tmp_path: Path, options: dict[str, Any]) -> None:
+def test_predictions_by_tables_equal_those_of_the_classifier(tmp_path: Path, options: dict[str, Any]) -> None:
     trained = learned(**options)
     assert trained.is_flat
     found = trained.answers(TEXTS)
@@ -134,7 +136,7 @@ def test_answers_by_tables_are_those_of_the_classifier(tmp_path: Path, options: 
     np.testing.assert_allclose(answers(again.model, again.task, indexed), found, rtol=1e-5, atol=1e-5)
 
 
-def test_texts_in_pieces_are_answered_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunks_of_texts_keep_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
     from regard.models import trained as module
 
     model, texts = learned(), [example.text for example in reviews(50, seed=3)]
@@ -144,12 +146,12 @@ def test_texts_in_pieces_are_answered_in_order(monkeypatch: pytest.MonkeyPatch) 
     np.testing.assert_allclose([model.answers([text])[0] for text in texts], whole, rtol=1e-6)
 
 
-def test_no_texts_have_no_answers() -> None:
+def test_no_texts_give_no_predictions() -> None:
     assert learned().answers([]).shape == (0, 5)
     assert learned(task="regression").answers([]).shape == (0, 1)
 
 
-def test_weights_of_a_vectors_file_come_back(tmp_path: Path) -> None:
+def test_a_model_with_a_vectors_file_is_saved_and_loaded(tmp_path: Path) -> None:
     (tmp_path / "vectors.txt").write_text("good 1 2 3\nbad -1 -2 -3\n")
     examples = [Example("good film", "1"), Example("bad film", "0")] * 10
     trained = fit(Config().override({"vectors": str(tmp_path / "vectors.txt")}), Parts(examples))
@@ -160,13 +162,13 @@ def test_weights_of_a_vectors_file_come_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        (EMBEDDING, np.zeros((3, 32), np.float32), r"embedding.weight has the shape \(3, 32\)"),
-        ("head.weight", np.zeros((5, 31), np.float32), r"head.weight has the shape \(5, 31\); \(5, 32\) is expected"),
-        ("head.bias", None, "head.bias has the shape None"),
-        ("more", np.zeros(3, np.float32), "more has the shape"),
+        (EMBEDDING, np.zeros((3, 32), np.float32), r"embedding.weight: expected the shape \(\d+, 32\), got \(3, 32\)"),
+        ("head.weight", np.zeros((5, 31), np.float32), r"head.weight: expected the shape \(5, 32\), got \(5, 31\)"),
+        ("head.bias", None, r"head.bias: expected the shape \(5,\), got None"),
+        ("more", np.zeros(3, np.float32), r"more: expected the shape None, got \(3,\)"),
     ],
 )
-def test_weights_of_another_shape_are_refused(tmp_path: Path, name: str, value: Any, message: str) -> None:
+def test_weights_of_another_shape_are_rejected(tmp_path: Path, name: str, value: Any, message: str) -> None:
     trained = learned(embedding=32)
     weights = {key: each for key, each in {**trained.weights, name: value}.items() if each is not None}
     save(Trained(trained.config, trained.tokenizer, trained.task, trained.metrics, weights=weights), tmp_path / "run")
@@ -174,7 +176,7 @@ def test_weights_of_another_shape_are_refused(tmp_path: Path, name: str, value: 
         load(tmp_path / "run")
 
 
-def test_weights_and_model_are_made_from_each_other() -> None:
+def test_weights_and_model_are_built_from_each_other() -> None:
     model, state = make("affine", "additive", True)
     words = fit(Config().override({"epochs": 1}), Parts([Example("a b", "1"), Example("c d", "0")])).tokenizer
     config = Config(model=model)
@@ -185,23 +187,23 @@ def test_weights_and_model_are_made_from_each_other() -> None:
     np.testing.assert_array_equal(one.answers(["a b c"]), other.answers(["a b c"]))
 
 
-def test_a_weight_that_is_one_number_stays_one() -> None:
-    """apln's norm p has no axis, on its way to a file too."""
+def test_scalar_weights_stay_scalars() -> None:
+    """The norm p of apln has no axis, also when saved."""
     trained = learned(pooling="apln", engine="torch")
     assert trained.weights["levels.0.pooling.log_norm"].shape == ()
 
 
-@pytest.mark.parametrize("reach", [0.1, 1.0, 0.003])
-def test_both_engines_draw_word_vectors_from_the_range_asked_for(reach: float) -> None:
-    model = Model(embedding=50, embedding_range=reach)
+@pytest.mark.parametrize("bound", [0.1, 1.0, 0.003])
+def test_both_engines_draw_embeddings_from_the_given_range(bound: float) -> None:
+    model = Model(embedding=50, embedding_range=bound)
     torch.manual_seed(0)
     for drawn in (fresh(model, 200, 1, 0)[EMBEDDING], build(model, 200, 1).embedding.weight.detach().numpy()):
         assert (drawn[0] == 0).all()
-        assert 0.99 * reach < np.abs(drawn).max() <= reach * (1 + 1e-6)
-        assert drawn[1:].std() == pytest.approx(reach / 3**0.5, rel=0.02)
+        assert 0.99 * bound < np.abs(drawn).max() <= bound * (1 + 1e-6)
+        assert drawn[1:].std() == pytest.approx(bound / 3**0.5, rel=0.02)
 
 
-def test_words_with_a_vector_keep_it_whatever_the_range() -> None:
+def test_words_with_a_vector_keep_it_for_any_range() -> None:
     vectors = np.full((3, 4), np.nan, dtype=np.float32)
     vectors[2] = 7
     model = Model(embedding_range=0.5)

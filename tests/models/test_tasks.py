@@ -1,4 +1,4 @@
-"""Tasks: losses and answers against numbers worked out by hand, and labels that make no sense."""
+"""Tasks: losses and predictions against values computed by hand, and invalid labels."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_binary_by_hand() -> None:
     loss = task.loss(logits, torch.tensor([1.0, 0.0]))
     assert loss.item() == pytest.approx((math.log(4 / 3) + math.log(4)) / 2)
     np.testing.assert_allclose(task.answers(logits), [[0.25, 0.75]] * 2, rtol=1e-6)
-    assert [said.value for said in task.predictions(task.answers(logits))] == ["yes", "yes"]
+    assert [prediction.value for prediction in task.predictions(task.answers(logits))] == ["yes", "yes"]
     assert task.predictions(np.array([[0.9, 0.1]]))[0].probabilities == {"no": 0.9, "yes": 0.1}
 
 
@@ -46,7 +46,7 @@ def test_multiclass_by_hand() -> None:
 
 
 def test_regression_by_hand() -> None:
-    """2, 4, 9 have mean 5 and variance (9 + 1 + 16) / 3; the model sees deviations, the user numbers."""
+    """2, 4, 9 have mean 5 and variance (9 + 1 + 16) / 3; the model learns standardised values."""
     task = make_task("regression", labelled("2", "4", "9"), "file")
     assert isinstance(task, Regression)
     deviation = math.sqrt(26 / 3)
@@ -58,10 +58,10 @@ def test_regression_by_hand() -> None:
     logits = torch.tensor([[0.0], [1.0]], dtype=torch.float64)
     np.testing.assert_allclose(task.answers(logits), [[5], [5 + deviation]])
     assert task.loss(logits, torch.tensor([1.0, 3.0])).item() == pytest.approx((1 + 4) / 2)
-    assert [said.value for said in task.predictions(np.array([[2.5]]))] == [2.5]
+    assert [prediction.value for prediction in task.predictions(np.array([[2.5]]))] == [2.5]
 
 
-def test_losses_keep_finite_where_answers_are_sure() -> None:
+def test_losses_stay_finite_for_huge_logits() -> None:
     huge = torch.tensor([[1e4], [-1e4]])
     assert Binary(("a", "b")).loss(huge, torch.tensor([1.0, 0.0])).item() == 0
     assert Binary(("a", "b")).loss(huge, torch.tensor([0.0, 1.0])).item() == 1e4
@@ -78,9 +78,7 @@ def test_losses_keep_finite_where_answers_are_sure() -> None:
         ((True, False), ("False", "True")),
     ],
 )
-def test_classes_stand_in_the_order_of_numbers_then_of_the_alphabet(
-    labels: tuple[str, ...], classes: tuple[str, ...]
-) -> None:
+def test_classes_are_sorted_numerically_then_alphabetically(labels: tuple[str, ...], classes: tuple[str, ...]) -> None:
     task = make_task("multiclass", labelled(*labels), "file")
     assert isinstance(task, Multiclass)
     assert task.classes == classes
@@ -90,34 +88,34 @@ def test_classes_stand_in_the_order_of_numbers_then_of_the_alphabet(
 @pytest.mark.parametrize(
     ("kind", "labels", "message"),
     [
-        ("binary", ("a", "b", "c"), "file: 3 classes .'a', 'b', 'c', …. with task = binary"),
-        ("binary", ("a", "a"), "file: one class only .'a'."),
-        ("multiclass", ("a", "a"), "one class only"),
+        ("binary", ("a", "b", "c"), "file: expected two classes for task = binary, got 3 .'a', 'b', 'c', …."),
+        ("binary", ("a", "a"), "file: expected at least two different labels, got only 'a'"),
+        ("multiclass", ("a", "a"), "expected at least two different labels"),
         ("regression", ("1", "x"), "file, row 2: the label 'x' is not a number"),
         ("regression", ("1", "nan"), "file, row 2: the label 'nan'"),
         ("regression", ("1", None), "file, row 2: the label 'None'"),
-        ("regression", ("1", "1.0"), "all labels are '1'"),
+        ("regression", ("1", "1.0"), "expected at least two different numbers as labels, got only '1'"),
         ("regression", ("1e308", "-1e308"), r"labels such as 1e\+308 are too large"),
     ],
 )
-def test_labels_that_make_no_task(kind: str, labels: tuple[str, ...], message: str) -> None:
+def test_labels_that_do_not_fit_the_task(kind: str, labels: tuple[str, ...], message: str) -> None:
     with pytest.raises(InputError, match=message):
         make_task(kind, labelled(*labels), "file")
 
 
 @pytest.mark.parametrize("task", [Binary(("a", "b")), Multiclass(("1", "é", "<b>")), Regression(3.25, 0.1)])
-def test_a_task_comes_back_from_json(task: Task) -> None:
+def test_tasks_round_trip_through_json(task: Task) -> None:
     assert task_from_dict(json.loads(json.dumps(task.as_dict()))) == task
 
 
-def test_an_unknown_label_lists_the_known_ones() -> None:
+def test_the_error_for_an_unknown_label_lists_the_known_ones() -> None:
     with pytest.raises(InputError, match=r"here: the label 'c' was not among the training labels .'a', 'b'.$"):
         Binary(("a", "b")).encode("c", "here")
     with pytest.raises(InputError, match="'19', …"):
         Multiclass(tuple(map(str, range(30)))).encode("c", "here")
 
 
-def test_true_labels_beside_answers() -> None:
-    given = examples("1", None, "x")
-    assert labels_as_shown(Binary(("1", "x")), given) == ["1", None, "x"]
-    assert labels_as_shown(Regression(0, 1), given) == [1.0, None, None]
+def test_labels_as_shown() -> None:
+    rows = examples("1", None, "x")
+    assert labels_as_shown(Binary(("1", "x")), rows) == ["1", None, "x"]
+    assert labels_as_shown(Regression(0, 1), rows) == [1.0, None, None]

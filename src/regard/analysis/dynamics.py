@@ -29,8 +29,8 @@ from regard.config import Config
 from regard.data.tokenizer import Tokenizer
 from regard.data.unit_texts import UnitTexts
 from regard.models.flat import EMBEDDING, HEAD, QUERY, State, is_flat, tables
-from regard.models.recorded import Frames, Recorded, Whose
 from regard.models.tasks import Classes
+from regard.models.training_record import AxisNames, Frames, TrainingRecord
 
 if TYPE_CHECKING:
     from regard.models.classifier import Classifier
@@ -155,9 +155,9 @@ class Dynamics:
         moments = len(arrays.get("moments", ()))
         self.frames = [{name: values[place] for name, values in arrays.items()} for place in range(moments)]
 
-    def recorded(self) -> Recorded:
-        return Recorded(
-            Whose(self.tokens(), self.panel.types, self.panel.names, self.terms or [], self.note), self.arrays()
+    def recorded(self) -> TrainingRecord:
+        return TrainingRecord(
+            AxisNames(self.tokens(), self.panel.types, self.panel.names, self.terms or [], self.note), self.arrays()
         )
 
     def tokens(self) -> list[str]:

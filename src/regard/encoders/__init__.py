@@ -1,6 +1,6 @@
 """Encoders read one axis of a text: (embedded (N, L, E), mask (N, L)) -> Encoded: states (N, L, D), zero on padding.
 
-Adding one is a file, a line in `ENCODERS`, and whatever the contract tests don't already say about it.
+To add one: a file, a line in `ENCODERS`, and tests of whatever the contract tests do not cover.
 """
 
 from __future__ import annotations

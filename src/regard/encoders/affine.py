@@ -1,4 +1,4 @@
-"""h = M e: one linear map a word, without a bias (Sun & Lu's DP-A)."""
+"""h = M e: one linear map per word, without a bias (Sun & Lu's DP-A)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Two one-way LSTMs, the second over the text turned around (APLN's "LSTM": two directions of 200, concatenated).
+"""Two LSTMs, the second over the reversed text (APLN's "LSTM": two directions of 200, concatenated).
 
-The turning knows each text's length. Packed sequences would do the same, but force a wait for the CPU and stand in the
-way of CUDA graphs, stacked seeds and ONNX.
+The reversal respects the length of each text. Packed sequences would do the same, but force a synchronisation with the CPU
+and prevent CUDA graphs, stacked seeds and ONNX export.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from regard.config import Model
 from regard.encoders.encoder import Encoder
-from regard.encoders.lstm import read
+from regard.encoders.lstm import run_lstm
 from regard.errors import InputError
 from regard.masking import fill, reverse
 from regard.values import Encoded
@@ -26,7 +26,7 @@ class BiLSTM(Encoder):
     def __init__(self, width: int, dim: int):
         super().__init__()
         if dim % 2:
-            raise InputError(f"hidden = {dim} cannot be halved for the two directions of a bilstm; give an even number")
+            raise InputError(f"hidden: expected an even number for the two directions of a bilstm, got {dim}")
         self.dim = dim
         self.forwards = nn.LSTM(width, dim // 2, batch_first=True)
         self.backwards = nn.LSTM(width, dim // 2, batch_first=True)
@@ -36,15 +36,15 @@ class BiLSTM(Encoder):
         return cls(width, config.hidden)
 
     def forward(self, embedded: Tensor, mask: Tensor) -> Encoded:
-        rightwards, leftwards = side_by_side(  # (N, L, D/2) each
-            lambda: read(self.forwards, embedded),
-            lambda: turned(read(self.backwards, turned(embedded, mask)), mask),
+        left_to_right, right_to_left = run_in_parallel(  # (N, L, D/2) each
+            lambda: run_lstm(self.forwards, embedded),
+            lambda: reverse_rows(run_lstm(self.backwards, reverse_rows(embedded, mask)), mask),
         )
-        return Encoded(fill(torch.cat((rightwards, leftwards), -1), mask))
+        return Encoded(fill(torch.cat((left_to_right, right_to_left), -1), mask))
 
 
-class Turned(torch.autograd.Function):
-    """`reverse` undoes itself, so it is also its own way back; autograd would sort a million places there on CUDA."""
+class ReverseRows(torch.autograd.Function):
+    """`reverse` is its own inverse, so it is also its own backward pass; autograd would sort a million positions on CUDA."""
 
     generate_vmap_rule = True
 
@@ -57,28 +57,28 @@ class Turned(torch.autograd.Function):
         ctx.save_for_backward(inputs[1])
 
     @staticmethod
-    def backward(ctx: Any, given: Tensor) -> tuple[Tensor, None]:
-        return turned(given, *ctx.saved_tensors), None
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        return reverse_rows(gradient, *ctx.saved_tensors), None
 
 
-def turned(values: Tensor, mask: Tensor) -> Tensor:
-    """`reverse`, with that way back on CUDA."""
+def reverse_rows(values: Tensor, mask: Tensor) -> Tensor:
+    """`reverse`, with the faster backward pass on CUDA."""
     if not values.is_cuda:
         return reverse(values, mask)
-    found: Tensor = Turned.apply(values, mask)  # type: ignore[no-untyped-call]
-    return found
+    result: Tensor = ReverseRows.apply(values, mask)  # type: ignore[no-untyped-call]
+    return result
 
 
-def side_by_side(first: Callable[[], Tensor], second: Callable[[], Tensor]) -> tuple[Tensor, Tensor]:
-    """Both results. In a CUDA graph the two run at the same time, also on the way back; elsewhere launches take longer."""
+def run_in_parallel(first: Callable[[], Tensor], second: Callable[[], Tensor]) -> tuple[Tensor, Tensor]:
+    """Both results. In a CUDA graph both run at the same time, also backward; elsewhere kernel launches dominate."""
     if not (torch.cuda.is_available() and torch.cuda.is_current_stream_capturing()):
         return first(), second()
-    here, beside = torch.cuda.current_stream(), torch.cuda.Stream(priority=-1)
-    beside.wait_stream(here)
+    main_stream, side_stream = torch.cuda.current_stream(), torch.cuda.Stream(priority=-1)
+    side_stream.wait_stream(main_stream)
     try:
-        with torch.cuda.stream(beside):
+        with torch.cuda.stream(side_stream):
             right = second()
         left = first()
-    finally:  # a capture that ends with a stream astray tells of that alone, and not of what went wrong
-        here.wait_stream(beside)
+    finally:  # a capture with an unjoined stream would report only that, and hide the original error
+        main_stream.wait_stream(side_stream)
     return left, right

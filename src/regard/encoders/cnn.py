@@ -1,4 +1,4 @@
-"""Filters over windows of words, ReLU (APLN's CNN: 400 filters of window 3; Kim 2014: windows 3, 4 and 5 of 100 each)."""
+"""Convolution over windows of words, ReLU (APLN's CNN: 400 filters of window 3; Kim 2014: 100 each of windows 3, 4 and 5)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class CNN(Encoder):
         super().__init__()
         if dim % len(windows):
             raise InputError(
-                f"hidden = {dim}: a multiple of {len(windows)}, the number of windows {list(windows)}, is accepted"
+                f"hidden: expected a multiple of {len(windows)}, the number of windows {list(windows)}, got {dim}"
             )
         self.dim, self.sizes = dim, tuple(windows)
         self.windows = nn.ModuleList(nn.Conv1d(width, dim // len(windows), size) for size in windows)
@@ -32,22 +32,22 @@ class CNN(Encoder):
         return cls(width, config.hidden, config.windows)
 
     def forward(self, embedded: Tensor, mask: Tensor) -> Encoded:
-        rows = fill(embedded, mask).mT  # (N, E, L), zeros beyond the text
+        rows = fill(embedded, mask).mT  # (N, E, L), zeros after the text
         pairs = zip(self.windows, self.sizes, strict=True)
-        filtered = [convolve(conv, nn.functional.pad(rows, around(size))) for conv, size in pairs]
+        filtered = [convolve(conv, nn.functional.pad(rows, padding(size))) for conv, size in pairs]
         return Encoded(fill(torch.relu(torch.cat(filtered, 1)).mT, mask))  # (N, L, D)
 
 
 def convolve(conv: nn.Module, rows: Tensor) -> Tensor:
-    """(N, E, L + size − 1) -> (N, D, L); of several models at once where their weights are stacked."""
+    """(N, E, L + size − 1) -> (N, D, L); for several models at once if their weights are stacked."""
     assert isinstance(conv, nn.Conv1d)
     if is_stacked(rows, conv.weight):
         assert conv.bias is not None
         return stacked(stacked_convolution, rows, conv.weight, conv.bias)
-    found: Tensor = conv(rows)
-    return found
+    filtered: Tensor = conv(rows)
+    return filtered
 
 
-def around(size: int) -> tuple[int, int]:
-    """Zeros on either side, so that every word has a window; an even window reaches further right."""
+def padding(size: int) -> tuple[int, int]:
+    """Zeros on both sides, so that every word has a window; an even window extends further to the right."""
     return (size - 1) // 2, size // 2

@@ -1,4 +1,4 @@
-"""What every encoder is."""
+"""The interface of encoders."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from regard.values import Encoded
 
 
 class Encoder(nn.Module, ABC):
-    """Reads rows of vectors in context. `dim` is the width of its states."""
+    """Turns rows of vectors into contextual states of width `dim`."""
 
     dim: int
-    directions: ClassVar[int] = 1  # 2 where the second half of a state was read from right to left
-    summarises: ClassVar[bool] = False  # whether a summary of each row comes with its states
+    directions: ClassVar[int] = 1  # 2 if the second half of each state is read from right to left
+    summarises: ClassVar[bool] = False  # whether it returns a summary of each row with the states
 
     @classmethod
     @abstractmethod
     def configured(cls, width: int, config: Model) -> Self:
-        """Make one for vectors of this width, from the options of a model."""
+        """Build one for input vectors of this width, from the options of a model."""
 
     @abstractmethod
     def forward(self, embedded: Tensor, mask: Tensor) -> Encoded:
-        """(N, L, E), (N, L) -> states (N, L, D), zero on padding, and perhaps a summary (N, D)."""
+        """(N, L, E), (N, L) -> states (N, L, D), zero on padding, and a summary (N, D) if it summarises."""

@@ -1,4 +1,4 @@
-"""A one-way LSTM. Padding comes after the text, so it cannot reach a real state, and no packing is needed."""
+"""A unidirectional LSTM. Padding comes after the text and cannot affect real states, so no packing is needed."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class LSTM(Encoder):
         return cls(width, config.hidden)
 
     def forward(self, embedded: Tensor, mask: Tensor) -> Encoded:
-        return Encoded(fill(read(self.forwards, embedded), mask))
+        return Encoded(fill(run_lstm(self.forwards, embedded), mask))
 
 
-def read(lstm: nn.LSTM, x: Tensor) -> Tensor:
-    """The states of every step; of several models at once where their weights are stacked.  (N, L, E) -> (N, L, D)"""
+def run_lstm(lstm: nn.LSTM, x: Tensor) -> Tensor:
+    """The states of all steps; for several models at once if their weights are stacked.  (N, L, E) -> (N, L, D)"""
     weights = [getattr(lstm, name) for name in ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")]
     if is_stacked(x, *weights):
         return stacked(stacked_lstm, x, *weights)

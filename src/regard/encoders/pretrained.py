@@ -1,7 +1,7 @@
-"""A pretrained transformer of the BERT family, from a folder or the hub of Hugging Face: its layers, vectors and tokenizer.
+"""Load a pretrained transformer of the BERT family from a folder or the Hugging Face Hub: layers, embeddings and tokenizer.
 
-Weights are read from safetensors alone, never from pickles, and no code of a model's own is run. The only file that knows
-the package transformers; it is imported when a model is asked for.
+Weights are read only from safetensors, never from pickles, and no code that a model ships is run. This is the only module
+that uses the package transformers, which is imported when a model is requested.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from regard.errors import InputError
 
-# model types that were tried; True: attention takes a mask of its own form, so that nobody looks into it on the way
+# model types that were tested; True: attention accepts a full (N, 1, T, T) mask, which skips a look at its values
 FAMILY = {
     "bert": True,
     "roberta": True,
@@ -40,67 +40,77 @@ TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 
 @dataclass(frozen=True)
 class Pretrained:
-    make: dict[str, Any]  # its configuration as JSON: all that a saved run needs beside the weights
-    model: nn.Module  # the layers, without the table of word pieces
+    encoder_config: dict[str, Any]  # its configuration as JSON: all that a saved run needs besides the weights
+    model: nn.Module  # the layers, without the embedding table
     table: Tensor  # (pieces, E)
     tokenizer: str  # JSON of the package tokenizers
-    before: tuple[int, ...]  # the pieces that stand around each text: [CLS]
-    after: tuple[int, ...]  # [SEP]
-    longest: int  # pieces of a text that can be read together
-    version: str  # of the package that read it
+    before: tuple[int, ...]  # special pieces before each text: [CLS]
+    after: tuple[int, ...]  # and after it: [SEP]
+    longest: int  # most pieces of a text that can be read together
+    version: str  # of the package transformers
 
 
 def read_pretrained(name: str) -> Pretrained:
-    """From a folder, or by the name that the hub knows it under."""
+    """Load a model from a folder or by its name on the hub."""
     library = load_library()
     folder = Path(name).expanduser()
-    is_folder = bool(name.strip()) and folder.is_dir()  # nothing at all would be the folder one stands in
+    is_folder = bool(name.strip()) and folder.is_dir()  # an empty path would be the current folder
     where = str(folder) if is_folder else name
     if is_folder:
         check_folder(folder)
-    elif name.strip() and folder.exists():  # transformers would read a single file as weights, pickled ones too
-        raise InputError(f"pretrained = {name!r}: a file; the folder of a model, or its name on the hub, is accepted")
+    elif name.strip() and folder.exists():  # transformers would read a single file as weights, even a pickle
+        raise InputError(f"pretrained = {name!r}: expected the folder of a model or its name on the hub, got a file")
     elif not HUB_NAME.fullmatch(name):
-        raise InputError(f"pretrained = {name!r}: there is no such folder, and no model on the hub has such a name")
-    how = {"local_files_only": is_folder, "trust_remote_code": False}
-    its = "its" if is_folder else "there is no such folder, and from the hub its"
+        raise InputError(f"pretrained = {name!r}: there is no such folder, and this is not a valid name on the hub")
+    options = {"local_files_only": is_folder, "trust_remote_code": False}
+    prefix = "its" if is_folder else "there is no such folder, and from the hub its"
     with quiet(library):
-        with told(name, f"{its} configuration"):
-            config = checked(library.AutoConfig.from_pretrained(where, **how), name)
-        with told(name, f"{its} tokenizer"):
-            tokenizer = library.AutoTokenizer.from_pretrained(where, **how)
+        with loading(name, f"{prefix} configuration"):
+            config = check_config(library.AutoConfig.from_pretrained(where, **options), name)
+        with loading(name, f"{prefix} tokenizer"):
+            tokenizer = library.AutoTokenizer.from_pretrained(where, **options)
         if not tokenizer.is_fast:
             raise InputError(
-                f"pretrained = {name!r}: its tokenizer has no fast form, which alone knows where pieces stand"
+                f"pretrained = {name!r}: expected a fast tokenizer, which knows the spans of pieces, got a slow one"
             )
-        how |= {"use_safetensors": True, "output_loading_info": True, "ignore_mismatched_sizes": True}  # told below
-        with told(name, f"{its} weights"):
-            model, found = library.AutoModel.from_pretrained(where, config=config, dtype=torch.float32, **how)
-    check_weights(model, found, name)
-    table = bared(model)
+        options |= {
+            "use_safetensors": True,
+            "output_loading_info": True,
+            "ignore_mismatched_sizes": True,
+        }  # reported below
+        with loading(name, f"{prefix} weights"):
+            model, loading_info = library.AutoModel.from_pretrained(
+                where, config=config, dtype=torch.float32, **options
+            )
+    check_weights(model, loading_info, name)
+    table = strip(model)
     backend = tokenizer.backend_tokenizer
     if backend.get_vocab_size() > len(table):
         raise InputError(
-            f"pretrained = {name!r}: its tokenizer knows {backend.get_vocab_size()} pieces and its model {len(table)}"
+            f"pretrained = {name!r}: its tokenizer has {backend.get_vocab_size()} pieces, but its model has {len(table)}"
         )
-    before, after = around(backend, name)
-    most = tokenizer.model_max_length
-    if not isinstance(most, int | float):
-        raise InputError(f"pretrained = {name!r}: model_max_length = {most!r} of its tokenizer: a number is accepted")
-    longest = int(min(positions(model), most)) - len(before) - len(after)
+    before, after = special_tokens(backend, name)
+    limit = tokenizer.model_max_length
+    if not isinstance(limit, int | float):
+        raise InputError(f"pretrained = {name!r}: model_max_length of its tokenizer: expected a number, got {limit!r}")
+    longest = int(min(positions(model), limit)) - len(before) - len(after)
     if longest < 1:
-        raise InputError(f"pretrained = {name!r}: model_max_length = {most} of its tokenizer leaves no room for a text")
-    make = {key: value for key, value in json.loads(config.to_json_string()).items() if key != "_name_or_path"}
-    return Pretrained(make, model, table, backend.to_str(), before, after, longest, library.__version__)
+        raise InputError(
+            f"pretrained = {name!r}: model_max_length = {limit} of its tokenizer leaves no room for a text"
+        )
+    encoder_config = {
+        key: value for key, value in json.loads(config.to_json_string()).items() if key != "_name_or_path"
+    }
+    return Pretrained(encoder_config, model, table, backend.to_str(), before, after, longest, library.__version__)
 
 
-def remade(make: Mapping[str, Any]) -> nn.Module:
-    """Layers of this make, whose weights are still to come."""
+def build_from_config(encoder_config: Mapping[str, Any]) -> nn.Module:
+    """Layers with this configuration, whose weights are loaded later."""
     library = load_library()
-    with quiet(library), told("the run's own", "its configuration"):
-        config = checked(library.AutoConfig.for_model(**make), "the run's own")
+    with quiet(library), loading("the run's own", "its configuration"):
+        config = check_config(library.AutoConfig.for_model(**encoder_config), "the run's own")
         model: nn.Module = library.AutoModel.from_config(config, dtype=torch.float32, trust_remote_code=False)
-    bared(model)
+    strip(model)
     return model
 
 
@@ -114,52 +124,53 @@ def load_library() -> Any:
 
 def check_folder(folder: Path) -> None:
     if not (folder / "config.json").is_file():
-        raise InputError(f"pretrained = {str(folder)!r}: no model of Hugging Face: config.json is missing")
+        raise InputError(f"pretrained = {str(folder)!r}: not a Hugging Face model: config.json is missing")
     if not list(folder.glob("*.safetensors")):
         pickles = [path.name for path in sorted((*folder.glob("*.bin"), *folder.glob("*.pt")))]
         raise InputError(
-            f"pretrained = {str(folder)!r}: its weights are in {pickles[0]}, and a pickle can run code; "
-            "a folder with model.safetensors is accepted"
+            f"pretrained = {str(folder)!r}: expected weights in model.safetensors, got {pickles[0]}; a pickle can run code"
             if pickles
-            else f"pretrained = {str(folder)!r}: there are no weights: model.safetensors is missing"
+            else f"pretrained = {str(folder)!r}: model.safetensors, the weights, is missing"
         )
     if not any(list(folder.glob(pattern)) for pattern in TOKENIZER_FILES):
-        raise InputError(f"pretrained = {str(folder)!r}: there is no tokenizer: tokenizer.json is missing")
+        raise InputError(f"pretrained = {str(folder)!r}: tokenizer.json is missing")
 
 
-def checked(config: Any, name: str) -> Any:
-    """Of the family, and with nothing in it that names code."""
+def check_config(config: Any, name: str) -> Any:
+    """Check the model type, and remove what could name code to run."""
     if config.model_type not in FAMILY:
-        known = ", ".join(FAMILY)
-        raise InputError(f"pretrained = {name!r}: a model of the type {config.model_type!r}; accepted are {known}")
-    config._attn_implementation = None  # the library's choice: "owner/kernel" would be fetched from the hub and run
+        expected = ", ".join(FAMILY)
+        raise InputError(f"pretrained = {name!r}: expected a model type of {expected}, got {config.model_type!r}")
+    config._attn_implementation = None  # the default: "owner/kernel" would be downloaded from the hub and run
     return config
 
 
-def check_weights(model: nn.Module, found: Mapping[str, Any], name: str) -> None:
-    """`found`: what transformers has to tell of their loading."""
-    for key, own, expected in sorted(found["mismatched_keys"]):
+def check_weights(model: nn.Module, loading_info: Mapping[str, Any], name: str) -> None:
+    """`loading_info`: what transformers reports about loading the weights."""
+    for key, actual, expected in sorted(loading_info["mismatched_keys"]):
         raise InputError(
-            f"pretrained = {name!r}: {key!r} has the shape {tuple(own)} in its weights and {tuple(expected)} by its "
-            "configuration; the files of two models?"
+            f"pretrained = {name!r}: {key!r} has the shape {tuple(actual)} in its weights and {tuple(expected)} in its "
+            "configuration; are these files of two models?"
         )
-    missing = sorted(key for key in found["missing_keys"] if not key.startswith("pooler."))
+    missing = sorted(key for key in loading_info["missing_keys"] if not key.startswith("pooler."))
     if missing:
-        raise InputError(f"pretrained = {name!r}: its weights lack {missing[0]!r}; the file of another model?")
-    # a head that the model was pretrained with is left out without a word, but not layers
-    layers = max((int(match[1]) + 1 for match in map(LAYER.search, found["unexpected_keys"]) if match), default=0)
-    most: Any = model.config.num_hidden_layers  # type: ignore[union-attr]
-    if layers > most:
+        raise InputError(f"pretrained = {name!r}: its weights lack {missing[0]!r}; is this the file of another model?")
+    # a pretraining head may be dropped silently, but layers may not
+    layers = max(
+        (int(match[1]) + 1 for match in map(LAYER.search, loading_info["unexpected_keys"]) if match), default=0
+    )
+    expected_layers: Any = model.config.num_hidden_layers  # type: ignore[union-attr]
+    if layers > expected_layers:
         raise InputError(
-            f"pretrained = {name!r}: its weights have {layers} layers and its configuration says {most}; the files of two "
-            "models? To do without the upper layers, save a model that has none of them"
+            f"pretrained = {name!r}: its weights have {layers} layers, but its configuration has {expected_layers}; are these "
+            "files of two models? To use fewer layers, save a model without the upper ones"
         )
     if not all(bool(value.isfinite().all()) for value in model.state_dict().values()):
-        raise InputError(f"pretrained = {name!r}: its weights hold numbers that are not finite")
+        raise InputError(f"pretrained = {name!r}: its weights contain numbers that are not finite")
 
 
-def bared(model: Any) -> Tensor:
-    """Take away what stands in for the pooling, and the table of pieces, which is returned."""
+def strip(model: Any) -> Tensor:
+    """Remove the pooler and the embedding table; return the table."""
     table: Tensor = model.get_input_embeddings().weight.detach().clone()
     model.set_input_embeddings(nn.Identity())
     if getattr(model, "pooler", None) is not None:
@@ -167,20 +178,19 @@ def bared(model: Any) -> Tensor:
     return table
 
 
-def around(backend: Any, name: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """What the tokenizer puts before and after a text."""
+def special_tokens(backend: Any, name: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The special tokens that the tokenizer puts before and after a text."""
     backend.no_padding()
     backend.no_truncation()
-    found = backend.encode("a")
-    marks = found.special_tokens_mask
-    own = [place for place, special in enumerate(marks) if not special]
-    if not own or own[0] == 0 or any(found.type_ids):
+    encoding = backend.encode("a")
+    real = [index for index, special in enumerate(encoding.special_tokens_mask) if not special]
+    if not real or real[0] == 0 or any(encoding.type_ids):
         raise InputError(f"pretrained = {name!r}: its tokenizer puts no summary token, such as [CLS], before a text")
-    return tuple(found.ids[: own[0]]), tuple(found.ids[own[-1] + 1 :])
+    return tuple(encoding.ids[: real[0]]), tuple(encoding.ids[real[-1] + 1 :])
 
 
 def positions(model: Any) -> int:
-    """How many places a row may have. RoBERTa's numbers begin behind that of padding."""
+    """The maximum length of a row. RoBERTa's position ids start after that of padding."""
     table = getattr(model.embeddings, "position_embeddings", None)
     if table is None or table.padding_idx is None:
         return int(model.config.max_position_embeddings)
@@ -189,14 +199,14 @@ def positions(model: Any) -> int:
 
 @contextmanager
 def quiet(library: Any) -> Iterator[None]:
-    """No bars and reports of its own while it loads; what matters in them is checked here."""
+    """Silence progress bars and reports while loading; what matters in them is checked here."""
     logging = library.utils.logging
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # of one package about another, at their import
+            warnings.simplefilter("ignore", DeprecationWarning)  # raised by one dependency about another on import
             yield
     finally:
         logging.set_verbosity(level)
@@ -205,8 +215,8 @@ def quiet(library: Any) -> Iterator[None]:
 
 
 @contextmanager
-def told(name: str, part: str) -> Iterator[None]:
-    """The many ways in which loading fails as one sentence."""
+def loading(name: str, part: str) -> Iterator[None]:
+    """Report any failure to load as one sentence."""
     try:
         yield
     except InputError:

@@ -1,1 +1,1 @@
-"""Models: levels of encoder and pooling under a head, what a head's answers mean, and a trained model as a folder."""
+"""Models: levels of encoder and pooling with a head on top, tasks (what the outputs mean), and trained models as folders."""

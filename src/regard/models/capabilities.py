@@ -1,4 +1,4 @@
-"""What the poolings of a model can do, by their names in its options."""
+"""Capabilities of a model's poolings, looked up by their names in its options."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def capabilities(pooling: str, levels: int) -> list[Capabilities]:
     """One per level, words first, for `pooling = "attention"` or `"attention,apln"`."""
     if set(level_names(pooling)) == {"attention"}:
         return [ATTENTION] * levels
-    from regard.models.build import names_a_level
+    from regard.models.build import names_per_level
     from regard.poolings import POOLINGS
 
-    return [Capabilities.of(POOLINGS[name]) for name in names_a_level(pooling, POOLINGS, "pooling", levels)]
+    return [Capabilities.of(POOLINGS[name]) for name in names_per_level(pooling, POOLINGS, "pooling", levels)]
 
 
 def attending() -> list[str]:

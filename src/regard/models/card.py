@@ -1,4 +1,4 @@
-"""The card of a run: what it is, what it learned from, how well, and how to use it."""
+"""The model card of a run: what it is, its training data, its scores, and how to use it."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ def card(trained: Trained) -> str:
     lines = [
         f"# {model.encoder}-{model.pooling}"
         + (f", {model.levels} levels" if model.levels > 1 else "")
-        + (", a hidden layer in its head" if model.head_hidden else ""),
+        + (", hidden layer in the head" if model.head_hidden else ""),
         "",
         "A text classifier that shows its work, trained by regard."
         if isinstance(trained.task, Classes)
-        else "A text rater that shows its work, trained by regard.",
+        else "A text regression model that shows its work, trained by regard.",
         "",
         "| | |",
         "|---|---|",
         f"| task | {describe(trained)} |",
-        f"| learned from | {escape(config.data.train or 'texts given in Python')}, {metrics.get('texts', '?')} texts |",
-        f"| looks at | {units(trained)} |",
+        f"| training data | {escape(config.data.train or 'texts passed in Python')}, {metrics.get('texts', '?')} texts |",
+        f"| units | {units(trained)} |",
         f"| vectors | {escape(config.data.vectors or model.pretrained or 'none: learned from scratch')} |",
         f"| training | {training.optimizer}, seed {training.seed}, {chosen(metrics)} |",
         f"| engine | {engine(metrics)} |",
@@ -45,7 +45,7 @@ def card(trained: Trained) -> str:
         'model.explain("a text")',
         "```",
         "",
-        "A weight says how much of a word went into the decision's vector, not whether the word spoke for or against it.",
+        "A weight is the share of a word in the vector behind the decision, not whether the word supports or opposes it.",
         "",
     ]
     return "\n".join(lines)
@@ -54,8 +54,8 @@ def card(trained: Trained) -> str:
 def describe(trained: Trained) -> str:
     task = trained.task
     if isinstance(task, Classes):
-        shown = ", ".join(escape(name) for name in task.classes[:20]) + (", …" if len(task.classes) > 20 else "")
-        return f"{len(task.classes)} classes: {shown}"
+        names = ", ".join(escape(name) for name in task.classes[:20]) + (", …" if len(task.classes) > 20 else "")
+        return f"{len(task.classes)} classes: {names}"
     assert isinstance(task, Regression)
     return f"a number (training mean {task.mean:.4g}, standard deviation {task.scale:.4g})"
 
@@ -71,20 +71,20 @@ def units(trained: Trained) -> str:
 
 
 def chosen(metrics: dict[str, Any]) -> str:
-    """Which epoch it is."""
+    """Which epoch was kept."""
     epochs, best = metrics.get("epochs", "?"), metrics.get("best_epoch", "?")
-    told = f"best of {epochs} epochs on dev: {best}" if "dev" in metrics else f"the last of {epochs} epochs"
-    return told + (f", of round {metrics['best_round']}" if "best_round" in metrics else "")
+    sentence = f"best of {epochs} epochs on dev: {best}" if "dev" in metrics else f"last of {epochs} epochs"
+    return sentence + (f", of round {metrics['best_round']}" if "best_round" in metrics else "")
 
 
 def engine(metrics: dict[str, Any]) -> str:
-    """Which one trained it, and what can be had again."""
+    """Which engine trained it, and whether its weights can be reproduced."""
     name = str(metrics.get("engine", "torch"))
     if name.endswith("lock-free"):
-        return f"{name}: another run with the same seed gives nearly, but not exactly, the same weights"
-    return f"{name}: the same seed gives the same weights" + (", whatever the threads" if "sparse" in name else "")
+        return f"{name}: another run with the same seed gives similar, but not identical weights"
+    return f"{name}: the same seed gives the same weights" + (" with any number of threads" if "sparse" in name else "")
 
 
 def scores(metrics: dict[str, Any]) -> str:
-    shown = ("accuracy", "macro_f", "log_loss", "rmse", "mae", "r2")
-    return ", ".join(f"{name} {metrics[name]:.4f}" for name in shown if name in metrics) + f" ({metrics['n']} texts)"
+    names = ("accuracy", "macro_f", "log_loss", "rmse", "mae", "r2")
+    return ", ".join(f"{name} {metrics[name]:.4f}" for name in names if name in metrics) + f" ({metrics['n']} texts)"

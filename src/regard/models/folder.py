@@ -1,8 +1,8 @@
-"""A trained model as a folder that a stranger can read, with nothing in it that runs:
+"""A trained model as a folder of readable files, without executable content:
 
-config.toml · tokenizer.json · task.json · weights.safetensors · metrics.json · README.md (its card)
+config.toml · tokenizer.json · task.json · weights.safetensors · metrics.json · README.md (the model card)
 
-and dynamics.safetensors, where training was recorded; encoder.json, the make of a pretrained encoder, where there is one.
+plus dynamics.safetensors if training was recorded, and encoder.json, the configuration of a pretrained encoder.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from regard.errors import InputError
 from regard.files import write_all
 from regard.models.card import card
 from regard.models.flat import EMBEDDING, shapes
-from regard.models.recorded import read_recorded
 from regard.models.tasks import task_from_dict
 from regard.models.trained import Trained
+from regard.models.training_record import read_training_record
 
 FILES = ("config.toml", "tokenizer.json", "task.json", "weights.safetensors", "metrics.json")
 CHECKPOINT = "checkpoint.safetensors"  # what an unfinished run has instead
@@ -31,15 +31,15 @@ DYNAMICS, ENCODER = "dynamics.safetensors", "encoder.json"
 
 
 def save(trained: Trained, folder: str | Path) -> None:
-    perhaps = {} if trained.dynamics is None else {DYNAMICS: trained.dynamics.to_bytes()}
-    if trained.make is not None:
-        perhaps[ENCODER] = json.dumps(trained.make, ensure_ascii=False, indent=1).encode("utf-8", "replace")
-    for name in {DYNAMICS, ENCODER} - set(perhaps):
-        (Path(folder) / name).unlink(missing_ok=True)  # of the run that this one overwrites
+    optional = {} if trained.dynamics is None else {DYNAMICS: trained.dynamics.to_bytes()}
+    if trained.encoder_config is not None:
+        optional[ENCODER] = json.dumps(trained.encoder_config, ensure_ascii=False, indent=1).encode("utf-8", "replace")
+    for name in {DYNAMICS, ENCODER} - set(optional):
+        (Path(folder) / name).unlink(missing_ok=True)  # left by a run that this one overwrites
     write_all(
         Path(folder),
         {
-            **perhaps,
+            **optional,
             "config.toml": config_toml(trained.config).encode("utf-8", "replace"),
             "tokenizer.json": trained.tokenizer.to_json().encode("utf-8", "replace"),
             "task.json": json.dumps(trained.task.as_dict(), ensure_ascii=False, indent=1).encode("utf-8", "replace"),
@@ -54,40 +54,42 @@ def is_run(folder: Path) -> bool:
     return all((folder / name).is_file() for name in FILES)
 
 
-def is_begun(folder: Path) -> bool:
-    """Whether there is something to go on from. A finished run has no checkpoint; one that is overwritten has both."""
+def has_checkpoint(folder: Path) -> bool:
+    """Whether there is a checkpoint to resume from. A finished run has none, unless it is being overwritten."""
     return (folder / CHECKPOINT).is_file()
 
 
-def check_own(folder: Path) -> None:
-    """Refuse a folder with other things in it: a README.md of somebody's project is not to be overwritten."""
-    if not folder.is_dir() or is_run(folder) or is_begun(folder):
+def check_run_folder(folder: Path) -> None:
+    """Reject a folder with other files in it, so that the README.md of some project is not overwritten."""
+    if not folder.is_dir() or is_run(folder) or has_checkpoint(folder):
         return
-    others = sorted(path.name for path in folder.iterdir() if not path.name.endswith(".partial"))  # of a killed run
+    others = sorted(
+        path.name for path in folder.iterdir() if not path.name.endswith(".partial")
+    )  # left by a killed run
     if others:
-        raise InputError(f"{folder} is not a run of regard (it holds {others[0]!r}), so it is left alone")
+        raise InputError(f"{folder} is not a run of regard (it contains {others[0]!r}); nothing was written")
 
 
 def check_finished(folder: str | Path) -> None:
-    """Refuse what is no finished run, before anything of it is read."""
+    """Reject anything but a finished run, before reading its files."""
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no such folder; a run is a folder that `regard train` wrote")
     missing = [name for name in FILES if not (folder / name).is_file()]
-    if is_begun(folder):
-        # also where all files are there: they may be those of the run that this one overwrites
-        raise InputError(f"{folder}: its training has not finished; `regard train` goes on with --resume")
+    if has_checkpoint(folder):
+        # even if all files exist: they may belong to a run that is being overwritten
+        raise InputError(f"{folder}: its training has not finished; resume it with `regard train --resume`")
     if missing:
         raise InputError(f"{folder}: not a finished run of regard: {', '.join(missing)} missing")
 
 
 def check_readable(folder: Path) -> None:
-    """Refuse what this user may not read: it is not damaged, and safetensors would say that there is no such file."""
+    """Report missing permissions: the run is not damaged, and safetensors would claim that there is no such file."""
     for name in (*FILES, DYNAMICS, ENCODER):
         try:
             (folder / name).open("rb").close()
         except FileNotFoundError:
-            continue  # of those that not every run has
+            continue  # an optional file
         except OSError as error:
             raise InputError(f"{folder / name}: cannot be read ({error.strerror or error})") from None
 
@@ -101,40 +103,46 @@ def load(folder: str | Path, device: str = "cpu") -> Trained:
         tokenizer = tokenizer_from_dict(read_json(folder / "tokenizer.json"))
         task = task_from_dict(read_json(folder / "task.json"))
         weights = safetensors.numpy.load_file(folder / "weights.safetensors")
-        recorded = read_recorded(folder / DYNAMICS) if (folder / DYNAMICS).exists() else None
+        record = read_training_record(folder / DYNAMICS) if (folder / DYNAMICS).exists() else None
         metrics = read_json(folder / "metrics.json")
-        make = read_json(folder / ENCODER) if config.model.reads_pieces else None
-        beside: dict[str, Any] = {"weights": weights, "device": device, "dynamics": recorded, "make": make}
-        trained = Trained(config, tokenizer, task, metrics, **beside)
+        encoder_config = read_json(folder / ENCODER) if config.model.reads_pieces else None
+        trained = Trained(
+            config,
+            tokenizer,
+            task,
+            metrics,
+            weights=weights,
+            device=device,
+            dynamics=record,
+            encoder_config=encoder_config,
+        )
         check_weights(trained)
-        reads = (tokenizer.levels, tokenizer.lowercase, tokenizer.max_words)
-        if reads != (config.model.levels, config.data.lowercase, config.data.max_words):
+        tokenizer_options = (tokenizer.levels, tokenizer.lowercase, tokenizer.max_words)
+        if tokenizer_options != (config.model.levels, config.data.lowercase, config.data.max_words):
             raise InputError("tokenizer.json and config.toml differ in levels, lowercase or max_words")
         if not all(bool(np.isfinite(value).all()) for value in weights.values()):
-            raise InputError("weights.safetensors holds numbers that are not finite")
+            raise InputError("weights.safetensors contains numbers that are not finite")
     except InputError as error:
         raise InputError(f"{folder}: damaged run ({error})") from None
-    except Exception as error:  # nothing narrower: the package tokenizers raises no class of its own
+    except Exception as error:  # nothing narrower: the package tokenizers raises plain Exception
         reason = " ".join(str(error).split())[:200]
-        raise InputError(
-            f"{folder}: damaged run, or one of another program ({type(error).__name__}: {reason})"
-        ) from None
+        raise InputError(f"{folder}: damaged run, or not a run of regard ({type(error).__name__}: {reason})") from None
     return trained
 
 
 def check_weights(trained: Trained) -> None:
-    """Every weight there and of the right shape: known of a flat model, and found out of another by building it."""
+    """Check the names and shapes of the weights: directly for a flat model, otherwise by building the model."""
     if not trained.is_flat:
         _ = trained.model
         return
     model = trained.config.model.filled()
-    found = {name: value.shape for name, value in trained.weights.items()}
+    actual = {name: value.shape for name, value in trained.weights.items()}
     width = trained.weights[EMBEDDING].shape[1]
     expected = shapes(replace(model, embedding=width), len(trained.tokenizer), trained.task.out_dim)
-    if found != expected:
-        wrong = next(name for name in {**expected, **found} if found.get(name) != expected.get(name))
+    if actual != expected:
+        mismatch = next(name for name in {**expected, **actual} if actual.get(name) != expected.get(name))
         raise InputError(
-            f"weights.safetensors: {wrong} has the shape {found.get(wrong)}; {expected.get(wrong)} is expected"
+            f"weights.safetensors: {mismatch}: expected the shape {expected.get(mismatch)}, got {actual.get(mismatch)}"
         )
 
 
@@ -144,5 +152,5 @@ def read_json(path: Path) -> Any:
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path.name} is not JSON: {error}") from None
     if not isinstance(value, dict):
-        raise InputError(f"{path.name} holds a {type(value).__name__} instead of an object")
+        raise InputError(f"{path.name}: expected a JSON object, got {type(value).__name__}")
     return value

@@ -1,4 +1,4 @@
-"""What labels are and what a head's outputs mean: two classes, several, or a number."""
+"""Tasks: what labels are and what a model's outputs mean (two classes, several classes, or a number)."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from regard.records import Example, Prediction
 if TYPE_CHECKING:  # PyTorch takes a second to import, and the fast engine does without it
     from torch import Tensor
 
-# the heads of a model: on the top level's vector, and on what a bottleneck lets through
+# names of heads: on the top level's vector, and on the output of a bottleneck
 LABEL, COMPRESSED = "label", "compressed"
 
 
 class Task(ABC):
-    """Labels as written on one side, logits on the other."""
+    """Converts labels as written to training targets, and logits to predictions."""
 
     kind: str
     out_dim: int
 
     @abstractmethod
     def encode(self, label: Any, where: str) -> float:
-        """A label as written, as the number that `loss` takes. `where` begins the sentence of an error."""
+        """Convert a label as written to the number that `loss` takes. Error messages start with `where`."""
 
     @abstractmethod
     def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """(B, C), (B,) -> (), the mean over the texts."""
+        """(B, C), (B,) -> (), mean loss per text."""
 
     @abstractmethod
     def answers(self, logits: Any) -> NDArray[np.float64]:
-        """Probabilities (B, classes), or values in the user's unit (B, 1), of logits in the computer's memory."""
+        """Probabilities (B, classes), or values on the scale of the labels (B, 1), from logits in host memory."""
 
     @abstractmethod
     def predictions(self, answers: NDArray[np.float64]) -> list[Prediction]: ...
@@ -48,7 +48,7 @@ class Task(ABC):
 
 
 class Classes(Task, ABC):
-    """What two and more classes have in common."""
+    """Classification with two or more classes."""
 
     classes: tuple[str, ...]
 
@@ -91,7 +91,7 @@ class Binary(Classes):
 
 @dataclass(frozen=True)
 class Multiclass(Classes):
-    """A logit a class."""
+    """One logit per class."""
 
     classes: tuple[str, ...]
     kind: str = "multiclass"
@@ -114,7 +114,7 @@ class Multiclass(Classes):
 
 @dataclass(frozen=True)
 class Regression(Task):
-    """A number. The model learns (y − mean) / scale; answers come in the user's unit."""
+    """A number. The model learns (y − mean) / scale; answers are on the scale of the labels."""
 
     mean: float
     scale: float
@@ -151,37 +151,37 @@ def number(label: Any, where: str) -> float:
 
 
 def make_task(kind: str, labels: Labels, where: str) -> Task:
-    """The task that the training labels define. Classes are in the order of their numbers, or of the alphabet."""
+    """The task defined by the training labels. Classes are sorted numerically, then alphabetically."""
     if kind == "regression":
         return make_regression(labels, where)
     classes = tuple(sorted(labels.names, key=natural_order))
     if len(classes) < 2:
-        raise InputError(f"{where}: one class only ({classes[0]!r}); at least two different labels are needed")
+        raise InputError(f"{where}: expected at least two different labels, got only {classes[0]!r}")
     if kind == "multiclass":
         return Multiclass(classes)
     if len(classes) > 2:
         shown = ", ".join(map(repr, classes[:6]))
-        raise InputError(f"{where}: {len(classes)} classes ({shown}, …) with task = binary, which takes two")
+        raise InputError(f"{where}: expected two classes for task = binary, got {len(classes)} ({shown}, …)")
     return Binary(classes)
 
 
 def make_regression(labels: Labels, where: str) -> Regression:
     values = np.array([number(name, f"{where}, row {row}") for name, row in labels.rows.items()])[labels.codes]
-    with np.errstate(over="ignore", invalid="ignore"):  # said below, in words
+    with np.errstate(over="ignore", invalid="ignore"):  # reported below
         mean, scale = float(values.mean()), float(values.std())
     if not scale > 0:
-        raise InputError(
-            f"{where}: all labels are {labels.names[0]!r}; regression needs at least two different numbers"
-        )
+        raise InputError(f"{where}: expected at least two different numbers as labels, got only {labels.names[0]!r}")
     if not math.isfinite(mean) or not math.isfinite(scale):
-        raise InputError(f"{where}: labels such as {np.abs(values).max():g} are too large to take a deviation of")
+        raise InputError(
+            f"{where}: labels such as {np.abs(values).max():g} are too large to compute a standard deviation"
+        )
     return Regression(mean, scale)
 
 
 def encoded(task: Task, labels: Labels, where: str, column: str | None = None) -> NDArray[np.float64]:
-    """The number of every text's label, as `loss` takes it."""
-    told = "" if column is None else f", column {column!r}"
-    values = [task.encode(name, f"{where}, row {row}{told}") for name, row in labels.rows.items()]
+    """The label of every text as the number that `loss` takes."""
+    suffix = "" if column is None else f", column {column!r}"
+    values = [task.encode(name, f"{where}, row {row}{suffix}") for name, row in labels.rows.items()]
     return np.array(values, dtype=np.float64)[labels.codes]
 
 
@@ -196,7 +196,7 @@ def task_from_dict(row: dict[str, Any]) -> Task:
 
 
 def labels_as_shown(task: Task, examples: Sequence[Example]) -> list[str | float | None]:
-    """True labels beside answers: classes as written, numbers as numbers, None where there is none that makes sense."""
+    """True labels to show next to predictions: classes as written, numbers as floats, None if missing or invalid."""
     if isinstance(task, Classes):
         return [None if example.label is None else str(example.label) for example in examples]
     return [as_number(example.label) for example in examples]

@@ -1,4 +1,4 @@
-"""A model with all that is needed to read a text and say something about it."""
+"""A trained model with everything needed to process texts: tokenizer, task, options and metrics."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from regard.data.wordpieces import AnyTokenizer
 from regard.kernels.attention import attend
 from regard.models.capabilities import Capabilities, capabilities
 from regard.models.flat import State, Tables, is_flat, tables
-from regard.models.recorded import Recorded
 from regard.models.tasks import Task
+from regard.models.training_record import TrainingRecord
 
 if TYPE_CHECKING:  # a flat model on a CPU answers without PyTorch, which takes a second to import
     import torch
@@ -27,29 +27,29 @@ if TYPE_CHECKING:  # a flat model on a CPU answers without PyTorch, which takes 
     from regard.values import Batch, Output
 
 BATCH = 64
-READ = {"cuda": 256}  # texts that are read together, without gradients; elsewhere as many as a batch has
-CHUNK = 4096  # texts read at a time
+READ = {"cuda": 256}  # texts read together without gradients; elsewhere BATCH
+CHUNK = 4096  # texts encoded at a time
 
 
 class Trained:
-    """Given by its weights or by its model; each is made from the other when it is asked for."""
+    """Created from weights or from a model; each is built from the other on demand."""
 
     def __init__(
         self,
         config: Config,
         tokenizer: AnyTokenizer,
         task: Task,
-        metrics: dict[str, Any] | None = None,  # what training measured and found: metrics.json
+        metrics: dict[str, Any] | None = None,  # what training measured: metrics.json
         *,
         weights: State | None = None,
         model: Classifier | None = None,
-        device: str = "cpu",  # where the model is put when it is made
-        dynamics: Recorded | None = None,  # what was seen along its training, where it was recorded
-        make: Mapping[str, Any] | None = None,  # of a pretrained encoder inside: its configuration, as JSON
+        device: str = "cpu",  # where the model is built
+        dynamics: TrainingRecord | None = None,  # quantities recorded during training
+        encoder_config: Mapping[str, Any] | None = None,  # configuration of a pretrained encoder, as JSON
     ) -> None:
         self.config, self.tokenizer, self.task = config, tokenizer, task
         self.metrics: dict[str, Any] = {} if metrics is None else metrics
-        self.device, self.dynamics, self.make = device, dynamics, make
+        self.device, self.dynamics, self.encoder_config = device, dynamics, encoder_config
         self._weights, self._model = weights, model
 
     @property
@@ -61,21 +61,21 @@ class Trained:
 
             assert self._weights is not None
             tensors = {name: torch.from_numpy(value) for name, value in self._weights.items()}
-            given = (self.config.model, len(self.tokenizer), self.task.out_dim, self.config.training.dropout or 0.0)
-            # embeddings may be as wide as a vectors file was, which the config does not say
-            self._model = build(*given, vectors=tensors["embedding.weight"], reader=self.reader(tensors))
+            arguments = (self.config.model, len(self.tokenizer), self.task.out_dim, self.config.training.dropout or 0.0)
+            # embeddings may have the width of a vectors file, which the config does not state
+            self._model = build(*arguments, vectors=tensors["embedding.weight"], reader=self.reader(tensors))
             self._model.load_state_dict(tensors)
             self._model.to(self.device).eval()
         return self._model
 
     def reader(self, tensors: Mapping[str, torch.Tensor]) -> Encoder | None:
-        """A pretrained encoder as it was, its weights still to be loaded."""
-        if self.make is None:
+        """The pretrained encoder, if any, whose weights are loaded next."""
+        if self.encoder_config is None:
             return None
         from regard.encoders.bert import BERT
 
         before, after = (tensors[f"levels.0.encoder.{name}"] for name in ("before", "after"))
-        return BERT.again(self.make, before, after, self.config.model)
+        return BERT.from_saved(self.encoder_config, before, after, self.config.model)
 
     @property
     def weights(self) -> State:
@@ -87,7 +87,7 @@ class Trained:
 
     @property
     def is_flat(self) -> bool:
-        """Whether it can answer by tables: what each unit weighs and says, whatever the text."""
+        """Whether predictions can be looked up in tables of the scores and polarities of units."""
         return is_flat(self.config.model) and self.device == "cpu"
 
     @cached_property
@@ -110,16 +110,16 @@ class Trained:
     def attended(
         self, texts: Sequence[str], weighed: bool = True
     ) -> Iterator[tuple[Units, NDArray[np.float32], NDArray[np.float32]]]:
-        """Of a flat model: units, logits and, where `weighed`, each unit's weight, for some texts after the others."""
+        """For a flat model, per chunk of texts: units, logits and, if `weighed`, the weight of each unit."""
 
         def read(start: int) -> tuple[Units, NDArray[np.float32], NDArray[np.float32]]:
             units = self.tokenizer.encode_all(texts[start : start + CHUNK])
             logits = np.empty((len(units.words), self.task.out_dim), dtype=np.float32)
             weights = np.empty(len(units.ids) if weighed else 0, dtype=np.float32)
-            attend(units.ids, units.offsets, made.scores, made.polarity, made.bias, logits, weights)
+            attend(units.ids, units.offsets, lookup.scores, lookup.polarity, lookup.bias, logits, weights)
             return units, logits, weights
 
-        made = self.tables
+        lookup = self.tables
         starts = range(0, len(texts), CHUNK)
         if len(starts) < 2:
             yield from map(read, starts)
@@ -134,14 +134,14 @@ def answers(model: Classifier, task: Task, texts: Sequence[Indexed]) -> NDArray[
 
 def logits(model: Classifier, task: Task, texts: Sequence[Indexed]) -> NDArray[np.float64]:
     """(texts, outputs), in the order of the texts"""
-    found = np.empty((len(texts), task.out_dim))
+    result = np.empty((len(texts), task.out_dim))
     for rows, _, output in outputs(model, texts):
-        found[rows] = output.logits.double().cpu().numpy()
-    return found
+        result[rows] = output.logits.double().cpu().numpy()
+    return result
 
 
 def outputs(model: Classifier, texts: Sequence[Indexed]) -> Iterator[tuple[NDArray[np.int64], Batch, Output]]:
-    """Every text once, in batches of like length, without gradients: (row numbers, batch, output)."""
+    """Every text once, in batches of similar length, without gradients: (row indices, batch, output)."""
     import torch
 
     from regard.data.collate import collate, in_order
@@ -156,9 +156,9 @@ def outputs(model: Classifier, texts: Sequence[Indexed]) -> Iterator[tuple[NDArr
 
 
 def to_device(batch: Batch, device: torch.device) -> Batch:
-    def put(value: torch.Tensor) -> torch.Tensor:
+    def move(value: torch.Tensor) -> torch.Tensor:
         return value.to(device, non_blocking=True)
 
-    groups = tuple(tuple((put(rows), width) for rows, width in level) for level in batch.groups)
-    labels = None if batch.labels is None else put(batch.labels)
-    return batch._replace(ids=put(batch.ids), mask=put(batch.mask), labels=labels, groups=groups)
+    groups = tuple(tuple((move(rows), width) for rows, width in level) for level in batch.groups)
+    labels = None if batch.labels is None else move(batch.labels)
+    return batch._replace(ids=move(batch.ids), mask=move(batch.mask), labels=labels, groups=groups)

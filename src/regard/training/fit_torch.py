@@ -82,8 +82,8 @@ class Material:
         return {} if self.pretrained is None else {"transformers": self.pretrained.version}
 
     @property
-    def make(self) -> Mapping[str, Any] | None:
-        return None if self.pretrained is None else self.pretrained.make
+    def encoder_config(self) -> Mapping[str, Any] | None:
+        return None if self.pretrained is None else self.pretrained.encoder_config
 
     def fit(self, run: Run) -> Trained:
         learned = index(self, run.recorder)
@@ -145,7 +145,7 @@ def index(given: Material, recorder: Recorder) -> Learned:
 def make_model(given: Material, learned: Learned, seed: int) -> Classifier:
     torch.manual_seed(seed)
     dropout, model = given.config.training.dropout, given.config.model
-    reader = None if given.pretrained is None else BERT.of(given.pretrained, model)
+    reader = None if given.pretrained is None else BERT.from_pretrained(given.pretrained, model)
     return build(model, len(learned.tokenizer), given.task.out_dim, dropout, learned.vectors, reader)
 
 
@@ -161,7 +161,9 @@ def teach(model: Classifier, given: Material, learned: Learned, run: Run) -> Tra
     if learned.held:
         metrics["dev"] = evaluate(model, task, learned.held)[0]
     recorded = None if dynamics is None else dynamics.recorded()
-    trained = Trained(config, learned.tokenizer, task, metrics, model=model, dynamics=recorded, make=given.make)
+    trained = Trained(
+        config, learned.tokenizer, task, metrics, model=model, dynamics=recorded, encoder_config=given.encoder_config
+    )
     if given.test is not None:
         metrics["test"] = measure(task, trained.answers([example.text for example in given.test]), given.truth)
     return trained

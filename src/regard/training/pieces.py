@@ -61,7 +61,7 @@ def tell_windows(texts: Iterable[Indexed], window: int, recorder: Recorder) -> N
 
 
 def digest_of(given: Pretrained) -> str:
-    told = sha256(json.dumps(given.make, sort_keys=True).encode())
+    told = sha256(json.dumps(given.encoder_config, sort_keys=True).encode())
     told.update(given.tokenizer.encode("utf-8", "replace"))
     for value in (given.table, *given.model.state_dict().values()):
         told.update(value.numpy().tobytes())
