@@ -71,7 +71,10 @@ def test_data_that_cannot_be_learned_from(regard: Regard, tmp_path: Path, name: 
         (["--hidden", "x"], "argument --hidden: invalid int value: 'x'"),
         (["--encoder", "gru"], "expected names of embedding, affine, cnn, lstm, bilstm, bert, got 'gru'"),
         (["--pooling", "max,max,max"], "one name, or one for each of the 1 levels"),
-        (["--encoder", "bilstm", "--hidden", "7"], "hidden: expected an even number for the two directions of a bilstm, got 7"),
+        (
+            ["--encoder", "bilstm", "--hidden", "7"],
+            "hidden: expected an even number for the two directions of a bilstm, got 7",
+        ),
         (["--pooling", "norm_unit", "--norm-init", "0.5"], "norm_init = 0.5"),
         (["--vtw", "1"], "vtw needs pooling"),
         (["--device", "cuda:99"], "device = 'cuda:99': PyTorch sees"),
