@@ -58,7 +58,7 @@ def test_attention_can_be_drawn_again(name: str) -> None:
     before = pooling(make_states(), MASK)
     pooling.redraw_attention(1.0)
     assert not torch.allclose(pooling(make_states(), MASK).scores, before.scores)
-    with pytest.raises(InputError, match="found none to draw again"):
+    with pytest.raises(InputError, match="expected a Scorer to initialise again, got a pooling without one"):
         make("average").redraw_attention(1.0)
 
 
