@@ -87,7 +87,7 @@ def signed_rank(differences: Sequence[float]) -> float | None:
     if len({abs(value) for value in moved}) == len(moved):
         return float(wilcoxon(moved, method="exact").pvalue)
     ranks = np.sign(moved) * rankdata(np.abs(moved))
-    return float(intervals.permuted(ranks[:, None])[0])
+    return float(intervals.sign_flip_p(ranks[:, None])[0])
 
 
 def holm(values: Sequence[float | None]) -> list[float | None]:

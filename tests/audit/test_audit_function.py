@@ -130,15 +130,15 @@ def test_bad_input_gets_a_sentence() -> None:
     for given, sentence in (
         ({}, "attributions: expected at least one, got none"),
         ({"a": rest}, "a: expected one entry for each of 3 texts, got 2"),
-        ({"a": [(spans, numbers[:-1]), *rest]}, "a, text 1: 10 words and 9 scores"),
-        ({"a": [(spans, [np.nan] * len(spans)), *rest]}, "a, text 1: a score is not finite"),
+        ({"a": [(spans, numbers[:-1]), *rest]}, "a, text 1: expected one score per word, got 9 for 10 words"),
+        ({"a": [(spans, [np.nan] * len(spans)), *rest]}, "a, text 1: expected finite scores, got NaN or infinity"),
         ({"a": [(spans, ["x"] * len(spans)), *rest]}, "a, text 1: expected a Scored or (spans, scores), got tuple"),
         ({"a": [None, *rest]}, "a, text 1: expected a Scored or (spans, scores), got NoneType"),
         (
             {"a": [Scored("another", [(0, 2)], [1.0]), *rest]},
             "a, text 1: expected scores of this text, got scores of another one",
         ),
-        ({"a": [([(0, 99)], [1.0]), *rest]}, "within the text, are accepted"),
+        ({"a": [([(0, 99)], [1.0]), *rest]}, "expected words in order, without overlap and within the text, got"),
         ({"random": scores["true"]}, "attributions: expected at least one besides 'random', got none"),
     ):
         with pytest.raises(InputError, match=re.escape(sentence)):
@@ -159,9 +159,9 @@ def test_bad_input_gets_a_sentence() -> None:
         audit(predict, texts, scores, seed=-1)
     with pytest.raises(InputError, match="labels: expected one entry for each of 3 texts, got 1"):
         audit(predict, texts, scores, labels=[0])
-    with pytest.raises(InputError, match="label 7: the judge has 2 classes"):
+    with pytest.raises(InputError, match="label: expected 0 to 1, since the judge has 2 classes, got 7"):
         audit(predict, texts, scores, labels=[0, 1, 7])
-    with pytest.raises(InputError, match="judge: a probability of 3; numbers from 0 to 1 are accepted"):
+    with pytest.raises(InputError, match="judge: expected probabilities from 0 to 1, got 3"):
         audit(lambda asked: np.full((len(asked), 2), 3.0), texts, scores)
-    with pytest.raises(InputError, match="judge: answers of shape"):
+    with pytest.raises(InputError, match="judge: expected probabilities of shape"):
         audit(lambda asked: np.zeros(len(asked)), texts, scores)

@@ -285,8 +285,8 @@ def test_what_refuses_most_of_the_texts_is_left_out_unless_it_was_asked_for() ->
     found = audit_run(the_cause(), examples, AuditOptions(without=DIAGNOSTICS))
     assert "leave_one_out" not in [one["name"] for one in found["explainers"]]
     (why,) = (one["why"] for one in found["left_out"] if one["what"] == "leave_one_out")
-    assert why.startswith("text 2: 5001 words")
-    with pytest.raises(InputError, match="leave_one_out, text 2: 5001 words"):
+    assert why.startswith("text 2: expected at most 5000 words, got 5001")
+    with pytest.raises(InputError, match="leave_one_out, text 2: expected at most 5000 words, got 5001"):
         audit_run(the_cause(), examples, AuditOptions(["leave_one_out"]))
 
 

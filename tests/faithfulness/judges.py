@@ -1,4 +1,4 @@
-"""Judges whose truth is known: a dictionary of three words, and a sum of words; and texts scored by hand."""
+"""Judges with known behaviour (a lookup table and a linear model), and texts scored by hand."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from regard.faithfulness.judging import Judge
 from regard.faithfulness.scored import Doubles, Scored
 
-# P(class 1) of every text that can be left of "good bad film"
+# P(class 1) of every text that "good bad film" can become by erasing words
 THREE = {
     "good bad film": 0.75,
     "bad film": 0.25,
@@ -24,7 +24,7 @@ THREE = {
 
 
 def scored(text: str, scores: Sequence[float], label: int | None = None) -> Scored:
-    """Words are what stands between spaces."""
+    """Words are separated by spaces."""
     return Scored(text, [match.span() for match in re.finditer(r"\S+", text)], scores, label)
 
 
@@ -37,7 +37,7 @@ def dictionary(answers: Mapping[str, float] = THREE) -> Judge:
 
 
 def linear(weights: Mapping[str, float]) -> Judge:
-    """σ of the sum of the words' weights; a word that it doesn't know weighs nothing."""
+    """σ of the sum of the words' weights; unknown words have weight 0."""
 
     def judge(texts: Sequence[str]) -> Doubles:
         positive = 1 / (1 + np.exp(-np.array([sum(weights.get(word, 0.0) for word in text.split()) for text in texts])))
@@ -47,14 +47,14 @@ def linear(weights: Mapping[str, float]) -> Judge:
 
 
 def linear_corpus(texts: int = 200, seed: int = 0) -> tuple[Judge, dict[str, float], list[str]]:
-    """Texts of 12 words, 2 to 4 of them with weight and all of one sign; the judge, its weights, and the texts."""
-    chance = np.random.default_rng(seed)
+    """A judge, its weights, and texts of 12 words, of which 2 to 4 have a weight, all with the same sign."""
+    rng = np.random.default_rng(seed)
     weights = {f"{side}{n}": sign * (1 + n / 10) for side, sign in (("up", 1), ("down", -1)) for n in range(10)}
-    made = []
+    corpus = []
     for _ in range(texts):
-        side = chance.choice(["up", "down"])
-        telling = [f"{side}{n}" for n in chance.choice(10, chance.integers(2, 5), replace=False)]
-        words = telling + [f"plain{n}" for n in chance.integers(0, 40, 12 - len(telling))]
-        chance.shuffle(words)
-        made.append(" ".join(words))
-    return linear(weights), weights, made
+        side = rng.choice(["up", "down"])
+        evidence = [f"{side}{n}" for n in rng.choice(10, rng.integers(2, 5), replace=False)]
+        words = evidence + [f"plain{n}" for n in rng.integers(0, 40, 12 - len(evidence))]
+        rng.shuffle(words)
+        corpus.append(" ".join(words))
+    return linear(weights), weights, corpus

@@ -11,7 +11,7 @@ from regard.faithfulness.erasing import delete, keep, manner, only, replace, wit
 FILM = "A good film, isn't it?"  # A · good · film · , · is · n't · it · ?
 
 
-def test_words_are_cut_out_and_one_space_stays() -> None:
+def test_a_deleted_word_leaves_one_space() -> None:
     spans = words.spans(FILM)
     assert delete(FILM, spans, [1]) == "A film, isn't it?"
     assert delete(FILM, spans, [0]) == "good film, isn't it?"
@@ -20,14 +20,14 @@ def test_words_are_cut_out_and_one_space_stays() -> None:
     assert delete(FILM, spans, [1, 2]) == "A , isn't it?"
 
 
-def test_only_the_words_kept_are_left_and_neighbours_stay_together() -> None:
+def test_kept_neighbours_stay_as_they_were_written() -> None:
     spans = words.spans(FILM)
     assert keep(FILM, spans, [1, 6]) == "good it"
     assert keep(FILM, spans, [4, 5]) == "isn't"
     assert keep(FILM, spans, [0, 2, 3]) == "A film,"
 
 
-def test_nothing_erased_leaves_the_text_as_it_is_and_everything_leaves_nothing() -> None:
+def test_erasing_nothing_or_everything() -> None:
     text = "  two   words \n"
     spans = words.spans(text)
     assert delete(text, spans, []) == keep(text, spans, [0, 1]) == text
@@ -35,20 +35,20 @@ def test_nothing_erased_leaves_the_text_as_it_is_and_everything_leaves_nothing()
     assert delete("", [], []) == keep("", [], []) == ""
 
 
-def test_neighbours_do_not_grow_together() -> None:
+def test_neighbours_do_not_merge() -> None:
     text = "well-made"
     spans = words.spans(text)
     assert delete(text, spans, [1]) == "well made"
     assert words.forms(delete(text, spans, [1])) == ["well", "made"]
 
 
-def test_what_belongs_to_no_word_stays_beside_deleted_words_and_goes_beside_kept_ones() -> None:
+def test_characters_outside_words_stay_around_deleted_words_but_not_around_kept_ones() -> None:
     text, spans = "It is (really) good!", [(0, 2), (3, 5), (7, 13), (15, 19)]
     assert delete(text, spans, [2]) == "It is ( ) good!"
     assert keep(text, spans, [1, 3]) == "is good"
 
 
-def test_a_replacement_stands_apart_from_its_neighbours() -> None:
+def test_a_replacement_is_separated_from_its_neighbours() -> None:
     spans = words.spans(FILM)
     assert replace(FILM, spans, [1], "UNK") == "A UNK film, isn't it?"
     assert replace(FILM, spans, [4, 7], "UNK") == "A good film, UNK n't it UNK"
@@ -56,14 +56,14 @@ def test_a_replacement_stands_apart_from_its_neighbours() -> None:
     assert only("a b c", [(0, 1), (2, 3), (4, 5)], [1], "UNK") == "UNK b UNK"
 
 
-def test_lines_and_parts_stay_apart() -> None:
+def test_lines_and_parts_stay_separate() -> None:
     text = "One film.\nA good one.\n\nAnother part."
     spans = words.spans(text)
-    second = [place for place, (start, end) in enumerate(spans) if start >= 10 and end <= 21]
+    second = [index for index, (start, end) in enumerate(spans) if start >= 10 and end <= 21]
     rest = delete(text, spans, second)
     assert rest == "One film.\n\nAnother part."
     assert len(parts(rest)) == len(parts(text)) == 2
-    first = [place for place in range(len(spans)) if place not in (0, len(spans) - 2)]
+    first = [index for index in range(len(spans)) if index not in (0, len(spans) - 2)]
     assert delete(text, spans, first) == "One\n\npart"
     assert keep(text, spans, [0, 3]) == "One\nA"
     assert keep(text, spans, [0, len(spans) - 2]) == "One\n\npart"
@@ -71,7 +71,7 @@ def test_lines_and_parts_stay_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "place", "left"),
+    ("text", "index", "left"),
     [
         ("هذا فيلم رائع", 2, "هذا فيلم"),  # right to left
         ("great 👍🏽 film 👨‍👩‍👧", 1, "great film 👨‍👩‍👧"),
@@ -79,39 +79,39 @@ def test_lines_and_parts_stay_apart() -> None:
         ("好电影", 1, "好 影"),
     ],
 )
-def test_characters_of_every_script_are_cut_whole(text: str, place: int, left: str) -> None:
+def test_words_of_every_script_are_deleted_whole(text: str, index: int, left: str) -> None:
     spans = words.spans(text)
-    assert delete(text, spans, [place]) == left
-    assert keep(text, spans, [place]) == text[spans[place][0] : spans[place][1]]
+    assert delete(text, spans, [index]) == left
+    assert keep(text, spans, [index]) == text[spans[index][0] : spans[index][1]]
 
 
-def test_the_manner_is_said() -> None:
+def test_manner_is_described() -> None:
     assert manner(None) == "deletion"
     assert manner("UNK") == "replacement by 'UNK'"
 
 
 @given(st.lists(st.sampled_from(["a", "bc", "été", "😀", "جيد"]), max_size=9), st.data())
 def test_erasing_equals_never_having_written(written: list[str], data: st.DataObject) -> None:
-    chosen = sorted(data.draw(st.sets(st.integers(0, 8).filter(lambda place: place < len(written)))) if written else [])
+    chosen = sorted(data.draw(st.sets(st.integers(0, 8).filter(lambda index: index < len(written)))) if written else [])
     text, spans, start = " ".join(written), [], 0
     for word in written:
         spans.append((start, start + len(word)))
         start += len(word) + 1
-    rest = [word for place, word in enumerate(written) if place not in chosen]
+    rest = [word for index, word in enumerate(written) if index not in chosen]
     assert delete(text, spans, chosen) == " ".join(rest)
-    assert keep(text, spans, chosen) == " ".join(written[place] for place in chosen)
-    stood = ["UNK" if place in chosen else word for place, word in enumerate(written)]
-    assert replace(text, spans, chosen, "UNK") == " ".join(stood)
+    assert keep(text, spans, chosen) == " ".join(written[index] for index in chosen)
+    replaced = ["UNK" if index in chosen else word for index, word in enumerate(written)]
+    assert replace(text, spans, chosen, "UNK") == " ".join(replaced)
 
 
 @given(st.text(max_size=40), st.data())
-def test_words_that_are_not_erased_are_left_in_order(text: str, data: st.DataObject) -> None:
+def test_words_that_are_not_erased_keep_their_order(text: str, data: st.DataObject) -> None:
     spans = words.spans(text)
-    chosen = [place for place in range(len(spans)) if data.draw(st.booleans())]
-    rest = [place for place in range(len(spans)) if place not in chosen]
+    chosen = [index for index in range(len(spans)) if data.draw(st.booleans())]
+    rest = [index for index in range(len(spans)) if index not in chosen]
     for left in (keep(text, spans, rest), delete(text, spans, chosen)):
-        place = 0
-        for start, end in (spans[place] for place in rest):
-            place = left.find(text[start:end], place) + end - start
-            assert place >= end - start, f"{text[start:end]!r} is gone, or out of order"
+        position = 0
+        for start, end in (spans[index] for index in rest):
+            position = left.find(text[start:end], position) + end - start
+            assert position >= end - start, f"{text[start:end]!r} is missing or out of order"
     assert len(keep(text, spans, rest)) <= len(text)

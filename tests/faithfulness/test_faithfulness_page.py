@@ -1,4 +1,4 @@
-"""The page on these measures says what is true: its examples run, and the names it lists are there."""
+"""The documentation of the measures is correct: its examples run, and the names it lists exist."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ EXAMPLES = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 def test_examples_run(code: str, tmp_path: Path) -> None:
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-W", "error", "-c", code]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout
-    assert "nan" not in done.stdout
+    result = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout
+    assert "nan" not in result.stdout
 
 
-def test_names_are_there() -> None:
+def test_names_exist() -> None:
     rows = re.findall(r"^\| `(\w+)` \| (`.*) \|$", PAGE.partition("## Modules")[2], re.MULTILINE)
     assert len(rows) == 14
     for file, names in rows:

@@ -1,1 +1,1 @@
-"""Measures of whether the words pointed at are the words that matter."""
+"""Measures of faithfulness: whether the words that an explanation points at are the words that matter."""

@@ -1,11 +1,11 @@
-"""Whether two attributions of the same words say the same: in order, in shares, and in the words they put first.
+"""Agreement of two attributions of the same words: in ranking, in shares, and in their top words.
 
-    Kendall's τ-b           over all pairs of a text's words; ties count for neither side
-    Jensen–Shannon, TVD     between shares |score| / Σ |score| (**choice**: of gradients and the like the sign is dropped;
-                            scores that are all 0 are even shares); attention is its own shares
-    overlap at K            the part of the top K words that both have; by chance K / words
+    Kendall's τ-b           over all pairs of a text's words
+    Jensen–Shannon, TVD     between shares |score| / Σ |score| (**choice**: signs are dropped; if all scores are 0, all
+                            shares are equal)
+    overlap at K            the fraction of the top K words that both share; K / words for random words
 
-A value a text. NaN where there is none: no words; for τ also one word, or scores that are all alike.
+One value per text. NaN if it is undefined: no words; for τ also a single word, or scores that are all equal.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import numpy as np
 from regard.faithfulness.curves import Curve
 from regard.faithfulness.distributions import jensen_shannon, total_variation
 from regard.faithfulness.ranking import Cuts, counts, cut_offs, ranking
-from regard.faithfulness.scored import Doubles, Numbers, Scored, check_alike
+from regard.faithfulness.scored import Doubles, Ints, Scored, check_alike
 
-PAIRS = 2**22  # of words, compared at a time
-LONG = 256  # words, from where sorting is faster than comparing every pair
-TEXTS = 1024  # whose shares are laid side by side at a time
+PAIRS = 2**22  # pairs of words compared at a time
+LONG = 256  # for texts with more words, sorting is faster than comparing every pair
+TEXTS = 1024  # texts per array of shares
 
 
 class Agreement(NamedTuple):
@@ -30,32 +30,32 @@ class Agreement(NamedTuple):
     divergence: Doubles  # (texts,) Jensen–Shannon, from 0 to log 2
     distance: Doubles  # (texts,) total variation, from 0 to 1
     overlap: Curve
-    random_overlap: Curve  # of two choices by chance, exactly
+    random_overlap: Curve  # expectation for random words, exact
 
 
 def agreement(one: Sequence[Scored], other: Sequence[Scored], cuts: Cuts = (1, 5)) -> Agreement:
     check_alike({"one": one, "other": other})
-    mine, its = ([np.asarray(each.scores, dtype=np.float64) for each in side] for side in (one, other))
-    return Agreement(kendall(mine, its), *share_distances(mine, its), *overlaps(mine, its, cuts))
+    a, b = ([np.asarray(text.scores, dtype=np.float64) for text in side] for side in (one, other))
+    return Agreement(kendall(a, b), *share_distances(a, b), *overlaps(a, b, cuts))
 
 
 def kendall(one: Sequence[Doubles], other: Sequence[Doubles]) -> Doubles:
     """(texts,) τ-b of the scores of each text."""
     lengths = np.array([len(scores) for scores in one], dtype=np.int64)
-    found = np.full(len(lengths), np.nan)
+    tau = np.full(len(lengths), np.nan)
     for length in np.unique(lengths[lengths > 1]).tolist():
         rows, step = np.flatnonzero(lengths == length).tolist(), max(1, PAIRS // length**2)
         if length > LONG:
-            found[rows] = [kendall_sorted(one[row], other[row]) for row in rows]
+            tau[rows] = [kendall_sorted(one[row], other[row]) for row in rows]
             continue
         for start in range(0, len(rows), step):
             part = rows[start : start + step]
-            found[part] = kendall_compared(*(np.stack([side[row] for row in part]) for side in (one, other)))
-    return found
+            tau[part] = kendall_compared(*(np.stack([side[row] for row in part]) for side in (one, other)))
+    return tau
 
 
 def kendall_compared(one: Doubles, other: Doubles) -> Doubles:
-    """(R, n) each -> (R,), by every pair of words."""
+    """(R, n) each -> (R,), by comparing every pair of words."""
     above, below = np.triu_indices(one.shape[1], 1)
     left, right = (np.sign(side[:, above] - side[:, below]) for side in (one, other))  # (R, pairs)
     untied = np.sqrt(np.abs(left).sum(1) * np.abs(right).sum(1))
@@ -74,7 +74,7 @@ def kendall_sorted(one: Doubles, other: Doubles) -> float:
 def share_distances(one: Sequence[Doubles], other: Sequence[Doubles]) -> tuple[Doubles, Doubles]:
     """(texts,) each: Jensen–Shannon divergence and total variation distance of the words' shares."""
     divergence, distance = np.full(len(one), np.nan), np.full(len(one), np.nan)
-    order = np.argsort([len(scores) for scores in one], kind="stable")  # so that little of a chunk is empty
+    order = np.argsort([len(scores) for scores in one], kind="stable")  # similar lengths together: less padding
     for start in range(0, len(order), TEXTS):
         rows = order[start : start + TEXTS]
         p, q = (shares([side[row] for row in rows]) for side in (one, other))  # (R, words)
@@ -85,33 +85,33 @@ def share_distances(one: Sequence[Doubles], other: Sequence[Doubles]) -> tuple[D
 
 
 def shares(scores: Sequence[Doubles]) -> Doubles:
-    """(texts, words) with zeros beyond the end of each."""
-    laid = np.zeros((len(scores), max(map(len, scores), default=0)))
-    for row, own in enumerate(scores):
-        sizes = np.abs(own)
+    """(texts, words) with zeros beyond the end of each text."""
+    padded = np.zeros((len(scores), max(map(len, scores), default=0)))
+    for row, values in enumerate(scores):
+        sizes = np.abs(values)
         top = sizes.max(initial=0.0)
-        # by the largest first: a sum of very large numbers would not be finite, one of very small ones 0
-        laid[row, : len(own)] = sizes / top if top > 0 else 1.0
-    return np.asarray(laid / np.maximum(laid.sum(1, keepdims=True), 1.0))
+        # divide by the largest first: a sum of very large numbers would overflow, one of very small numbers underflow
+        padded[row, : len(values)] = sizes / top if top > 0 else 1.0
+    return np.asarray(padded / np.maximum(padded.sum(1, keepdims=True), 1.0))
 
 
 def overlaps(one: Sequence[Doubles], other: Sequence[Doubles], cuts: Cuts = (1, 5)) -> tuple[Curve, Curve]:
-    """The part of the top words that both have, and what chance gives."""
+    """The fraction of the top words that both share, and its expectation for random words."""
     cuts = cut_offs(cuts)
     lengths = np.array([len(scores) for scores in one], dtype=np.int64)
     taken = counts(lengths.tolist(), cuts)  # (texts, cuts)
-    shared = np.array([both_first(*each) for each in zip(one, other, taken, strict=True)]).reshape(taken.shape)
+    shared = np.array([count_shared(*row) for row in zip(one, other, taken, strict=True)]).reshape(taken.shape)
     words = np.where(lengths > 0, lengths, np.nan)[:, None]
-    found = np.where(np.isnan(words), np.nan, shared / np.maximum(taken, 1))
-    chance = taken / words
-    return Curve("top words shared", "", cuts, found), Curve("top words shared", "", cuts, chance)
+    overlap = np.where(np.isnan(words), np.nan, shared / np.maximum(taken, 1))
+    expected = taken / words
+    return Curve("top words shared", "", cuts, overlap), Curve("top words shared", "", cuts, expected)
 
 
-def both_first(one: Doubles, other: Doubles, taken: Numbers) -> Numbers:
-    """(cuts,) how many words are among the first of both."""
-    later = np.empty(len(one), dtype=np.int64)  # the place of each word in the ranking that has it later
-    later[ranking(one)] = np.arange(len(one))
-    behind = np.empty_like(later)
-    behind[ranking(other)] = np.arange(len(one))
-    np.maximum(later, behind, out=later)
-    return np.asarray(np.searchsorted(np.sort(later), taken, "left"), dtype=np.int64)
+def count_shared(one: Doubles, other: Doubles, taken: Ints) -> Ints:
+    """(cuts,) how many words are among the top words of both."""
+    rank = np.empty(len(one), dtype=np.int64)  # the worse of each word's two ranks
+    rank[ranking(one)] = np.arange(len(one))
+    other_rank = np.empty_like(rank)
+    other_rank[ranking(other)] = np.arange(len(one))
+    np.maximum(rank, other_rank, out=rank)
+    return np.asarray(np.searchsorted(np.sort(rank), taken, "left"), dtype=np.int64)

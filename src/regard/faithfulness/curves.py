@@ -1,17 +1,17 @@
-"""How a judge's answers change with the number of words erased: in accuracy and in probability.
+"""How a judge's answers change with the number of erased words: accuracy and probability.
 
 In accuracy (Attending via both Fine-tuning and Compressing, Findings of ACL 2021, §5.2), with the true label:
 
     accuracy_after(K)   the judge is right without the top K words
-    accuracy_fall(K)    the paper's AOPC: right before, less right after       larger is better
+    accuracy_fall(K)    the paper's AOPC: right before minus right after       larger is better
     post_hoc(K)         the judge is right with the top K words alone          larger is better
 
-In probability (ERASER, DeYoung et al. 2020), p being that of the class decided for on the whole text:
+In probability (ERASER, DeYoung et al. 2020), where p is the probability of the class predicted for the whole text:
 
     comprehensiveness(K)   p(text) − p(text without the top K)                 larger is better
     sufficiency(K)         p(text) − p(top K alone)                            smaller is better
 
-ERASER's AOPC of either is the mean over the cut-offs, `averaged`, as its code takes it: without a term for K = 0 unless
+ERASER's AOPC of either is the mean over the cut-offs, `averaged`, as its code computes it: without a term for K = 0 unless
 0 is among the cut-offs.
 """
 
@@ -32,39 +32,39 @@ from regard.faithfulness.scored import Doubles
 
 @dataclass(frozen=True)
 class Curve:
-    """A measure at each cut-off, text by text, so that anything can be paired. NaN: the text has no value, and is left out."""
+    """A measure at each cut-off, per text, so that curves can be paired by text. NaN: the text has no value and is left out."""
 
     measure: str
-    how: str  # "deletion", or "replacement by …"; empty where nothing is erased
+    how: str  # "deletion", or "replacement by …"; empty if nothing is erased
     cuts: tuple[Cut, ...]
     values: Doubles  # (texts, cuts)
 
     def mean(self) -> Doubles:
         """(cuts,)"""
-        return np.array([found.mean for found in self.intervals(draws=0)])
+        return np.array([interval.mean for interval in self.intervals(draws=0)])
 
     def intervals(self, draws: int = RESAMPLES, seed: int = 0) -> list[Interval]:
         """Mean and 95 % interval at each cut-off."""
         return intervals(self.values, draws, seed)
 
     def averaged(self) -> Curve:
-        """At each cut-off the mean over it and those before it; the last is ERASER's AOPC."""
+        """The running mean over the cut-offs; the last value is ERASER's AOPC."""
         running = np.cumsum(self.values, axis=1) / np.arange(1, len(self.cuts) + 1)
         return replace(self, measure=f"{self.measure}, averaged", values=running)
 
     def of(self, texts: NDArray[np.bool_]) -> Curve:
-        """Of some of the texts, such as those of one class."""
+        """The curve of some of the texts, such as those of one class."""
         return replace(self, values=self.values[np.asarray(texts, dtype=bool)])
 
     def minus(self, other: Curve, draws: int = RESAMPLES, seed: int = 0) -> list[Difference]:
-        """This less another of the same measure and texts, paired by text, at each cut-off."""
-        for name, mine, its in (
+        """This curve minus another of the same measure and texts, paired by text, at each cut-off."""
+        for name, first, second in (
             ("measures", self.measure, other.measure),
-            ("manners of erasing", self.how, other.how),
+            ("ways of erasing", self.how, other.how),
             ("cut-offs", [*map(str, self.cuts)], [*map(str, other.cuts)]),
         ):
-            if mine != its:
-                raise InputError(f"curves of different {name}, {mine} and {its}; curves that are alike are accepted")
+            if first != second:
+                raise InputError(f"curves: expected the same {name}, got {first} and {second}")
         return differences(self.values, other.values, draws, seed)
 
 
@@ -82,17 +82,17 @@ def post_hoc(judged: Judged) -> Curve:
 
 
 def comprehensiveness(judged: Judged) -> Curve:
-    return Curve("comprehensiveness", judged.how, judged.cuts, fall(judged, judged.deleted))
+    return Curve("comprehensiveness", judged.how, judged.cuts, drop(judged, judged.deleted))
 
 
 def sufficiency(judged: Judged) -> Curve:
-    return Curve("sufficiency", judged.how, judged.cuts, fall(judged, judged.kept))
+    return Curve("sufficiency", judged.how, judged.cuts, drop(judged, judged.kept))
 
 
 def flipped(judged: Judged) -> Curve:
-    """Whether the decision is another one without the top words."""
-    decided = judged.before.argmax(1)[:, None]
-    values = (judged.deleted.argmax(-1) != decided).mean(0)
+    """Whether the prediction changes without the top words."""
+    predicted = judged.before.argmax(1)[:, None]
+    values = (judged.deleted.argmax(-1) != predicted).mean(0)
     return Curve("decisions flipped", judged.how, judged.cuts, values)
 
 
@@ -108,17 +108,17 @@ NEED_LABELS = ("accuracy_after", "accuracy_fall", "post_hoc")
 
 
 def right(judged: Judged, answers: Doubles) -> Doubles:
-    """(N, K) the share of the draws in which the judge names the true class."""
+    """(N, K) the fraction of draws in which the judge is right."""
     unknown = int((judged.labels < 0).sum())
     if unknown:
         raise InputError(
-            f"label: {unknown} of {len(judged.labels)} texts have none; accuracy is measured where every text has one"
+            f"label: expected one for every text to measure accuracy, got none for {unknown} of {len(judged.labels)} texts"
         )
     return np.asarray((answers.argmax(-1) == judged.labels[:, None]).mean(0))
 
 
-def fall(judged: Judged, answers: Doubles) -> Doubles:
-    """(N, K) by how much the probability of the class decided for falls, the mean of the draws."""
-    decided = judged.before.argmax(1)
-    texts = np.arange(len(decided))
-    return np.asarray(judged.before[texts, decided][:, None] - answers[:, texts, :, decided].mean(1))
+def drop(judged: Judged, answers: Doubles) -> Doubles:
+    """(N, K) the drop in probability of the predicted class, averaged over the draws."""
+    predicted = judged.before.argmax(1)
+    texts = np.arange(len(predicted))
+    return np.asarray(judged.before[texts, predicted][:, None] - answers[:, texts, :, predicted].mean(1))

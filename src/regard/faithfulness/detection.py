@@ -4,9 +4,9 @@ From Attending via both Fine-tuning and Compressing (Findings of ACL 2021), §5.
 
     precision = hits / K        recall = hits / marked        F = 2 hits / (K + marked)
 
-A value a text, so that means are over texts (**choice**). A text of fewer than K words gives all of them, and
-K is their number. Texts without a marked word are left out and counted. All three are linear in the hits, so that what K
-words by chance get is known exactly: K · marked / words hits.
+One value per text, so that means are over texts (**choice**). For a text with fewer than K words all of them are taken, and
+K is their number. Texts without a marked word are left out and counted. All three are linear in the hits, so their
+expectation for K random words is exact: K · marked / words hits.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from regard.faithfulness.curves import Curve
 from regard.faithfulness.marking import marked
 from regard.faithfulness.ranking import Cut, Cuts, counts, cut_offs, ranking
-from regard.faithfulness.scored import Doubles, Numbers, Scored
+from regard.faithfulness.scored import Doubles, Ints, Scored
 from regard.records import Span
 
 
@@ -29,34 +29,34 @@ class Rates(NamedTuple):
     f: Curve
 
     def of(self, texts: Sequence[bool]) -> Rates:
-        """Of some of the texts, such as those of one class."""
+        """The rates of some of the texts, such as those of one class."""
         return Rates(*(curve.of(np.asarray(texts, dtype=bool)) for curve in self))
 
 
 class Detection(NamedTuple):
     found: Rates
-    random: Rates  # what words by chance get on average, exactly
+    random: Rates  # expectation for random words, exact
     left_out: int  # texts without a marked word
 
 
 def detection(scored: Sequence[Scored], evidence: Sequence[Sequence[Span]], cuts: Cuts = (1, 5)) -> Detection:
-    """At each cut-off. Which spans are evidence is for the caller to say: the paper's are of the text's own polarity."""
+    """Precision, recall and F at each cut-off. The caller selects the evidence: in the paper, spans of the text's class."""
     cuts = cut_offs(cuts)
     gold = marked(scored, evidence)
     lengths = np.array([len(one.spans) for one in scored], dtype=np.int64)
-    marks = np.array([own.sum() for own in gold], dtype=np.int64)
+    marks = np.array([words.sum() for words in gold], dtype=np.int64)
     taken = counts(lengths.tolist(), cuts)  # (texts, cuts)
     hits = np.zeros(taken.shape)
-    for row, (one, own) in enumerate(zip(scored, gold, strict=True)):
-        among = np.concatenate([[0], np.cumsum(own[ranking(one.scores)])])  # marked words among the top 0, 1, 2, …
+    for row, (one, words) in enumerate(zip(scored, gold, strict=True)):
+        among = np.concatenate([[0], np.cumsum(words[ranking(one.scores)])])  # marked words among the top 0, 1, 2, …
         hits[row] = among[taken[row]]
-    chance = taken * (marks / np.maximum(lengths, 1))[:, None]
-    return Detection(rates(hits, taken, marks, cuts), rates(chance, taken, marks, cuts), int((marks == 0).sum()))
+    expected = taken * (marks / np.maximum(lengths, 1))[:, None]
+    return Detection(rates(hits, taken, marks, cuts), rates(expected, taken, marks, cuts), int((marks == 0).sum()))
 
 
-def rates(hits: Doubles, taken: Numbers, marks: Numbers, cuts: tuple[Cut, ...]) -> Rates:
-    """NaN of texts without a marked word; of no words taken, none is right."""
+def rates(hits: Doubles, taken: Ints, marks: Ints, cuts: tuple[Cut, ...]) -> Rates:
+    """NaN for texts without a marked word; the precision of no words is 0."""
     gold = np.where(marks > 0, marks, np.nan)[:, None]
     precision = np.where(np.isnan(gold), np.nan, hits / np.maximum(taken, 1))
     values = {"precision": precision, "recall": hits / gold, "F": 2 * hits / (taken + gold)}
-    return Rates(*(Curve(name, "", cuts, each) for name, each in values.items()))
+    return Rates(*(Curve(name, "", cuts, rate) for name, rate in values.items()))

@@ -1,9 +1,9 @@
-"""A text without some of its words, with only some of them, or with another word in their places.
+"""A text without some of its words, with only some of them, or with other words in their place.
 
-Words are cut out of the text itself, by the characters where they stand, so that erasing a word equals never having
-written it. White space around a cut becomes one space, or the line end that was there: neighbours never grow together
-into a new word, and sentences keep apart. What belongs to no word stays when words are deleted; when words are kept it
-stays only between two that were neighbours, so that "isn't" stays "isn't". Nothing erased leaves the text as it is.
+Words are cut out of the text itself, by their character offsets, as if they had never been written. White space around a cut
+becomes one space, or the line end that was there: neighbours never merge into a new word, and sentences stay separate.
+Characters outside words stay when words are deleted; when words are kept, they stay only between words that were neighbours,
+so that "isn't" stays "isn't". If nothing is erased, the text is unchanged.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from regard.records import Span
 _SPACES = re.compile(r"\s*")
 
 
-def delete(text: str, spans: Sequence[Span], places: Sequence[int]) -> str:
-    """Without the words at these places, which are given in order."""
-    if not places:
+def delete(text: str, spans: Sequence[Span], indices: Sequence[int]) -> str:
+    """The text without the words at these indices, which must be sorted."""
+    if not indices:
         return text
-    pieces = _between(text, spans, places)
+    pieces = _between(text, spans, indices)
     if not LINE_END.search(text):
         return " ".join(core for piece in pieces if (core := piece.strip()))
     return _joined(pieces)
 
 
-def keep(text: str, spans: Sequence[Span], places: Sequence[int]) -> str:
-    """Only the words at these places, which are given in order; those that were neighbours stay as they were written."""
-    if len(places) == len(spans):
+def keep(text: str, spans: Sequence[Span], indices: Sequence[int]) -> str:
+    """Only the words at these indices, which must be sorted; neighbours stay as they were written."""
+    if len(indices) == len(spans):
         return text
-    if not places:
+    if not indices:
         return ""
-    runs = _runs(spans, places)
+    runs = _runs(spans, indices)
     pieces = [text[start:end] for start, end in runs]
     if not LINE_END.search(text):
         return " ".join(pieces)
@@ -42,9 +42,9 @@ def keep(text: str, spans: Sequence[Span], places: Sequence[int]) -> str:
     return "".join(chain.from_iterable(zip(pieces, [*gaps, ""], strict=True)))
 
 
-def replace(text: str, spans: Sequence[Span], places: Sequence[int], word: str) -> str:
-    """With `word` in the place of each of these words, apart from what stands beside it."""
-    pieces = _between(text, spans, places)
+def replace(text: str, spans: Sequence[Span], indices: Sequence[int], word: str) -> str:
+    """The text with `word` in place of each of these words, separated from its neighbours."""
+    pieces = _between(text, spans, indices)
     whole = pieces[0]
     for piece in pieces[1:]:
         before = " " if whole and not whole[-1].isspace() else ""
@@ -53,39 +53,39 @@ def replace(text: str, spans: Sequence[Span], places: Sequence[int], word: str) 
     return whole
 
 
-def without(text: str, spans: Sequence[Span], places: Sequence[int], replacement: str | None = None) -> str:
-    """Erased: deleted, or replaced where there is a word to do it with."""
-    return delete(text, spans, places) if replacement is None else replace(text, spans, places, replacement)
+def without(text: str, spans: Sequence[Span], indices: Sequence[int], replacement: str | None = None) -> str:
+    """The text with these words erased: deleted, or replaced if there is a replacement."""
+    return delete(text, spans, indices) if replacement is None else replace(text, spans, indices, replacement)
 
 
-def only(text: str, spans: Sequence[Span], places: Sequence[int], replacement: str | None = None) -> str:
-    """All other words erased: deleted, or replaced where there is a word to do it with."""
+def only(text: str, spans: Sequence[Span], indices: Sequence[int], replacement: str | None = None) -> str:
+    """The text with all other words erased: deleted, or replaced if there is a replacement."""
     if replacement is None:
-        return keep(text, spans, places)
-    chosen = set(places)
-    return replace(text, spans, [place for place in range(len(spans)) if place not in chosen], replacement)
+        return keep(text, spans, indices)
+    chosen = set(indices)
+    return replace(text, spans, [index for index in range(len(spans)) if index not in chosen], replacement)
 
 
 def manner(replacement: str | None) -> str:
-    """In words, for every result to carry."""
+    """How words are erased, as text for results and labels."""
     return "deletion" if replacement is None else f"replacement by {replacement!r}"
 
 
-def _between(text: str, spans: Sequence[Span], places: Sequence[int]) -> list[str]:
-    """What stands before, between and after these words."""
-    cut = [spans[place] for place in places]
+def _between(text: str, spans: Sequence[Span], indices: Sequence[int]) -> list[str]:
+    """The text before, between and after these words."""
+    cut = [spans[index] for index in indices]
     return [text[start:end] for (_, start), (end, _) in pairwise([(0, 0), *cut, (len(text), 0)])]
 
 
-def _runs(spans: Sequence[Span], places: Sequence[int]) -> list[Span]:
-    """From the first to the last character of neighbouring words."""
-    ends = [place for place, then in zip(places, [*places[1:], -2], strict=True) if then != place + 1]
-    starts = [place for place, then in zip(places, [-2, *places[:-1]], strict=True) if then != place - 1]
+def _runs(spans: Sequence[Span], indices: Sequence[int]) -> list[Span]:
+    """Spans from the first to the last character of runs of neighbouring words."""
+    ends = [index for index, after in zip(indices, [*indices[1:], -2], strict=True) if after != index + 1]
+    starts = [index for index, before in zip(indices, [-2, *indices[:-1]], strict=True) if before != index - 1]
     return [(spans[first][0], spans[last][1]) for first, last in zip(starts, ends, strict=True)]
 
 
 def _joined(pieces: Sequence[str]) -> str:
-    """What is left, with one space or line end at each cut and none at the ends of the text."""
+    """The remaining pieces, with one space or line end at each cut and none at the ends of the text."""
     whole, gaps = "", [""]
     for piece in pieces:
         core = piece.strip()
@@ -100,7 +100,7 @@ def _joined(pieces: Sequence[str]) -> str:
 
 
 def _gap(between: str) -> str:
-    """Between two kept words: the white space with the most line ends of all that stood there."""
+    """The white space with the most line ends among all that was between two kept words."""
     return _widest(_SPACES.findall(between)) if LINE_END.search(between) else " "
 
 

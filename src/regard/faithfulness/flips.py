@@ -1,8 +1,8 @@
-"""How many words must go before the decision changes: the top word, then the two top words, and so on.
+"""How many words must be removed before the prediction changes: the top word, then the two top words, and so on.
 
-Serrano & Smith (ACL 2019) ask this of attention. Removing more need not keep a decision changed, so every number of
-words is tried until the first change. **Choices**: of a text of more words than `steps`, as many numbers as `steps`,
-spread evenly; a text whose decision no removal changes counts as 1, and is told apart by `never`.
+Serrano & Smith (ACL 2019) ask this of attention. A changed prediction can change back when more words are removed, so every
+number of words is tried until the first change. **Choices**: for a text with more than `steps` words, `steps` evenly spaced
+numbers are tried; a text whose prediction never changes counts as 1 and is marked in `never`.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ import numpy as np
 
 from regard.errors import InputError
 from regard.faithfulness.erasing import manner, without
-from regard.faithfulness.judged import list_names, rankings
+from regard.faithfulness.judged import rankings, slices_by_name
 from regard.faithfulness.judging import Judge, Questions, blocks
 from regard.faithfulness.random_choice import DRAWS
-from regard.faithfulness.scored import Doubles, Numbers, Scored, check_alike
+from regard.faithfulness.scored import Doubles, Ints, Scored, check_alike
 
 STEPS = 100
-AT_ONCE = 8  # numbers of words tried before those that have changed are let go
+AT_ONCE = 8  # numbers of words tried per text before texts that have changed are dropped
 
 
 class Flips(NamedTuple):
-    """By text, the mean of the draws where there are several."""
+    """Per text; for random words, averaged over the draws."""
 
     how: str  # "deletion", or "replacement by …"
-    share: Doubles  # (texts,) the smallest share of the words, most important first, whose removal changes the decision
-    never: Doubles  # (texts,) 1 where none does; by chance, in what part of the draws
+    share: Doubles  # (texts,) the smallest fraction of top words whose removal changes the prediction
+    never: Doubles  # (texts,) 1 if no removal changes it; for random words, the fraction of draws
 
 
 def first_flips(
@@ -40,30 +40,30 @@ def first_flips(
     seed: int = 0,
     steps: int = STEPS,
 ) -> dict[str, Flips]:
-    """For each attribution by its name, and for `random`."""
+    """One result per attribution, by name, and one for `random` words."""
     if steps < 1:
-        raise InputError(f"steps = {steps}; 1 or more are accepted")
-    own, names = check_alike(attributions), list_names(attributions, draws)
-    share = np.ones((len(attributions) + draws, len(own)))
+        raise InputError(f"steps: expected at least 1, got {steps}")
+    texts, slices = check_alike(attributions), slices_by_name(attributions, draws)
+    share = np.ones((len(attributions) + draws, len(texts)))
     never = np.ones_like(share)
-    for block in blocks([one.text for one in own], len(share) * AT_ONCE):
+    for block in blocks([one.text for one in texts], len(share) * AT_ONCE):
         pending = [
-            Search(row, place, order, sizes(len(own[place].spans), steps))
-            for place in block
-            for row, order in enumerate(rankings(attributions, place, draws, seed))
+            Search(row, index, order, sizes(len(texts[index].spans), steps))
+            for index in block
+            for row, order in enumerate(rankings(attributions, index, draws, seed))
         ]
-        for search, flip in search_all(judge, own, pending, replacement):
-            share[search.row, search.place] = flip / len(search.order)
-            never[search.row, search.place] = 0
-    return {name: Flips(manner(replacement), share[part].mean(0), never[part].mean(0)) for name, part in names.items()}
+        for search, flip in search_all(judge, texts, pending, replacement):
+            share[search.row, search.text] = flip / len(search.order)
+            never[search.row, search.text] = 0
+    return {name: Flips(manner(replacement), share[part].mean(0), never[part].mean(0)) for name, part in slices.items()}
 
 
 class Search(NamedTuple):
-    """One ranking of one text, and the numbers of words that are left to try."""
+    """One ranking of one text, and the numbers of words still to try."""
 
-    row: int
-    place: int
-    order: Numbers
+    row: int  # which ranking
+    text: int  # which text
+    order: Ints
     sizes: list[int]
 
 
@@ -75,27 +75,27 @@ def sizes(words: int, steps: int) -> list[int]:
 
 
 def search_all(
-    judge: Judge, own: Sequence[Scored], pending: list[Search], replacement: str | None
+    judge: Judge, texts: Sequence[Scored], pending: list[Search], replacement: str | None
 ) -> list[tuple[Search, int]]:
-    """Those that found a change, with the number of words that it took."""
-    found: list[tuple[Search, int]] = []
-    first = Questions()
-    asked = [first.add(own[search.place].text) for search in pending]
-    decided = first.put(judge).argmax(1)[asked].tolist() if pending else []
-    left = [(search, decision) for search, decision in zip(pending, decided, strict=True) if search.sizes]
-    while left:
+    """The searches that found a change, with the number of words it took."""
+    flips: list[tuple[Search, int]] = []
+    whole = Questions()
+    numbers = [whole.add(texts[search.text].text) for search in pending]
+    predictions = whole.put(judge).argmax(1)[numbers].tolist() if pending else []
+    remaining = [(search, prediction) for search, prediction in zip(pending, predictions, strict=True) if search.sizes]
+    while remaining:
         questions = Questions()
-        tried = [try_some(questions, own[search.place], search, replacement) for search, _ in left]
-        decisions = questions.put(judge).argmax(1)
-        still = []
-        for (search, decision), numbers in zip(left, tried, strict=True):
-            changed = np.flatnonzero(decisions[numbers] != decision)
+        tried = [try_some(questions, texts[search.text], search, replacement) for search, _ in remaining]
+        answers = questions.put(judge).argmax(1)
+        unchanged = []
+        for (search, prediction), numbers in zip(remaining, tried, strict=True):
+            changed = np.flatnonzero(answers[numbers] != prediction)
             if len(changed):
-                found.append((search, search.sizes[changed[0]]))
+                flips.append((search, search.sizes[changed[0]]))
             elif len(search.sizes) > AT_ONCE:
-                still.append((search._replace(sizes=search.sizes[AT_ONCE:]), decision))
-        left = still
-    return found
+                unchanged.append((search._replace(sizes=search.sizes[AT_ONCE:]), prediction))
+        remaining = unchanged
+    return flips
 
 
 def try_some(questions: Questions, one: Scored, search: Search, replacement: str | None) -> list[int]:

@@ -1,4 +1,4 @@
-"""What a judge says of texts without their top words, and of their top words alone: asked once, read by all curves."""
+"""A judge's answers to texts without their top words and to their top words alone: asked once, used by all curves."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from regard.faithfulness.erasing import manner, only, without
 from regard.faithfulness.judging import Judge, Questions, blocks
 from regard.faithfulness.random_choice import DRAWS, RANDOM, random_rankings
 from regard.faithfulness.ranking import Cut, Cuts, counts, cut_offs, ranking
-from regard.faithfulness.scored import Doubles, Numbers, Scored, check_alike, labels_of
+from regard.faithfulness.scored import Doubles, Ints, Scored, check_alike, labels_of
 
 
 class Judged(NamedTuple):
-    """The answers for one attribution; by chance there are several draws, otherwise one."""
+    """The answers for one attribution: one draw, or several for random words."""
 
     how: str  # "deletion", or "replacement by …"
     cuts: tuple[Cut, ...]
-    labels: Numbers  # (texts,) −1 where the true class is not known
-    before: Doubles  # (texts, classes) the text as it is
+    labels: Ints  # (texts,) −1 if the true class is unknown
+    before: Doubles  # (texts, classes) for the whole text
     deleted: Doubles  # (draws, texts, cuts, classes) the top words erased
     kept: Doubles  # (draws, texts, cuts, classes) all but the top words erased
 
@@ -35,72 +35,72 @@ def judge_erased(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> dict[str, Judged]:
-    """For each attribution by its name, and for `random`, which takes as many words of each text by chance.
+    """One result per attribution, by name, and one for `random`, which selects as many random words of each text.
 
-    Erased texts are made first, and the judge is asked each different one once. Words are deleted, or replaced by
-    `replacement`. Without draws there is no `random`.
+    The judge is asked about each distinct text once. Words are deleted, or replaced by `replacement`. Without draws there
+    is no `random`.
     """
-    own, cuts = check_alike(attributions), cut_offs(cuts)
-    if not own:
-        raise InputError("attributions: no texts; at least one is accepted")
-    names = list_names(attributions, draws)
-    sizes = counts([len(one.spans) for one in own], cuts)  # (texts, cuts)
+    texts, cuts = check_alike(attributions), cut_offs(cuts)
+    if not texts:
+        raise InputError("attributions: expected at least one text, got none")
+    slices = slices_by_name(attributions, draws)
+    sizes = counts([len(one.spans) for one in texts], cuts)  # (texts, cuts)
     before: list[Doubles] = []
     after: list[Doubles] = []
-    for block in blocks([one.text for one in own], 2 * (len(attributions) + draws) * len(cuts)):
+    for block in blocks([one.text for one in texts], 2 * (len(attributions) + draws) * len(cuts)):
         questions = Questions()
-        plain = np.array([questions.add(own[place].text) for place in block], dtype=np.int64)
+        plain = np.array([questions.add(texts[index].text) for index in block], dtype=np.int64)
         erased = [
             [
-                ask_cuts(questions, own[place], order, sizes[place], replacement)
-                for order in rankings(attributions, place, draws, seed)
+                ask_cuts(questions, texts[index], order, sizes[index], replacement)
+                for order in rankings(attributions, index, draws, seed)
             ]
-            for place in block
+            for index in block
         ]
         answers = questions.put(judge)
         before.append(answers[plain])
         after.append(answers[np.array(erased, dtype=np.int64)])  # (texts, rankings, cuts, 2, classes)
-    labels, whole, rest = labels_of(own), np.concatenate(before), np.concatenate(after).swapaxes(0, 1)
-    strange = labels[(labels < -1) | (labels >= whole.shape[1])]
-    if len(strange):
+    labels, whole, rest = labels_of(texts), np.concatenate(before), np.concatenate(after).swapaxes(0, 1)
+    invalid = labels[(labels < -1) | (labels >= whole.shape[1])]
+    if len(invalid):
         raise InputError(
-            f"label {strange[0]}: the judge has {whole.shape[1]} classes; 0 to {whole.shape[1] - 1} are accepted"
+            f"label: expected 0 to {whole.shape[1] - 1}, since the judge has {whole.shape[1]} classes, got {invalid[0]}"
         )
     return {
         name: Judged(manner(replacement), cuts, labels, whole, rest[part, ..., 0, :], rest[part, ..., 1, :])
-        for name, part in names.items()
+        for name, part in slices.items()
     }
 
 
-def list_names(attributions: Mapping[str, Sequence[Scored]], draws: int) -> dict[str, slice]:
-    """Which of the rankings are whose."""
+def slices_by_name(attributions: Mapping[str, Sequence[Scored]], draws: int) -> dict[str, slice]:
+    """Which of the rankings belong to which name."""
     if draws < 0:
-        raise InputError(f"draws = {draws}; 0 (no selection by chance) or more are accepted")
+        raise InputError(f"draws: expected at least 0 (0: no random words), got {draws}")
     if draws and RANDOM in attributions:
-        raise InputError(f"{RANDOM!r} names the selection by chance; another name, or draws = 0, is accepted")
-    names = {name: slice(place, place + 1) for place, name in enumerate(attributions)}
+        raise InputError(f"attributions: {RANDOM!r} is the name of the random words; use another name, or draws = 0")
+    names = {name: slice(index, index + 1) for index, name in enumerate(attributions)}
     return {**names, RANDOM: slice(len(names), len(names) + draws)} if draws else names
 
 
-def rankings(attributions: Mapping[str, Sequence[Scored]], place: int, draws: int, seed: int) -> list[Numbers]:
-    """Of one text: each attribution's, then those by chance."""
-    found = [ranking(scored[place].scores) for scored in attributions.values()]
+def rankings(attributions: Mapping[str, Sequence[Scored]], index: int, draws: int, seed: int) -> list[Ints]:
+    """The rankings of one text: one per attribution, then the random ones."""
+    orders = [ranking(scored[index].scores) for scored in attributions.values()]
     if draws:
-        one = next(iter(attributions.values()))[place]
-        found += list(random_rankings(one.text, len(one.spans), draws, seed))
-    return found
+        one = next(iter(attributions.values()))[index]
+        orders += list(random_rankings(one.text, len(one.spans), draws, seed))
+    return orders
 
 
 def ask_cuts(
-    questions: Questions, one: Scored, order: Numbers, sizes: Numbers, replacement: str | None
+    questions: Questions, one: Scored, order: Ints, sizes: Ints, replacement: str | None
 ) -> list[tuple[int, int]]:
-    """(cuts, 2) the questions without and with only the top words; short texts have the same number at many cuts."""
-    made: dict[int, tuple[int, int]] = {}
+    """(cuts, 2) the questions without the top words and with only them; in short texts several cuts select the same words."""
+    by_size: dict[int, tuple[int, int]] = {}
     for size in sizes.tolist():
-        if size not in made:
-            places = np.sort(order[:size]).tolist()
-            made[size] = (
-                questions.add(without(one.text, one.spans, places, replacement)),
-                questions.add(only(one.text, one.spans, places, replacement)),
+        if size not in by_size:
+            indices = np.sort(order[:size]).tolist()
+            by_size[size] = (
+                questions.add(without(one.text, one.spans, indices, replacement)),
+                questions.add(only(one.text, one.spans, indices, replacement)),
             )
-    return [made[size] for size in sizes.tolist()]
+    return [by_size[size] for size in sizes.tolist()]

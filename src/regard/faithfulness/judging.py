@@ -1,4 +1,4 @@
-"""Asking a judge. A judge is anything that answers texts with the probability of every class; its inside is not known."""
+"""Asking a judge: any function from texts to the probability of every class, used as a black box."""
 
 from __future__ import annotations
 
@@ -11,32 +11,31 @@ from regard.faithfulness.scored import Doubles
 
 Judge = Callable[[Sequence[str]], Doubles]  # texts -> (texts, classes)
 
-BATCH = 8192  # texts that a judge is asked at a time
-ROUNDED = 1e-3  # beyond 0 and 1, of a judge that counts in half precision
-CHARACTERS = 2**25  # of erased texts held at a time
+BATCH = 8192  # texts per call of a judge
+ROUNDING = 1e-3  # tolerance beyond 0 and 1, for judges in half precision
+CHARACTERS = 2**25  # characters of erased texts held in memory at a time
 
 
 class Questions:
-    """Texts to be judged, each different one once, numbered as they come."""
+    """Distinct texts to be judged, numbered in order of appearance."""
 
     def __init__(self) -> None:
-        self.places: dict[str, int] = {}
+        self.numbers: dict[str, int] = {}
 
     def add(self, text: str) -> int:
-        return self.places.setdefault(text, len(self.places))
+        return self.numbers.setdefault(text, len(self.numbers))
 
     def put(self, judge: Judge, batch: int = BATCH) -> Doubles:
-        """(questions, classes). Texts of like length are asked together: a judge that pads them wastes little."""
-        texts = list(self.places)
-        order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
+        """(questions, classes). Texts of similar length are asked together, so that a judge that pads them wastes little."""
+        texts = list(self.numbers)
+        order = sorted(range(len(texts)), key=lambda number: len(texts[number]))
         parts = []
         for start in range(0, len(order), batch):
-            asked = [texts[place] for place in order[start : start + batch]]
-            parts.append(checked(judge(asked), len(asked)))
+            part = [texts[number] for number in order[start : start + batch]]
+            parts.append(checked(judge(part), len(part)))
             if parts[-1].shape[1] != parts[0].shape[1]:
                 raise InputError(
-                    f"judge: {parts[0].shape[1]} classes at first, {parts[-1].shape[1]} later; one number of classes"
-                    " is accepted"
+                    f"judge: expected {parts[0].shape[1]} classes as in the first batch, got {parts[-1].shape[1]}"
                 )
         answers = np.empty((len(texts), parts[0].shape[1])) if parts else np.empty((0, 2))
         if parts:
@@ -45,28 +44,27 @@ class Questions:
 
 
 def checked(answers: object, texts: int) -> Doubles:
-    found = np.asarray(answers, dtype=np.float64)
-    if found.ndim != 2 or len(found) != texts or found.shape[1] < 2:
+    probabilities = np.asarray(answers, dtype=np.float64)
+    if probabilities.ndim != 2 or len(probabilities) != texts or probabilities.shape[1] < 2:
         raise InputError(
-            f"judge: answers of shape {found.shape} to {texts} texts; ({texts}, classes), with at least two classes,"
-            " is accepted"
+            f"judge: expected probabilities of shape ({texts}, classes) with at least two classes, got {probabilities.shape}"
         )
-    if not np.isfinite(found).all():
-        raise InputError("judge: a probability is not finite; finite numbers are accepted")
-    strange = found[(found < -ROUNDED) | (found > 1 + ROUNDED)]
-    if len(strange):
-        raise InputError(f"judge: a probability of {strange[0]:g}; numbers from 0 to 1 are accepted")
-    return found
+    if not np.isfinite(probabilities).all():
+        raise InputError("judge: expected finite probabilities, got NaN or infinity")
+    invalid = probabilities[(probabilities < -ROUNDING) | (probabilities > 1 + ROUNDING)]
+    if len(invalid):
+        raise InputError(f"judge: expected probabilities from 0 to 1, got {invalid[0]:g}")
+    return probabilities
 
 
 def blocks(texts: Sequence[str], copies: int) -> Iterator[range]:
-    """Runs of texts of which so many copies each fit into memory together."""
+    """Ranges of texts such that `copies` copies of each fit into memory together."""
     start = size = 0
-    for place, text in enumerate(texts):
-        own = (len(text) + 1) * copies
-        if place > start and size + own > CHARACTERS:
-            yield range(start, place)
-            start, size = place, 0
-        size += own
+    for index, text in enumerate(texts):
+        needed = (len(text) + 1) * copies
+        if index > start and size + needed > CHARACTERS:
+            yield range(start, index)
+            start, size = index, 0
+        size += needed
     if start < len(texts):
         yield range(start, len(texts))

@@ -14,40 +14,40 @@ from regard.records import Span
 
 
 def marked(scored: Sequence[Scored], evidence: Sequence[Sequence[Span]]) -> list[NDArray[np.bool_]]:
-    """For each text, (words,) True where evidence lies."""
+    """Per text, (words,) True where a word is evidence."""
     if len(scored) != len(evidence):
-        raise InputError(f"evidence: of {len(evidence)} texts, but {len(scored)} are scored; as many are accepted")
+        raise InputError(f"evidence: expected spans for {len(scored)} texts, got {len(evidence)}")
     check(scored)
-    found = []
-    for place, (one, spans) in enumerate(zip(scored, evidence, strict=True), 1):
-        found.append(marked_words(one.spans, whole_spans(spans, len(one.text), f"evidence, text {place}")))
-    return found
+    masks = []
+    for number, (one, spans) in enumerate(zip(scored, evidence, strict=True), 1):
+        masks.append(marked_words(one.spans, checked_spans(spans, len(one.text), f"evidence, text {number}")))
+    return masks
 
 
-def whole_spans(given: object, length: int, where: str) -> list[Span]:
-    """Spans within a text of so many characters; anything else is refused."""
-    if not isinstance(given, Iterable) or isinstance(given, str | Mapping):
-        raise InputError(f"{where}: {given!r} is given; a list of spans, each [start, end), is accepted")
-    found = []
-    for span in given:
+def checked_spans(spans: object, length: int, where: str) -> list[Span]:
+    """Spans within a text of `length` characters, or an InputError."""
+    if not isinstance(spans, Iterable) or isinstance(spans, str | Mapping):
+        raise InputError(f"{where}: expected a list of spans [start, end), got {spans!r}")
+    checked = []
+    for span in spans:
         try:
             start, end = map(index, span)
         except (TypeError, ValueError):
-            raise InputError(f"{where}: {span!r} is no span; two whole numbers, [start, end), are accepted") from None
+            raise InputError(f"{where}: expected a span of two whole numbers, [start, end), got {span!r}") from None
         if not 0 <= start <= end <= length:
-            raise InputError(f"{where}: [{start}, {end}) of {length} characters; spans within the text are accepted")
-        found.append((start, end))
-    return found
+            raise InputError(f"{where}: expected spans within the text of {length} characters, got [{start}, {end})")
+        checked.append((start, end))
+    return checked
 
 
 def marked_words(words: Sequence[Span], spans: Sequence[Span]) -> NDArray[np.bool_]:
-    own = np.array(words, dtype=np.int64).reshape(-1, 2)
+    bounds = np.array(words, dtype=np.int64).reshape(-1, 2)
     low, high = np.array(spans, dtype=np.int64).reshape(-1, 2).T
-    # an empty span marks nothing, wherever it stands
-    meets = (low < own[:, 1:]) & (own[:, :1] < high) & (low < high)  # (words, spans)
-    return np.asarray(meets.any(axis=1))
+    # an empty span marks nothing
+    overlaps = (low < bounds[:, 1:]) & (bounds[:, :1] < high) & (low < high)  # (words, spans)
+    return np.asarray(overlaps.any(axis=1))
 
 
 def of_polarity(spans: Sequence[tuple[int, int, str | int]], label: str | int) -> list[Span]:
-    """Of spans that carry a class each, those of the text's own; 1 and "1" are one class, as they are written alike."""
+    """Of spans with a class each, those of the text's class; 1 and "1" are the same class."""
     return [(start, end) for start, end, polarity in spans if str(polarity) == str(label)]

@@ -1,10 +1,9 @@
-"""Explanations against words that are known, or were marked, to decide the label.
+"""Explanations compared with words that are known, or were marked by people, to decide the label.
 
-Against human rationales (ERASER, DeYoung et al. 2020): token F of as many words as rationales have on average
-(**choice**: on average of a text's words, as a share), and the area under the precision–recall curve as average
-precision, Σ (R_n − R_{n−1}) P_n over the different scores. Words of one score are taken together, so that scores that are
-all alike get the base rate. ERASER's code gives average precision too; what it calls AUPRC joins the points of the curve
-by straight lines.
+For human rationales (ERASER, DeYoung et al. 2020): token F of as many words as rationales have on average (**choice**: the
+average fraction of a text's words), and the area under the precision–recall curve as average precision,
+Σ (R_n − R_{n−1}) P_n over the distinct scores. Words with equal scores are taken together, so that constant scores get the
+base rate. ERASER's code has average precision too; what it calls AUPRC interpolates the curve linearly.
 """
 
 from __future__ import annotations
@@ -23,47 +22,51 @@ from regard.records import Explanation, Span
 
 
 class Plausibility(NamedTuple):
-    """By text; NaN where no word is marked."""
+    """Per text; NaN if no word is marked."""
 
-    share: float  # of the words that token F takes
+    share: float  # fraction of the words that token F takes
     tokens: Rates  # precision, recall and F of them
-    random_tokens: Rates  # what words by chance get on average, exactly
+    random_tokens: Rates  # expectation for random words, exact
     auprc: Doubles  # (texts,)
-    random_auprc: Doubles  # (texts,) the mean over all orders; above the base rate, the more so the shorter the text
-    base_rate: Doubles  # (texts,) the share of words that are marked
+    random_auprc: (
+        Doubles  # (texts,) the mean over all orders of the words; above the base rate, most of all in short texts
+    )
+    base_rate: Doubles  # (texts,) the fraction of marked words
     left_out: int  # texts without a marked word
 
 
 def against_rationales(
     scored: Sequence[Scored], evidence: Sequence[Sequence[Span]], share: float | None = None
 ) -> Plausibility:
-    """Token F takes this share of each text's words; without one, the mean share that is marked."""
+    """Token F takes this fraction of each text's words; by default the mean fraction that is marked."""
     gold = marked(scored, evidence)
-    base = np.array([own.mean() if own.any() else np.nan for own in gold])
+    base = np.array([words.mean() if words.any() else np.nan for words in gold])
     if share is None:
         share = float(np.nanmean(base)) if not np.isnan(base).all() else 0.0
     chosen = detection(scored, evidence, [Cut(share, True)])
     pairs = list(zip(scored, gold, strict=True))
-    auprc = np.array([average_precision(np.asarray(one.scores, dtype=np.float64), own) for one, own in pairs])
-    chance = np.array([expected_precision(len(own), int(own.sum())) for own in gold])
-    return Plausibility(share, chosen.found, chosen.random, auprc, chance, base, chosen.left_out)
+    auprc = np.array([average_precision(np.asarray(one.scores, dtype=np.float64), words) for one, words in pairs])
+    expected = np.array([expected_precision(len(words), int(words.sum())) for words in gold])
+    return Plausibility(share, chosen.found, chosen.random, auprc, expected, base, chosen.left_out)
 
 
 def average_precision(scores: Doubles, gold: NDArray[np.bool_]) -> float:
-    """NaN where nothing is marked."""
+    """NaN if nothing is marked."""
     if not gold.any():
         return float("nan")
     order = np.argsort(-scores, kind="stable")
-    last = np.append(np.flatnonzero(np.diff(scores[order])), len(order) - 1)  # of each run of one score
+    last = np.append(
+        np.flatnonzero(np.diff(scores[order])), len(order) - 1
+    )  # the last word of each run of equal scores
     hits = np.cumsum(gold[order])[last]
     return float((np.diff(hits, prepend=0) * hits / (last + 1)).sum() / gold.sum())
 
 
 def expected_precision(words: int, marks: int) -> float:
-    """The mean average precision over all orders of the words; NaN where nothing is marked.
+    """The mean average precision over all orders of the words; NaN if nothing is marked.
 
-    A marked word in place k has 1 + (k − 1)(marks − 1)/(words − 1) marked words up to it on average, and is as likely in
-    every place.
+    A marked word at rank k has 1 + (k − 1)(marks − 1)/(words − 1) marked words up to it on average, and all ranks are
+    equally likely.
     """
     if not marks:
         return float("nan")
@@ -72,22 +75,22 @@ def expected_precision(words: int, marks: int) -> float:
 
 
 def plausibility(explanations: Sequence[Explanation], evidence: Sequence[Sequence[Span]]) -> dict[str, float]:
-    """Means over the texts that have evidence: the weight on it, and how often the heaviest words are among it.
+    """Means over the texts that have evidence: the weight on it, and how often the heaviest words are part of it.
 
-    `random` is what weights that know nothing get: the share of words that are evidence, the same for both measures.
+    `random` is the expectation for random weights: the fraction of words that are evidence, the same for both measures.
     """
-    weight, first, chance = [], [], []
+    weight, precision, expected = [], [], []
     for explanation, spans in zip(explanations, evidence, strict=True):
-        own = marked_words([(token.start, token.end) for token in explanation.tokens], spans)
-        if not own.any():
+        gold = marked_words([(token.start, token.end) for token in explanation.tokens], spans)
+        if not gold.any():
             continue
         weights = np.array([token.weight for token in explanation.tokens])
-        weight.append(weights[own].sum())
-        first.append(own[np.argsort(-weights, kind="stable")[: own.sum()]].mean())
-        chance.append(own.mean())
+        weight.append(weights[gold].sum())
+        precision.append(gold[np.argsort(-weights, kind="stable")[: gold.sum()]].mean())
+        expected.append(gold.mean())
     if not weight:
         return {"texts": 0}
-    means = [float(np.mean(values)) for values in (weight, first, chance)]
+    means = [float(np.mean(values)) for values in (weight, precision, expected)]
     return {
         "texts": len(weight),
         **dict(zip(("weight_on_evidence", "precision_at_evidence", "random"), means, strict=True)),
