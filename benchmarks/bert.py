@@ -35,9 +35,9 @@ from regard.encoders import BERT
 from regard.encoders.pretrained import Pretrained, read_pretrained
 from regard.models.build import build
 from regard.models.tasks import Binary
-from regard.training.choices import Size, choose
+from regard.training.cuda_graphs import make_step
+from regard.training.defaults import DataSize, fill_defaults
 from regard.training.device import choose_device
-from regard.training.graphs import make_step
 from regard.training.optimizers import make_optimizer
 from regard.training.step import Step
 
@@ -138,7 +138,7 @@ def wait(device: torch.device) -> None:
 
 def regard_step(folder: str, given: Pretrained, device: torch.device, bf16: bool) -> Step:
     options = {"encoder": "bert", "pretrained": folder, "batch_size": BATCH, "bf16": bf16, "device": device.type}
-    config = choose(Config().override(options), Size(10_000, 0))
+    config = fill_defaults(Config().override(options), DataSize(10_000, 0))
     torch.manual_seed(0)
     tokenizer = WordPieces(given.tokenizer)
     vectors = given.table[torch.from_numpy(tokenizer.sources).clamp(min=0)]

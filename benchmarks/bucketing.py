@@ -30,15 +30,15 @@ from regard.models.build import build
 from regard.models.classifier import Classifier
 from regard.models.tasks import make_task
 from regard.recorder import Silent
-from regard.training.choices import Size, choose
-from regard.training.fit_torch import indexed, learn_words
+from regard.training.defaults import DataSize, fill_defaults
+from regard.training.fit_torch import encode_texts, learn_vocabulary
 from regard.training.loop import EpochPlan
 from regard.training.torch_engine import Texts, TorchEngine
 
 RESULTS = Path(__file__).parent / "results" / "bucketing.json"
-CONFIG = choose(
+CONFIG = fill_defaults(
     Config().override({"encoder": "bilstm", "pooling": "attention", "hidden": 200, "task": "binary"}),
-    Size(25_000, 7_000_000),
+    DataSize(25_000, 7_000_000),
 )
 
 
@@ -49,9 +49,9 @@ def main() -> None:
     arguments = parser.parse_args()
     every = read(resolve("imdb", "train"), ReadOptions("text", "label")).examples
     examples = every[:: max(len(every) // arguments.texts, 1)][: arguments.texts]
-    tokenizer, _ = learn_words(CONFIG, examples, Silent())
+    tokenizer, _ = learn_vocabulary(CONFIG, examples, Silent())
     task = make_task("binary", Labels.of(examples), "imdb")
-    texts = indexed(tokenizer, task, examples, "imdb")
+    texts = encode_texts(tokenizer, task, examples, "imdb")
     words = sum(len(text.ids) for text in texts.indexed)
 
     def fresh() -> Classifier:

@@ -39,9 +39,9 @@ from regard.masking import at_least_float32, reverse
 from regard.models.build import build
 from regard.models.tasks import Binary
 from regard.recorder import Silent
-from regard.training.choices import Size, choose
+from regard.training.cuda_graphs import make_step
+from regard.training.defaults import DataSize, fill_defaults
 from regard.training.device import choose_device
-from regard.training.graphs import make_step
 from regard.training.loop import EpochPlan
 from regard.training.optimizers import make_optimizer
 from regard.training.step import Step
@@ -50,9 +50,9 @@ from regard.values import Batch
 
 RESULTS = Path(__file__).parent / "results" / "gpu.json"
 SHAPE = (256, 512, 768)
-CONFIG = choose(
+CONFIG = fill_defaults(
     Config().override({"encoder": "bilstm", "pooling": "attention", "embedding": 300, "hidden": 400, "device": "cuda"}),
-    Size(100_000, 0),
+    DataSize(100_000, 0),
 )
 WORDS, STEPS, EPOCHS = 50_000, 50, 3
 

@@ -30,9 +30,9 @@ from regard.data.tokenizer import Indexed
 from regard.models.build import build
 from regard.models.classifier import Classifier
 from regard.models.tasks import Binary
-from regard.training.choices import Size, choose
+from regard.training.cuda_graphs import make_step
+from regard.training.defaults import DataSize, fill_defaults
 from regard.training.device import choose_device
-from regard.training.graphs import make_step
 from regard.training.optimizers import make_optimizer
 from regard.training.step import Step
 from regard.training.torch_engine import Texts
@@ -68,9 +68,9 @@ def main() -> None:
 
 
 def configured(options: dict[str, Any]) -> Config:
-    return choose(
+    return fill_defaults(
         Config().override({"embedding": 300, "hidden": 400, "pooling": "attention", "device": "cuda", **options}),
-        Size(100_000, 0),
+        DataSize(100_000, 0),
     )
 
 

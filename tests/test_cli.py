@@ -283,7 +283,7 @@ def test_labels_that_differ_in_writing_only_are_told(regard: Regard, tmp_path: P
     path, (one, other) = tmp_path / "a.csv", twins
     path.write_text("text,label\n" + f"a fine film,{one}\na dull film,bad\nfine,{other}\n" * 4, encoding="utf-8")
     said = regard("train", path, "--out", tmp_path / "run", "--device", "cpu", "--epochs", 1)
-    assert f"{path}: labels {one!r}, {other!r} differ in capitals or digits only" in said.err
+    assert f"{path}: labels {one!r}, {other!r} differ only in case or number format" in said.err
 
 
 def test_guessed_columns_are_kept_with_the_run(regard: Regard, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from regard.config import Config
 from regard.models.build import build
-from regard.training.choices import probe
+from regard.training.defaults import provisional_defaults
 from regard_lab.reading.reading import read_table
 from regard_lab.rendering.rendering import rendered
 from regard_lab.results import match, read_rows
@@ -47,7 +47,7 @@ def test_every_table_is_read_and_every_model_built(path: Path, tmp_path: Path) -
         config = Config().override(own)
         if config.model not in tried:
             tried.append(config.model)
-            build(probe(config).model, words=5, outputs=2)
+            build(provisional_defaults(config).model, words=5, outputs=2)
 
 
 @every_result

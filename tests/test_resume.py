@@ -87,7 +87,7 @@ def test_a_killed_run_goes_on_to_the_same_weights(table: Path, tmp_path: Path, k
     with pytest.raises(Killed):
         start(config, tmp_path / "killed", Mortal(step=3))
     assert os.listdir(tmp_path / "killed") == ["checkpoint.safetensors"]
-    assert "going on after epoch 2" in go_on(config, tmp_path / "killed")
+    assert "resuming after epoch 2" in go_on(config, tmp_path / "killed")
     assert_same_run(tmp_path / "killed", tmp_path / "unbroken")
 
 
@@ -124,7 +124,7 @@ def test_killed_twice(table: Path, tmp_path: Path, engine: str) -> None:
         start(config, tmp_path / "killed", Mortal(begin=2))
     with pytest.raises(Killed):
         train_run(config, tmp_path / "killed", True, False, Mortal(step=4))
-    assert "going on after epoch 3" in go_on(config, tmp_path / "killed")
+    assert "resuming after epoch 3" in go_on(config, tmp_path / "killed")
     assert_same_run(tmp_path / "killed", tmp_path / "unbroken")
 
 
@@ -156,7 +156,7 @@ def test_killed_while_the_finished_run_is_saved(
         with pytest.raises(Killed):
             start(config, out)
     assert (out / "checkpoint.safetensors").exists()
-    assert "going on after epoch 2" in go_on(config, out)
+    assert "resuming after epoch 2" in go_on(config, out)
     assert_same_run(out, tmp_path / "unbroken")
 
 
@@ -222,7 +222,7 @@ def test_more_epochs_may_be_asked_for(table: Path, tmp_path: Path, engine: str) 
 def test_more_epochs_are_refused_where_the_rate_falls_along_the_run(table: Path, tmp_path: Path) -> None:
     with pytest.raises(Killed):
         start(config_of(table, decay=True), tmp_path / "run", Mortal(begin=3))
-    with pytest.raises(InputError, match="was begun with other options or other texts"):
+    with pytest.raises(InputError, match="this run was started with other options or texts"):
         go_on(config_of(table, decay=True, epochs=5), tmp_path / "run")
 
 
@@ -263,7 +263,7 @@ def test_other_options_are_refused(
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     said = regard("train", table, *OPTIONS, *other, "--out", out, "--resume")
     assert said.code == 2
-    assert f"{out}: was begun with other options or other texts" in said.complaint
+    assert f"{out}: this run was started with other options or texts" in said.complaint
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
     assert regard("train", table, *OPTIONS, "--out", out, "--resume").code == 0
 
@@ -274,7 +274,7 @@ def test_other_texts_are_refused(regard: Regard, table: Path, tmp_path: Path) ->
     other = tmp_path / "other.csv"
     other.write_text("".join(lines[:-1]))
     said = regard("train", other, *OPTIONS, "--out", tmp_path / "run", "--resume")
-    assert "was begun with other options or other texts" in said.complaint
+    assert "this run was started with other options or texts" in said.complaint
     moved = tmp_path / "moved.csv"
     moved.write_text("".join(lines))
     assert regard("train", moved, *OPTIONS, "--out", tmp_path / "run", "--resume").code == 0, "a path is no text"

@@ -24,7 +24,7 @@ from regard.records import Example
 from regard.report.plots.lines import Curve, Panel, lines
 from regard.report.plots.svg import COLOURS, EDGE, FAINT, INK, LEFT, document, panels, text
 from regard.training.fit import Parts
-from regard.training.fit_torch import gather, index, indexed, make_model
+from regard.training.fit_torch import encode_texts, make_inputs, make_model, prepare_torch
 from regard.training.loop import train
 from regard.training.torch_engine import TorchEngine
 from regard_lab.kinds.drawings import WIDE, cloud
@@ -88,15 +88,15 @@ class Seen(NamedTuple):
 def run(texts: Mapping[str, list[Example]], beta: float, seed: int) -> Seen:
     weights = Weights(texts["test"])
     config = Config().override({**OPTIONS, "beta": beta, "seed": seed})
-    given = gather(config, Parts(texts["train"], texts["dev"]), weights)
-    learned = index(given, weights)
+    given = prepare_torch(config, Parts(texts["train"], texts["dev"]), weights)
+    learned = make_inputs(given, weights)
     model = make_model(given, learned, seed)
     weights.trained = Trained(
         given.config, learned.tokenizer, given.task, {}, model=model, encoder_config=given.encoder_config
     )
-    tested = indexed(learned.tokenizer, given.task, texts["test"], "texts")
+    tested = encode_texts(learned.tokenizer, given.task, texts["test"], "texts")
     looks = Looks(weights, model, given.task, tested, len(texts["test"]))
-    with TorchEngine(model, given.task, learned.texts, learned.held, given.config.training) as engine:
+    with TorchEngine(model, given.task, learned.texts, learned.dev, given.config.training) as engine:
         progress = train(engine, looks)
     return Seen(weights, looks, round_paths(progress.history))
 

@@ -28,7 +28,7 @@ from regard.records import Example
 from regard.report.names import explainer_name
 from regard.report.pages.audit import NAME
 from regard.training import calibration
-from regard.training.bootstrap import measured
+from regard.training.bootstrap import measure_with_intervals
 
 ANALYSED = 5000  # texts whose words are analysed if an encoder has to read all of them
 CHOSEN = "These texts chose the epoch that was kept, so measures are a little too good."
@@ -101,7 +101,7 @@ def with_labels(
     labels = np.array([trained.task.encode(x.label, f"{where}, row {x.row}") for x in examples])
     return replace(
         facts,
-        measures=Measures.of(measured(trained.task, answers, labels)),
+        measures=Measures.of(measure_with_intervals(trained.task, answers, labels)),
         measured_on=where,
         calibration=calibration_of(trained, answers, labels),
         caution=caution(trained.config.data, [example.text for example in examples], where),

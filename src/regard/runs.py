@@ -18,7 +18,7 @@ from regard.models.trained import Trained
 from regard.recorder import Recorder
 from regard.run_lock import lock_first
 from regard.training.checkpoint import check_identity
-from regard.training.choices import probe
+from regard.training.defaults import provisional_defaults
 from regard.training.fit import Parts, Run, prepare
 from regard.training.metrics import measure
 
@@ -75,7 +75,7 @@ def train_into(folder: Path, config: Config, resume: bool, recorder: Recorder) -
 
 def check_options(config: Config) -> None:
     """Refuse names and widths that cannot be before anything is read."""
-    chosen = probe(config)
+    chosen = provisional_defaults(config)
     if chosen.training.engine == "sparse":
         return  # the config has refused what it cannot train
     from regard.models.build import build

@@ -20,15 +20,23 @@ from regard.models.tasks import LABEL, Task
 from regard.models.trained import Trained, to_device
 from regard.recorder import Recorder
 from regard.training.checkpoint import Arrays
-from regard.training.fit_torch import Learned, Material, digest, environment, gather, index, make_model
-from regard.training.graphs import make_step
+from regard.training.cuda_graphs import make_step
+from regard.training.evaluation import Evaluator
+from regard.training.fit_torch import (
+    PreparedTorch,
+    TorchInputs,
+    digest,
+    environment,
+    make_inputs,
+    make_model,
+    prepare_torch,
+)
 from regard.training.loop import EpochPlan, Evaluation, train_side_by_side
 from regard.training.metrics import measure
-from regard.training.passes import Pass
-from regard.training.preparation import Parts, first_metrics
-from regard.training.running import Running
+from regard.training.optimizers import make_phase_optimizers, set_module_modes
+from regard.training.preparation import Parts, common_metrics
 from regard.training.schedule import Phase, schedule
-from regard.training.stage import make_stages, set_modes
+from regard.training.step import RunningLoss
 from regard.training.torch_engine import Texts
 from regard.values import Batch, Output
 from regard_lab.stack import Stack, StackedStep, grouped, masks_of
@@ -41,9 +49,9 @@ class Shelf:
 
     def __init__(self) -> None:
         self.key = ""
-        self.kept: tuple[Learned, Texts | None] | None = None
+        self.kept: tuple[TorchInputs, Texts | None] | None = None
 
-    def numbered(self, given: Material, recorder: Recorder) -> tuple[Learned, Texts | None]:
+    def numbered(self, given: PreparedTorch, recorder: Recorder) -> tuple[TorchInputs, Texts | None]:
         """Training and dev texts, and the test texts."""
         config = given.config
         data = replace(config.data, train=None, dev=None, test=None)
@@ -51,7 +59,7 @@ class Shelf:
         test = "" if given.test is None else digest(given.test)
         key = "\0".join((Config(data).identity_text(), str(config.model.levels), str(seed), *given.digests, test))
         if self.kept is None or key != self.key:
-            learned, tests = index(given, recorder), None
+            learned, tests = make_inputs(given, recorder), None
             if given.test is not None:
                 tests = Texts(learned.tokenizer.encode_each([example.text for example in given.test]), given.truth)
             self.key, self.kept = key, (learned, tests)
@@ -67,14 +75,16 @@ def fit_stacked(
     """
     if config.training.record != "no":
         raise InputError(f"record = {config.training.record!r}: seeds are recorded one by one (`fit`), not together")
-    given = gather(config, parts, recorder)
+    given = prepare_torch(config, parts, recorder)
     learned, test = (shelf or Shelf()).numbered(given, recorder)
     stack = Stack([make_model(given, learned, seed) for seed in seeds], given.device)
-    engine = StackedEngine(stack, given.task, learned.texts, learned.held, given.config.training, seeds)
+    engine = StackedEngine(stack, given.task, learned.texts, learned.dev, given.config.training, seeds)
     runs = train_side_by_side(engine, recorder)
     scores = {
-        split: [measure(given.task, each.said[LABEL], texts.labels) for each in read_through(stack, given.task, texts)]
-        for split, texts in (("dev", learned.held), ("test", test))
+        split: [
+            measure(given.task, each.answers[LABEL], texts.labels) for each in read_through(stack, given.task, texts)
+        ]
+        for split, texts in (("dev", learned.dev), ("test", test))
         if texts is not None
     }
     results: list[Trained | InputError] = []
@@ -82,7 +92,7 @@ def fit_stacked(
         if isinstance(run, InputError):
             results.append(run)
             continue
-        metrics = first_metrics(given.task, len(learned.texts.labels), run, "")
+        metrics = common_metrics(given.task, len(learned.texts.labels), run, "")
         metrics |= {"engine": "torch", "environment": environment(given.device), "stacked": len(seeds)}
         metrics |= {split: each[model] for split, each in scores.items()}
         options = given.config.override({"seed": seed})
@@ -103,7 +113,7 @@ class StackedEngine:
         self.stack, self.task, self.texts, self.dev, self.config = stack, task, texts, dev, config
         self.seeds, self.models = seeds, len(seeds)
         self.phases = schedule(config, len(stack.model.levels))
-        self.stages = make_stages(self.phases, stack.weights, config)
+        self.stages = make_phase_optimizers(self.phases, stack.weights, config)
         self.steps: dict[str, Callable[[Batch], Tensor]] = {}  # by the names of phases
 
     def begin_phase(self, index: int, recorder: Recorder) -> None:
@@ -117,10 +127,10 @@ class StackedEngine:
 
     def run_epoch(self, plan: EpochPlan, recorder: Recorder, dynamics: Dynamics | None) -> list[float]:
         torch.manual_seed(self.seeds[0] * 100_003 + plan.seed)
-        set_modes(plan.phase, self.stack.model)
+        set_module_modes(plan.phase, self.stack.model)
         batches = shuffled_together(self.texts.indexed, self.config.batch_size, self.seeds, plan.seed)
-        recorder.begin(plan.within, plan.phase.epochs, len(batches))
-        running, levels = Running(len(batches), self.stack.device, (self.models,)), len(self.stack.model.levels)
+        recorder.begin(plan.epoch_in_phase, plan.phase.epochs, len(batches))
+        running, levels = RunningLoss(len(batches), self.stack.device, (self.models,)), len(self.stack.model.levels)
         step, active = self.steps[plan.phase.name], list(plan.active)
         for rows in batches:
             means = running.add(step(side_by_side(self.texts, rows, levels)), rows.shape[1])
@@ -160,10 +170,10 @@ def side_by_side(texts: Texts, rows: NDArray[np.int64], levels: int) -> Batch:
     return grouped(Batch(ids, mask, batch.labels.view(rows.shape)), levels)
 
 
-def read_through(stack: Stack, task: Task, texts: Texts) -> list[Pass]:
+def read_through(stack: Stack, task: Task, texts: Texts) -> list[Evaluator]:
     """What `torch_engine.evaluate` gathers, for every model."""
     levels = len(stack.model.levels)
-    passes = [Pass(task, texts.labels) for _ in range(len(stack))]
+    passes = [Evaluator(task, texts.labels) for _ in range(len(stack))]
     stack.model.eval()
     for rows in in_order(texts.indexed, READ):
         batch = collate([texts.indexed[row] for row in rows], levels)
@@ -174,10 +184,10 @@ def read_through(stack: Stack, task: Task, texts: Texts) -> list[Pass]:
         masks = masks_of(batch.mask, levels)
         for model, each in enumerate(passes):
             each.add(rows, {head: logits[model] for head, logits in heads.items()})
-            each.statistics.count(len(rows), {name: value[model] for name, value in terms.items()})
+            each.statistics.add_terms(len(rows), {name: value[model] for name, value in terms.items()})
             for level, mask in enumerate(masks):
                 norm = norms[level][model] if level in norms else None
-                each.statistics.see(level, scores[level][model].cpu(), mask, norm)
+                each.statistics.add_level(level, scores[level][model].cpu(), mask, norm)
     return passes
 
 

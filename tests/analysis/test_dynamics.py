@@ -33,7 +33,7 @@ from regard.models.trained import Trained
 from regard.recorder import Silent
 from regard.records import Example
 from regard.runs import train_run
-from regard.training import fit_sparse, numbering
+from regard.training import fit_sparse, unit_indexing
 from regard.training.fit import Parts, Run, fit
 from regard_lab.fit_stacked import fit_stacked
 
@@ -197,11 +197,11 @@ def test_what_is_looked_at_is_told() -> None:
 
 
 def test_of_a_corpus_too_large_to_keep_a_block_gives_the_types(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(numbering, "IN_MEMORY", 10)
-    monkeypatch.setattr(numbering, "CHUNK", 1 << 9)
+    monkeypatch.setattr(unit_indexing, "IN_MEMORY", 10)
+    monkeypatch.setattr(unit_indexing, "CHUNK", 1 << 9)
     listener = Listener()
     trained = learn(TWO * 4, recorder=listener, record="step")
-    assert any("types of words are those of" in note and "of the 600 texts" in note for note in listener.notes)
+    assert any("token types are counted in" in note and "of the 600 texts" in note for note in listener.notes)
     told = recording(trained)
     assert len(told["tokens"]) > 0
     assert len(told["moments"]) <= 1 + 3 * 50

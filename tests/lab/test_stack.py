@@ -19,7 +19,7 @@ from regard.poolings import POOLINGS
 from regard.recorder import Silent
 from regard.records import Example
 from regard.training.fit import Parts, Run
-from regard.training.fit_torch import gather, index, make_model
+from regard.training.fit_torch import make_inputs, make_model, prepare_torch
 from regard.training.optimizers import make_optimizer
 from regard.training.step import Step
 from regard.training.torch_engine import Texts
@@ -81,7 +81,7 @@ def same(found: Trained, alone: Trained) -> None:
 def test_each_seed_ends_where_it_would_alone(encoder: str, pooling: str) -> None:
     config = options(encoder=encoder, pooling=pooling)
     for seed, found in zip(SEEDS, together(config, parts()), strict=True):
-        same(found, gather(config.override({"seed": seed}), parts(), Silent()).fit(Run()))
+        same(found, prepare_torch(config.override({"seed": seed}), parts(), Silent()).fit(Run()))
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_each_seed_ends_where_it_would_alone(encoder: str, pooling: str) -> None
 def test_so_it_does_with_several_levels_and_other_steps(changed: dict[str, Any]) -> None:
     config, given = options(encoder="lstm", pooling="apln", **changed), parts(sentences=4)
     for seed, found in zip(SEEDS, together(config, given), strict=True):
-        same(found, gather(config.override({"seed": seed}), given, Silent()).fit(Run()))
+        same(found, prepare_torch(config.override({"seed": seed}), given, Silent()).fit(Run()))
 
 
 def test_numbers_and_penalties_too() -> None:
@@ -105,7 +105,7 @@ def test_numbers_and_penalties_too() -> None:
     )
     config = options(task="regression", attention="dot", vtw=0.1, vtw_mapped=0.1, optimizer="adam", encoder="affine")
     for seed, found in zip(SEEDS, together(config, rated), strict=True):
-        alone = gather(config.override({"seed": seed}), rated, Silent()).fit(Run())
+        alone = prepare_torch(config.override({"seed": seed}), rated, Silent()).fit(Run())
         assert found.metrics["test"]["rmse"] == pytest.approx(alone.metrics["test"]["rmse"], abs=1e-4)
 
 
@@ -125,8 +125,8 @@ def test_the_first_gradients_are_each_seeds_own(encoder: str, pooling: str) -> N
 
 
 def stacked(**given: Any) -> tuple[Stack, list[Any], Texts]:
-    material = gather(options(**given), parts(), Silent())
-    learned = index(material, Silent())
+    material = prepare_torch(options(**given), parts(), Silent())
+    learned = make_inputs(material, Silent())
     models = [make_model(material, learned, seed).double().eval() for seed in SEEDS]
     singles = [make_model(material, learned, seed).double().eval() for seed in SEEDS]
     texts = Texts([Indexed(np.zeros(0, dtype=np.int32)), *learned.texts.indexed], np.r_[0.0, learned.texts.labels])
@@ -191,7 +191,7 @@ def test_a_seed_that_goes_astray_is_told_and_the_others_go_on(monkeypatch: pytes
 def test_a_seed_that_is_over_keeps_its_best_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
     config, given = options(encoder="embedding", epochs=12, patience=1, lr=0.1), parts()
     for seed, found in zip(SEEDS, together(config, given), strict=True):
-        same(found, gather(config.override({"seed": seed}), given, Silent()).fit(Run()))
+        same(found, prepare_torch(config.override({"seed": seed}), given, Silent()).fit(Run()))
 
 
 def test_what_is_watched_is_the_mean_of_the_seeds_still_running() -> None:
@@ -221,8 +221,8 @@ def test_on_a_gpu_first_gradients_and_twenty_losses_agree(encoder: str, pooling:
     torch.backends.cudnn.rnn.fp32_precision = torch.backends.cudnn.conv.fp32_precision = "ieee"  # type: ignore[attr-defined]
     try:
         config = options(encoder=encoder, pooling=pooling, device="cuda", hidden=64, lr=0.001)
-        material = gather(config, parts(), Silent())
-        learned = index(material, Silent())
+        material = prepare_torch(config, parts(), Silent())
+        learned = make_inputs(material, Silent())
         training, task, texts = material.config.training, material.task, learned.texts
         stack = Stack([make_model(material, learned, seed) for seed in SEEDS], material.device)
         step = StackedStep(stack, task, training, make_optimizer(stack.weights.items(), training))

@@ -27,11 +27,11 @@ from regard.models.tasks import Binary
 from regard.models.trained import Trained
 from regard.recorder import Silent
 from regard.records import Example
-from regard.training.choices import Size, choose
+from regard.training.cuda_graphs import GraphedStep, make_step
+from regard.training.defaults import DataSize, fill_defaults
+from regard.training.fine_tuning import digest_pretrained
 from regard.training.fit import Parts, Run, fit
-from regard.training.graphs import GraphedStep, make_step
 from regard.training.optimizers import make_optimizer
-from regard.training.pieces import digest_of
 from regard.training.step import Step
 from regard_lab.fit_stacked import fit_stacked
 from tiny_bert import save_bert
@@ -164,7 +164,7 @@ def test_options_that_the_model_determines_are_saved(folder: Path) -> None:
     assert (model.embedding, model.hidden, model.window) == (16, 16, 18)
     assert data.lowercase
     assert data.min_count is None
-    with pytest.raises(InputError, match="embedding = 9: the pretrained model's vectors have 16 numbers"):
+    with pytest.raises(InputError, match="embedding: expected 16, as in the pretrained model, got 9"):
         trained_with(folder, embedding=9)
 
 
@@ -172,15 +172,15 @@ def test_case_and_windows_are_reported(tmp_path: Path) -> None:
     notes = Notes()
     cased = trained_with(save_bert(tmp_path, lowercase=False), notes, window=9)
     assert not cased.config.data.lowercase
-    assert "the pretrained model reads capitals as they are" in notes.sentences
+    assert "the pretrained model does not lowercase texts" in notes.sentences
     assert any(
-        "texts have more than 9 word pieces in a row and are read in windows" in note for note in notes.sentences
+        "texts have a sequence of more than 9 word pieces and are read in windows" in note for note in notes.sentences
     )
 
 
 def test_default_hyperparameters_for_pretrained_encoders() -> None:
     config = Config().override({"encoder": "bert", "pretrained": "somewhere"})
-    training = choose(config, Size(6000, 0)).training
+    training = fill_defaults(config, DataSize(6000, 0)).training
     assert (training.lr, training.batch_size, training.dropout, training.clip) == (3e-5, 32, 0.1, 1.0)
     assert (training.epochs, training.patience) == (4, 2)
 
@@ -203,7 +203,7 @@ def test_seeds_can_be_stacked(tmp_path: Path, window: int | None) -> None:
 def test_steps_are_captured_as_graphs(folder: Path, window: int | None) -> None:
     pretrained = read_pretrained(str(folder))
     options = {"encoder": "bert", "pretrained": str(folder), "window": window, "device": "cuda"}
-    config = choose(Config().override(options), Size(100, 0))
+    config = fill_defaults(Config().override(options), DataSize(100, 0))
     tokenizer = WordPieces(pretrained.tokenizer)
     model = (
         build(config.model, len(tokenizer), 1, 0.1, reader=BERT.from_pretrained(pretrained, config.model))
@@ -217,7 +217,7 @@ def test_steps_are_captured_as_graphs(folder: Path, window: int | None) -> None:
         [tokenizer.encode(text) for text, _ in ROWS], 1, np.array([label == "yes" for _, label in ROWS], float)
     )
     losses = [float(take(batch)) for _ in range(4)]
-    assert not take.plain
+    assert not take.cannot_capture
     assert len(take.graphs) == 1
     assert np.isfinite(losses).all()
 
@@ -315,11 +315,11 @@ def test_a_run_without_its_encoder_is_damaged(folder: Path, tmp_path: Path) -> N
         load(tmp_path)
 
 
-def test_the_digest_depends_on_the_weights(folder: Path) -> None:
-    pretrained = read_pretrained(str(folder))
-    before = digest_of(pretrained)
-    next(pretrained.model.parameters()).data[0] += 1
-    assert digest_of(pretrained) != before
+def test_other_layers_are_another_run(folder: Path) -> None:
+    given = read_pretrained(str(folder))
+    before = digest_pretrained(given)
+    next(given.model.parameters()).data[0] += 1
+    assert digest_pretrained(given) != before
 
 
 def test_the_estimator(folder: Path, tmp_path: Path) -> None:

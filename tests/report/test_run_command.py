@@ -18,7 +18,7 @@ from regard.models.folder import load
 from regard.models.tasks import Binary
 from regard.records import Example
 from regard.run_facts import gather
-from regard.training.bootstrap import measured
+from regard.training.bootstrap import measure_with_intervals
 from regard.training.calibration import of_classes, of_numbers
 
 LIKED = {"1": "bad", "2": "bad", "4": "good", "5": "good"}
@@ -227,16 +227,18 @@ def test_intervals_hold_the_measure_and_come_again() -> None:
     positive = chance.random(300)
     labels = (chance.random(300) < positive).astype(float)
     answers = np.stack([1 - positive, positive], 1)
-    one, other = (measured(Binary(("no", "yes")), answers, labels) for _ in range(2))
+    one, other = (measure_with_intervals(Binary(("no", "yes")), answers, labels) for _ in range(2))
     assert one == other
     for name in ("macro_f", "log_loss"):
         low, high = one[f"{name}_interval"]
         assert low < one[name] < high
-    assert "macro_f_interval" not in measured(Binary(("no", "yes")), np.eye(2)[[0, 1] * 20], np.array([0.0, 1.0] * 20))
+    assert "macro_f_interval" not in measure_with_intervals(
+        Binary(("no", "yes")), np.eye(2)[[0, 1] * 20], np.array([0.0, 1.0] * 20)
+    )
 
 
 def test_a_rare_class_without_a_mistake_has_no_interval() -> None:
     labels = [0] * 40 + [1] * 3
-    found = measured(Binary(("no", "yes")), np.eye(2)[labels], np.array(labels, dtype=float))
+    found = measure_with_intervals(Binary(("no", "yes")), np.eye(2)[labels], np.array(labels, dtype=float))
     assert found["per_class"]["yes"]["f"] == 1
     assert "f_interval" not in found["per_class"]["yes"], "draws without its texts say nothing of it"

@@ -28,12 +28,12 @@ from regard.poolings import bottleneck
 from regard.recorder import Silent
 from regard.records import Example
 from regard.report.text.progress import Watch
-from regard.training import states, torch_engine
+from regard.training import state_cache, torch_engine
+from regard.training.cuda_graphs import GraphedStep
 from regard.training.fit import Parts, Run, fit
-from regard.training.graphs import GraphedStep
+from regard.training.optimizers import make_phase_optimizers, set_module_modes
 from regard.training.schedule import schedule
-from regard.training.stage import make_stages, set_modes
-from regard.training.states import States
+from regard.training.state_cache import StateCache
 from regard.training.step import Step
 from regard.training.torch_engine import Texts
 from regard_lab.fit_stacked import fit_stacked
@@ -57,16 +57,16 @@ def training(**options: Any) -> Training:
 
 def make_texts(count: int = 40, levels: int = 1) -> Texts:
     """Word 2 or word 3 decides, somewhere among others; one text is empty."""
-    chance, found = np.random.default_rng(0), []
+    rng, texts = np.random.default_rng(0), []
     for number in range(count):
-        ids = chance.integers(4, 12, chance.integers(2, 9))
-        ids[chance.integers(len(ids))] = 2 + number % 2
+        ids = rng.integers(4, 12, rng.integers(2, 9))
+        ids[rng.integers(len(ids))] = 2 + number % 2
         lengths = np.array([1, len(ids) - 1], dtype=np.int64)
         shape = ((), (lengths,), (lengths, np.array([1, 1])))[levels - 1]
-        found.append(Indexed(ids.astype(np.int32), shape))
+        texts.append(Indexed(ids.astype(np.int32), shape))
     nothing = np.zeros(0, dtype=np.int64)
-    found[-1] = Indexed(nothing.astype(np.int32), ((), (nothing,), (nothing, nothing))[levels - 1])
-    return Texts(found, np.arange(count) % 2 * 1.0)
+    texts[-1] = Indexed(nothing.astype(np.int32), ((), (nothing,), (nothing, nothing))[levels - 1])
+    return Texts(texts, np.arange(count) % 2 * 1.0)
 
 
 def make(levels: int = 1, encoder: str = "lstm", dropout: float = 0.3, **options: Any) -> Classifier:
@@ -92,10 +92,10 @@ def test_what_a_phase_freezes_gets_no_gradient_and_stays_bit_by_bit(levels: int,
     model, config = make(levels), training(l2=0.1)
     phase = schedule(config, levels)[number]
     weights, texts = dict(model.named_parameters()), make_texts(levels=levels)
-    stage = make_stages([phase], weights, config)[phase.name]
+    stage = make_phase_optimizers([phase], weights, config)[phase.name]
     before = {name: weight.detach().clone() for name, weight in weights.items()}
     stage.enter(weights)
-    set_modes(phase, model)
+    set_module_modes(phase, model)
     step = Step(model, TASK, config, stage.optimizer, phase)
     for _ in range(3):
         step(collate(texts.indexed[:9], levels, texts.labels[:9]))
@@ -113,10 +113,10 @@ def test_round_0_is_the_plain_attention_model() -> None:
     phase = schedule(config, 1)[0]
     for one in (model, plain):
         weights = {name: weight for name, weight in one.named_parameters() if "deviation" not in name}
-        stage = make_stages([phase], weights, config)[phase.name]
+        stage = make_phase_optimizers([phase], weights, config)[phase.name]
         stage.enter(weights)
         torch.manual_seed(0)
-        set_modes(phase, one)
+        set_module_modes(phase, one)
         for _ in range(4):
             Step(one, TASK, config, stage.optimizer, phase)(collate(texts.indexed, 1, texts.labels))
     for name, value in plain.state_dict().items():
@@ -158,27 +158,27 @@ def test_one_seed_gives_one_result() -> None:
 @pytest.mark.parametrize("levels", [1, 2, 3])
 def test_kept_states_are_those_that_would_be_computed(levels: int, encoder: str) -> None:
     model, texts = make(levels, encoder), make_texts(levels=levels)
-    kept = States(texts.indexed, levels)
-    assert kept.fill(model, texts.indexed)
+    cache = StateCache(texts.indexed, levels)
+    assert cache.fill(model, texts.indexed)
     rows = np.array([5, 39, 0, 17])  # 39 is empty
-    batch = kept.batch(rows, texts.labels[rows])
+    batch = cache.batch(rows, texts.labels[rows])
     with torch.no_grad():
         states, mask, pooled = model.eval().read(collate([texts.indexed[row] for row in rows], levels))[-1]
-        output = model(batch, states=kept.at(batch.ids))
+        output = model(batch, states=cache.look_up(batch.ids))
     assert torch.equal(batch.mask, mask)
-    torch.testing.assert_close(kept.at(batch.ids)[mask], states[mask], rtol=0, atol=1e-6)
-    assert (kept.at(batch.ids)[~mask] == 0).all()
+    torch.testing.assert_close(cache.look_up(batch.ids)[mask], states[mask], rtol=0, atol=1e-6)
+    assert (cache.look_up(batch.ids)[~mask] == 0).all()
     torch.testing.assert_close(output.traces[-1].pooled.vector, pooled.vector, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("levels", [1, 2])
 def test_training_is_the_same_without_keeping_states(monkeypatch: pytest.MonkeyPatch, levels: int) -> None:
     filled: list[int] = []
-    real = States.fill
-    monkeypatch.setattr(States, "fill", lambda self, *given: filled.append(1) or real(self, *given))
+    real = StateCache.fill
+    monkeypatch.setattr(StateCache, "fill", lambda self, *given: filled.append(1) or real(self, *given))
     with_them = trained(levels=levels)
     assert len(filled) == 2, "once a compressor's phase"
-    monkeypatch.setattr(torch_engine, "keep_states", lambda *_: None)
+    monkeypatch.setattr(torch_engine, "make_state_cache", lambda *_: None)
     without = trained(levels=levels)
     assert len(filled) == 2
     for name, value in with_them.items():
@@ -193,10 +193,10 @@ def test_too_many_states_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
             notes.append(sentence)
 
     with_them = trained()
-    monkeypatch.setattr(states, "MOST", {"cpu": 1000})
+    monkeypatch.setattr(state_cache, "MAX_BYTES", {"cpu": 1000})
     model, texts = make(), make_texts()
     train_torch(model, TASK, texts, None, training(), Listener())
-    assert notes == ["the encoder's states are too many to keep: they are computed at every step"], (
+    assert notes == ["the encoder's states do not fit into the cache: they are computed in every step"], (
         "and it is said once"
     )
     for name, value in with_them.items():
@@ -206,9 +206,9 @@ def test_too_many_states_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_ordinary_training_keeps_none() -> None:
     """Not even where word vectors are frozen: what is dropped differs at every step."""
     model = make(encoder="embedding", freeze_embeddings=True)
-    assert torch_engine.keep_states(schedule(training(rounds=None), 1)[0], model, make_texts()) is None
-    assert torch_engine.keep_states(schedule(training(), 1)[1], model, make_texts()) is None
-    assert torch_engine.keep_states(schedule(training(), 1)[2], model, make_texts()) is not None
+    assert torch_engine.make_state_cache(schedule(training(rounds=None), 1)[0], model, make_texts()) is None
+    assert torch_engine.make_state_cache(schedule(training(), 1)[1], model, make_texts()) is None
+    assert torch_engine.make_state_cache(schedule(training(), 1)[2], model, make_texts()) is not None
 
 
 def test_what_learned_in_round_0_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -437,12 +437,12 @@ def test_on_a_gpu_graphs_and_plain_steps_give_the_same_weights(
 
             def make_step(step: Step, plain: bool = plain) -> GraphedStep:
                 taken.append(GraphedStep(step))
-                taken[-1].plain = plain or step.levels > 1
+                taken[-1].cannot_capture = plain or step.levels > 1
                 return taken[-1]
 
             patch.setattr(torch_engine, "make_step", make_step)
             if not kept:
-                patch.setattr(torch_engine, "keep_states", lambda *_: None)
+                patch.setattr(torch_engine, "make_state_cache", lambda *_: None)
             model, texts = make(levels).cuda(), make_texts(200, levels)
             train_torch(model, TASK, texts, None, training(rounds=3, phase_epochs=2), Silent())
             found.append(model.state_dict())
@@ -463,7 +463,7 @@ BAD = [
     (("--pooling", "max", "--beta", "0.1"), "beta = 0.1 needs pooling = 'bottleneck' on the highest level"),
     (("--levels", "2"), "can only be on the highest level; expected, for example, 'attention,bottleneck'"),
     (("--levels", "2", "--pooling", "bottleneck,attention"), "expected, for example, 'attention,bottleneck'"),
-    (("--engine", "sparse"), "engine = 'sparse': it reads encoder"),
+    (("--engine", "sparse"), "engine = 'sparse': it supports only encoder"),
 ]
 
 

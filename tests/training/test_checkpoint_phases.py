@@ -87,11 +87,11 @@ def test_killed_again_and_again(table: Path, tmp_path: Path) -> None:
         else:
             with pytest.raises(Killed):
                 train_run(config, out, resume > 0, False, recorder)
-        notes += [note for note in recorder.notes if note.startswith("going on")]
+        notes += [note for note in recorder.notes if note.startswith("resuming after")]
     assert (
         notes
         == [
-            f"going on after epoch {epoch} ({title})"
+            f"resuming after epoch {epoch} ({title})"
             for epoch, title in enumerate(
                 ["round 0/2 · attention"] * 2
                 + [
@@ -120,7 +120,7 @@ def test_epochs_of_round_0_are_part_of_what_a_run_is(table: Path, tmp_path: Path
     """More of them cannot be added once the rounds have begun."""
     with pytest.raises(Killed):
         train_run(config_of(table), tmp_path / "run", False, False, Mortal(4, 1))
-    with pytest.raises(InputError, match="was begun with other options or other texts"):
+    with pytest.raises(InputError, match="this run was started with other options or texts"):
         train_run(config_of(table, epochs=3), tmp_path / "run", True, False, Silent())
     for other in ({"beta": 1.0}, {"rounds": 3}, {"phase_epochs": 1}, {"epochs": 3}):
         assert fingerprint(config_of(table), [], "cpu") != fingerprint(config_of(table, **other), [], "cpu")
@@ -133,7 +133,7 @@ def test_the_command_line_goes_on_in_the_middle_of_a_round(regard: Regard, table
         train_run(config_of(table), tmp_path / "killed", False, False, Mortal(6, 2))
     said = regard("train", table, *words, *sizes, "--out", tmp_path / "killed", "--resume")
     assert said.code == 0, said.err
-    assert "going on after epoch 5 (round 1/2 · compressor)" in said.err
+    assert "resuming after epoch 5 (round 1/2 · compressor)" in said.err
     lines = [line.partition(" · loss")[0] for line in said.err.splitlines() if line.startswith("round")]
     assert lines[:2] == ["round 1/2 · compressor · epoch  2/2", "round 2/2 · learner · epoch  1/2"]
     train_run(config_of(table), tmp_path / "unbroken", False, False, Silent())

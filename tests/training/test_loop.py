@@ -158,7 +158,7 @@ def test_a_checkpoint_brings_model_optimiser_and_history_back(tmp_path: Path) ->
     for name in ("adam", "adagrad", "sgd"):
         model, config = make(), Training(**{**vars(PLAIN), "optimizer": name, "lr": 0.1})
         engine = TorchEngine(model, TASK, TEXTS, None, config)
-        optimizer = engine.stages["training"].optimizer
+        optimizer = engine.optimizers["training"].optimizer
         for _ in range(2):
             sum(parameter.square().sum() for parameter in model.parameters()).backward()  # type: ignore[union-attr]
             optimizer.step()
@@ -174,12 +174,12 @@ def test_a_checkpoint_brings_model_optimiser_and_history_back(tmp_path: Path) ->
         assert (found.epoch, found.best_epoch, found.history) == (2, 1, progress.history)
         assert np.array_equal(found.best["w"], progress.best["w"])
         assert all(torch.equal(value, model.state_dict()[key]) for key, value in other.state_dict().items())
-        states = (restored.stages["training"].optimizer.state_dict()["state"], optimizer.state_dict()["state"])
+        states = (restored.optimizers["training"].optimizer.state_dict()["state"], optimizer.state_dict()["state"])
         assert states[0].keys() == states[1].keys()
         for place, state in states[1].items():
             assert state.keys() == states[0][place].keys()
             assert all(torch.equal(value, states[0][place][key]) for key, value in state.items())
-        with pytest.raises(InputError, match="other options or other texts"):
+        with pytest.raises(InputError, match="other options or texts"):
             read_checkpoint(Checkpoint(tmp_path / name, "somebody"))
 
 
@@ -221,9 +221,9 @@ def test_a_label_of_dev_that_training_lacks_is_refused() -> None:
 def test_parts_without_a_text_are_told_before_training(encoder: str) -> None:
     config = Config().override({"encoder": encoder, "epochs": 1, "task": "binary"})
     examples = [Example(f"word{k % 2} {k}", "ab"[k % 2], k) for k in range(20)]
-    with pytest.raises(InputError, match="the training texts: none was given; at least one is accepted"):
+    with pytest.raises(InputError, match="the training texts: expected at least one, got none"):
         fit(config, Parts([]))
-    with pytest.raises(InputError, match="the test texts: none was given; at least one is accepted"):
+    with pytest.raises(InputError, match="the test texts: expected at least one, got none"):
         fit(config, Parts(examples, None, []))
     assert "dev" not in fit(config, Parts(examples, [])).metrics, "nothing to stop by: the last epoch counts"
 
@@ -237,6 +237,6 @@ def test_max_words_cuts_and_says_so() -> None:
 
     examples = [Example("one two three four", "a"), Example("five six", "b")]
     trained = fit(Config().override({**SMALL, "epochs": 1, "max_words": 3}), Parts(examples), Run(Listener()))
-    assert any("1 of 2 texts are longer than max_words = 3 words and were cut" in note for note in notes)
+    assert any("1 of 2 texts are longer than max_words = 3 words and were truncated" in note for note in notes)
     assert "four" not in trained.tokenizer.vocabulary
     assert len(trained.tokenizer.encode("one two three four five").ids) == 3

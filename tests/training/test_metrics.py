@@ -7,7 +7,7 @@ import pytest
 from sklearn import metrics as reference
 
 from regard.models.tasks import Binary, Multiclass, Regression
-from regard.training.metrics import goodness, measure
+from regard.training.metrics import measure, selection_score
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -59,6 +59,6 @@ def test_one_number_has_no_spread() -> None:
 
 
 def test_what_early_stopping_calls_better() -> None:
-    assert goodness({"accuracy": 0.8, "log_loss": 9.0}) > goodness({"accuracy": 0.7, "log_loss": 0.1})
-    assert goodness({"accuracy": 0.8, "log_loss": 0.3}) > goodness({"accuracy": 0.8, "log_loss": 0.4})
-    assert goodness({"rmse": 1.0}) > goodness({"rmse": 1.1})
+    assert selection_score({"accuracy": 0.8, "log_loss": 9.0}) > selection_score({"accuracy": 0.7, "log_loss": 0.1})
+    assert selection_score({"accuracy": 0.8, "log_loss": 0.3}) > selection_score({"accuracy": 0.8, "log_loss": 0.4})
+    assert selection_score({"rmse": 1.0}) > selection_score({"rmse": 1.1})

@@ -12,8 +12,8 @@ from regard.config import Model, Training
 from regard.errors import InputError
 from regard.models.build import build
 from regard.models.classifier import Classifier
+from regard.training.optimizers import make_phase_optimizers, set_module_modes, set_trainable
 from regard.training.schedule import Phase, schedule
-from regard.training.stage import allow, make_stages, set_modes
 
 PLAIN = Training(optimizer="adam", lr=0.01, epochs=7, patience=2, batch_size=4)
 ROUNDS = replace(PLAIN, rounds=2, beta=0.3, phase_epochs=4)
@@ -26,7 +26,7 @@ def make(levels: int = 1, **options: Any) -> Classifier:
 
 
 def learned(phase: Phase, model: Classifier) -> set[str]:
-    return {name for name, _ in model.named_parameters() if phase.learns(name)}
+    return {name for name, _ in model.named_parameters() if phase.updates(name)}
 
 
 def test_ordinary_training_is_one_phase_of_everything() -> None:
@@ -49,8 +49,8 @@ def test_rounds_follow_the_plain_model() -> None:
     assert [(phase.epochs, phase.patience) for phase in phases] == [(7, 2)] + [(4, 0)] * 4
     assert [phase.head for phase in phases] == ["label", "label", "compressed", "label", "compressed"]
     assert [dict(phase.terms) for phase in phases] == [{}, {}, {"kl": 0.3}, {}, {"kl": 0.3}]
-    assert [phase.afresh for phase in phases] == [False, True, False, False, False]
-    assert [phase.counts for phase in phases] == [True, False, True, False, True]
+    assert [phase.starts_from_best for phase in phases] == [False, True, False, False, False]
+    assert [phase.may_be_best for phase in phases] == [True, False, True, False, True]
     assert phases[3].facts == {"round": 2, "phase": "learner"}
 
 
@@ -74,21 +74,21 @@ def test_only_what_learns_is_in_training_mode() -> None:
     """So a frozen encoder drops nothing: neither inside it, nor at the word vectors, nor at its states."""
     model = make()
     _, learner, compressor = schedule(ROUNDS, 1)[:3]
-    set_modes(compressor, model)
+    set_module_modes(compressor, model)
     training = {name for name, module in model.named_modules() if module.training}
     assert training == {
         name for name in dict(model.named_modules()) if f"{name}.".startswith(("levels.0.pooling.", "other_heads."))
     }
-    set_modes(learner, model)
+    set_module_modes(learner, model)
     assert {name for name, module in model.named_modules() if not module.training} == training
-    set_modes(schedule(PLAIN, 1)[0], model)
+    set_module_modes(schedule(PLAIN, 1)[0], model)
     assert all(module.training for module in model.modules())
 
 
 def test_what_may_not_learn_to_begin_with_never_does() -> None:
     model = make(freeze_embeddings=True)
     weights = dict(model.named_parameters())
-    stages = make_stages(schedule(ROUNDS, 1), weights, ROUNDS)
+    stages = make_phase_optimizers(schedule(ROUNDS, 1), weights, ROUNDS)
     assert stages.keys() == {"attention", "learner", "compressor"}
     for stage in stages.values():
         assert "embedding.weight" not in stage.names
@@ -101,14 +101,14 @@ def test_what_may_not_learn_to_begin_with_never_does() -> None:
 def test_gradients_of_another_phase_are_gone() -> None:
     weight = torch.ones(2, requires_grad=True)
     weight.grad = torch.ones(2)
-    allow({"w": weight}, [])
+    set_trainable({"w": weight}, [])
     assert weight.grad is None
     assert not weight.requires_grad
 
 
 def test_a_phase_has_the_rate_of_the_run_or_its_own() -> None:
     weights, config = dict(make().named_parameters()), replace(ROUNDS, compressor_lr=0.2)
-    stages = make_stages(schedule(config, 1), weights, config)
+    stages = make_phase_optimizers(schedule(config, 1), weights, config)
     rates = {name: stage.optimizer.param_groups[0]["lr"] for name, stage in stages.items()}
     assert rates == {"attention": 0.01, "learner": 0.01, "compressor": 0.2}
 
@@ -118,12 +118,12 @@ def test_a_phase_has_the_rate_of_the_run_or_its_own() -> None:
 )
 def test_a_phase_that_trains_nothing_is_refused(phase: Phase) -> None:
     with pytest.raises(
-        InputError, match=r"the phase 'idle' trains nothing: trains = .* leaves no weight that may learn"
+        InputError, match=r"phase 'idle': expected patterns that match .*, got trains = .*, which match none"
     ):
-        make_stages([phase], dict(make().named_parameters()), PLAIN)
+        make_phase_optimizers([phase], dict(make().named_parameters()), PLAIN)
 
 
 def test_a_phase_of_frozen_weights_is_refused_too() -> None:
     weights = dict(make(freeze_embeddings=True).named_parameters())
-    with pytest.raises(InputError, match="trains nothing"):
-        make_stages([Phase("idle", trains=("embedding.*",))], weights, PLAIN)
+    with pytest.raises(InputError, match="which match none"):
+        make_phase_optimizers([Phase("idle", trains=("embedding.*",))], weights, PLAIN)

@@ -27,12 +27,12 @@ from regard.models.tasks import Regression
 from regard.models.trained import Trained
 from regard.recorder import Silent
 from regard.records import Example
-from regard.training import fit_sparse, numbering, sparse_engine, worker_pool
-from regard.training.choices import Size, choose
+from regard.training import fit_sparse, sparse_engine, unit_indexing, worker_pool
+from regard.training.defaults import DataSize, fill_defaults
 from regard.training.fit import Parts, Run, fit
 from regard.training.loop import EpochPlan
-from regard.training.numbering import Numbering, Source
 from regard.training.sparse_engine import SparseEngine, learning_rate
+from regard.training.unit_indexing import TextSource, UnitIndexer
 from stopping import CASES, scripted
 
 REVIEWS = splits(train=400, dev=100, test=100)
@@ -72,7 +72,7 @@ def test_a_seed_says_it_all() -> None:
 
 @pytest.mark.parametrize("options", [{}, {"optimizer": "sgd", "l2": 0.01}], ids=["adagrad", "sgd"])
 def test_threads_change_no_weight(monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]) -> None:
-    monkeypatch.setattr(worker_pool, "FEW", 0)
+    monkeypatch.setattr(worker_pool, "MIN_UNITS", 0)
     found = []
     for threads in ("1", "2", "3"):
         monkeypatch.setenv("OMP_NUM_THREADS", threads)
@@ -87,7 +87,7 @@ from regard.config import Config
 from regard.data.reviews import reviews
 from regard.training import worker_pool
 from regard.training.fit import Parts, fit
-worker_pool.FEW = 0
+worker_pool.MIN_UNITS = 0
 for options in ({}, {"encoder": "affine", "attention": "additive", "epochs": 2, "batch_size": 32}):
     weights = fit(Config().override(options), Parts(reviews(120))).weights
     print(hashlib.sha256(b"".join(weights[name].tobytes() for name in sorted(weights))).hexdigest())
@@ -239,12 +239,12 @@ def test_without_dev_the_last_epoch_counts() -> None:
 
 def test_the_rate_falls_to_nothing_along_the_run() -> None:
     """Epoch 3 of 4 begins at lr / 2 and is at 3/8 of it halfway; without decay nothing changes."""
-    config = choose(Config().override({"lr": 0.8, "epochs": 4, "decay": True}), Size(10, 100))
+    config = fill_defaults(Config().override({"lr": 0.8, "epochs": 4, "decay": True}), DataSize(10, 100))
     assert learning_rate(config.training, 1, 0.0) == 0.8
     assert learning_rate(config.training, 3, 0.0) == pytest.approx(0.8 / 2)
     assert learning_rate(config.training, 3, 0.5) == pytest.approx(0.8 * 3 / 8)
     assert learning_rate(config.training, 4, 1.0) == pytest.approx(0)
-    steady = choose(Config().override({"lr": 0.8, "epochs": 4, "decay": False}), Size(10, 100))
+    steady = fill_defaults(Config().override({"lr": 0.8, "epochs": 4, "decay": False}), DataSize(10, 100))
     assert learning_rate(steady.training, 3, 0.5) == 0.8
 
 
@@ -295,7 +295,7 @@ def test_after_divergence_the_last_checkpoint_stays(tmp_path: Path, monkeypatch:
 
     with monkeypatch.context() as patch:
         patch.setattr(SparseEngine, "run_epoch", run_epoch)
-        with pytest.raises(InputError, match=f"the last checkpoint stays in {path}"):
+        with pytest.raises(InputError, match=f"the last checkpoint is kept in {path}"):
             fit(config, Parts(TOY), Run(checkpoint=path))
     assert digest(fit(config, Parts(TOY), Run(checkpoint=path))) == digest(fit(config, Parts(TOY)))
 
@@ -318,16 +318,16 @@ def test_weights_that_answer_no_number_are_told(monkeypatch: pytest.MonkeyPatch)
 
 def prepared(
     examples: Sequence[Example], kept: NDArray[np.bool_] | None = None, **options: Any
-) -> tuple[Source, Numbering]:
-    config = choose(Config().override(options), Size(len(examples), 20 * len(examples)))
+) -> tuple[TextSource, UnitIndexer]:
+    config = fill_defaults(Config().override(options), DataSize(len(examples), 20 * len(examples)))
     several = Gathering(True, config.data.max_words)
     part = several.read(examples)
     wanted = np.ones(len(examples), dtype=bool) if kept is None else kept
-    numbering = Numbering(several, part, wanted, config.data, set())
-    return Source(numbering, part, wanted, np.arange(len(examples), dtype=np.float32)), numbering
+    indexer = UnitIndexer(several, part, wanted, config.data, set())
+    return TextSource(indexer, part, wanted, np.arange(len(examples), dtype=np.float32)), indexer
 
 
-def texts_in(source: Source, seed: int) -> dict[float, list[tuple[int, int]]]:
+def texts_in(source: TextSource, seed: int) -> dict[float, list[tuple[int, int]]]:
     """Each text's units and their counts, by its label, which is its row."""
     found: dict[float, list[tuple[int, int]]] = {}
     for block in source.blocks(np.random.default_rng(seed)):
@@ -344,8 +344,8 @@ def test_a_stream_gives_every_text_once_an_epoch(monkeypatch: pytest.MonkeyPatch
     source, _ = prepared(examples, kept)
     whole = texts_in(source, 0)
     assert sorted(whole) == np.flatnonzero(kept).tolist()
-    monkeypatch.setattr(numbering, "IN_MEMORY", 0)
-    monkeypatch.setattr(numbering, "CHUNK", 1600)
+    monkeypatch.setattr(unit_indexing, "IN_MEMORY", 0)
+    monkeypatch.setattr(unit_indexing, "CHUNK", 1600)
     source, _ = prepared(examples, kept)
     assert source.whole is None
     assert len(list(source.blocks(np.random.default_rng(1)))) > 2
@@ -356,8 +356,8 @@ def test_a_stream_gives_every_text_once_an_epoch(monkeypatch: pytest.MonkeyPatch
 
 def test_a_block_of_a_stream_is_mixed_from_several_places(monkeypatch: pytest.MonkeyPatch) -> None:
     """A corpus sorted by its label would teach one class after the other."""
-    monkeypatch.setattr(numbering, "IN_MEMORY", 0)
-    monkeypatch.setattr(numbering, "CHUNK", 3200)
+    monkeypatch.setattr(unit_indexing, "IN_MEMORY", 0)
+    monkeypatch.setattr(unit_indexing, "CHUNK", 3200)
     source, _ = prepared(reviews(200))
     for block in list(source.blocks(np.random.default_rng(0)))[:-1]:
         assert block.labels.min() < 60
@@ -366,8 +366,8 @@ def test_a_block_of_a_stream_is_mixed_from_several_places(monkeypatch: pytest.Mo
 
 def test_a_stream_trains_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     ordered = sorted(REVIEWS["train"], key=lambda example: str(example.label))
-    monkeypatch.setattr(numbering, "IN_MEMORY", 0)
-    monkeypatch.setattr(numbering, "CHUNK", 4000)
+    monkeypatch.setattr(unit_indexing, "IN_MEMORY", 0)
+    monkeypatch.setattr(unit_indexing, "CHUNK", 4000)
     streamed = learn(ordered, dev=REVIEWS["dev"])
     assert accuracy(streamed) > 0.4
     assert digest(streamed) == digest(learn(ordered, dev=REVIEWS["dev"])), "and the same every time"
@@ -375,8 +375,8 @@ def test_a_stream_trains_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("in_memory", [0, 1 << 24])
 def test_a_file_in_the_place_of_memory_changes_no_weight(monkeypatch: pytest.MonkeyPatch, in_memory: int) -> None:
-    monkeypatch.setattr(numbering, "IN_MEMORY", in_memory)
-    monkeypatch.setattr(numbering, "CHUNK", 4000)
+    monkeypatch.setattr(unit_indexing, "IN_MEMORY", in_memory)
+    monkeypatch.setattr(unit_indexing, "CHUNK", 4000)
     before = learn(reviews(150))
     monkeypatch.setattr(gathering, "Spill", partial(Spill, most=0))
     assert digest(learn(reviews(150))) == digest(before)
@@ -410,9 +410,9 @@ def test_texts_are_trained_on_as_they_are_read_later(
 ) -> None:
     """What training sees of a text is what the saved tokenizer finds in it."""
     examples = [Example(text, "a") for text in texts]
-    source, numbering = prepared(examples, min_count=least, beginnings=letters, pairs=True, max_words=most)
-    units = numbering.tokenizer.encode_all(texts)
-    expected = distinct(units.ids, units.offsets, len(numbering.tokenizer))
+    source, indexer = prepared(examples, min_count=least, beginnings=letters, pairs=True, max_words=most)
+    units = indexer.tokenizer.encode_all(texts)
+    expected = distinct(units.ids, units.offsets, len(indexer.tokenizer))
     assert source.whole is not None
     for own, other in zip(source.whole[:3], expected, strict=True):
         assert own.tolist() == other.tolist()

@@ -18,7 +18,7 @@ from regard.models.build import build
 from regard.models.classifier import Classifier
 from regard.models.flat import EMBEDDING, QUERY, fresh
 from regard.training import worker_pool
-from regard.training.sparse_batch import Form, Worker
+from regard.training.sparse_batch import Objective, Worker
 from regard.training.worker_pool import WorkerPool
 from regard.values import Batch
 
@@ -85,7 +85,7 @@ def test_the_gradient_is_autograds(encoder: str, attention: str, vtw: float, tas
     state, texts = make_state(model, outputs), make_texts(kind, outputs)
     made = make_classifier(model, outputs, state)
     loss_of(made, kind, texts.labels, vtw).backward()
-    told, rows, found = Worker(state, {}, Form(kind, SCALE, 0.0, vtw)).gradient(texts, ALL)
+    told, rows, found = Worker(state, {}, Objective(kind, SCALE, 0.0, vtw)).gradient(texts, ALL)
     assert told / len(WORDS) == pytest.approx(float(loss_of(made, kind, texts.labels, 0.0).detach()), rel=1e-9)
     assert sorted(rows) == sorted({unit for text in WORDS for unit in text})
     assert found.keys() == state.keys()
@@ -103,7 +103,7 @@ def test_a_batch_has_the_gradient_of_its_own_texts() -> None:
     state, texts = make_state(model, 1), make_texts(BINARY, 1)
     made = make_classifier(model, 1, state)
     loss_of(made, BINARY, texts.labels, 0.0, rows).backward()
-    worker = Worker(state, {}, Form(BINARY, SCALE))
+    worker = Worker(state, {}, Objective(BINARY, SCALE))
     worker.gradient(texts, ALL)  # what another batch left in the buffers is not seen
     _, used, found = worker.gradient(texts, rows)
     assert made.embedding.weight.grad is not None
@@ -114,7 +114,7 @@ def test_a_batch_has_the_gradient_of_its_own_texts() -> None:
 @pytest.mark.parametrize("task", KINDS)
 def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch, task: str, attention: str) -> None:
     """Bit by bit, in single precision, whether one, two or three share the work."""
-    monkeypatch.setattr(worker_pool, "FEW", 0)
+    monkeypatch.setattr(worker_pool, "MIN_UNITS", 0)
     kind, outputs = KINDS[task]
     model, chance = options(attention=attention, embedding=32), np.random.default_rng(0)
     offsets = np.cumsum([0, *chance.integers(1, 60, 40)]).astype(np.int64)
@@ -124,7 +124,7 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch, task: str, atte
     for threads in (1, 2, 3):
         state = {name: value.copy() for name, value in fresh(model, UNITS, outputs, 0).items()}
         squares = {name: np.zeros_like(value) for name, value in state.items()}
-        pool = WorkerPool(state, squares, Form(kind, SCALE), True, threads)
+        pool = WorkerPool(state, squares, Objective(kind, SCALE), True, threads)
         several.append((pool.steps(texts, batches, [0.1] * 3, 0.2, 7), state))
         pool.close()
     for loss, state in several[1:]:
@@ -132,7 +132,7 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch, task: str, atte
         assert all((value == several[0][1][name]).all() for name, value in state.items())
     # and nearly bit by bit as one worker takes the steps, who sums in another order
     state = fresh(model, UNITS, outputs, 0)
-    worker = Worker(state, {name: np.zeros_like(value) for name, value in state.items()}, Form(kind, SCALE))
+    worker = Worker(state, {name: np.zeros_like(value) for name, value in state.items()}, Objective(kind, SCALE))
     loss = sum(worker.step(texts, batch, 0.1, 0.2, 7) for batch in batches)
     assert loss == pytest.approx(several[0][0], rel=1e-5)
     for name, value in state.items():
@@ -141,14 +141,14 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch, task: str, atte
 
 def test_a_failing_thread_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """And nobody waits for it for ever."""
-    monkeypatch.setattr(worker_pool, "FEW", 0)
+    monkeypatch.setattr(worker_pool, "MIN_UNITS", 0)
     model = options(embedding=4)
     state = fresh(model, UNITS, 1, 0)
     texts = UnitTexts(
         np.ones(8, np.int32), np.ones(8, np.uint16), np.arange(9, dtype=np.int64), np.zeros(8, np.float32)
     )
     pool = WorkerPool(
-        state, {name: np.zeros_like(value) for name, value in state.items()}, Form(BINARY, SCALE), True, 2
+        state, {name: np.zeros_like(value) for name, value in state.items()}, Objective(BINARY, SCALE), True, 2
     )
     monkeypatch.setattr(pool.workers[1], "gradient", lambda *given: 1 / 0)
     with pytest.raises((ZeroDivisionError, RuntimeError)):
@@ -191,7 +191,7 @@ def test_steps_are_those_of_torch(encoder: str, attention: str, method: str, l2:
     kind = torch.optim.Adagrad if method == "adagrad" else torch.optim.SGD
     optimizer = kind(made.parameters(), lr=0.3, weight_decay=l2)
     squares = {name: np.zeros_like(value) for name, value in state.items()} if method == "adagrad" else {}
-    worker = Worker(state, squares, Form(BINARY, SCALE, l2), method == "adagrad")
+    worker = Worker(state, squares, Objective(BINARY, SCALE, l2), method == "adagrad")
     for _ in range(2):
         optimizer.zero_grad()
         loss = loss_of(made, BINARY, texts.labels, 0.0)
@@ -209,7 +209,7 @@ def test_a_text_of_which_all_would_be_dropped_is_read_whole() -> None:
     """Nearly all units are dropped, of some texts all: such a text has them all again, and none is read as empty."""
     model = options()
     state, texts = make_state(model, 1), make_texts(BINARY, 1)
-    worker = Worker(state, {}, Form(BINARY, SCALE))
+    worker = Worker(state, {}, Objective(BINARY, SCALE))
     fewest = {}
     for seed in range(200):
         worker.gradient(texts, ALL, 0.95, seed)
@@ -228,7 +228,7 @@ def test_dropout_drops_its_share_and_follows_the_seed() -> None:
     ids = np.arange(1, 20_001, dtype=np.int32)
     texts = UnitTexts(ids, np.ones(20_000, dtype=np.uint16), np.array([0, 20_000]), np.ones(1))
     model = options()
-    worker = Worker(fresh(model, 20_001, 1, 0), {}, Form(BINARY, SCALE))
+    worker = Worker(fresh(model, 20_001, 1, 0), {}, Objective(BINARY, SCALE))
     kept = [set(worker.gradient(texts, np.zeros(1, dtype=np.int64), 0.2, seed)[1].tolist()) for seed in (1, 1, 2)]
     assert kept[0] == kept[1] != kept[2]
     # 16,000 ± 57: within five deviations
@@ -240,5 +240,5 @@ def test_gradients_of_huge_scores_stay_finite() -> None:
     model = options()
     state, texts = make_state(model, 1), make_texts(BINARY, 1)
     state[QUERY] *= 1e6
-    _, _, found = Worker(state, {}, Form(BINARY, SCALE)).gradient(texts, ALL)
+    _, _, found = Worker(state, {}, Objective(BINARY, SCALE)).gradient(texts, ALL)
     assert all(np.isfinite(value).all() for value in found.values())

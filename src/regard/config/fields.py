@@ -1,6 +1,6 @@
 """Every option of a run: its default, what `--help` says about it, its bounds, and the TOML table it belongs to.
 
-A default of None means that the option is left open: `training/choices` fills it in, by engine and size of the data. Options that
+A default of None means that the option is open: `training/defaults` fills it in, by engine and size of the data. Options that
 only readers of one paper need stand in a TOML table of their own ([apln], [bottleneck], [sun_lu]); on the command line they
 appear under `--help-all`.
 """

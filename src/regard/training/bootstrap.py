@@ -1,4 +1,4 @@
-"""Measures with 95 % intervals by the bootstrap: texts are drawn with replacement, with a seed, and measured again."""
+"""Metrics with 95 % bootstrap intervals: texts are resampled with replacement, with a fixed seed."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from numpy.typing import NDArray
 from regard.models.tasks import Classes, Task
 from regard.training.metrics import measure
 
-DRAWS, LEAST_DRAWS = 1000, 200
+DRAWS, MIN_DRAWS = 1000, 200
 WORK = 20_000_000  # texts × draws: more texts are drawn fewer times, because their intervals are narrow
-FEW = 10  # texts; with fewer the bootstrap says nothing
+MIN_TEXTS = 10  # with fewer, the bootstrap shows nothing
 
 Floats = NDArray[np.float64]
 
 
-def measured(task: Task, answers: Floats, labels: Floats, seed: int = 0) -> dict[str, Any]:
+def measure_with_intervals(task: Task, answers: Floats, labels: Floats, seed: int = 0) -> dict[str, Any]:
     """`measure` with NAME_interval beside each number, and the accuracy of always predicting the most frequent class."""
     metrics = measure(task, answers, labels)
     if isinstance(task, Classes):
         metrics["always_the_most_frequent_class"] = float(np.bincount(labels.astype(np.int64)).max() / len(labels))
-    if len(labels) < FEW:
+    if len(labels) < MIN_TEXTS:
         return metrics
     rng = np.random.default_rng(seed)
     draws: list[Mapping[str, Any]] = []
-    for _ in range(min(DRAWS, max(LEAST_DRAWS, WORK // len(labels)))):
+    for _ in range(min(DRAWS, max(MIN_DRAWS, WORK // len(labels)))):
         rows = rng.integers(len(labels), size=len(labels))
         draws.append(measure(task, answers[rows], labels[rows]))
     for name in ("macro_f", "log_loss", "rmse", "mae", "r2"):
-        if name in metrics and (ends := middle([one[name] for one in draws])):
-            metrics[f"{name}_interval"] = ends
+        if name in metrics and (interval := central_interval([one[name] for one in draws])):
+            metrics[f"{name}_interval"] = interval
     for number, (name, row) in enumerate(metrics.get("per_class", {}).items()):
-        if ends := middle([one["per_class"][name]["f"] for one in draws if occurs(one, name, number)]):
-            row["f_interval"] = ends
+        if interval := central_interval([one["per_class"][name]["f"] for one in draws if occurs(one, name, number)]):
+            row["f_interval"] = interval
     return metrics
 
 
@@ -44,8 +44,8 @@ def occurs(metrics: Mapping[str, Any], name: str, number: int) -> bool:
     return bool(metrics["per_class"][name]["n"]) or any(row[number] for row in metrics["confusion"]["counts"])
 
 
-def middle(values: list[float]) -> list[float] | None:
-    """The middle 95 %; None if all are equal: the bootstrap cannot show a mistake that no draw contains."""
+def central_interval(values: list[float]) -> list[float] | None:
+    """The central 95 %; None if all values are equal: the bootstrap cannot show an error that no draw contains."""
     if not values:
         return None
     low, high = np.quantile(values, [0.025, 0.975])

@@ -11,25 +11,25 @@ from regard.facts.run import Calibration, CalibrationBin, Mean
 from regard.wilson import Z_95, wilson_interval
 
 BINS = 10
-LEAST = 20  # texts; with fewer there is nothing to see
+MIN_TEXTS = 20  # with fewer, bins show nothing
 
 Floats = NDArray[np.float64]
 
 
 def of_classes(answers: Floats, labels: Floats) -> Calibration | None:
     """Bins of the probability of the predicted class, from 1/K to 1: mean confidence, and accuracy (Wilson)."""
-    if len(labels) < LEAST:
+    if len(labels) < MIN_TEXTS:
         return None
     confidence, correct = answers.max(1), (answers.argmax(1) == labels).astype(np.float64)
     edges = np.linspace(1 / answers.shape[1], 1, BINS + 1)
     numbers = np.clip(np.searchsorted(edges, confidence, side="right") - 1, 0, BINS - 1)
     bins = []
     for number in np.unique(numbers):
-        own = numbers == number
-        accuracy, n = float(correct[own].mean()), int(own.sum())
+        rows = numbers == number
+        accuracy, n = float(correct[rows].mean()), int(rows.sum())
         start, end = float(edges[number]), float(edges[number + 1])
         bins.append(
-            CalibrationBin(start, end, n, float(confidence[own].mean()), accuracy, *wilson_interval(accuracy, n))
+            CalibrationBin(start, end, n, float(confidence[rows].mean()), accuracy, *wilson_interval(accuracy, n))
         )
     error = sum(one.n * abs(one.predicted - one.actual) for one in bins) / len(labels)
     return Calibration("classes", tuple(bins), float(error), mean_of(confidence - correct))
@@ -37,18 +37,20 @@ def of_classes(answers: Floats, labels: Floats) -> Calibration | None:
 
 def of_numbers(predicted: Floats, actual: Floats) -> Calibration | None:
     """Bins of the predicted number with equally many texts: its mean, and the mean of the actual numbers."""
-    if len(actual) < LEAST:
+    if len(actual) < MIN_TEXTS:
         return None
     bins = []
-    for own in np.array_split(np.argsort(predicted, kind="stable"), min(BINS, len(actual) // 5)):
-        mean = mean_of(actual[own])
-        start, end = float(predicted[own].min()), float(predicted[own].max())
-        bins.append(CalibrationBin(start, end, len(own), float(predicted[own].mean()), mean.mean, mean.low, mean.high))
+    for rows in np.array_split(np.argsort(predicted, kind="stable"), min(BINS, len(actual) // 5)):
+        mean = mean_of(actual[rows])
+        start, end = float(predicted[rows].min()), float(predicted[rows].max())
+        bins.append(
+            CalibrationBin(start, end, len(rows), float(predicted[rows].mean()), mean.mean, mean.low, mean.high)
+        )
     return Calibration("numbers", tuple(bins), None, mean_of(predicted - actual))
 
 
 def mean_of(values: Floats) -> Mean:
-    """With an interval by the normal distribution."""
+    """The mean with a 95 % interval from the normal distribution."""
     mean = float(values.mean())
     half = Z_95 * float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else 0.0
     return Mean(mean, mean - half, mean + half)

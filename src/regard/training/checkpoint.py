@@ -1,7 +1,7 @@
 """The progress of a run, and the checkpoint that a killed run is resumed from.
 
-A checkpoint is one safetensors file that is replaced as a whole: weights, best weights, optimisers, history and what was
-recorded. The state of random generators is not needed, because random numbers depend on seed, phase and epoch only.
+A checkpoint is one safetensors file that is replaced as a whole: weights, best weights, optimisers, history and
+recorded dynamics. The state of random generators is not needed: random numbers depend only on seed, phase and epoch.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from safetensors import SafetensorError, safe_open
 
 from regard.errors import InputError
 from regard.files import write_all
-from regard.training.metrics import goodness, numbers
+from regard.training.metrics import scalar_metrics, selection_score
 
 Arrays = dict[str, NDArray[Any]]
-MODEL, BEST, SEEN = "model/", "best/", "seen/"  # prefixes: current weights, best weights, what was recorded
+MODEL, BEST, RECORDED = "model/", "best/", "seen/"  # prefixes: current weights, best weights, recorded dynamics
 
 
 @dataclass
@@ -34,68 +34,68 @@ class Progress:
     best: dict[str, Any] = field(default_factory=dict)  # the weights of the best epoch
     history: list[dict[str, Any]] = field(default_factory=list)
     phase: int = 0  # its index in the schedule
-    begun: int = 0  # the number of epochs before it
+    phase_start: int = 0  # the number of epochs before it
 
     @property
-    def within(self) -> int:
-        """The number of epochs of the phase that are finished."""
-        return self.epoch - self.begun
+    def epochs_in_phase(self) -> int:
+        """The number of finished epochs of the phase."""
+        return self.epoch - self.phase_start
 
-    def go_on(self, afresh: bool) -> None:
-        """Move on to the next phase; `afresh` forgets the best epoch so far."""
-        self.phase, self.begun = self.phase + 1, self.epoch
-        if afresh:
+    def next_phase(self, reset_best: bool) -> None:
+        """Move on to the next phase; `reset_best` forgets the best epoch so far."""
+        self.phase, self.phase_start = self.phase + 1, self.epoch
+        if reset_best:
             self.best_epoch, self.best = 0, {}
 
-    def add(self, record: dict[str, Any], scores: dict[str, Any], chosen_by_dev: bool, counts: bool = True) -> bool:
+    def add(self, record: dict[str, Any], scores: dict[str, Any], is_dev: bool, may_be_best: bool = True) -> bool:
         """Add an epoch; returns whether it is the best so far.
 
-        Without dev scores the last epoch is the best. An epoch that does not count is never the best.
+        If the scores are not of dev texts, the last epoch is the best.
         """
-        record["dev" if chosen_by_dev else "train"] = numbers(scores)
-        before = goodness(self.history[self.best_epoch - 1]["dev"]) if chosen_by_dev and self.best_epoch else None
+        record["dev" if is_dev else "train"] = scalar_metrics(scores)
+        before = selection_score(self.history[self.best_epoch - 1]["dev"]) if is_dev and self.best_epoch else None
         self.history.append(record)
         self.epoch = record["epoch"]
-        better = counts and (before is None or goodness(scores) > before)
+        better = may_be_best and (before is None or selection_score(scores) > before)
         if better:
             self.best_epoch = self.epoch
         return better
 
     def is_over(self, epochs: int, patience: int) -> bool:
         """Whether all epochs of the phase are finished, or `patience` epochs passed without a better one (0: no limit)."""
-        return self.within >= epochs or (bool(patience) and self.epoch - self.best_epoch >= patience)
+        return self.epochs_in_phase >= epochs or (bool(patience) and self.epoch - self.best_epoch >= patience)
 
 
 class Checkpoint(NamedTuple):
     path: Path
-    identity: str = ""  # of the run: `fingerprint`
-    every: float = 0.0  # seconds between two writes, at least
+    identity: str = ""  # the run's `fingerprint`
+    every: float = 0.0  # minimum number of seconds between two writes
 
 
 def write_checkpoint(checkpoint: Checkpoint, progress: Progress, arrays: Arrays) -> None:
-    """`arrays` is what the engine needs to continue, and what was recorded along the way."""
+    """`arrays` is what the engine needs to continue, and the recorded dynamics."""
     facts = {
         "identity": checkpoint.identity,
         "epoch": str(progress.epoch),
         "best_epoch": str(progress.best_epoch),
         "history": json.dumps(progress.history),
         "phase": str(progress.phase),
-        "begun": str(progress.begun),
+        "begun": str(progress.phase_start),
     }
-    data = safetensors.numpy.save(arrays | under(BEST, progress.best), facts)
+    data = safetensors.numpy.save(arrays | add_prefix(BEST, progress.best), facts)
     write_all(checkpoint.path.parent, {checkpoint.path.name: data})
 
 
 def read_checkpoint(checkpoint: Checkpoint) -> tuple[Progress, Arrays]:
-    """What `write_checkpoint` wrote. The identity tells whether it is the same run over the same texts."""
+    """Read what `write_checkpoint` wrote. An error if it is of a run with other options or texts."""
     path = checkpoint.path
     with reading(path), safe_open(path, "np") as file:
         facts = file.metadata() or {}
         arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
         check_identity(path.parent, facts["identity"], checkpoint.identity)
-        epoch, best_epoch, phase, begun = (int(facts[name]) for name in ("epoch", "best_epoch", "phase", "begun"))
-        best, history = below(arrays, BEST), json.loads(facts["history"])
-        return Progress(epoch, best_epoch, best, history, phase, begun), arrays
+        epoch, best_epoch, phase, phase_start = (int(facts[name]) for name in ("epoch", "best_epoch", "phase", "begun"))
+        best, history = strip_prefix(arrays, BEST), json.loads(facts["history"])
+        return Progress(epoch, best_epoch, best, history, phase, phase_start), arrays
 
 
 @contextmanager
@@ -108,19 +108,18 @@ def reading(path: Path) -> Iterator[None]:
         raise InputError(f"{path}: damaged checkpoint ({type(error).__name__}); start again without --resume") from None
 
 
-def check_identity(folder: Path, found: str, identity: str) -> None:
-    if found != identity:
+def check_identity(folder: Path, stored: str, identity: str) -> None:
+    if stored != identity:
         raise InputError(
-            f"{folder}: was begun with other options or other texts, so it cannot be resumed with these; "
-            "give the same, or another --out"
+            f"{folder}: this run was started with other options or texts; give the same ones to resume it, "
+            "or another --out"
         )
 
 
-def under(prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values with a prefix before their names."""
+def add_prefix(prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
     return {f"{prefix}{name}": value for name, value in values.items()}
 
 
-def below(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-    """The values whose names have a prefix, without it."""
+def strip_prefix(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """The values whose names start with a prefix, under the rest of their names."""
     return {name.removeprefix(prefix): value for name, value in values.items() if name.startswith(prefix)}

@@ -1,4 +1,4 @@
-"""Which device to train on, and the same weights from the same seed there."""
+"""The device to train on, set up so that the same seed gives the same weights."""
 
 from __future__ import annotations
 
@@ -14,15 +14,13 @@ def choose_device(name: str) -> torch.device:
         name = "cuda" if torch.cuda.is_available() else "cpu"
     kind, _, number = name.partition(":")
     if kind not in ("cpu", "cuda") or (number and not number.isdecimal()):
-        raise InputError(f"device = {name!r}: cpu, cuda, cuda:N or auto is accepted")
+        raise InputError(f"device: expected cpu, cuda, cuda:N or auto, got {name!r}")
     if kind == "cuda" and int(number or 0) >= torch.cuda.device_count():
-        raise InputError(
-            f"device = {name!r}: PyTorch sees {torch.cuda.device_count()} CUDA devices here; give cpu or auto"
-        )
+        raise InputError(f"device = {name!r}: PyTorch sees {torch.cuda.device_count()} CUDA devices; give cpu or auto")
     if kind == "cuda":
-        # cuBLAS and some CUDA sums take whatever order is quickest unless told otherwise
+        # otherwise cuBLAS and some CUDA sums add in whatever order is fastest
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.use_deterministic_algorithms(True, warn_only=True)
-        # that also fills every fresh tensor, in case somebody reads it before it is written; nobody here does
+        # that setting also fills every new tensor, in case it is read before it is written, which never happens here
         torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     return torch.device(name)

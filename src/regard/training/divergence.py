@@ -1,4 +1,4 @@
-"""Training that went astray is told in one sentence, whichever engine it was."""
+"""Errors for training that diverged, the same for all engines."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 from regard.errors import InputError
 
-HIGHEST = 1e6  # losses begin near 1; one like this has no way back, even where it is still a number
+MAX_LOSS = 1e6  # losses begin near 1; training does not recover from one this large, even if it is finite
 
 
 def checked_loss(loss: float, where: str, remedy: str = "lr") -> float:
-    """`remedy` names the options that are too large."""
-    if not loss < HIGHEST:
+    """Return the loss, or raise an error if it is too large; `remedy` names the options to reduce."""
+    if not loss < MAX_LOSS:
         raise InputError(f"training diverged: the loss is {loss:.3g} in {where}; try a smaller {remedy}")
     return loss
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from itertools import islice
 
 from regard.config import Config
 from regard.models.trained import Trained
 from regard.recorder import Recorder
-from regard.training.choices import with_engine
+from regard.training.defaults import choose_engine
 from regard.training.preparation import Parts, Prepared, Run
 
 __all__ = ["Parts", "Prepared", "Run", "fit", "prepare"]
@@ -21,46 +20,34 @@ def fit(config: Config, parts: Parts, run: Run | None = None) -> Trained:
 
 
 def prepare(config: Config, parts: Parts, recorder: Recorder) -> Prepared:
-    """Read all parts, fill in the options that are open, and refuse what cannot be trained or scored."""
+    """Read all parts, choose the engine and all open options, and refuse what cannot be trained or scored."""
     if config.model.is_scale_open:
-        config = with_scale(config, parts, recorder)
-    config = with_engine(config)
-    return ENGINES[config.training.engine](config, parts, recorder)
+        config = choose_scale(config, parts, recorder)
+    config = choose_engine(config)
+    if config.training.engine == "sparse":
+        from regard.training.fit_sparse import prepare_sparse
+
+        return prepare_sparse(config, parts, recorder)
+    from regard.training.fit_torch import prepare_torch  # PyTorch takes a second to import
+
+    return prepare_torch(config, parts, recorder)
 
 
-def prepare_sparse(config: Config, parts: Parts, recorder: Recorder) -> Prepared:
-    from regard.training.fit_sparse import gather
-
-    return gather(config, parts, recorder)
-
-
-def prepare_torch(config: Config, parts: Parts, recorder: Recorder) -> Prepared:
-    from regard.training.fit_torch import gather  # PyTorch takes a second to import
-
-    return gather(config, parts, recorder)
-
-
-ENGINES: Mapping[str, Callable[[Config, Parts, Recorder], Prepared]] = {
-    "sparse": prepare_sparse,
-    "torch": prepare_torch,
-}
-
-
-def with_scale(config: Config, parts: Parts, recorder: Recorder) -> Config:
-    """The options with a number for λ, the best of those that are tried (`training/scale`)."""
+def choose_scale(config: Config, parts: Parts, recorder: Recorder) -> Config:
+    """The options with a number for λ: the best of those that are tried (`training/scale`)."""
     from regard.training import scale
 
     scale.check(config)
-    train = list(islice(parts.train, scale.MOST))
-    dev = None if parts.dev is None else list(islice(parts.dev, scale.MOST))
-    if len(train) == scale.MOST:
-        recorder.note(f"λ is chosen on the first {scale.MOST:,} texts")
+    train = list(islice(parts.train, scale.MAX_TEXTS))
+    dev = None if parts.dev is None else list(islice(parts.dev, scale.MAX_TEXTS))
+    if len(train) == scale.MAX_TEXTS:
+        recorder.note(f"choosing λ on the first {scale.MAX_TEXTS:,} texts")
     trials = []
     for value in scale.GRID:
         recorder.note(f"trying λ = {value:g}")
         options = config.override({"scale": value, "record": "no"})
         trained = fit(options, Parts(train, dev, None, parts.names, parts.column))
-        trials.append(scale.measure(trained, value, train))
+        trials.append(scale.measure_trial(trained, value, train))
     best = scale.pick(trials, len(dev) if dev is not None else round(len(train) * config.data.dev_fraction))
     recorder.note(scale.summary(best, trials))
     return config.override({"scale": best.scale})

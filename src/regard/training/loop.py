@@ -16,14 +16,14 @@ from regard.errors import InputError
 from regard.models.flat import State
 from regard.recorder import Recorder
 from regard.training.checkpoint import (
-    SEEN,
+    RECORDED,
     Arrays,
     Checkpoint,
     Progress,
-    below,
+    add_prefix,
     read_checkpoint,
     reading,
-    under,
+    strip_prefix,
     write_checkpoint,
 )
 from regard.training.divergence import checked_loss
@@ -38,14 +38,14 @@ class EpochPlan(NamedTuple):
 
     phase: Phase
     epoch: int  # counted over all phases, from 1
-    within: int  # counted within its phase, from 1
+    epoch_in_phase: int  # counted from 1
     phase_index: int = 0  # of the phase in the schedule
     active: Sequence[int] = (0,)  # the models that are still training
 
     @property
     def seed(self) -> int:
         """Combined with the seed of the run. It does not depend on how many epochs earlier phases had."""
-        return (self.phase_index << 20) + self.within
+        return (self.phase_index << 20) + self.epoch_in_phase
 
     @property
     def where(self) -> str:
@@ -54,9 +54,9 @@ class EpochPlan(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    scores: dict[str, Any]  # what early stopping compares
+    scores: dict[str, Any]  # compared for early stopping
     facts: dict[str, Any]  # further entries in the record of the epoch
-    is_dev: bool  # else the scores are of training texts, and the last epoch counts as the best
+    is_dev: bool  # otherwise the scores are of training texts, and the last epoch is the best
 
 
 class Engine(Protocol):
@@ -87,7 +87,7 @@ class Engine(Protocol):
     def load(self, weights: Mapping[str, Any], model: int) -> None: ...
 
     def state(self) -> Arrays:
-        """What a checkpoint needs beside the loop's own entries: "model/…" and the optimiser's state."""
+        """What a checkpoint needs besides the entries of the loop: "model/…" and the optimiser's state."""
 
     def restore(self, arrays: Arrays) -> None: ...
 
@@ -105,7 +105,7 @@ def train(
     except InputError as error:
         if checkpoint is None or not checkpoint.path.exists():
             raise
-        raise InputError(f"{error}; the last checkpoint stays in {checkpoint.path}") from None
+        raise InputError(f"{error}; the last checkpoint is kept in {checkpoint.path}") from None
     return run
 
 
@@ -140,9 +140,9 @@ class Loop:
             with reading(self.checkpoint.path):
                 self.engine.restore(arrays)
             title = self.engine.phases[progress.phase].title
-            self.recorder.note(f"going on after epoch {progress.epoch}" + (f" ({title})" if title else ""))
+            self.recorder.note(f"resuming after epoch {progress.epoch}" + (f" ({title})" if title else ""))
             if self.dynamics is not None:
-                self.dynamics.go_on(below(arrays, SEEN))
+                self.dynamics.go_on(strip_prefix(arrays, RECORDED))
             self.runs, self.first_phase, epoch = [progress], progress.phase, progress.epoch
         if self.dynamics is not None:
             self.dynamics.look(epoch)
@@ -150,7 +150,7 @@ class Loop:
     def run(self) -> list[Progress | InputError]:
         for index in range(self.first_phase, len(self.engine.phases)):
             if index > self.first_phase:
-                self.go_on(self.engine.phases[index])
+                self.next_phase(self.engine.phases[index])
             self.run_phase(index)
         for model, progress in self.running():
             self.engine.load(progress.best, model)
@@ -160,34 +160,35 @@ class Loop:
         """The models that have not diverged."""
         yield from ((model, run) for model, run in enumerate(self.runs) if isinstance(run, Progress))
 
-    def go_on(self, phase: Phase) -> None:
-        """Move on to the next phase, which may start from the best weights so far."""
+    def next_phase(self, phase: Phase) -> None:
+        """Move on to a phase, which may start from the best weights so far."""
         for model, progress in self.running():
-            if phase.afresh:
+            if phase.starts_from_best:
                 self.engine.load(progress.best, model)
-            progress.go_on(phase.afresh)
+            progress.next_phase(phase.starts_from_best)
 
     def run_phase(self, index: int) -> None:
-        phase, begun, is_begun = self.engine.phases[index], time.perf_counter(), False
+        phase, start, is_begun = self.engine.phases[index], time.perf_counter(), False
         while active := {
             model: progress for model, progress in self.running() if not progress.is_over(phase.epochs, phase.patience)
         }:
-            if not is_begun:  # a phase that a checkpoint shows as finished is never begun
+            if not is_begun:  # a phase that was finished before the checkpoint is not begun again
                 if phase.title:
                     self.recorder.enter(phase.title)
                 self.engine.begin_phase(index, self.recorder)
                 is_begun = True
-            one = next(iter(active.values()))  # the models began the phase together
-            self.run_epoch(EpochPlan(phase, one.epoch + 1, one.within + 1, index, tuple(active)), active, begun)
+            any_run = next(iter(active.values()))  # all active models are in the same epoch
+            plan = EpochPlan(phase, any_run.epoch + 1, any_run.epochs_in_phase + 1, index, tuple(active))
+            self.run_epoch(plan, active, start)
             self.save()
-            begun = time.perf_counter()
+            start = time.perf_counter()
 
-    def run_epoch(self, plan: EpochPlan, active: Mapping[int, Progress], begun: float) -> None:
+    def run_epoch(self, plan: EpochPlan, active: Mapping[int, Progress], start: float) -> None:
         losses = self.engine.run_epoch(plan, self.recorder, self.dynamics)
         if self.dynamics is not None:
             self.dynamics.look(plan.epoch)
         evaluations = self.engine.evaluate(plan.phase)
-        seconds = (time.perf_counter() - begun) / len(active)
+        seconds = (time.perf_counter() - start) / len(active)
         records = []
         for model, progress in active.items():
             epoch, evaluation = progress.epoch + 1, evaluations[model]
@@ -199,7 +200,7 @@ class Loop:
                 self.runs[model] = error
                 continue
             record = {"epoch": epoch, **plan.phase.facts, "loss": loss, "seconds": seconds, **evaluation.facts}
-            if progress.add(record, evaluation.scores, evaluation.is_dev, plan.phase.counts):
+            if progress.add(record, evaluation.scores, evaluation.is_dev, plan.phase.may_be_best):
                 progress.best = self.engine.weights(model)
             records.append(record)
         if records:
@@ -213,7 +214,7 @@ class Loop:
         if isinstance(progress, InputError):
             return
         seen = {} if self.dynamics is None else self.dynamics.arrays()
-        write_checkpoint(self.checkpoint, progress, self.engine.state() | under(SEEN, seen))
+        write_checkpoint(self.checkpoint, progress, self.engine.state() | add_prefix(RECORDED, seen))
         self.saved = time.perf_counter()
 
 

@@ -1,4 +1,4 @@
-"""What both engines need before and after training: the parts, the task, the identity of a run, first metrics."""
+"""What all engines need before and after training: the parts, the task, the identity of a run, metrics."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ class Prepared(Protocol):
 
     @property
     def identity(self) -> str:
-        """The `fingerprint` that says whether a checkpoint or a finished run is this one."""
+        """The `fingerprint`, which a checkpoint or finished run must share to count as this run."""
 
     def fit(self, run: Run) -> Trained: ...
 
 
-def check_some(count: int, where: str) -> None:
+def check_not_empty(count: int, where: str) -> None:
     """Refuse an empty part: there would be nothing to train on or to score."""
     if not count:
-        raise InputError(f"{where}: none was given; at least one is accepted")
+        raise InputError(f"{where}: expected at least one, got none")
 
 
 def find_task(config: Config, labels: Labels, recorder: Recorder, where: str) -> Task:
-    check_some(len(labels), where)
+    check_not_empty(len(labels), where)
     kind: str = config.data.task
     if kind == "auto":
         try:
@@ -68,10 +68,12 @@ def find_task(config: Config, labels: Labels, recorder: Recorder, where: str) ->
         recorder.note(reason)
     if kind != "regression" and (alike := written_twice(labels.names)):
         recorder.note(
-            f"{where}: labels {quoted(alike)} differ in capitals or digits only, and count as classes of their own"
+            f"{where}: labels {quoted(alike)} differ only in case or number format, and count as separate classes"
         )
     if kind == "regression" and config.training.record != "no":
-        raise InputError(f"{where}: record = {config.training.record!r} needs classes; numbers have no token types")
+        raise InputError(
+            f"{where}: record = {config.training.record!r} needs classes, which define token types; got numbers"
+        )
     return make_task(kind, labels, where)
 
 
@@ -89,27 +91,27 @@ def fingerprint(config: Config, texts: Iterable[str], device: str) -> str:
     return sha256("\0".join(hashed).encode("utf-8", "replace")).hexdigest()
 
 
-def tell_held_out(count: int, share: float, recorder: Recorder) -> None:
-    none = "too few texts to hold any out" if share else "no texts held out, as dev_fraction = 0"
-    recorder.note(f"{count} of the texts held out to stop early by" if count else none)
+def note_held_out(count: int, share: float, recorder: Recorder) -> None:
+    none = "too few texts to hold any out" if share else "holding out no texts, because dev_fraction = 0"
+    recorder.note(f"holding out {count} texts for early stopping" if count else none)
 
 
-def tell_cut(cut: int, texts: int, most: int | None, recorder: Recorder) -> None:
-    if cut:
-        recorder.note(f"{cut} of {texts} texts are longer than max_words = {most} words and were cut")
+def note_truncated(truncated: int, texts: int, max_words: int | None, recorder: Recorder) -> None:
+    if truncated:
+        recorder.note(f"{truncated} of {texts} texts are longer than max_words = {max_words} words and were truncated")
 
 
-def starting_vectors(data: Data, words: tuple[str, ...], path: Path, recorder: Recorder) -> NDArray[np.float32]:
+def initial_vectors(data: Data, words: tuple[str, ...], path: Path, recorder: Recorder) -> NDArray[np.float32]:
     """One row per word id, NaN for words that have no vector in the file."""
-    table, found = read_vectors(path, words)
+    table, has_vector = read_vectors(path, words)
     width = table.shape[1]
-    recorder.note(f"{int(found.sum())} of {len(found)} words have a vector in {data.vectors} ({width} numbers each)")
+    recorder.note(f"{int(has_vector.sum())} of {len(words)} words have a vector in {data.vectors} ({width} dimensions)")
     vectors = np.full((SPECIALS + len(words), width), np.nan, dtype=np.float32)
-    vectors[SPECIALS:][found] = table[found]
+    vectors[SPECIALS:][has_vector] = table[has_vector]
     return vectors
 
 
-def first_metrics(task: Task, texts: int, progress: Progress, identity: str) -> dict[str, Any]:
+def common_metrics(task: Task, texts: int, progress: Progress, identity: str) -> dict[str, Any]:
     """The first entries of metrics.json, which are the same for all engines."""
     best = progress.history[progress.best_epoch - 1] if progress.best_epoch else {}
     return {

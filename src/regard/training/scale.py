@@ -1,9 +1,9 @@
 """`scale = "auto"`: the λ at which attention is most readable without losing accuracy.
 
-Small λ makes attention sharp and training hard; large λ makes attention flat, and VᵀW pulls the classes' scores apart (Sun &
-Lu §4.2). What is readable can be measured: the area under the ROC curve (AUC) with which attention scores tell words of a
-class from neutral words. So `fit` trains a model for every λ of a grid, and among those whose dev accuracy is within one
-standard error of the best, the one with the largest AUC is taken. Test texts are never looked at.
+With a small λ attention is sharp and training difficult; with a large λ attention is flat, and VᵀW pulls the classes' scores
+apart (Sun & Lu §4.2). Readability is measured as the area under the ROC curve (AUC) with which attention scores separate words
+of a class from neutral words. `fit` trains one model per λ of a grid and, among those whose dev accuracy is within one
+standard error of the best, takes the one with the largest AUC. Test texts are never used.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from regard.models.trained import Trained
 from regard.records import Example
 
 GRID = (1.0, 3.0, 10.0, 30.0, 100.0)
-MOST = 50_000  # training texts, at most, that λ is chosen on
+MAX_TEXTS = 50_000  # training texts that λ is chosen on
 
 
 class Trial(NamedTuple):
@@ -40,10 +40,10 @@ def check(config: Config) -> None:
     check_scores(config.model)
 
 
-def measure(trained: Trained, scale: float, examples: list[Example]) -> Trial:
+def measure_trial(trained: Trained, scale: float, examples: list[Example]) -> Trial:
     task = check_classes(trained)
     if "dev" not in trained.metrics:
-        raise InputError("scale = 'auto' needs dev texts to choose by: more texts, --dev, or a number are accepted")
+        raise InputError("scale = 'auto' needs dev texts, got none; give more texts, --dev, or a number as scale")
     texts = [example.text for example in examples]
     units = UnitTexts.of(trained.tokenizer, texts, encoded(task, Labels.of(examples), "the training texts"))
     scores, _ = find_scores(trained, units, texts, contexts=True)
@@ -65,6 +65,6 @@ def pick(trials: list[Trial], texts: int) -> Trial:
 def summary(best: Trial, trials: list[Trial]) -> str:
     each = ", ".join(f"{one.scale:g}: {one.accuracy:.3f} and {one.auc:.2f}" for one in trials)
     return (
-        f"λ = {best.scale:g} chosen (dev accuracy and how well attention tells words of a class from neutral ones, "
-        f"as AUC, by λ: {each})"
+        f"λ = {best.scale:g} chosen (by λ, the dev accuracy and the AUC with which attention separates words of a class "
+        f"from neutral words: {each})"
     )

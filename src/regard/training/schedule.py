@@ -23,18 +23,19 @@ class Phase:
     name: str = "training"
     trains: tuple[str, ...] = ("*",)
     freezes: tuple[str, ...] = ()  # among those that `trains` matches
-    head: str = LABEL  # whose loss is minimised
+    head: str = LABEL  # the head whose loss is minimised
     terms: Mapping[str, float] = field(default_factory=dict)  # factors of penalties, by name
     epochs: int = 1
     patience: int = 0  # epochs without a better dev score that end it; 0: no limit
     lr: float | None = None  # instead of the learning rate of the run
     remedy: str = "lr"  # the options to make smaller if it diverges
-    counts: bool = True  # whether one of its epochs may be the best of the run
-    afresh: bool = False  # whether it starts from the best weights so far, and forgets which epoch was the best
+    may_be_best: bool = True  # whether the best epoch of the run may be one of its epochs
+    starts_from_best: bool = False  # whether it starts from the best weights so far, and forgets which epoch that was
     round: int | None = None
     rounds: int = 0
 
-    def learns(self, name: str) -> bool:
+    def updates(self, name: str) -> bool:
+        """Whether the weight of this name is trained."""
         return matches(name, self.trains) and not matches(name, self.freezes)
 
     @property
@@ -66,7 +67,13 @@ def schedule(config: Training, levels: int) -> list[Phase]:
     for number in range(1, rounds + 1):
         shared: dict[str, Any] = {"epochs": config.phase_epochs, "round": number, "rounds": rounds}
         phases += [
-            Phase("learner", freezes=(attention, "other_heads.*"), counts=False, afresh=number == 1, **shared),
+            Phase(
+                "learner",
+                freezes=(attention, "other_heads.*"),
+                may_be_best=False,
+                starts_from_best=number == 1,
+                **shared,
+            ),
             Phase(
                 "compressor",
                 (attention, "other_heads.*"),

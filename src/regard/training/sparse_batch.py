@@ -16,7 +16,7 @@ Array = NDArray[Any]
 State = dict[str, Array]
 
 
-class Form(NamedTuple):
+class Objective(NamedTuple):
     """The loss, and the penalties that are added to it."""
 
     kind: int  # BINARY, MULTICLASS or REGRESSION of the kernels
@@ -28,8 +28,8 @@ class Form(NamedTuple):
 class Worker:
     """Computes gradients and takes steps. Each worker has its own buffers; the weights are shared with other workers."""
 
-    def __init__(self, state: State, squares: State, form: Form, adagrad: bool = True) -> None:
-        self.state, self.squares, self.form = state, squares, form
+    def __init__(self, state: State, squares: State, objective: Objective, adagrad: bool = True) -> None:
+        self.state, self.squares, self.objective = state, squares, objective
         self.method = steps.ADAGRAD if adagrad else steps.SGD
         self.dtype = state[EMBEDDING].dtype
         units = len(state[EMBEDDING])
@@ -65,11 +65,11 @@ class Worker:
     def gradient(
         self, texts: UnitTexts, chosen: NDArray[np.int64], dropout: float = 0.0, seed: int = 0, batch: int = 0
     ) -> tuple[float, NDArray[np.int32], State]:
-        """(Σ losses, rows, gradients of the mean loss): of the embeddings, for these rows only. Penalties except L2 are in.
+        """(sum of losses, rows, gradients of the mean loss), with penalties other than L2; embeddings only for these rows.
 
         `batch` is the number of texts in the whole batch, if these are a part of it.
         """
-        state, form, size = self.state, self.form, len(chosen)
+        state, objective, size = self.state, self.objective, len(chosen)
         batch = batch or size
         units = int((texts.offsets[chosen + 1] - texts.offsets[chosen]).sum())
         space = self.workspace
@@ -81,8 +81,8 @@ class Worker:
         loss, count, gradients = compute(texts, chosen, dropout, seed, batch)
         if HEAD_BIAS not in state:
             del gradients[HEAD_BIAS]
-        if form.vtw:
-            product = (2 * form.vtw * size / batch) * (state[HEAD] @ state[QUERY])  # (C,)
+        if objective.vtw:
+            product = (2 * objective.vtw * size / batch) * (state[HEAD] @ state[QUERY])  # (C,)
             gradients[HEAD] += np.outer(product, state[QUERY])
             gradients[QUERY] += product @ state[HEAD]
         return loss, self.workspace.rows[:count], gradients
@@ -91,7 +91,7 @@ class Worker:
         self, texts: UnitTexts, chosen: NDArray[np.int64], dropout: float, seed: int, batch: int
     ) -> tuple[float, int, State]:
         """Dot scores of the embeddings themselves: one kernel computes everything."""
-        state, form = self.state, self.form
+        state, objective = self.state, self.objective
         gradients = {name: np.empty_like(state[name]) for name in (QUERY, HEAD)}
         gradients[HEAD_BIAS] = np.empty_like(self.bias)
         count, loss = steps.batch_gradients(
@@ -107,10 +107,10 @@ class Worker:
             self.slots,
             state[EMBEDDING],
             state[QUERY],
-            form.scale,
+            objective.scale,
             state[HEAD],
             state.get(HEAD_BIAS, self.bias),
-            form.kind,
+            objective.kind,
             batch,
             self.workspace,
             gradients[QUERY],
@@ -124,14 +124,14 @@ class Worker:
         self, texts: UnitTexts, chosen: NDArray[np.int64], dropout: float, seed: int, batch: int
     ) -> tuple[float, int, State]:
         """With an affine layer or additive scores: matrix products with the gathered rows."""
-        state, scale, space = self.state, self.form.scale, self.workspace
+        state, scale, space = self.state, self.objective.scale, self.workspace
         count, bounds = self.collect(texts, chosen, dropout, seed)
         embedded, by_state, by_score = space.embedded[:count], space.by_state[:count], space.by_score[:count]
         steps.gather(state[EMBEDDING], space.rows[:count], embedded)
         states = embedded @ state[AFFINE].T if AFFINE in state else embedded
         keys = np.tanh(states @ state[PROJECT].T + state[PROJECT_BIAS]) if PROJECT in state else states
         scores = (keys @ state[QUERY] / scale).astype(self.dtype)
-        vectors, errors = self.read(states, scores, bounds, texts.labels[chosen], batch)
+        vectors, errors = self.forward(states, scores, bounds, texts.labels[chosen], batch)
         steps.row_gradients(
             space.unit_slots,
             bounds,
@@ -178,10 +178,10 @@ class Worker:
         )
         return count, bounds
 
-    def read(
+    def forward(
         self, states: Array, scores: Array, bounds: NDArray[np.int64], labels: Array, batch: int
     ) -> tuple[Array, Array]:
-        """Forward pass, and back to the vectors of the texts. Returns the vectors and the gradients of the logits."""
+        """Forward pass, and backward pass to the vectors of the texts. Returns these vectors and the logits' gradients."""
         space, size = self.workspace, len(labels)
         vectors, errors = space.vectors[:size], space.errors[:size]
         steps.text_gradients(
@@ -193,7 +193,7 @@ class Worker:
             self.state[HEAD],
             self.state.get(HEAD_BIAS, self.bias),
             labels,
-            self.form.kind,
+            self.objective.kind,
             space.weights,
             vectors,
             errors,
@@ -208,17 +208,17 @@ class Worker:
         """Take one step. Returns the sum of the losses before it."""
         loss, rows, gradients = self.gradient(texts, chosen, dropout, seed)
         table, squares = self.state[EMBEDDING], self.squares.get(EMBEDDING, self.state[EMBEDDING])
-        steps.update_rows(table, squares, rows, gradients[EMBEDDING], rate, self.form.l2, self.method)
-        self.move_others([gradients], rate)
+        steps.update_rows(table, squares, rows, gradients[EMBEDDING], rate, self.objective.l2, self.method)
+        self.update_others([gradients], rate)
         return loss
 
-    def move_others(self, parts: list[State], rate: float) -> None:
+    def update_others(self, parts: list[State], rate: float) -> None:
         """Update all weights but the embeddings with the sum of the parts' gradients."""
         for name in parts[0]:
             if name == EMBEDDING:
                 continue
             weight = self.state[name]
-            gradient = sum((part[name] for part in parts[1:]), parts[0][name]) + self.form.l2 * weight
+            gradient = sum((part[name] for part in parts[1:]), parts[0][name]) + self.objective.l2 * weight
             if self.method == steps.ADAGRAD:
                 self.squares[name] += gradient * gradient
                 gradient = gradient / (np.sqrt(self.squares[name]) + steps.EPSILON)

@@ -24,13 +24,13 @@ from regard.kernels.sparse_steps import KINDS
 from regard.models.flat import State, tables
 from regard.models.tasks import Task
 from regard.recorder import Recorder
-from regard.training.checkpoint import MODEL, Arrays, below, under
+from regard.training.checkpoint import MODEL, Arrays, add_prefix, strip_prefix
 from regard.training.divergence import checked_answers, checked_loss
 from regard.training.loop import EpochPlan, Evaluation
 from regard.training.metrics import measure
-from regard.training.numbering import Source
 from regard.training.schedule import Phase, ordinary
-from regard.training.sparse_batch import Form, Worker
+from regard.training.sparse_batch import Objective, Worker
+from regard.training.unit_indexing import TextSource
 from regard.training.worker_pool import WorkerPool
 
 TICKS = 50  # progress reports per epoch
@@ -42,14 +42,14 @@ def threads() -> int:
     asked = os.environ.get("OMP_NUM_THREADS", "")
     if asked.isdecimal() and int(asked) > 0:
         return int(asked)
-    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count()  # elsewhere it is not known
+    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count()  # elsewhere unknown
     return min(16, cores or 1)
 
 
 class UnitData(NamedTuple):
-    """Training texts, dev texts, and what their labels are."""
+    """Training texts, dev texts, and the task."""
 
-    source: Source
+    source: TextSource
     dev: UnitTexts | None
     task: Task
 
@@ -64,10 +64,10 @@ class SparseEngine:
         self.phases = [ordinary(config)]
         self.evaluated = data.dev or next(data.source.blocks(np.random.default_rng(0)))
         adagrad, count = config.optimizer == "adagrad", threads()
-        form = Form(KINDS[data.task.kind], scale, config.l2, config.vtw)
+        objective = Objective(KINDS[data.task.kind], scale, config.l2, config.vtw)
         self.squares = {name: np.zeros_like(value) for name, value in state.items()} if adagrad else {}
-        self.pool = WorkerPool(state, self.squares, form, adagrad, count) if config.deterministic else None
-        self.workers = [] if self.pool else [Worker(state, self.squares, form, adagrad) for _ in range(count)]
+        self.pool = WorkerPool(state, self.squares, objective, adagrad, count) if config.deterministic else None
+        self.workers = [] if self.pool else [Worker(state, self.squares, objective, adagrad) for _ in range(count)]
         self.threads = ThreadPoolExecutor(count)
 
     def __enter__(self) -> Self:
@@ -96,7 +96,7 @@ class SparseEngine:
                     learning_rate(config, epoch, (seen + number * config.batch_size) / source.size)
                     for number in range(len(part))
                 ]
-                with np.errstate(all="ignore"):  # what is not finite is reported below
+                with np.errstate(all="ignore"):  # a loss that is not finite is reported below
                     total += self.steps(texts, part, rates, seed)
                 seen += sum(map(len, part))
                 recorder.step(checked_loss(total / seen, f"epoch {epoch}"))
@@ -129,28 +129,28 @@ class SparseEngine:
             self.current[name][...] = value
 
     def state(self) -> Arrays:
-        return under(MODEL, self.current) | under(SQUARES, self.squares)
+        return add_prefix(MODEL, self.current) | add_prefix(SQUARES, self.squares)
 
     def restore(self, arrays: Arrays) -> None:
-        self.load(below(arrays, MODEL))
-        for name, value in below(arrays, SQUARES).items():
+        self.load(strip_prefix(arrays, MODEL))
+        for name, value in strip_prefix(arrays, SQUARES).items():
             self.squares[name][...] = value
 
 
 def learning_rate(config: Training, epoch: int, done: float) -> float:
     """With decay it falls linearly to 0; `done` is the finished share of the epoch."""
-    assert config.lr is not None  # `choose` fills it in
+    assert config.lr is not None  # `fill_defaults` sets it
     return config.lr * (1 - (epoch - 1 + done) / config.epochs) if config.decay else config.lr
 
 
 def evaluate(state: State, scale: float, task: Task, texts: UnitTexts) -> tuple[dict[str, Any], dict[str, float]]:
     """Scores on texts, and the distribution of the attention scores there."""
-    made = tables(state, scale)
+    lookup = tables(state, scale)
     logits = np.empty((len(texts.labels), task.out_dim), dtype=np.float32)
     repeated, offsets = repeat_units(texts)
-    attend(repeated, offsets, *made, logits, np.empty(0, dtype=np.float32))
+    attend(repeated, offsets, *lookup, logits, np.empty(0, dtype=np.float32))
     answers = checked_answers(task.answers(logits))
-    scores = made.scores[repeated].astype(np.float64) if len(repeated) else np.zeros(1)
+    scores = lookup.scores[repeated].astype(np.float64) if len(repeated) else np.zeros(1)
     spread = {"mean": scores.mean(), "std": scores.std(), "min": scores.min(), "max": scores.max()}
     return measure(task, answers, texts.labels.astype(np.float64)), {k: float(v) for k, v in spread.items()}
 

@@ -1,4 +1,4 @@
-"""One step of training: forward, loss, backward, clip, optimiser."""
+"""One training step with PyTorch (forward, loss, backward, clip, optimiser), and the mean loss of an epoch so far."""
 
 from __future__ import annotations
 
@@ -13,20 +13,22 @@ from regard.models.classifier import Classifier
 from regard.models.tasks import Task
 from regard.models.trained import to_device
 from regard.training.schedule import Phase, ordinary
-from regard.training.states import States
+from regard.training.state_cache import StateCache
 from regard.values import Batch
+
+SHOWN_EVERY = 10  # steps between two readings of the loss: each makes the CPU wait for the GPU
 
 
 @dataclass(frozen=True)
 class Step:
-    """`kept`, where given, holds the states that batches name the places of."""
+    """A training step of one model. With a `cache`, the ids of batches are rows of its table instead of words."""
 
     model: Classifier
     task: Task
     config: Training
     optimizer: optim.Optimizer
-    phase: Phase | None = None  # ordinary training
-    kept: States | None = None
+    phase: Phase | None = None  # None: ordinary training
+    cache: StateCache | None = None
 
     @property
     def device(self) -> torch.device:
@@ -34,29 +36,48 @@ class Step:
 
     @property
     def levels(self) -> int:
-        return len(self.model.levels) if self.kept is None else 1
+        return len(self.model.levels) if self.cache is None else 1
 
     def __call__(self, batch: Batch) -> Tensor:
-        """Learn from a batch, wherever it is; the mean loss of its texts, ()."""
+        """Train on a batch, which may be on any device. Returns the mean loss of its texts, ()."""
         batch = to_device(batch, self.device)
         assert batch.labels is not None
         phase = self.phase or ordinary(self.config)
-        states = None if self.kept is None else self.kept.at(batch.ids)
+        states = None if self.cache is None else self.cache.look_up(batch.ids)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.bf16):
             output = self.model(batch, head=phase.head, states=states)
         loss = self.task.loss(output.logits, batch.labels)
-        descend(loss + penalty(output.terms, phase.terms), self.model, self.optimizer, self.config.clip)
+        update_weights(loss + penalty(output.terms, phase.terms), self.model, self.optimizer, self.config.clip)
         return loss.detach()
 
 
 def penalty(terms: Mapping[str, Tensor], factors: Mapping[str, float]) -> Tensor | float:
-    """What is added to the loss: each term by its factor."""
+    """The sum of the terms, each times its factor."""
     return sum((factor * terms[name] for name, factor in factors.items() if factor), 0.0)
 
 
-def descend(loss: Tensor, model: nn.Module, optimizer: optim.Optimizer, clip: float) -> None:
+def update_weights(loss: Tensor, model: nn.Module, optimizer: optim.Optimizer, clip: float) -> None:
+    """Backpropagate, clip the gradient unless `clip` is 0, and take a step of the optimiser."""
     optimizer.zero_grad(set_to_none=True)
     loss.backward()
     if clip:
         nn.utils.clip_grad_norm_(model.parameters(), clip)
     optimizer.step()
+
+
+class RunningLoss:
+    """The mean loss per text of an epoch so far. `shape` is () for one model, (S,) for several."""
+
+    def __init__(self, steps: int, device: torch.device, shape: tuple[int, ...] = ()):
+        self.steps, self.step, self.seen = steps, 0, 0
+        self.total = torch.zeros(shape, device=device)
+
+    def add(self, loss: Tensor, texts: int) -> Tensor | None:
+        """Add the mean loss of a step. Returns the mean so far if it is time to show it."""
+        self.step, self.seen = self.step + 1, self.seen + texts
+        self.total = self.total + loss * texts  # not in place: the loss may be memory of a CUDA graph
+        return self.mean if self.step % SHOWN_EVERY == 0 or self.step == self.steps else None
+
+    @property
+    def mean(self) -> Tensor:
+        return self.total / self.seen

@@ -1,4 +1,4 @@
-"""The PyTorch engine for the training loop (`training/loop`): one model on one device, in length-bucketed batches."""
+"""The PyTorch engine for the training loop (`training/loop`): one model on one device, in batches of similar length."""
 
 from __future__ import annotations
 
@@ -19,17 +19,15 @@ from regard.models.flat import State
 from regard.models.tasks import LABEL, Task
 from regard.models.trained import outputs
 from regard.recorder import Recorder
-from regard.training.checkpoint import MODEL, Arrays, below, under
+from regard.training.checkpoint import MODEL, Arrays, add_prefix, strip_prefix
+from regard.training.cuda_graphs import make_step
 from regard.training.divergence import checked_loss
-from regard.training.graphs import make_step
+from regard.training.evaluation import AttentionStatistics, Evaluator
 from regard.training.loop import EpochPlan, Evaluation
-from regard.training.passes import Pass
-from regard.training.running import Running
+from regard.training.optimizers import make_phase_optimizers, set_module_modes, set_trainable
 from regard.training.schedule import Phase, schedule
-from regard.training.stage import allow, make_stages, set_modes
-from regard.training.states import States
-from regard.training.statistics import Statistics
-from regard.training.step import Step
+from regard.training.state_cache import StateCache
+from regard.training.step import RunningLoss, Step
 from regard.values import Batch
 
 
@@ -44,7 +42,7 @@ class StepRunner(NamedTuple):
     """Takes the training steps in all phases of one name."""
 
     take: Callable[[Batch], Tensor]
-    states: States | None  # what it reads instead of words, if they are kept
+    cache: StateCache | None  # what it reads instead of words, if there is one
 
 
 class TorchEngine:
@@ -57,51 +55,51 @@ class TorchEngine:
         self.parameters = dict(model.named_parameters())
         self.learnable = [name for name, weight in self.parameters.items() if weight.requires_grad]
         self.phases = schedule(config, len(model.levels))
-        self.stages = make_stages(self.phases, self.parameters, config)
+        self.optimizers = make_phase_optimizers(self.phases, self.parameters, config)
         self.runners: dict[str, StepRunner] = {}  # by the names of phases
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.runners.clear()  # what they captured holds memory
-        allow(self.parameters, self.learnable)
+        self.runners.clear()  # captured graphs hold memory
+        set_trainable(self.parameters, self.learnable)
         self.model.eval()
 
     def begin_phase(self, index: int, recorder: Recorder) -> None:
-        """Freeze weights. What was captured in an earlier round is used again, and dropped after the last round."""
+        """Freeze weights. Graphs captured in an earlier round are used again, and dropped after the last round."""
         later = {phase.name for phase in self.phases[index:]}
         self.runners = {name: runner for name, runner in self.runners.items() if name in later}
         phase = self.phases[index]
-        stage, known = self.stages[phase.name], self.runners.get(phase.name)
-        stage.enter(self.parameters)
-        states = known.states if known else keep_states(phase, self.model, self.texts)
-        if states is not None and not states.fill(self.model, self.texts.indexed, self.config.bf16):
-            recorder.note("the encoder's states are too many to keep: they are computed at every step")
-            states = None
-        if known is None:
-            step = Step(self.model, self.task, self.config, stage.optimizer, phase, states)
-            self.runners[phase.name] = StepRunner(make_step(step), states)
+        optimizer, runner = self.optimizers[phase.name], self.runners.get(phase.name)
+        optimizer.enter(self.parameters)
+        cache = runner.cache if runner else make_state_cache(phase, self.model, self.texts)
+        if cache is not None and not cache.fill(self.model, self.texts.indexed, self.config.bf16):
+            recorder.note("the encoder's states do not fit into the cache: they are computed in every step")
+            cache = None
+        if runner is None:
+            step = Step(self.model, self.task, self.config, optimizer.optimizer, phase, cache)
+            self.runners[phase.name] = StepRunner(make_step(step), cache)
 
     def run_epoch(self, plan: EpochPlan, recorder: Recorder, dynamics: Dynamics | None) -> list[float]:
         torch.manual_seed(self.config.seed * 100_003 + plan.seed)
-        set_modes(plan.phase, self.model)
+        set_module_modes(plan.phase, self.model)
         runner = self.runners[plan.phase.name]
         batches = shuffled(self.texts.indexed, self.config.batch_size, self.config.seed, plan.seed)
-        recorder.begin(plan.within, plan.phase.epochs, len(batches))
-        running = Running(len(batches), self.model.embedding.weight.device)
+        recorder.begin(plan.epoch_in_phase, plan.phase.epochs, len(batches))
+        running = RunningLoss(len(batches), self.model.embedding.weight.device)
         for number, rows in enumerate(batches, 1):
-            mean = running.add(runner.take(self.batch(rows, runner.states)), len(rows))
+            mean = running.add(runner.take(self.batch(rows, runner.cache)), len(rows))
             where = f"{plan.where}, step {number}"
             recorder.step(None if mean is None else checked_loss(float(mean), where, plan.phase.remedy))
             if dynamics is not None:
                 dynamics.within(plan.epoch, number, len(batches))
         return [float(running.mean)]
 
-    def batch(self, rows: NDArray[np.int64], states: States | None) -> Batch:
+    def batch(self, rows: NDArray[np.int64], cache: StateCache | None) -> Batch:
         labels = self.texts.labels[rows]
-        if states is not None:
-            return states.batch(rows, labels)
+        if cache is not None:
+            return cache.batch(rows, labels)
         return collate([self.texts.indexed[row] for row in rows], len(self.model.levels), labels)
 
     def evaluate(self, phase: Phase) -> list[Evaluation]:
@@ -116,16 +114,16 @@ class TorchEngine:
         self.model.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
 
     def state(self) -> Arrays:
-        tensors = under(MODEL, self.model.state_dict())
-        for name, stage in self.stages.items():
-            for number, state in stage.optimizer.state_dict()["state"].items():
-                tensors |= under(f"optimizer/{name}/{number}/", state)
+        tensors = add_prefix(MODEL, self.model.state_dict())
+        for name, each in self.optimizers.items():
+            for number, state in each.optimizer.state_dict()["state"].items():
+                tensors |= add_prefix(f"optimizer/{name}/{number}/", state)
         return {name: value.detach().cpu().contiguous().numpy() for name, value in tensors.items()}
 
     def restore(self, arrays: Arrays) -> None:
-        self.load(below(arrays, MODEL))
-        for name, stage in self.stages.items():
-            load_optimizer(stage.optimizer, below(arrays, f"optimizer/{name}/"))
+        self.load(strip_prefix(arrays, MODEL))
+        for name, each in self.optimizers.items():
+            load_optimizer(each.optimizer, strip_prefix(arrays, f"optimizer/{name}/"))
 
 
 def load_optimizer(optimizer: optim.Optimizer, arrays: Arrays) -> None:
@@ -136,19 +134,21 @@ def load_optimizer(optimizer: optim.Optimizer, arrays: Arrays) -> None:
     optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
 
 
-def keep_states(phase: Phase, model: Classifier, texts: Texts) -> States | None:
-    """A table for the states of the top level, if nothing below them is trained or dropped in a phase."""
+def make_state_cache(phase: Phase, model: Classifier, texts: Texts) -> StateCache | None:
+    """A cache for the states of the top level, if a phase trains nothing below them and drops nothing there."""
     if cast(Level, model.levels[-1]).pooling.reads_summary:
         return None
     names = [name for name, _ in model.named_parameters()] + [f"{name}." for name, _ in model.named_modules()]
-    moves = any(phase.learns(name) and not model.is_above_states(name) for name in names)
-    return None if moves else States(texts.indexed, len(model.levels))
+    changes = any(phase.updates(name) and not model.is_above_states(name) for name in names)
+    return None if changes else StateCache(texts.indexed, len(model.levels))
 
 
-def evaluate(model: Classifier, task: Task, texts: Texts, remedy: str = "lr") -> tuple[dict[str, Any], Statistics]:
-    """Scores on texts, and statistics of the attention; `remedy` names the options to change if answers are not finite."""
-    gathered = Pass(task, texts.labels)
+def evaluate(
+    model: Classifier, task: Task, texts: Texts, remedy: str = "lr"
+) -> tuple[dict[str, Any], AttentionStatistics]:
+    """Scores on texts, and statistics of the attention; `remedy` names the options to reduce if answers are not finite."""
+    evaluator = Evaluator(task, texts.labels)
     for rows, _, output in outputs(model, texts.indexed):
-        gathered.add(rows, {**output.heads, LABEL: output.logits})
-        gathered.statistics.add(output)
-    return gathered.result(remedy)
+        evaluator.add(rows, {**output.heads, LABEL: output.logits})
+        evaluator.statistics.add(output)
+    return evaluator.result(remedy)

@@ -1,4 +1,4 @@
-"""Steps of the fast engine on several threads that share each batch: the weights do not depend on the number of threads."""
+"""Steps of the fast engine on several threads that share each batch."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 from regard.data.unit_texts import UnitTexts
 from regard.kernels import sparse_steps as steps
 from regard.models.flat import EMBEDDING
-from regard.training.sparse_batch import Form, State, Worker
+from regard.training.sparse_batch import Objective, State, Worker
 
 PARTS = 2  # that a batch is split into, at most one per thread; fixed, so that every machine computes the same
-FEW = 4000  # units per batch below which splitting does not pay
+MIN_UNITS = 4000  # per batch; splitting smaller batches does not pay
 
 
 class WorkerPool:
     """Takes steps on several threads that wait for each other: the weights do not depend on their number."""
 
-    def __init__(self, state: State, squares: State, form: Form, adagrad: bool, threads: int) -> None:
-        self.workers = [Worker(state, squares, form, adagrad) for _ in range(PARTS)]
+    def __init__(self, state: State, squares: State, objective: Objective, adagrad: bool, threads: int) -> None:
+        self.workers = [Worker(state, squares, objective, adagrad) for _ in range(PARTS)]
         self.threads = 1 << (min(threads, PARTS).bit_length() - 1)  # a power of two
         self.pool = ThreadPoolExecutor(PARTS)
         self.stamps = np.zeros(len(state[EMBEDDING]), dtype=np.int32)
@@ -39,7 +39,7 @@ class WorkerPool:
     ) -> float:
         """One step per batch. Returns the sum of the losses before each."""
         units = sum(int((texts.offsets[batch + 1] - texts.offsets[batch]).sum()) for batch in batches)
-        if units < FEW * len(batches):
+        if units < MIN_UNITS * len(batches):
             taken = zip(batches, rates, strict=True)
             return sum(self.workers[0].step(texts, batch, rate, dropout, seed) for batch, rate in taken)
 
@@ -50,7 +50,7 @@ class WorkerPool:
                     for clock, (batch, rate) in enumerate(zip(batches, rates, strict=True), self.clock + 1):
                         total += self.gradients(thread, texts, batch, dropout, seed)
                         self.wait(thread)
-                        self.move(thread, rate, clock)
+                        self.update(thread, rate, clock)
                         self.wait(thread)
             except BaseException:
                 self.failed = True  # otherwise the others would wait forever
@@ -72,7 +72,7 @@ class WorkerPool:
                 loss += self.results[part][0]
         return loss
 
-    def move(self, thread: int, rate: float, clock: int) -> None:
+    def update(self, thread: int, rate: float, clock: int) -> None:
         """Update the rows that one thread owns; the first thread also updates all other weights."""
         worker = self.workers[thread]
         results = [result for result in self.results if result is not None]
@@ -87,7 +87,7 @@ class WorkerPool:
             rows,
             gradients,
             rate,
-            worker.form.l2,
+            worker.objective.l2,
             worker.method,
             self.stamps,
             self.slots,
@@ -98,7 +98,7 @@ class WorkerPool:
             worker.merged_gradients,
         )
         if thread == 0:
-            worker.move_others([result[2] for result in results], rate)
+            worker.update_others([result[2] for result in results], rate)
 
     def wait(self, thread: int) -> None:
         """A barrier that spins: waking a thread takes a tenth of a millisecond, and there are two barriers per step."""

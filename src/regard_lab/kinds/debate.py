@@ -269,11 +269,11 @@ def goodness(look: Look, decided: NDArray[np.int64]) -> dict[str, float]:
     import numpy as np
 
     from regard.models.tasks import Classes
-    from regard.training.metrics import of_classes
+    from regard.training.metrics import classification_metrics
 
     assert isinstance(look.base.task, Classes)
     classes = look.base.task.classes
-    found = of_classes(classes, np.eye(len(classes))[decided], look.labels(look.test))
+    found = classification_metrics(classes, np.eye(len(classes))[decided], look.labels(look.test))
     return {"accuracy": found["accuracy"], "macro_f": found["macro_f"]}
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from regard.data.words import forms
 from regard.recorder import Recorder
-from regard.training.metrics import of_numbers
+from regard.training.metrics import regression_metrics
 from regard_lab.towers.ratings import GROUPS, Known, Meeting, Rating, coverage
 from regard_lab.towers.synthetic_ratings import World, ideal
 
@@ -80,7 +80,7 @@ def effects_alone(guess: Guess, known: Known, most: int | None) -> Effects:
 
 
 def scores(said: NDArray[np.float64], ratings: Sequence[Rating], mean: float) -> dict[str, float]:
-    return of_numbers(said, np.array([rating.value for rating in ratings]), mean)
+    return regression_metrics(said, np.array([rating.value for rating in ratings]), mean)
 
 
 def by_coverage(

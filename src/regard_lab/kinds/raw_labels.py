@@ -52,9 +52,9 @@ def fit(config: Config, prepared: Prepared, normalised: bool, recorder: Recorder
     from regard.data.labels import Labels
     from regard.models.tasks import Regression, encoded
     from regard.training.fit import Run
-    from regard.training.fit_torch import gather
+    from regard.training.fit_torch import prepare_torch
 
-    given = gather(config, prepared.parts, recorder)
+    given = prepare_torch(config, prepared.parts, recorder)
     if not normalised:
         task = Regression(0.0, 1.0)
         given = replace(given, task=task, truth=encoded(task, Labels.of(given.test or ()), given.names[2]))

@@ -74,18 +74,18 @@ def looked_at(
 ) -> Iterator[tuple[Training, Looks | None]]:
     """As `trainings`, one seed after the other, each with what was seen of it on these texts."""
     from regard.training.fit import Run
-    from regard.training.fit_torch import gather, index, indexed, make_model, teach
+    from regard.training.fit_torch import encode_texts, make_inputs, make_model, prepare_torch, train_model
 
     for seed in seeds:
         begun, looks = time.perf_counter(), None
         result: Trained | InputError
         try:
-            given = gather(config.override({"seed": seed}), parts, recorder)
-            learned = index(given, recorder)
+            given = prepare_torch(config.override({"seed": seed}), parts, recorder)
+            learned = make_inputs(given, recorder)
             model = make_model(given, learned, seed).to(given.device)
-            texts = indexed(learned.tokenizer, given.task, examples, "texts")
+            texts = encode_texts(learned.tokenizer, given.task, examples, "texts")
             looks = Looks(recorder, model, given.task, texts, vectors)
-            result = teach(model, given, learned, Run(looks))
+            result = train_model(model, given, learned, Run(looks))
         except InputError as error:
             result = error
         yield Training(result, {"seed": seed, "seconds": time.perf_counter() - begun}), looks

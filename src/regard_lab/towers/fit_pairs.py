@@ -26,15 +26,14 @@ from regard.models.trained import BATCH, to_device
 from regard.recorder import Recorder
 from regard.records import Example
 from regard.training.checkpoint import Progress
-from regard.training.choices import Size, choose
+from regard.training.defaults import DataSize, fill_defaults
 from regard.training.device import choose_device
 from regard.training.divergence import checked_answers, checked_loss
-from regard.training.fit_torch import learn_words
+from regard.training.evaluation import AttentionStatistics
+from regard.training.fit_torch import learn_vocabulary
 from regard.training.metrics import measure
 from regard.training.optimizers import make_optimizer
-from regard.training.running import Running
-from regard.training.statistics import Statistics
-from regard.training.step import descend
+from regard.training.step import RunningLoss, update_weights
 from regard.values import Pair
 from regard_lab.towers.collate_pairs import LEVELS, Readings, collate_pairs, gather, readings, together
 from regard_lab.towers.ratings import Known, Meeting, Rating, Side
@@ -60,7 +59,7 @@ def train_pairs(
         said, norms = answers(model, task, dev.readings)
         scores = measure(task, said[:, None], dev.labels)
         record = {"epoch": epoch, "loss": loss, "seconds": time.perf_counter() - begun, "norms": norms}
-        if progress.add(record, scores, chosen_by_dev=True):
+        if progress.add(record, scores, is_dev=True):
             progress.best = {name: value.detach().cpu().clone() for name, value in model.state_dict().items()}
         recorder.end(record)
     model.load_state_dict(progress.best)
@@ -81,14 +80,14 @@ def run_epoch(
     device = model.embedding.weight.device
     batches = shuffled([together(both) for both in pairs.readings], config.batch_size, config.seed, epoch)
     recorder.begin(epoch, config.epochs, len(batches))
-    running = Running(len(batches), device)
+    running = RunningLoss(len(batches), device)
     for rows in batches:
         pair = on(collate_pairs([pairs.readings[row] for row in rows], pairs.labels[rows]), device)
         assert pair.labels is not None
         with torch.autocast(device.type, torch.bfloat16, enabled=config.bf16):
             met: Met = model(pair)
         loss = task.loss(met.logits, pair.labels)
-        descend(loss, model, optimizer, config.clip)
+        update_weights(loss, model, optimizer, config.clip)
         mean = running.add(loss.detach(), len(rows))
         recorder.step(None if mean is None else checked_loss(float(mean), f"epoch {epoch}, step {running.step}"))
     return float(running.mean)
@@ -98,7 +97,7 @@ def answers(
     model: TwoTowers, task: Regression, rows: Sequence[Readings]
 ) -> tuple[NDArray[np.float64], dict[str, dict[str, float]]]:
     """Ratings in their own unit, and the norms p on the way: "user_words" and so on."""
-    said, statistics = np.empty(len(rows)), (Statistics(), Statistics())
+    said, statistics = np.empty(len(rows)), (AttentionStatistics(), AttentionStatistics())
     for places, met in outputs(model, rows):
         said[places] = checked_answers(task.answers(met.logits.double().cpu()))[:, 0]
         for gathered, side in zip(statistics, met.sides, strict=True):
@@ -181,9 +180,9 @@ def fit_pairs(
     if len(values) < 2 or not values.std() > 0:
         raise InputError("the training ratings are all the same; at least two different numbers are needed")
     task = Regression(float(values.mean()), float(values.std()))
-    config = choose(config.override({"task": "regression", "engine": "torch"}), Size(len(train), 0))
+    config = fill_defaults(config.override({"task": "regression", "engine": "torch"}), DataSize(len(train), 0))
     examples = [Example(rating.text) for rating in train]
-    tokenizer, vectors = learn_words(config, examples, recorder)
+    tokenizer, vectors = learn_vocabulary(config, examples, recorder)
     reading = Tokenizer(tokenizer.vocabulary, 2, tokenizer.lowercase, tokenizer.max_words)  # a review at a time
     torch.manual_seed(config.training.seed)
     device = choose_device(config.training.device)

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from regard.config import Config, options
 from regard.errors import InputError
-from regard.training.choices import Size, choose, probe, with_engine
+from regard.training.defaults import DataSize, choose_engine, fill_defaults, provisional_defaults
 
-SOME = Size(1000, 20_000)
-SIZES = st.builds(Size, st.integers(0, 10**9), st.integers(0, 10**12))
+SOME = DataSize(1000, 20_000)
+SIZES = st.builds(DataSize, st.integers(0, 10**9), st.integers(0, 10**12))
 GIVEN = st.fixed_dictionaries(
     {},
     optional={
@@ -38,7 +38,7 @@ GIVEN = st.fixed_dictionaries(
         "device": st.sampled_from(["auto", "cpu", "cuda"]),
     },
 )
-# None says something of its own: nothing is read, cut, limited or guessed, and optimizers.RATES or poolings know a number;
+# None says something of its own: nothing is read, cut, limited or guessed, and defaults.LEARNING_RATES or poolings know a number;
 # or there is nothing that it would say anything of
 MAY_BE_NONE = {
     "train", "dev", "test", "text", "label", "max_words", "max_vocabulary", "vectors", "norm_init", "lr",
@@ -50,27 +50,27 @@ def flat(config: Config) -> dict[str, Any]:
     return {name: value for _, section in config.sections() for name, value in vars(section).items()}
 
 
-def chosen(size: Size = SOME, **values: Any) -> dict[str, Any]:
-    return flat(choose(Config().override(values), size))
+def chosen(size: DataSize = SOME, **values: Any) -> dict[str, Any]:
+    return flat(fill_defaults(Config().override(values), size))
 
 
 @given(GIVEN, SIZES)
-def test_what_is_given_stays_and_nothing_is_left_open(values: dict[str, Any], size: Size) -> None:
+def test_what_is_given_stays_and_nothing_is_left_open(values: dict[str, Any], size: DataSize) -> None:
     try:
         config = Config().override(values)
-        found = choose(config, size)
+        found = fill_defaults(config, size)
     except InputError:
         return  # they contradict each other
     for name, value in flat(config).items():
         if name != "engine" and value is not None:
             assert flat(found)[name] == value, name
-    assert found.training.engine == with_engine(config).training.engine
+    assert found.training.engine == choose_engine(config).training.engine
     assert {name for name, value in flat(found).items() if value is None} <= MAY_BE_NONE
-    assert choose(found, size) == found, "once is enough"
+    assert fill_defaults(found, size) == found, "once is enough"
 
 
 @given(SIZES)
-def test_the_defaults_suit_texts_of_any_number_and_length(size: Size) -> None:
+def test_the_defaults_suit_texts_of_any_number_and_length(size: DataSize) -> None:
     found = chosen(size)
     assert found["engine"] == "sparse"
     assert found["lr"] > 0
@@ -85,7 +85,7 @@ def test_the_defaults_suit_texts_of_any_number_and_length(size: Size) -> None:
 
 
 def test_more_texts_are_read_less_often_in_larger_batches() -> None:
-    sizes = [Size(10**power, 20 * 10**power) for power in range(1, 9)]
+    sizes = [DataSize(10**power, 20 * 10**power) for power in range(1, 9)]
     found = [chosen(size) for size in sizes]
     for name, sign in (("epochs", -1), ("batch_size", 1), ("min_count", 1)):
         values = [sign * each[name] for each in found]
@@ -96,14 +96,14 @@ def test_more_texts_are_read_less_often_in_larger_batches() -> None:
 
 
 def test_few_words_are_trained_the_same_way_every_time_and_very_many_faster() -> None:
-    assert chosen(Size(1000, 20_000))["deterministic"]
-    assert not chosen(Size(10**8, 10**10))["deterministic"]
-    assert chosen(Size(10**8, 10**10), deterministic=True)["deterministic"]
-    assert chosen(Size(10**8, 10**10), engine="torch")["deterministic"]
+    assert chosen(DataSize(1000, 20_000))["deterministic"]
+    assert not chosen(DataSize(10**8, 10**10))["deterministic"]
+    assert chosen(DataSize(10**8, 10**10), deterministic=True)["deterministic"]
+    assert chosen(DataSize(10**8, 10**10), engine="torch")["deterministic"]
 
 
 def test_what_pytorch_models_had_before() -> None:
-    found = chosen(Size(1000, 20_000), encoder="bilstm")
+    found = chosen(DataSize(1000, 20_000), encoder="bilstm")
     expected = {"min_count": 2, "embedding": 100, "attention": "additive", "scale": 1.0, "batch_size": 64}
     expected |= {"optimizer": "adam", "dropout": 0.2, "clip": 5.0, "lr": None, "max_vocabulary": None}
     assert {name: found[name] for name in expected} == expected
@@ -134,18 +134,20 @@ def test_patience_without_a_falling_rate() -> None:
     ids=str,
 )
 def test_what_sparse_cannot_do_goes_to_torch_unless_sparse_was_asked_for(values: dict[str, Any]) -> None:
-    assert with_engine(Config().override(values)).training.engine == "torch"
+    assert choose_engine(Config().override(values)).training.engine == "torch"
     assert chosen(**values)["engine"] == "torch"
-    with pytest.raises(InputError, match=r"engine = 'sparse': it .*; engine = 'auto' or 'torch' is accepted"):
-        choose(Config().override({**values, "engine": "sparse"}), Size(10, 100))
-    with pytest.raises(InputError, match="decay needs the sparse engine, which the other options rule out: it "):
-        choose(Config().override({**values, "decay": True}), Size(10, 100))
+    with pytest.raises(InputError, match=r"engine = 'sparse': it .*; use engine = 'auto' or 'torch'"):
+        fill_defaults(Config().override({**values, "engine": "sparse"}), DataSize(10, 100))
+    with pytest.raises(
+        InputError, match="decay needs the sparse engine, which cannot be used with the other options: it "
+    ):
+        fill_defaults(Config().override({**values, "decay": True}), DataSize(10, 100))
 
 
 @pytest.mark.parametrize("values", [{}, {"encoder": "affine"}, {"device": "cpu"}, {"clip": 0.0}, {"optimizer": "sgd"}])
 def test_what_sparse_can_do_goes_there(values: dict[str, Any]) -> None:
-    assert with_engine(Config().override(values)).training.engine == "sparse"
-    assert with_engine(Config().override({**values, "engine": "torch"})).training.engine == "torch"
+    assert choose_engine(Config().override(values)).training.engine == "sparse"
+    assert choose_engine(Config().override({**values, "engine": "torch"})).training.engine == "torch"
 
 
 def test_pairs_bring_beginnings_with_them() -> None:
@@ -159,11 +161,11 @@ def test_pairs_bring_beginnings_with_them() -> None:
 @pytest.mark.parametrize("other", [{"engine": "torch"}, {"optimizer": "adam"}, {"device": "cuda"}])
 def test_pairs_and_beginnings_need_the_sparse_engine(values: dict[str, Any], other: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=r"(pairs|beginnings) needs the sparse engine"):
-        choose(Config().override({**values, **other}), Size(10, 100))
+        fill_defaults(Config().override({**values, **other}), DataSize(10, 100))
 
 
 def test_a_config_can_be_built_before_anything_is_read() -> None:
-    assert {name for name, value in flat(probe(Config())).items() if value is None} <= MAY_BE_NONE
+    assert {name for name, value in flat(provisional_defaults(Config())).items() if value is None} <= MAY_BE_NONE
 
 
 def test_every_open_option_is_one_that_is_chosen() -> None:

@@ -1,7 +1,7 @@
-"""The top level's states of every training text, kept while nothing below them learns, instead of computed at every step.
+"""Cached states of the top level, for phases in which nothing below them is trained.
 
-One table holds the states of all texts one below the other; row 0 is padding's. A batch of places in it looks like a batch
-of words, and is padded, shuffled and captured like one.
+One table holds the states of all training texts, text after text; row 0 is padding. A batch of row numbers has the form of
+a batch of word ids, so it is padded, shuffled and captured in the same way.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from regard.models.classifier import Classifier
 from regard.models.trained import BATCH, READ, to_device
 from regard.values import Batch
 
-MOST = {"cpu": 2 << 30, "cuda": 16 << 30}  # bytes that are kept at most; of a GPU's memory no more than a quarter
+MAX_BYTES = {"cpu": 2 << 30, "cuda": 16 << 30}  # on a GPU at most a quarter of its memory
 
 
-class States:
-    """Filled again, it stays where it is in memory: what was captured over it goes on working."""
+class StateCache:
+    """Filled again, the table keeps its address, so that CUDA graphs that read it remain valid."""
 
     def __init__(self, texts: Sequence[Indexed], levels: int):
         lengths = [len(text.shape[-1]) if levels > 1 else len(text.ids) for text in texts]
@@ -33,7 +33,7 @@ class States:
         self.table: Tensor | None = None
 
     def fill(self, model: Classifier, texts: Sequence[Indexed], bf16: bool = False) -> bool:
-        """Read all texts as the model answers; whether there was room for their states."""
+        """Compute the states of all texts in evaluation mode. Returns False if they take too much memory."""
         device = model.embedding.weight.device
         model.eval()
         for rows in in_order(texts, READ.get(device.type, BATCH)):
@@ -44,8 +44,8 @@ class States:
                 if not self.fits(states):
                     return False
                 self.table = states.new_zeros(self.size, states.size(-1))
-            places = torch.from_numpy(self.places(rows)).to(device)
-            self.table[places] = states[mask]
+            table_rows = torch.from_numpy(self.table_rows(rows)).to(device)
+            self.table[table_rows] = states[mask]
         return True
 
     @property
@@ -53,24 +53,24 @@ class States:
         return 1 + int(self.lengths.sum())
 
     def fits(self, states: Tensor) -> bool:
-        most = MOST.get(states.device.type, 0)
-        if states.is_cuda:  # not of what is free: a run must not depend on what else is going on
+        most = MAX_BYTES.get(states.device.type, 0)
+        if states.is_cuda:  # not a share of the free memory: a run must not depend on other processes
             most = min(most, torch.cuda.get_device_properties(states.device).total_memory // 4)
         return self.size * states.size(-1) * states.element_size() <= most
 
-    def places(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The rows of the table that hold these texts, one text after the other."""
-        text, place = owners(self.lengths[rows])
-        return self.firsts[rows][text] + place
+    def table_rows(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The rows of the table with the states of these texts, text after text."""
+        text, offset = owners(self.lengths[rows])
+        return self.firsts[rows][text] + offset
 
     def batch(self, rows: NDArray[np.int64], labels: NDArray[np.float64]) -> Batch:
-        """These texts: as ids, the places of their states."""
-        text, place = owners(self.lengths[rows])
+        """A batch of these texts, with rows of the table as ids."""
+        text, offset = owners(self.lengths[rows])
         ids = np.zeros((len(rows), max(int(self.lengths[rows].max()), 1)), dtype=np.int64)
-        ids[text, place] = self.firsts[rows][text] + place
+        ids[text, offset] = self.firsts[rows][text] + offset
         return Batch(torch.from_numpy(ids), torch.from_numpy(ids > 0), torch.from_numpy(labels))
 
-    def at(self, places: Tensor) -> Tensor:
+    def look_up(self, rows: Tensor) -> Tensor:
         """(B, L) -> (B, L, D), zeros on padding"""
         assert self.table is not None
-        return functional.embedding(places, self.table)
+        return functional.embedding(rows, self.table)

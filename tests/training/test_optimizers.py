@@ -8,7 +8,7 @@ from torch import nn, optim
 
 from regard.poolings.apln import APLN
 from regard.poolings.norm_unit import NormUnit
-from regard.training.optimizers import groups, norms_of
+from regard.training.optimizers import norms_of, parameter_groups
 
 NORMS = (*APLN.norm_parameters, *NormUnit.norm_parameters)
 
@@ -29,14 +29,14 @@ def test_every_name_of_a_norm_is_one_that_a_pooling_has() -> None:
 
 def test_all_go_at_one_rate_unless_asked() -> None:
     built = model()
-    (one,) = groups(built.parameters(), norms_of(built.named_parameters()), 0.1, 1)
+    (one,) = parameter_groups(built.parameters(), norms_of(built.named_parameters()), 0.1, 1)
     assert one["lr"] == 0.1
     assert [id(value) for value in one["params"]] == [id(value) for value in built.parameters()]
 
 
 def test_norms_go_at_their_own_rate_and_nothing_is_in_two_groups() -> None:
     built = model()
-    others, norms = groups(built.parameters(), norms_of(built.named_parameters()), 0.1, 10)
+    others, norms = parameter_groups(built.parameters(), norms_of(built.named_parameters()), 0.1, 10)
     assert (others["lr"], norms["lr"]) == (0.1, pytest.approx(1.0))
     assert len(norms["params"]) == 3
     together = [id(value) for value in (*others["params"], *norms["params"])]
@@ -46,7 +46,7 @@ def test_norms_go_at_their_own_rate_and_nothing_is_in_two_groups() -> None:
 def test_at_factor_zero_the_norms_stay_and_the_rest_moves() -> None:
     built = model()
     before = {name: value.detach().clone() for name, value in built.named_parameters()}
-    apart = groups(built.parameters(), norms_of(built.named_parameters()), 0.1, 0)
+    apart = parameter_groups(built.parameters(), norms_of(built.named_parameters()), 0.1, 0)
     optimizer = optim.Adam(apart, weight_decay=0.1)
     sum(value.sin().sum() for value in built.parameters()).backward()  # type: ignore[union-attr]
     optimizer.step()
@@ -58,5 +58,5 @@ def test_what_is_frozen_is_in_no_group() -> None:
     built = model()
     for name, parameter in built.named_parameters():
         parameter.requires_grad_(not name.startswith("head") and not name.endswith("rho"))
-    found = groups(built.parameters(), norms_of(built.named_parameters()), 0.1, 2)
+    found = parameter_groups(built.parameters(), norms_of(built.named_parameters()), 0.1, 2)
     assert [len(group["params"]) for group in found] == [len(list(built.parameters())) - 3 - 2, 2]

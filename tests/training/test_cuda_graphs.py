@@ -18,9 +18,9 @@ from regard.models.build import build
 from regard.models.classifier import Classifier
 from regard.models.tasks import Binary
 from regard.recorder import Silent
-from regard.training import graphs, torch_engine
-from regard.training.choices import Size, choose
-from regard.training.graphs import GraphedStep, make_step, widened, width
+from regard.training import cuda_graphs, torch_engine
+from regard.training.cuda_graphs import GraphedStep, make_step, padded, padded_width
+from regard.training.defaults import DataSize, fill_defaults
 from regard.training.optimizers import make_optimizer
 from regard.training.step import Step
 from regard.training.torch_engine import Texts
@@ -50,18 +50,18 @@ def make_model(device: str = "cuda", dropout: float = 0.2, **options: Any) -> Cl
     [(1, 8), (8, 8), (9, 16), (40, 40), (64, 64), (65, 72), (129, 144), (256, 256), (257, 288), (2000, 2048)],
 )
 def test_widths(longest: int, expected: int) -> None:
-    assert width(longest) == expected
+    assert padded_width(longest) == expected
 
 
 def test_there_are_few_widths_and_none_wastes_much() -> None:
-    assert len({width(longest) for longest in range(1, 2049)}) <= graphs.MOST
-    assert max(width(longest) / longest for longest in range(64, 10_000)) < 1.125
+    assert len({padded_width(longest) for longest in range(1, 2049)}) <= cuda_graphs.MAX_GRAPHS
+    assert max(padded_width(longest) / longest for longest in range(64, 10_000)) < 1.125
 
 
 def test_a_wider_batch_says_the_same() -> None:
     texts = [Indexed(np.arange(2, 2 + count, dtype=np.int32)) for count in (9, 4, 1, 0)]
     batch, model = collate(texts, 1), make_model("cpu", encoder="bilstm").eval()
-    wide = widened(batch)
+    wide = padded(batch)
     assert wide.ids.shape == (4, 16)
     torch.testing.assert_close(model(wide).logits, model(batch).logits)
 
@@ -81,7 +81,7 @@ def trained(
 
         def make(step: Step) -> GraphedStep:
             taken.append(GraphedStep(step))
-            taken[0].plain = plain
+            taken[0].cannot_capture = plain
             return taken[0]
 
         patch.setattr(torch_engine, "make_step", make)
@@ -92,7 +92,7 @@ def trained(
 
 def config(**options: Any) -> Training:
     given = {"epochs": 3, "batch_size": 16, "device": "cuda", "engine": "torch", **options}
-    return choose(Config(training=Training(**given)), Size(320, 5000)).training
+    return fill_defaults(Config(training=Training(**given)), DataSize(320, 5000)).training
 
 
 @gpu
@@ -105,7 +105,7 @@ def test_graphs_and_plain_steps_give_the_same_weights(
     texts, options = make_texts(16 * 20 + 5), {"encoder": encoder}
     weights, losses, taken = trained(monkeypatch, False, texts, config(optimizer=optimizer), **options)
     assert taken.graphs
-    assert not taken.plain
+    assert not taken.cannot_capture
     other, others, _ = trained(monkeypatch, True, texts, config(optimizer=optimizer), **options)
     assert losses == pytest.approx(others, rel=1e-5)
     for name, value in weights.items():
@@ -160,7 +160,7 @@ def test_a_model_that_waits_for_the_gpu_stays_plain() -> None:
     assert isinstance(take, GraphedStep)
     for _ in range(4):
         take(collate(texts.indexed, 1, texts.labels))
-    assert take.plain
+    assert take.cannot_capture
     assert not take.graphs
 
 
@@ -174,7 +174,7 @@ def test_frozen_embeddings_stay(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @gpu
 def test_no_more_graphs_than_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(graphs, "MOST", 2)
+    monkeypatch.setattr(cuda_graphs, "MAX_GRAPHS", 2)
     _, _, taken = trained(monkeypatch, False, make_texts(16 * 20), config())
     assert len(taken.graphs) == 2
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -9,8 +11,10 @@ import torch
 from regard.config import Model
 from regard.data.collate import collate
 from regard.data.tokenizer import Indexed
+from regard.errors import InputError
 from regard.models.build import build
-from regard.training.statistics import Spread, Statistics
+from regard.models.tasks import LABEL, Regression
+from regard.training.evaluation import AttentionStatistics, Evaluator, Spread
 
 
 def test_numbers_that_come_in_parts() -> None:
@@ -27,7 +31,7 @@ def test_scores_are_divided_by_scale_and_padding_has_none() -> None:
     with torch.no_grad():
         model.embedding.weight.copy_(torch.tensor([[0.0], [9.0], [2.0], [4.0]]))
         model.levels[0].pooling.scorer.query.fill_(3)
-    statistics = Statistics()
+    statistics = AttentionStatistics()
     batch = collate([Indexed(np.array([2, 3], np.int32)), Indexed(np.array([2], np.int32))], 1)
     statistics.add(model(batch))
     found = statistics.as_dict()
@@ -41,7 +45,7 @@ def test_norms_of_every_level(norm: str, levels: int) -> None:
     model = build(Model(pooling="apln", norm=norm, norm_init=2.0, levels=levels, embedding=4), 9, 2).eval()  # type: ignore[arg-type]
     lengths, counts = np.array([2, 1, 2]), np.array([1, 2])
     text = Indexed(np.array([2, 3, 4, 5, 6], np.int32), ((), (lengths,), (lengths, counts))[levels - 1])
-    statistics = Statistics()
+    statistics = AttentionStatistics()
     statistics.add(model(collate([text], levels)))
     names = ["words", "sentences", "parts"][:levels]
     found = statistics.as_dict()
@@ -51,11 +55,48 @@ def test_norms_of_every_level(norm: str, levels: int) -> None:
 
 def test_a_norm_a_text_goes_with_its_length() -> None:
     """Lengths 1, 2 and 4 with norms 3, 6 and 12 lie on a line in logarithms; a text without words takes no part."""
-    statistics = Statistics()
+    statistics = AttentionStatistics()
     for sizes, norms in (([1, 4], [3.0, 12.0]), ([2, 0], [6.0, 99.0])):
         mask = torch.arange(4) < torch.tensor(sizes).unsqueeze(1)
-        statistics.see(0, torch.zeros(2, 4), mask, torch.tensor(norms).unsqueeze(1))
+        statistics.add_level(0, torch.zeros(2, 4), mask, torch.tensor(norms).unsqueeze(1))
     assert statistics.as_dict()["norms"]["words"]["length"] == pytest.approx(1)
-    other = Statistics()
-    other.see(0, torch.zeros(2, 4), torch.ones(2, 4, dtype=torch.bool), torch.tensor([[1.0], [2.0]]))
+    other = AttentionStatistics()
+    other.add_level(0, torch.zeros(2, 4), torch.ones(2, 4, dtype=torch.bool), torch.tensor([[1.0], [2.0]]))
     assert "length" not in other.as_dict()["norms"]["words"], "texts of one length say nothing"
+
+
+TASK = Regression(mean=10.0, scale=2.0)
+LABELS = np.array([0.0, 1.0, -1.0])  # 10, 12, 8 in the user's unit
+FIRST, SECOND = np.array([2, 0]), np.array([1])
+
+
+def logits(*values: float) -> torch.Tensor:
+    return torch.tensor(values)[:, None]  # (B, 1)
+
+
+def test_answers_come_back_in_the_order_of_the_texts() -> None:
+    found = Evaluator(TASK, LABELS)
+    found.add(FIRST, {LABEL: logits(-1.0, 0.5)})
+    found.add(SECOND, {LABEL: logits(1.0)})
+    assert found.answers[LABEL].tolist() == [[11.0], [12.0], [8.0]]
+    scores, statistics = found.result()
+    assert scores["mae"] == pytest.approx((1 + 0 + 0) / 3)
+    assert statistics.heads == {}
+
+
+def test_every_head_is_scored_by_itself() -> None:
+    found = Evaluator(TASK, LABELS)
+    found.add(FIRST, {"other": logits(-1.0, 0.0), LABEL: logits(0.0, 0.0)})
+    found.add(SECOND, {"other": logits(1.0), LABEL: logits(0.0)})
+    scores, statistics = found.result()
+    assert scores["mae"] == pytest.approx((0 + 2 + 2) / 3)
+    assert list(statistics.heads) == ["other"]
+    assert statistics.heads["other"]["mae"] == 0
+
+
+@pytest.mark.parametrize("astray", [LABEL, "other"])
+def test_a_head_that_went_astray_is_told(astray: str) -> None:
+    found = Evaluator(TASK, LABELS[:1])
+    found.add(SECOND - 1, {name: logits(math.nan if name == astray else 0.0) for name in (LABEL, "other")})
+    with pytest.raises(InputError, match="answers are not finite"):
+        found.result()

@@ -1,4 +1,4 @@
-"""From gathered words to what the sparse engine trains on: the vocabulary, pairs and beginnings, and texts as units."""
+"""From gathered words to what the sparse engine trains on: the vocabulary, pairs and beginnings, and texts as unit ids."""
 
 from __future__ import annotations
 
@@ -17,34 +17,41 @@ from regard.data.unit_texts import UnitTexts
 from regard.data.vocabulary import LONGEST, SPECIALS, UNKNOWN, Vocabulary
 from regard.kernels.pairs import PARTS, PairCounts, split
 from regard.kernels.units import distinct, find_units
-from regard.training.choices import MOST_PAIRS
+from regard.training.defaults import MAX_PAIRS
 
-CHUNK = 1 << 20  # words looked at together
-IN_MEMORY = 1 << 24  # words whose units are kept; of more they are found again in every epoch
-MIXED = 16  # places of a long corpus from which one block of training texts is drawn
+CHUNK = 1 << 20  # words processed together
+IN_MEMORY = 1 << 24  # words whose units stay in memory; for a longer corpus they are computed again in every epoch
+MIXED = 16  # ranges of a long corpus from which one block of training texts is drawn
 
 
-class Numbering:
-    """Which unit each gathered word is: its own, and that of its beginning."""
+class UnitIndexer:
+    """Learns the vocabulary from the texts `kept` of a part, and turns gathered words into unit ids.
 
-    def __init__(self, gathering: Gathering, part: Gathered, kept: NDArray[np.bool_], data: Data, keep: Container[str]):
+    Words in `always_keep` need not occur `min_count` times.
+    """
+
+    def __init__(
+        self, gathering: Gathering, part: Gathered, kept: NDArray[np.bool_], data: Data, always_keep: Container[str]
+    ):
         self.threads = ThreadPoolExecutor(2)
         words = gathering.dictionary.words()
-        counts = np.zeros(len(words) + 1, dtype=np.int64)  # the last is for forgotten words, whose number is −1
+        counts = np.zeros(len(words) + 1, dtype=np.int64)  # the last entry counts forgotten words, whose number is −1
         offsets = part.offsets
         for rows in chunks(offsets):
-            own = kept_words(part, offsets, rows, kept)[0]
-            counts += np.bincount(np.where(own < 0, len(words), own), minlength=len(words) + 1)
-        found = [
+            numbers = kept_words(part, offsets, rows, kept)[0]
+            counts += np.bincount(np.where(numbers < 0, len(words), numbers), minlength=len(words) + 1)
+        frequent = [
             number
             for number in np.flatnonzero(counts[:-1]).tolist()
-            if (counts[number] >= data.min_count or words[number] in keep) and len(words[number]) <= LONGEST
+            if (counts[number] >= data.min_count or words[number] in always_keep) and len(words[number]) <= LONGEST
         ]
-        found.sort(key=lambda number: (-counts[number], words[number]))
-        found = found[: data.max_vocabulary]
-        vocabulary = Vocabulary(tuple(words[number] for number in found))
-        self.word_of = np.full(len(words) + 1, UNKNOWN, dtype=np.int32)
-        self.word_of[found] = np.arange(SPECIALS, SPECIALS + len(found))
+        frequent.sort(key=lambda number: (-counts[number], words[number]))
+        frequent = frequent[: data.max_vocabulary]
+        vocabulary = Vocabulary(tuple(words[number] for number in frequent))
+        # the unit ids of each gathered word and of its beginning
+        self.word_ids = np.full(len(words) + 1, UNKNOWN, dtype=np.int32)
+        self.word_ids[frequent] = np.arange(SPECIALS, SPECIALS + len(frequent))
+        self.beginning_ids = np.zeros(len(words) + 1, dtype=np.int32)
         beginnings = self.learn_beginnings(words, counts, data.beginnings, data.min_count, len(vocabulary))
         pairs = np.empty((0, 2), dtype=np.int64)
         if data.pairs:
@@ -54,46 +61,45 @@ class Numbering:
         )
 
     def learn_beginnings(
-        self, words: list[str], counts: NDArray[np.int64], letters: int, least: int, first: int
+        self, words: list[str], counts: NDArray[np.int64], letters: int, min_count: int, first_id: int
     ) -> tuple[str, ...]:
-        self.beginning_of = np.zeros(len(words) + 1, dtype=np.int32)
         if not letters:
             return ()
         longer = [(number, word[:letters]) for number, word in enumerate(words) if letters < len(word)]
         totals: Counter[str] = Counter()
         for number, beginning in longer:
             totals[beginning] += int(counts[number])
-        frequent = sorted((b for b, count in totals.items() if count >= least), key=lambda b: (-totals[b], b))
-        numbers = {beginning: number for number, beginning in enumerate(frequent, first)}
+        frequent = sorted((b for b, count in totals.items() if count >= min_count), key=lambda b: (-totals[b], b))
+        ids = {beginning: unit for unit, beginning in enumerate(frequent, first_id)}
         for number, beginning in longer:
-            self.beginning_of[number] = numbers.get(beginning, 0)
+            self.beginning_ids[number] = ids.get(beginning, 0)
         return tuple(frequent)
 
-    def learn_pairs(self, part: Gathered, kept: NDArray[np.bool_], least: int) -> NDArray[np.int64]:
+    def learn_pairs(self, part: Gathered, kept: NDArray[np.bool_], min_count: int) -> NDArray[np.int64]:
         counts = PairCounts()
         offsets = part.offsets
         for rows in chunks(offsets):
-            own, bounds = kept_words(part, offsets, rows, kept)
-            words = self.word_of[own]
+            numbers, bounds = kept_words(part, offsets, rows, kept)
+            words = self.word_ids[numbers]
             list(self.threads.map(partial(counts.add, words, bounds), range(PARTS)))
-        return np.stack(split(counts.frequent(least, MOST_PAIRS)[0]), axis=1).astype(np.int64)
+        return np.stack(split(counts.frequent(min_count, MAX_PAIRS)[0]), axis=1).astype(np.int64)
 
     def units(
         self, words: NDArray[np.int32], offsets: NDArray[np.int64]
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Texts of gathered words as units, one behind the other, and where each text's begin."""
-        own = self.word_of[words]
+        """From gathered words to unit ids, text after text, and the offsets of the texts."""
+        ids = self.word_ids[words]
         if not self.tokenizer.has_units:
-            return own, offsets
-        found = find_units(own, self.beginning_of[words], offsets, self.tokenizer._pairs)
-        return found[0], found[3]
+            return ids, offsets
+        units, _, _, bounds = find_units(ids, self.beginning_ids[words], offsets, self.tokenizer._pairs)
+        return units, bounds
 
     def texts(self, part: Gathered, kept: NDArray[np.bool_], labels: NDArray[np.float32]) -> UnitTexts:
-        """All texts of a part that are kept, with different units counted."""
+        """The texts of a part that are kept: the distinct units of each, with counts."""
         offsets = part.offsets
         ranges = list(chunks(offsets))
-        found = list(self.threads.map(lambda rows: self.block(part, offsets, rows, kept), ranges))
-        return joined(found, labels[kept])
+        blocks = list(self.threads.map(lambda rows: self.block(part, offsets, rows, kept), ranges))
+        return joined(blocks, labels[kept])
 
     def block(
         self, part: Gathered, offsets: NDArray[np.int64], rows: slice, kept: NDArray[np.bool_]
@@ -102,7 +108,7 @@ class Numbering:
 
 
 def chunks(offsets: NDArray[np.int64], size: int = CHUNK) -> Iterator[slice]:
-    """Ranges of texts with about so many words each."""
+    """Ranges of texts with about `size` words each."""
     start, texts = 0, len(offsets) - 1
     while start < texts:
         stop = max(start + 1, int(np.searchsorted(offsets, offsets[start] + size, side="right")) - 1)
@@ -114,9 +120,9 @@ def kept_words(
     part: Gathered, offsets: NDArray[np.int64], rows: slice, kept: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     words = part.words.read(int(offsets[rows.start]), int(offsets[rows.stop]))
-    lengths, wanted = np.diff(offsets[rows.start : rows.stop + 1]), kept[rows]
-    if not wanted.all():
-        words, lengths = words[np.repeat(wanted, lengths)], lengths[wanted]
+    lengths, is_kept = np.diff(offsets[rows.start : rows.stop + 1]), kept[rows]
+    if not is_kept.all():
+        words, lengths = words[np.repeat(is_kept, lengths)], lengths[is_kept]
     bounds = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=bounds[1:])
     return words, bounds
@@ -136,23 +142,23 @@ def joined(
     )
 
 
-class Source:
+class TextSource:
     """Training texts, all in memory or block by block."""
 
-    def __init__(self, numbering: Numbering, part: Gathered, kept: NDArray[np.bool_], labels: NDArray[np.float32]):
-        self.numbering, self.part, self.kept, self.labels = numbering, part, kept, labels
+    def __init__(self, indexer: UnitIndexer, part: Gathered, kept: NDArray[np.bool_], labels: NDArray[np.float32]):
+        self.indexer, self.part, self.kept, self.labels = indexer, part, kept, labels
         self.size = int(kept.sum())
-        self.whole = numbering.texts(part, kept, labels) if len(part.words) <= IN_MEMORY else None
+        self.whole = indexer.texts(part, kept, labels) if len(part.words) <= IN_MEMORY else None
 
-    def blocks(self, chance: np.random.Generator) -> Iterator[UnitTexts]:
-        """Every text once. A long corpus comes in blocks mixed from several places, for it may be sorted by label."""
+    def blocks(self, rng: np.random.Generator) -> Iterator[UnitTexts]:
+        """Every text once. Blocks of a long corpus are mixed from several ranges, because it may be sorted by label."""
         if self.whole is not None:
             yield self.whole
             return
         offsets = self.part.offsets
         ranges = list(chunks(offsets, CHUNK // MIXED))
-        order = chance.permutation(len(ranges))
+        order = rng.permutation(len(ranges))
         for start in range(0, len(order), MIXED):
-            own = [ranges[place] for place in order[start : start + MIXED]]
-            found = [self.numbering.block(self.part, offsets, rows, self.kept) for rows in own]
-            yield joined(found, np.concatenate([self.labels[rows][self.kept[rows]] for rows in own]))
+            mixed = [ranges[index] for index in order[start : start + MIXED]]
+            blocks = [self.indexer.block(self.part, offsets, rows, self.kept) for rows in mixed]
+            yield joined(blocks, np.concatenate([self.labels[rows][self.kept[rows]] for rows in mixed]))
