@@ -1,4 +1,4 @@
-"""Runs that are killed and go on: what kills them, and what they must be the same in as unbroken ones."""
+"""Runs that are killed and resumed: a recorder that kills them, and a comparison with uninterrupted runs."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from regard.recorder import Silent
 
 
 class Killed(BaseException):
-    """What `kill -9` is to a test: nobody expects it, so nobody cleans up after it."""
+    """Stands for `kill -9` in tests: no code catches it, so nothing is cleaned up."""
 
 
-class Mortal(Silent):
-    """Dies as the given epoch begins, or at its third step."""
+class Kill(Silent):
+    """Stops the run at the start of epoch `begin`, or at the third step of epoch `step`."""
 
     def __init__(self, begin: int = 0, step: int = 0):
-        self.fatal, self.fatal_step = begin, step
+        self.last_epoch, self.last_stepped_epoch = begin, step
         self.epoch = self.steps = 0
 
     def begin(self, epoch: int, epochs: int, steps: int) -> None:
         self.epoch, self.steps = epoch, 0
-        if epoch == self.fatal:
+        if epoch == self.last_epoch:
             raise Killed
 
     def step(self, loss: float | None) -> None:
         self.steps += 1
-        if (self.epoch, self.steps) == (self.fatal_step, 3):
+        if (self.epoch, self.steps) == (self.last_stepped_epoch, 3):
             raise Killed
 
 
@@ -36,7 +36,7 @@ def weights(out: Path) -> bytes:
     return (out / "weights.safetensors").read_bytes()
 
 
-def told(out: Path) -> dict[str, Any]:
+def metrics_of(out: Path) -> dict[str, Any]:
     """metrics.json without the times."""
     metrics: dict[str, Any] = json.loads((out / "metrics.json").read_text())
     del metrics["seconds"]
@@ -47,6 +47,6 @@ def told(out: Path) -> dict[str, Any]:
 
 def assert_same_run(out: Path, unbroken: Path) -> None:
     assert weights(out) == weights(unbroken)
-    assert told(out) == told(unbroken)
+    assert metrics_of(out) == metrics_of(unbroken)
     assert sorted(os.listdir(out)) == sorted(os.listdir(unbroken))
     assert "checkpoint.safetensors" not in os.listdir(out)

@@ -1,4 +1,4 @@
-"""Early stopping by dev scores that a test writes down itself: the same cases for both engines."""
+"""Early stopping with scripted dev scores: the same cases for both engines."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ CASES = [
 
 
 def scripted(monkeypatch: pytest.MonkeyPatch, engine: ModuleType, accuracies: list[float]) -> None:
-    """Dev scores as given, whatever the model says."""
-    real, left = engine.evaluate, iter(accuracies)
+    """Replace the dev accuracies of an engine by these."""
+    real, script = engine.evaluate, iter(accuracies)
 
-    def evaluate(*given: Any) -> Any:
-        scores, beside = real(*given)
-        return {**scores, "accuracy": next(left), "log_loss": 1.0}, beside
+    def evaluate(*arguments: Any) -> Any:
+        scores, statistics = real(*arguments)
+        return {**scores, "accuracy": next(script), "log_loss": 1.0}, statistics
 
     monkeypatch.setattr(engine, "evaluate", evaluate)

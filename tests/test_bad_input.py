@@ -75,7 +75,7 @@ def test_data_that_cannot_be_learned_from(regard: Regard, tmp_path: Path, name: 
             ["--encoder", "bilstm", "--hidden", "7"],
             "hidden: expected an even number for the two directions of a bilstm, got 7",
         ),
-        (["--pooling", "norm_unit", "--norm-init", "0.5"], "norm_init = 0.5"),
+        (["--pooling", "norm_unit", "--norm-init", "0.5"], "norm_init: expected a finite number above 1"),
         (["--vtw", "1"], "vtw needs pooling"),
         (["--device", "cuda:99"], "device = 'cuda:99': PyTorch sees"),
         (["--device", "tpu"], "device: expected cpu, cuda, cuda:N or auto, got 'tpu'"),

@@ -1,4 +1,4 @@
-"""Killed at any moment, a run goes on to the very weights of an unbroken one; and what --resume says and refuses."""
+"""A run that is killed at any moment and resumed has the same weights as an uninterrupted one; what --resume refuses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from command import TINY, Regard
-from killed import Killed, Mortal, assert_same_run, told, weights
+from killed import Kill, Killed, assert_same_run, metrics_of, weights
 from regard import files, runs
 from regard.config import Config
 from regard.errors import InputError
@@ -36,11 +36,11 @@ class Listener(Silent):
 
 @pytest.fixture(autouse=True)
 def _saved_every_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The sparse engine too: it would save a run of seconds never."""
+    """The sparse engine too, which writes no checkpoints in runs of a few seconds."""
     monkeypatch.setattr(fit_sparse, "SAVED_EVERY", 0)
 
 
-both = pytest.mark.parametrize("engine", ["torch", "sparse"])
+both_engines = pytest.mark.parametrize("engine", ["torch", "sparse"])
 
 
 def config_of(table: Path, **options: object) -> Config:
@@ -51,7 +51,7 @@ def start(config: Config, out: Path, recorder: Silent | None = None) -> None:
     train_run(config, out, False, False, recorder or Silent())
 
 
-def go_on(config: Config, out: Path) -> list[str]:
+def resume(config: Config, out: Path) -> list[str]:
     listener = Listener()
     train_run(config, out, True, False, listener)
     return listener.notes
@@ -80,87 +80,87 @@ KINDS: dict[str, dict[str, object]] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_killed_run_goes_on_to_the_same_weights(table: Path, tmp_path: Path, kind: str) -> None:
+def test_a_resumed_run_has_the_same_weights(table: Path, tmp_path: Path, kind: str) -> None:
     config = config_of(table, **KINDS[kind])
     start(config, tmp_path / "unbroken")
-    assert told(tmp_path / "unbroken")["engine"].startswith("sparse") == kind.startswith("sparse")
+    assert metrics_of(tmp_path / "unbroken")["engine"].startswith("sparse") == kind.startswith("sparse")
     with pytest.raises(Killed):
-        start(config, tmp_path / "killed", Mortal(step=3))
+        start(config, tmp_path / "killed", Kill(step=3))
     assert os.listdir(tmp_path / "killed") == ["checkpoint.safetensors"]
-    assert "resuming after epoch 2" in go_on(config, tmp_path / "killed")
+    assert "resuming after epoch 2" in resume(config, tmp_path / "killed")
     assert_same_run(tmp_path / "killed", tmp_path / "unbroken")
 
 
-@both
-def test_early_stopping_comes_at_the_same_epoch(table: Path, tmp_path: Path, engine: str) -> None:
+@both_engines
+def test_early_stopping_in_the_same_epoch(table: Path, tmp_path: Path, engine: str) -> None:
     config = config_of(table, epochs=30, patience=2, lr=0.2, engine=engine)
     start(config, tmp_path / "unbroken")
-    found = told(tmp_path / "unbroken")
-    assert found["best_epoch"] + 2 == found["epochs"] < 30
-    for epoch in (found["best_epoch"] + 1, found["epochs"]):  # the best weights are then not the latest ones
+    metrics = metrics_of(tmp_path / "unbroken")
+    assert metrics["best_epoch"] + 2 == metrics["epochs"] < 30
+    for epoch in (metrics["best_epoch"] + 1, metrics["epochs"]):  # the best weights are then not the last ones
         out = tmp_path / f"killed {epoch}"
         with pytest.raises(Killed):
-            start(config, out, Mortal(begin=epoch))
-        go_on(config, out)
+            start(config, out, Kill(begin=epoch))
+        resume(config, out)
         assert_same_run(out, tmp_path / "unbroken")
 
 
-def test_killed_before_the_first_checkpoint_nothing_is_there(table: Path, tmp_path: Path) -> None:
+def test_killed_before_the_first_checkpoint(table: Path, tmp_path: Path) -> None:
     config = config_of(table)
     with pytest.raises(Killed):
-        start(config, tmp_path / "deep" / "run", Mortal(step=1))
+        start(config, tmp_path / "deep" / "run", Kill(step=1))
     assert list(tmp_path.iterdir()) == []
-    notes = go_on(config, tmp_path / "deep" / "run")
+    notes = resume(config, tmp_path / "deep" / "run")
     assert f"{tmp_path / 'deep' / 'run'} has no checkpoint to go on from; starting at the beginning" in notes
     start(config, tmp_path / "unbroken")
     assert_same_run(tmp_path / "deep" / "run", tmp_path / "unbroken")
 
 
-@both
+@both_engines
 def test_killed_twice(table: Path, tmp_path: Path, engine: str) -> None:
     config = config_of(table, engine=engine)
     start(config, tmp_path / "unbroken")
     with pytest.raises(Killed):
-        start(config, tmp_path / "killed", Mortal(begin=2))
+        start(config, tmp_path / "killed", Kill(begin=2))
     with pytest.raises(Killed):
-        train_run(config, tmp_path / "killed", True, False, Mortal(step=4))
-    assert "resuming after epoch 3" in go_on(config, tmp_path / "killed")
+        train_run(config, tmp_path / "killed", True, False, Kill(step=4))
+    assert "resuming after epoch 3" in resume(config, tmp_path / "killed")
     assert_same_run(tmp_path / "killed", tmp_path / "unbroken")
 
 
 def after(count: int, real: Callable[..., Any]) -> Callable[..., Any]:
-    """The function until it was called so many times; then death."""
+    """The function for `count` calls; the next one kills the run."""
     calls = [0]
 
-    def dying(*given: Any, **more: Any) -> Any:
+    def counted(*arguments: Any, **named: Any) -> Any:
         calls[0] += 1
         if calls[0] > count:
             raise Killed
-        return real(*given, **more)
+        return real(*arguments, **named)
 
-    return dying
+    return counted
 
 
-@both
-@pytest.mark.parametrize("moved", range(7))
+@both_engines
+@pytest.mark.parametrize("files_moved", range(7))
 def test_killed_while_the_finished_run_is_saved(
-    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moved: int, engine: str
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files_moved: int, engine: str
 ) -> None:
-    """Before the first of six files is moved to its place, between any two, and before the checkpoint is removed."""
+    """Before the first of six files is files_moved into place, between any two, and before the checkpoint is removed."""
     config, out = config_of(table, epochs=2, engine=engine), tmp_path / "killed"
     start(config, tmp_path / "unbroken")
     with monkeypatch.context() as patch:
-        patch.setattr(files, "remove_leftovers", lambda *_: None)  # the dead tidy nothing up
-        patch.setattr(os, "replace", after(2 + moved, os.replace))  # two checkpoints go first
+        patch.setattr(files, "remove_leftovers", lambda *_: None)  # a killed process cleans nothing up
+        patch.setattr(os, "replace", after(2 + files_moved, os.replace))  # two checkpoints come first
         patch.setattr(Path, "unlink", after(2, Path.unlink))  # the old checkpoint and the old last file
         with pytest.raises(Killed):
             start(config, out)
     assert (out / "checkpoint.safetensors").exists()
-    assert "resuming after epoch 2" in go_on(config, out)
+    assert "resuming after epoch 2" in resume(config, out)
     assert_same_run(out, tmp_path / "unbroken")
 
 
-@both
+@both_engines
 def test_killed_while_a_checkpoint_is_written(
     table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str
 ) -> None:
@@ -174,25 +174,23 @@ def test_killed_while_a_checkpoint_is_written(
             with pytest.raises(Killed):
                 start(config, out)
         assert ".checkpoint.safetensors.partial" in os.listdir(out)
-        go_on(config, out)
+        resume(config, out)
         assert_same_run(out, tmp_path / "unbroken")
 
 
-def test_a_run_that_was_overwriting_another_goes_on_too(table: Path, tmp_path: Path) -> None:
+def test_a_run_that_overwrites_another_can_be_resumed(table: Path, tmp_path: Path) -> None:
     old, new, out = config_of(table, seed=5), config_of(table), tmp_path / "run"
     start(new, tmp_path / "unbroken")
     start(old, out)
     before = weights(out)
     with pytest.raises(Killed):
-        train_run(new, out, False, True, Mortal(begin=2))
-    assert weights(out) == before, "the old run stays until the new one is whole"
-    go_on(new, out)
+        train_run(new, out, False, True, Kill(begin=2))
+    assert weights(out) == before, "the old run stays until the new one is complete"
+    resume(new, out)
     assert_same_run(out, tmp_path / "unbroken")
 
 
-def test_a_start_that_fails_does_not_spoil_the_run_it_would_overwrite(
-    regard: Regard, table: Path, tmp_path: Path
-) -> None:
+def test_a_failed_start_leaves_the_run_it_would_overwrite(regard: Regard, table: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     start(config_of(table), out)
     before = weights(out)
@@ -201,50 +199,48 @@ def test_a_start_that_fails_does_not_spoil_the_run_it_would_overwrite(
     assert regard("predict", out, "good film").code == 0
 
 
-@both
-def test_seeds(table: Path, tmp_path: Path, engine: str) -> None:
+@both_engines
+def test_the_seed_determines_the_weights(table: Path, tmp_path: Path, engine: str) -> None:
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
         start(config_of(table, seed=seed, engine=engine), tmp_path / name)
     assert weights(tmp_path / "a") == weights(tmp_path / "b")
     assert weights(tmp_path / "a") != weights(tmp_path / "c")
 
 
-@both
-def test_more_epochs_may_be_asked_for(table: Path, tmp_path: Path, engine: str) -> None:
+@both_engines
+def test_a_resumed_run_may_have_more_epochs(table: Path, tmp_path: Path, engine: str) -> None:
     options = {"engine": engine, "patience": 0, "decay": False}
     start(config_of(table, **options), tmp_path / "unbroken")
     with pytest.raises(Killed):
-        start(config_of(table, **options, epochs=3), tmp_path / "killed", Mortal(begin=3))
-    go_on(config_of(table, **options), tmp_path / "killed")
+        start(config_of(table, **options, epochs=3), tmp_path / "killed", Kill(begin=3))
+    resume(config_of(table, **options), tmp_path / "killed")
     assert_same_run(tmp_path / "killed", tmp_path / "unbroken")
 
 
-def test_more_epochs_are_refused_where_the_rate_falls_along_the_run(table: Path, tmp_path: Path) -> None:
+def test_more_epochs_are_refused_with_decay(table: Path, tmp_path: Path) -> None:
     with pytest.raises(Killed):
-        start(config_of(table, decay=True), tmp_path / "run", Mortal(begin=3))
+        start(config_of(table, decay=True), tmp_path / "run", Kill(begin=3))
     with pytest.raises(InputError, match="this run was started with other options or texts"):
-        go_on(config_of(table, decay=True, epochs=5), tmp_path / "run")
+        resume(config_of(table, decay=True, epochs=5), tmp_path / "run")
 
 
-def test_a_short_sparse_run_is_not_saved_on_its_way(
-    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_short_sparse_run_writes_no_checkpoint(table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fit_sparse, "SAVED_EVERY", 1000)
     config = config_of(table)
     with pytest.raises(Killed):
-        start(config, tmp_path / "run", Mortal(begin=4))
+        start(config, tmp_path / "run", Kill(begin=4))
     assert list(tmp_path.iterdir()) == []
-    assert f"{tmp_path / 'run'} has no checkpoint to go on from; starting at the beginning" in go_on(
+    assert f"{tmp_path / 'run'} has no checkpoint to go on from; starting at the beginning" in resume(
         config, tmp_path / "run"
     )
 
 
-# What --resume says and refuses
+# What --resume reports and refuses
 
 
 def halfway(table: Path, out: Path) -> None:
     with pytest.raises(Killed):
-        start(config_of(table), out, Mortal(begin=3))
+        start(config_of(table), out, Kill(begin=3))
 
 
 OPTIONS = ("--hidden", 8, "--embedding", 8, "--query", 8, "--epochs", 4, "--batch-size", 16, "--device", "cpu")
@@ -261,9 +257,9 @@ def test_other_options_are_refused(
     else:
         start(config_of(table), out)
     before = {path.name: path.read_bytes() for path in out.iterdir()}
-    said = regard("train", table, *OPTIONS, *other, "--out", out, "--resume")
-    assert said.code == 2
-    assert f"{out}: this run was started with other options or texts" in said.complaint
+    result = regard("train", table, *OPTIONS, *other, "--out", out, "--resume")
+    assert result.code == 2
+    assert f"{out}: this run was started with other options or texts" in result.complaint
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
     assert regard("train", table, *OPTIONS, "--out", out, "--resume").code == 0
 
@@ -273,24 +269,26 @@ def test_other_texts_are_refused(regard: Regard, table: Path, tmp_path: Path) ->
     lines = table.read_text().splitlines(keepends=True)
     other = tmp_path / "other.csv"
     other.write_text("".join(lines[:-1]))
-    said = regard("train", other, *OPTIONS, "--out", tmp_path / "run", "--resume")
-    assert "this run was started with other options or texts" in said.complaint
-    moved = tmp_path / "moved.csv"
-    moved.write_text("".join(lines))
-    assert regard("train", moved, *OPTIONS, "--out", tmp_path / "run", "--resume").code == 0, "a path is no text"
+    result = regard("train", other, *OPTIONS, "--out", tmp_path / "run", "--resume")
+    assert "this run was started with other options or texts" in result.complaint
+    files_moved = tmp_path / "files_moved.csv"
+    files_moved.write_text("".join(lines))
+    assert regard("train", files_moved, *OPTIONS, "--out", tmp_path / "run", "--resume").code == 0, (
+        "the path does not matter"
+    )
 
 
 def test_a_finished_run_is_only_reported(regard: Regard, table: Path, tmp_path: Path) -> None:
     start(config_of(table), tmp_path / "run")
     before = (tmp_path / "run" / "weights.safetensors").stat().st_mtime_ns
-    said = regard("train", table, *OPTIONS, "--out", tmp_path / "run", "--resume")
-    assert said.code == 0
-    assert f"{tmp_path / 'run'} is finished after 4 epochs; nothing is left to do" in said.err
-    assert "accuracy" in said.out
+    result = regard("train", table, *OPTIONS, "--out", tmp_path / "run", "--resume")
+    assert result.code == 0
+    assert f"{tmp_path / 'run'} is finished after 4 epochs; nothing is left to do" in result.err
+    assert "accuracy" in result.out
     assert (tmp_path / "run" / "weights.safetensors").stat().st_mtime_ns == before
 
 
-def test_runs_without_a_place_get_the_next_name(
+def test_runs_without_out_get_the_next_free_name(
     regard: Regard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -318,13 +316,13 @@ def test_a_run_is_named_after_its_texts(name: str, monkeypatch: pytest.MonkeyPat
     assert next(runs.folders(name, None, resume=False, overwrite=False)) == Path("runs/films")
 
 
-PATIENT = "from regard.cli import main; from regard.training import fit_sparse; fit_sparse.SAVED_EVERY = 0; main()"
+SAVE_ALWAYS = "from regard.cli import main; from regard.training import fit_sparse; fit_sparse.SAVED_EVERY = 0; main()"
 
 
 @pytest.mark.slow
-@both
+@both_engines
 def test_kill_9(table: Path, tmp_path: Path, engine: str) -> None:
-    command = [sys.executable, "-c", PATIENT, "train", table, *TINY, "--epochs", "400", "--patience", "0"]
+    command = [sys.executable, "-c", SAVE_ALWAYS, "train", table, *TINY, "--epochs", "400", "--patience", "0"]
     command += ["--engine", engine]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     quiet: dict[str, Any] = {"env": environment, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -339,7 +337,7 @@ def test_kill_9(table: Path, tmp_path: Path, engine: str) -> None:
     assert_same_run(tmp_path / "killed", tmp_path / "unbroken")
 
 
-def test_a_file_of_texts_that_changed_its_name_only(table: Path) -> None:
+def test_the_fingerprint_ignores_the_path_of_the_texts(table: Path) -> None:
     from regard.training.preparation import fingerprint
 
     one, other = config_of(table), config_of(table, train="elsewhere.csv", epochs=9)
@@ -351,20 +349,20 @@ def test_a_file_of_texts_that_changed_its_name_only(table: Path) -> None:
     assert fingerprint(falling[0], ["texts"], "cpu") != fingerprint(falling[1], ["texts"], "cpu")
 
 
-def test_texts_are_told_apart_by_either_engine(table: Path) -> None:
+def test_both_engines_distinguish_texts(table: Path) -> None:
     from regard.data.gathering import Gathering
     from regard.data.readers import read
     from regard.training.fit_torch import digest
 
     examples = read(table).examples
-    for known in (digest, lambda several: Gathering(True, None).read(several).digest):
-        assert known(examples) == known(list(examples))
+    for hash_of in (digest, lambda several: Gathering(True, None).read(several).digest):
+        assert hash_of(examples) == hash_of(list(examples))
         for others in (examples[:-1], examples[::-1], [*examples[:-1], replace(examples[-1], label="7")]):
-            assert known(examples) != known(others)
+            assert hash_of(examples) != hash_of(others)
 
 
-def test_what_is_written_over_is_never_half_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of several files the old last one goes before the first new one comes."""
+def test_overwriting_never_leaves_a_mixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last of several old files is removed before the first new one is written."""
     files.write_all(tmp_path, {"first": b"old", "last": b"old"})
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", after(1, os.replace))

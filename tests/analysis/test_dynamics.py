@@ -13,7 +13,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from killed import Killed, Mortal
+from killed import Kill, Killed
 from regard.analysis.dot_products import group_means
 from regard.analysis.dynamics import FED, Dynamics, mean_products, spread
 from regard.analysis.gradient_flow import flow
@@ -256,7 +256,7 @@ def test_a_killed_run_goes_on_to_the_same_recording(table: Path, tmp_path: Path,
     options = {**MODELS[kind], "record": record}
     run(table, tmp_path / "unbroken", **options)
     with pytest.raises(Killed):
-        run(table, tmp_path / "killed", Mortal(step=3), **options)
+        run(table, tmp_path / "killed", Kill(step=3), **options)
     assert os.listdir(tmp_path / "killed") == ["checkpoint.safetensors"]
     run(table, tmp_path / "killed", how="resume", **options)
     for name in (DYNAMICS, "weights.safetensors"):
@@ -279,13 +279,13 @@ def test_killed_after_the_last_epoch_the_terms_keep_their_names(table: Path, tmp
 @pytest.mark.parametrize("kind", ["sparse", "torch, dot"])
 def test_a_run_can_be_recorded_from_where_it_was_killed(table: Path, tmp_path: Path, kind: str) -> None:
     with pytest.raises(Killed):
-        run(table, tmp_path / "run", Mortal(step=3), **MODELS[kind])
+        run(table, tmp_path / "run", Kill(step=3), **MODELS[kind])
     assert recording(run(table, tmp_path / "run", how="resume", record="epoch", **MODELS[kind]))["moments"] == [2, 3, 4]
 
 
 def test_a_recorded_run_can_go_on_without(table: Path, tmp_path: Path) -> None:
     with pytest.raises(Killed):
-        run(table, tmp_path / "run", Mortal(step=3), record="step")
+        run(table, tmp_path / "run", Kill(step=3), record="step")
     assert run(table, tmp_path / "run", how="resume").dynamics is None
     assert not (tmp_path / "run" / DYNAMICS).exists()
 

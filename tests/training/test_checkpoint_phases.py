@@ -1,4 +1,4 @@
-"""Killed in the middle of a round, a run goes on to the very weights of an unbroken one."""
+"""A run that is killed in the middle of a round and resumed ends with the same weights as an uninterrupted one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 import safetensors.numpy
 
 from command import TINY, Regard
-from killed import Killed, assert_same_run, told
+from killed import Killed, assert_same_run, metrics_of
 from regard.config import Config
 from regard.errors import InputError
 from regard.recorder import Silent
@@ -22,12 +22,12 @@ from regard.runs import train_run
 from regard.training.preparation import fingerprint
 
 SMALL = {"hidden": 8, "embedding": 8, "query": 8, "epochs": 2, "batch_size": 16, "device": "cpu", "encoder": "lstm"}
-# 54 of 60 texts are learned from: 4 steps an epoch; epochs: 2 of round 0, then 2 rounds of 2 phases of 2
+# 54 of 60 texts are trained on: 4 steps per epoch. Epochs: 2 of round 0, then 2 rounds of 2 phases of 2
 EPOCHS = 10
 
 
-class Mortal(Silent):
-    """Dies at the given step of the given epoch, counted over all phases; at step 0, as the epoch begins."""
+class Kill(Silent):
+    """Stops the run at a step of an epoch, counted over all phases; step 0 is the start of the epoch."""
 
     def __init__(self, epoch: int, step: int):
         self.left, self.step_left = epoch, step
@@ -38,12 +38,12 @@ class Mortal(Silent):
 
     def begin(self, epoch: int, epochs: int, steps: int) -> None:
         self.left -= 1
-        self.die(0)
+        self.stop_run(0)
 
     def step(self, loss: float | None) -> None:
-        self.die(1)
+        self.stop_run(1)
 
-    def die(self, taken: int) -> None:
+    def stop_run(self, taken: int) -> None:
         if self.left == 0:
             self.step_left -= taken
             if self.step_left <= 0:
@@ -68,20 +68,20 @@ KINDS: dict[str, dict[str, object]] = {
 def test_killed_in_any_epoch(table: Path, tmp_path: Path, kind: str, step: int) -> None:
     config = config_of(table, **KINDS[kind])
     train_run(config, tmp_path / "unbroken", False, False, Silent())
-    assert told(tmp_path / "unbroken")["epochs"] == EPOCHS
+    assert metrics_of(tmp_path / "unbroken")["epochs"] == EPOCHS
     for epoch in range(2, EPOCHS + 1) if kind == "adam" else (4, 6, 9):
         out = tmp_path / f"killed in {epoch}"
         with pytest.raises(Killed):
-            train_run(config, out, False, False, Mortal(epoch, step))
+            train_run(config, out, False, False, Kill(epoch, step))
         train_run(config, out, True, False, Silent())
         assert_same_run(out, tmp_path / "unbroken")
 
 
-def test_killed_again_and_again(table: Path, tmp_path: Path) -> None:
+def test_killed_in_every_epoch(table: Path, tmp_path: Path) -> None:
     config, out, notes = config_of(table), tmp_path / "killed", []
     train_run(config, tmp_path / "unbroken", False, False, Silent())
     for resume in range(EPOCHS):
-        recorder = Mortal(2, 2)  # each life sees one epoch to its end
+        recorder = Kill(2, 2)  # each process finishes one epoch
         if resume == EPOCHS - 1:
             train_run(config, out, True, False, recorder)
         else:
@@ -107,30 +107,30 @@ def test_killed_again_and_again(table: Path, tmp_path: Path) -> None:
     assert_same_run(out, tmp_path / "unbroken")
 
 
-def test_each_kind_of_phase_keeps_its_optimiser_over_the_rounds(table: Path, tmp_path: Path) -> None:
+def test_each_kind_of_phase_keeps_its_optimiser_across_rounds(table: Path, tmp_path: Path) -> None:
     with pytest.raises(Killed):
-        train_run(config_of(table), tmp_path / "run", False, False, Mortal(EPOCHS, 1))
+        train_run(config_of(table), tmp_path / "run", False, False, Kill(EPOCHS, 1))
     saved = safetensors.numpy.load_file(tmp_path / "run" / "checkpoint.safetensors")
     steps = {name.split("/")[1]: float(value) for name, value in saved.items() if name.endswith("/step")}
     # the last epoch, the second of the compressor's second phase, was not finished
     assert steps == {"attention": 2 * 4, "learner": 4 * 4, "compressor": 3 * 4}
 
 
-def test_epochs_of_round_0_are_part_of_what_a_run_is(table: Path, tmp_path: Path) -> None:
-    """More of them cannot be added once the rounds have begun."""
+def test_epochs_of_round_0_are_part_of_the_identity(table: Path, tmp_path: Path) -> None:
+    """No more of them can be added once the rounds have begun."""
     with pytest.raises(Killed):
-        train_run(config_of(table), tmp_path / "run", False, False, Mortal(4, 1))
+        train_run(config_of(table), tmp_path / "run", False, False, Kill(4, 1))
     with pytest.raises(InputError, match="this run was started with other options or texts"):
         train_run(config_of(table, epochs=3), tmp_path / "run", True, False, Silent())
     for other in ({"beta": 1.0}, {"rounds": 3}, {"phase_epochs": 1}, {"epochs": 3}):
         assert fingerprint(config_of(table), [], "cpu") != fingerprint(config_of(table, **other), [], "cpu")
 
 
-def test_the_command_line_goes_on_in_the_middle_of_a_round(regard: Regard, table: Path, tmp_path: Path) -> None:
+def test_the_command_line_resumes_in_the_middle_of_a_round(regard: Regard, table: Path, tmp_path: Path) -> None:
     words = ("--pooling", "bottleneck", "--rounds", 2, "--phase-epochs", 2, "--encoder", "lstm", "--batch-size", 16)
     sizes = ("--hidden", 8, "--embedding", 8, "--query", 8, "--epochs", 2, "--device", "cpu")
     with pytest.raises(Killed):
-        train_run(config_of(table), tmp_path / "killed", False, False, Mortal(6, 2))
+        train_run(config_of(table), tmp_path / "killed", False, False, Kill(6, 2))
     said = regard("train", table, *words, *sizes, "--out", tmp_path / "killed", "--resume")
     assert said.code == 0, said.err
     assert "resuming after epoch 5 (round 1/2 · compressor)" in said.err

@@ -1,4 +1,4 @@
-"""Steps through CUDA graphs: widths of batches anywhere; on a GPU the same weights as plain steps, also with chance."""
+"""Steps through CUDA graphs: widths of batches; on a GPU the same weights as ordinary steps, also with dropout."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA dev
 
 
 def make_texts(count: int, longest: int = 30, levels: int = 1) -> Texts:
-    chance = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     indexed = []
     for _ in range(count):
-        ids = chance.integers(2, 50, chance.integers(1, longest + 1)).astype(np.int32)
+        ids = rng.integers(2, 50, rng.integers(1, longest + 1)).astype(np.int32)
         shape = () if levels == 1 else (np.array([len(ids)]),)
         indexed.append(Indexed(ids, shape))
     return Texts(indexed, np.array([float(text.ids[0] % 2) for text in indexed]))
@@ -53,12 +53,12 @@ def test_widths(longest: int, expected: int) -> None:
     assert padded_width(longest) == expected
 
 
-def test_there_are_few_widths_and_none_wastes_much() -> None:
+def test_there_are_few_widths_with_little_padding() -> None:
     assert len({padded_width(longest) for longest in range(1, 2049)}) <= cuda_graphs.MAX_GRAPHS
     assert max(padded_width(longest) / longest for longest in range(64, 10_000)) < 1.125
 
 
-def test_a_wider_batch_says_the_same() -> None:
+def test_padding_does_not_change_the_logits() -> None:
     texts = [Indexed(np.arange(2, 2 + count, dtype=np.int32)) for count in (9, 4, 1, 0)]
     batch, model = collate(texts, 1), make_model("cpu", encoder="bilstm").eval()
     wide = padded(batch)
@@ -66,7 +66,7 @@ def test_a_wider_batch_says_the_same() -> None:
     torch.testing.assert_close(model(wide).logits, model(batch).logits)
 
 
-def test_a_cpu_takes_plain_steps() -> None:
+def test_steps_on_a_cpu_are_not_captured() -> None:
     model, options = make_model("cpu"), config(device="cpu")
     step = Step(model, TASK, options, make_optimizer(model.named_parameters(), options))
     assert make_step(step) is step
@@ -75,37 +75,37 @@ def test_a_cpu_takes_plain_steps() -> None:
 def trained(
     monkeypatch: pytest.MonkeyPatch, plain: bool, texts: Texts, config: Training, **options: Any
 ) -> tuple[dict[str, Tensor], list[float], GraphedStep]:
-    """The weights and losses of a run, and what took its steps."""
+    """The weights and losses of a run, and its step."""
     with monkeypatch.context() as patch:
-        taken: list[GraphedStep] = []
+        steps: list[GraphedStep] = []
 
         def make(step: Step) -> GraphedStep:
-            taken.append(GraphedStep(step))
-            taken[0].cannot_capture = plain
-            return taken[0]
+            steps.append(GraphedStep(step))
+            steps[0].cannot_capture = plain
+            return steps[0]
 
         patch.setattr(torch_engine, "make_step", make)
         model = make_model(**options)
         progress = train_torch(model, TASK, texts, None, config, Silent())
-    return model.state_dict(), [record["loss"] for record in progress.history], taken[0]
+    return model.state_dict(), [record["loss"] for record in progress.history], steps[0]
 
 
 def config(**options: Any) -> Training:
-    given = {"epochs": 3, "batch_size": 16, "device": "cuda", "engine": "torch", **options}
-    return fill_defaults(Config(training=Training(**given)), DataSize(320, 5000)).training
+    values = {"epochs": 3, "batch_size": 16, "device": "cuda", "engine": "torch", **options}
+    return fill_defaults(Config(training=Training(**values)), DataSize(320, 5000)).training
 
 
 @gpu
 @pytest.mark.parametrize("optimizer", ["adam", "adagrad", "sgd"])
 @pytest.mark.parametrize("encoder", ["embedding", "affine", "cnn", "lstm", "bilstm"])
-def test_graphs_and_plain_steps_give_the_same_weights(
+def test_graphs_and_ordinary_steps_give_the_same_weights(
     monkeypatch: pytest.MonkeyPatch, encoder: str, optimizer: str
 ) -> None:
     """With dropout, and with batches that are not full."""
     texts, options = make_texts(16 * 20 + 5), {"encoder": encoder}
-    weights, losses, taken = trained(monkeypatch, False, texts, config(optimizer=optimizer), **options)
-    assert taken.graphs
-    assert not taken.cannot_capture
+    weights, losses, graphed = trained(monkeypatch, False, texts, config(optimizer=optimizer), **options)
+    assert graphed.graphs
+    assert not graphed.cannot_capture
     other, others, _ = trained(monkeypatch, True, texts, config(optimizer=optimizer), **options)
     assert losses == pytest.approx(others, rel=1e-5)
     for name, value in weights.items():
@@ -120,17 +120,17 @@ def test_graphs_and_plain_steps_give_the_same_weights(
 @pytest.mark.parametrize("pooling", ["average", "max", "last", "attention", "apln", "norm_unit", "bottleneck"])
 @pytest.mark.parametrize("bf16", [False, True])
 def test_every_pooling_can_be_captured(monkeypatch: pytest.MonkeyPatch, pooling: str, bf16: bool) -> None:
-    _, losses, taken = trained(
+    _, losses, graphed = trained(
         monkeypatch, False, make_texts(16 * 20), config(bf16=bf16), pooling=pooling, encoder="cnn"
     )
     _, others, _ = trained(monkeypatch, True, make_texts(16 * 20), config(bf16=bf16), pooling=pooling, encoder="cnn")
-    assert taken.graphs
+    assert graphed.graphs
     assert losses == pytest.approx(others, rel=1e-4)
 
 
 @gpu
 @pytest.mark.parametrize("optimizer", ["adam", "adagrad", "sgd"])
-def test_a_resumed_run_ends_like_one_that_was_not_interrupted(tmp_path: Path, optimizer: str) -> None:
+def test_a_resumed_run_has_the_same_weights(tmp_path: Path, optimizer: str) -> None:
     texts, models = make_texts(16 * 20 + 5), (make_model(encoder="bilstm"), make_model(encoder="bilstm"))
     train_torch(models[0], TASK, texts, None, config(optimizer=optimizer), Silent())
     path = tmp_path / "checkpoint"
@@ -142,14 +142,14 @@ def test_a_resumed_run_ends_like_one_that_was_not_interrupted(tmp_path: Path, op
 
 
 @gpu
-def test_several_levels_stay_plain() -> None:
+def test_several_levels_are_not_captured() -> None:
     model = make_model(levels=2)
     step = Step(model, TASK, config(), make_optimizer(model.named_parameters(), config()))
     assert make_step(step) is step
 
 
 @gpu
-def test_a_model_that_waits_for_the_gpu_stays_plain() -> None:
+def test_a_model_that_waits_for_the_gpu_is_not_captured() -> None:
     class Waiting(torch.nn.Dropout):
         def forward(self, values: Tensor) -> Tensor:
             return super().forward(values) if float(values.detach().sum()) < 1e30 else values
@@ -165,21 +165,21 @@ def test_a_model_that_waits_for_the_gpu_stays_plain() -> None:
 
 
 @gpu
-def test_frozen_embeddings_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_frozen_embeddings_do_not_change(monkeypatch: pytest.MonkeyPatch) -> None:
     before = make_model(freeze_embeddings=True).state_dict()["embedding.weight"].clone()
-    weights, _, taken = trained(monkeypatch, False, make_texts(16 * 20), config(), freeze_embeddings=True)
-    assert taken.graphs
+    weights, _, graphed = trained(monkeypatch, False, make_texts(16 * 20), config(), freeze_embeddings=True)
+    assert graphed.graphs
     assert torch.equal(weights["embedding.weight"], before)
 
 
 @gpu
-def test_no_more_graphs_than_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_graphs_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cuda_graphs, "MAX_GRAPHS", 2)
-    _, _, taken = trained(monkeypatch, False, make_texts(16 * 20), config())
-    assert len(taken.graphs) == 2
+    _, _, graphed = trained(monkeypatch, False, make_texts(16 * 20), config())
+    assert len(graphed.graphs) == 2
 
 
 @gpu
-def test_divergence_is_told() -> None:
+def test_divergence_is_reported() -> None:
     with pytest.raises(InputError, match=r"training diverged: .* try a smaller lr"):
         train_torch(make_model(), TASK, make_texts(16 * 20), None, config(lr=1e30, epochs=20), Silent())

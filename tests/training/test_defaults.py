@@ -1,4 +1,4 @@
-"""What is left open is chosen, what is given stays, and what cannot go together is refused in a sentence."""
+"""Open options get defaults, given ones stay, and contradictory ones are refused with a clear message."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from regard.config import Config, options
 from regard.errors import InputError
 from regard.training.defaults import DataSize, choose_engine, fill_defaults, provisional_defaults
 
-SOME = DataSize(1000, 20_000)
+SIZE = DataSize(1000, 20_000)
 SIZES = st.builds(DataSize, st.integers(0, 10**9), st.integers(0, 10**12))
 GIVEN = st.fixed_dictionaries(
     {},
@@ -38,8 +38,8 @@ GIVEN = st.fixed_dictionaries(
         "device": st.sampled_from(["auto", "cpu", "cuda"]),
     },
 )
-# None says something of its own: nothing is read, cut, limited or guessed, and defaults.LEARNING_RATES or poolings know a number;
-# or there is nothing that it would say anything of
+# None is a value for these: no file, no limit, or a number that defaults.LEARNING_RATES or a pooling supplies; or the model
+# has no such part
 MAY_BE_NONE = {
     "train", "dev", "test", "text", "label", "max_words", "max_vocabulary", "vectors", "norm_init", "lr",
     "pretrained", "window", "beta", "rounds", "phase_epochs", "compressor_lr",
@@ -50,71 +50,71 @@ def flat(config: Config) -> dict[str, Any]:
     return {name: value for _, section in config.sections() for name, value in vars(section).items()}
 
 
-def chosen(size: DataSize = SOME, **values: Any) -> dict[str, Any]:
+def filled_in(size: DataSize = SIZE, **values: Any) -> dict[str, Any]:
     return flat(fill_defaults(Config().override(values), size))
 
 
 @given(GIVEN, SIZES)
-def test_what_is_given_stays_and_nothing_is_left_open(values: dict[str, Any], size: DataSize) -> None:
+def test_given_options_stay_and_all_others_are_filled_in(values: dict[str, Any], size: DataSize) -> None:
     try:
         config = Config().override(values)
-        found = fill_defaults(config, size)
+        filled = fill_defaults(config, size)
     except InputError:
-        return  # they contradict each other
+        return  # contradictory options
     for name, value in flat(config).items():
         if name != "engine" and value is not None:
-            assert flat(found)[name] == value, name
-    assert found.training.engine == choose_engine(config).training.engine
-    assert {name for name, value in flat(found).items() if value is None} <= MAY_BE_NONE
-    assert fill_defaults(found, size) == found, "once is enough"
+            assert flat(filled)[name] == value, name
+    assert filled.training.engine == choose_engine(config).training.engine
+    assert {name for name, value in flat(filled).items() if value is None} <= MAY_BE_NONE
+    assert fill_defaults(filled, size) == filled, "a second time changes nothing"
 
 
 @given(SIZES)
-def test_the_defaults_suit_texts_of_any_number_and_length(size: DataSize) -> None:
-    found = chosen(size)
-    assert found["engine"] == "sparse"
-    assert found["lr"] > 0
-    assert found["epochs"] >= 1
-    assert found["batch_size"] >= 1
-    assert found["pairs"]
-    torch = chosen(size, engine="torch")
+def test_defaults_are_valid_for_any_size(size: DataSize) -> None:
+    defaults = filled_in(size)
+    assert defaults["engine"] == "sparse"
+    assert defaults["lr"] > 0
+    assert defaults["epochs"] >= 1
+    assert defaults["batch_size"] >= 1
+    assert defaults["pairs"]
+    torch = filled_in(size, engine="torch")
     assert torch["engine"] == "torch"
     assert torch["epochs"] >= 20
     assert not torch["pairs"]
     assert torch["beginnings"] == 0
 
 
-def test_more_texts_are_read_less_often_in_larger_batches() -> None:
+def test_more_texts_get_fewer_epochs_and_larger_batches() -> None:
     sizes = [DataSize(10**power, 20 * 10**power) for power in range(1, 9)]
-    found = [chosen(size) for size in sizes]
+    defaults = [filled_in(size) for size in sizes]
     for name, sign in (("epochs", -1), ("batch_size", 1), ("min_count", 1)):
-        values = [sign * each[name] for each in found]
+        values = [sign * each[name] for each in defaults]
         assert values == sorted(values), name
-    assert found[0]["epochs"] > found[-1]["epochs"]
-    few, many = chosen(sizes[0], engine="torch"), chosen(sizes[-1], engine="torch")
+    assert defaults[0]["epochs"] > defaults[-1]["epochs"]
+    few, many = filled_in(sizes[0], engine="torch"), filled_in(sizes[-1], engine="torch")
     assert few["epochs"] > many["epochs"] == 20
 
 
-def test_few_words_are_trained_the_same_way_every_time_and_very_many_faster() -> None:
-    assert chosen(DataSize(1000, 20_000))["deterministic"]
-    assert not chosen(DataSize(10**8, 10**10))["deterministic"]
-    assert chosen(DataSize(10**8, 10**10), deterministic=True)["deterministic"]
-    assert chosen(DataSize(10**8, 10**10), engine="torch")["deterministic"]
+def test_training_is_deterministic_unless_the_corpus_is_large() -> None:
+    assert filled_in(DataSize(1000, 20_000))["deterministic"]
+    assert not filled_in(DataSize(10**8, 10**10))["deterministic"]
+    assert filled_in(DataSize(10**8, 10**10), deterministic=True)["deterministic"]
+    assert filled_in(DataSize(10**8, 10**10), engine="torch")["deterministic"]
 
 
-def test_what_pytorch_models_had_before() -> None:
-    found = chosen(DataSize(1000, 20_000), encoder="bilstm")
+def test_defaults_of_pytorch_models() -> None:
+    defaults = filled_in(DataSize(1000, 20_000), encoder="bilstm")
     expected = {"min_count": 2, "embedding": 100, "attention": "additive", "scale": 1.0, "batch_size": 64}
     expected |= {"optimizer": "adam", "dropout": 0.2, "clip": 5.0, "lr": None, "max_vocabulary": None}
-    assert {name: found[name] for name in expected} == expected
-    # 1,000 texts in batches of 64 are 16 steps: 500 of them take 32 epochs, and 100 without a better one 7
-    assert (found["epochs"], found["patience"]) == (32, 7)
+    assert {name: defaults[name] for name in expected} == expected
+    # 1,000 texts in batches of 64 are 16 steps: 500 steps take 32 epochs, and a patience of 100 steps is 7 epochs
+    assert (defaults["epochs"], defaults["patience"]) == (32, 7)
 
 
-def test_patience_without_a_falling_rate() -> None:
-    """A rate that falls to 0 along the run is to reach 0; one that stays may stop when nothing comes of it."""
-    assert chosen()["patience"] == 0
-    assert chosen(decay=False)["patience"] > 0
+def test_patience_without_decay() -> None:
+    """With decay a run continues until the rate reaches 0; with a constant rate it may stop early."""
+    assert filled_in()["patience"] == 0
+    assert filled_in(decay=False)["patience"] > 0
 
 
 @pytest.mark.parametrize(
@@ -133,9 +133,9 @@ def test_patience_without_a_falling_rate() -> None:
     ],
     ids=str,
 )
-def test_what_sparse_cannot_do_goes_to_torch_unless_sparse_was_asked_for(values: dict[str, Any]) -> None:
+def test_options_that_need_torch(values: dict[str, Any]) -> None:
     assert choose_engine(Config().override(values)).training.engine == "torch"
-    assert chosen(**values)["engine"] == "torch"
+    assert filled_in(**values)["engine"] == "torch"
     with pytest.raises(InputError, match=r"engine = 'sparse': it .*; use engine = 'auto' or 'torch'"):
         fill_defaults(Config().override({**values, "engine": "sparse"}), DataSize(10, 100))
     with pytest.raises(
@@ -145,16 +145,16 @@ def test_what_sparse_cannot_do_goes_to_torch_unless_sparse_was_asked_for(values:
 
 
 @pytest.mark.parametrize("values", [{}, {"encoder": "affine"}, {"device": "cpu"}, {"clip": 0.0}, {"optimizer": "sgd"}])
-def test_what_sparse_can_do_goes_there(values: dict[str, Any]) -> None:
+def test_options_that_the_sparse_engine_supports(values: dict[str, Any]) -> None:
     assert choose_engine(Config().override(values)).training.engine == "sparse"
     assert choose_engine(Config().override({**values, "engine": "torch"})).training.engine == "torch"
 
 
-def test_pairs_bring_beginnings_with_them() -> None:
-    assert chosen()["beginnings"] > 0
-    assert chosen(pairs=False)["beginnings"] == 0
-    assert chosen(pairs=False, beginnings=4)["beginnings"] == 4
-    assert chosen(beginnings=0)["beginnings"] == 0
+def test_beginnings_depend_on_pairs() -> None:
+    assert filled_in()["beginnings"] > 0
+    assert filled_in(pairs=False)["beginnings"] == 0
+    assert filled_in(pairs=False, beginnings=4)["beginnings"] == 4
+    assert filled_in(beginnings=0)["beginnings"] == 0
 
 
 @pytest.mark.parametrize("values", [{"pairs": True}, {"beginnings": 3}])
@@ -164,10 +164,10 @@ def test_pairs_and_beginnings_need_the_sparse_engine(values: dict[str, Any], oth
         fill_defaults(Config().override({**values, **other}), DataSize(10, 100))
 
 
-def test_a_config_can_be_built_before_anything_is_read() -> None:
+def test_provisional_defaults_leave_nothing_open() -> None:
     assert {name for name, value in flat(provisional_defaults(Config())).items() if value is None} <= MAY_BE_NONE
 
 
-def test_every_open_option_is_one_that_is_chosen() -> None:
+def test_every_open_option_has_a_default() -> None:
     open_ones = {item.name for _, item, _ in options() if item.default is None} - MAY_BE_NONE
-    assert open_ones == {name for name, value in chosen().items() if name in open_ones and value is not None}
+    assert open_ones == {name for name, value in filled_in().items() if name in open_ones and value is not None}

@@ -1,4 +1,4 @@
-"""What an epoch shows of attention: scores over λ and norms, over real words only."""
+"""Evaluation during training: statistics of attention scores and norms, without padding, and scores of every head."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from regard.models.tasks import LABEL, Regression
 from regard.training.evaluation import AttentionStatistics, Evaluator, Spread
 
 
-def test_numbers_that_come_in_parts() -> None:
+def test_spread_of_numbers_added_in_parts() -> None:
     spread = Spread()
     for part in ([1.0, 2.0], [], [6.0]):
         spread.add(torch.tensor(part))
@@ -25,7 +25,7 @@ def test_numbers_that_come_in_parts() -> None:
     assert spread.as_dict() == pytest.approx({"mean": 3, "std": whole.std(), "min": 1, "max": 6})
 
 
-def test_scores_are_divided_by_scale_and_padding_has_none() -> None:
+def test_scores_are_divided_by_scale_and_padding_is_left_out() -> None:
     """dot scores: word vectors 2 and 4 with V = 3 and λ = 2 give 3 and 6."""
     model = build(Model(attention="dot", embedding=1, scale=2.0), 4, 2).eval()
     with torch.no_grad():
@@ -34,9 +34,9 @@ def test_scores_are_divided_by_scale_and_padding_has_none() -> None:
     statistics = AttentionStatistics()
     batch = collate([Indexed(np.array([2, 3], np.int32)), Indexed(np.array([2], np.int32))], 1)
     statistics.add(model(batch))
-    found = statistics.as_dict()
-    assert found["scores"]["words"] == pytest.approx({"mean": 4, "std": np.std([3, 6, 3]), "min": 3, "max": 6})
-    assert found["norms"] == {}
+    facts = statistics.as_dict()
+    assert facts["scores"]["words"] == pytest.approx({"mean": 4, "std": np.std([3, 6, 3]), "min": 3, "max": 6})
+    assert facts["norms"] == {}
 
 
 @pytest.mark.parametrize("norm", ["scalar", "sample", "feature"])
@@ -48,13 +48,13 @@ def test_norms_of_every_level(norm: str, levels: int) -> None:
     statistics = AttentionStatistics()
     statistics.add(model(collate([text], levels)))
     names = ["words", "sentences", "parts"][:levels]
-    found = statistics.as_dict()
-    assert list(found["norms"]) == list(found["scores"]) == names
-    assert all(found["norms"][name]["mean"] == pytest.approx(2) for name in names)
+    facts = statistics.as_dict()
+    assert list(facts["norms"]) == list(facts["scores"]) == names
+    assert all(facts["norms"][name]["mean"] == pytest.approx(2) for name in names)
 
 
-def test_a_norm_a_text_goes_with_its_length() -> None:
-    """Lengths 1, 2 and 4 with norms 3, 6 and 12 lie on a line in logarithms; a text without words takes no part."""
+def test_correlation_of_norm_and_length() -> None:
+    """Lengths 1, 2 and 4 with norms 3, 6 and 12 lie on a line in logarithms; a text without words is left out."""
     statistics = AttentionStatistics()
     for sizes, norms in (([1, 4], [3.0, 12.0]), ([2, 0], [6.0, 99.0])):
         mask = torch.arange(4) < torch.tensor(sizes).unsqueeze(1)
@@ -62,7 +62,7 @@ def test_a_norm_a_text_goes_with_its_length() -> None:
     assert statistics.as_dict()["norms"]["words"]["length"] == pytest.approx(1)
     other = AttentionStatistics()
     other.add_level(0, torch.zeros(2, 4), torch.ones(2, 4, dtype=torch.bool), torch.tensor([[1.0], [2.0]]))
-    assert "length" not in other.as_dict()["norms"]["words"], "texts of one length say nothing"
+    assert "length" not in other.as_dict()["norms"]["words"], "all texts have the same length"
 
 
 TASK = Regression(mean=10.0, scale=2.0)
@@ -74,29 +74,29 @@ def logits(*values: float) -> torch.Tensor:
     return torch.tensor(values)[:, None]  # (B, 1)
 
 
-def test_answers_come_back_in_the_order_of_the_texts() -> None:
-    found = Evaluator(TASK, LABELS)
-    found.add(FIRST, {LABEL: logits(-1.0, 0.5)})
-    found.add(SECOND, {LABEL: logits(1.0)})
-    assert found.answers[LABEL].tolist() == [[11.0], [12.0], [8.0]]
-    scores, statistics = found.result()
+def test_answers_are_in_the_order_of_the_texts() -> None:
+    evaluator = Evaluator(TASK, LABELS)
+    evaluator.add(FIRST, {LABEL: logits(-1.0, 0.5)})
+    evaluator.add(SECOND, {LABEL: logits(1.0)})
+    assert evaluator.answers[LABEL].tolist() == [[11.0], [12.0], [8.0]]
+    scores, statistics = evaluator.result()
     assert scores["mae"] == pytest.approx((1 + 0 + 0) / 3)
     assert statistics.heads == {}
 
 
-def test_every_head_is_scored_by_itself() -> None:
-    found = Evaluator(TASK, LABELS)
-    found.add(FIRST, {"other": logits(-1.0, 0.0), LABEL: logits(0.0, 0.0)})
-    found.add(SECOND, {"other": logits(1.0), LABEL: logits(0.0)})
-    scores, statistics = found.result()
+def test_every_head_is_scored_separately() -> None:
+    evaluator = Evaluator(TASK, LABELS)
+    evaluator.add(FIRST, {"other": logits(-1.0, 0.0), LABEL: logits(0.0, 0.0)})
+    evaluator.add(SECOND, {"other": logits(1.0), LABEL: logits(0.0)})
+    scores, statistics = evaluator.result()
     assert scores["mae"] == pytest.approx((0 + 2 + 2) / 3)
     assert list(statistics.heads) == ["other"]
     assert statistics.heads["other"]["mae"] == 0
 
 
-@pytest.mark.parametrize("astray", [LABEL, "other"])
-def test_a_head_that_went_astray_is_told(astray: str) -> None:
-    found = Evaluator(TASK, LABELS[:1])
-    found.add(SECOND - 1, {name: logits(math.nan if name == astray else 0.0) for name in (LABEL, "other")})
+@pytest.mark.parametrize("diverged", [LABEL, "other"])
+def test_a_diverged_head_is_reported(diverged: str) -> None:
+    evaluator = Evaluator(TASK, LABELS[:1])
+    evaluator.add(SECOND - 1, {name: logits(math.nan if name == diverged else 0.0) for name in (LABEL, "other")})
     with pytest.raises(InputError, match="answers are not finite"):
-        found.result()
+        evaluator.result()

@@ -1,4 +1,4 @@
-"""The loop: one step by hand, the best epoch kept, patience, divergence, and the task learned in the user's unit."""
+"""The training loop with PyTorch: one step by hand, best epoch, patience, divergence, checkpoints, and `fit`."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def make(**options: Any) -> Classifier:
 
 
 def changed(config: Training, **options: Any) -> dict[str, torch.Tensor]:
-    """How far one epoch of a single batch moves each weight."""
+    """The change of each weight in one epoch of a single batch."""
     model = make(**options)
     before = {name: value.clone() for name, value in model.state_dict().items()}
     train_torch(model, TASK, TEXTS, None, config, Silent())
     return {name: value - before[name] for name, value in model.state_dict().items()}
 
 
-def test_one_step_goes_down_the_gradient_of_the_mean_loss() -> None:
+def test_one_step_follows_the_gradient_of_the_mean_loss() -> None:
     model = make()
     TASK.loss(model(collate(TEXTS.indexed, 1)).logits, torch.from_numpy(TEXTS.labels)).backward()
     for name, parameter in model.named_parameters():
@@ -63,8 +63,8 @@ def test_one_step_goes_down_the_gradient_of_the_mean_loss() -> None:
         torch.testing.assert_close(changed(PLAIN)[name], -0.5 * parameter.grad, rtol=1e-4, atol=1e-7)
 
 
-def test_the_penalty_adds_its_own_gradient() -> None:
-    """c (VᵀW)² moves V by −lr · 2c (VᵀW) W and W by −lr · 2c (VᵀW) V, beside what the loss does."""
+def test_gradient_of_the_penalty() -> None:
+    """c (VᵀW)² moves V by −lr · 2c (VᵀW) W and W by −lr · 2c (VᵀW) V, in addition to the loss."""
     without, with_it = (changed(Training(**{**vars(PLAIN), "vtw": c}), attention="dot") for c in (0.0, 0.7))
     model = make(attention="dot")
     v, w = model.levels[0].pooling.scorer.query.detach(), model.head.weight.detach()[0]
@@ -74,11 +74,11 @@ def test_the_penalty_adds_its_own_gradient() -> None:
     assert moved["embedding.weight"].abs().max() == 0
 
 
-def test_the_mapped_penalty_adds_its_own_gradient() -> None:
+def test_gradient_of_the_mapped_penalty() -> None:
     """c p², p = WᵀMMᵀV, moves V by −lr · 2c p MMᵀW, W by −lr · 2c p MMᵀV and M by −lr · 2c p (W VᵀM + V WᵀM)."""
-    form: dict[str, Any] = {"attention": "dot", "encoder": "affine"}
-    without, with_it = (changed(Training(**{**vars(PLAIN), "vtw_mapped": c}), **form) for c in (0.0, 0.7))
-    model = make(**form)
+    options: dict[str, Any] = {"attention": "dot", "encoder": "affine"}
+    without, with_it = (changed(Training(**{**vars(PLAIN), "vtw_mapped": c}), **options) for c in (0.0, 0.7))
+    model = make(**options)
     v, w = model.levels[0].pooling.scorer.query.detach(), model.head.weight.detach()[0]
     m = model.levels[0].encoder.map.weight.detach()
     product = w @ m @ m.T @ v
@@ -100,7 +100,7 @@ def test_clip_limits_the_step() -> None:
     assert math.sqrt(sum(float(value.square().sum()) for value in free.values())) > length
 
 
-def test_frozen_embeddings_stay() -> None:
+def test_frozen_embeddings_do_not_change() -> None:
     moved = changed(PLAIN, freeze_embeddings=True)
     assert moved["embedding.weight"].abs().max() == 0
     assert moved["head.weight"].abs().max() > 0
@@ -111,7 +111,7 @@ def test_padding_stays_zero() -> None:
 
 
 @pytest.mark.parametrize(("accuracies", "patience", "best", "epochs"), CASES)
-def test_the_best_epoch_is_kept_and_patience_ends_it(
+def test_best_epoch_and_patience(
     monkeypatch: pytest.MonkeyPatch, accuracies: list[float], patience: int, best: int, epochs: int
 ) -> None:
     config, model = Training(**{**vars(PLAIN), "epochs": 5, "patience": patience}), make()
@@ -126,7 +126,7 @@ def test_the_best_epoch_is_kept_and_patience_ends_it(
     assert not model.training
 
 
-def test_without_dev_the_last_epoch_counts() -> None:
+def test_without_dev_the_last_epoch_is_the_best() -> None:
     progress = train_torch(make(), TASK, TEXTS, None, Training(**{**vars(PLAIN), "epochs": 7, "patience": 1}), Silent())
     assert progress.best_epoch == progress.epoch == 7
     assert "dev" not in progress.history[0]
@@ -135,14 +135,14 @@ def test_without_dev_the_last_epoch_counts() -> None:
 
 @pytest.mark.parametrize("rate", [1e9, 1e30])
 @pytest.mark.parametrize("optimizer", ["adam", "adagrad", "sgd"])
-def test_divergence_is_told(rate: float, optimizer: str) -> None:
+def test_divergence_is_reported(rate: float, optimizer: str) -> None:
     config = Training(**{**vars(PLAIN), "optimizer": optimizer, "lr": rate, "epochs": 20, "batch_size": 2})
     with pytest.raises(InputError, match=r"training diverged: .* try a smaller lr"):
         train_torch(make(), TASK, TEXTS, None, config, Silent())
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "adagrad", "sgd"])
-def test_every_optimizer_learns(optimizer: str) -> None:
+def test_every_optimizer_reduces_the_loss(optimizer: str) -> None:
     config = Training(**{**vars(PLAIN), "optimizer": optimizer, "lr": None, "epochs": 60, "batch_size": 2})
     progress = train_torch(make(), TASK, TEXTS, None, config, Silent())
     assert progress.history[-1]["loss"] < progress.history[0]["loss"]
@@ -154,7 +154,7 @@ def test_bf16_stays_finite() -> None:
     assert math.isfinite(progress.history[0]["loss"])
 
 
-def test_a_checkpoint_brings_model_optimiser_and_history_back(tmp_path: Path) -> None:
+def test_a_checkpoint_restores_model_optimiser_and_history(tmp_path: Path) -> None:
     for name in ("adam", "adagrad", "sgd"):
         model, config = make(), Training(**{**vars(PLAIN), "optimizer": name, "lr": 0.1})
         engine = TorchEngine(model, TASK, TEXTS, None, config)
@@ -163,12 +163,12 @@ def test_a_checkpoint_brings_model_optimiser_and_history_back(tmp_path: Path) ->
             sum(parameter.square().sum() for parameter in model.parameters()).backward()  # type: ignore[union-attr]
             optimizer.step()
         progress = Progress(2, 1, {"w": np.ones(2)}, [{"epoch": 1, "dev": {"accuracy": 0.1 + 0.2}}, {"epoch": 2}])
-        write_checkpoint(Checkpoint(tmp_path / name, "me"), progress, engine.state())
+        write_checkpoint(Checkpoint(tmp_path / name, "this run"), progress, engine.state())
         other = make()
         with torch.no_grad():
             other.head.weight.zero_()
         restored = TorchEngine(other, TASK, TEXTS, None, config)
-        found, arrays = read_checkpoint(Checkpoint(tmp_path / name, "me"))
+        found, arrays = read_checkpoint(Checkpoint(tmp_path / name, "this run"))
         restored.restore(arrays)
         assert not any(key.startswith("seen/") for key in arrays)
         assert (found.epoch, found.best_epoch, found.history) == (2, 1, progress.history)
@@ -176,11 +176,11 @@ def test_a_checkpoint_brings_model_optimiser_and_history_back(tmp_path: Path) ->
         assert all(torch.equal(value, model.state_dict()[key]) for key, value in other.state_dict().items())
         states = (restored.optimizers["training"].optimizer.state_dict()["state"], optimizer.state_dict()["state"])
         assert states[0].keys() == states[1].keys()
-        for place, state in states[1].items():
-            assert state.keys() == states[0][place].keys()
-            assert all(torch.equal(value, states[0][place][key]) for key, value in state.items())
+        for number, state in states[1].items():
+            assert state.keys() == states[0][number].keys()
+            assert all(torch.equal(value, states[0][number][key]) for key, value in state.items())
         with pytest.raises(InputError, match="other options or texts"):
-            read_checkpoint(Checkpoint(tmp_path / name, "somebody"))
+            read_checkpoint(Checkpoint(tmp_path / name, "another run"))
 
 
 # fit
@@ -189,8 +189,8 @@ def test_a_checkpoint_brings_model_optimiser_and_history_back(tmp_path: Path) ->
 SMALL = {"embedding": 8, "query": 8, "min_count": 1, "device": "cpu", "lr": 0.05, "engine": "torch"}
 
 
-def test_a_regression_learns_in_the_unit_of_the_user() -> None:
-    """Far from 0 and wide: without the norm of the targets nothing near would come out."""
+def test_regression_predicts_in_the_unit_of_the_labels() -> None:
+    """Labels far from 0 with a large spread: without normalisation, predictions would be far off."""
     examples = [Example(*pair) for pair in [("good film", 5200.0), ("bad film", 5000.0)] * 10]
     config = Config().override({**SMALL, "task": "regression", "epochs": 60, "patience": 0})
     trained = fit(config, Parts(examples))
@@ -203,7 +203,7 @@ def test_a_regression_learns_in_the_unit_of_the_user() -> None:
     assert trained.metrics["history"][0]["loss"] < 10, "the loss is of the normalised numbers"
 
 
-def test_what_is_held_out_is_not_learned_from() -> None:
+def test_held_out_texts_are_not_trained_on() -> None:
     examples = [Example(f"word{row} film", str(row % 2), row) for row in range(20)]
     trained = fit(Config().override({**SMALL, "epochs": 1, "dev_fraction": 0.2}), Parts(examples))
     assert trained.metrics["texts"] == 16
@@ -211,24 +211,24 @@ def test_what_is_held_out_is_not_learned_from() -> None:
     assert sum(f"word{row}" in trained.tokenizer.vocabulary for row in range(20)) == 16
 
 
-def test_a_label_of_dev_that_training_lacks_is_refused() -> None:
+def test_an_unknown_dev_label_is_refused() -> None:
     examples = [Example("good", "a", 1), Example("bad", "b", 2)]
     with pytest.raises(InputError, match="the dev texts, row 7: the label 'c' was not among"):
         fit(Config().override({**SMALL, "epochs": 1}), Parts(examples, [Example("odd", "c", 7)]))
 
 
 @pytest.mark.parametrize("encoder", ["cnn", "embedding"])
-def test_parts_without_a_text_are_told_before_training(encoder: str) -> None:
+def test_empty_parts_are_refused_before_training(encoder: str) -> None:
     config = Config().override({"encoder": encoder, "epochs": 1, "task": "binary"})
     examples = [Example(f"word{k % 2} {k}", "ab"[k % 2], k) for k in range(20)]
     with pytest.raises(InputError, match="the training texts: expected at least one, got none"):
         fit(config, Parts([]))
     with pytest.raises(InputError, match="the test texts: expected at least one, got none"):
         fit(config, Parts(examples, None, []))
-    assert "dev" not in fit(config, Parts(examples, [])).metrics, "nothing to stop by: the last epoch counts"
+    assert "dev" not in fit(config, Parts(examples, [])).metrics, "without dev texts the last epoch is the best"
 
 
-def test_max_words_cuts_and_says_so() -> None:
+def test_max_words_truncates_and_is_reported() -> None:
     notes: list[str] = []
 
     class Listener(Silent):

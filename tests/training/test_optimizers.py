@@ -1,4 +1,4 @@
-"""The norms of poolings at a learning rate of their own."""
+"""Norms of poolings with a separate learning rate."""
 
 from __future__ import annotations
 
@@ -18,45 +18,45 @@ def model() -> nn.Module:
     return nn.ModuleDict({"words": APLN(3, query=2, norm="sample"), "sentences": NormUnit(3), "head": nn.Linear(3, 1)})
 
 
-def test_every_name_of_a_norm_is_one_that_a_pooling_has() -> None:
+def test_norms_are_those_that_poolings_declare() -> None:
     named = dict(model().named_parameters())
-    found = norms_of(named.items())
-    assert {name.rpartition(".")[2] for name, value in named.items() if any(value is norm for norm in found)} == set(
+    norms = norms_of(named.items())
+    assert {name.rpartition(".")[2] for name, value in named.items() if any(value is norm for norm in norms)} == set(
         NORMS
     )
-    assert len(found) == 3
+    assert len(norms) == 3
 
 
-def test_all_go_at_one_rate_unless_asked() -> None:
+def test_one_group_by_default() -> None:
     built = model()
-    (one,) = parameter_groups(built.parameters(), norms_of(built.named_parameters()), 0.1, 1)
-    assert one["lr"] == 0.1
-    assert [id(value) for value in one["params"]] == [id(value) for value in built.parameters()]
+    (group,) = parameter_groups(built.parameters(), norms_of(built.named_parameters()), 0.1, 1)
+    assert group["lr"] == 0.1
+    assert [id(value) for value in group["params"]] == [id(value) for value in built.parameters()]
 
 
-def test_norms_go_at_their_own_rate_and_nothing_is_in_two_groups() -> None:
+def test_norms_have_their_own_rate_and_groups_are_disjoint() -> None:
     built = model()
     others, norms = parameter_groups(built.parameters(), norms_of(built.named_parameters()), 0.1, 10)
     assert (others["lr"], norms["lr"]) == (0.1, pytest.approx(1.0))
     assert len(norms["params"]) == 3
-    together = [id(value) for value in (*others["params"], *norms["params"])]
-    assert sorted(together) == sorted(id(value) for value in built.parameters())
+    all_weights = [id(value) for value in (*others["params"], *norms["params"])]
+    assert sorted(all_weights) == sorted(id(value) for value in built.parameters())
 
 
-def test_at_factor_zero_the_norms_stay_and_the_rest_moves() -> None:
+def test_a_factor_of_zero_trains_all_but_the_norms() -> None:
     built = model()
     before = {name: value.detach().clone() for name, value in built.named_parameters()}
-    apart = parameter_groups(built.parameters(), norms_of(built.named_parameters()), 0.1, 0)
-    optimizer = optim.Adam(apart, weight_decay=0.1)
+    groups = parameter_groups(built.parameters(), norms_of(built.named_parameters()), 0.1, 0)
+    optimizer = optim.Adam(groups, weight_decay=0.1)
     sum(value.sin().sum() for value in built.parameters()).backward()  # type: ignore[union-attr]
     optimizer.step()
     for name, value in built.named_parameters():
         assert torch.equal(value, before[name]) is (name.rpartition(".")[2] in NORMS), name
 
 
-def test_what_is_frozen_is_in_no_group() -> None:
+def test_frozen_weights_are_in_no_group() -> None:
     built = model()
     for name, parameter in built.named_parameters():
         parameter.requires_grad_(not name.startswith("head") and not name.endswith("rho"))
-    found = parameter_groups(built.parameters(), norms_of(built.named_parameters()), 0.1, 2)
-    assert [len(group["params"]) for group in found] == [len(list(built.parameters())) - 3 - 2, 2]
+    groups = parameter_groups(built.parameters(), norms_of(built.named_parameters()), 0.1, 2)
+    assert [len(group["params"]) for group in groups] == [len(list(built.parameters())) - 3 - 2, 2]

@@ -9,40 +9,38 @@ from regard.data.reviews import splits
 from regard.data.synthetic import TwoClasses, data_one
 from regard.errors import InputError
 from regard.recorder import Silent
-from regard.training.fit import Parts, fit
+from regard.training.fit import Parts, Run, fit
 from regard.training.scale import GRID, Trial, pick
 
 
 class Notes(Silent):
     def __init__(self) -> None:
-        self.said: list[str] = []
+        self.sentences: list[str] = []
 
     def note(self, sentence: str) -> None:
-        self.said.append(sentence)
+        self.sentences.append(sentence)
 
 
-def test_the_most_readable_of_those_that_are_as_good() -> None:
-    # of 100 texts at 0.80 the standard error is 0.04
-    tried = [Trial(1, 0.75, 0.99), Trial(3, 0.77, 0.90), Trial(10, 0.80, 0.80), Trial(100, 0.79, 0.40)]
-    assert pick(tried, 100).scale == 3
-    assert pick(tried, 10_000).scale == 10  # now 0.77 is worse for certain
+def test_the_most_readable_among_the_accurate_ones() -> None:
+    # the standard error of 0.80 on 100 texts is 0.04
+    trials = [Trial(1, 0.75, 0.99), Trial(3, 0.77, 0.90), Trial(10, 0.80, 0.80), Trial(100, 0.79, 0.40)]
+    assert pick(trials, 100).scale == 3
+    assert pick(trials, 10_000).scale == 10  # now 0.77 is significantly worse
 
 
-def test_without_token_types_the_most_accurate() -> None:
-    tried = [Trial(1, 0.75, math.nan), Trial(3, 0.80, math.nan), Trial(10, 0.79, math.nan)]
-    assert pick(tried, 50).scale == 3
+def test_without_token_types_the_most_accurate_is_chosen() -> None:
+    trials = [Trial(1, 0.75, math.nan), Trial(3, 0.80, math.nan), Trial(10, 0.79, math.nan)]
+    assert pick(trials, 50).scale == 3
 
 
-def test_auto_trains_as_the_number_it_chooses() -> None:
+def test_auto_trains_with_the_scale_it_chooses() -> None:
     examples = data_one(400, 1, TwoClasses(10, 10, 30))
     options = {"engine": "sparse", "pairs": False, "beginnings": 0, "embedding": 8, "epochs": 3}
-    from regard.training.fit import Run
-
     notes = Notes()
     parts = Parts(examples[:300], examples[300:])
     auto = fit(Config().override({**options, "scale": "auto"}), parts, Run(notes))
     assert auto.config.model.scale in GRID
-    assert any(sentence.startswith(f"λ = {auto.config.model.scale:g} chosen") for sentence in notes.said)
+    assert any(sentence.startswith(f"λ = {auto.config.model.scale:g} chosen") for sentence in notes.sentences)
     plain = fit(Config().override({**options, "scale": auto.config.model.scale}), parts)
     assert all((auto.weights[name] == plain.weights[name]).all() for name in plain.weights)
 
@@ -56,12 +54,12 @@ def test_auto_trains_as_the_number_it_chooses() -> None:
         ({"task": "regression"}, r"task = 'regression': token types need classes"),
     ],
 )
-def test_what_has_no_readable_attention_is_refused(options: dict[str, object], sentence: str) -> None:
-    made = splits()
+def test_models_without_comparable_attention_scores_are_refused(options: dict[str, object], sentence: str) -> None:
+    examples = splits()
     with pytest.raises(InputError, match=sentence):
-        fit(Config().override({**options, "scale": "auto"}), Parts(made["train"][:40], made["dev"][:20]))
+        fit(Config().override({**options, "scale": "auto"}), Parts(examples["train"][:40], examples["dev"][:20]))
 
 
-def test_other_words_than_auto_are_refused() -> None:
+def test_unknown_words_are_refused() -> None:
     with pytest.raises(InputError, match=r"scale: expected a number above 0, or auto, got 'large'"):
         Config().override({"scale": "large"})

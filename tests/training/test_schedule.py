@@ -1,4 +1,4 @@
-"""Phases as data: what each lets learn, in which order they come, and what is refused."""
+"""Phases as data: what each trains, their order, and what is refused."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ ROUNDS = replace(PLAIN, rounds=2, beta=0.3, phase_epochs=4)
 
 def make(levels: int = 1, **options: Any) -> Classifier:
     pooling = ",".join(["attention"] * (levels - 1) + ["bottleneck"])
-    given = {"pooling": pooling, "encoder": "lstm", "embedding": 4, "hidden": 4, "query": 4, **options}
-    return build(Model(levels=levels, **given), 6, 1, dropout=0.5)
+    values = {"pooling": pooling, "encoder": "lstm", "embedding": 4, "hidden": 4, "query": 4, **options}
+    return build(Model(levels=levels, **values), 6, 1, dropout=0.5)
 
 
-def learned(phase: Phase, model: Classifier) -> set[str]:
+def trained(phase: Phase, model: Classifier) -> set[str]:
     return {name for name, _ in model.named_parameters() if phase.updates(name)}
 
 
-def test_ordinary_training_is_one_phase_of_everything() -> None:
+def test_ordinary_training_is_one_phase() -> None:
     (phase,) = schedule(Training(**{**vars(PLAIN), "vtw": 0.5}), 1)
     assert (phase.epochs, phase.patience, phase.terms["vtw"], phase.lr) == (7, 2, 0.5, None)
     assert (phase.title, phase.facts, phase.head) == ("", {}, "label")
     model = make()
-    assert learned(phase, model) == set(dict(model.named_parameters()))
+    assert trained(phase, model) == set(dict(model.named_parameters()))
 
 
-def test_rounds_follow_the_plain_model() -> None:
+def test_rounds_follow_round_0() -> None:
     phases = schedule(ROUNDS, 1)
     assert [phase.title for phase in phases] == [
         "round 0/2 · attention",
@@ -55,10 +55,10 @@ def test_rounds_follow_the_plain_model() -> None:
 
 
 @pytest.mark.parametrize("levels", [1, 2, 3])
-def test_learner_and_compressor_share_the_weights_out(levels: int) -> None:
-    """Every weight is learned by one of them, none by both; the plain model learns all but the bottleneck."""
+def test_learner_and_compressor_train_disjoint_weights(levels: int) -> None:
+    """Every weight is trained by exactly one of them; round 0 trains all but the bottleneck."""
     model = make(levels)
-    start, learner, compressor = (learned(phase, model) for phase in schedule(ROUNDS, levels)[:3])
+    start, learner, compressor = (trained(phase, model) for phase in schedule(ROUNDS, levels)[:3])
     names = set(dict(model.named_parameters()))
     top = f"levels.{levels - 1}.pooling."
     assert compressor == {name for name in names if name.startswith((top, "other_heads."))}
@@ -67,11 +67,11 @@ def test_learner_and_compressor_share_the_weights_out(levels: int) -> None:
     assert start == learner | attention
     assert {"embedding.weight", "head.out.weight", "levels.0.encoder.forwards.weight_ih_l0"} < learner
     if levels > 1:
-        assert "levels.0.pooling.scorer.query" in learner, "attention below the top is part of what the top reads"
+        assert "levels.0.pooling.scorer.query" in learner, "attention below the top level is part of its input"
 
 
-def test_only_what_learns_is_in_training_mode() -> None:
-    """So a frozen encoder drops nothing: neither inside it, nor at the word vectors, nor at its states."""
+def test_only_trained_modules_are_in_training_mode() -> None:
+    """A frozen encoder has no dropout: neither inside, nor on word vectors, nor on its states."""
     model = make()
     _, learner, compressor = schedule(ROUNDS, 1)[:3]
     set_module_modes(compressor, model)
@@ -85,20 +85,20 @@ def test_only_what_learns_is_in_training_mode() -> None:
     assert all(module.training for module in model.modules())
 
 
-def test_what_may_not_learn_to_begin_with_never_does() -> None:
+def test_frozen_weights_stay_frozen_in_all_phases() -> None:
     model = make(freeze_embeddings=True)
     weights = dict(model.named_parameters())
-    stages = make_phase_optimizers(schedule(ROUNDS, 1), weights, ROUNDS)
-    assert stages.keys() == {"attention", "learner", "compressor"}
-    for stage in stages.values():
-        assert "embedding.weight" not in stage.names
-        stage.enter(weights)
-        assert {name for name, weight in weights.items() if weight.requires_grad} == stage.names
-        held = [weight for group in stage.optimizer.param_groups for weight in group["params"]]
-        assert {id(weight) for weight in held} == {id(weights[name]) for name in stage.names}
+    optimizers = make_phase_optimizers(schedule(ROUNDS, 1), weights, ROUNDS)
+    assert optimizers.keys() == {"attention", "learner", "compressor"}
+    for each in optimizers.values():
+        assert "embedding.weight" not in each.names
+        each.enter(weights)
+        assert {name for name, weight in weights.items() if weight.requires_grad} == each.names
+        updated = [weight for group in each.optimizer.param_groups for weight in group["params"]]
+        assert {id(weight) for weight in updated} == {id(weights[name]) for name in each.names}
 
 
-def test_gradients_of_another_phase_are_gone() -> None:
+def test_gradients_of_another_phase_are_dropped() -> None:
     weight = torch.ones(2, requires_grad=True)
     weight.grad = torch.ones(2)
     set_trainable({"w": weight}, [])
@@ -106,10 +106,10 @@ def test_gradients_of_another_phase_are_gone() -> None:
     assert not weight.requires_grad
 
 
-def test_a_phase_has_the_rate_of_the_run_or_its_own() -> None:
+def test_a_phase_may_have_its_own_learning_rate() -> None:
     weights, config = dict(make().named_parameters()), replace(ROUNDS, compressor_lr=0.2)
-    stages = make_phase_optimizers(schedule(config, 1), weights, config)
-    rates = {name: stage.optimizer.param_groups[0]["lr"] for name, stage in stages.items()}
+    optimizers = make_phase_optimizers(schedule(config, 1), weights, config)
+    rates = {name: each.optimizer.param_groups[0]["lr"] for name, each in optimizers.items()}
     assert rates == {"attention": 0.01, "learner": 0.01, "compressor": 0.2}
 
 
@@ -123,7 +123,7 @@ def test_a_phase_that_trains_nothing_is_refused(phase: Phase) -> None:
         make_phase_optimizers([phase], dict(make().named_parameters()), PLAIN)
 
 
-def test_a_phase_of_frozen_weights_is_refused_too() -> None:
+def test_a_phase_of_frozen_weights_is_refused() -> None:
     weights = dict(make(freeze_embeddings=True).named_parameters())
     with pytest.raises(InputError, match="which match none"):
         make_phase_optimizers([Phase("idle", trains=("embedding.*",))], weights, PLAIN)

@@ -1,4 +1,4 @@
-"""The sparse engine as a whole: same seed same weights, what is learned, streams, divergence, the best epoch kept."""
+"""The sparse engine: seeds and threads, what it learns, epochs, divergence, corpora that do not fit into memory."""
 
 from __future__ import annotations
 
@@ -57,28 +57,31 @@ def digest(trained: Trained) -> str:
 
 
 def accuracy(trained: Trained, examples: Sequence[Example] = REVIEWS["test"]) -> float:
-    said = trained.task.predictions(trained.answers([example.text for example in examples]))
-    return float(np.mean([each.value == example.label for each, example in zip(said, examples, strict=True)]))
+    predictions = trained.task.predictions(trained.answers([example.text for example in examples]))
+    correct = [each.value == example.label for each, example in zip(predictions, examples, strict=True)]
+    return float(np.mean(correct))
 
 
 # Seeds and threads
 
 
-def test_a_seed_says_it_all() -> None:
+def test_the_seed_determines_the_weights() -> None:
     one, again, other = (digest(learn(TOY, seed=seed)) for seed in (1, 1, 2))
     assert one == again
     assert one != other
 
 
 @pytest.mark.parametrize("options", [{}, {"optimizer": "sgd", "l2": 0.01}], ids=["adagrad", "sgd"])
-def test_threads_change_no_weight(monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]) -> None:
+def test_weights_do_not_depend_on_the_number_of_threads(
+    monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
+) -> None:
     monkeypatch.setattr(worker_pool, "MIN_UNITS", 0)
-    found = []
+    digests = []
     for threads in ("1", "2", "3"):
         monkeypatch.setenv("OMP_NUM_THREADS", threads)
         assert sparse_engine.threads() == int(threads)
-        found.append(digest(learn(TOY, deterministic=True, **options)))
-    assert len(set(found)) == 1
+        digests.append(digest(learn(TOY, deterministic=True, **options)))
+    assert len(set(digests)) == 1
 
 
 SCRIPT = """
@@ -94,9 +97,9 @@ for options in ({}, {"encoder": "affine", "attention": "additive", "epochs": 2, 
 """
 
 
-def test_threads_of_a_process_change_no_weight() -> None:
-    """Matrices are multiplied by numpy, whose threads are those of the process."""
-    said = [
+def test_weights_do_not_depend_on_threads_of_the_process() -> None:
+    """NumPy multiplies matrices with threads of the process."""
+    outputs = [
         subprocess.run(
             [sys.executable, "-W", "error", "-c", SCRIPT],
             env={**os.environ, "OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads},
@@ -106,15 +109,15 @@ def test_threads_of_a_process_change_no_weight() -> None:
         ).stdout
         for threads in ("1", "2")
     ]
-    assert said[0] == said[1]
-    assert len(said[0].split()) == 2
+    assert outputs[0] == outputs[1]
+    assert len(outputs[0].split()) == 2
 
 
 @pytest.mark.parametrize(
-    ("said", "count"), [("3", 3), ("", None), ("0", None), ("two", None), ("-1", None), ("²", None)]
+    ("value", "count"), [("3", 3), ("", None), ("0", None), ("two", None), ("-1", None), ("²", None)]
 )
-def test_the_number_of_threads(monkeypatch: pytest.MonkeyPatch, said: str, count: int | None) -> None:
-    monkeypatch.setenv("OMP_NUM_THREADS", said)
+def test_the_number_of_threads(monkeypatch: pytest.MonkeyPatch, value: str, count: int | None) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", value)
     assert sparse_engine.threads() == (count or min(16, len(os.sched_getaffinity(0))))
 
 
@@ -135,27 +138,27 @@ def test_the_number_of_threads(monkeypatch: pytest.MonkeyPatch, said: str, count
     ],
     ids=lambda options: ", ".join(map(str, options)) or "defaults",
 )
-def test_reviews_are_learned(monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]) -> None:
-    """Of five classes as frequent, 100 texts: by chance 20 ± 4 are right."""
+def test_reviews_are_classified_better_than_at_random(monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]) -> None:
+    """100 texts of five equally frequent classes: 20 ± 4 are right at random."""
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     assert accuracy(learn(dev=REVIEWS["dev"], **options)) > 0.4
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_two_words_are_told_apart(seed: int) -> None:
+def test_two_deciding_words_are_learned(seed: int) -> None:
     trained = learn(TOY, seed=seed)
     assert accuracy(trained, TOY) == 1
     assert accuracy(trained, [Example("good z", "yes"), Example("bad z", "no")]) == 1
 
 
-def test_order_is_learned_from_pairs_alone() -> None:
-    """The same words on both sides: only pairs know which comes first."""
+def test_order_is_learned_only_from_pairs() -> None:
+    """Both classes have the same words: only pairs show their order."""
     examples = [Example(text, label) for text, label in (("man bites dog", "a"), ("dog bites man", "b"))] * 20
     assert accuracy(learn(examples, epochs=20), examples) == 1
     assert accuracy(learn(examples, epochs=20, pairs=False, dev_fraction=0.0), examples) == 0.5
 
 
-def test_a_regression_is_learned_in_the_unit_of_the_user() -> None:
+def test_regression_predicts_in_the_unit_of_the_labels() -> None:
     examples = [Example(f"{word} film", value) for word, value in (("good", 5200.0), ("bad", 5000.0))] * 20
     trained = learn(examples, task="regression", epochs=40)
     assert isinstance(trained.task, Regression)
@@ -165,20 +168,20 @@ def test_a_regression_is_learned_in_the_unit_of_the_user() -> None:
     assert trained.metrics["history"][0]["loss"] < 10, "the loss is of the normalised numbers"
 
 
-def test_texts_without_words_train_and_answer() -> None:
-    """Also where all that is held out, or all there is, has no word."""
+def test_texts_without_words() -> None:
+    """Also if all held-out texts, or all texts, have no words."""
     texts = [*TOY, Example("", "yes"), Example("...", "no"), Example(" ", "no")]
     assert np.isfinite(learn(texts).answers(["", "good a"])).all()
     assert np.isfinite(learn(TOY, dev=[Example("", "yes"), Example(" ", "no")]).answers([""])).all()
     assert np.isfinite(learn([Example("", "yes"), Example("", "no")] * 3).answers(["", "good"])).all()
 
 
-def test_a_batch_may_be_larger_than_all_texts() -> None:
+def test_a_batch_may_be_larger_than_the_corpus() -> None:
     assert learn(TOY, batch_size=1000, epochs=2).metrics["epochs"] == 2
 
 
-def test_vectors_are_started_from(tmp_path: Path) -> None:
-    """A vectors file says how wide a word is; words without one and all other units start as they would."""
+def test_initial_vectors(tmp_path: Path) -> None:
+    """A file of vectors determines the width; words without a vector and all other units start at random."""
     path = tmp_path / "vectors.txt"
     path.write_text("good 1 2 3\nbad -1 -2 -3\nunseen 9 9 9\n")
     trained = learn(TOY, vectors=str(path), lr=1e-12, dropout=0.0)
@@ -190,7 +193,7 @@ def test_vectors_are_started_from(tmp_path: Path) -> None:
     assert "unseen" not in words
 
 
-def test_what_is_held_out_is_not_learned_from() -> None:
+def test_held_out_texts_are_not_trained_on() -> None:
     examples = [Example(f"word{row} film", str(row % 2), row) for row in range(20)]
     trained = learn(examples, dev_fraction=0.2, min_count=1, epochs=1)
     assert trained.metrics["texts"] == 16
@@ -198,24 +201,24 @@ def test_what_is_held_out_is_not_learned_from() -> None:
     assert sum(f"word{row}" in trained.tokenizer.vocabulary for row in range(20)) == 16
 
 
-def test_a_label_of_dev_that_training_lacks_is_refused() -> None:
+def test_an_unknown_dev_label_is_refused() -> None:
     with pytest.raises(InputError, match="the dev texts, row 7: the label 'c' was not among"):
         learn(TOY, dev=[Example("odd", "c", 7)])
 
 
-def test_options_say_how_many_words_there_are() -> None:
+def test_options_limit_the_vocabulary() -> None:
     trained = learn(min_count=5, max_vocabulary=50, pairs=False, beginnings=0)
     assert len(trained.tokenizer) == len(trained.tokenizer.vocabulary) == 2 + 50
     assert not trained.tokenizer.has_units
-    cut = learn(TOY, max_words=1)
-    assert set(cut.tokenizer.vocabulary.words) == {"good", "bad"}
+    truncated = learn(TOY, max_words=1)
+    assert set(truncated.tokenizer.vocabulary.words) == {"good", "bad"}
 
 
 # Epochs
 
 
 @pytest.mark.parametrize(("accuracies", "patience", "best", "epochs"), CASES)
-def test_the_best_epoch_is_kept_and_patience_ends_it(
+def test_best_epoch_and_patience(
     monkeypatch: pytest.MonkeyPatch, accuracies: list[float], patience: int, best: int, epochs: int
 ) -> None:
     options = {"decay": False, "dev_fraction": 0.2}
@@ -229,7 +232,7 @@ def test_the_best_epoch_is_kept_and_patience_ends_it(
         assert digest(learn(TOY, epochs=best, patience=0, **options)) == digest(trained)
 
 
-def test_without_dev_the_last_epoch_counts() -> None:
+def test_without_dev_the_last_epoch_is_the_best() -> None:
     metrics = learn(TOY, dev_fraction=0.0, epochs=4, patience=1).metrics
     assert metrics["best_epoch"] == metrics["epochs"] == 4
     assert "dev" not in metrics
@@ -237,8 +240,8 @@ def test_without_dev_the_last_epoch_counts() -> None:
     assert metrics["history"][0]["train"]["accuracy"] >= 0
 
 
-def test_the_rate_falls_to_nothing_along_the_run() -> None:
-    """Epoch 3 of 4 begins at lr / 2 and is at 3/8 of it halfway; without decay nothing changes."""
+def test_learning_rate_decay() -> None:
+    """Epoch 3 of 4 begins at 1/2 of lr and is at 3/8 of it halfway; without decay the rate is constant."""
     config = fill_defaults(Config().override({"lr": 0.8, "epochs": 4, "decay": True}), DataSize(10, 100))
     assert learning_rate(config.training, 1, 0.0) == 0.8
     assert learning_rate(config.training, 3, 0.0) == pytest.approx(0.8 / 2)
@@ -250,21 +253,21 @@ def test_the_rate_falls_to_nothing_along_the_run() -> None:
 
 class Steps(Silent):
     def __init__(self) -> None:
-        self.told: list[list[float | None]] = []
+        self.losses: list[list[float | None]] = []  # by epoch
 
     def begin(self, epoch: int, epochs: int, steps: int) -> None:
-        self.told.append([])
-        self.promised = steps
+        self.losses.append([])
+        self.announced = steps
 
     def step(self, loss: float | None) -> None:
-        self.told[-1].append(loss)
+        self.losses[-1].append(loss)
 
 
-def test_a_watcher_sees_as_many_steps_as_were_promised() -> None:
-    watcher = Steps()
-    trained = fit(Config().override({"epochs": 2, "batch_size": 1}), Parts(TOY), Run(watcher))
-    assert [len(losses) for losses in watcher.told] == [watcher.promised] * 2
-    assert watcher.told[1][-1] == trained.metrics["history"][1]["loss"]
+def test_a_recorder_gets_as_many_steps_as_announced() -> None:
+    recorder = Steps()
+    trained = fit(Config().override({"epochs": 2, "batch_size": 1}), Parts(TOY), Run(recorder))
+    assert [len(losses) for losses in recorder.losses] == [recorder.announced] * 2
+    assert recorder.losses[1][-1] == trained.metrics["history"][1]["loss"]
 
 
 # Divergence
@@ -273,7 +276,7 @@ def test_a_watcher_sees_as_many_steps_as_were_promised() -> None:
 @pytest.mark.parametrize("optimizer", ["adagrad", "sgd"])
 @pytest.mark.parametrize("rate", [1000.0, 1e9, 1e30])
 @pytest.mark.parametrize("options", [{}, {"encoder": "affine", "attention": "additive"}, {"deterministic": False}])
-def test_divergence_is_told_and_leaves_nothing(
+def test_divergence_is_reported_and_leaves_no_files(
     tmp_path: Path, rate: float, optimizer: str, options: dict[str, Any]
 ) -> None:
     config = Config().override({"optimizer": optimizer, "lr": rate, "hidden": 8, "query": 8, **options})
@@ -282,13 +285,13 @@ def test_divergence_is_told_and_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_after_divergence_the_last_checkpoint_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The run can be gone on with from there, to the weights that it would have had."""
+def test_after_divergence_the_last_checkpoint_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run can be resumed from there, and has the weights that it would have had."""
     monkeypatch.setattr(fit_sparse, "SAVED_EVERY", 0)
     config, path, real = Config().override({"epochs": 4}), tmp_path / "checkpoint.safetensors", SparseEngine.run_epoch
 
-    def run_epoch(self: SparseEngine, plan: EpochPlan, *given: Any) -> list[float]:
-        losses = real(self, plan, *given)
+    def run_epoch(self: SparseEngine, plan: EpochPlan, *others: Any) -> list[float]:
+        losses = real(self, plan, *others)
         if plan.epoch == 3:
             raise InputError("training diverged")
         return losses
@@ -300,11 +303,11 @@ def test_after_divergence_the_last_checkpoint_stays(tmp_path: Path, monkeypatch:
     assert digest(fit(config, Parts(TOY), Run(checkpoint=path))) == digest(fit(config, Parts(TOY)))
 
 
-def test_weights_that_answer_no_number_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_that_are_not_finite_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     real = SparseEngine.run_epoch
 
-    def run_epoch(self: SparseEngine, *given: Any) -> list[float]:
-        losses = real(self, *given)
+    def run_epoch(self: SparseEngine, *arguments: Any) -> list[float]:
+        losses = real(self, *arguments)
         self.current["head.weight"][:] = np.nan
         return losses
 
@@ -320,25 +323,25 @@ def prepared(
     examples: Sequence[Example], kept: NDArray[np.bool_] | None = None, **options: Any
 ) -> tuple[TextSource, UnitIndexer]:
     config = fill_defaults(Config().override(options), DataSize(len(examples), 20 * len(examples)))
-    several = Gathering(True, config.data.max_words)
-    part = several.read(examples)
-    wanted = np.ones(len(examples), dtype=bool) if kept is None else kept
-    indexer = UnitIndexer(several, part, wanted, config.data, set())
-    return TextSource(indexer, part, wanted, np.arange(len(examples), dtype=np.float32)), indexer
+    gathered = Gathering(True, config.data.max_words)
+    part = gathered.read(examples)
+    kept = np.ones(len(examples), dtype=bool) if kept is None else kept
+    indexer = UnitIndexer(gathered, part, kept, config.data, set())
+    return TextSource(indexer, part, kept, np.arange(len(examples), dtype=np.float32)), indexer
 
 
 def texts_in(source: TextSource, seed: int) -> dict[float, list[tuple[int, int]]]:
     """Each text's units and their counts, by its label, which is its row."""
-    found: dict[float, list[tuple[int, int]]] = {}
+    texts: dict[float, list[tuple[int, int]]] = {}
     for block in source.blocks(np.random.default_rng(seed)):
-        for place, label in enumerate(block.labels.tolist()):
-            own = slice(block.offsets[place], block.offsets[place + 1])
-            assert label not in found, "every text once"
-            found[label] = list(zip(block.ids[own].tolist(), block.counts[own].tolist(), strict=True))
-    return found
+        for row, label in enumerate(block.labels.tolist()):
+            units = slice(block.offsets[row], block.offsets[row + 1])
+            assert label not in texts, "every text once"
+            texts[label] = list(zip(block.ids[units].tolist(), block.counts[units].tolist(), strict=True))
+    return texts
 
 
-def test_a_stream_gives_every_text_once_an_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stream_gives_every_text_once_per_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
     examples = reviews(120)
     kept = np.arange(len(examples)) % 5 != 0
     source, _ = prepared(examples, kept)
@@ -351,11 +354,11 @@ def test_a_stream_gives_every_text_once_an_epoch(monkeypatch: pytest.MonkeyPatch
     assert len(list(source.blocks(np.random.default_rng(1)))) > 2
     assert texts_in(source, 1) == texts_in(source, 2) == whole
     firsts = {seed: next(source.blocks(np.random.default_rng(seed))).labels.tolist() for seed in (1, 1, 2)}
-    assert firsts[1] != firsts[2], "every epoch in another order"
+    assert firsts[1] != firsts[2], "each epoch has a different order"
 
 
-def test_a_block_of_a_stream_is_mixed_from_several_places(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A corpus sorted by its label would teach one class after the other."""
+def test_blocks_of_a_stream_are_mixed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise a corpus sorted by label would be trained on class after class."""
     monkeypatch.setattr(unit_indexing, "IN_MEMORY", 0)
     monkeypatch.setattr(unit_indexing, "CHUNK", 3200)
     source, _ = prepared(reviews(200))
@@ -364,17 +367,17 @@ def test_a_block_of_a_stream_is_mixed_from_several_places(monkeypatch: pytest.Mo
         assert block.labels.max() > 140
 
 
-def test_a_stream_trains_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_on_a_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     ordered = sorted(REVIEWS["train"], key=lambda example: str(example.label))
     monkeypatch.setattr(unit_indexing, "IN_MEMORY", 0)
     monkeypatch.setattr(unit_indexing, "CHUNK", 4000)
     streamed = learn(ordered, dev=REVIEWS["dev"])
     assert accuracy(streamed) > 0.4
-    assert digest(streamed) == digest(learn(ordered, dev=REVIEWS["dev"])), "and the same every time"
+    assert digest(streamed) == digest(learn(ordered, dev=REVIEWS["dev"])), "and it is deterministic"
 
 
 @pytest.mark.parametrize("in_memory", [0, 1 << 24])
-def test_a_file_in_the_place_of_memory_changes_no_weight(monkeypatch: pytest.MonkeyPatch, in_memory: int) -> None:
+def test_weights_are_the_same_if_words_are_spilled_to_a_file(monkeypatch: pytest.MonkeyPatch, in_memory: int) -> None:
     monkeypatch.setattr(unit_indexing, "IN_MEMORY", in_memory)
     monkeypatch.setattr(unit_indexing, "CHUNK", 4000)
     before = learn(reviews(150))
@@ -382,7 +385,7 @@ def test_a_file_in_the_place_of_memory_changes_no_weight(monkeypatch: pytest.Mon
     assert digest(learn(reviews(150))) == digest(before)
 
 
-def test_words_beyond_the_most_are_forgotten_and_the_others_learned(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rare_words_are_forgotten_beyond_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gathering, "MOST_WORDS", 200)
     monkeypatch.setattr(gathering, "BLOCK", 50)
     trained = learn(dev=REVIEWS["dev"])
@@ -405,14 +408,14 @@ def test_words_beyond_the_most_are_forgotten_and_the_others_learned(monkeypatch:
     st.sampled_from([0, 2, 5]),
     st.none() | st.integers(1, 4),
 )
-def test_texts_are_trained_on_as_they_are_read_later(
-    texts: list[str], least: int, letters: int, most: int | None
+def test_training_and_prediction_see_the_same_units(
+    texts: list[str], min_count: int, letters: int, max_words: int | None
 ) -> None:
-    """What training sees of a text is what the saved tokenizer finds in it."""
+    """Training sees the same units of a text as the saved tokenizer finds in it."""
     examples = [Example(text, "a") for text in texts]
-    source, indexer = prepared(examples, min_count=least, beginnings=letters, pairs=True, max_words=most)
+    source, indexer = prepared(examples, min_count=min_count, beginnings=letters, pairs=True, max_words=max_words)
     units = indexer.tokenizer.encode_all(texts)
     expected = distinct(units.ids, units.offsets, len(indexer.tokenizer))
     assert source.whole is not None
-    for own, other in zip(source.whole[:3], expected, strict=True):
-        assert own.tolist() == other.tolist()
+    for values, others in zip(source.whole[:3], expected, strict=True):
+        assert values.tolist() == others.tolist()

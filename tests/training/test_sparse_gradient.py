@@ -1,4 +1,4 @@
-"""The sparse engine's gradient is autograd's of the same Classifier, and its steps are those of torch.optim."""
+"""The sparse engine's gradient equals that of autograd for the same Classifier, and its steps those of torch.optim."""
 
 from __future__ import annotations
 
@@ -23,54 +23,54 @@ from regard.training.worker_pool import WorkerPool
 from regard.values import Batch
 
 UNITS, SCALE = 30, 3.0
-# units that come again, within a text and in several; one text of one unit, and one of none
+# repeated units, within a text and across texts; one text of a single unit, and an empty one
 WORDS = [[2, 3, 2, 2, 9], [3], [4, 29, 4, 7, 8, 9, 10, 2], [5, 5, 5], [], [11, 2, 3, 12]]
 ALL = np.arange(len(WORDS), dtype=np.int64)
 KINDS = {"binary": (BINARY, 1), "multiclass": (MULTICLASS, 4), "regression": (REGRESSION, 1)}
 State = dict[str, NDArray[Any]]
 
 
-def options(**given: Any) -> Model:
-    return Model(**{"embedding": 7, "hidden": 6, "query": 5, "scale": SCALE, "attention": "dot", **given})
+def options(**values: Any) -> Model:
+    return Model(**{"embedding": 7, "hidden": 6, "query": 5, "scale": SCALE, "attention": "dot", **values})
 
 
 def make_state(model: Model, outputs: int) -> State:
-    """Larger than weights start, so that no gradient is near 0."""
-    chance = np.random.default_rng(3)
+    """Larger than initial weights, so that no gradient is near 0."""
+    rng = np.random.default_rng(3)
     state = {
-        name: value + 0.3 * chance.normal(size=value.shape) for name, value in fresh(model, UNITS, outputs, 1).items()
+        name: value + 0.3 * rng.normal(size=value.shape) for name, value in fresh(model, UNITS, outputs, 1).items()
     }
     state[EMBEDDING][0] = 0
     return state
 
 
 def make_texts(kind: int, outputs: int) -> UnitTexts:
-    chance = np.random.default_rng(5)
+    rng = np.random.default_rng(5)
     offsets = np.cumsum([0, *map(len, WORDS)]).astype(np.int64)
     counted = distinct(np.concatenate(WORDS).astype(np.int32), offsets, UNITS)
-    labels = chance.normal(size=len(WORDS)) if kind == REGRESSION else chance.integers(0, max(outputs, 2), len(WORDS))
+    labels = rng.normal(size=len(WORDS)) if kind == REGRESSION else rng.integers(0, max(outputs, 2), len(WORDS))
     return UnitTexts(*counted, labels.astype(np.float64))
 
 
 def make_classifier(model: Model, outputs: int, state: State) -> Classifier:
-    made = build(model, UNITS, outputs).double()
-    made.load_state_dict({name: torch.tensor(value) for name, value in state.items()})
-    return made
+    classifier = build(model, UNITS, outputs).double()
+    classifier.load_state_dict({name: torch.tensor(value) for name, value in state.items()})
+    return classifier
 
 
 def loss_of(
-    made: Classifier, kind: int, labels: NDArray[Any], vtw: float, rows: NDArray[np.int64] = ALL
+    classifier: Classifier, kind: int, labels: NDArray[Any], vtw: float, rows: NDArray[np.int64] = ALL
 ) -> torch.Tensor:
     longest = max(map(len, WORDS))
     ids, mask = torch.zeros(len(rows), longest, dtype=torch.long), torch.zeros(len(rows), longest, dtype=torch.bool)
-    for place, row in enumerate(rows):
-        ids[place, : len(WORDS[row])] = torch.tensor(WORDS[row], dtype=torch.long)
-        mask[place, : len(WORDS[row])] = True
-    output, true = made(Batch(ids, mask)), torch.tensor(labels[rows])
+    for number, row in enumerate(rows):
+        ids[number, : len(WORDS[row])] = torch.tensor(WORDS[row], dtype=torch.long)
+        mask[number, : len(WORDS[row])] = True
+    output, target = classifier(Batch(ids, mask)), torch.tensor(labels[rows])
     loss = {
-        BINARY: lambda: functional.binary_cross_entropy_with_logits(output.logits[:, 0], true),
-        MULTICLASS: lambda: functional.cross_entropy(output.logits, true.long()),
-        REGRESSION: lambda: functional.mse_loss(output.logits[:, 0], true),
+        BINARY: lambda: functional.binary_cross_entropy_with_logits(output.logits[:, 0], target),
+        MULTICLASS: lambda: functional.cross_entropy(output.logits, target.long()),
+        REGRESSION: lambda: functional.mse_loss(output.logits[:, 0], target),
     }[kind]()
     return loss + vtw * output.terms["vtw"] if vtw else loss
 
@@ -79,68 +79,72 @@ def loss_of(
 @pytest.mark.parametrize("task", KINDS)
 @pytest.mark.parametrize(("attention", "vtw"), [("dot", 0.0), ("dot", 0.7), ("additive", 0.0)])
 @pytest.mark.parametrize("encoder", ["embedding", "affine"])
-def test_the_gradient_is_autograds(encoder: str, attention: str, vtw: float, task: str, head_bias: bool) -> None:
+def test_gradient_against_autograd(encoder: str, attention: str, vtw: float, task: str, head_bias: bool) -> None:
     kind, outputs = KINDS[task]
     model = options(encoder=encoder, attention=attention, head_bias=head_bias)
     state, texts = make_state(model, outputs), make_texts(kind, outputs)
-    made = make_classifier(model, outputs, state)
-    loss_of(made, kind, texts.labels, vtw).backward()
-    told, rows, found = Worker(state, {}, Objective(kind, SCALE, 0.0, vtw)).gradient(texts, ALL)
-    assert told / len(WORDS) == pytest.approx(float(loss_of(made, kind, texts.labels, 0.0).detach()), rel=1e-9)
+    classifier = make_classifier(model, outputs, state)
+    loss_of(classifier, kind, texts.labels, vtw).backward()
+    total, rows, gradients = Worker(state, {}, Objective(kind, SCALE, 0.0, vtw)).gradient(texts, ALL)
+    assert total / len(WORDS) == pytest.approx(float(loss_of(classifier, kind, texts.labels, 0.0).detach()), rel=1e-9)
     assert sorted(rows) == sorted({unit for text in WORDS for unit in text})
-    assert found.keys() == state.keys()
-    for name, parameter in made.named_parameters():
+    assert gradients.keys() == state.keys()
+    for name, parameter in classifier.named_parameters():
         assert parameter.grad is not None
-        expected, own = parameter.grad.numpy(), found[name]
+        expected, gradient = parameter.grad.numpy(), gradients[name]
         if name == EMBEDDING:
             assert np.delete(expected, rows, 0).max(initial=0) == 0, "nothing else has a gradient"
             expected = expected[rows]
-        np.testing.assert_allclose(own, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max(), err_msg=name)
+        np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max(), err_msg=name)
 
 
-def test_a_batch_has_the_gradient_of_its_own_texts() -> None:
+def test_gradient_of_some_of_the_texts() -> None:
     model, rows = options(), np.array([5, 0, 3], dtype=np.int64)
     state, texts = make_state(model, 1), make_texts(BINARY, 1)
-    made = make_classifier(model, 1, state)
-    loss_of(made, BINARY, texts.labels, 0.0, rows).backward()
+    classifier = make_classifier(model, 1, state)
+    loss_of(classifier, BINARY, texts.labels, 0.0, rows).backward()
     worker = Worker(state, {}, Objective(BINARY, SCALE))
-    worker.gradient(texts, ALL)  # what another batch left in the buffers is not seen
-    _, used, found = worker.gradient(texts, rows)
-    assert made.embedding.weight.grad is not None
-    np.testing.assert_allclose(found[EMBEDDING], made.embedding.weight.grad.numpy()[used], rtol=1e-6, atol=1e-12)
+    worker.gradient(texts, ALL)  # leaves values of another batch in the buffers
+    _, used, gradients = worker.gradient(texts, rows)
+    assert classifier.embedding.weight.grad is not None
+    np.testing.assert_allclose(
+        gradients[EMBEDDING], classifier.embedding.weight.grad.numpy()[used], rtol=1e-6, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("attention", ["dot", "additive"])
 @pytest.mark.parametrize("task", KINDS)
-def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch, task: str, attention: str) -> None:
-    """Bit by bit, in single precision, whether one, two or three share the work."""
+def test_weights_do_not_depend_on_the_number_of_threads(
+    monkeypatch: pytest.MonkeyPatch, task: str, attention: str
+) -> None:
+    """Weights are bit-identical, in single precision, with one, two or three threads."""
     monkeypatch.setattr(worker_pool, "MIN_UNITS", 0)
     kind, outputs = KINDS[task]
-    model, chance = options(attention=attention, embedding=32), np.random.default_rng(0)
-    offsets = np.cumsum([0, *chance.integers(1, 60, 40)]).astype(np.int64)
-    ids = chance.integers(1, UNITS, offsets[-1]).astype(np.int32)
-    texts = UnitTexts(*distinct(ids, offsets, UNITS), chance.integers(0, max(outputs, 2), 40).astype(np.float32))
-    batches, several = [np.arange(start, start + 20) for start in (0, 20, 0)], []
+    model, rng = options(attention=attention, embedding=32), np.random.default_rng(0)
+    offsets = np.cumsum([0, *rng.integers(1, 60, 40)]).astype(np.int64)
+    ids = rng.integers(1, UNITS, offsets[-1]).astype(np.int32)
+    texts = UnitTexts(*distinct(ids, offsets, UNITS), rng.integers(0, max(outputs, 2), 40).astype(np.float32))
+    batches, results = [np.arange(start, start + 20) for start in (0, 20, 0)], []
     for threads in (1, 2, 3):
         state = {name: value.copy() for name, value in fresh(model, UNITS, outputs, 0).items()}
         squares = {name: np.zeros_like(value) for name, value in state.items()}
         pool = WorkerPool(state, squares, Objective(kind, SCALE), True, threads)
-        several.append((pool.steps(texts, batches, [0.1] * 3, 0.2, 7), state))
+        results.append((pool.steps(texts, batches, [0.1] * 3, 0.2, 7), state))
         pool.close()
-    for loss, state in several[1:]:
-        assert loss == pytest.approx(several[0][0], rel=1e-12)
-        assert all((value == several[0][1][name]).all() for name, value in state.items())
-    # and nearly bit by bit as one worker takes the steps, who sums in another order
+    for loss, state in results[1:]:
+        assert loss == pytest.approx(results[0][0], rel=1e-12)
+        assert all((value == results[0][1][name]).all() for name, value in state.items())
+    # a single worker sums in another order, so its weights are only close
     state = fresh(model, UNITS, outputs, 0)
     worker = Worker(state, {name: np.zeros_like(value) for name, value in state.items()}, Objective(kind, SCALE))
     loss = sum(worker.step(texts, batch, 0.1, 0.2, 7) for batch in batches)
-    assert loss == pytest.approx(several[0][0], rel=1e-5)
+    assert loss == pytest.approx(results[0][0], rel=1e-5)
     for name, value in state.items():
-        np.testing.assert_allclose(value, several[0][1][name], rtol=1e-3, atol=2e-4)
+        np.testing.assert_allclose(value, results[0][1][name], rtol=1e-3, atol=2e-4)
 
 
-def test_a_failing_thread_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And nobody waits for it for ever."""
+def test_a_failing_thread_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the other thread does not wait for it forever."""
     monkeypatch.setattr(worker_pool, "MIN_UNITS", 0)
     model = options(embedding=4)
     state = fresh(model, UNITS, 1, 0)
@@ -150,7 +154,7 @@ def test_a_failing_thread_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = WorkerPool(
         state, {name: np.zeros_like(value) for name, value in state.items()}, Objective(BINARY, SCALE), True, 2
     )
-    monkeypatch.setattr(pool.workers[1], "gradient", lambda *given: 1 / 0)
+    monkeypatch.setattr(pool.workers[1], "gradient", lambda *_: 1 / 0)
     with pytest.raises((ZeroDivisionError, RuntimeError)):
         pool.steps(texts, [np.arange(8)], [0.1], 0.0, 0)
     pool.close()
@@ -164,18 +168,18 @@ def test_weights_have_the_names_and_shapes_of_the_classifier(
     encoder: str, attention: str, outputs: int, head_bias: bool
 ) -> None:
     model = options(encoder=encoder, attention=attention, head_bias=head_bias)
-    own, theirs = fresh(model, UNITS, outputs, 0), build(model, UNITS, outputs).state_dict()
-    assert {name: value.shape for name, value in own.items()} == {n: tuple(v.shape) for n, v in theirs.items()}
-    assert all(value.dtype == np.float32 for value in own.values())
-    assert (own[EMBEDDING][0] == 0).all(), "padding"
+    ours, theirs = fresh(model, UNITS, outputs, 0), build(model, UNITS, outputs).state_dict()
+    assert {name: value.shape for name, value in ours.items()} == {n: tuple(v.shape) for n, v in theirs.items()}
+    assert all(value.dtype == np.float32 for value in ours.values())
+    assert (ours[EMBEDDING][0] == 0).all(), "padding"
 
 
 @pytest.mark.parametrize("attention", ["dot", "additive"])
-def test_weights_start_as_large_as_the_classifiers(attention: str) -> None:
+def test_initial_weights_have_the_range_of_the_classifiers(attention: str) -> None:
     model = options(encoder="affine", attention=attention, embedding=200, hidden=300, query=400)
     torch.manual_seed(0)
-    own, theirs = fresh(model, UNITS, 100, 0), build(model, UNITS, 100).state_dict()
-    for name, value in own.items():
+    ours, theirs = fresh(model, UNITS, 100, 0), build(model, UNITS, 100).state_dict()
+    for name, value in ours.items():
         assert np.abs(value).max() == pytest.approx(float(theirs[name].abs().max()), rel=0.05), name
         assert value.std() == pytest.approx(float(theirs[name].std()), rel=0.2), name
 
@@ -183,45 +187,45 @@ def test_weights_start_as_large_as_the_classifiers(attention: str) -> None:
 @pytest.mark.parametrize("l2", [0.0, 0.05])
 @pytest.mark.parametrize("method", ["adagrad", "sgd"])
 @pytest.mark.parametrize(("encoder", "attention"), [("embedding", "dot"), ("affine", "additive")])
-def test_steps_are_those_of_torch(encoder: str, attention: str, method: str, l2: float) -> None:
-    """Two of them, so that Adagrad has squares to remember. Rows that no text uses stay, and are not drawn to 0."""
+def test_steps_against_torch(encoder: str, attention: str, method: str, l2: float) -> None:
+    """Two steps, so that Adagrad has sums of squares. Rows that no text uses do not change, even with L2."""
     model = options(encoder=encoder, attention=attention)
     state, texts = make_state(model, 1), make_texts(BINARY, 1)
-    made, before = make_classifier(model, 1, state), state[EMBEDDING].copy()
+    classifier, before = make_classifier(model, 1, state), state[EMBEDDING].copy()
     kind = torch.optim.Adagrad if method == "adagrad" else torch.optim.SGD
-    optimizer = kind(made.parameters(), lr=0.3, weight_decay=l2)
+    optimizer = kind(classifier.parameters(), lr=0.3, weight_decay=l2)
     squares = {name: np.zeros_like(value) for name, value in state.items()} if method == "adagrad" else {}
     worker = Worker(state, squares, Objective(BINARY, SCALE, l2), method == "adagrad")
     for _ in range(2):
         optimizer.zero_grad()
-        loss = loss_of(made, BINARY, texts.labels, 0.0)
+        loss = loss_of(classifier, BINARY, texts.labels, 0.0)
         loss.backward()
         optimizer.step()
         assert worker.step(texts, ALL, 0.3, 0.0, 0) / len(WORDS) == pytest.approx(float(loss.detach()), rel=1e-9)
     used = sorted({unit for text in WORDS for unit in text})
-    for name, parameter in made.named_parameters():
+    for name, parameter in classifier.named_parameters():
         rows = used if name == EMBEDDING else slice(None)
         np.testing.assert_allclose(state[name][rows], parameter.detach().numpy()[rows], rtol=1e-7, err_msg=name)
     np.testing.assert_array_equal(np.delete(state[EMBEDDING], used, 0), np.delete(before, used, 0))
 
 
-def test_a_text_of_which_all_would_be_dropped_is_read_whole() -> None:
-    """Nearly all units are dropped, of some texts all: such a text has them all again, and none is read as empty."""
+def test_a_text_never_loses_all_units_to_dropout() -> None:
+    """With nearly all units dropped, a text that would lose all of them keeps all of them: no text becomes empty."""
     model = options()
     state, texts = make_state(model, 1), make_texts(BINARY, 1)
     worker = Worker(state, {}, Objective(BINARY, SCALE))
-    fewest = {}
+    sizes_of = {}
     for seed in range(200):
         worker.gradient(texts, ALL, 0.95, seed)
         sizes = np.diff(worker.workspace.bounds[: len(WORDS) + 1])
         for row, size in enumerate(sizes.tolist()):
-            fewest.setdefault(row, set()).add(size)
-    own = [len(set(text)) for text in WORDS]
-    assert fewest[4] == {0}, "but the one that is empty"
+            sizes_of.setdefault(row, set()).add(size)
+    distinct_units = [len(set(text)) for text in WORDS]
+    assert sizes_of[4] == {0}, "the empty text"
     for row in (0, 2, 3, 5):
-        assert min(fewest[row]) == 1
-        assert max(fewest[row]) == own[row]
-    assert fewest[1] == {1}
+        assert min(sizes_of[row]) == 1
+        assert max(sizes_of[row]) == distinct_units[row]
+    assert sizes_of[1] == {1}
 
 
 def test_dropout_drops_its_share_and_follows_the_seed() -> None:
@@ -231,14 +235,14 @@ def test_dropout_drops_its_share_and_follows_the_seed() -> None:
     worker = Worker(fresh(model, 20_001, 1, 0), {}, Objective(BINARY, SCALE))
     kept = [set(worker.gradient(texts, np.zeros(1, dtype=np.int64), 0.2, seed)[1].tolist()) for seed in (1, 1, 2)]
     assert kept[0] == kept[1] != kept[2]
-    # 16,000 ± 57: within five deviations
+    # 16,000 ± 57: within five standard deviations
     assert all(abs(len(units) - 16_000) < 5 * 57 for units in kept)
-    assert abs(len(kept[0] & kept[2]) - 12_800) < 5 * 68, "two seeds know nothing of each other"
+    assert abs(len(kept[0] & kept[2]) - 12_800) < 5 * 68, "two seeds are independent"
 
 
-def test_gradients_of_huge_scores_stay_finite() -> None:
+def test_gradients_of_huge_scores_are_finite() -> None:
     model = options()
     state, texts = make_state(model, 1), make_texts(BINARY, 1)
     state[QUERY] *= 1e6
-    _, _, found = Worker(state, {}, Objective(BINARY, SCALE)).gradient(texts, ALL)
-    assert all(np.isfinite(value).all() for value in found.values())
+    _, _, gradients = Worker(state, {}, Objective(BINARY, SCALE)).gradient(texts, ALL)
+    assert all(np.isfinite(value).all() for value in gradients.values())
