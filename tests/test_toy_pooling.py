@@ -28,7 +28,7 @@ from regard.poolings import POOLINGS
 from regard.poolings.pooling import Pooling, attended, checked
 from regard.poolings.scorer import Scorer
 from regard.serve.application import Application
-from regard.serve.served import Served
+from regard.serve.served_run import ServedRun
 from regard.training.optimizers import norms_of
 from regard.values import Pooled
 
@@ -135,7 +135,7 @@ def test_the_report_names_its_weights(run: Path, table: Path, regard: Regard, tm
 
 def test_it_is_served(run: Path) -> None:
     application = Application()
-    application.take([Served("toy", load(run))])
+    application.set_runs([ServedRun("toy", load(run))])
 
     def ask(path: str, **fields: Any) -> Any:
         return json.loads(application.answer(path, json.dumps(fields).encode(), lambda: False).body)

@@ -141,7 +141,7 @@ def drawn(browser: Browser, served: Serving, text: str, crossed: Sequence[int], 
     if method:
         choose(browser, "method", method)
     for place in crossed:
-        browser.click_on(f".w[data-place='{place}']")
+        browser.click_on(f".w[data-index='{place}']")
         settled(browser)
     return crop(browser, "#results")
 

@@ -1,4 +1,4 @@
-"""Runs of every kind, served: a flat one, two hierarchical ones side by side, and one that answers with numbers."""
+"""Served runs of every kind: a flat one, two hierarchical ones to compare, and a regression."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def han(table: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def short(table: Path) -> Path:
-    """A run that reads the first five words only."""
+    """A run that reads only the first five words."""
     folder = table.parent / "short"
     options = ("--max-words", "5", "--epochs", "1")
     assert main(["train", str(table), "--task", "multiclass", *options, "--out", str(folder)]) == 0
@@ -37,18 +37,18 @@ def short(table: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def flat(flat_run: Path) -> Iterator[Serving]:
-    with serving(flat_run) as found:
-        yield found
+    with serving(flat_run) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
 def two(han: Path, run: Path) -> Iterator[Serving]:
     """HAN beside HAN-APLN, which is called `run`."""
-    with serving(han, run) as found:
-        yield found
+    with serving(han, run) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
 def numbers(rated: Path) -> Iterator[Serving]:
-    with serving(rated) as found:
-        yield found
+    with serving(rated) as server:
+        yield server

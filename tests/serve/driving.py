@@ -1,4 +1,4 @@
-"""The application's page in a browser, driven as a reader would."""
+"""The page in a browser, used as a person would use it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def visit(browser: Browser, serving: Serving, path: str = "/") -> None:
 
 
 def write(browser: Browser, text: str) -> None:
-    """As from the keyboard, into the empty field."""
+    """Type into the empty field."""
     browser.evaluate("document.getElementById('text').value = ''; document.getElementById('text').focus()")
     browser.write(text)
     settled(
@@ -32,8 +32,8 @@ def write(browser: Browser, text: str) -> None:
 
 
 def settled(browser: Browser, *also: str) -> None:
-    """Until the answer to all that was done so far is drawn."""
-    # the pause after the last key is over, and nothing is on its way
+    """Wait until the result of everything done so far is drawn."""
+    # the pause after the last key press is over, and no request is pending
     browser.evaluate("new Promise(done => setTimeout(done, 200))")
     for expression in ("document.getElementById('results').getAttribute('aria-busy') === 'false'", *also):
         browser.until(expression)

@@ -1,4 +1,4 @@
-"""A server in a thread of this process, and what tests ask of it."""
+"""A server in a thread of this process, and requests to it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from regard.models.folder import load
-from regard.serve.served import Served, run_names
+from regard.serve.served_run import ServedRun, run_names
 from regard.serve.server import Server
 
-KIND = {"Content-Type": "application/json"}
+JSON_HEADERS = {"Content-Type": "application/json"}
 
 
 class Answer(NamedTuple):
@@ -28,12 +28,12 @@ class Answer(NamedTuple):
 
     @property
     def error(self) -> str:
-        """The one sentence of a refusal."""
+        """The sentence of an error."""
         assert self.headers["Content-Type"].startswith("application/json")
-        (found,) = self.value.values()
+        (sentence,) = self.value.values()
         assert list(self.value) == ["error"]
-        assert "Traceback" not in found
-        return str(found)
+        assert "Traceback" not in sentence
+        return str(sentence)
 
 
 class Serving(NamedTuple):
@@ -56,15 +56,17 @@ class Serving(NamedTuple):
         return self.send("GET", path, headers=headers)
 
     def ask(self, path: str, **fields: Any) -> Answer:
-        return self.send("POST", path, json.dumps(fields).encode(), KIND)
+        return self.send("POST", path, json.dumps(fields).encode(), JSON_HEADERS)
 
 
 @contextmanager
 def serving(*folders: Path) -> Iterator[Serving]:
     names = run_names([str(folder) for folder in folders])
     with Server(0) as server:
-        # without a folder it stays as it is while models load
-        server.application.take([Served(name, load(folder)) for name, folder in zip(names, folders, strict=True)])
+        # without a folder it stays in the state of loading models
+        server.application.set_runs(
+            [ServedRun(name, load(folder)) for name, folder in zip(names, folders, strict=True)]
+        )
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         try:

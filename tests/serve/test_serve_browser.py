@@ -1,4 +1,4 @@
-"""The page in a real browser: typed into, words crossed out, explainers switched, runs compared, a table pasted."""
+"""The page in a real browser: typing, crossing out words, switching explainers, comparing runs, pasting a table."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from browser import NAMES, Browser, chromium
 from regard.data.decoding import decoded
 from regard.errors import InputError
 from regard.models.folder import load
-from regard.serve.served import Served
+from regard.serve.served_run import ServedRun
 
-pytestmark = pytest.mark.skipif(chromium() is None, reason=f"no browser: {', '.join(NAMES)} are looked for")
+pytestmark = pytest.mark.skipif(chromium() is None, reason=f"no browser among {', '.join(NAMES)}")
 TEXT = "The staff were kind. The room was not clean!"
 HOSTILE = "<img src=x onerror=\"document.title='hit'\"> <script>document.title='hit'</script> bad"
 
 
 def words(browser: Browser, card: int = 0) -> list[dict[str, Any]]:
-    """Each with its text, strength and kinds, as drawn."""
+    """The text, strength and CSS classes of each word, as drawn."""
     return list(
         browser.evaluate(
             f"""[...document.querySelectorAll('article')[{card}].querySelectorAll('.w')].map(word => ({{
@@ -32,8 +32,8 @@ def words(browser: Browser, card: int = 0) -> list[dict[str, Any]]:
     )
 
 
-def quiet(browser: Browser, serving: Serving) -> None:
-    """Nothing was complained of, and nothing was asked of anybody else."""
+def assert_quiet(browser: Browser, serving: Serving) -> None:
+    """No errors in the console, and no requests to other servers."""
     assert browser.complaints() == []
     assert {url.split("/")[2] for url in browser.requests()} == {f"127.0.0.1:{serving.port}"}
 
@@ -42,15 +42,15 @@ def shown(browser: Browser, selector: str) -> str:
     return str(browser.evaluate(f"document.querySelector({selector!r}).innerText"))
 
 
-def test_a_text_is_answered_and_its_words_shaded_as_it_is_typed(browser: Browser, flat: Serving) -> None:
+def test_a_text_is_predicted_and_its_words_shaded_as_it_is_typed(browser: Browser, flat: Serving) -> None:
     visit(browser, flat)
     write(browser, TEXT)
     expected = flat.ask("/api/explain", text=TEXT).value["results"][0]
     assert shown(browser, ".big") == expected["prediction"]
-    found = words(browser)
-    assert [word["text"] for word in found] == [token["text"] for token in expected["tokens"]]
+    drawn = words(browser)
+    assert [word["text"] for word in drawn] == [token["text"] for token in expected["tokens"]]
     largest = max(token["score"] for token in expected["tokens"])
-    assert [word["strength"] for word in found] == pytest.approx(
+    assert [word["strength"] for word in drawn] == pytest.approx(
         [(token["score"] / largest) ** 0.5 for token in expected["tokens"]], abs=1e-3
     )
     assert browser.evaluate("document.querySelector('.text').textContent") == TEXT
@@ -58,45 +58,45 @@ def test_a_text_is_answered_and_its_words_shaded_as_it_is_typed(browser: Browser
     browser.write(" More words follow.")
     settled(browser)
     assert [word["text"] for word in words(browser)][-4:] == ["More", "words", "follow", "."]
-    quiet(browser, flat)
+    assert_quiet(browser, flat)
 
 
-def test_a_text_written_while_the_model_loads_is_answered_when_it_is_there(browser: Browser, flat_run: Path) -> None:
-    with serving() as found:
-        browser.send("Page.navigate", url=f"http://127.0.0.1:{found.port}/")
+def test_a_text_typed_while_the_model_loads_is_predicted_when_it_is_ready(browser: Browser, flat_run: Path) -> None:
+    with serving() as server:
+        browser.send("Page.navigate", url=f"http://127.0.0.1:{server.port}/")
         browser.until("(document.querySelector('.empty')?.innerText ?? '').startsWith('The model is loading')")
         browser.evaluate("document.getElementById('text').focus()")
         browser.write(TEXT)
-        found.server.application.take([Served("flat", load(flat_run))])
+        server.server.application.set_runs([ServedRun("flat", load(flat_run))])
         browser.until("!!document.querySelector('article')")
         assert "".join(word["text"] for word in words(browser)) == TEXT.replace(" ", "")
 
 
-def test_a_word_is_crossed_out_by_click_and_put_back(browser: Browser, flat: Serving) -> None:
+def test_a_word_is_crossed_out_by_click_and_restored(browser: Browser, flat: Serving) -> None:
     visit(browser, flat)
     write(browser, TEXT)
-    whole = shown(browser, ".chances")
-    browser.click_on(".w[data-place='3']")
+    whole = shown(browser, ".probabilities")
+    browser.click_on(".w[data-index='3']")
     settled(browser)
     expected = flat.ask("/api/explain", text=TEXT, without=[3]).value["results"][0]
     word = words(browser)[3]
     assert "out" in word["kinds"]
     assert (word["pressed"], word["label"]) == ("true", "kind: crossed out")
     assert shown(browser, ".big") == expected["prediction"]
-    moved = browser.evaluate("[...document.querySelectorAll('.moved')].map(one => one.innerText)")
-    for step, name in zip(moved, expected["probabilities"], strict=True):
+    changes = browser.evaluate("[...document.querySelectorAll('.change')].map(one => one.innerText)")
+    for step, name in zip(changes, expected["probabilities"], strict=True):
         points = 100 * (expected["probabilities"][name] - expected["before"]["probabilities"][name])
         sign = "=" if abs(points) < 0.05 else "▲ +" if points > 0 else "▼ −"
         assert step == (sign if sign == "=" else f"{sign}{abs(points):.1f}")
-    assert "with all words" in shown(browser, ".said")
-    browser.click_on("#back")
+    assert "with all words" in shown(browser, ".prediction")
+    browser.click_on("#restore")
     settled(browser)
-    assert shown(browser, ".chances") == whole
+    assert shown(browser, ".probabilities") == whole
     assert not browser.evaluate("document.querySelectorAll('.out').length")
-    quiet(browser, flat)
+    assert_quiet(browser, flat)
 
 
-def test_words_are_reached_walked_and_crossed_out_by_keyboard_alone(browser: Browser, two: Serving) -> None:
+def test_words_can_be_crossed_out_by_keyboard_alone(browser: Browser, two: Serving) -> None:
     visit(browser, two)
     write(browser, TEXT)
     for _ in range(12):
@@ -111,7 +111,7 @@ def test_words_are_reached_walked_and_crossed_out_by_keyboard_alone(browser: Bro
     assert browser.evaluate(focused) == "kind"
     browser.press("Enter")
     settled(browser)
-    assert browser.evaluate(focused) == "kind"  # the new drawing leaves the keyboard where it was
+    assert browser.evaluate(focused) == "kind"  # redrawing keeps the focus
     assert browser.evaluate("document.activeElement.ariaPressed") == "true"
     assert [word["text"] for word in words(browser, 1) if "out" in word["kinds"]] == ["kind"]
     browser.press("ArrowRight")
@@ -121,27 +121,27 @@ def test_words_are_reached_walked_and_crossed_out_by_keyboard_alone(browser: Bro
     browser.press("Escape")
     settled(browser)
     assert not browser.evaluate("document.querySelectorAll('.out').length")
-    quiet(browser, two)
+    assert_quiet(browser, two)
 
 
-def test_explainers_are_switched_and_those_with_a_sign_show_it(browser: Browser, two: Serving) -> None:
+def test_explainers_can_be_switched_and_signed_ones_show_the_sign(browser: Browser, two: Serving) -> None:
     visit(browser, two)
     write(browser, TEXT)
     assert browser.evaluate("document.getElementById('method').value") == "attention_norm"
     before = [word["strength"] for word in words(browser)]
     choose(browser, "method", "leave_one_out")
     expected = two.ask("/api/compare", text=TEXT, method="leave_one_out").value["results"][0]
-    found = words(browser)
-    assert [word["strength"] for word in found] != before
-    assert [("against" in word["kinds"]) for word in found] == [token["score"] < 0 for token in expected["tokens"]]
+    drawn = words(browser)
+    assert [word["strength"] for word in drawn] != before
+    assert [("against" in word["kinds"]) for word in drawn] == [token["score"] < 0 for token in expected["tokens"]]
     assert "against" in shown(browser, ".legend")
     choose(browser, "target", "1")
     assert two.ask("/api/compare", text=TEXT, method="leave_one_out", target="1").value["results"][0]["target"] == "1"
     assert "for 1" in " ".join(shown(browser, ".legend").split())
-    quiet(browser, two)
+    assert_quiet(browser, two)
 
 
-def test_two_runs_stand_side_by_side_with_their_sentences(browser: Browser, two: Serving) -> None:
+def test_two_runs_are_side_by_side_with_their_sentences(browser: Browser, two: Serving) -> None:
     visit(browser, two)
     write(browser, TEXT)
     assert browser.evaluate("[...document.querySelectorAll('article h3')].map(one => one.innerText)") == ["han", "run"]
@@ -157,15 +157,15 @@ def test_two_runs_stand_side_by_side_with_their_sentences(browser: Browser, two:
     browser.click_on(".bar")  # a sentence is crossed out as a whole, in both
     settled(browser)
     for card in (0, 1):
-        gone = [word["text"] for word in words(browser, card) if "out" in word["kinds"]]
-        assert gone == ["The", "staff", "were", "kind", "."]
+        crossed = [word["text"] for word in words(browser, card) if "out" in word["kinds"]]
+        assert crossed == ["The", "staff", "were", "kind", "."]
     browser.click_on(".bar")
     settled(browser)
     assert not browser.evaluate("document.querySelectorAll('.out').length")
-    quiet(browser, two)
+    assert_quiet(browser, two)
 
 
-def test_only_the_latest_answer_is_drawn(browser: Browser, two: Serving) -> None:
+def test_only_the_latest_result_is_drawn(browser: Browser, two: Serving) -> None:
     visit(browser, two)
     browser.evaluate("document.getElementById('text').focus()")
     for word in TEXT.split():
@@ -179,22 +179,22 @@ def test_only_the_latest_answer_is_drawn(browser: Browser, two: Serving) -> None
     )
     settled(browser)
     assert [word["text"] for word in words(browser)] == ["word", "c"]
-    quiet(browser, two)
+    assert_quiet(browser, two)
 
 
-def test_a_text_that_is_code_is_a_text(browser: Browser, two: Serving) -> None:
+def test_markup_in_a_text_is_shown_as_text(browser: Browser, two: Serving) -> None:
     visit(browser, two)
     write(browser, HOSTILE)
     assert "".join(word["text"] for word in words(browser)) == HOSTILE.replace(" ", "")
     quoted = HOSTILE.replace('"', '""')
     pasted = json.dumps(f'text,label\n"{quoted}",<b>x')
     browser.evaluate(f"document.getElementById('table').value = {pasted}")
-    browser.click_on("#answer")
+    browser.click_on("#predict")
     browser.until("!document.getElementById('rows').hidden")
-    assert browser.evaluate("document.querySelector('#rows .read').textContent") == HOSTILE
+    assert browser.evaluate("document.querySelector('#rows .open').textContent") == HOSTILE
     assert browser.evaluate("document.querySelectorAll('img, b, script:not([src])').length") == 0
     assert browser.evaluate("document.title") == "regard: han and run"
-    quiet(browser, two)
+    assert_quiet(browser, two)
 
 
 @pytest.mark.parametrize(
@@ -210,57 +210,55 @@ def test_every_script_stays_intact(text: str, direction: str, browser: Browser, 
     write(browser, text)
     assert browser.evaluate("document.querySelector('.text').textContent") == text
     assert browser.evaluate("getComputedStyle(document.querySelector('.text')).direction") == direction
-    if direction == "rtl":  # the arrow that points along the text walks along it
+    if direction == "rtl":  # the arrow key follows the direction of the text
         browser.evaluate("document.querySelector('.w').focus()")
         browser.press("ArrowLeft")
-        assert browser.evaluate("document.activeElement.dataset.place") == "1"
-    quiet(browser, flat)
+        assert browser.evaluate("document.activeElement.dataset.index") == "1"
+    assert_quiet(browser, flat)
 
 
-def test_fifty_thousand_words_are_drawn_and_answered_again_while_somebody_types(
-    browser: Browser, flat: Serving
-) -> None:
+def test_fifty_thousand_words_stay_responsive(browser: Browser, flat: Serving) -> None:
     visit(browser, flat)
     browser.evaluate(
         """(() => { const text = document.getElementById('text'); text.value = 'The room was not clean. '.repeat(8334);
         text.dispatchEvent(new Event('input')); text.focus(); })()"""
     )
     settled(browser, "document.querySelectorAll('.w').length === 4000")
-    assert shown(browser, ".words .note") == "The first 4,000 of 50,004 words are drawn."
-    browser.click_on(".w[data-place='4']")
-    settled(browser, "document.querySelectorAll('.out').length === 1", "!!document.querySelector('.was')")
+    assert shown(browser, ".words .note") == "The first 4,000 of 50,004 words are shown."
+    browser.click_on(".w[data-index='4']")
+    settled(browser, "document.querySelectorAll('.out').length === 1", "!!document.querySelector('.before')")
     choose(browser, "method", "leave_one_out")
-    assert shown(browser, "#problem").startswith("leave_one_out: 50,004 words would keep you waiting too long")
+    assert shown(browser, "#problem").startswith("leave_one_out: expected at most 1,000 words, got 50,004")
     choose(browser, "method", "attention")
     write(browser, TEXT)
     assert len(words(browser)) == 11
 
 
-def test_what_is_wrong_is_said_and_goes_away(browser: Browser, flat: Serving) -> None:
+def test_errors_are_shown_and_disappear(browser: Browser, flat: Serving) -> None:
     visit(browser, flat)
     write(browser, TEXT)
     browser.evaluate("document.getElementById('text').value = 'good '.repeat(2000)")
     choose(browser, "method", "leave_one_out")
     browser.until("!document.getElementById('problem').hidden")
-    assert shown(browser, "#problem").startswith("leave_one_out: 2,000 words would keep you waiting too long")
-    browser.events.clear()  # of a refusal the browser itself tells the console
+    assert shown(browser, "#problem").startswith("leave_one_out: expected at most 1,000 words, got 2,000")
+    browser.events.clear()  # the browser itself logs refused requests to the console
     choose(browser, "method", "attention")
     browser.until("document.getElementById('problem').hidden")
-    quiet(browser, flat)
+    assert_quiet(browser, flat)
 
 
-def test_a_pasted_table_is_answered_opened_and_given_back(browser: Browser, flat: Serving) -> None:
+def test_a_pasted_table_is_predicted_opened_and_downloaded(browser: Browser, flat: Serving) -> None:
     visit(browser, flat)
     pasted = 'id,text,label\n1,"The room, clean and ""kind"".",5\n2,,1\n3,Never again.,1\n'
     browser.evaluate(f"document.getElementById('table').value = {json.dumps(pasted)}")
-    browser.click_on("#answer")
+    browser.click_on("#predict")
     browser.until("!document.getElementById('rows').hidden")
     expected = flat.ask("/api/table", table=pasted).value
     rows = browser.evaluate("[...document.querySelectorAll('#rows tbody tr')].map(row => row.innerText.split('\\t'))")
     assert [row[0] for row in rows] == ["1", "2", "3"]
     assert rows[0][2] == expected["rows"][0]["prediction"]
     assert "has no word in it" in rows[1][1]
-    assert shown(browser, "#tally").startswith("3 rows, texts in “text” · ")
+    assert shown(browser, "#table-summary").startswith("3 rows, texts in “text” · ")
     sheet = browser.evaluate(f"import('/table.js').then(module => module.asCsv({json.dumps(expected)}))").split("\r\n")
     assert sheet[0] == "id,text,label,prediction,p(1),p(2),p(3),p(4),p(5)"
     assert sheet[1].startswith(f'1,"The room, clean and ""kind"".",5,{expected["rows"][0]["prediction"]},')
@@ -269,18 +267,18 @@ def test_a_pasted_table_is_answered_opened_and_given_back(browser: Browser, flat
         "window.saved = []; HTMLAnchorElement.prototype.click = function () { saved.push(this.download); }"
     )
     browser.click_on("#save")
-    assert browser.evaluate("saved") == ["answers.csv"]
-    browser.click_on("#rows tr:last-child .read")
+    assert browser.evaluate("saved") == ["predictions.csv"]
+    browser.click_on("#rows tr:last-child .open")
     settled(browser)
     assert [word["text"] for word in words(browser)] == ["Never", "again", "."]
-    quiet(browser, flat)
+    assert_quiet(browser, flat)
 
 
 TABLE = "text,label\nDas Frühstück war schön.,5\nNie wieder \ufffd.,1\n"
 
 
 def pick(browser: Browser, path: Path, written: bytes) -> None:
-    """A file with these bytes, as from the dialog that asks for one."""
+    """Choose a file with these bytes, as in the file dialog."""
     path.write_bytes(written)
     document = browser.send("DOM.getDocument")["root"]["nodeId"]
     field = browser.send("DOM.querySelector", nodeId=document, selector="#file")["nodeId"]
@@ -288,14 +286,12 @@ def pick(browser: Browser, path: Path, written: bytes) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-def test_a_file_that_says_how_it_is_written_is_read(
-    encoding: str, browser: Browser, flat: Serving, tmp_path: Path
-) -> None:
+def test_the_encoding_of_a_file_is_recognised(encoding: str, browser: Browser, flat: Serving, tmp_path: Path) -> None:
     visit(browser, flat)
     pick(browser, tmp_path / "given.csv", TABLE.encode(encoding))
     browser.until("!document.getElementById('rows').hidden")
     assert browser.evaluate("document.getElementById('table').value") == TABLE
-    quiet(browser, flat)
+    assert_quiet(browser, flat)
 
 
 def test_a_file_that_is_not_utf_8_is_refused_as_on_the_command_line(
@@ -304,41 +300,41 @@ def test_a_file_that_is_not_utf_8_is_refused_as_on_the_command_line(
     visit(browser, flat)
     written = (TABLE + "Nicht ").encode() + "schön\n".encode("cp1252")
     pick(browser, tmp_path / "given.csv", written)
-    browser.until("!document.getElementById('trouble').hidden")
+    browser.until("!document.getElementById('table-problem').hidden")
     with pytest.raises(InputError) as refused:
         list(decoded(written, "given.csv", lenient=False))
-    assert shown(browser, "#trouble") == str(refused.value)
+    assert shown(browser, "#table-problem") == str(refused.value)
     assert browser.evaluate("document.getElementById('table').value") == ""
-    quiet(browser, flat)
+    assert_quiet(browser, flat)
 
 
-def test_only_texts_of_a_table_are_broken_into_lines(browser: Browser, flat: Serving) -> None:
+def test_only_the_text_column_of_a_table_wraps(browser: Browser, flat: Serving) -> None:
     visit(browser, flat)
     pasted = f"text,label\n{'The room was clean. ' * 40},5\n"
     browser.evaluate(f"document.getElementById('table').value = {json.dumps(pasted)}")
     browser.send("Emulation.setDeviceMetricsOverride", width=500, height=800, deviceScaleFactor=1, mobile=False)
-    browser.click_on("#answer")
+    browser.click_on("#predict")
     browser.until("!document.getElementById('rows').hidden")
-    high = """[...document.querySelectorAll('#rows th, #rows td:not(:nth-child(2))')].map(cell => {
+    lines = """[...document.querySelectorAll('#rows th, #rows td:not(:nth-child(2))')].map(cell => {
         const range = document.createRange(); range.selectNodeContents(cell);
         return new Set([...range.getClientRects()].map(box => Math.round(box.bottom))).size })"""
-    assert max(browser.evaluate(high)) == 1
+    assert max(browser.evaluate(lines)) == 1
     browser.send("Emulation.clearDeviceMetricsOverride")
-    quiet(browser, flat)
+    assert_quiet(browser, flat)
 
 
-def test_a_number_is_shown_with_how_far_it_moved(browser: Browser, numbers: Serving) -> None:
+def test_a_regression_shows_how_far_its_prediction_changed(browser: Browser, numbers: Serving) -> None:
     visit(browser, numbers)
     write(browser, TEXT)
-    browser.click_on(".w[data-place='3']")
+    browser.click_on(".w[data-index='3']")
     settled(browser)
     expected = numbers.ask("/api/explain", text=TEXT, without=[3]).value["results"][0]
     assert shown(browser, ".big") == f"{expected['prediction']:.2f}"
-    assert f"with all words {expected['before']['prediction']:.2f}" in shown(browser, ".said")
-    quiet(browser, numbers)
+    assert f"with all words {expected['before']['prediction']:.2f}" in shown(browser, ".prediction")
+    assert_quiet(browser, numbers)
 
 
-def test_dark_mode_and_narrow_windows_are_followed(browser: Browser, two: Serving) -> None:
+def test_dark_mode_and_narrow_windows(browser: Browser, two: Serving) -> None:
     visit(browser, two)
     write(browser, TEXT)
     light = browser.evaluate("getComputedStyle(document.body).color")
@@ -349,20 +345,20 @@ def test_dark_mode_and_narrow_windows_are_followed(browser: Browser, two: Servin
     browser.frame()
     assert browser.evaluate("document.documentElement.scrollWidth") == 400
     browser.send("Emulation.clearDeviceMetricsOverride")
-    quiet(browser, two)
+    assert_quiet(browser, two)
 
 
-def test_everything_that_is_filled_in_or_pressed_has_a_name(browser: Browser, two: Serving) -> None:
+def test_every_control_has_an_accessible_name(browser: Browser, two: Serving) -> None:
     visit(browser, two)
     write(browser, TEXT)
     tree = browser.send("Accessibility.getFullAXTree")["nodes"]
     roles = ("button", "combobox", "textbox", "link", "textarea")
-    asked = [node for node in tree if node.get("role", {}).get("value") in roles and not node["ignored"]]
-    assert len(asked) > 20
-    assert [node for node in asked if not node.get("name", {}).get("value")] == []
+    controls = [node for node in tree if node.get("role", {}).get("value") in roles and not node["ignored"]]
+    assert len(controls) > 20
+    assert [node for node in controls if not node.get("name", {}).get("value")] == []
 
 
-def test_the_api_describes_itself(browser: Browser, two: Serving) -> None:
+def test_the_reference_page_lists_the_api(browser: Browser, two: Serving) -> None:
     visit(browser, two, "/reference")
     browser.until("document.querySelectorAll('.path').length > 0")
     assert browser.evaluate("[...document.querySelectorAll('.path h2 code')].map(one => one.innerText)") == [
@@ -373,4 +369,4 @@ def test_the_api_describes_itself(browser: Browser, two: Serving) -> None:
         "/api/table",
     ]
     assert f"curl http://127.0.0.1:{two.port}/api/explain" in shown(browser, "main")
-    quiet(browser, two)
+    assert_quiet(browser, two)

@@ -1,4 +1,4 @@
-"""A table whose rows a model may refuse: each has its sentence, and the others their answers."""
+"""A table with rows that a model refuses: each of them gets an error, the others a prediction."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from regard.serve.tables import example_of
 from tiny_bert import word_pieces
 
 
-def test_a_row_that_is_too_long_for_the_model_does_not_keep_others_from_their_answers() -> None:
+def test_a_row_that_is_too_long_for_the_model_gets_an_error_of_its_own() -> None:
     tokenizer = WordPieces(word_pieces().to_str(), longest=6)
-    short, long = (Row(place, None, {"text": text}) for place, text in enumerate(("good film", "good " * 7), 1))
+    short, long = (Row(number, None, {"text": text}) for number, text in enumerate(("good film", "good " * 7), 1))
     assert example_of(short, "text", None, tokenizer) == Example("good film", None, 1)
-    said = str(example_of(long, "text", None, tokenizer))
-    assert said.startswith("table, row 2: a text of 7 word pieces is longer than the 6")
-    freely = WordPieces(word_pieces().to_str())
-    assert isinstance(example_of(long, "text", None, freely), Example)
+    error = str(example_of(long, "text", None, tokenizer))
+    assert error.startswith("table, row 2: a text of 7 word pieces is longer than the 6")
+    unlimited = WordPieces(word_pieces().to_str())
+    assert isinstance(example_of(long, "text", None, unlimited), Example)

@@ -1,1 +1,1 @@
-"""The web application: a page to type texts into, and a JSON API, on this machine only."""
+"""The web application: a page to try models on texts, and a JSON API, on this machine only."""

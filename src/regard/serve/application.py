@@ -1,4 +1,4 @@
-"""Which path is answered by what: files of the page, facts, and questions about texts. Nothing here knows sockets."""
+"""What each path returns: files of the page, facts about the runs, and answers about texts. Independent of sockets."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from typing import Any, NamedTuple
 from regard import __version__
 from regard.explain.explainers import EXPLAINERS
 from regard.report import colours
-from regard.serve import asked
 from regard.serve.answering import (
     COMPARE,
     EXPLAIN,
-    MOST_EXPLAINED,
-    MOST_PREDICTED,
+    MAX_EXPLAINED,
+    MAX_PREDICTED,
     PREDICT,
     answer_compare,
     answer_explain,
     answer_predict,
 )
 from regard.serve.methods import as_dict
-from regard.serve.refused import Refused
-from regard.serve.served import Away, Served
-from regard.serve.tables import FORMATS, MOST_ROWS, TABLE, answer_table
+from regard.serve.request_errors import RequestError
+from regard.serve.request_fields import parse_fields
+from regard.serve.served_run import IsGone, ServedRun
+from regard.serve.tables import FORMATS, MAX_ROWS, TABLE, answer_table
 
 JSON = "application/json; charset=utf-8"
 HTML, STYLE, SCRIPT = "text/html; charset=utf-8", "text/css; charset=utf-8", "text/javascript; charset=utf-8"
-MOST_TEXT, MOST_TABLE = 1_000_000, 5_000_000  # bytes of a body
+MAX_TEXT, MAX_TABLE = 1_000_000, 5_000_000  # bytes of a body
 
 FILES = {
     "/": ("page.html", HTML),
     "/reference": ("reference.html", HTML),
     "/page.css": ("page.css", STYLE),
     "/page.js": ("page.js", SCRIPT),
-    "/asking.js": ("asking.js", SCRIPT),
-    "/making.js": ("making.js", SCRIPT),
+    "/requests.js": ("requests.js", SCRIPT),
+    "/elements.js": ("elements.js", SCRIPT),
     "/words.js": ("words.js", SCRIPT),
     "/answer.js": ("answer.js", SCRIPT),
     "/table.js": ("table.js", SCRIPT),
@@ -45,87 +45,86 @@ FILES = {
 
 
 class Reply(NamedTuple):
-    kind: str  # of content
+    content_type: str
     body: bytes
 
 
-class Question(NamedTuple):
-    """A path that takes a JSON object."""
+class Endpoint(NamedTuple):
+    """A path of the API that takes a JSON object."""
 
-    answer: Callable[[Mapping[str, Any], Sequence[Served], Away], dict[str, Any]]
+    answer: Callable[[Mapping[str, Any], Sequence[ServedRun], IsGone], dict[str, Any]]
     fields: tuple[str, ...]
-    most: int  # bytes
+    max_bytes: int
 
 
-QUESTIONS = {
-    "/api/predict": Question(answer_predict, PREDICT, MOST_TEXT),
-    "/api/explain": Question(answer_explain, EXPLAIN, MOST_TEXT),
-    "/api/compare": Question(answer_compare, COMPARE, MOST_TEXT),
-    "/api/table": Question(answer_table, TABLE, MOST_TABLE),
+ENDPOINTS = {
+    "/api/predict": Endpoint(answer_predict, PREDICT, MAX_TEXT),
+    "/api/explain": Endpoint(answer_explain, EXPLAIN, MAX_TEXT),
+    "/api/compare": Endpoint(answer_compare, COMPARE, MAX_TEXT),
+    "/api/table": Endpoint(answer_table, TABLE, MAX_TABLE),
 }
 
-
-FACTS = ("/api/runs", "/openapi.json")  # told of the runs that are served
+RUN_FACTS = ("/api/runs", "/openapi.json")  # available once the runs are loaded
 
 
 class Application:
-    """The page is there at once; facts and answers are from when the runs are."""
+    """The page is available at once; facts and answers follow when the runs are loaded."""
 
     def __init__(self) -> None:
-        self.served: list[Served] = []  # none while they are loading
-        self.pages = {path: Reply(kind, read(name)) for path, (name, kind) in FILES.items()}
+        self.runs: list[ServedRun] = []  # empty while they are loading
+        self.pages = {path: Reply(content_type, read(name)) for path, (name, content_type) in FILES.items()}
         self.pages["/colours.css"] = Reply(STYLE, colour_style().encode())
 
-    def take(self, served: Sequence[Served]) -> None:
-        names = [run.name for run in served]
+    def set_runs(self, runs: Sequence[ServedRun]) -> None:
+        names = [run.name for run in runs]
         facts = {
             "version": __version__,
-            "runs": [run.as_dict() for run in served],
+            "runs": [run.as_dict() for run in runs],
             "methods": [as_dict(name) for name in EXPLAINERS],
         }
         self.pages["/api/runs"] = as_json(facts)
         self.pages["/openapi.json"] = as_json(openapi(names))
-        self.served = list(served)
+        self.runs = list(runs)
 
     def page(self, path: str) -> Reply:
-        if path in FACTS:
+        if path in RUN_FACTS:
             self.check_ready()
         if path not in self.pages:
-            known = ", ".join([*QUESTIONS, *FACTS])
-            raise Refused(404, f"there is nothing at {path[:80]!r}; accepted are {known}")
+            paths = ", ".join([*ENDPOINTS, *RUN_FACTS])
+            raise RequestError(404, f"path: expected / or one of {paths}, got {path[:80]!r}")
         return self.pages[path]
 
-    def answer(self, path: str, body: bytes, away: Away) -> Reply:
+    def answer(self, path: str, body: bytes, is_gone: IsGone) -> Reply:
         self.check_ready()
-        question = QUESTIONS[path]
-        return as_json(question.answer(asked.fields(body, question.fields), self.served, away))
+        endpoint = ENDPOINTS[path]
+        return as_json(endpoint.answer(parse_fields(body, endpoint.fields), self.runs, is_gone))
 
     def check_ready(self) -> None:
-        if not self.served:
-            raise Refused(503, "the model is still loading; try again in a second", {"Retry-After": "1"})
+        if not self.runs:
+            raise RequestError(503, "the model is still loading; try again in a second", {"Retry-After": "1"})
 
 
 def openapi(runs: Sequence[str]) -> dict[str, Any]:
-    """The description of the API, OpenAPI 3.1: openapi.json with what depends on the runs and on limits filled in."""
+    """The OpenAPI 3.1 description of the API: openapi.json with the names of runs and explainers and the limits filled in."""
     source = json.loads(read("openapi.json"))
     values = {
         "version": __version__,
         "runs": list(runs),
         "methods": list(EXPLAINERS),
         "formats": list(FORMATS),
-        "most_text": MOST_TEXT,
-        "most_table": MOST_TABLE,
-        "most_rows": MOST_ROWS,
-        "most_predicted": MOST_PREDICTED,
-        "most_explained": MOST_EXPLAINED,
+        "max_text": MAX_TEXT,
+        "max_table": MAX_TABLE,
+        "max_rows": MAX_ROWS,
+        "max_predicted": MAX_PREDICTED,
+        "max_explained": MAX_EXPLAINED,
     }
     return filled(source["document"], {**source["parts"], **values})  # type: ignore[no-any-return]
 
 
 def filled(node: Any, parts: Mapping[str, Any]) -> Any:
-    """`{"$use": NAME}` stands for a part, also among other keys; `{"$text": …}` for a sentence with parts in it."""
+    """`{"$use": NAME}` is replaced by a part, also among other keys; `{"$text": …}` is a format string over parts."""
     if isinstance(node, list):
-        return [filled(each, parts) for each in node]
+        return [filled(item, parts) for item in node]
     if not isinstance(node, dict):
         return node
     match node:
@@ -134,13 +133,13 @@ def filled(node: Any, parts: Mapping[str, Any]) -> Any:
         case {"$text": text}:
             return text.format_map(parts)
     result: dict[str, Any] = {}
-    for key, each in node.items():
-        result |= filled(parts[each], parts) if key == "$use" else {key: filled(each, parts)}
+    for key, value in node.items():
+        result |= filled(parts[value], parts) if key == "$use" else {key: filled(value, parts)}
     return result
 
 
 def as_json(value: Mapping[str, Any]) -> Reply:
-    """In ASCII, so that half a surrogate pair in a class's name stands in nobody's way."""
+    """In ASCII, because the name of a class may contain half a surrogate pair, which UTF-8 cannot encode."""
     return Reply(JSON, json.dumps(value, allow_nan=False).encode())
 
 
@@ -149,14 +148,14 @@ def read(name: str) -> bytes:
 
 
 def colour_style() -> str:
-    """The colours of every report, as variables."""
+    """The colours of all reports, as CSS variables."""
 
-    def ground(own: colours.Ground) -> str:
-        named = {"paper": own.paper, "ink": own.ink, "faint": own.faint}
+    def variables(ground: colours.Ground) -> str:
+        named = {"paper": ground.paper, "ink": ground.ink, "faint": ground.faint}
         return "".join(f"--{name}:{colours.hexed(colour)};" for name, colour in named.items())
 
     hot = " ".join(map(str, colours.ACCENT))
-    light, dark = ground(colours.LIGHT), ground(colours.DARK)
+    light, dark = variables(colours.LIGHT), variables(colours.DARK)
     return (
         f":root{{--hot:{hot};--most:{colours.MOST};{light}}}\n"
         f"@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"

@@ -8,10 +8,9 @@ from typing import Any
 from regard.explain.explainers import EXPLAINERS
 from regard.models.trained import Trained
 
-MOST_WORK = 1_000_000  # words × passes of one request; some ten seconds with a BiLSTM on two cores
-LIKE = (
-    540_000  # weights of a pretrained encoder that cost as much per word; MiniLM, with six layers, has 20 times as many
-)
+MAX_WORK = 1_000_000  # words × passes of one request; about ten seconds with a BiLSTM on two cores
+# a pretrained encoder with this many weights costs as much per word as that BiLSTM; MiniLM (six layers) has 20 times as many
+REFERENCE_WEIGHTS = 540_000
 
 
 def as_dict(name: str) -> dict[str, Any]:
@@ -32,14 +31,14 @@ def work(method: str, words: int) -> float:
 
 
 def budget(trained: Trained) -> float:
-    """Words × passes that a request may take of this model."""
+    """How many words × passes a request to this model may take."""
     if not trained.config.model.reads_pieces:
-        return MOST_WORK
-    own = sum(value.size for name, value in trained.weights.items() if name.startswith("levels.0.encoder."))
-    return MOST_WORK / max(1.0, own / LIKE)
+        return MAX_WORK
+    weights = sum(value.size for name, value in trained.weights.items() if name.startswith("levels.0.encoder."))
+    return MAX_WORK / max(1.0, weights / REFERENCE_WEIGHTS)
 
 
-def most_words(method: str, budget: float) -> int:
-    """The longest text that a request may ask about, if it asks about one."""
+def max_words(method: str, budget: float) -> int:
+    """The longest text of a request, if it has only one."""
     passes = EXPLAINERS[method].passes
     return int(math.sqrt(budget) if passes is None else budget / passes)

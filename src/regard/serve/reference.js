@@ -1,14 +1,14 @@
-// The API as openapi.json tells it.
-import { askReady } from "./asking.js";
-import { $, make } from "./making.js";
+// The documentation of the API, from openapi.json.
+import { $, make } from "./elements.js";
+import { requestWhenReady } from "./requests.js";
 
-const kind = (schema) => (schema.enum ? schema.enum.join(" | ") : schema.type === "array" ? `list of ${kind(schema.items)}` : [schema.type].flat().join(" or "));
+const type = (schema) => (schema.enum ? schema.enum.join(" | ") : schema.type === "array" ? `list of ${type(schema.items)}` : [schema.type].flat().join(" or "));
 
 function fields(caption, schema) {
-  const rows = Object.entries(schema.properties).map(([name, own]) =>
-    make("tr", {}, make("th", { scope: "row" }, make("code", {}, name), schema.required?.includes(name) ? " (needed)" : ""), make("td", {}, kind(own)), make("td", {}, own.description ?? "")));
-  const head = ["field", "kind", ""].map((name) => make("th", { scope: "col" }, name));
-  return make("details", { open: caption === "Asked" }, make("summary", {}, caption), make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows)));
+  const rows = Object.entries(schema.properties).map(([name, field]) =>
+    make("tr", {}, make("th", { scope: "row" }, make("code", {}, name), schema.required?.includes(name) ? " (required)" : ""), make("td", {}, type(field)), make("td", {}, field.description ?? "")));
+  const head = ["field", "type", "description"].map((name) => make("th", { scope: "col" }, name));
+  return make("details", { open: caption === "Request" }, make("summary", {}, caption), make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows)));
 }
 
 function curl(path, example) {
@@ -17,20 +17,20 @@ function curl(path, example) {
   return `curl ${address} -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(example)}'`;
 }
 
-function card(path, verb, own) {
-  const asked = own.requestBody?.content["application/json"];
-  const result = own.responses["200"].content["application/json"].schema;
+function card(path, verb, operation) {
+  const body = operation.requestBody?.content["application/json"];
+  const result = operation.responses["200"].content["application/json"].schema;
   return make(
     "section",
     { class: "card path" },
     make("h2", {}, make("span", { class: "verb" }, verb.toUpperCase()), make("code", {}, path)),
-    make("p", {}, own.summary + ". ", own.description ?? ""),
-    asked ? fields("Asked", asked.schema) : null,
-    fields("Answered", result),
-    make("pre", { tabindex: "0" }, curl(path, asked?.example)),
+    make("p", {}, operation.summary + ". ", operation.description ?? ""),
+    body ? fields("Request", body.schema) : null,
+    fields("Response", result),
+    make("pre", { tabindex: "0" }, curl(path, body?.example)),
   );
 }
 
-const found = await askReady("openapi.json", () => ($("lead").textContent = "The model is loading."));
-$("lead").textContent = found.info.description;
-$("paths").append(...Object.entries(found.paths).flatMap(([path, verbs]) => Object.entries(verbs).map(([verb, own]) => card(path, verb, own))));
+const api = await requestWhenReady("openapi.json", () => ($("lead").textContent = "The model is loading."));
+$("lead").textContent = api.info.description;
+$("paths").append(...Object.entries(api.paths).flatMap(([path, verbs]) => Object.entries(verbs).map(([verb, operation]) => card(path, verb, operation))));

@@ -1,4 +1,4 @@
-"""`regard serve`: the port and the page first, then the models, then answers until Ctrl-C."""
+"""`regard serve`: open the port and the page, load the models, then answer requests until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -10,47 +10,49 @@ from contextlib import contextmanager
 from regard.errors import InputError
 from regard.models.folder import check_finished
 from regard.models.trained import Trained
-from regard.serve.served import Served, run_names
+from regard.serve.served_run import ServedRun, run_names
 from regard.serve.server import Server
 
-MOST_RUNS = 2
-REST = 5.0  # seconds for the requests in hand when the server stops
-LOOK = 1.0  # seconds between two looks whether Ctrl-C was pressed, where waiting cannot be interrupted
+MAX_RUNS = 2
+GRACE = 5.0  # seconds for requests in progress when the server stops
+POLL = 1.0  # seconds between checks for Ctrl-C, on systems where waiting cannot be interrupted
 
 
 def serve(folders: Sequence[str], load: Callable[[str], Trained], port: int, show: bool = False) -> None:
-    """`load` makes a model of a folder; `show` opens a browser. To load PyTorch can take seconds: the page says so."""
-    if len(folders) > MOST_RUNS:
-        raise InputError(f"{len(folders)} runs are given; one, or two side by side, is accepted")
+    """`load` reads the model in a folder; `show` opens a browser. Loading PyTorch can take seconds; the page says so."""
+    if len(folders) > MAX_RUNS:
+        raise InputError(f"expected one run, or two to compare, got {len(folders)}")
     names = run_names(folders)
     for folder in folders:
         check_finished(folder)
-    told = " and ".join(names)
-    served: list[Served] = []
+    listed = " and ".join(names)
+    runs: list[ServedRun] = []
     with Server(port) as server, answering(server) as thread, terminated_as_interrupted():
         try:
-            print(f"{server.address} is open, {told} being loaded  (Ctrl-C ends)", flush=True)
+            print(f"{server.address} is open; loading {listed}  (Ctrl-C to stop)", flush=True)
             if show:
                 open_browser(server.address)
-            served += [Served(name, load(folder)) for name, folder in zip(names, folders, strict=True)]
-            server.application.take(served)
-            for run in served:
+            runs += [ServedRun(name, load(folder)) for name, folder in zip(names, folders, strict=True)]
+            server.application.set_runs(runs)
+            for run in runs:
                 # in the background: a browser takes longer to open
-                threading.Thread(target=run.warm, daemon=True).start()
-            print(f"{told} ready", flush=True)
+                threading.Thread(target=run.warm_up, daemon=True).start()
+            print(f"{listed} ready", flush=True)
             while thread.is_alive():
-                thread.join(LOOK)
+                thread.join(POLL)
         except KeyboardInterrupt:
             print("stopped", flush=True)
-            server.rest(REST)
-            for run in served:
-                run.rest(REST)
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not meet libraries that are unloading
+            server.wait_until_idle(GRACE)
+            for run in runs:
+                run.wait_until_idle(GRACE)
+            signal.signal(
+                signal.SIGINT, signal.SIG_IGN
+            )  # a second Ctrl-C must not interrupt libraries while they unload
 
 
 @contextmanager
 def answering(server: Server) -> Iterator[threading.Thread]:
-    """A thread that answers requests; this one is free to load models, and to be interrupted while it does."""
+    """Answer requests in a separate thread; this one loads models and can be interrupted meanwhile."""
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
@@ -61,7 +63,7 @@ def answering(server: Server) -> Iterator[threading.Thread]:
 
 @contextmanager
 def terminated_as_interrupted() -> Iterator[None]:
-    """SIGTERM ends as Ctrl-C does, after the answers in hand."""
+    """Treat SIGTERM like Ctrl-C: stop after the requests in progress."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield

@@ -1,4 +1,4 @@
-"""A pasted table, each row with what the model says of it."""
+"""A pasted table: one prediction per row."""
 
 from __future__ import annotations
 
@@ -17,109 +17,111 @@ from regard.data.wordpieces import AnyTokenizer, WordPieces
 from regard.errors import InputError, quoted
 from regard.models.tasks import labels_as_shown
 from regard.records import Example
-from regard.serve import asked
+from regard.serve import request_fields
 from regard.serve.answering import predictions
-from regard.serve.asked import Fields
-from regard.serve.refused import Refused
-from regard.serve.served import Away, Served
+from regard.serve.request_errors import RequestError
+from regard.serve.request_fields import Fields
+from regard.serve.served_run import IsGone, ServedRun
 
 TABLE = ("table", "format", "text_column", "run")
 FORMATS = {"csv": csv_rows, "lines": line_rows}
-MOST_ROWS = 10_000
-SAMPLE = 200  # rows that columns are guessed from
-TOGETHER = 128  # texts that are answered before others have their turn
-_parsing = threading.Lock()  # the parser's longest field is a setting of the whole process
-LONGEST = 60.0  # seconds; what takes longer is a job for `regard predict`
+MAX_ROWS = 10_000
+SAMPLE = 200  # rows from which columns are guessed
+BATCH = 128  # texts predicted at once, between which other requests may use the model
+MAX_SECONDS = 60.0  # tables that take longer are for `regard predict`
+_parsing = threading.Lock()  # the parser's field size limit is global
 
 
-def answer_table(given: Fields, served: Sequence[Served], away: Away) -> dict[str, Any]:
-    run = asked.run(given, served)
-    rows = rows_of(given)
+def answer_table(fields: Fields, runs: Sequence[ServedRun], is_gone: IsGone) -> dict[str, Any]:
+    run = request_fields.selected_run(fields, runs)
+    rows = parse_rows(fields)
     columns = list(next((row.fields for row in rows if row.problem is None), {}))
-    text, label = columns_of(given, columns, rows, run.trained.config.data.text)
+    text, label = select_columns(fields, columns, rows, run.trained.config.data.text)
     examples = [example_of(row, text, label, run.trained.tokenizer) for row in rows]
-    good = [example for example in examples if isinstance(example, Example)]
-    if not good:
-        raise InputError(f"table: no row can be used; the first one: {examples[0]}")
-    labels = labels_as_shown(run.trained.task, good)
-    answers = zip(answered(run, good, away), labels, strict=True)
-    told, right, labelled = [], 0, 0
+    usable = [example for example in examples if isinstance(example, Example)]
+    if not usable:
+        raise InputError(f"table: expected at least one row that can be used, got none; the first: {examples[0]}")
+    labels = labels_as_shown(run.trained.task, usable)
+    answers = zip(predict(run, usable, is_gone), labels, strict=True)
+    results, right, labelled = [], 0, 0
     for row, example in zip(rows, examples, strict=True):
-        own: dict[str, Any] = {"row": row.number, "fields": [str(value) for value in row.fields.values()]}
+        result: dict[str, Any] = {"row": row.number, "fields": [str(value) for value in row.fields.values()]}
         if isinstance(example, Example):
-            said, known = next(answers)
-            own |= said
-            if known is not None:
-                own["label"] = known
-                labelled, right = labelled + 1, right + (known == said["prediction"])
+            prediction, true_label = next(answers)
+            result |= prediction
+            if true_label is not None:
+                result["label"] = true_label
+                labelled, right = labelled + 1, right + (true_label == prediction["prediction"])
         else:
-            own["error"] = example
-        told.append(own)
-    counted = labelled if isinstance(labels[0], str) else 0  # numbers are near or far, never right
-    found = {"run": run.name, "columns": columns, "text_column": text, "label_column": label}
+            result["error"] = example
+        results.append(result)
+    counted = labelled if isinstance(labels[0], str) else 0  # a regression has no right and wrong
     return {
-        **found,
-        "bad_rows": len(rows) - len(good),
+        "run": run.name,
+        "columns": columns,
+        "text_column": text,
+        "label_column": label,
+        "bad_rows": len(rows) - len(usable),
         "labelled": counted,
         "right": right if counted else 0,
-        "rows": told,
+        "rows": results,
     }
 
 
-def rows_of(given: Fields) -> list[Row]:
-    table = asked.string(given, "table")
-    form = asked.string(given, "format", "csv")
+def parse_rows(fields: Fields) -> list[Row]:
+    table = request_fields.string(fields, "table")
+    form = request_fields.string(fields, "format", "csv")
     if table is None:
-        raise InputError("table is needed: the text of a CSV file whose first row names the columns")
+        raise InputError("table: expected the text of a CSV file whose first row names the columns, got none")
     if form not in FORMATS:
-        raise InputError(f"format: there is no {str(form)[:40]!r}; accepted are {', '.join(FORMATS)}")
+        raise InputError(f"format: expected one of {', '.join(FORMATS)}, got {str(form)[:40]!r}")
     content = partial(iter, [table.removeprefix("\ufeff")])
     if is_blank(content):
-        raise InputError("table: it is empty; rows below a row that names the columns are accepted")
+        raise InputError("table: expected rows below a row that names the columns, got an empty table")
     with _parsing:
-        found = list(islice(FORMATS[form](content, "table")(), MOST_ROWS + 1))
-    if len(found) > MOST_ROWS:
-        raise Refused(413, f"table: up to {MOST_ROWS:,} rows are accepted; `regard predict` reads files of any size")
-    return found
+        rows = list(islice(FORMATS[form](content, "table")(), MAX_ROWS + 1))
+    if len(rows) > MAX_ROWS:
+        raise RequestError(413, f"table: expected at most {MAX_ROWS:,} rows; `regard predict` reads files of any size")
+    return rows
 
 
-def columns_of(given: Fields, columns: Sequence[str], rows: Sequence[Row], known: str | None) -> tuple[str, str | None]:
-    """Of text and label; `known` is what the run learned from, where it is not said."""
+def select_columns(
+    fields: Fields, columns: Sequence[str], rows: Sequence[Row], default: str | None
+) -> tuple[str, str | None]:
+    """The columns of text and label; `default` is the text column that the run was trained on."""
     sample = [row.fields for row in rows if row.problem is None][:SAMPLE]
     if not sample:
         raise InputError(f"table, {rows[0].where()}: {rows[0].problem}")
-    text = asked.string(given, "text_column")
+    text = request_fields.string(fields, "text_column")
     if text is not None and text not in columns:
-        raise InputError(f"text_column: there is no {text[:40]!r}; the columns are {quoted(columns)}")
-    if text is None and known in columns:
-        text = known
+        raise InputError(f"text_column: expected one of {quoted(columns)}, got {text[:40]!r}")
+    if text is None and default in columns:
+        text = default
     try:
         return guess_columns(columns, sample, text=text, by_name_only=True)
-    except InputError as problem:
-        raise InputError(f"table: {problem}; text_column names it") from None
+    except InputError as error:
+        raise InputError(f"table: {error}; name it with text_column") from None
 
 
 def example_of(row: Row, text: str, label: str | None, tokenizer: AnyTokenizer) -> Example | str:
-    """Or the sentence that says why there is none: the other rows are answered all the same."""
+    """The example, or a sentence that says what is wrong with the row; other rows are still answered."""
     try:
-        found = make_example(row, "table", text, label, labelled=False)
-    except InputError as problem:
-        return str(problem)
+        example = make_example(row, "table", text, label, labelled=False)
+    except InputError as error:
+        return str(error)
     if isinstance(tokenizer, WordPieces) and tokenizer.longest is not None:
         try:
-            tokenizer.encode(found.text)
-        except InputError as problem:
-            return f"table, {row.where()}: {problem}"
-    return found
+            tokenizer.encode(example.text)
+        except InputError as error:
+            return f"table, {row.where()}: {error}"
+    return example
 
 
-def answered(run: Served, examples: Sequence[Example], away: Away) -> Iterator[dict[str, Any]]:
-    begun = time.monotonic()
-    for start in range(0, len(examples), TOGETHER):
-        if time.monotonic() - begun > LONGEST:
-            raise Refused(
-                503,
-                f"table: after {LONGEST:.0f} s {start:,} of {len(examples):,} rows were answered; give fewer at a time",
-            )
-        part = examples[start : start + TOGETHER]
-        yield from (said.as_dict() for said in predictions(run, [example.text for example in part], away))
+def predict(run: ServedRun, examples: Sequence[Example], is_gone: IsGone) -> Iterator[dict[str, Any]]:
+    begin = time.monotonic()
+    for start in range(0, len(examples), BATCH):
+        if time.monotonic() - begin > MAX_SECONDS:
+            done = f"{start:,} of {len(examples):,} rows in {MAX_SECONDS:.0f} s"
+            raise RequestError(503, f"table: too slow ({done}); send fewer rows at a time")
+        texts = [example.text for example in examples[start : start + BATCH]]
+        yield from (prediction.as_dict() for prediction in predictions(run, texts, is_gone))

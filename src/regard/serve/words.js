@@ -1,52 +1,52 @@
-// A text with its words shaded, each of which can be crossed out: by click, or by keyboard with one stop of Tab for all.
-import { make, short } from "./making.js";
+// A text with shaded words, which can be crossed out by click or by keyboard (one tab stop for all words).
+import { make, short } from "./elements.js";
 
-const MOST = 4000; // words that are drawn; a note says that there are more
+const MAX_DRAWN = 4000; // words; a note says if there are more
 
-// Strengths relative to the largest score of the text, and their square root, as in every report of regard.
+// The square root of a score relative to the largest of the text, as in all reports of regard.
 function strength(score, largest) {
   return score === null || !(largest > 0) ? 0 : Math.sqrt(Math.min(1, Math.abs(score) / largest));
 }
 
-const heaviest = (units) => units.reduce((most, unit) => Math.max(most, Math.abs(unit.score ?? 0)), 0);
+const largestScore = (units) => units.reduce((largest, unit) => Math.max(largest, Math.abs(unit.score ?? 0)), 0);
 
-// `result` as the API gives it; `crossed` a Set of numbers of words; `cross(places)` is called to cross out or put back
+// `result` is that of the API, `crossed` a Set of word indices; `cross(indices)` is called to cross out or restore words.
 export function drawWords(text, result, crossed, cross, restore) {
   const characters = Array.from(text); // spans count code points
   const cut = (a, b) => characters.slice(a, b).join("");
-  const tokens = result.tokens.slice(0, MOST);
-  const largest = heaviest(tokens);
-  const spans = tokens.map((token, place) => word(token, place, strength(token.score, largest), crossed));
-  const group = make("div", { class: "words", role: "group", "aria-label": "Words, each of which can be crossed out" });
+  const tokens = result.tokens.slice(0, MAX_DRAWN);
+  const largest = largestScore(tokens);
+  const spans = tokens.map((token, index) => word(token, index, strength(token.score, largest), crossed));
+  const group = make("div", { class: "words", role: "group", "aria-label": "Words, which can be crossed out" });
   const end = tokens.length < result.tokens.length ? tokens[tokens.length - 1].end : characters.length;
-  const within = { cut, tokens, spans };
-  if (result.sentences.length) group.append(sentences(within, result, end, crossed, cross));
-  else group.append(make("div", { class: "text", dir: "auto" }, ...pieces(within, 0, end)));
-  if (end < characters.length) group.append(make("p", { class: "note" }, `The first ${MOST.toLocaleString("en")} of ${result.tokens.length.toLocaleString("en")} words are drawn.`));
-  listen(group, spans, result, cross, restore);
+  const drawing = { cut, tokens, spans };
+  if (result.sentences.length) group.append(sentences(drawing, result, end, crossed, cross));
+  else group.append(make("div", { class: "text", dir: "auto" }, ...pieces(drawing, 0, end)));
+  if (end < characters.length) group.append(make("p", { class: "note" }, `The first ${MAX_DRAWN.toLocaleString("en")} of ${result.tokens.length.toLocaleString("en")} words are shown.`));
+  addListeners(group, spans, cross, restore);
   return group;
 }
 
-function word(token, place, strong, crossed) {
-  const out = crossed.has(place), unread = !out && token.score === null;
-  const kinds = ["w", out && "out", unread && "unread", !token.known && "new", token.score < 0 && "against"].filter(Boolean);
-  const told = unread ? "not read" : out ? "crossed out" : short(token.score) + (token.known ? "" : ", unknown word");
-  const given = { class: kinds.join(" "), "data-place": place, title: told, "aria-label": `${token.text}: ${told}`, style: { "--s": strong.toFixed(3) } };
-  if (!unread) Object.assign(given, { role: "button", tabindex: "-1", "aria-pressed": out ? "true" : "false" });
-  return make("span", given, token.text);
+function word(token, index, strong, crossed) {
+  const out = crossed.has(index), unread = !out && token.score === null;
+  const kinds = ["w", out && "out", unread && "unread", !token.known && "unknown", token.score < 0 && "against"].filter(Boolean);
+  const label = unread ? "not read" : out ? "crossed out" : short(token.score) + (token.known ? "" : ", unknown word");
+  const attributes = { class: kinds.join(" "), "data-index": index, title: label, "aria-label": `${token.text}: ${label}`, style: { "--s": strong.toFixed(3) } };
+  if (!unread) Object.assign(attributes, { role: "button", tabindex: "-1", "aria-pressed": out ? "true" : "false" });
+  return make("span", attributes, token.text);
 }
 
-// What stands between characters, words as elements and the rest as text.
+// The text from one offset to another: words as elements, the rest as text.
 function pieces({ cut, tokens, spans }, from, to) {
-  const found = [];
+  const nodes = [];
   let at = from;
   for (let k = firstAt(tokens, from); k < tokens.length && tokens[k].start < to; k++) {
-    if (at < tokens[k].start) found.push(cut(at, tokens[k].start));
-    found.push(spans[k]);
+    if (at < tokens[k].start) nodes.push(cut(at, tokens[k].start));
+    nodes.push(spans[k]);
     at = tokens[k].end;
   }
-  if (at < to) found.push(cut(at, to));
-  return found;
+  if (at < to) nodes.push(cut(at, to));
+  return nodes;
 }
 
 function firstAt(tokens, from) {
@@ -59,54 +59,54 @@ function firstAt(tokens, from) {
   return low;
 }
 
-function sentences(within, result, end, crossed, cross) {
+function sentences(drawing, result, end, crossed, cross) {
   const list = make("ol", { class: "rows" });
-  const largest = heaviest(result.sentences);
+  const largest = largestScore(result.sentences);
   let at = 0;
   const row = (from, to, sentence, number) => {
-    const { tokens } = within, places = [];
-    for (let k = firstAt(tokens, from); k < tokens.length && tokens[k].start < to; k++) places.push(k);
-    if (!places.length) return;
-    const part = result.parts.findIndex((one) => one.start >= from && one.start < to);
+    const { tokens } = drawing, indices = [];
+    for (let k = firstAt(tokens, from); k < tokens.length && tokens[k].start < to; k++) indices.push(k);
+    if (!indices.length) return;
+    const part = result.parts.findIndex((candidate) => candidate.start >= from && candidate.start < to);
     const heading = part < 0 ? null : make("p", { class: "part" }, `Part ${part + 1} of ${result.parts.length}, ${short(result.parts[part].score)}`);
-    const inside = make("div", { class: "text", dir: "auto" }, ...trimmed(pieces(within, from, to)));
-    list.append(make("li", {}, heading, bar(sentence, largest, number, places, crossed, cross), inside));
+    const inside = make("div", { class: "text", dir: "auto" }, ...trimmed(pieces(drawing, from, to)));
+    list.append(make("li", {}, heading, bar(sentence, largest, number, indices, crossed, cross), inside));
   };
-  result.sentences.forEach((sentence, place) => {
+  result.sentences.forEach((sentence, index) => {
     if (sentence.start >= end) return;
     if (at < sentence.start) row(at, sentence.start, null, 0);
-    row(Math.max(at, sentence.start), Math.min(sentence.end, end), sentence, place + 1);
+    row(Math.max(at, sentence.start), Math.min(sentence.end, end), sentence, index + 1);
     at = Math.max(at, sentence.end);
   });
   if (at < end) row(at, end, null, 0);
   return list;
 }
 
-function trimmed(found) {
-  if (typeof found[0] === "string") found[0] = found[0].trimStart();
-  if (typeof found.at(-1) === "string") found[found.length - 1] = found.at(-1).trimEnd();
-  return found;
+function trimmed(nodes) {
+  if (typeof nodes[0] === "string") nodes[0] = nodes[0].trimStart();
+  if (typeof nodes.at(-1) === "string") nodes[nodes.length - 1] = nodes.at(-1).trimEnd();
+  return nodes;
 }
 
-function bar(sentence, largest, number, places, crossed, cross) {
-  const score = sentence?.score ?? null, out = places.every((place) => crossed.has(place));
-  const told = sentence ? `Sentence ${number}: ${short(score)}` : "Words of no sentence";
+function bar(sentence, largest, number, indices, crossed, cross) {
+  const score = sentence?.score ?? null, out = indices.every((index) => crossed.has(index));
+  const label = sentence ? `Sentence ${number}: ${short(score)}` : "Words outside sentences";
   const width = largest > 0 && score !== null ? (100 * Math.abs(score)) / largest : 0;
-  const made = make(
+  const button = make(
     "button",
-    { type: "button", class: score < 0 ? "bar cold" : "bar", "aria-pressed": out ? "true" : "false", "aria-label": `${told}; cross the sentence out`, title: `${told}. Click to ${out ? "put it back" : "cross it out"}.` },
+    { type: "button", class: score < 0 ? "bar cold" : "bar", "aria-pressed": out ? "true" : "false", "aria-label": `${label}; cross out the sentence`, title: `${label}. Click to ${out ? "restore it" : "cross it out"}.` },
     make("span", { class: "track" }, make("span", { style: { width: `${width.toFixed(1)}%` } })),
     make("span", { class: "number" }, short(score)),
   );
-  made.addEventListener("click", () => cross(out ? places : places.filter((place) => !crossed.has(place))));
-  return made;
+  button.addEventListener("click", () => cross(out ? indices : indices.filter((index) => !crossed.has(index))));
+  return button;
 }
 
-// One word can be reached by Tab; the arrow keys walk on from it.
-function listen(group, spans, result, cross, restore) {
-  const walked = spans.filter((span) => span.hasAttribute("role"));
-  if (walked.length) walked[0].tabIndex = 0;
-  const toggle = (span) => cross([Number(span.dataset.place)]);
+// One word can be reached by Tab; the arrow keys move to the others.
+function addListeners(group, spans, cross, restore) {
+  const buttons = spans.filter((span) => span.hasAttribute("role"));
+  if (buttons.length) buttons[0].tabIndex = 0;
+  const toggle = (span) => cross([Number(span.dataset.index)]);
   group.addEventListener("click", (event) => {
     const span = event.target.closest(".w[role]");
     if (span) toggle(span);
@@ -120,9 +120,9 @@ function listen(group, spans, result, cross, restore) {
   group.addEventListener("keydown", (event) => {
     const span = event.target.closest(".w[role]");
     if (!span || event.ctrlKey || event.metaKey || event.altKey) return;
-    const at = walked.indexOf(span), rtl = getComputedStyle(span.parentElement).direction === "rtl";
-    const steps = { ArrowRight: rtl ? -1 : 1, ArrowLeft: rtl ? 1 : -1, ArrowDown: 1, ArrowUp: -1, Home: -at, End: walked.length - 1 - at };
-    if (event.key in steps) walked[Math.min(walked.length - 1, Math.max(0, at + steps[event.key]))].focus();
+    const at = buttons.indexOf(span), rtl = getComputedStyle(span.parentElement).direction === "rtl";
+    const steps = { ArrowRight: rtl ? -1 : 1, ArrowLeft: rtl ? 1 : -1, ArrowDown: 1, ArrowUp: -1, Home: -at, End: buttons.length - 1 - at };
+    if (event.key in steps) buttons[Math.min(buttons.length - 1, Math.max(0, at + steps[event.key]))].focus();
     else if (["Enter", " ", "Delete", "Backspace"].includes(event.key)) toggle(span);
     else if (event.key === "Escape") restore();
     else return;
