@@ -10,7 +10,7 @@ import pytest
 
 from regard.errors import InputError
 from regard_lab.claims.claims import RULES, Claim, Claims, read_claim, read_claims
-from regard_lab.claims.evidence import Book, finding, is_whole, names_of, page
+from regard_lab.claims.evidence import TableFolder, finding, is_whole, names_of, page
 from regard_lab.claims.verdicts import HOLDS, LATER, VERDICTS
 from regard_lab.measures import MEASURES
 from regard_lab.results import Row, append, complete
@@ -24,16 +24,16 @@ PART = {"source": "paper", "claim": "It is so", "where": "§1"}
 
 
 @pytest.fixture(scope="module")
-def book() -> Book:
-    return Book(FOLDER)
+def book() -> TableFolder:
+    return TableFolder(FOLDER)
 
 
-def test_the_page_is_up_to_date(book: Book) -> None:
+def test_the_page_is_up_to_date(book: TableFolder) -> None:
     committed = (ROOT / "docs" / "evidence.md").read_text(encoding="utf-8")
     assert committed == page(CLAIMS, book), "`make evidence` writes it anew"
 
 
-def test_a_table_that_is_not_there_is_told_with_what_may_be_meant(book: Book) -> None:
+def test_a_table_that_is_not_there_is_told_with_what_may_be_meant(book: TableFolder) -> None:
     with pytest.raises(InputError, match=r"apln/tabel2: there is no such table in .*; did you mean 'apln/table2'"):
         book.table("apln/tabel2")
 
@@ -44,7 +44,7 @@ def test_every_source_has_claims() -> None:
 
 
 @pytest.mark.parametrize("claim", CLAIMS.claims, ids=lambda claim: f"{claim.source}: {claim.claim[:40]}")
-def test_every_claim_names_what_tests_it(claim: Claim, book: Book) -> None:
+def test_every_claim_names_what_tests_it(claim: Claim, book: TableFolder) -> None:
     if claim.table:
         assert claim.table in book.names
         table = book.table(claim.table)
@@ -62,7 +62,7 @@ def test_every_claim_names_what_tests_it(claim: Claim, book: Book) -> None:
 
 
 @pytest.mark.parametrize("claim", [one for one in CLAIMS.claims if one.source == "vat"], ids=lambda one: one.claim[:40])
-def test_a_claim_of_vat_gets_its_verdict_as_soon_as_there_are_results(claim: Claim, book: Book) -> None:
+def test_a_claim_of_vat_gets_its_verdict_as_soon_as_there_are_results(claim: Claim, book: TableFolder) -> None:
     """With made-up numbers at every place of its table: the names of measures and words in it are those of the rows."""
     table, chance = book.table(claim.table), random.Random(0)
 
@@ -114,11 +114,11 @@ def test_a_verdict_on_a_part_says_so(tmp_path: Path) -> None:
     near = {"rule": "near", "table": "paper/one", "method": "a", "corpora": ["x"], "measure": "norm"}
     of_x = read_claim({**PART, "test": {**near, "value": 0.5, "within": 0.1}}, SOURCES, "")
     for corpus, whole in (("x", False), ("y", True)):
-        table = Book(folder.parent).table("paper/one")
+        table = TableFolder(folder.parent).table("paper/one")
         cell = next(cell for cell in table.cells() if cell.corpus.name == corpus)
         for seed, norm in enumerate((0.50, 0.51)):  # ± 0.06
             append(folder / "one.jsonl", complete(cell, table.name, "cpu", {"seed": seed, "values": {"norm": norm}}))
-        book = Book(folder.parent)
+        book = TableFolder(folder.parent)
         assert is_whole(of_all, book) is whole
         assert is_whole(of_x, book)
         said = page(Claims(SOURCES, [of_all]), book)
@@ -129,7 +129,7 @@ def test_what_is_not_measured_yet_says_so_by_itself(tmp_path: Path) -> None:
     folder = tmp_path / "experiments" / "paper"
     folder.mkdir(parents=True)
     (folder / "one.toml").write_text('measures = ["norm"]\n[methods.a]\n[corpora.x]\ntrain = "x"\n', encoding="utf-8")
-    book = Book(folder.parent)
+    book = TableFolder(folder.parent)
     test = {"rule": "below", "table": "paper/one", "measure": "norm", "bound": 1.0}
     claim = read_claim({**PART, "test": test}, SOURCES, "")
     assert finding(claim, book) == (LATER, "")

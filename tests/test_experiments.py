@@ -9,8 +9,8 @@ import pytest
 from regard.config import Config
 from regard.models.build import build
 from regard.training.defaults import provisional_defaults
-from regard_lab.reading.reading import read_table
-from regard_lab.rendering.rendering import rendered
+from regard_lab.reading.table_file import read_table
+from regard_lab.rendering.render import rendered
 from regard_lab.results import match, read_rows
 from regard_lab.tables.table import Table
 from tiny_bert import save_bert

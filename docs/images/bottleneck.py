@@ -29,7 +29,7 @@ from regard.training.loop import train
 from regard.training.torch_engine import TorchEngine
 from regard_lab.kinds.drawings import WIDE, cloud
 from regard_lab.kinds.purified import round_paths
-from regard_lab.kinds.round_looks import LEARNER, Looks, plane
+from regard_lab.kinds.rounds import FIRST_ROUND, RoundRecorder, plane
 from regard_lab.kinds.weights import beside
 from regard_lab.statistics import interval
 
@@ -63,7 +63,7 @@ class Weights(Silent):
         self.sentence: dict[int, dict[str, Any]] = {}
 
     def enter(self, phase: str) -> None:
-        if phase.startswith(LEARNER):
+        if phase.startswith(FIRST_ROUND):
             self.look(0)
 
     def end(self, record: Mapping[str, Any]) -> None:
@@ -81,7 +81,7 @@ class Seen(NamedTuple):
     """One run, looked at after each round."""
 
     weights: Weights
-    looks: Looks
+    looks: RoundRecorder
     paths: dict[str, list[float]]
 
 
@@ -95,7 +95,7 @@ def run(texts: Mapping[str, list[Example]], beta: float, seed: int) -> Seen:
         given.config, learned.tokenizer, given.task, {}, model=model, encoder_config=given.encoder_config
     )
     tested = encode_texts(learned.tokenizer, given.task, texts["test"], "texts")
-    looks = Looks(weights, model, given.task, tested, len(texts["test"]))
+    looks = RoundRecorder(weights, model, given.task, tested, len(texts["test"]))
     with TorchEngine(model, given.task, learned.texts, learned.dev, given.config.training) as engine:
         progress = train(engine, looks)
     return Seen(weights, looks, round_paths(progress.history))

@@ -39,7 +39,7 @@ def add_arguments(parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     from regard.report.text.characters import one_line
     from regard_lab.running.listing import list_tables
-    from regard_lab.running.reproduce import Wish, render_only, reproduce
+    from regard_lab.running.reproduce import RunOptions, render_only, reproduce
 
     if arguments.list or arguments.table is None:
         for table in list_tables():
@@ -54,6 +54,6 @@ def run(arguments: argparse.Namespace) -> None:
         written = render_only(arguments.table, arguments.out)
     else:
         names = ("seeds", "device", "only", "budget", "jobs", "out", "retry_failed")
-        written = reproduce(arguments.table, Wish(**{name: getattr(arguments, name) for name in names}))
+        written = reproduce(arguments.table, RunOptions(**{name: getattr(arguments, name) for name in names}))
     for path in written:
         print(path)

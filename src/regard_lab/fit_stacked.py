@@ -44,7 +44,7 @@ from regard_lab.stack import Stack, StackedStep, grouped, masks_of
 READ = 256  # texts per batch and model in evaluation
 
 
-class Shelf:
+class EncodedCache:
     """Keeps the ids of the texts that were read last, so that the next model need not compute them again."""
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class Shelf:
 
 
 def fit_stacked(
-    config: Config, parts: Parts, seeds: Sequence[int], recorder: Recorder, shelf: Shelf | None = None
+    config: Config, parts: Parts, seeds: Sequence[int], recorder: Recorder, shelf: EncodedCache | None = None
 ) -> list[Trained | InputError]:
     """The trained model of each seed, or the error that ended its training.
 
@@ -76,7 +76,7 @@ def fit_stacked(
     if config.training.record != "no":
         raise InputError(f"record = {config.training.record!r}: seeds are recorded one by one (`fit`), not together")
     given = prepare_torch(config, parts, recorder)
-    learned, test = (shelf or Shelf()).numbered(given, recorder)
+    learned, test = (shelf or EncodedCache()).numbered(given, recorder)
     stack = Stack([make_model(given, learned, seed) for seed in seeds], given.device)
     engine = StackedEngine(stack, given.task, learned.texts, learned.dev, given.config.training, seeds)
     runs = train_side_by_side(engine, recorder)

@@ -21,9 +21,9 @@ from regard_lab.tables.table import Cell, Table
 
 FORM = 1
 BEGINNING = b'{"form"'  # of every line that we write
-ASKED_FOR: dict[str, Any] = {"method": str, "corpus": str, "setting": str, "seed": int, "fingerprint": str}
-ASKED_FOR |= {"options": dict, "seconds": (int, float)}
-WHERE_THERE = {"values": dict, "history": dict, "data": dict, "environment": dict, "stacked": int}
+REQUIRED: dict[str, Any] = {"method": str, "corpus": str, "setting": str, "seed": int, "fingerprint": str}
+REQUIRED |= {"options": dict, "seconds": (int, float)}
+OPTIONAL = {"values": dict, "history": dict, "data": dict, "environment": dict, "stacked": int}
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def mend(path: Path) -> str | None:
+def repair(path: Path) -> str | None:
     """Take away a last line that its writer did not finish (under the lock); what to tell of it."""
     content = path.read_bytes() if path.exists() else b""
     if not content or content.endswith(b"\n"):
@@ -148,8 +148,8 @@ def checked(line: bytes, where: str) -> Row:
     if form < FORM:
         what = f"a result of the older form {form}" if form else "a result without a form, as older versions wrote them"
         raise InputError(f"{where}: {what}; form {FORM} is read here: {aside}")
-    kinds = ASKED_FOR | ({"values": dict} if "error" not in row else {"error": str})
-    kinds |= {name: kind for name, kind in WHERE_THERE.items() if name in row}
+    kinds = REQUIRED | ({"values": dict} if "error" not in row else {"error": str})
+    kinds |= {name: kind for name, kind in OPTIONAL.items() if name in row}
     wrong = [name for name, kind in kinds.items() if not isinstance(row.get(name), kind)]
     if wrong:
         raise InputError(f"{where}: a result without a usable {wrong[0]!r}; {aside}")

@@ -10,7 +10,7 @@ import pytest
 from toys import TOML, write_texts
 
 from regard_lab.kinds.kinds import KINDS
-from regard_lab.reading.reading import read_table
+from regard_lab.reading.table_file import read_table
 from regard_lab.results import complete
 from regard_lab.tables.table import Table
 

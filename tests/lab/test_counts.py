@@ -15,7 +15,7 @@ from regard.data.readers import read
 from regard.errors import InputError
 from regard.recorder import Silent
 from regard_lab.kinds import counts
-from regard_lab.reading.reading import read_table
+from regard_lab.reading.table_file import read_table
 from regard_lab.tables.context import Context
 from regard_lab.tables.table import Table
 

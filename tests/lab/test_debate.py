@@ -14,7 +14,7 @@ from toys import Rows, first_rows, written_table
 from regard.errors import InputError
 from regard.recorder import Silent
 from regard_lab.kinds import debate, drawings
-from regard_lab.reading.reading import read_table
+from regard_lab.reading.table_file import read_table
 from regard_lab.tables.context import Context
 from regard_lab.tables.table import Cell, Table
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from regard.config import Config
 from regard.errors import InputError
 from regard.recorder import Silent
-from regard_lab.towers.fit_pairs import TrainedTowers, effects_said, fit_pairs
+from regard_lab.towers.fit_pairs import TrainedTowers, fit_pairs, predicted_effects
 from regard_lab.towers.ratings import Rating
 from regard_lab.towers.synthetic_ratings import World, WorldOptions, ideal, world
 
@@ -56,7 +56,7 @@ def strangers(seed: int = 9) -> World:
 def test_known_effects_are_recovered(trained: TrainedTowers) -> None:
     spread = rmse(np.full(len(TEST), np.mean([rating.value for rating in TRAIN])), TEST)
     assert rmse(trained.answers(TEST), TEST) < WORLD.noise + 0.5 * (spread - WORLD.noise)
-    users, items = effects_said(trained)
+    users, items = predicted_effects(trained)
     assert np.corrcoef([users[name] for name in WORLD.users], list(WORLD.users.values()))[0, 1] > 0.7
     assert np.corrcoef([items[name] for name in WORLD.items], list(WORLD.items.values()))[0, 1] > 0.7
 
@@ -102,7 +102,7 @@ def test_one_side_alone_reads_one_side_alone() -> None:
     mates = [x for x in TRAIN if x.user == rating.user]
     assert all(x.item not in (rating.item, elsewhere.item) for x in mates)
     assert trained.answers([rating]) == trained.answers([elsewhere])
-    _, items = effects_said(trained)
+    _, items = predicted_effects(trained)
     assert max(items.values()) == min(items.values())
 
 

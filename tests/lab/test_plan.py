@@ -8,7 +8,7 @@ import pytest
 
 from regard.errors import InputError
 from regard_lab.running import plan
-from regard_lab.running.plan import Job, Pace, Queue, first_ones_first, make_jobs, wanted
+from regard_lab.running.plan import Job, Queue, RunTimes, deciding_first, make_jobs, wanted
 from regard_lab.tables.table import Table
 
 Make = Callable[[Table, int], list[dict[str, object]]]
@@ -55,7 +55,7 @@ def test_seed_by_seed_on_a_cpu_and_all_at_once_on_a_gpu(toy: Table) -> None:
 
 
 def test_first_methods_go_first_under_a_budget(toy: Table) -> None:
-    jobs = first_ones_first(make_jobs(wanted(toy, []), 1, set(), together=False), ["shallow"])
+    jobs = deciding_first(make_jobs(wanted(toy, []), 1, set(), together=False), ["shallow"])
     assert names(jobs)[:3] == ["films/shallow 0", "meals/shallow 0", "films/plain 0"]
 
 
@@ -64,7 +64,7 @@ def test_a_budget_begins_nothing_that_would_end_long_after_it(
 ) -> None:
     now = 0.0
     monkeypatch.setattr(plan.time, "monotonic", lambda: now)
-    pace = Pace("cpu")
+    pace = RunTimes("cpu")
     rows = rows_of(toy, 1)
     for row in rows:
         row["seconds"] = 100.0 if row["method"] == "plain" else 10.0
@@ -79,7 +79,7 @@ def test_a_budget_begins_nothing_that_would_end_long_after_it(
 
 
 def test_time_left_is_by_cell_then_by_corpus(toy: Table, rows_of: Make) -> None:
-    pace = Pace("cpu")
+    pace = RunTimes("cpu")
     assert pace.left(make_jobs(wanted(toy, []), 1, set(), together=False), 1) is None
     rows = rows_of(toy, 1)
     pace.add([{**rows[0], "seconds": 10.0}, {**rows[1], "seconds": 20.0}, {**rows[1], "seconds": 40.0}])

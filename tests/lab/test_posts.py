@@ -6,7 +6,7 @@ import pytest
 
 from regard.errors import InputError
 from regard.records import Example
-from regard_lab.tables.makers import unquoted, without_quotes, without_signature
+from regard_lab.tables.corpus_makers import unquoted, without_quotes, without_signature
 
 POST = """In article <1@somewhere> Ann writes:
 > Was it good?

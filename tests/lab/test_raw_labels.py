@@ -12,7 +12,7 @@ from regard.errors import InputError
 from regard.recorder import Silent
 from regard.training.fit import fit
 from regard_lab.kinds import raw_labels
-from regard_lab.reading.reading import read_table
+from regard_lab.reading.table_file import read_table
 from regard_lab.tables.context import Context
 from regard_lab.tables.corpora import Corpora
 from regard_lab.tables.table import Table

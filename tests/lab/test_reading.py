@@ -8,7 +8,7 @@ import pytest
 from toys import TOML, UNPRINTED
 
 from regard.errors import InputError
-from regard_lab.reading.reading import read_table
+from regard_lab.reading.table_file import read_table
 from regard_lab.running.plan import make_jobs
 from regard_lab.tables.table import Table
 

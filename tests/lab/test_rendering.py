@@ -15,9 +15,9 @@ import pytest
 from toys import TOML, UNPRINTED
 
 from regard_lab.measures import Measure, shown, signed
-from regard_lab.reading.reading import read_table
-from regard_lab.rendering.rendering import rendered
-from regard_lab.rendering.sheet import make_sheet
+from regard_lab.reading.table_file import read_table
+from regard_lab.rendering.contents import make_contents
+from regard_lab.rendering.render import rendered
 from regard_lab.results import match
 from regard_lab.tables.table import Table
 
@@ -55,7 +55,7 @@ def test_comparisons_are_paired_and_corrected(toy: Table, rows_of: Make) -> None
     rows = rows_of(toy, 3)
     rows[0]["values"]["accuracy"] -= 0.003
     rows[1]["values"]["accuracy"] += 0.003
-    sheet = make_sheet(toy, match(toy, rows), None)
+    sheet = make_contents(toy, match(toy, rows), None)
     assert len(sheet.comparisons) == 4  # two corpora, two measures
     one = sheet.comparisons[0]
     assert (one.method, one.against, one.corpus, one.measure) == ("plain", "shallow", "films", "accuracy")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from regard.errors import InputError
-from regard_lab.results import Lock, append, match, mend, read_results, read_rows, sentence
+from regard_lab.results import Lock, append, match, read_results, read_rows, repair, sentence
 from regard_lab.tables.table import Table
 
 Rows = list[dict[str, object]]
@@ -46,9 +46,9 @@ def test_a_half_written_line_is_told_and_all_others_are_kept(toy: Table, rows_of
     rows, told = read_rows(path)
     assert len(rows) == 4
     assert "the last line is cut off" in told[0]
-    assert "is run again" in (mend(path) or "")
+    assert "is run again" in (repair(path) or "")
     assert path.read_bytes() == b"".join(line + b"\n" for line in whole.splitlines()[:4])
-    assert mend(path) is None
+    assert repair(path) is None
 
 
 def test_a_line_that_only_lacks_its_end_counts(toy: Table, rows_of: Make, tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_a_line_that_only_lacks_its_end_counts(toy: Table, rows_of: Make, tmp_pa
     whole = path.read_bytes()
     path.write_bytes(whole[:-1])
     assert len(read_rows(path)[0]) == 1
-    assert mend(path) is None
+    assert repair(path) is None
     assert path.read_bytes() == whole
 
 
@@ -94,7 +94,7 @@ def test_what_is_no_result_of_this_form_names_its_line(
 def test_a_foreign_last_line_is_never_taken_away(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text("my notes", encoding="utf-8")
-    assert mend(path) is None
+    assert repair(path) is None
     assert path.read_text(encoding="utf-8") == "my notes"
 
 

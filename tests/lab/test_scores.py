@@ -12,7 +12,7 @@ from regard.errors import InputError
 from regard.recorder import Silent
 from regard_lab.kinds import drawings, scores
 from regard_lab.kinds.patterns import MEASURES, recorded
-from regard_lab.reading.reading import read_table
+from regard_lab.reading.table_file import read_table
 from regard_lab.rendering.figures import by_moment, draw, value_title
 from regard_lab.results import complete
 from regard_lab.tables.context import Context

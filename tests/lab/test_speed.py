@@ -10,7 +10,7 @@ import torch
 from regard.errors import InputError
 from regard.recorder import Silent
 from regard_lab.kinds import speed
-from regard_lab.reading.reading import read_table
+from regard_lab.reading.table_file import read_table
 from regard_lab.tables.context import Context
 from regard_lab.tables.table import Cell
 

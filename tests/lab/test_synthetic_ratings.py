@@ -9,7 +9,7 @@ from statistics import mean, pstdev
 import pytest
 
 from regard.errors import InputError
-from regard_lab.towers.ratings import Known, Meeting, Rating
+from regard_lab.towers.ratings import Rating, ReviewContext, ReviewIndex
 from regard_lab.towers.synthetic_ratings import MEAN, WorldOptions, expected, ideal, logistic, world
 
 SMALL = WorldOptions(users=40, items=20, each=10)
@@ -73,17 +73,17 @@ def test_the_ideal_reader_by_hand() -> None:
 
 
 def test_the_ideal_reader_comes_between_noise_and_spread() -> None:
-    known = Known(WORLD.ratings)
+    known = ReviewIndex(WORLD.ratings)
     said = ideal(WORLD, WORLD.ratings, [known.meeting(x) for x in WORLD.ratings])
     error = math.sqrt(mean((guess - x.value) ** 2 for guess, x in zip(said, WORLD.ratings, strict=True)))
     assert WORLD.noise < error < 0.65 * pstdev(x.value for x in WORLD.ratings)
-    blind = ideal(WORLD, WORLD.ratings, [Meeting((), ())])
+    blind = ideal(WORLD, WORLD.ratings, [ReviewContext((), ())])
     assert blind == [pytest.approx(MEAN)]
 
 
 def test_words_that_leave_no_doubt_can_be_written_and_read() -> None:
     clear = world(WorldOptions(users=4, items=4, each=2, slope=5000.0))
-    known = Known(clear.ratings)
+    known = ReviewIndex(clear.ratings)
     assert all(map(math.isfinite, ideal(clear, clear.ratings, [known.meeting(x) for x in clear.ratings])))
 
 

@@ -16,8 +16,8 @@ from regard.recorder import Silent
 from regard.training.fit import Parts
 from regard_lab import fit_stacked
 from regard_lab.kinds import train
-from regard_lab.running.plan import Job, Pace, Queue
-from regard_lab.running.workers import Told, run_here
+from regard_lab.running.plan import Job, Queue, RunTimes
+from regard_lab.running.workers import Event, run_inline
 from regard_lab.tables.context import Context
 from regard_lab.tables.corpora import Corpora, Prepared
 from regard_lab.tables.table import Table
@@ -74,11 +74,11 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
     return tried
 
 
-def outcome(toy: Table, monkeypatch: pytest.MonkeyPatch, seeds: tuple[int, ...]) -> list[Told]:
+def outcome(toy: Table, monkeypatch: pytest.MonkeyPatch, seeds: tuple[int, ...]) -> list[Event]:
     """What a job on that GPU tells, in this process."""
     monkeypatch.setattr(Corpora, "prepare", lambda *_: Prepared(Parts([]), {}))
-    queue = Queue([Job(next(toy.cells()), seeds)], Pace("cuda"), None)
-    return list(run_here(queue, toy.name, "cuda"))
+    queue = Queue([Job(next(toy.cells()), seeds)], RunTimes("cuda"), None)
+    return list(run_inline(queue, toy.name, "cuda"))
 
 
 def test_out_of_memory_halves_the_seeds_and_goes_on(

@@ -15,8 +15,7 @@ from regard.data.tokenizer import Indexed, Tokenizer
 from regard.data.vocabulary import Vocabulary
 from regard.errors import InputError
 from regard.values import Pair
-from regard_lab.towers.collate_pairs import Readings, collate_pairs, gather, together
-from regard_lab.towers.two_towers import Met, TwoTowers, build_towers
+from regard_lab.towers.two_towers import PairOutput, Readings, TwoTowers, build_towers, collate_pairs, gather, together
 
 WORDS = 20
 # reviews of sentences of so many words, of a user and of an item
@@ -57,9 +56,9 @@ def batch(places: Sequence[int] = range(len(PAIRS))) -> Pair:
     return collate_pairs([found[place] for place in places])
 
 
-def read(model: TwoTowers, pair: Pair) -> Met:
+def read(model: TwoTowers, pair: Pair) -> PairOutput:
     with torch.inference_mode():
-        met: Met = model(pair)
+        met: PairOutput = model(pair)
     return met
 
 
@@ -136,7 +135,7 @@ def test_gradients_are_exact(pooling: str) -> None:
 
     def logits(*values: Tensor) -> Tensor:
         given = dict(zip(names, values, strict=True))
-        found: Met = torch.func.functional_call(model, given, (pair,))
+        found: PairOutput = torch.func.functional_call(model, given, (pair,))
         return found.logits
 
     values = tuple(parameter.detach().clone().requires_grad_() for parameter in model.parameters())

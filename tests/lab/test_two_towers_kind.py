@@ -15,10 +15,10 @@ from regard.errors import InputError
 from regard.recorder import Silent
 from regard_lab.kinds import two_towers
 from regard_lab.kinds.kinds import KINDS
-from regard_lab.kinds.rating_rivals import by_coverage, effects_alone, mean_guess, ridge_guess
+from regard_lab.kinds.rating_baselines import by_coverage, mean_predictor, one_sided_effects, ridge_predictor
 from regard_lab.tables.context import Context
 from regard_lab.tables.table import Cell, Corpus
-from regard_lab.towers.ratings import Known, Meeting, Rating
+from regard_lab.towers.ratings import Rating, ReviewContext, ReviewIndex
 from regard_lab.towers.synthetic_ratings import WorldOptions, world
 
 SMALL: dict[str, Any] = {
@@ -106,20 +106,20 @@ def test_one_side_alone_says_nothing_of_the_other() -> None:
 def test_effects_that_are_added_up_can_be_heard_alone() -> None:
     """Ridge on bags is a sum of two sides: f(u, i) − f(u, –) does not depend on u."""
     made = world(WorldOptions(30, 20, 6, kind=4, neutral=10))
-    known = Known(made.ratings)
+    known = ReviewIndex(made.ratings)
     meetings = [known.meeting(rating) for rating in made.ratings]
-    guess = ridge_guess(known, meetings, made.ratings[:30], meetings[:30])
+    guess = ridge_predictor(known, meetings, made.ratings[:30], meetings[:30])
     item = tuple(known.by_item["i3"])
     users = [tuple(places) for places in known.by_user.values()]
-    with_item = guess(known, [Meeting(user, item) for user in users])
-    alone = np.array(list(effects_alone(guess, known, None)[0].values()))
+    with_item = guess(known, [ReviewContext(user, item) for user in users])
+    alone = np.array(list(one_sided_effects(guess, known, None)[0].values()))
     assert with_item - alone == pytest.approx(np.full(len(users), (with_item - alone)[0]))
     assert alone.std() > 0.01
 
 
 def test_coverage_is_told_and_scored_by_group() -> None:
     ratings = [Rating("u", "i", value, "") for value in (1.0, 2.0, 4.0)]
-    meetings = [Meeting((0,), (1,)), Meeting((), ()), Meeting((0,), (2,))]
+    meetings = [ReviewContext((0,), (1,)), ReviewContext((), ()), ReviewContext((0,), (2,))]
     recorder = Listening()
     values = by_coverage(np.array([2.0, 2.5, 3.0]), ratings, meetings, recorder)
     assert values == {"n_both": 2, "n_user": 0, "n_item": 0, "n_neither": 1, "rmse_both": 1.0, "rmse_neither": 0.5}
@@ -142,8 +142,8 @@ def test_files_of_reviews_are_read_and_their_checksums_kept(files: dict[str, str
     assert len(found["data"]) == 3
     assert found["values"]["n_both"] > 0
     assert "rmse_strangers" not in found["values"]
-    assert mean_guess([Rating("u", "i", 2.0, ""), Rating("u", "j", 4.0, "")])(
-        Known([]), [Meeting((), ())]
+    assert mean_predictor([Rating("u", "i", 2.0, ""), Rating("u", "j", 4.0, "")])(
+        ReviewIndex([]), [ReviewContext((), ())]
     ).tolist() == [3]
 
 

@@ -15,13 +15,13 @@ from regard.config import Config
 from regard.errors import InputError
 from regard.recorder import Silent
 from regard.records import Example
-from regard_lab.kinds import base_judges, drawings, purified
-from regard_lab.kinds.round_looks import closeness, plane
+from regard_lab.kinds import drawings, purified, train
+from regard_lab.kinds.rounds import closeness, plane
 from regard_lab.kinds.word_measures import MARKS, characters, marks_of
-from regard_lab.reading.reading import read_table
+from regard_lab.reading.table_file import read_table
 from regard_lab.running.plan import wanted
 from regard_lab.tables.context import Context
-from regard_lab.tables.makers import sided
+from regard_lab.tables.corpus_makers import sided
 from regard_lab.tables.table import Table
 
 TABLES = sorted((Path(__file__).parents[2] / "experiments" / "vat").glob("*.toml"))
@@ -154,9 +154,9 @@ def test_figures_are_svg_and_rows_hold_no_texts(table: Table, rows: Rows) -> Non
 
 def test_a_judge_is_trained_once_for_a_corpus(table: Table, rows: Rows) -> None:
     given = {"pooling": "bottleneck", "beta": 1.0, "head_hidden": True, "lr": 0.1}
-    options = base_judges.judge_options(given, {"judge": "max", "judge_dropout": 0.5})
+    options = train.judge_options(given, {"judge": "max", "judge_dropout": 0.5})
     assert options == {"pooling": "max", "lr": 0.1, "dropout": 0.5}
-    assert base_judges.judge_options(given, {"judge": "max", "judge_lr": 0.2}) == {"pooling": "max", "lr": 0.2}
+    assert train.judge_options(given, {"judge": "max", "judge_lr": 0.2}) == {"pooling": "max", "lr": 0.2}
     assert rows["base"]["seconds"] == rows["random"]["seconds"]  # the very same training
 
 
@@ -173,7 +173,7 @@ def test_judges_of_one_folder_of_corpora_judge_no_other(
             write(tmp_path / place / "toy" / f"{split}.jsonl", count, 0)
         monkeypatch.setenv("REGARD_DATA", str(tmp_path / place))
         prepared = context.corpora.prepare(cell.corpus, plain.options)
-        found.append(base_judges.judges_of(cell, config, prepared, context))
+        found.append(train.judges_of(cell, config, prepared, context))
     assert found[0].key == found[2].key != found[1].key
     assert found[0] is not found[1]
 

@@ -17,7 +17,7 @@ from regard.recorder import Silent
 from regard.training.fit import Parts, fit
 from regard_lab import fit_stacked
 from regard_lab.kinds import weights
-from regard_lab.reading.reading import read_table
+from regard_lab.reading.table_file import read_table
 from regard_lab.results import complete
 from regard_lab.tables.context import Context
 from regard_lab.tables.table import Table

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from regard.recorder import Silent
-from regard_lab.reading.reading import read_table
+from regard_lab.reading.table_file import read_table
 from regard_lab.results import complete
 from regard_lab.tables.context import Context
 from regard_lab.tables.table import Table

@@ -17,10 +17,10 @@ from regard_lab.claims.verdicts import (
     Difference,
     Finding,
     Judged,
-    all_some_none,
     judge,
     told,
     usable,
+    verdict_by_count,
     with_interval,
 )
 from regard_lab.comparisons import by_seed
@@ -179,7 +179,7 @@ def close(
     kept = sum(test.found.difference.low >= -within for test in tests)
     words = [f"{test.name} {with_interval(test, form)}" for test in tests]
     head = f"{kept} of {len(tests)} at most {shown(within, form)} worse"
-    return Finding(all_some_none(kept, len(tests)), f"{head}: {'; '.join(words)}")
+    return Finding(verdict_by_count(kept, len(tests)), f"{head}: {'; '.join(words)}")
 
 
 def larger_gain(table: Table, rows: Rows, measure: str, pairs: Pairs, on: Pairs) -> Finding | None:

@@ -17,9 +17,9 @@ from regard.markdown_text import escape
 from regard_lab.claims.claims import RULES, Claim, Claims
 from regard_lab.claims.verdicts import HOLDS, LATER, VERDICTS, Finding
 from regard_lab.reading.checks import near
-from regard_lab.reading.places import table_names
-from regard_lab.reading.reading import read_table
-from regard_lab.rendering.sheet import grouped
+from regard_lab.reading.locations import table_names
+from regard_lab.reading.table_file import read_table
+from regard_lab.rendering.contents import grouped
 from regard_lab.results import read_results
 from regard_lab.rows import Place, Row
 from regard_lab.tables.table import Table
@@ -41,7 +41,7 @@ What each rule asks for:
 """
 
 
-class Book:
+class TableFolder:
     """The tables of a folder and the results beside them, read when they are asked for."""
 
     def __init__(self, folder: Path):
@@ -59,7 +59,7 @@ class Book:
         return grouped(read_results(self.table(name), self.names[name].with_suffix(".jsonl")))
 
 
-def finding(claim: Claim, book: Book) -> Finding:
+def finding(claim: Claim, book: TableFolder) -> Finding:
     if claim.verdict:
         return Finding(claim.verdict, claim.because)
     if claim.planned:
@@ -70,7 +70,7 @@ def finding(claim: Claim, book: Book) -> Finding:
     return found or Finding(LATER, "")
 
 
-def page(claims: Claims, book: Book) -> str:
+def page(claims: Claims, book: TableFolder) -> str:
     found = [(claim, finding(claim, book)) for claim in claims.claims]
     lines = [HEAD, *tally(claims, found), "", READING]
     lines += [f"- **{name.replace('_', ' ')}**: {escape(words(rule.__doc__))}" for name, rule in RULES.items()]
@@ -98,7 +98,7 @@ def tally(claims: Claims, found: Sequence[tuple[Claim, Finding]]) -> Iterator[st
         yield f"| {title.partition(' (')[0]} | " + " | ".join(str(counts[name] or "") for name in VERDICTS) + " |"
 
 
-def how(claim: Claim, book: Book) -> str:
+def how(claim: Claim, book: TableFolder) -> str:
     """A link to what tests it, or the name of what will."""
     if claim.checked_by:
         file, _, name = claim.checked_by.partition("::")
@@ -137,7 +137,7 @@ def names_of(claim: Claim) -> Names:
     return Names(list(filter(None, methods)), list(filter(None, corpora)), settings)
 
 
-def is_whole(claim: Claim, book: Book) -> bool:
+def is_whole(claim: Claim, book: TableFolder) -> bool:
     """Whether every cell that the claim speaks of has as many results as its table asks for."""
     if not claim.table:
         return True

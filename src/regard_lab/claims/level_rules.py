@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import Literal, TypedDict, Unpack
 
 from regard_lab.claims.difference_rules import Rows, signed_values
-from regard_lab.claims.verdicts import HOLDS, NOT_HERE, PARTLY, Difference, Finding, all_some_none, sides, span
+from regard_lab.claims.verdicts import HOLDS, NOT_HERE, PARTLY, Difference, Finding, sides, span, verdict_by_count
 from regard_lab.comparisons import by_seed
 from regard_lab.measures import shown
 from regard_lab.rows import Place, Row
@@ -22,15 +22,15 @@ from regard_lab.tables.table import Setting, Table
 
 def below(table: Table, rows: Rows, measure: str, bound: float, methods: Sequence[str] = ()) -> Finding | None:
     """Holds where the whole interval lies below the bound on every corpus; partly where on some."""
-    return of_bound(table, rows, measure, methods, lambda one: one.high < bound, f"below {bound:g}")
+    return count_within(table, rows, measure, methods, lambda one: one.high < bound, f"below {bound:g}")
 
 
 def above(table: Table, rows: Rows, measure: str, bound: float, methods: Sequence[str] = ()) -> Finding | None:
     """Holds where the whole interval lies above the bound for every method and corpus; partly where for some."""
-    return of_bound(table, rows, measure, methods, lambda one: one.low > bound, f"above {bound:g}")
+    return count_within(table, rows, measure, methods, lambda one: one.low > bound, f"above {bound:g}")
 
 
-def of_bound(
+def count_within(
     table: Table, rows: Rows, measure: str, methods: Sequence[str], is_kept: Callable[[Interval], bool], side: str
 ) -> Finding | None:
     found = dict(intervals(table, rows, measure, methods))
@@ -38,7 +38,7 @@ def of_bound(
         return None
     kept = sum(map(is_kept, found.values()))
     words = f"{kept} of {len(found)} {side}: {listed(table, found, measure)}"
-    return Finding(all_some_none(kept, len(found)), words)
+    return Finding(verdict_by_count(kept, len(found)), words)
 
 
 def near(
@@ -95,7 +95,7 @@ def falls(table: Table, rows: Rows, value: str, methods: Sequence[str] = ()) -> 
     ]
     seeds = span([len(own) for _, own in changes.values()])
     head = f"{fallen} of {len(changes)} fall"
-    return Finding(all_some_none(fallen, len(changes)), f"{head}: {', '.join(words)}; {seeds} seeds")
+    return Finding(verdict_by_count(fallen, len(changes)), f"{head}: {', '.join(words)}; {seeds} seeds")
 
 
 def path_ends(rows: Sequence[Row], value: str) -> list[tuple[float, float]]:
@@ -116,15 +116,15 @@ def unstable(
         own = [row for place, several in rows.items() if place[0] == method for row in several]
         runs = [row for row in own if "error" not in row or "diverged" in row["error"]]
         if runs:
-            found[method] = (sum(map(went_wrong, runs)), len(runs))
+            found[method] = (sum(map(is_unstable, runs)), len(runs))
     if not found:
         return None
     kept = sum(band(*counts) == expected for counts in found.values())
     words = [f"{table.methods[method].title}: {wrong} of {count} runs" for method, (wrong, count) in found.items()]
-    return Finding(all_some_none(kept, len(found)), "failed: " + "; ".join(words))
+    return Finding(verdict_by_count(kept, len(found)), "failed: " + "; ".join(words))
 
 
-def went_wrong(row: Row) -> bool:
+def is_unstable(row: Row) -> bool:
     return "error" in row or any(last > first for first, last in path_ends([row], "loss"))
 
 
@@ -166,7 +166,7 @@ def speed(
         f"{table.title_of(place)}, {table.corpora[place[1]].title}: {one.mean:.3f} ± {one.half:.3f}"
         for place, one in found.items()
     ]
-    return Finding(all_some_none(kept, len(found)), f"{kept} of {len(found)}{so_far}: {'; '.join(words)}")
+    return Finding(verdict_by_count(kept, len(found)), f"{kept} of {len(found)}{so_far}: {'; '.join(words)}")
 
 
 def keeps(one: Interval, bounds: Bounds) -> bool:
@@ -208,7 +208,7 @@ def peak(
     groups = sorted({key[:2] for key in tests}, key=list(found).index)
     ends = {group: [side.get((*group, end.name), 0) for end in (order[0], order[-1])] for group in groups}
     full = sum(min(ends[group]) > 0 and not any(side[key] < 0 for key in side if key[:2] == group) for group in groups)
-    verdict = all_some_none(full, len(groups))
+    verdict = verdict_by_count(full, len(groups))
     if verdict == NOT_HERE and any(max(both) > 0 for both in ends.values()):
         verdict = PARTLY
     words = [of_axis(table, group, found[group], measure, (order[0], middle, order[-1])) for group in groups]

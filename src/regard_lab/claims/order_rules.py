@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from regard_lab.claims.difference_rules import Pairs, Rows, minus, named, of_differences, of_pairs, signed_values
 from regard_lab.claims.level_rules import path_ends
-from regard_lab.claims.verdicts import HOLDS, NOT_HERE, PARTLY, Difference, Finding, all_some_none, several, span
+from regard_lab.claims.verdicts import HOLDS, NOT_HERE, PARTLY, Difference, Finding, several, span, verdict_by_count
 from regard_lab.comparisons import by_seed
 from regard_lab.measures import Measure, shown, signed, value_of
 from regard_lab.rows import Place, Row
@@ -61,7 +61,7 @@ def stands(
     values = "; ".join(f"{one.name}: {one.said}" for one in told[:SHOWN])
     seeds = span([one.found.n for one in found])
     head = f"{kept} of {len(found)} in the order said, {seeds} seeds"
-    verdict = HOLDS if need == "most" and 2 * kept > len(found) else all_some_none(kept, len(found))
+    verdict = HOLDS if need == "most" and 2 * kept > len(found) else verdict_by_count(kept, len(found))
     return Finding(verdict, f"{head}; {'not so: ' if missed else ''}{values}{others}")
 
 
@@ -130,7 +130,7 @@ def often(
             if own == place
         ]
         words.append(f"{titled(table, place)}: {', '.join(each)}")
-    return Finding(all_some_none(kept, len(found)), f"{kept} of {len(found)} often enough; {'; '.join(words)}")
+    return Finding(verdict_by_count(kept, len(found)), f"{kept} of {len(found)} often enough; {'; '.join(words)}")
 
 
 def equal(table: Table, rows: Rows, corpora: Names = ()) -> Finding | None:
@@ -151,7 +151,7 @@ def equal(table: Table, rows: Rows, corpora: Names = ()) -> Finding | None:
         return None
     every = [one for several in found.values() for one in several]
     words = [f"{title} {sum(several)} of {len(several)}" for title, several in found.items()]
-    return Finding(all_some_none(sum(every), len(every)), f"as printed: {', '.join(words)}")
+    return Finding(verdict_by_count(sum(every), len(every)), f"as printed: {', '.join(words)}")
 
 
 def moves(
@@ -179,7 +179,7 @@ def moves(
     if not words:
         return None
     return Finding(
-        all_some_none(kept, len(words)),
+        verdict_by_count(kept, len(words)),
         f"{kept} of {len(words)}: {'; '.join(words)}; {span(seeds)} seeds".replace(" -", " −"),
     )
 

@@ -26,7 +26,7 @@ class Difference(NamedTuple):
     found: Paired
 
 
-def all_some_none(kept: int, of: int) -> str:
+def verdict_by_count(kept: int, of: int) -> str:
     return HOLDS if kept == of else PARTLY if kept else NOT_HERE
 
 

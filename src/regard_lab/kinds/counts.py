@@ -14,7 +14,7 @@ from regard.errors import InputError
 from regard_lab.measures import Measure
 from regard_lab.rows import Options, Row
 from regard_lab.tables.context import Context
-from regard_lab.tables.makers import SPLITS
+from regard_lab.tables.corpus_makers import SPLITS
 
 if TYPE_CHECKING:
     from regard.records import Example

@@ -26,8 +26,7 @@ from regard.errors import InputError
 from regard.recorder import Recorder
 from regard.records import Example
 from regard_lab.kinds import train
-from regard_lab.kinds.base_judges import judges_of, train_judges
-from regard_lab.kinds.train import placed, trainings
+from regard_lab.kinds.train import judges_of, placed, train_judges, trainings
 from regard_lab.measures import Measure
 from regard_lab.rows import Options, Row
 from regard_lab.tables.context import Context
@@ -45,8 +44,8 @@ KEYS: Options = {
     "shows": str,  # what is looked at; SHOWS
     "factor": float,  # adversary: λ, how much another attention is worth
 }
-JUDGED = 500  # test texts, by chance, that are diagnosed
-TAUGHT = 5000  # training texts, by chance, that an adversary learns from
+DIAGNOSED_TEXTS = 500  # test texts, by chance, that are diagnosed
+ADVERSARY_TEXTS = 5000  # training texts, by chance, that an adversary learns from
 GROUPS = (1, 2, 3, 4)  # of the largest weight, by quarters
 EXPLAINED = {"gradient": "gradient", "leave_one_out": "leaving out", "random": "chance"}
 BESIDE = {"held": "gradient, weights held", **EXPLAINED}  # J&W's own gradient, and explainers
@@ -80,8 +79,8 @@ def check(cell: Cell) -> None:
         )
     if config.data.task not in ("binary", "multiclass"):
         raise InputError(f"task = {config.data.task!r}; 'binary' and 'multiclass' are accepted")
-    if own["shows"] not in SHOWS:
-        raise InputError(f"shows = {own['shows']!r}; accepted are {', '.join(SHOWS)}")
+    if own["shows"] not in ANALYSES:
+        raise InputError(f"shows = {own['shows']!r}; accepted are {', '.join(ANALYSES)}")
     if (own["shows"] == "adversary") != ("factor" in own):
         raise InputError(f"shows = {own['shows']!r}: `factor` is needed by 'adversary', and by no other")
     if own.get("factor", 0.0) < 0:
@@ -113,7 +112,7 @@ def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
         yield row_of(own, prepared, [judges.trained[seed], *others.get(seed, ())], context)
 
 
-class Look(NamedTuple):
+class Case(NamedTuple):
     """Models, and what is looked at beside the first of them."""
 
     models: Sequence[Trained]  # of the seed, and the next seed's or that of even weights
@@ -145,8 +144,8 @@ def row_of(own: Options, prepared: Prepared, learned: Sequence[Training], contex
             return {**facts, "error": str(training.result)}
         models.append(training.result)
     test = list((parts.dev or ()) if parts.test is None else parts.test)
-    shown = SHOWS[own["shows"]]
-    found = shown.look(Look(models, own, list(parts.train), test, facts["seed"], context.device, context.recorder))
+    shown = ANALYSES[own["shows"]]
+    found = shown.look(Case(models, own, list(parts.train), test, facts["seed"], context.device, context.recorder))
     told = train.measured(models[shown.model or 0], prepared)
     if shown.model is None:
         told = {"values": {}, "data": told["data"], "environment": told["environment"]}
@@ -155,7 +154,7 @@ def row_of(own: Options, prepared: Prepared, learned: Sequence[Training], contex
     return {**facts, **told, **found, "seconds": taken}
 
 
-def diagnosed(look: Look) -> Row:
+def diagnose(look: Case) -> Row:
     from regard.audit.adversarial_weights import adversary_facts, farthest
     from regard.audit.correlation import correlations
     from regard.audit.held_gradients import held_gradients
@@ -165,7 +164,7 @@ def diagnosed(look: Look) -> Row:
     from regard.facts.json_form import to_json
     from regard.faithfulness.scored import Scored
 
-    texts, seed = judged_texts(look), look.seed
+    texts, seed = sample_texts(look), look.seed
     scored = {}
     for name in ("attention", *EXPLAINED):
         look.recorder.note(f"{name} of {len(texts)} texts")
@@ -193,51 +192,51 @@ def known(values: Mapping[str, float | None]) -> dict[str, float]:
 MOVED = {"permuted": "moved", "evened": "evened", "largest": "largest", "uneven": "uneven"}
 
 
-def judged_texts(look: Look) -> list[str]:
+def sample_texts(look: Case) -> list[str]:
     """By chance, the same ones for every seed and method."""
     import numpy as np
 
-    places = np.random.default_rng(0).permutation(len(look.test))[:JUDGED]
+    places = np.random.default_rng(0).permutation(len(look.test))[:DIAGNOSED_TEXTS]
     return [look.test[place].text for place in places.tolist()]
 
 
-def of_texts(look: Look) -> Row:
+def of_texts(look: Case) -> Row:
     from regard.audit.adversarial_weights import adversary_facts, farthest
     from regard.explain.reading import read
 
-    told = adversary_facts(farthest(look.base, read(look.base, judged_texts(look)), look.seed), look.seed)
+    told = adversary_facts(farthest(look.base, read(look.base, sample_texts(look)), look.seed), look.seed)
     return {"values": known({"tvd": told.distance.mean, "jsd": told.divergence.mean, "far": told.far.mean})}
 
 
-def of_seeds(look: Look) -> Row:
-    return {"values": apart(look, look.models[1]) | guided_by(look, look.base)}
+def of_seeds(look: Case) -> Row:
+    return {"values": apart(look, look.models[1]) | guided_accuracy(look, look.base)}
 
 
-def of_even(look: Look) -> Row:
-    return {"values": apart(look, look.models[1]) | guided_by(look, look.models[1])}
+def of_even(look: Case) -> Row:
+    return {"values": apart(look, look.models[1]) | guided_accuracy(look, look.models[1])}
 
 
-def of_adversary(look: Look) -> Row:
+def of_adversary(look: Case) -> Row:
     import numpy as np
 
     from regard.audit.trained_adversary import learn
     from regard.explain.reading import read
     from regard.models.trained import Trained
 
-    places = np.random.default_rng((look.seed, 1)).permutation(len(look.train))[:TAUGHT]
+    places = np.random.default_rng((look.seed, 1)).permutation(len(look.train))[:ADVERSARY_TEXTS]
     look.recorder.note(f"training an adversary on {len(places)} texts: λ = {look.own['factor']:g}")
     texts = [reading.indexed for reading in read(look.base, [look.train[place].text for place in places.tolist()])]
     model = learn(look.base, texts, look.own["factor"], look.seed)
     base = look.base
     adversary = Trained(base.config, base.tokenizer, base.task, model=model, device=look.device)
-    return {"values": apart(look, adversary, scored=True) | guided_by(look, adversary)}
+    return {"values": apart(look, adversary, scored=True) | guided_accuracy(look, adversary)}
 
 
-def of_mlp(look: Look) -> Row:
-    return {"values": guided_by(look, look.base, "learned")}
+def of_mlp(look: Case) -> Row:
+    return {"values": guided_accuracy(look, look.base, "learned")}
 
 
-def apart(look: Look, other: Trained, scored: bool = False) -> dict[str, float]:
+def apart(look: Case, other: Trained, scored: bool = False) -> dict[str, float]:
     """How far answers and weights lie from the model's, on test; `scored`: and how good its answers are."""
     import numpy as np
 
@@ -247,10 +246,10 @@ def apart(look: Look, other: Trained, scored: bool = False) -> dict[str, float]:
     readings = read(look.base, [example.text for example in look.test])
     distance, divergence, decided = compare(look.base, other.model, [reading.indexed for reading in readings])
     found = {"tvd": float(distance.mean()), "jsd": float(np.nanmean(divergence))}
-    return found | (goodness(look, decided) if scored else {})
+    return found | (scores_of(look, decided) if scored else {})
 
 
-def guided_by(look: Look, other: Trained, kind: str = "guided") -> dict[str, float]:
+def guided_accuracy(look: Case, other: Trained, kind: str = "guided") -> dict[str, float]:
     """How good a model without contexts becomes with a model's weights; `kind` "learned": with weights that it learns."""
     from regard.audit.guided import answer, learn, weigh
     from regard.models.tasks import Classes
@@ -261,11 +260,11 @@ def guided_by(look: Look, other: Trained, kind: str = "guided") -> dict[str, flo
     look.recorder.note(f"training a model without contexts on {len(learned.texts)} texts: {kind} weights")
     sizes = (len(look.base.tokenizer), len(task.classes))
     model = learn(learned, look.labels(look.train), kind, *sizes, look.seed, look.device)
-    found = goodness(look, answer(model, judged, kind))
+    found = scores_of(look, answer(model, judged, kind))
     return {"guided": found["accuracy"], "guided_macro_f": found["macro_f"]}
 
 
-def goodness(look: Look, decided: NDArray[np.int64]) -> dict[str, float]:
+def scores_of(look: Case, decided: NDArray[np.int64]) -> dict[str, float]:
     import numpy as np
 
     from regard.models.tasks import Classes
@@ -277,16 +276,16 @@ def goodness(look: Look, decided: NDArray[np.int64]) -> dict[str, float]:
     return {"accuracy": found["accuracy"], "macro_f": found["macro_f"]}
 
 
-class Shown(NamedTuple):
-    look: Callable[[Look], Row]
+class Analysis(NamedTuple):
+    look: Callable[[Case], Row]
     model: int | None = None  # of the models, the one whose scores a row has too
 
 
-SHOWS: dict[str, Shown] = {
-    "diagnosed": Shown(diagnosed, 0),
-    "seeds": Shown(of_seeds, 0),
-    "even": Shown(of_even, 1),
-    "texts": Shown(of_texts),
-    "adversary": Shown(of_adversary),
-    "mlp": Shown(of_mlp),
+ANALYSES: dict[str, Analysis] = {
+    "diagnosed": Analysis(diagnose, 0),
+    "seeds": Analysis(of_seeds, 0),
+    "even": Analysis(of_even, 1),
+    "texts": Analysis(of_texts),
+    "adversary": Analysis(of_adversary),
+    "mlp": Analysis(of_mlp),
 }

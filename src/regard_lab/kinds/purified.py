@@ -16,18 +16,17 @@ from regard.config import Config
 from regard.errors import InputError
 from regard.report.text.numbers import short
 from regard_lab.kinds import train
-from regard_lab.kinds.base_judges import judge_options, judges_of, train_judges
-from regard_lab.kinds.train import placed, trainings
+from regard_lab.kinds.train import judge_options, judges_of, placed, train_judges, trainings
 from regard_lab.kinds.word_measures import (
     CLASSES,
     MARKS,
     RATES,
     SHOWN,
     Found,
-    Ways,
+    MeasurePlan,
     marks_of,
-    of_erasing,
-    of_marks,
+    measure_erasing,
+    measure_marks,
     scored_texts,
 )
 from regard_lab.measures import Measure
@@ -36,7 +35,7 @@ from regard_lab.tables.context import Context, Judges
 
 if TYPE_CHECKING:
     from regard.models.trained import Trained
-    from regard_lab.kinds.round_looks import Looks
+    from regard_lab.kinds.rounds import RoundRecorder
     from regard_lab.tables.context import Training
     from regard_lab.tables.table import Cell
 
@@ -54,7 +53,7 @@ KEYS: Options = {
 ROUNDS = range(6)
 
 
-def with_chance(measures: Mapping[str, Measure]) -> dict[str, Measure]:
+def with_random(measures: Mapping[str, Measure]) -> dict[str, Measure]:
     """And beside each what words by chance get, which is not compared."""
     return {
         **measures,
@@ -63,10 +62,10 @@ def with_chance(measures: Mapping[str, Measure]) -> dict[str, Measure]:
 
 
 MEASURES: dict[str, Measure] = {
-    **with_chance({f"aopc_{k}": Measure(f"AOPC@{k}", 100, 2, 1) for k in SHOWN}),
-    **with_chance({f"post_hoc_{k}": Measure(f"Post-hoc@{k}", 100, 2, 1) for k in SHOWN}),
-    **with_chance({f"comprehensiveness_{k}": Measure(f"Comprehensiveness to {k}", 1, 3, 1) for k in SHOWN}),
-    **with_chance(
+    **with_random({f"aopc_{k}": Measure(f"AOPC@{k}", 100, 2, 1) for k in SHOWN}),
+    **with_random({f"post_hoc_{k}": Measure(f"Post-hoc@{k}", 100, 2, 1) for k in SHOWN}),
+    **with_random({f"comprehensiveness_{k}": Measure(f"Comprehensiveness to {k}", 1, 3, 1) for k in SHOWN}),
+    **with_random(
         {
             f"{rate}_{k}_{name}": Measure(f"{letter}@{k}, {name}", 100, 2, 1)
             for name in CLASSES
@@ -74,7 +73,7 @@ MEASURES: dict[str, Measure] = {
             for rate, letter in RATES.items()
         }
     ),
-    **with_chance({f"f_{k}": Measure(f"F@{k}", 100, 2, 1) for k in (1, 5)}),
+    **with_random({f"f_{k}": Measure(f"F@{k}", 100, 2, 1) for k in (1, 5)}),
     "f_1_ratio": Measure("F@1, × random", 1, 2, 1),
     "judge_accuracy": Measure("Accuracy of the judge", 100, 2),
     "closeness": Measure("distance within classes / between", 1, 3, -1),
@@ -112,7 +111,7 @@ def check(cell: Cell) -> None:
 
 def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
     plain = cell.without(KEYS)
-    ways = ways_of(cell, plain, context)
+    ways = make_plan(cell, plain, context)
     own, config = ways.own, Config().override({**plain.options, "device": context.device})
     judges = None
     if "judge" in own:
@@ -125,17 +124,17 @@ def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
                 yield row_of(judges.trained[seed], ways, judges, None)
             return
     if own.get("by_round"):
-        from regard_lab.kinds.round_looks import looked_at
+        from regard_lab.kinds.rounds import train_by_round
 
         given = (config, ways.prepared.parts, ways.examples, seeds, context.recorder, own.get("mapped", 500))
-        for training, looks in looked_at(*given):
+        for training, looks in train_by_round(*given):
             yield row_of(training, ways, judges, looks)
         return
     for training in trainings(config, ways.prepared.parts, seeds, context):
         yield row_of(placed(training, context.device), ways, judges, None)
 
 
-def ways_of(cell: Cell, plain: Cell, context: Context) -> Ways:
+def make_plan(cell: Cell, plain: Cell, context: Context) -> MeasurePlan:
     import numpy as np
 
     from regard_lab.tables.corpora import sources
@@ -146,10 +145,10 @@ def ways_of(cell: Cell, plain: Cell, context: Context) -> Ways:
     given = list((prepared.parts.dev if split == "dev" else prepared.parts.test) or ())
     examples = [given[place] for place in np.random.default_rng(0).permutation(len(given))]
     marks = marks_of(sources(cell.corpus)[split], examples, own["marks"]) if "marks" in own else None
-    return Ways(own, prepared, examples, marks)
+    return MeasurePlan(own, prepared, examples, marks)
 
 
-def row_of(training: Training, ways: Ways, judges: Judges | None, looks: Looks | None) -> Row:
+def row_of(training: Training, ways: MeasurePlan, judges: Judges | None, looks: RoundRecorder | None) -> Row:
     result, facts = training
     if isinstance(result, InputError):
         return {**facts, "error": str(result)}
@@ -165,14 +164,14 @@ def row_of(training: Training, ways: Ways, judges: Judges | None, looks: Looks |
     if not base_alone:
         scored = scored_texts(result, ways)
         if judges is not None:
-            of_erasing(found, scored[: own.get("judged")], ways, judges, facts["seed"])
+            measure_erasing(found, scored[: own.get("judged")], ways, judges, facts["seed"])
         if ways.marks is not None:
-            of_marks(found, scored, ways)
+            measure_marks(found, scored, ways)
     row["values"] |= found.values
     return {**facts, **row, **({"intervals": found.intervals} if found.intervals else {}), **found.drawn}
 
 
-def of_rounds(trained: Trained, looks: Looks | None) -> dict[str, float]:
+def of_rounds(trained: Trained, looks: RoundRecorder | None) -> dict[str, float]:
     metrics = trained.metrics
     if "best_round" not in metrics:
         return {}
@@ -198,12 +197,12 @@ def round_paths(history: Sequence[Mapping[str, Any]]) -> History:
     }
 
 
-def of_vectors(found: Found, trained: Trained, ways: Ways, looks: Looks | None, seed: int) -> None:
+def of_vectors(found: Found, trained: Trained, ways: MeasurePlan, looks: RoundRecorder | None, seed: int) -> None:
     """Of the first texts; in the plane those of seed 0 alone, which figures show."""
     import numpy as np
 
     from regard.models.tasks import labels_as_shown
-    from regard_lab.kinds.round_looks import closeness, plane, vectors_of
+    from regard_lab.kinds.rounds import closeness, plane, vectors_of
 
     if trained.is_flat:
         return

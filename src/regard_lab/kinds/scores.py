@@ -47,13 +47,13 @@ def check(cell: Cell) -> None:
 
 
 def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
-    yield from trained_and_seen(cell, seeds, context)
+    yield from train_and_measure(cell, seeds, context)
 
 
 Further = Callable[["Trained", "Seen"], dict[str, float]]
 
 
-def trained_and_seen(
+def train_and_measure(
     cell: Cell, seeds: Sequence[int], context: Context, further: Further | None = None
 ) -> Iterator[Row]:
     """`further`: what else is measured of a model. Of the seeds after the first a row keeps no tokens and boxes, which

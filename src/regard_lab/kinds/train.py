@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -9,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from regard.config import Config
 from regard.errors import InputError
 from regard.report.text.numbers import short
-from regard_lab.rows import History, Row
-from regard_lab.tables.context import Context, Training
+from regard_lab.rows import History, Options, Row
+from regard_lab.tables.context import Context, Judges, Training
 
 if TYPE_CHECKING:
     from regard.models.trained import Trained
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from regard_lab.tables.table import Cell
 
 
-class TooMany(Exception):
+class TooManySeeds(Exception):
     """More seeds at once than a GPU has room for.
 
     Whoever runs a job cuts it in two, and begins each half in a fresh process: the memory of this one is full, and what a
@@ -51,14 +52,14 @@ def alone(config: Config, parts: Parts, seeds: Sequence[int], context: Context) 
 def together(config: Config, parts: Parts, seeds: Sequence[int], context: Context) -> Iterator[Training]:
     import torch
 
-    from regard_lab.fit_stacked import Shelf, fit_stacked
+    from regard_lab.fit_stacked import EncodedCache, fit_stacked
 
     begun = time.perf_counter()
-    context.stacked = context.stacked or Shelf()
+    context.stacked = context.stacked or EncodedCache()
     try:
         results = fit_stacked(config, parts, seeds, context.recorder, context.stacked)
     except torch.OutOfMemoryError as error:
-        raise TooMany from error
+        raise TooManySeeds from error
     share = (time.perf_counter() - begun) / len(seeds)
     for seed, result in zip(seeds, results, strict=True):
         yield Training(result, {"seed": seed, "seconds": share, "stacked": len(seeds)})
@@ -132,4 +133,37 @@ def paths(history: Sequence[Mapping[str, Any]]) -> History:
         named |= {f"dev.{name}": value for name, value in record.get("dev", {}).items()}
         for name, value in named.items():
             found.setdefault(name, []).append(short(value, 6))
+    return found
+
+
+METHOD_ONLY = ("beta", "rounds", "phase_epochs", "compressor_lr", "head_hidden")
+
+
+def judge_options(options: Options, own: Options) -> Options:
+    """`own` says the judge's pooling, and maybe a dropout and a rate."""
+    kept = {name: value for name, value in options.items() if name not in METHOD_ONLY}
+    given = {name: own[f"judge_{name}"] for name in ("dropout", "lr") if f"judge_{name}" in own}
+    return {**kept, "pooling": own["judge"], **given}
+
+
+def judges_of(cell: Cell, config: Config, prepared: Prepared, context: Context) -> Judges:
+    """The judges of these texts and options; those of another corpus are given up."""
+    key = json.dumps([cell.corpus.definition(), config.identity_text(), prepared.data], sort_keys=True)
+    if key != context.judges.key:
+        context.judges = Judges(key)
+    return context.judges
+
+
+def train_judges(judges: Judges, config: Config, prepared: Prepared, seeds: Sequence[int], context: Context) -> None:
+    """Those that are missing."""
+    missing = [seed for seed in seeds if seed not in judges.trained]
+    if missing:
+        made = trainings(config, prepared.parts, missing, context)
+        judges.trained |= {training.facts["seed"]: placed(training, context.device) for training in made}
+
+
+def judge_of(judges: Judges, seed: int) -> Trained:
+    found = judges.trained[seed].result
+    if isinstance(found, InputError):
+        raise InputError(f"the judge of seed {seed} could not be trained: {found}")
     return found

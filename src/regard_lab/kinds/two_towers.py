@@ -21,9 +21,9 @@ from regard_lab.rows import Options, Row
 from regard_lab.tables.context import Context
 
 if TYPE_CHECKING:
-    from regard_lab.kinds.rating_rivals import Effects, Guess
+    from regard_lab.kinds.rating_baselines import Effects, Predictor
     from regard_lab.tables.table import Cell
-    from regard_lab.towers.ratings import Known, Meeting, Rating
+    from regard_lab.towers.ratings import Rating, ReviewContext, ReviewIndex
     from regard_lab.towers.synthetic_ratings import World
 
 WORLD: Options = {  # of a corpus that is made up: see `towers/synthetic_ratings.WorldOptions`
@@ -57,7 +57,7 @@ MEASURES = {
 }
 
 
-class Rated(NamedTuple):
+class RatingData(NamedTuple):
     train: list[Rating]
     dev: list[Rating]
     test: list[Rating]
@@ -69,8 +69,8 @@ class Rated(NamedTuple):
 class Reader(NamedTuple):
     """Who guesses: ratings from what may be read, and each user's and item's effect."""
 
-    guess: Guess
-    effects: Callable[[Known], Effects]
+    guess: Predictor
+    effects: Callable[[ReviewIndex], Effects]
     told: Row  # of its training
 
 
@@ -91,7 +91,7 @@ def check(cell: Cell) -> None:
 
 def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
     check(cell)
-    rated = read_rated(cell)
+    rated = read_rating_data(cell)
     for seed in seeds:
         begun = time.perf_counter()
         try:
@@ -101,7 +101,7 @@ def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
         yield {"seed": seed, "seconds": time.perf_counter() - begun, "data": rated.data, **result}
 
 
-def read_rated(cell: Cell) -> Rated:
+def read_rating_data(cell: Cell) -> RatingData:
     from regard_lab.tables.corpora import digests, sources
     from regard_lab.towers.ratings import read_ratings
     from regard_lab.towers.synthetic_ratings import WorldOptions, world
@@ -111,14 +111,14 @@ def read_rated(cell: Cell) -> Rated:
         here, there = world(given, seed=0), world(given, seed=1)
         first, second = round(len(here.ratings) * 0.7), round(len(here.ratings) * 0.8)
         parts = here.ratings[:first], here.ratings[first:second], here.ratings[second:]
-        return Rated(*parts, here, there, {})
+        return RatingData(*parts, here, there, {})
     files = sources(cell.corpus)
     found = {split: read_ratings(path) for split, path in files.items()}
     data = digests(files.values(), cell.options.get("vectors"))
-    return Rated(found["train"], found["dev"], found["test"], None, None, data)
+    return RatingData(found["train"], found["dev"], found["test"], None, None, data)
 
 
-def judge(options: Options, rated: Rated, seed: int, context: Context) -> Row:
+def judge(options: Options, rated: RatingData, seed: int, context: Context) -> Row:
     """Make a reader and let it guess the test ratings, and those among strangers."""
     import numpy as np
     import sklearn
@@ -126,10 +126,10 @@ def judge(options: Options, rated: Rated, seed: int, context: Context) -> Row:
 
     from regard import __version__
     from regard.training.fit_torch import environment
-    from regard_lab.kinds.rating_rivals import by_coverage, recovered, scores
-    from regard_lab.towers.ratings import Known
+    from regard_lab.kinds.rating_baselines import by_coverage, effect_correlations, scores
+    from regard_lab.towers.ratings import ReviewIndex
 
-    known, most, side = Known(rated.train), options.get("max_reviews"), options.get("side", "both")
+    known, most, side = ReviewIndex(rated.train), options.get("max_reviews"), options.get("side", "both")
     reader = make_reader(options, rated, known, seed, context)
     meetings = [known.meeting(rating, most, side) for rating in rated.test]
     mean = float(np.mean([rating.value for rating in rated.train]))
@@ -139,21 +139,21 @@ def judge(options: Options, rated: Rated, seed: int, context: Context) -> Row:
     if rated.world is not None and rated.strangers is not None:
         floor, strange = rated.world.noise, rated.strangers
         values["gap"] = (values["rmse"] - floor) / (values["rmse_of_mean"] - floor)
-        values |= recovered(reader.effects(known), rated.world, "")
-        there = Known(strange.ratings)
+        values |= effect_correlations(reader.effects(known), rated.world, "")
+        there = ReviewIndex(strange.ratings)
         others = [there.meeting(rating, most, side) for rating in strange.ratings]
         among = scores(reader.guess(there, others), strange.ratings, mean)
         values["rmse_strangers"] = among["rmse"]
         values["gap_strangers"] = (among["rmse"] - floor) / (among["rmse_of_mean"] - floor)
-        values |= recovered(reader.effects(there), strange, "_strangers")
+        values |= effect_correlations(reader.effects(there), strange, "_strangers")
     versions = {**environment(torch.device(context.device)), "scikit-learn": sklearn.__version__, "regard": __version__}
     return {"values": values, **reader.told, "environment": versions}
 
 
-def make_reader(options: Options, rated: Rated, known: Known, seed: int, context: Context) -> Reader:
+def make_reader(options: Options, rated: RatingData, known: ReviewIndex, seed: int, context: Context) -> Reader:
     from functools import partial
 
-    from regard_lab.kinds.rating_rivals import effects_alone, ideal_guess, mean_guess, ridge_guess
+    from regard_lab.kinds.rating_baselines import ideal_predictor, mean_predictor, one_sided_effects, ridge_predictor
 
     most, side, name = options.get("max_reviews"), options.get("side", "both"), options.get("reader", "towers")
     if name == "towers":
@@ -162,20 +162,20 @@ def make_reader(options: Options, rated: Rated, known: Known, seed: int, context
         return towers(config, rated, most, side, context.recorder)
     if name == "ridge":
         parts = [[known.meeting(rating, most, side) for rating in part] for part in (rated.train, rated.dev)]
-        guess = ridge_guess(known, parts[0], rated.dev, parts[1], options.get("max_words"))
+        guess = ridge_predictor(known, parts[0], rated.dev, parts[1], options.get("max_words"))
     elif name == "ideal" and rated.world is not None:
-        guess = ideal_guess(rated.world)
+        guess = ideal_predictor(rated.world)
     else:
-        guess = mean_guess(rated.train)
-    return Reader(guess, partial(effects_alone, guess, most=most), {})
+        guess = mean_predictor(rated.train)
+    return Reader(guess, partial(one_sided_effects, guess, most=most), {})
 
 
-def towers(config: Config, rated: Rated, most: int | None, side: Any, recorder: Recorder) -> Reader:
-    from regard_lab.towers.fit_pairs import effects_said, fit_pairs
+def towers(config: Config, rated: RatingData, most: int | None, side: Any, recorder: Recorder) -> Reader:
+    from regard_lab.towers.fit_pairs import fit_pairs, predicted_effects
 
     trained = fit_pairs(config, rated.train, rated.dev, recorder, most, side)
 
-    def guess(known: Known, meetings: Sequence[Meeting]) -> Any:
+    def guess(known: ReviewIndex, meetings: Sequence[ReviewContext]) -> Any:
         among = trained if known.ratings is rated.train else trained.knowing(known.ratings)
         return among.said(meetings)
 
@@ -187,4 +187,4 @@ def towers(config: Config, rated: Rated, most: int | None, side: Any, recorder: 
         "best_epoch": metrics["best_epoch"],
         "epochs": metrics["epochs"],
     }
-    return Reader(guess, lambda known: effects_said(trained.knowing(known.ratings)), told)
+    return Reader(guess, lambda known: predicted_effects(trained.knowing(known.ratings)), told)

@@ -18,7 +18,7 @@ from regard.errors import InputError
 from regard.faithfulness.marking import of_polarity
 from regard.records import Example, Span
 from regard.report.text.numbers import short
-from regard_lab.kinds.base_judges import judge_of
+from regard_lab.kinds.train import judge_of
 from regard_lab.rows import Options, Row
 from regard_lab.tables.context import Judges
 
@@ -97,7 +97,7 @@ def lines(path: Path) -> Iterator[Fields]:
         yield from (json.loads(line) for line in file if line.strip())
 
 
-class Ways(NamedTuple):
+class MeasurePlan(NamedTuple):
     """What a cell measures, and on which texts, in an order of chance."""
 
     own: Options
@@ -124,7 +124,7 @@ class Found:
         self.intervals[name] = [own.low, own.high]
 
 
-def scored_texts(trained: Trained, ways: Ways) -> list[Scored]:
+def scored_texts(trained: Trained, ways: MeasurePlan) -> list[Scored]:
     """The words of each text that the model reads, and their weights. What it doesn't read is no part of the text: with
     words erased, others beyond the last would come into sight."""
     from regard.explain.explain import explain
@@ -137,7 +137,7 @@ def scored_texts(trained: Trained, ways: Ways) -> list[Scored]:
     return [one._replace(text=one.text[: one.spans[-1][1]] if one.spans else "") for one in found]
 
 
-def of_erasing(found: Found, scored: Sequence[Scored], ways: Ways, judges: Judges, seed: int) -> None:
+def measure_erasing(found: Found, scored: Sequence[Scored], ways: MeasurePlan, judges: Judges, seed: int) -> None:
     """The judge's answers at every K; what it says of words by chance is asked once for all methods."""
     from regard.faithfulness.judged import judge_erased
     from regard.faithfulness.random_choice import RANDOM
@@ -149,10 +149,10 @@ def of_erasing(found: Found, scored: Sequence[Scored], ways: Ways, judges: Judge
     else:
         judged = judge_erased(judge, {"own": scored}, ways.cuts, draws=0)
     by_chance = judges.random[seed]
-    take_curves(found, by_chance if ways.own.get("chance") else judged["own"], by_chance, ways.cuts)
+    add_curves(found, by_chance if ways.own.get("chance") else judged["own"], by_chance, ways.cuts)
 
 
-def take_curves(found: Found, judged: Judged, by_chance: Judged, cuts: Sequence[int]) -> None:
+def add_curves(found: Found, judged: Judged, by_chance: Judged, cuts: Sequence[int]) -> None:
     from regard.faithfulness.curves import MEASURES as CURVES
 
     found.drawn["cuts"] = list(cuts)
@@ -169,7 +169,7 @@ def take_curves(found: Found, judged: Judged, by_chance: Judged, cuts: Sequence[
     found.values["judge_accuracy"] = float((judged.before.argmax(1) == judged.labels).mean())
 
 
-def of_marks(found: Found, scored: Sequence[Scored], ways: Ways) -> None:
+def measure_marks(found: Found, scored: Sequence[Scored], ways: MeasurePlan) -> None:
     """Of each class, and of both together."""
     from regard.faithfulness.detection import detection
 

@@ -12,10 +12,10 @@ from regard.errors import InputError
 from regard_lab.measures import MEASURES
 from regard_lab.reading.checks import RESERVED, line, mapping, names, one_of, only_known, value, values_of
 from regard_lab.rows import Options
-from regard_lab.tables.makers import CORPUS_MAKERS, SPLITS, keys_of
+from regard_lab.tables.corpus_makers import CORPUS_MAKERS, SPLITS, keys_of
 from regard_lab.tables.table import Corpus, Kind, Method, Setting
 
-OF_A_CORPUS = {
+CORPUS_KEYS = {
     "title": str,
     "train": str,
     "dev": str,
@@ -29,7 +29,7 @@ SEEDS = 1000  # more than this many is a slip of the finger
 
 
 @dataclass(frozen=True)
-class Whole:
+class TableDefaults:
     """What the top of a table says of all its corpora."""
 
     kind: Kind
@@ -51,7 +51,7 @@ def read_setting(name: str, part: Any, kind: Kind) -> Setting:
     return Setting(name, read_title(part, name, where), read_options(part, kind, where, ["title"]))
 
 
-def read_corpus(name: str, part: Any, whole: Whole, rows: Sequence[str]) -> Corpus:
+def read_corpus(name: str, part: Any, whole: TableDefaults, rows: Sequence[str]) -> Corpus:
     """`rows`: methods, settings and METHOD/SETTING, which it may skip."""
     where = f"[corpora.{name}]"
     part = mapping(part, where)
@@ -62,9 +62,9 @@ def read_corpus(name: str, part: Any, whole: Whole, rows: Sequence[str]) -> Corp
     lacking = [name for name, key in makes.items() if key.needed and name not in part]
     if lacking:
         raise InputError(f"{where} make = {make!r} needs {' and '.join(f'`{key}`' for key in lacking)}")
-    beside = [*OF_A_CORPUS, "labels", "skip", "measures", "seeds", *makes]
+    beside = [*CORPUS_KEYS, "labels", "skip", "measures", "seeds", *makes]
     options = read_options(part, whole.kind, where, beside)
-    given = values_of(part, OF_A_CORPUS, where)
+    given = values_of(part, CORPUS_KEYS, where)
     keys = values_of(part, {name: key.type for name, key in makes.items()}, where)
     check_parts(given, whole, where)
     title = read_title(part, name, where)
@@ -82,7 +82,7 @@ def read_corpus(name: str, part: Any, whole: Whole, rows: Sequence[str]) -> Corp
     )
 
 
-def check_parts(given: Options, whole: Whole, where: str) -> None:
+def check_parts(given: Options, whole: TableDefaults, where: str) -> None:
     """What is read, and how it is divided."""
     if whole.kind.reads and "train" not in given and given.get("make") != "synthetic":
         raise InputError(f"{where} has no `train`; a named corpus or a file is needed")

@@ -6,40 +6,40 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from regard.errors import InputError
-from regard_lab.reading.places import PACKAGED, home, results_file, table_names
-from regard_lab.reading.reading import read_table
-from regard_lab.rendering.sources import devices, hours
+from regard_lab.reading.locations import PACKAGED, home, results_file, table_names
+from regard_lab.reading.table_file import read_table
+from regard_lab.rendering.contents import devices, hours
 from regard_lab.results import read_results
-from regard_lab.tables.corpora import corpus_of, missing, needed
+from regard_lab.tables.corpora import corpus_name, missing, needed
 from regard_lab.tables.table import Table
 
 
 @dataclass(frozen=True)
-class Listed:
+class TableSummary:
     name: str
     title: str
     facts: tuple[tuple[str, str], ...]  # what, and of it
 
 
-def list_tables() -> Iterator[Listed]:
+def list_tables() -> Iterator[TableSummary]:
     """Every table; of one that cannot be read, why."""
     folder = home()
     for name, path in table_names(folder).items():
         try:
             yield listed(read_table(path, name))
         except InputError as error:
-            yield Listed(name, f"cannot be read: {error}", ())
+            yield TableSummary(name, f"cannot be read: {error}", ())
 
 
-def listed(table: Table) -> Listed:
+def listed(table: Table) -> TableSummary:
     cells = list(table.cells())
     runs = sum(cell.seeds for cell in cells)
-    names = ", ".join(dict.fromkeys(corpus_of(need) for need in needed(cells)))
+    names = ", ".join(dict.fromkeys(corpus_name(need) for need in needed(cells)))
     lost = ", ".join(missing(cells))
     facts = [("size", f"{len(cells)} cells, {runs} runs"), ("needs", names), ("missing", lost)]
     facts.append(("published", told_of(table)))
     title = f"{table.title} ({table.where})" if table.where else table.title
-    return Listed(table.name, title, tuple((what, words) for what, words in facts if words))
+    return TableSummary(table.name, title, tuple((what, words) for what, words in facts if words))
 
 
 def told_of(table: Table) -> str:

@@ -65,13 +65,13 @@ def make_jobs(cells: Sequence[Cell], seeds: int | None, done: Collection[Key], t
     return jobs
 
 
-def first_ones_first(jobs: list[Job], first: Sequence[str]) -> list[Job]:
+def deciding_first(jobs: list[Job], first: Sequence[str]) -> list[Job]:
     """Those that decide a claim, then the rest; each in their order."""
     return sorted(jobs, key=lambda job: job.cell.method not in first)
 
 
 @dataclass
-class Pace:
+class RunTimes:
     """Seconds a run takes, from those that were made: of the same cell, else of its corpus, else of any."""
 
     device: str
@@ -99,7 +99,7 @@ class Pace:
 class Queue:
     """What is still to begin; with a budget nothing that would end long after it."""
 
-    def __init__(self, jobs: Sequence[Job], pace: Pace, budget: float | None):
+    def __init__(self, jobs: Sequence[Job], pace: RunTimes, budget: float | None):
         self.jobs = list(jobs)
         self.pace = pace
         self.end = None if budget is None else time.monotonic() + 60 * budget

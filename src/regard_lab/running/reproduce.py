@@ -11,20 +11,20 @@ from pathlib import Path
 from regard.errors import InputError
 from regard.files import check_writable
 from regard_lab.claims.verdicts import several
-from regard_lab.reading.places import find_table, results_file, results_folder
-from regard_lab.rendering.rendering import render
-from regard_lab.rendering.sources import checksums
-from regard_lab.results import Lock, append, mend, read_results
+from regard_lab.reading.locations import find_table, results_file, results_folder
+from regard_lab.rendering.contents import checksums
+from regard_lab.rendering.render import render
+from regard_lab.results import Lock, append, read_results, repair
 from regard_lab.rows import Options
-from regard_lab.running.plan import Job, Pace, Queue, first_ones_first, make_jobs, wanted
-from regard_lab.running.watching import Onlook
-from regard_lab.running.workers import run_beside, run_here
+from regard_lab.running.plan import Job, Queue, RunTimes, deciding_first, make_jobs, wanted
+from regard_lab.running.progress import ProgressDisplay
+from regard_lab.running.workers import run_in_workers, run_inline
 from regard_lab.tables.corpora import check_corpora
 from regard_lab.tables.table import Cell, Table
 
 
 @dataclass(frozen=True)
-class Wish:
+class RunOptions:
     """What the command line asks for."""
 
     seeds: int | None = None
@@ -36,9 +36,9 @@ class Wish:
     retry_failed: bool = False
 
 
-def reproduce(name: str, wish: Wish) -> list[Path]:
+def reproduce(name: str, wish: RunOptions) -> list[Path]:
     """Run what is missing of a table and render all of it; the files that were written."""
-    check_wish(wish)
+    check_run_options(wish)
     table = find_table(name)
     cells = wanted(table, wish.only)
     check_corpora(cells, table.name)
@@ -59,26 +59,26 @@ def render_only(name: str, out: Path | None) -> list[Path]:
     path = results_file(table, folder)
     if not path.exists():
         raise InputError(f"{path}: there are no results to render yet; without --render the cells are run")
-    watch = Onlook(table, 0)
+    watch = ProgressDisplay(table, 0)
     for told in read_results(table, path).told:
         watch.note(told)
-    tell_mixed(watch, path, table)
+    note_mixed_files(watch, path, table)
     return render(table, folder)
 
 
-def run_missing(table: Table, cells: Sequence[Cell], path: Path, device: str, wish: Wish) -> None:
-    mended = mend(path)
+def run_missing(table: Table, cells: Sequence[Cell], path: Path, device: str, wish: RunOptions) -> None:
+    mended = repair(path)
     results = read_results(table, path)
     done = {place for place, row in results.rows.items() if not (wish.retry_failed and "error" in row)}
     jobs = make_jobs(cells, wish.seeds, done, together=device != "cpu")
     if wish.budget is not None:
-        jobs = first_ones_first(jobs, table.first)
-    pace = Pace(device)
+        jobs = deciding_first(jobs, table.first)
+    pace = RunTimes(device)
     pace.add(results.good)
-    workers, threads = crew(device, wish.jobs)
+    workers, threads = worker_counts(device, wish.jobs)
     runs = sum(len(job.seeds) for job in jobs)
     queue = Queue(jobs, pace, wish.budget)
-    with Onlook(table, runs) as watch:
+    with ProgressDisplay(table, runs) as watch:
         for told in (*([mended] if mended else []), *results.told):
             watch.note(told)
         kept = sum(1 for cell in cells for seed in range(seeds_of(cell, wish)) if (*cell.key, seed) in done)
@@ -86,9 +86,9 @@ def run_missing(table: Table, cells: Sequence[Cell], path: Path, device: str, wi
         watch.note(
             f"{table.name}: {several(runs, 'run')} to do{beside if runs else ''}, {kept} of those asked for are there already"
         )
-        tell_failed(watch, [row for place, row in results.rows.items() if "error" in row and place in done])
+        note_failed(watch, [row for place, row in results.rows.items() if "error" in row and place in done])
         try:
-            carry_out(queue, table, path, device, workers, threads, watch)
+            run_queue(queue, table, path, device, workers, threads, watch)
         except KeyboardInterrupt:
             watch.note(f"stopped: {watch.done} runs were done, {runs - watch.done} are left; the same command goes on")
             raise
@@ -97,14 +97,18 @@ def run_missing(table: Table, cells: Sequence[Cell], path: Path, device: str, wi
             watch.note(f"the budget of {wish.budget:g} minutes is over: {left} runs are left; the same command goes on")
         if watch.failed:
             watch.note(f"{watch.failed} of {watch.done} runs failed; --retry-failed runs them again")
-        tell_mixed(watch, path, table)
+        note_mixed_files(watch, path, table)
 
 
-def carry_out(queue: Queue, table: Table, path: Path, device: str, workers: int, threads: int, watch: Onlook) -> None:
+def run_queue(
+    queue: Queue, table: Table, path: Path, device: str, workers: int, threads: int, watch: ProgressDisplay
+) -> None:
     running: dict[str, tuple[Job, float]] = {}
     heard: set[str] = set()
     happening = (
-        run_beside(queue, table.name, device, workers, threads) if workers else run_here(queue, table.name, device)
+        run_in_workers(queue, table.name, device, workers, threads)
+        if workers
+        else run_inline(queue, table.name, device)
     )
     for told in happening:
         if told is None:
@@ -133,12 +137,12 @@ def carry_out(queue: Queue, table: Table, path: Path, device: str, workers: int,
             watch.ended(name)
 
 
-def tell_failed(watch: Onlook, rows: Sequence[object]) -> None:
+def note_failed(watch: ProgressDisplay, rows: Sequence[object]) -> None:
     if rows:
         watch.note(f"{len(rows)} runs failed before and are not tried again; --retry-failed does")
 
 
-def tell_mixed(watch: Onlook, path: Path, table: Table) -> None:
+def note_mixed_files(watch: ProgressDisplay, path: Path, table: Table) -> None:
     """A corpus may have changed since the first runs; the rendered table lists the checksums."""
     mixed = [file for file, sums in sorted(checksums(read_results(table, path).good).items()) if len(sums) > 1]
     if mixed:
@@ -148,11 +152,11 @@ def tell_mixed(watch: Onlook, path: Path, table: Table) -> None:
         )
 
 
-def seeds_of(cell: Cell, wish: Wish) -> int:
+def seeds_of(cell: Cell, wish: RunOptions) -> int:
     return cell.seeds if wish.seeds is None else wish.seeds
 
 
-def check_wish(wish: Wish) -> None:
+def check_run_options(wish: RunOptions) -> None:
     for name, value, least in (("seeds", wish.seeds, 1), ("jobs", wish.jobs, 0)):
         if value is not None and not least <= value <= 1000:
             raise InputError(f"--{name} {value}: from {least} to 1000 is accepted")
@@ -181,7 +185,7 @@ def choose(device: str) -> str:
     return choose_device(device).type
 
 
-def crew(device: str, jobs: int | None) -> tuple[int, int]:
+def worker_counts(device: str, jobs: int | None) -> tuple[int, int]:
     """(processes, threads of each): on CUDA one; on a CPU two threads each, as many as there are cores."""
     if device != "cpu":
         return (1 if jobs is None else jobs), 0

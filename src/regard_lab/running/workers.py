@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from regard.errors import InputError
 from regard.recorder import Silent
 from regard_lab.kinds.kinds import KINDS
-from regard_lab.kinds.train import TooMany
+from regard_lab.kinds.train import TooManySeeds
 from regard_lab.results import complete, sentence
 from regard_lab.rows import Row
 from regard_lab.running.plan import Job, Queue
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 REFRESH = 1.0  # seconds between two looks at the clock while nothing ends
 
 
-class Told(NamedTuple):
+class Event(NamedTuple):
     """What a worker says: begun, row, note, epoch, halved or done; and what of."""
 
     kind: str
@@ -34,7 +34,7 @@ class Told(NamedTuple):
     content: Any = None
 
 
-class Teller:
+class EventRecorder:
     """A recorder that passes notes and epochs on."""
 
     def __init__(self, tell: Callable[[str, Any], None]):
@@ -55,46 +55,46 @@ class Teller:
     def end(self, record: Any) -> None: ...
 
 
-class Broken(Exception):
+class BrokenWorker(Exception):
     """Something happened that nobody foresaw, and a GPU may not have come out of it well: time for another process."""
 
 
 def perform(job: Job, table: str, context: Context, tell: Callable[[str, Any], None]) -> Iterator[Row]:
     """The rows of a job. Whatever happens, each seed gets one."""
     left, device = list(job.seeds), context.device
-    context.recorder = Teller(tell)
+    context.recorder = EventRecorder(tell)
     try:
         for result in KINDS[job.cell.kind].run(job.cell, job.seeds, context):
             left.remove(result["seed"])
             yield complete(job.cell, table, device, result)
-    except TooMany:  # a stack of seeds gives all its rows at the end, or none
+    except TooManySeeds:  # a stack of seeds gives all its rows at the end, or none
         if len(job.seeds) > 1:
             raise
         full = "out of memory on the GPU with one seed alone; a smaller batch_size, max_words or hidden takes less"
         yield complete(job.cell, table, device, {"seed": job.seeds[0], "error": full})
-        raise Broken from None
+        raise BrokenWorker from None
     except Exception as error:
         for seed in left:
             yield complete(job.cell, table, device, {"seed": seed, "error": sentence(error)})
         if not isinstance(error, InputError):
-            raise Broken from error
+            raise BrokenWorker from error
 
 
-def run_here(queue: Queue, table: str, device: str) -> Iterator[Told]:
+def run_inline(queue: Queue, table: str, device: str) -> Iterator[Event]:
     notes: list[tuple[str, Any]] = []
     context = Context(device, Silent())
     while (job := queue.take()) is not None:
-        yield Told("begun", job)
+        yield Event("begun", job)
         try:
             for row in perform(job, table, context, lambda kind, content: notes.append((kind, content))):
-                yield from [Told(kind, job, content) for kind, content in notes]
+                yield from [Event(kind, job, content) for kind, content in notes]
                 notes.clear()
-                yield Told("row", job, row)
-        except TooMany:
-            yield Told("halved", job, queue.halve(job))
-        except Broken:
+                yield Event("row", job, row)
+        except TooManySeeds:
+            yield Event("halved", job, queue.halve(job))
+        except BrokenWorker:
             pass
-        yield Told("done", job)
+        yield Event("done", job)
 
 
 def serve(line: Connection, table: str, device: str, threads: int) -> None:
@@ -113,14 +113,14 @@ def serve(line: Connection, table: str, device: str, threads: int) -> None:
         try:
             for row in perform(job, table, context, partial(tell, line, job)):
                 tell(line, job, "row", row)
-        except (TooMany, Broken) as ending:
-            tell(line, job, "too many" if isinstance(ending, TooMany) else "broken", None)
+        except (TooManySeeds, BrokenWorker) as ending:
+            tell(line, job, "too many" if isinstance(ending, TooManySeeds) else "broken", None)
             return
         tell(line, job, "done", None)
 
 
 def tell(line: Connection, job: Job, kind: str, content: Any) -> None:
-    line.send(Told(kind, job, content))
+    line.send(Event(kind, job, content))
 
 
 def follow(wait_for_end: Callable[[], None]) -> None:
@@ -160,19 +160,19 @@ class Worker:
         self.line.close()
 
 
-def run_beside(queue: Queue, table: str, device: str, workers: int, threads: int) -> Iterator[Told | None]:
+def run_in_workers(queue: Queue, table: str, device: str, workers: int, threads: int) -> Iterator[Event | None]:
     """What happens in up to so many processes; None now and then, so that somebody can look at the clock."""
     from multiprocessing.connection import wait
 
-    crew: list[Worker] = []
+    worker_counts: list[Worker] = []
     try:
         while True:
-            while len(busy := [worker for worker in crew if worker.job]) < workers and (job := queue.take()):
-                idle = next((worker for worker in crew if worker.job is None), None)
+            while len(busy := [worker for worker in worker_counts if worker.job]) < workers and (job := queue.take()):
+                idle = next((worker for worker in worker_counts if worker.job is None), None)
                 if idle is None:
-                    crew.append(idle := Worker(table, device, threads))
+                    worker_counts.append(idle := Worker(table, device, threads))
                 idle.begin(job)
-                yield Told("begun", job)
+                yield Event("begun", job)
             if not busy:
                 return
             ready = wait([worker.line for worker in busy], REFRESH)
@@ -181,15 +181,15 @@ def run_beside(queue: Queue, table: str, device: str, workers: int, threads: int
             for worker in busy:
                 if worker.line in ready:
                     for told in heard(worker, table, device):
-                        yield Told("halved", told.job, queue.halve(told.job)) if told.kind == "too many" else told
-            for worker in [worker for worker in crew if worker.job is None and not worker.process.is_alive()]:
-                crew.remove(worker)
+                        yield Event("halved", told.job, queue.halve(told.job)) if told.kind == "too many" else told
+            for worker in [worker for worker in worker_counts if worker.job is None and not worker.process.is_alive()]:
+                worker_counts.remove(worker)
     finally:
-        for worker in crew:
+        for worker in worker_counts:
             worker.stop()
 
 
-def heard(worker: Worker, table: str, device: str) -> Iterator[Told]:
+def heard(worker: Worker, table: str, device: str) -> Iterator[Event]:
     job = worker.job
     assert job is not None
     try:
@@ -200,10 +200,10 @@ def heard(worker: Worker, table: str, device: str) -> Iterator[Told]:
         died = f"by signal {-code} (out of memory?)" if code and code < 0 else f"with code {code}"
         for seed in worker.left:
             error = f"the process that ran it was ended {died}"
-            yield Told("row", job, complete(job.cell, table, device, {"seed": seed, "error": error}))
+            yield Event("row", job, complete(job.cell, table, device, {"seed": seed, "error": error}))
         worker.job = None
         worker.stop()
-        yield Told("done", job)
+        yield Event("done", job)
         return
     if told.kind == "row":
         worker.left.remove(told.content["seed"])

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from regard.errors import InputError
     from regard.faithfulness.judged import Judged
     from regard.models.trained import Trained
-    from regard_lab.fit_stacked import Shelf
+    from regard_lab.fit_stacked import EncodedCache
     from regard_lab.rows import Row
 
 
@@ -36,4 +36,4 @@ class Context:
     recorder: Recorder  # of the current job
     corpora: Corpora = field(default_factory=Corpora)
     judges: Judges = field(default_factory=Judges)  # of the last corpus and options that had any
-    stacked: Shelf | None = None  # texts that seeds learned from side by side
+    stacked: EncodedCache | None = None  # texts that seeds learned from side by side

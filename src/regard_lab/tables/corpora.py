@@ -24,7 +24,7 @@ from regard.errors import InputError
 from regard.records import Example
 from regard.training.fit import Parts
 from regard_lab.rows import Options
-from regard_lab.tables.makers import CORPUS_MAKERS, SPLITS
+from regard_lab.tables.corpus_makers import CORPUS_MAKERS, SPLITS
 from regard_lab.tables.table import Cell, Corpus
 
 KEPT = 2  # corpora that a process holds in memory: cells come corpus by corpus
@@ -157,11 +157,11 @@ def missing(cells: Iterable[Cell]) -> list[str]:
         try:
             resolve(name, split)
         except InputError:
-            lost[corpus_of(name)] = None
+            lost[corpus_name(name)] = None
     return list(lost)
 
 
-def corpus_of(name: str) -> str:
+def corpus_name(name: str) -> str:
     """NAME of NAME and NAME/dev; anything else is a file and stays whole."""
     corpus, _, part = name.partition("/")
     return corpus if part in ("", *SPLITS) else name

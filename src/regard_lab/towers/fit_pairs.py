@@ -35,9 +35,18 @@ from regard.training.metrics import measure
 from regard.training.optimizers import make_optimizer
 from regard.training.step import RunningLoss, update_weights
 from regard.values import Pair
-from regard_lab.towers.collate_pairs import LEVELS, Readings, collate_pairs, gather, readings, together
-from regard_lab.towers.ratings import Known, Meeting, Rating, Side
-from regard_lab.towers.two_towers import Met, TwoTowers, build_towers
+from regard_lab.towers.ratings import Rating, ReviewContext, ReviewIndex, Side
+from regard_lab.towers.two_towers import (
+    LEVELS,
+    PairOutput,
+    Readings,
+    TwoTowers,
+    build_towers,
+    collate_pairs,
+    gather,
+    readings,
+    together,
+)
 
 
 class Pairs(NamedTuple):
@@ -85,7 +94,7 @@ def run_epoch(
         pair = on(collate_pairs([pairs.readings[row] for row in rows], pairs.labels[rows]), device)
         assert pair.labels is not None
         with torch.autocast(device.type, torch.bfloat16, enabled=config.bf16):
-            met: Met = model(pair)
+            met: PairOutput = model(pair)
         loss = task.loss(met.logits, pair.labels)
         update_weights(loss, model, optimizer, config.clip)
         mean = running.add(loss.detach(), len(rows))
@@ -110,7 +119,7 @@ def answers(
     return said, norms
 
 
-def outputs(model: TwoTowers, rows: Sequence[Readings]) -> Iterator[tuple[NDArray[np.int64], Met]]:
+def outputs(model: TwoTowers, rows: Sequence[Readings]) -> Iterator[tuple[NDArray[np.int64], PairOutput]]:
     """Every meeting once, in batches of like length, without gradients."""
     device = model.embedding.weight.device
     model.eval()
@@ -131,7 +140,7 @@ class TrainedTowers:
     model: TwoTowers
     task: Regression
     tokenizer: Tokenizer
-    known: Known
+    known: ReviewIndex
     reviews: Sequence[Indexed]  # the known ones, in their order
     most: int | None
     side: Side
@@ -141,17 +150,17 @@ class TrainedTowers:
     def knowing(self, ratings: Sequence[Rating]) -> TrainedTowers:
         """The same model among other people and things: these reviews are read in place of those it was trained on."""
         return replace(
-            self, known=Known(ratings), reviews=self.tokenizer.encode_each([rating.text for rating in ratings])
+            self, known=ReviewIndex(ratings), reviews=self.tokenizer.encode_each([rating.text for rating in ratings])
         )
 
-    def meetings(self, ratings: Sequence[Rating]) -> list[Meeting]:
+    def meetings(self, ratings: Sequence[Rating]) -> list[ReviewContext]:
         return [self.known.meeting(rating, self.most, self.side) for rating in ratings]
 
     def answers(self, ratings: Sequence[Rating]) -> NDArray[np.float64]:
         """What it says, in the unit of the ratings; it never sees their own texts."""
         return self.said(self.meetings(ratings))
 
-    def said(self, meetings: Sequence[Meeting]) -> NDArray[np.float64]:
+    def said(self, meetings: Sequence[ReviewContext]) -> NDArray[np.float64]:
         return answers(self.model, self.task, readings(meetings, self.reviews))[0]
 
 
@@ -187,7 +196,7 @@ def fit_pairs(
     torch.manual_seed(config.training.seed)
     device = choose_device(config.training.device)
     model = build_towers(config.model, len(tokenizer), config.training.dropout, vectors).to(device)
-    known, reviews = Known(train), reading.encode_each([rating.text for rating in train])
+    known, reviews = ReviewIndex(train), reading.encode_each([rating.text for rating in train])
     trained = TrainedTowers(model, task, reading, known, reviews, most, side, config)
     learned, held = (paired(trained, ratings) for ratings in (train, dev))
     progress = train_pairs(model, task, learned, held, config.training, recorder)
@@ -206,7 +215,7 @@ def paired(trained: TrainedTowers, ratings: Sequence[Rating]) -> Pairs:
     return Pairs(readings(trained.meetings(ratings), trained.reviews), labels)
 
 
-def effects_said(trained: TrainedTowers) -> tuple[dict[str, float], dict[str, float]]:
+def predicted_effects(trained: TrainedTowers) -> tuple[dict[str, float], dict[str, float]]:
     """Of each user and of each item of the known reviews: the mean answer less the mean of all answers."""
     known, model = trained.known, trained.model.eval()
 

@@ -68,7 +68,7 @@ Side = Literal["both", "user", "item"]
 GROUPS = ("both", "user", "item", "neither")  # who has reviews in a meeting
 
 
-class Meeting(NamedTuple):
+class ReviewContext(NamedTuple):
     """Places of reviews among the known ones, in their order; none where the user or the item is unknown."""
 
     user: tuple[int, ...]
@@ -82,7 +82,7 @@ class Meeting(NamedTuple):
         )
 
 
-class Known:
+class ReviewIndex:
     """The reviews that may be read, found by user and by item."""
 
     def __init__(self, ratings: Sequence[Rating]) -> None:
@@ -95,7 +95,7 @@ class Known:
             if rating.item is not None:
                 self.by_item.setdefault(rating.item, []).append(place)
 
-    def meeting(self, rating: Rating, most: int | None = None, side: Side = "both") -> Meeting:
+    def meeting(self, rating: Rating, most: int | None = None, side: Side = "both") -> ReviewContext:
         """What may be read to guess a rating: the first `most` reviews of each side. Of a side left out, nothing."""
 
         def first(places: Iterable[int]) -> tuple[int, ...]:
@@ -103,7 +103,7 @@ class Known:
 
         users = self.by_user.get(rating.user, ()) if rating.user is not None and side != "item" else ()
         items = self.by_item.get(rating.item, ()) if rating.item is not None and side != "user" else ()
-        return Meeting(first(users), first(items))
+        return ReviewContext(first(users), first(items))
 
 
 def tells(known: Rating, rating: Rating) -> bool:
@@ -112,7 +112,7 @@ def tells(known: Rating, rating: Rating) -> bool:
     return known == rating or (named and (known.user, known.item) == (rating.user, rating.item))
 
 
-def coverage(meetings: Iterable[Meeting]) -> dict[str, int]:
+def coverage(meetings: Iterable[ReviewContext]) -> dict[str, int]:
     """How many have something to read of both, of the user only, of the item only, of neither."""
     counts = Counter(meeting.group for meeting in meetings)
     return {group: counts[group] for group in GROUPS}

@@ -19,7 +19,7 @@ from statistics import NormalDist
 
 from regard.data.synthetic import Deck, check_share, check_whole, shuffled
 from regard.errors import InputError
-from regard_lab.towers.ratings import Meeting, Rating
+from regard_lab.towers.ratings import Rating, ReviewContext
 
 MEAN = 3.0
 GRID = [(step + 0.5) / 200 for step in range(200)]  # quantiles at which the posterior of an effect is evaluated
@@ -127,7 +127,7 @@ def logistic(value: float) -> float:
     return 1 / (1 + math.exp(min(-value, 700.0)))
 
 
-def ideal(world: World, known: Sequence[Rating], meetings: Iterable[Meeting]) -> list[float]:
+def ideal(world: World, known: Sequence[Rating], meetings: Iterable[ReviewContext]) -> list[float]:
     """The optimal prediction of each rating from the reviews that may be read: its mean given the counts of words."""
     return [
         MEAN

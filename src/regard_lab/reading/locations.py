@@ -8,7 +8,7 @@ from pathlib import Path
 
 from regard.errors import InputError
 from regard_lab.reading.checks import near
-from regard_lab.reading.reading import read_table
+from regard_lab.reading.table_file import read_table
 from regard_lab.tables.table import Table
 
 VARIABLE = "REGARD_EXPERIMENTS"

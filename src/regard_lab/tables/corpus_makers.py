@@ -152,8 +152,8 @@ class World(TypedDict, total=False):
     crossing: float
 
 
-MADE_UP: World = {"number": 3, "tokens": 50, "neutral": 1000, "length": 12, "evidence": 2}
-MADE_UP |= {"ratio": 1.0, "noisy": 0.2, "crossing": 0.1}
+SYNTHETIC_DEFAULTS: World = {"number": 3, "tokens": 50, "neutral": 1000, "length": 12, "evidence": 2}
+SYNTHETIC_DEFAULTS |= {"ratio": 1.0, "noisy": 0.2, "crossing": 0.1}
 
 
 def synthetic(
@@ -176,7 +176,7 @@ def synthetic(
         return []
     count = texts if split == "train" else max(texts // 5, 2)
     start = seed * len(SPLITS) + SPLITS.index(split)
-    made: World = {**MADE_UP, **world}
+    made: World = {**SYNTHETIC_DEFAULTS, **world}
     of_all = {"neutral": made["neutral"], "length": made["length"], "evidence": made["evidence"]}
     if data == "classes":
         return classes(made["number"], count, start, tokens=made["tokens"], **of_all)

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from regard.training.torch_engine import Texts
 
 
-LEARNER = "round 1/"  # how the title of the phase begins that follows round 0
+FIRST_ROUND = "round 1/"  # how the title of the phase begins that follows round 0
 
 
-class Looks:
+class RoundRecorder:
     """Passes everything on."""
 
     def __init__(self, recorder: Recorder, model: Classifier, task: Task, texts: Texts, vectors: int):
@@ -44,7 +44,7 @@ class Looks:
 
     def enter(self, phase: str) -> None:
         self.recorder.enter(phase)
-        if phase.startswith(LEARNER) and 0 not in self.accuracy:
+        if phase.startswith(FIRST_ROUND) and 0 not in self.accuracy:
             self.look(0)
 
     def begin(self, epoch: int, epochs: int, steps: int) -> None:
@@ -69,9 +69,9 @@ class Looks:
             self.seen[number] = vectors_of(self.model, self.texts.indexed[: self.vectors])
 
 
-def looked_at(
+def train_by_round(
     config: Config, parts: Parts, examples: Sequence[Example], seeds: Sequence[int], recorder: Recorder, vectors: int
-) -> Iterator[tuple[Training, Looks | None]]:
+) -> Iterator[tuple[Training, RoundRecorder | None]]:
     """As `trainings`, one seed after the other, each with what was seen of it on these texts."""
     from regard.training.fit import Run
     from regard.training.fit_torch import encode_texts, make_inputs, make_model, prepare_torch, train_model
@@ -84,7 +84,7 @@ def looked_at(
             learned = make_inputs(given, recorder)
             model = make_model(given, learned, seed).to(given.device)
             texts = encode_texts(learned.tokenizer, given.task, examples, "texts")
-            looks = Looks(recorder, model, given.task, texts, vectors)
+            looks = RoundRecorder(recorder, model, given.task, texts, vectors)
             result = train_model(model, given, learned, Run(looks))
         except InputError as error:
             result = error

@@ -13,9 +13,9 @@ from regard.analysis.token_types import TokenTypes
 from regard.errors import InputError
 from regard.recorder import Silent
 from regard.report.pages.analysis import frames
-from regard_lab.kinds import flows
+from regard_lab.kinds import gradient_flow
 from regard_lab.kinds.patterns import MOST, apart_from, patterns
-from regard_lab.reading.reading import read_table
+from regard_lab.reading.table_file import read_table
 from regard_lab.rendering.figures import draw
 from regard_lab.results import complete
 from regard_lab.tables.context import Context
@@ -100,8 +100,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Table:
 def rows(made: Table) -> dict[tuple[str, str], dict[str, Any]]:
     found = {}
     for cell in made.cells():
-        flows.check(cell)
-        (result,) = flows.run(cell, [0], Context("cpu", Silent()))
+        gradient_flow.check(cell)
+        (result,) = gradient_flow.run(cell, [0], Context("cpu", Silent()))
         found[cell.method, cell.corpus.name] = complete(cell, made.name, "cpu", result)
     return found
 
@@ -129,7 +129,7 @@ def test_pulls_have_the_signs_of_the_paper(rows: dict[tuple[str, str], dict[str,
     assert values["share_pi"] == values["share_B"] == 1
     assert values["term_B_positive"] > 0 > values["term_B_negative"]
     assert values["holds_50"] == values["holds_54"] == 1
-    assert set(values) <= {*flows.MEASURES, "n", "accuracy", "macro_f", "log_loss"}
+    assert set(values) <= {*gradient_flow.MEASURES, "n", "accuracy", "macro_f", "log_loss"}
     assert "holds_50" not in rows["dp", "three"]["values"]
     assert {"pi_1", "pi_3", "rho_neutral", "term_F_2"} <= set(rows["dp", "three"]["values"])
 
@@ -164,7 +164,7 @@ def test_an_encoder_that_reads_contexts_has_no_terms(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     with pytest.raises(InputError, match="encoder = 'lstm'; gradient flow is that of embedding and affine"):
-        flows.check(next(read_table(path, "paper/wrong").cells()))
+        gradient_flow.check(next(read_table(path, "paper/wrong").cells()))
 
 
 def test_patterns_by_hand() -> None:

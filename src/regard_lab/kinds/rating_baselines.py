@@ -14,33 +14,33 @@ from numpy.typing import NDArray
 from regard.data.words import forms
 from regard.recorder import Recorder
 from regard.training.metrics import regression_metrics
-from regard_lab.towers.ratings import GROUPS, Known, Meeting, Rating, coverage
+from regard_lab.towers.ratings import GROUPS, ReviewIndex, ReviewContext, Rating, coverage
 from regard_lab.towers.synthetic_ratings import World, ideal
 
 PENALTIES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)  # tried on dev
 
-Guess = Callable[[Known, Sequence[Meeting]], NDArray[np.float64]]  # ratings, from what may be read
+Predictor = Callable[[ReviewIndex, Sequence[ReviewContext]], NDArray[np.float64]]  # ratings, from what may be read
 Effects = tuple[dict[str, float], dict[str, float]]  # of users and of items
 
 
-def mean_guess(train: Sequence[Rating]) -> Guess:
+def mean_predictor(train: Sequence[Rating]) -> Predictor:
     """The training mean, whoever meets what."""
     mean = float(np.mean([rating.value for rating in train]))
     return lambda known, meetings: np.full(len(meetings), mean)
 
 
-def ideal_guess(world: World) -> Guess:
+def ideal_predictor(world: World) -> Predictor:
     """By one who knows how the reviews of a made-up world are written, but not who wrote them."""
     return lambda known, meetings: np.array(ideal(world, known.ratings, meetings))
 
 
-def ridge_guess(
-    train: Known,
-    meetings: Sequence[Meeting],
+def ridge_predictor(
+    train: ReviewIndex,
+    meetings: Sequence[ReviewContext],
     dev: Sequence[Rating],
-    dev_meetings: Sequence[Meeting],
+    dev_meetings: Sequence[ReviewContext],
     max_words: int | None = None,
-) -> Guess:
+) -> Predictor:
     """TF-IDF of all that is read of the user beside TF-IDF of all that is read of the item; the penalty chosen on dev."""
     from sklearn.compose import ColumnTransformer
     from sklearn.feature_extraction.text import TfidfVectorizer
@@ -59,11 +59,11 @@ def ridge_guess(
     return partial(predicted, bags, models[int(np.argmin(errors))])
 
 
-def predicted(bags: Any, model: Any, known: Known, meetings: Sequence[Meeting]) -> NDArray[np.float64]:
+def predicted(bags: Any, model: Any, known: ReviewIndex, meetings: Sequence[ReviewContext]) -> NDArray[np.float64]:
     return np.asarray(model.predict(bags.transform(table(known, meetings))), dtype=np.float64)
 
 
-def table(known: Known, meetings: Sequence[Meeting]) -> NDArray[np.object_]:
+def table(known: ReviewIndex, meetings: Sequence[ReviewContext]) -> NDArray[np.object_]:
     """(meetings, 2): the reviews of the user and those of the item, each as one text, NUL between them."""
     found = np.empty((len(meetings), 2), dtype=object)
     for row, meeting in enumerate(meetings):
@@ -72,10 +72,10 @@ def table(known: Known, meetings: Sequence[Meeting]) -> NDArray[np.object_]:
     return found
 
 
-def effects_alone(guess: Guess, known: Known, most: int | None) -> Effects:
+def one_sided_effects(guess: Predictor, known: ReviewIndex, most: int | None) -> Effects:
     """What is said of each user with nothing to read of an item, and the other way: all, for one who adds the two up."""
-    users = guess(known, [Meeting(tuple(places[:most]), ()) for places in known.by_user.values()])
-    items = guess(known, [Meeting((), tuple(places[:most])) for places in known.by_item.values()])
+    users = guess(known, [ReviewContext(tuple(places[:most]), ()) for places in known.by_user.values()])
+    items = guess(known, [ReviewContext((), tuple(places[:most])) for places in known.by_item.values()])
     return dict(zip(known.by_user, users.tolist(), strict=True)), dict(zip(known.by_item, items.tolist(), strict=True))
 
 
@@ -84,7 +84,7 @@ def scores(said: NDArray[np.float64], ratings: Sequence[Rating], mean: float) ->
 
 
 def by_coverage(
-    said: NDArray[np.float64], ratings: Sequence[Rating], meetings: Sequence[Meeting], recorder: Recorder
+    said: NDArray[np.float64], ratings: Sequence[Rating], meetings: Sequence[ReviewContext], recorder: Recorder
 ) -> dict[str, float]:
     """RMSE and number of ratings by what is known of them: `meetings` are whole, whichever side was read."""
     counts = coverage(meetings)
@@ -99,7 +99,7 @@ def by_coverage(
     return found
 
 
-def recovered(said: Effects, world: World, suffix: str) -> dict[str, float]:
+def effect_correlations(said: Effects, world: World, suffix: str) -> dict[str, float]:
     """How what is said of users and items goes along with the truth (Pearson's r); none where one thing is said of all."""
     found = {}
     for name, effects, truth in (("user", said[0], world.users), ("item", said[1], world.items)):

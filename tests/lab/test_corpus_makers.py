@@ -9,7 +9,16 @@ import pytest
 from regard.data.words import forms
 from regard.errors import InputError
 from regard.records import Example
-from regard_lab.tables.makers import CORPUS_MAKERS, balanced, keys_of, padded, part, shared_out, skewed, synthetic
+from regard_lab.tables.corpus_makers import (
+    CORPUS_MAKERS,
+    balanced,
+    keys_of,
+    padded,
+    part,
+    shared_out,
+    skewed,
+    synthetic,
+)
 
 
 def texts(**counts: int) -> list[Example]:

@@ -13,9 +13,9 @@ from regard.report.pages.reproduced import page_of_table
 from regard.report.text.characters import one_line
 from regard.report.text.exported import escaped
 from regard_lab.comparisons import HEADS, Comparison
-from regard_lab.reading.places import published_file, results_file
+from regard_lab.reading.locations import published_file, results_file
+from regard_lab.rendering.contents import Column, Contents, Entry, make_contents
 from regard_lab.rendering.figures import draw
-from regard_lab.rendering.sheet import Column, Entry, Sheet, make_sheet
 from regard_lab.results import Results, read_results
 from regard_lab.tables.table import Table
 
@@ -36,7 +36,7 @@ def results_in(table: Table, folder: Path) -> tuple[Results, Results | None]:
 
 def rendered(table: Table, results: Results, published: Results | None = None) -> dict[str, str]:
     """File -> content."""
-    sheet = make_sheet(table, results, published)
+    sheet = make_contents(table, results, published)
     rows = list(results.rows.values())
     figures = draw(table, rows)
     if table.does.draw is not None:
@@ -56,7 +56,7 @@ def title_of(svg: str) -> str:
     return html.unescape(found[1]) if found else ""
 
 
-def markdown(sheet: Sheet, figures: Mapping[str, str]) -> str:
+def markdown(sheet: Contents, figures: Mapping[str, str]) -> str:
     """`figures`: file -> title."""
     where = f" ({escape(sheet.where)})" if sheet.where else ""
     lines = [f"# {escape(sheet.title)}{where}", "", escape(sheet.caption), ""]
@@ -93,7 +93,7 @@ def explained(comparisons: Sequence[Comparison]) -> str:
     )
 
 
-def markdown_heads(sheet: Sheet) -> list[str]:
+def markdown_heads(sheet: Contents) -> list[str]:
     found = [""]
     for column in sheet.columns:
         name = f"{escape(column.corpus_title)}: {escape(column.measure_title)}"
@@ -101,7 +101,7 @@ def markdown_heads(sheet: Sheet) -> list[str]:
     return found
 
 
-def markdown_cells(sheet: Sheet, entries: Sequence[Entry]) -> list[str]:
+def markdown_cells(sheet: Contents, entries: Sequence[Entry]) -> list[str]:
     found = []
     for column, entry in zip(sheet.columns, entries, strict=True):
         ours = f"**{entry.ours}**" if entry.best else entry.ours
@@ -115,7 +115,7 @@ def markdown_rows(heads: Sequence[str], body: Iterable[Sequence[str]]) -> list[s
     return [f"| {' | '.join(heads)} |", rule, *(f"| {' | '.join(row)} |" for row in body)]
 
 
-def latex(sheet: Sheet) -> str:
+def latex(sheet: Contents) -> str:
     lines = [f"% {one_line(told)}" for _, told in sheet.sources]
     over = [rf"\multicolumn{{{count}}}{{c}}{{{escaped(title)}}}" for title, count in sheet.spans]
     heads = [["", *over], ["", *(word for column in sheet.columns for word in latex_heads(column))]]
@@ -151,7 +151,7 @@ def latex_heads(column: Column) -> list[str]:
     return [escaped(column.measure_title), *beside]
 
 
-def latex_cells(sheet: Sheet, several: Sequence[Entry]) -> list[str]:
+def latex_cells(sheet: Contents, several: Sequence[Entry]) -> list[str]:
     found = []
     for column, entry in zip(sheet.columns, several, strict=True):
         ours = rf"\textbf{{{escaped(entry.ours)}}}" if entry.best else escaped(entry.ours)
@@ -167,7 +167,7 @@ def latex_row(words: Sequence[str]) -> str:
     return " & ".join(words) + r" \\"
 
 
-def page(sheet: Sheet, figures: Sequence[tuple[str, str]]) -> str:
+def page(sheet: Contents, figures: Sequence[tuple[str, str]]) -> str:
     """`figures`: title and SVG of each."""
     told = explained(sheet.comparisons) if sheet.comparisons else ""
     return page_of_table(sheet=sheet, heads=HEADS, explained=told, figures=figures)

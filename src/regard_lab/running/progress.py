@@ -17,7 +17,7 @@ from regard_lab.tables.table import Table
 LONG = 160  # characters of an error in its line; the whole stands in the file
 
 
-class Onlook:
+class ProgressDisplay:
     """Lines go to standard error, the last of them moving in a terminal; results can be piped."""
 
     def __init__(self, table: Table, total: int, console: Console | None = None):

@@ -74,20 +74,20 @@ def check(cell: Cell) -> None:
 
 
 def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
-    yield from scores.trained_and_seen(cell, seeds, context, further=pushed)
+    yield from scores.train_and_measure(cell, seeds, context, further=flow_measures)
 
 
-def pushed(trained: Trained, seen: Seen) -> dict[str, float]:
+def flow_measures(trained: Trained, seen: Seen) -> dict[str, float]:
     from regard.analysis.gradient_flow import first_order, flow, gap, pulls
     from regard.models.flat import PROJECT
 
     given = trained.weights, float(trained.config.model.filled().scale), seen.units, trained.task.kind
     pulled, terms = pulls(*given), flow(*given)
-    found = of_pulls(seen.types, seen.names, pulled) | of_terms(seen.types, seen.names, terms)
+    found = pull_measures(seen.types, seen.names, pulled) | term_measures(seen.types, seen.names, terms)
     found["difference"] = largest_difference(*given)
     if PROJECT in trained.weights:
         found["first_order"] = gap(terms, first_order(*given))
-    found |= of_inequalities(trained, seen)
+    found |= inequality_measures(trained, seen)
     return {name: value for name, value in found.items() if value == value}
 
 
@@ -105,7 +105,7 @@ def plain(values: Floats, types: TokenTypes, k: int) -> Floats:
     return own if own.ndim == 1 else of_type(own, k)
 
 
-def of_pulls(types: TokenTypes, names: Sequence[str], pulled: Pulls) -> dict[str, float]:
+def pull_measures(types: TokenTypes, names: Sequence[str], pulled: Pulls) -> dict[str, float]:
     found: dict[str, float] = {}
     for k, name in enumerate(names):
         found |= {f"pi_{name}": mean_of(plain(pulled.pi, types, k))}
@@ -116,7 +116,7 @@ def of_pulls(types: TokenTypes, names: Sequence[str], pulled: Pulls) -> dict[str
     return found
 
 
-def of_terms(types: TokenTypes, names: Sequence[str], terms: Flow) -> dict[str, float]:
+def term_measures(types: TokenTypes, names: Sequence[str], terms: Flow) -> dict[str, float]:
     every = {**terms.polarity, **terms.attention}
     found = {
         f"term_{term}_{name}": mean_of(plain(every[term], types, k))
@@ -143,7 +143,7 @@ def beside(values: Floats, types: TokenTypes) -> float:
     return neutral / max(tied, 1e-300)
 
 
-def of_inequalities(trained: Trained, seen: Seen) -> dict[str, float]:
+def inequality_measures(trained: Trained, seen: Seen) -> dict[str, float]:
     """Of made-up texts of two classes, whose tokens say which is whose mirror image."""
     from regard.analysis.dot_products import inequalities
     from regard.analysis.token_names import token_names

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from regard.errors import InputError
-from regard_lab.towers.ratings import Known, Meeting, Rating, coverage, read_ratings
+from regard_lab.towers.ratings import Rating, ReviewContext, ReviewIndex, coverage, read_ratings
 
 ANN_CUP = Rating("ann", "cup", 4, "a fine cup", 1)
 ANN_HAT = Rating("ann", "hat", 2, "a poor hat", 2)
@@ -17,7 +17,7 @@ BOB_CUP = Rating("bob", "cup", 5, "the best cup", 3)
 ANN_CUP_AGAIN = Rating("ann", "cup", 5, "still a fine cup", 4)
 NOBODY_CUP = Rating(None, "cup", 1, "broken", 5)
 NOBODY_HAT = Rating(None, "hat", 3, "so so", 6)
-KNOWN = Known([ANN_CUP, ANN_HAT, BOB_CUP, ANN_CUP_AGAIN, NOBODY_CUP, NOBODY_HAT])
+KNOWN = ReviewIndex([ANN_CUP, ANN_HAT, BOB_CUP, ANN_CUP_AGAIN, NOBODY_CUP, NOBODY_HAT])
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ KNOWN = Known([ANN_CUP, ANN_HAT, BOB_CUP, ANN_CUP_AGAIN, NOBODY_CUP, NOBODY_HAT]
 )
 def test_the_others_are_read(rating: Rating, user: tuple[int, ...], item: tuple[int, ...], group: str) -> None:
     meeting = KNOWN.meeting(rating)
-    assert meeting == Meeting(user, item)
+    assert meeting == ReviewContext(user, item)
     assert meeting.group == group
 
 
@@ -48,10 +48,10 @@ def test_a_rated_review_stays_out_whatever_its_words_and_rating() -> None:
 
 
 def test_the_first_so_many_are_read_and_a_side_can_be_left_out() -> None:
-    assert KNOWN.meeting(BOB_CUP, most=2) == Meeting((), (0, 3))
-    assert KNOWN.meeting(ANN_HAT, most=1) == Meeting((0,), (5,))
-    assert KNOWN.meeting(ANN_HAT, side="user") == Meeting((0, 3), ())
-    assert KNOWN.meeting(ANN_HAT, side="item") == Meeting((), (5,))
+    assert KNOWN.meeting(BOB_CUP, most=2) == ReviewContext((), (0, 3))
+    assert KNOWN.meeting(ANN_HAT, most=1) == ReviewContext((0,), (5,))
+    assert KNOWN.meeting(ANN_HAT, side="user") == ReviewContext((0, 3), ())
+    assert KNOWN.meeting(ANN_HAT, side="item") == ReviewContext((), (5,))
 
 
 def test_coverage_counts_every_group() -> None:

@@ -13,7 +13,7 @@ from regard.errors import InputError
 from regard_lab.kinds.kinds import KINDS
 from regard_lab.reading.checks import items, line, mapping, named_sections, names, near, one_of, only_known, values_of
 from regard_lab.reading.sections import (
-    Whole,
+    TableDefaults,
     read_corpus,
     read_measures,
     read_method,
@@ -32,7 +32,7 @@ NAMED = ("methods", "corpora", "settings")  # whose names --only asks for
 LISTS = ("measures", "first", "compare", "figure")
 LINES = ("title", "where", "note")
 FIGURES = ("path", "along", "pairs", "settings", "intervals")
-OF_A_FIGURE = {
+FIGURE_KEYS = {
     "name": str,
     "kind": Literal[FIGURES],
     "title": str,
@@ -124,7 +124,7 @@ def read_axes(content: Options, kind: Kind, seeds: int, parts: str | None) -> tu
     methods = {key: read_method(key, part, kind) for key, part in sections["methods"].items()}
     settings = {key: read_setting(key, part, kind) for key, part in sections["settings"].items()} or {"": Setting()}
     rows = [*methods, *filter(None, settings), *(f"{one}/{other}" for one in methods for other in settings)]
-    whole = Whole(kind, measures, seeds, parts)
+    whole = TableDefaults(kind, measures, seeds, parts)
     corpora = {key: read_corpus(key, part, whole, rows) for key, part in sections["corpora"].items()}
     return Axes(methods, corpora, settings), rows
 
@@ -155,8 +155,8 @@ def read_compare(part: Options, axes: Axes, where: str) -> Compare:
 
 
 def read_figure(part: Options, axes: Axes, kind: Kind, where: str) -> Figure:
-    only_known(part, [*OF_A_FIGURE, "values", "corpora", "methods", "settings"], where)
-    given = values_of(part, OF_A_FIGURE, where)
+    only_known(part, [*FIGURE_KEYS, "values", "corpora", "methods", "settings"], where)
+    given = values_of(part, FIGURE_KEYS, where)
     check_figure(given, part.get("values", []), where)
     given |= {key: line(given[key], f"{where} {key}") for key in ("title", "axis") if key in given}
     if "measure" in given:
