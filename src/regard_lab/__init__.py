@@ -1,1 +1,1 @@
-"""The laboratory: what readers of the papers need, tables run again, rendered and held against the papers' claims."""
+"""The laboratory, for readers of the papers: run their tables again, render them, and test the papers' claims."""

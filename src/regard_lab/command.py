@@ -1,4 +1,4 @@
-"""`regard reproduce`: a paper's table, run and rendered, or the list of them."""
+"""`regard reproduce`: run and render a paper's table, or list the tables."""
 
 from __future__ import annotations
 
@@ -8,32 +8,37 @@ from pathlib import Path
 from regard.arguments import Parser, flag
 from regard.errors import InputError
 
-PURPOSE = "run a paper's table again, beside the numbers that it prints"
+PURPOSE = "run a paper's table again and compare it with the printed numbers"
 
 
 def add_arguments(parser: Parser) -> None:
     from regard.commands.loading import add_device  # here, so that `regard --help` loads no command
 
-    parser.add_argument("table", metavar="PAPER/TABLE", nargs="?", help="its name, or its TOML file")
-    parser.add_argument("--list", action="store_true", help="what there is, what it needs and what it cost")
-    parser.add_argument("--seeds", type=int, metavar="N", help="how many seeds (default: as many as the table says)")
+    parser.add_argument("table", metavar="PAPER/TABLE", nargs="?", help="name of the table, or its TOML file")
+    parser.add_argument("--list", action="store_true", help="list the tables with what they need and what they cost")
+    parser.add_argument("--seeds", type=int, metavar="N", help="number of seeds (default: the table's)")
     add_device(parser)
     parser.add_argument(
         "--only",
         nargs="+",
         default=(),
         metavar="TEXT",
-        help="cells of these corpora, methods or settings only; a/b means both, * anything",
+        help="run only cells of these corpora, methods or settings; a/b means both, * matches anything",
     )
     parser.add_argument(
-        "--budget", type=float, metavar="MINUTES", help="what decides a claim first, and begin nothing after this time"
+        "--budget",
+        type=float,
+        metavar="MINUTES",
+        help="run what decides a claim first and start nothing after this time",
     )
     parser.add_argument(
-        "--jobs", type=int, metavar="N", help="runs side by side (default: by the cores; 0: in this process)"
+        "--jobs", type=int, metavar="N", help="parallel runs (default: from the number of cores; 0: in this process)"
     )
-    parser.add_argument("--out", type=Path, metavar="DIR", help="where results go (default: reproduced/PAPER)")
-    parser.add_argument("--render", action="store_true", help="run nothing, write tables and figures of what is there")
-    parser.add_argument("--retry-failed", action="store_true", help="run those again that failed")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="folder for the results (default: reproduced/PAPER)")
+    parser.add_argument(
+        "--render", action="store_true", help="run nothing; write tables and figures from the existing results"
+    )
+    parser.add_argument("--retry-failed", action="store_true", help="run failed cells again")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -50,7 +55,9 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.render:
         given = [name for name in ("seeds", "only", "budget", "jobs", "retry_failed") if getattr(arguments, name)]
         if given:
-            raise InputError(f"{flag(given[0])}: it says what to run, and --render runs nothing; give one of them")
+            raise InputError(
+                f"{flag(given[0])}: it selects what to run, and --render runs nothing; leave one of them out"
+            )
         written = render_only(arguments.table, arguments.out)
     else:
         names = ("seeds", "device", "only", "budget", "jobs", "out", "retry_failed")

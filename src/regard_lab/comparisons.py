@@ -1,4 +1,4 @@
-"""The comparisons of a table: differences with intervals and p-values, corrected over all of them, beside the paper's."""
+"""The comparisons of a table: differences with intervals and corrected p-values, next to those of the paper."""
 
 from __future__ import annotations
 
@@ -13,67 +13,67 @@ from regard_lab.tables.table import Compare, Table
 
 @dataclass(frozen=True)
 class Comparison:
-    """One test, with its numbers and as it is written."""
+    """One test: its numbers, and the texts of its row."""
 
     method: str
     against: str
     corpus: str
     measure: str
     setting: str
-    found: Paired
+    test: Paired
     holm: float | None
-    words: tuple[str, ...]  # one for each of HEADS
+    words: tuple[str, ...]  # one per entry of HEADS
 
 
 HEADS = ("method", "against", "corpus", "measure", "seeds", "difference", "p", "p (Holm)", "p (Wilcoxon)", "paper")
 
 
 def compare_all(table: Table, rows: Mapping[Place, Sequence[Row]]) -> tuple[Comparison, ...]:
-    made = [one for wish in table.compare for one in compare(table, wish, rows)]
-    corrected = holm([one.found.p for one in made])
+    comparisons = [comparison for spec in table.compare for comparison in compare(table, spec, rows)]
+    corrected = holm([comparison.test.p for comparison in comparisons])
     return tuple(
-        replace(one, holm=p, words=(*one.words[:7], written(p), *one.words[8:]))
-        for one, p in zip(made, corrected, strict=True)
+        replace(comparison, holm=p, words=(*comparison.words[:7], written(p), *comparison.words[8:]))
+        for comparison, p in zip(comparisons, corrected, strict=True)
     )
 
 
-def compare(table: Table, wish: Compare, rows: Mapping[Place, Sequence[Row]]) -> Iterator[Comparison]:
-    """A wish on every corpus, measure and setting that it names and that both have results of."""
-    pairs = [(wish.setting, wish.against_setting)] if wish.setting is not None else [(x, x) for x in table.settings]
-    for corpus in wish.corpora or table.corpora:
-        measures = [name for name in table.corpora[corpus].measures if not wish.measures or name in wish.measures]
+def compare(table: Table, spec: Compare, rows: Mapping[Place, Sequence[Row]]) -> Iterator[Comparison]:
+    """One [[compare]] on every corpus, measure and setting that it names, where both sides have results."""
+    pairs = [(spec.setting, spec.against_setting)] if spec.setting is not None else [(x, x) for x in table.settings]
+    for corpus in spec.corpora or table.corpora:
+        measures = [name for name in table.corpora[corpus].measures if not spec.measures or name in spec.measures]
         for name in measures:
-            if not wish.measures and not table.measure(name).better:
+            if not spec.measures and not table.measure(name).better:
                 continue
-            for own, other in pairs:
-                one, two = (wish.method, corpus, own or ""), (wish.against, corpus, other or "")
-                found = paired(by_seed(rows.get(one, ()), name), by_seed(rows.get(two, ()), name))
-                if found is not None:
-                    yield told(table, one, two, name, found)
+            for setting, against_setting in pairs:
+                first, second = (spec.method, corpus, setting or ""), (spec.against, corpus, against_setting or "")
+                test = paired(by_seed(rows.get(first, ()), name), by_seed(rows.get(second, ()), name))
+                if test is not None:
+                    yield describe(table, first, second, name, test)
 
 
 def by_seed(rows: Sequence[Row], measure: str) -> dict[int, float]:
     return {row["seed"]: value for row in rows if (value := value_of(row, measure)) is not None}
 
 
-def told(table: Table, one: Place, two: Place, name: str, found: Paired) -> Comparison:
+def describe(table: Table, first: Place, second: Place, name: str, test: Paired) -> Comparison:
     measure = table.measure(name)
-    half = f" ± {shown(found.difference.half, measure)}" if found.difference.half is not None else ""
-    printed = [table.printed_value(place, name) for place in (one, two)]
+    half = f" ± {shown(test.difference.half, measure)}" if test.difference.half is not None else ""
+    printed = [table.printed_value(place, name) for place in (first, second)]
     paper = printed[0] - printed[1] if printed[0] is not None and printed[1] is not None else None
     words = (
-        table.title_of(one),
-        table.title_of(two),
-        table.corpora[one[1]].title,
+        table.title_of(first),
+        table.title_of(second),
+        table.corpora[first[1]].title,
         measure.title,
-        str(found.difference.n),
-        signed(found.difference.mean, measure) + half,
-        written(found.p),
+        str(test.difference.n),
+        signed(test.difference.mean, measure) + half,
+        written(test.p),
         "",
-        written(found.wilcoxon),
+        written(test.wilcoxon),
         signed(paper, measure) if paper is not None else "",
     )
-    return Comparison(one[0], two[0], one[1], name, one[2], found, None, words)
+    return Comparison(first[0], second[0], first[1], name, first[2], test, None, words)
 
 
 def written(p: float | None) -> str:

@@ -1,4 +1,4 @@
-"""Several seeds of one model, trained together: each gives what it would give alone, except for the masks of dropout."""
+"""Several seeds of one model, trained together. Except for dropout masks, each seed gives the same as when trained alone."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ READ = 256  # texts per batch and model in evaluation
 
 
 class EncodedCache:
-    """Keeps the ids of the texts that were read last, so that the next model need not compute them again."""
+    """Keeps the encoded texts of the last call, so that the next model does not encode them again."""
 
     def __init__(self) -> None:
         self.key = ""
         self.kept: tuple[TorchInputs, Texts | None] | None = None
 
-    def numbered(self, given: PreparedTorch, recorder: Recorder) -> tuple[TorchInputs, Texts | None]:
-        """Training and dev texts, and the test texts."""
+    def encode(self, given: PreparedTorch, recorder: Recorder) -> tuple[TorchInputs, Texts | None]:
+        """Encoded training and dev texts, and the encoded test texts."""
         config = given.config
         data = replace(config.data, train=None, dev=None, test=None)
         seed = config.training.seed if given.dev is None else None  # decides what is held out
@@ -67,16 +67,16 @@ class EncodedCache:
 
 
 def fit_stacked(
-    config: Config, parts: Parts, seeds: Sequence[int], recorder: Recorder, shelf: EncodedCache | None = None
+    config: Config, parts: Parts, seeds: Sequence[int], recorder: Recorder, cache: EncodedCache | None = None
 ) -> list[Trained | InputError]:
     """The trained model of each seed, or the error that ended its training.
 
-    If there is no dev part, one is held out with the seed of the options, the same for all models.
+    If there is no dev split, one is held out with the seed of the options, the same for all models.
     """
     if config.training.record != "no":
         raise InputError(f"record = {config.training.record!r}: seeds are recorded one by one (`fit`), not together")
     given = prepare_torch(config, parts, recorder)
-    learned, test = (shelf or EncodedCache()).numbered(given, recorder)
+    learned, test = (cache or EncodedCache()).encode(given, recorder)
     stack = Stack([make_model(given, learned, seed) for seed in seeds], given.device)
     engine = StackedEngine(stack, given.task, learned.texts, learned.dev, given.config.training, seeds)
     runs = train_side_by_side(engine, recorder)
@@ -114,7 +114,7 @@ class StackedEngine:
         self.seeds, self.models = seeds, len(seeds)
         self.phases = schedule(config, len(stack.model.levels))
         self.stages = make_phase_optimizers(self.phases, stack.weights, config)
-        self.steps: dict[str, Callable[[Batch], Tensor]] = {}  # by the names of phases
+        self.steps: dict[str, Callable[[Batch], Tensor]] = {}  # by name of phase
 
     def begin_phase(self, index: int, recorder: Recorder) -> None:
         later = {phase.name for phase in self.phases[index:]}
@@ -163,7 +163,7 @@ class StackedEngine:
 
 
 def side_by_side(texts: Texts, rows: NDArray[np.int64], levels: int) -> Batch:
-    """(S, B) rows -> a batch with the axis of the seeds in front."""
+    """(S, B) rows -> a batch whose first axis is the seeds."""
     batch = collate([texts.indexed[row] for row in rows.flatten().tolist()], levels, texts.labels[rows.flatten()])
     assert batch.labels is not None
     ids, mask = (value.view(*rows.shape, *value.shape[1:]) for value in (batch.ids, batch.mask))
@@ -171,7 +171,7 @@ def side_by_side(texts: Texts, rows: NDArray[np.int64], levels: int) -> Batch:
 
 
 def read_through(stack: Stack, task: Task, texts: Texts) -> list[Evaluator]:
-    """What `torch_engine.evaluate` gathers, for every model."""
+    """What `torch_engine.evaluate` collects, for every model."""
     levels = len(stack.model.levels)
     passes = [Evaluator(task, texts.labels) for _ in range(len(stack))]
     stack.model.eval()
@@ -194,7 +194,7 @@ def read_through(stack: Stack, task: Task, texts: Texts) -> list[Evaluator]:
 def seen(
     output: Output, _: Tensor | None
 ) -> tuple[dict[str, Tensor], list[Tensor], dict[int, Tensor], dict[str, Tensor]]:
-    """The logits of every head, scores and norms of every level, and the penalty terms of the pooling."""
+    """The logits of every head, scores and norms of every level, and the pooling's penalty terms."""
     pooled = [trace.pooled for trace in output.traces]
     norms = {level: part.norm for level, part in enumerate(pooled) if part.norm is not None}
     heads = {**output.heads, LABEL: output.logits}

@@ -1,4 +1,4 @@
-"""What a column of a table may show: a key of a row's `values`, how it is written, and which way is better."""
+"""Measures that a column of a table may show: a key of a row's `values`, its number format, and which direction is better."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from regard_lab.rows import Options, Row
 
 class Measure(NamedTuple):
     title: str
-    factor: float = 1.0  # shares are kept from 0 to 1 and shown as per cent, as papers do
+    factor: float = 1.0  # shares are stored from 0 to 1 and shown in per cent, as in papers
     digits: int = 3
-    better: int = 0  # 1: more is better; -1: less is; 0: neither
+    better: int = 0  # 1: higher is better; -1: lower is better; 0: neither
 
 
 MEASURES = {
@@ -22,7 +22,9 @@ MEASURES = {
     "rmse": Measure("RMSE", 1, 3, -1),
     "mae": Measure("MAE", 1, 3, -1),
     "r2": Measure("R²", 1, 3, 1),
-    "below_mean": Measure("% below saying the mean", 100, 1),  # the RMSE told otherwise: not compared twice
+    "below_mean": Measure(
+        "% below predicting the mean", 100, 1
+    ),  # another form of the RMSE, so it is not compared again
     "norm": Measure("p"),
     "norm_std": Measure("spread of p"),
     "norm_length": Measure("p by length", 1, 2),
@@ -34,28 +36,28 @@ MEASURES = {
 }
 
 
-LARGEST = 1e150  # the squares of larger ones are no numbers any more: such a run ended nowhere
+LARGEST = 1e150  # squares of larger values overflow: such a run diverged
 
 
 def value_of(row: Row, name: str) -> float | None:
-    """A measure of a row; None where the row failed or has no such number."""
-    found = row.get("values", {}).get(name, cast(Options, row).get(name))
-    return float(found) if is_number(found) and "error" not in row else None
+    """A measure of a row; None if the run failed or has no such number."""
+    value = row.get("values", {}).get(name, cast(Options, row).get(name))
+    return float(value) if is_number(value) and "error" not in row else None
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Whether it can be averaged: null stands for NaN and infinity in a file."""
+    """Whether it can be averaged. In a file, null stands for NaN and infinity."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and -LARGEST < value < LARGEST
 
 
 def shown(value: float | None, measure: Measure) -> str:
-    """A number as the table writes it; a minus that is one, and none before what rounds to zero."""
+    """A number as the table shows it, with a true minus sign, and without one if it rounds to zero."""
     if value is None or not math.isfinite(value):
         return "–"
     return f"{value * measure.factor:z.{measure.digits}f}".replace("-", "−")
 
 
 def signed(value: float, measure: Measure) -> str:
-    """The same of a difference: with a plus before what shows as more than zero."""
-    written = shown(value, measure)
-    return f"+{written}" if value > 0 and set(written) & set("123456789") else written
+    """The same for a difference: with a plus sign if it is shown as more than zero."""
+    text = shown(value, measure)
+    return f"+{text}" if value > 0 and set(text) & set("123456789") else text

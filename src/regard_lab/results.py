@@ -1,8 +1,8 @@
-"""Results as data: TABLE.jsonl, one line per cell and seed, written when it ends.
+"""Results as data: TABLE.jsonl, one line per cell and seed, written when the run ends.
 
-A line is brought to the disk before anything else happens, so that a killed run loses at most the line it was writing. Rows
-whose fingerprint is not their cell's (the options were changed since) are not counted, and never deleted. One process at a
-time writes to a file: it holds a lock of the operating system, so that a killed run leaves none behind."""
+Each line is synced to disk at once, so that a killed process loses at most the line it was writing. Rows whose fingerprint
+differs from their cell's (the options were changed since) are ignored but never deleted. One process at a time writes to a
+file: it holds a lock of the operating system, which disappears with the process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from regard_lab.rows import Key, Row
 from regard_lab.tables.table import Cell, Table
 
 FORM = 1
-BEGINNING = b'{"form"'  # of every line that we write
+BEGINNING = b'{"form"'  # every line that we write starts with this
 REQUIRED: dict[str, Any] = {"method": str, "corpus": str, "setting": str, "seed": int, "fingerprint": str}
 REQUIRED |= {"options": dict, "seconds": (int, float)}
 OPTIONAL = {"values": dict, "history": dict, "data": dict, "environment": dict, "stacked": int}
@@ -28,11 +28,11 @@ OPTIONAL = {"values": dict, "history": dict, "data": dict, "environment": dict, 
 
 @dataclass(frozen=True)
 class Results:
-    """What a file holds for a table."""
+    """The rows of a file that belong to a table."""
 
-    rows: dict[Key, Row]  # those that count, the last of each key
-    others: int  # rows of cells that the table has not, or has with other options
-    told: list[str]  # sentences for the user
+    rows: dict[Key, Row]  # the last row of each key
+    others: int  # rows of cells that the table does not have, or has with other options
+    notes: list[str]  # sentences for the user
 
     @property
     def good(self) -> list[Row]:
@@ -40,7 +40,7 @@ class Results:
 
 
 def complete(cell: Cell, table: str, device: str, result: Row) -> Row:
-    """A whole row from what a kind measures of one seed."""
+    """A complete row from what a kind measured for one seed."""
     method, corpus, setting = cell.key
     measured = result.copy()
     seed, seconds = measured.pop("seed"), measured.pop("seconds", 0.0)
@@ -50,7 +50,7 @@ def complete(cell: Cell, table: str, device: str, result: Row) -> Row:
 
 
 def sentence(error: BaseException) -> str:
-    """What is kept of an error: one line, not for ever."""
+    """What a row keeps of an error: one line of limited length."""
     from regard.report.text.characters import one_line
 
     words = one_line(error)[:500]
@@ -68,11 +68,11 @@ def append(path: Path, row: Row) -> None:
         before = os.fstat(handle).st_size
         try:
             put(handle, line)
-        except OSError as error:  # a full disk takes the beginning of a line, and the next would go on in its middle
+        except OSError as error:  # a full disk takes part of a line, and the next line would continue it
             os.ftruncate(handle, before)
             raise InputError(
-                f"{path}: a result could not be written ({error.strerror or error}); those before it are kept, and the "
-                "same command goes on with the rest"
+                f"{path}: a result could not be written ({error.strerror or error}); earlier results are kept, and the "
+                "same command continues with the rest"
             ) from None
     finally:
         os.close(handle)
@@ -85,7 +85,7 @@ def put(handle: int, line: bytes) -> None:
 
 
 def finite(value: Any) -> Any:
-    """JSON has no NaN and no infinity: null stands for both."""
+    """Replace NaN and infinity, which JSON does not have, with None."""
     if isinstance(value, dict):
         return {name: finite(inner) for name, inner in value.items()}
     if isinstance(value, (list, tuple)):
@@ -94,7 +94,7 @@ def finite(value: Any) -> Any:
 
 
 def repair(path: Path) -> str | None:
-    """Take away a last line that its writer did not finish (under the lock); what to tell of it."""
+    """Remove an incomplete last line (call it under the lock). Returns a sentence for the user, or None."""
     content = path.read_bytes() if path.exists() else b""
     if not content or content.endswith(b"\n"):
         return None
@@ -104,9 +104,9 @@ def repair(path: Path) -> str | None:
             file.write(b"\n")
         return None
     if not last.startswith(BEGINNING[: len(last)]):
-        return None  # not ours: reading will tell
+        return None  # not ours: reading reports the error
     os.truncate(path, len(whole))
-    return f"{path}: the last line was cut off by a killed run; its cell is run again"
+    return f"{path}: the last line is incomplete because a run was killed; its cell is run again"
 
 
 def is_row(line: bytes) -> bool:
@@ -117,79 +117,81 @@ def is_row(line: bytes) -> bool:
 
 
 def read_rows(path: Path) -> tuple[list[Row], list[str]]:
-    """Every row of a file, and what there is to tell of it."""
+    """Every row of a file, and notes for the user."""
     if not path.exists():
         return [], []
     try:
         content = path.read_bytes()
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
-    rows, told = [], []
+    rows, notes = [], []
     lines = content.split(b"\n")
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         if number == len(lines) and not is_row(line) and line.startswith(BEGINNING[: len(line)]):
-            told.append(f"{path}: the last line is cut off (a run was killed) and is left out")
+            notes.append(f"{path}: the last line is incomplete (a run was killed) and is ignored")
             continue
         rows.append(checked(line, f"{path}, line {number}"))
-    return rows, told
+    return rows, notes
 
 
 def checked(line: bytes, where: str) -> Row:
-    aside = "move the file away (or give another --out) and run again"
+    aside = "move the file away (or use another --out) and run again"
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):
-        raise InputError(f"{where}: not a line of JSON, as results are; {aside}") from None
+        raise InputError(f"{where}: expected a line of JSON; {aside}") from None
     form = row.get("form", 0) if isinstance(row, dict) else None
     if not isinstance(form, int) or form > FORM:
-        raise InputError(f"{where}: a result of form {form!r}, and this version of regard reads form {FORM}; {aside}")
+        raise InputError(
+            f"{where}: expected a result of form {FORM}, which this version of regard reads, got form {form!r}; {aside}"
+        )
     if form < FORM:
-        what = f"a result of the older form {form}" if form else "a result without a form, as older versions wrote them"
-        raise InputError(f"{where}: {what}; form {FORM} is read here: {aside}")
+        what = f"the older form {form}" if form else "no form, as in older versions"
+        raise InputError(f"{where}: expected a result of form {FORM}, got {what}; {aside}")
     kinds = REQUIRED | ({"values": dict} if "error" not in row else {"error": str})
     kinds |= {name: kind for name, kind in OPTIONAL.items() if name in row}
     wrong = [name for name, kind in kinds.items() if not isinstance(row.get(name), kind)]
     if wrong:
-        raise InputError(f"{where}: a result without a usable {wrong[0]!r}; {aside}")
+        raise InputError(f"{where}: {wrong[0]!r} is missing or has the wrong type; {aside}")
     return cast(Row, row)
 
 
-def match(table: Table, rows: Iterable[Row], told: Iterable[str] = (), where: str = "") -> Results:
-    """The rows that belong to a table's cells. A good row is not replaced by a failed one."""
-    prints = {cell.key: cell.fingerprint for cell in table.cells()}
-    found: dict[Key, Row] = {}
+def match(table: Table, rows: Iterable[Row], notes: Iterable[str] = (), where: str = "") -> Results:
+    """The rows that belong to a table's cells. A failed run never replaces a successful one."""
+    fingerprints = {cell.key: cell.fingerprint for cell in table.cells()}
+    matching: dict[Key, Row] = {}
     others = 0
     for row in rows:
-        place = key(row)
-        if prints.get(place[:3]) != row["fingerprint"]:
+        key_ = key(row)
+        if fingerprints.get(key_[:3]) != row["fingerprint"]:
             others += 1
-        elif "error" not in row or "error" in found.get(place, {"error": ""}):
-            found[place] = row
-    sentences = list(told)
+        elif "error" not in row or "error" in matching.get(key_, {"error": ""}):
+            matching[key_] = row
+    messages = list(notes)
     if others:
-        sentences.append(
-            f"{where}: {others} rows are of cells that the table no longer has, or has with other options; "
-            "they are kept there and not counted"
+        messages.append(
+            f"{where}: {others} rows belong to cells that the table no longer has, or has with other options; "
+            "they are kept but not counted"
         )
-    return Results(found, others, sentences)
+    return Results(matching, others, messages)
 
 
 def read_results(table: Table, path: Path) -> Results:
-    rows, told = read_rows(path)
-    return match(table, rows, told, str(path))
+    rows, notes = read_rows(path)
+    return match(table, rows, notes, str(path))
 
 
 class Lock:
-    """Held from `with` on; somebody else's is an error at once."""
+    """Held within `with`; if another process holds it, that is an error at once."""
 
     def __init__(self, results: Path):
         self.results = results
         self.handle = -1
 
     def __enter__(self) -> Self:
-        if not CAN_LOCK:  # Windows, where locked bytes cannot be read: a file beside it
+        if not CAN_LOCK:  # Windows, where locked bytes cannot be read: lock another file
             return self._enter_windows()
         self.handle = os.open(self.results, os.O_RDWR | os.O_CREAT, 0o666)
         try:
@@ -201,8 +203,8 @@ class Lock:
     def _enter_windows(self) -> Self:
         import msvcrt
 
-        place = self.results.with_name(f".{self.results.name}.lock")
-        self.handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o666)
+        path = self.results.with_name(f".{self.results.name}.lock")
+        self.handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             msvcrt.locking(self.handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
         except OSError:
@@ -211,12 +213,12 @@ class Lock:
         return self
 
     def _busy(self) -> str:
-        return f"{self.results}: another run is writing to it; wait for its end, or give another folder by --out"
+        return f"{self.results}: another run is writing to it; wait until it ends, or choose another folder with --out"
 
     def _unlockable(self, error: OSError) -> InputError:
         return InputError(
-            f"{self.results}: cannot be locked there ({error.strerror or error}); give a folder of another disk by --out"
+            f"{self.results}: cannot be locked ({error.strerror or error}); choose a folder on another disk with --out"
         )
 
     def __exit__(self, *_: object) -> None:
-        os.close(self.handle)  # and with it the lock
+        os.close(self.handle)  # releases the lock

@@ -1,15 +1,15 @@
-"""One result: what a kind measures of one seed of a cell, and what is written as a line of TABLE.jsonl."""
+"""One result: what a kind measures for one seed of a cell, written as one line of TABLE.jsonl."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, TypedDict
 
-Options = Mapping[str, Any]  # as in a table's TOML; `config` knows the types of most of them
+Options = Mapping[str, Any]  # as in a table's TOML; `config` defines the types of most of them
 Place = tuple[str, str, str]  # method, corpus, setting
 Key = tuple[str, str, str, int]  # and the seed
 
-History = dict[str, list[float | None]]  # paths along the epochs; None for what is no number
+History = dict[str, list[float | None]]  # values by epoch; None for NaN and infinity
 
 
 class Map(TypedDict):
@@ -20,7 +20,7 @@ class Map(TypedDict):
 
 
 class Row(TypedDict, total=False):
-    """A kind fills in what it measures and `results.complete` adds the rest; either `values` or `error` is there."""
+    """A kind fills in what it measures and `results.complete` adds the rest; either `values` or `error` is present."""
 
     form: int  # the version of the format
     table: str
@@ -36,7 +36,7 @@ class Row(TypedDict, total=False):
     history: History
     best_epoch: int
     epochs: int
-    stacked: int  # how many seeds learned at once
+    stacked: int  # number of seeds trained together
     data: dict[str, str]  # file -> checksum
     environment: dict[str, str]  # versions and devices
     seconds: float

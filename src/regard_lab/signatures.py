@@ -1,6 +1,6 @@
-"""Which keywords a function takes, for TOML files whose keys are passed on to functions.
+"""The keyword parameters of a function, for TOML files whose keys are passed on to functions.
 
-Keywords that belong together may be a TypedDict: `**chosen: Unpack[Chosen]`.
+Keywords that belong together may be a TypedDict: `**selection: Unpack[Selection]`.
 """
 
 from __future__ import annotations
@@ -17,15 +17,17 @@ class Keyword(NamedTuple):
 
 
 def keywords(function: Callable[..., object], skip: int) -> dict[str, Keyword]:
-    """By name, without the first `skip` parameters."""
+    """Parameters by name, without the first `skip`."""
     hints = typing.get_type_hints(function)
-    found: dict[str, Keyword] = {}
+    keywords_: dict[str, Keyword] = {}
     for parameter in list(inspect.signature(function).parameters.values())[skip:]:
         hint = hints[parameter.name]
         if parameter.kind is inspect.Parameter.VAR_KEYWORD:
             (group,) = typing.get_args(hint)
             required = group.__required_keys__
-            found |= {name: Keyword(own, name in required) for name, own in typing.get_type_hints(group).items()}
+            keywords_ |= {
+                name: Keyword(type_, name in required) for name, type_ in typing.get_type_hints(group).items()
+            }
         else:
-            found[parameter.name] = Keyword(hint, parameter.default is inspect.Parameter.empty)
-    return found
+            keywords_[parameter.name] = Keyword(hint, parameter.default is inspect.Parameter.empty)
+    return keywords_

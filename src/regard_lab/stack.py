@@ -1,4 +1,4 @@
-"""Models of several seeds as one: every weight has the axis of the seeds in front, every operation computes all of them.
+"""Models of several seeds as one: the first axis of every weight is the seeds, and each operation computes all of them.
 
 A small model leaves a large GPU idle; ten of them together take little longer than one. No operation mixes seeds: each
 model has its own order of texts, weights and dropout masks, and its gradient is clipped separately.
@@ -27,14 +27,16 @@ TABLE = "embedding.weight"
 
 
 class Stack:
-    """Batches also have the axis of the seeds in front: ids (S, B, …, W)."""
+    """The first axis of a batch is the seeds too: ids (S, B, …, W)."""
 
     def __init__(self, models: Sequence[Classifier], device: torch.device):
         self.model = models[0].to(device)  # its structure; the weights are in the stack
         states = [dict(model.named_parameters()) for model in models]
         self.weights = {
-            name: torch.stack([state[name].detach().to(device) for state in states]).requires_grad_(own.requires_grad)
-            for name, own in states[0].items()
+            name: torch.stack([state[name].detach().to(device) for state in states]).requires_grad_(
+                weight.requires_grad
+            )
+            for name, weight in states[0].items()
         }
 
     def __len__(self) -> int:
@@ -111,18 +113,18 @@ class StackedStep:
         if self.config.clip:
             clip(list(self.stack.weights.values()), self.config.clip)
         self.optimizer.step()
-        found: Tensor = losses.detach()
-        return found
+        result: Tensor = losses.detach()
+        return result
 
 
-def clip(weights: Sequence[Tensor], longest: float) -> None:
+def clip(weights: Sequence[Tensor], max_norm: float) -> None:
     """`clip_grad_norm_` for each seed separately."""
-    slopes = [weight.grad for weight in weights if weight.grad is not None]
-    each = [torch.linalg.vector_norm(slope.view(len(slope), -1), dim=1) for slope in slopes]
-    lengths = torch.linalg.vector_norm(torch.stack(each), dim=0)  # (S,)
-    factors = (longest / (lengths + 1e-6)).clamp(max=1)
-    for slope in slopes:
-        slope.mul_(factors.view(-1, *(1,) * (slope.ndim - 1)))
+    gradients = [weight.grad for weight in weights if weight.grad is not None]
+    by_weight = [torch.linalg.vector_norm(gradient.view(len(gradient), -1), dim=1) for gradient in gradients]
+    norms = torch.linalg.vector_norm(torch.stack(by_weight), dim=0)  # (S,)
+    factors = (max_norm / (norms + 1e-6)).clamp(max=1)
+    for gradient in gradients:
+        gradient.mul_(factors.view(-1, *(1,) * (gradient.ndim - 1)))
 
 
 def grouped(batch: Batch, levels: int) -> Batch:

@@ -1,8 +1,8 @@
 """Means with intervals over seeds, and tests between methods that are paired by seed.
 
-Student's t interval and paired t-test; Wilcoxon's signed-rank test beside it where there are six pairs or more (with
-fewer no p below 0.05 is possible); Holm's correction (1979) over all comparisons of a table. Where all differences are the
-same there is no spread to test against: two seeds that happen to agree are no proof, and no p is given.
+Student's t interval and paired t-test; also Wilcoxon's signed-rank test if there are at least six pairs (with fewer, p cannot
+be below 0.05); Holm's correction (1979) over all comparisons of a table. If all differences are equal, there is no variance
+to test against: two seeds that happen to agree prove nothing, and p is None.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from regard.faithfulness import intervals
 from regard.report.plots.lines import Curve
 
 FEWEST = 6  # pairs for Wilcoxon's test
-DECIMALS = 12  # of a difference: 0.81 − 0.80 and 0.41 − 0.40 are a tie, though not to the last bit
+DECIMALS = 12  # of a difference: 0.81 − 0.80 and 0.41 − 0.40 are tied, though not to the last bit
 
 
 class Interval(NamedTuple):
     n: int
     mean: float
-    half: float | None  # of the 95 % interval; None of a single value
+    half: float | None  # half of the 95 % interval; None for a single value
 
     @property
     def low(self) -> float:
@@ -34,12 +34,12 @@ class Interval(NamedTuple):
 
 class Paired(NamedTuple):
     difference: Interval
-    p: float | None  # None with fewer than two pairs, or no spread
+    p: float | None  # None with fewer than two pairs, or without variance
     wilcoxon: float | None
 
 
 def interval(values: Sequence[float]) -> Interval | None:
-    """Mean and half of its 95 % interval; None where there are no values."""
+    """Mean and half of its 95 % interval; None without values."""
     n = len(values)
     if not n:
         return None
@@ -53,12 +53,12 @@ def interval(values: Sequence[float]) -> Interval | None:
 
 
 def paired(one: Mapping[int, float], other: Mapping[int, float]) -> Paired | None:
-    """`one` minus `other` over the seeds that both have; None where they share none."""
+    """`one` minus `other` over the seeds that both have; None if they have none in common."""
     differences = [one[seed] - other[seed] for seed in sorted(one.keys() & other.keys())]
-    found = interval(differences)
-    if found is None:
+    mean_difference = interval(differences)
+    if mean_difference is None:
         return None
-    return Paired(found, t_test(differences), signed_rank(differences))
+    return Paired(mean_difference, t_test(differences), signed_rank(differences))
 
 
 def t_test(differences: Sequence[float]) -> float | None:
@@ -68,7 +68,7 @@ def t_test(differences: Sequence[float]) -> float | None:
         return None
     mean = math.fsum(differences) / n
     squares = math.fsum((value - mean) ** 2 for value in differences)
-    if squares <= 1e-24 * max(1.0, mean**2):  # all alike: what is left is rounding
+    if squares <= 1e-24 * max(1.0, mean**2):  # all equal: what is left is rounding
         return 1.0 if mean == 0 else None
     from scipy.special import stdtr
 
@@ -76,29 +76,32 @@ def t_test(differences: Sequence[float]) -> float | None:
 
 
 def signed_rank(differences: Sequence[float]) -> float | None:
-    """Two-sided p; pairs without a difference are left out. Of tied ones by tossing all signs, of 14 pairs or more by drawn
-    ones: the usual approximation says 0.014 of six that are alike, which by chance have one sign twice in 64 times."""
-    moved = [near for value in differences if (near := round(value, DECIMALS))]
-    if len(moved) < FEWEST:
+    """Two-sided p, without pairs that do not differ. With ties, by a permutation test over all signs, or over random signs for
+    14 pairs or more: for six equal differences the usual approximation gives 0.014, but they all have one sign in 2 of 64
+    cases."""
+    nonzero = [rounded for value in differences if (rounded := round(value, DECIMALS))]
+    if len(nonzero) < FEWEST:
         return None
     import numpy as np
     from scipy.stats import rankdata, wilcoxon  # type: ignore[import-untyped]
 
-    if len({abs(value) for value in moved}) == len(moved):
-        return float(wilcoxon(moved, method="exact").pvalue)
-    ranks = np.sign(moved) * rankdata(np.abs(moved))
+    if len({abs(value) for value in nonzero}) == len(nonzero):
+        return float(wilcoxon(nonzero, method="exact").pvalue)
+    ranks = np.sign(nonzero) * rankdata(np.abs(nonzero))
     return float(intervals.sign_flip_p(ranks[:, None])[0])
 
 
 def holm(values: Sequence[float | None]) -> list[float | None]:
-    """Each p corrected for the number of tests; those that could not be made are None and don't count."""
+    """Each p corrected for the number of tests; tests that could not be made are None and are not counted."""
     corrected = intervals.holm([math.nan if p is None else p for p in values])
     return [None if math.isnan(p) else p for p in corrected]
 
 
 def over_seeds(name: str, x: Sequence[float], values: Sequence[Sequence[float]]) -> Curve:
-    """`values`: those of the seeds at each x. An x that no seed has a value at is left out."""
-    found = [(at, one) for at, several in zip(x, values, strict=True) if (one := interval(several)) is not None]
-    means = [one for _, one in found]
-    y, low, high = (tuple(getattr(one, part) for one in means) for part in ("mean", "low", "high"))
-    return Curve(name, tuple(at for at, _ in found), y, low, high)
+    """`values`: those of all seeds at each x. Points without any value are left out."""
+    points = [
+        (x_, mean_) for x_, values_at in zip(x, values, strict=True) if (mean_ := interval(values_at)) is not None
+    ]
+    means = [mean_ for _, mean_ in points]
+    y, low, high = (tuple(getattr(mean_, part) for mean_ in means) for part in ("mean", "low", "high"))
+    return Curve(name, tuple(x_ for x_, _ in points), y, low, high)

@@ -58,7 +58,9 @@ def test_only_texts_of_the_labels_that_are_asked_for(corpora: Path) -> None:
     for part in (parts.train, parts.dev or ()):
         assert sorted(str(example.label) for example in part) == ["place 1"] * 3 + ["place 2"] * 3
     assert places.definition()["labels"] == ("place 1", "place 2")
-    with pytest.raises(InputError, match=r"train\.jsonl: no text has the label 'place 77', which `labels` asks for"):
+    with pytest.raises(
+        InputError, match=r"train\.jsonl: expected texts with the label 'place 77', as `labels` says, got none"
+    ):
         Corpora().prepare(replace(own, labels=("place 1", "place 77")), {"label": "place", "text": "text"})
 
 
@@ -90,7 +92,7 @@ def test_files_are_told_by_their_checksums(toy: Table, corpora: Path) -> None:
 
 def test_one_group_cannot_be_split() -> None:
     examples = [Example("a", "0", 1), Example("b", "1", 2)]
-    with pytest.raises(InputError, match="1 groups found"):
+    with pytest.raises(InputError, match="expected two or more groups among the training texts, got 1"):
         by_groups(examples, {1: "x", 2: "x"}, 0.5)
     kept, held = by_groups(examples, {1: "x", 2: "y"}, 0.1)
     assert len(kept) == len(held) == 1

@@ -62,9 +62,9 @@ def test_the_same_every_time_and_other_texts_for_another_seed() -> None:
 
 
 def test_one_class_cannot_be_balanced() -> None:
-    with pytest.raises(InputError, match="two classes or more; 1 found"):
+    with pytest.raises(InputError, match="expected texts of two or more classes, got 1"):
         balanced(texts(a=3), "train")
-    with pytest.raises(InputError, match=r"ratio = 0\.0: a number above 0"):
+    with pytest.raises(InputError, match=r"ratio: expected a finite number above 0, got 0\.0"):
         skewed(texts(a=3, b=3), "train", ratio=0.0)
 
 

@@ -81,8 +81,16 @@ def test_every_number_of_a_small_corpus(table: Table) -> None:
 def test_what_cannot_be_counted_is_told_before_anything_is_read(table: Table, tmp_path: Path) -> None:
     text = table.path.read_text(encoding="utf-8")
     for old, new, sentence in (
-        ('counted = "length"', 'counted = "length"\nof_class = 1', "of_class = 1; 1 or more is accepted, with a split"),
-        ('counted = "length"', "of_class = 1", "no `counted`"),
+        (
+            'counted = "length"',
+            'counted = "length"\nof_class = 1',
+            "of_class: expected 1 or more, with a split or tokens, got 1",
+        ),
+        (
+            'counted = "length"',
+            "of_class = 1",
+            "counted: expected one of train, dev, test, length, vocabulary, tokens, got nothing",
+        ),
     ):
         (tmp_path / "wrong.toml").write_text(text.replace(old, new), encoding="utf-8")
         cells = read_table(tmp_path / "wrong.toml", "paper/wrong").cells()
@@ -95,7 +103,9 @@ def test_a_class_that_is_not_there_is_told(table: Table, tmp_path: Path) -> None
     text = table.path.read_text(encoding="utf-8").replace("of_class = 2", "of_class = 3")
     (tmp_path / "third.toml").write_text(text, encoding="utf-8")
     cell = list(read_table(tmp_path / "third.toml", "paper/third").cells())[1]
-    with pytest.raises(InputError, match="of_class = 3; 1 to 2"):
+    with pytest.raises(
+        InputError, match="of_class: expected 1 to 2, the number of classes of the training texts, got 3"
+    ):
         list(counts.run(cell, [0], Context("cpu", Silent())))
 
 

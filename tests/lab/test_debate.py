@@ -171,13 +171,16 @@ def cell_of(table: Table, method: str, **options: Any) -> Cell:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"shows": "everything"}, "shows = 'everything'; accepted are diagnosed, seeds"),
+        (
+            {"shows": "everything"},
+            "shows: expected one of diagnosed, seeds, even, texts, adversary, mlp, got 'everything'",
+        ),
         ({"pooling": "max"}, "pooling = 'max'"),
         ({"levels": 2}, "levels = 2"),
-        ({"task": "regression"}, "task = 'regression'"),
-        ({"shows": "adversary"}, "`factor` is needed"),
-        ({"factor": 0.1}, "`factor` is needed by 'adversary', and by no other"),
-        ({"shows": "adversary", "factor": -1.0}, "factor = -1.0; 0 or more"),
+        ({"task": "regression"}, "task: expected 'binary' or 'multiclass', got 'regression'"),
+        ({"shows": "adversary"}, "shows = 'adversary': `factor` is required"),
+        ({"factor": 0.1}, "shows = 'diagnosed': `factor` is required for 'adversary' and allowed only there"),
+        ({"shows": "adversary", "factor": -1.0}, "factor: expected 0 or more, got -1.0"),
     ],
 )
 def test_options_that_cannot_be_are_refused(table: Table, options: dict[str, Any], words: str) -> None:

@@ -63,9 +63,9 @@ def test_known_effects_are_recovered(trained: TrainedTowers) -> None:
 
 def test_strangers_are_read_and_not_remembered(trained: TrainedTowers) -> None:
     other = strangers()
-    among = trained.knowing(other.ratings)
+    among = trained.with_reviews(other.ratings)
     spread = rmse(np.full(len(other.ratings), 3.0), other.ratings)
-    best = rmse(ideal(other, other.ratings, among.meetings(other.ratings)), other.ratings)
+    best = rmse(ideal(other, other.ratings, among.contexts(other.ratings)), other.ratings)
     assert best < rmse(among.answers(other.ratings), other.ratings) < 0.8 * spread
 
 
@@ -75,7 +75,7 @@ def test_the_rated_review_is_never_seen(trained: TrainedTowers) -> None:
     for place in (0, 7, 99):
         changed = [*TRAIN]
         changed[place] = replace(TRAIN[place], text="g1 g2 g3 m1 m2 m3. b1 s1.")
-        among = trained.knowing(changed)
+        among = trained.with_reviews(changed)
         after = among.answers(changed)
         assert after[place] == pytest.approx(before[place], abs=1e-6)
         others = [k for k, x in enumerate(TRAIN) if x.user == TRAIN[place].user and k != place]
@@ -120,7 +120,11 @@ def test_history_tells_the_norms_of_both_towers() -> None:
 
 @pytest.mark.parametrize(
     ("change", "told"),
-    [({"levels": 2}, "levels = 2"), ({"most": 0}, "max_reviews = 0"), ({"lr": 1e6, "clip": 0.0}, "training diverged")],
+    [
+        ({"levels": 2}, "levels: expected 3 for two towers .*, got 2"),
+        ({"most": 0}, "max_reviews: expected 1 or more, got 0"),
+        ({"lr": 1e6, "clip": 0.0}, "training diverged"),
+    ],
 )
 def test_what_cannot_be_trained_is_told(change: dict[str, Any], told: str) -> None:
     with pytest.raises(InputError, match=told):
@@ -129,7 +133,7 @@ def test_what_cannot_be_trained_is_told(change: dict[str, Any], told: str) -> No
 
 def test_ratings_that_are_all_alike_are_refused() -> None:
     alike = [replace(rating, value=3.0) for rating in TRAIN]
-    with pytest.raises(InputError, match="all the same"):
+    with pytest.raises(InputError, match="expected at least two different training ratings"):
         fit_pairs(Config().override(OPTIONS), alike, DEV, Silent())
-    with pytest.raises(InputError, match="need dev ratings"):
+    with pytest.raises(InputError, match="expected dev ratings for early stopping, got none"):
         fit_pairs(Config().override(OPTIONS), TRAIN, [], Silent())

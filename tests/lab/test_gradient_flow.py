@@ -14,7 +14,7 @@ from regard.errors import InputError
 from regard.recorder import Silent
 from regard.report.pages.analysis import frames
 from regard_lab.kinds import gradient_flow
-from regard_lab.kinds.patterns import MOST, apart_from, patterns
+from regard_lab.kinds.patterns import MOST, patterns, separation_epoch
 from regard_lab.reading.table_file import read_table
 from regard_lab.rendering.figures import draw
 from regard_lab.results import complete
@@ -163,7 +163,7 @@ def test_an_encoder_that_reads_contexts_has_no_terms(tmp_path: Path) -> None:
         .replace("pairs = false\nbeginnings = 0\n", ""),
         encoding="utf-8",
     )
-    with pytest.raises(InputError, match="encoder = 'lstm'; gradient flow is that of embedding and affine"):
+    with pytest.raises(InputError, match="encoder: expected 'embedding' or 'affine' for gradient flow, got 'lstm'"):
         gradient_flow.check(next(read_table(path, "paper/wrong").cells()))
 
 
@@ -223,7 +223,7 @@ def test_signs_of_dot_products_are_right_from_an_epoch_on() -> None:
         products = [{"pair": ["a", "a"], "mean": like}, {"pair": ["a", "b"], "mean": unlike}]
         return {"moments": [0.0, 0.5, 1.0], "dot_products": products}
 
-    assert apart_from(told([-1.0, 1.0, 1.0], [-1.0, -1.0, -1.0]), ["a", "b"]) == 0.5
-    assert apart_from(told([1.0, 1.0, 1.0], [-1.0, -1.0, -1.0]), ["a", "b"]) == 0.0
-    assert apart_from(told([1.0, 1.0, 1.0], [-1.0, -1.0, 1.0]), ["a", "b"]) is None
-    assert apart_from(None, ["a"]) is None
+    assert separation_epoch(told([-1.0, 1.0, 1.0], [-1.0, -1.0, -1.0]), ["a", "b"]) == 0.5
+    assert separation_epoch(told([1.0, 1.0, 1.0], [-1.0, -1.0, -1.0]), ["a", "b"]) == 0.0
+    assert separation_epoch(told([1.0, 1.0, 1.0], [-1.0, -1.0, 1.0]), ["a", "b"]) is None
+    assert separation_epoch(None, ["a"]) is None

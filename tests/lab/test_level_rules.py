@@ -37,7 +37,7 @@ def test_near_a_printed_value(tmp_path: Path, value: float, verdict: str) -> Non
     found = level_rules.near(table(tmp_path), rows(new_one=BASE), "new", ["one"], "norm", value, 0.05)
     assert found is not None
     assert found.verdict == verdict
-    assert f"One 0.500 ± 0.013; 4 seeds (printed: {value:.3f}; near: within 0.050)" == found.measured
+    assert f"One 0.500 ± 0.013; 4 seeds (printed: {value:.3f}; margin: 0.050)" == found.measured
 
 
 def test_a_path_that_falls(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_an_interval_that_would_cover_anything_is_no_agreement(tmp_path: Path) -
         found = order_rules.printed(own, rows(new_one=sharp, old_one=wide))
         assert found is not None
         assert found.verdict == HOLDS
-        left_out = "1 not counted: of two seeds, or wider than the printed numbers of a column lie apart"
+        left_out = "1 not counted: two seeds, or wider than the range of the printed numbers of the column"
         assert found.measured.startswith(f"1 of 1 printed number within our intervals ({left_out}); ")
     nothing = order_rules.printed(own, rows(new_one=[0.8, 0.9, 1.0], old_one=[0.7, 0.8, 0.9]))
     assert nothing is not None
@@ -150,7 +150,7 @@ def test_two_seeds_do_not_agree_with_a_printed_number(tmp_path: Path) -> None:
 def test_an_order_of_two_methods_is_no_correlation(tmp_path: Path) -> None:
     found = order_rules.printed(table(tmp_path), rows(new_one=[0.90, 0.91, 0.89, 0.90], old_one=FAR))
     assert found is not None
-    assert "; no rank correlation, of fewer than 3 methods in a column; " in found.measured
+    assert "; no rank correlation with fewer than 3 methods in a column; " in found.measured
     assert "0.00;" not in found.measured
 
 

@@ -33,7 +33,7 @@ def test_an_order_of_measures(tmp_path: Path, where: list[list[str | float]], ve
     found = order_rules.stands(table(tmp_path), given, where)
     assert found is not None
     assert found.verdict == verdict
-    assert f"of {len(where)} in the order said, 4 seeds" in found.measured
+    assert f"of {len(where)} in the claimed order, 4 seeds" in found.measured
 
 
 def test_an_order_is_told_by_what_fails_first_and_left_out_where_there_is_no_measure(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_an_order_is_told_by_what_fails_first_and_left_out_where_there_is_no_mea
     found = order_rules.stands(table(tmp_path), given, [["norm", ">", "accuracy"], ["rmse", ">", 0.0]])
     assert found is not None
     assert "0 of 1" in found.measured
-    assert "not so: One, New, p > Accuracy: 0.500 and 0.600" in found.measured
+    assert "not: One, New, p > Accuracy: 0.500 and 0.600" in found.measured
     assert order_rules.stands(table(tmp_path), given, [["norm", ">", 0.0]], methods=["old"]) is None
     assert order_rules.stands(table(tmp_path), of_model(norm=[1.0]), [["norm", ">", 0.0]]) is None, "one seed"
 

@@ -36,7 +36,7 @@ def test_posts_without_a_word_left_are_left_out() -> None:
     assert [(post.row, post.label) for post in made] == [(1, "a"), (3, "b")]
     assert made[0].text == "It was, I say.\n\nThe second half above all."
     assert [post.row for post in unquoted(posts, "test", least=2)] == [1]
-    with pytest.raises(InputError, match="least = 0; 1 or more"):
+    with pytest.raises(InputError, match="expected least to be 1 or more, got 0"):
         unquoted(posts, "test", least=0)
 
 

@@ -33,30 +33,30 @@ KNOWN = ReviewIndex([ANN_CUP, ANN_HAT, BOB_CUP, ANN_CUP_AGAIN, NOBODY_CUP, NOBOD
     ],
 )
 def test_the_others_are_read(rating: Rating, user: tuple[int, ...], item: tuple[int, ...], group: str) -> None:
-    meeting = KNOWN.meeting(rating)
-    assert meeting == ReviewContext(user, item)
-    assert meeting.group == group
+    context = KNOWN.context(rating)
+    assert context == ReviewContext(user, item)
+    assert context.group == group
 
 
 def test_a_rated_review_stays_out_whatever_its_words_and_rating() -> None:
     for place, rating in enumerate(KNOWN.ratings):
         if rating.user is not None:
             for other in (replace(rating, text="other words"), replace(rating, value=1.5), replace(rating, row=99)):
-                meeting = KNOWN.meeting(other)
-                assert place not in meeting.user + meeting.item
-                assert meeting == KNOWN.meeting(rating)
+                context = KNOWN.context(other)
+                assert place not in context.user + context.item
+                assert context == KNOWN.context(rating)
 
 
 def test_the_first_so_many_are_read_and_a_side_can_be_left_out() -> None:
-    assert KNOWN.meeting(BOB_CUP, most=2) == ReviewContext((), (0, 3))
-    assert KNOWN.meeting(ANN_HAT, most=1) == ReviewContext((0,), (5,))
-    assert KNOWN.meeting(ANN_HAT, side="user") == ReviewContext((0, 3), ())
-    assert KNOWN.meeting(ANN_HAT, side="item") == ReviewContext((), (5,))
+    assert KNOWN.context(BOB_CUP, most=2) == ReviewContext((), (0, 3))
+    assert KNOWN.context(ANN_HAT, most=1) == ReviewContext((0,), (5,))
+    assert KNOWN.context(ANN_HAT, side="user") == ReviewContext((0, 3), ())
+    assert KNOWN.context(ANN_HAT, side="item") == ReviewContext((), (5,))
 
 
 def test_coverage_counts_every_group() -> None:
-    meetings = [KNOWN.meeting(rating) for rating in (ANN_CUP, ANN_HAT, BOB_CUP, Rating("eve", "pen", 1, ""))]
-    assert coverage(meetings) == {"both": 2, "user": 0, "item": 1, "neither": 1}
+    contexts = [KNOWN.context(rating) for rating in (ANN_CUP, ANN_HAT, BOB_CUP, Rating("eve", "pen", 1, ""))]
+    assert coverage(contexts) == {"both": 2, "user": 0, "item": 1, "neither": 1}
 
 
 def test_ratings_are_read_with_their_names(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_ratings_are_read_with_their_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rating", "found"), [("good", "'good' is found; a finite number"), (None, "label is missing")]
+    ("rating", "found"), [("good", "expected a finite number, got 'good'"), (None, "label is missing")]
 )
 def test_a_rating_that_is_no_number_is_told_with_its_place(tmp_path: Path, rating: object, found: str) -> None:
     path = tmp_path / "reviews.jsonl"

@@ -73,5 +73,5 @@ def test_labels_as_they_are_far_from_zero_are_hard_to_reach(rated: Table) -> Non
 def test_classes_have_no_raw_labels(rated: Table) -> None:
     cell = next(rated.cells())
     cell.options["task"] = "multiclass"
-    with pytest.raises(InputError, match="raw_labels needs regression"):
+    with pytest.raises(InputError, match="task: expected 'regression', got 'multiclass'"):
         raw_labels.check(cell)

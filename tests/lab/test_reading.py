@@ -45,7 +45,7 @@ def test_options_of_a_method_go_before_a_corpus_and_a_setting_before_all(tmp_pat
 def test_with_settings_a_printed_row_names_one(tmp_path: Path) -> None:
     path = tmp_path / "t.toml"
     path.write_text(TOML + "[settings.a]\nlr = 0.5\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"\[printed.films\] plain: there is no such row; did you mean 'plain/a'"):
+    with pytest.raises(InputError, match=r"\[printed.films\] plain: no such row; did you mean 'plain/a'"):
         read_table(path, "x/t")
 
 
@@ -81,7 +81,7 @@ def test_a_fingerprint_follows_options_and_what_is_read_and_nothing_else(toy: Ta
 
 
 BAD = {
-    "not TOML": ("title = ", "title = =", "not a TOML file that can be read"),
+    "not TOML": ("title = ", "title = =", "expected a TOML file ("),
     "a slip at the top": ("seeds = 2", "seed = 2", "unknown key 'seed' at the top; did you mean 'seeds'?"),
     "an unknown key": ("note =", "notes =", "unknown key 'notes' at the top; did you mean 'note'?"),
     "an unknown option": (
@@ -104,26 +104,34 @@ BAD = {
         "embedding = 0",
         "films/shallow: embedding: expected a number from 1 to 100000, got 0",
     ),
-    "a reserved option": ("embedding = 2", "device = 'cuda'", "[methods.shallow] device: a corpus says what is read"),
-    "no train": ('train = "meals"\n', "", "[corpora.meals] has no `train`"),
+    "a reserved option": ("embedding = 2", "device = 'cuda'", "[methods.shallow] device: not allowed here"),
+    "no train": (
+        'train = "meals"\n',
+        "",
+        "[corpora.meals] train: expected the name of a corpus or a file, got nothing",
+    ),
     "dev and hold_out": ('train = "meals"', 'train = "meals"\ndev = "meals/dev"', "both dev and hold_out"),
     "labels of another kind": (
         'train = "meals"',
         'train = "meals"\nlabels = "a b"',
-        "labels = 'a b': a list of labels",
+        "labels: expected a list of labels as written in the file, got 'a b'",
     ),
-    "one label": ('train = "meals"', 'train = "meals"\nlabels = ["a"]', "labels = ['a']: two or more are accepted"),
+    "one label": (
+        'train = "meals"',
+        'train = "meals"\nlabels = ["a"]',
+        "labels: expected two or more different labels, got ['a']",
+    ),
     "a label twice": (
         'train = "meals"',
         'train = "meals"\nlabels = ["a", "b", "a"]',
-        "two or more are accepted, each once",
+        "labels: expected two or more different labels, got ['a', 'b', 'a']",
     ),
     "pooled with whole groups": (
         "hold_out = 0.2\n",
         "hold_out = 0.2\npooled = 0.2\n",
-        "it needs `test` and goes without",
+        "it needs `test` and excludes",
     ),
-    "too much pooled": ("hold_out = 0.2\n", "hold_out = 0.2\npooled = 1.5\n", "pooled = 1.5: from 0 to 0.9"),
+    "too much pooled": ("hold_out = 0.2\n", "hold_out = 0.2\npooled = 1.5\n", "pooled: expected 0 to 0.9, got 1.5"),
     "hold_out_by alone": ("hold_out = 0.2\n", "", "hold_out_by needs hold_out"),
     "an unknown method to skip": (
         'skip = ["affine"]',
@@ -167,42 +175,62 @@ BAD = {
         'train = "films"\nmake = "padded"',
         "[corpora.films] make = 'padded' needs `length`",
     ),
-    "no measures": ('measures = ["accuracy", "macro_f"]', "measures = []", "measures is missing or empty"),
-    "no seeds": ("seeds = 2", "seeds = 0", "seeds = 0: from 1"),
+    "no measures": (
+        'measures = ["accuracy", "macro_f"]',
+        "measures = []",
+        "measures: expected at least one, such as accuracy or rmse, got none",
+    ),
+    "no seeds": ("seeds = 2", "seeds = 0", "seeds: expected 1 to 1000, got 0"),
     "a printed row that is none": ("plain = [80.25", "affine-2 = [80.25", "'affine-2'"),
-    "no seeds of a method": ("embedding = 2", "seeds = 0", "[methods.shallow] seeds = 0: from 1"),
+    "no seeds of a method": ("embedding = 2", "seeds = 0", "[methods.shallow] seeds: expected 1 to 1000, got 0"),
     "everything skipped": ('skip = ["affine"]', "", None),
-    "a name with a slash": ("[methods.affine]", '[methods."af/fine"]', "[methods]: 'af/fine' is no name"),
-    "a name with a star": ("[corpora.meals]", '[corpora."me*"]', "[corpora]: 'me*' is no name"),
-    "no name": ("[methods.affine]", '[methods.""]', "[methods]: '' is no name"),
-    "a name of two lines": ("[methods.affine]", '[methods."af\\nfine"]', "is no name"),
-    "an empty corpus": ('train = "films"', 'train = ""', "[corpora.films] train is empty"),
-    "a measure twice": ('"macro_f"]', '"accuracy"]', "measures: 'accuracy' stands there twice"),
-    "no number printed": ("[70.0, 69.0]", "[70.0, nan]", "[printed.films] shallow = [70.0, nan]: numbers as the paper"),
-    "a figure twice": ('name = "loss"', 'name = "means"', "[[figure]] 2 name = 'means': a figure before it"),
+    "a name with a slash": (
+        "[methods.affine]",
+        '[methods."af/fine"]',
+        "[methods]: expected a name without spaces and / * ? [ ], got 'af/fine'",
+    ),
+    "a name with a star": (
+        "[corpora.meals]",
+        '[corpora."me*"]',
+        "[corpora]: expected a name without spaces and / * ? [ ], got 'me*'",
+    ),
+    "no name": ("[methods.affine]", '[methods.""]', "[methods]: expected a name without spaces and / * ? [ ], got ''"),
+    "a name of two lines": ("[methods.affine]", '[methods."af\\nfine"]', "expected a name without spaces"),
+    "an empty corpus": (
+        'train = "films"',
+        'train = ""',
+        "[corpora.films] train: expected the name of a corpus or a file, got an empty text",
+    ),
+    "a measure twice": ('"macro_f"]', '"accuracy"]', "measures: 'accuracy' is listed twice"),
+    "no number printed": (
+        "[70.0, 69.0]",
+        "[70.0, nan]",
+        "[printed.films] shallow: expected finite numbers as printed in the paper, got [70.0, nan]",
+    ),
+    "a figure twice": ('name = "loss"', 'name = "means"', "[[figure]] 2 name = 'means': an earlier figure"),
     "a figure of no column": ('measure = "accuracy"', 'measure = "rmse"', "[[figure]] 1 measure: 'rmse' is unknown"),
     "a figure along nothing": (
         'kind = "path"',
         'kind = "settings"\noption = "lr"',
-        "[[figure]] 2 option = 'lr': no [settings.NAME] has a number of that name; there are none",
+        "[[figure]] 2 option: expected a numeric option of a [settings.NAME], got 'lr'; there are none",
     ),
     "a comparison twice": (
         "[[compare]]",
         '[[compare]]\nmethod = "plain"\nagainst = "shallow"\n[[compare]]',
-        "[[compare]] 2 is the same as one before it",
+        "[[compare]] 2 repeats an earlier one",
     ),
     "a comparison of no column": (
         'against = "shallow"',
         'against = "shallow"\nmeasures = ["rmse"]',
-        "[[compare]] 1 measures: 'rmse' is unknown; known are accuracy, macro_f",
+        "[[compare]] 1 measures: 'rmse' is unknown; expected one of accuracy, macro_f",
     ),
     "a setting where there are none": (
         'against = "shallow"',
         'against = "shallow"\nsetting = "x"',
         "[[compare]] 1 setting: 'x' is unknown; there are none",
     ),
-    "a number without end": ("seeds = 2", f"seeds = {'9' * 5000}", "not a TOML file that can be read"),
-    "one bracket": ("[[compare]]", "[compare]", "[[compare]] is accepted, with two brackets"),
+    "a number without end": ("seeds = 2", f"seeds = {'9' * 5000}", "expected a TOML file ("),
+    "one bracket": ("[[compare]]", "[compare]", "expected [[compare]], with two brackets"),
     "test where dev is asked": ("note =", 'parts = "dev"\nnote =', "never reads test"),
 }
 

@@ -43,11 +43,11 @@ def test_failures_and_fewer_seeds_are_marked(toy: Table, rows_of: Make) -> None:
     shown = rendered(toy, match(toy, rows))["table.md"]
     assert "| Plain | 50.50 ± 6.35 (2 seeds) |" in shown
     assert "(1 of 3 failed)" in shown
-    assert "- Runs: 13, of which 1 failed" in shown
+    assert "- Runs: 13, 1 of them failed" in shown
     for row in rows:
         row["error"] = "it broke"
     shown = rendered(toy, match(toy, rows))["table.md"]
-    assert "Every run failed; beside them what the paper prints." in shown
+    assert "Every run failed; the paper's numbers are next to them." in shown
     assert "| Plain | (2 of 2 failed) | 80.25 |  | 79.50 | (2 of 2 failed) |" in shown
 
 
@@ -59,12 +59,12 @@ def test_comparisons_are_paired_and_corrected(toy: Table, rows_of: Make) -> None
     assert len(sheet.comparisons) == 4  # two corpora, two measures
     one = sheet.comparisons[0]
     assert (one.method, one.against, one.corpus, one.measure) == ("plain", "shallow", "films", "accuracy")
-    assert one.found.difference.mean == pytest.approx(-0.01)
+    assert one.test.difference.mean == pytest.approx(-0.01)
     assert one.words[5] == "−1.00 ± 0.75"  # 4.303 · 0.3 / √3
     assert one.words[9] == "+10.25"  # 80.25 − 70
-    assert one.holm == one.found.p == pytest.approx(0.02871, abs=1e-5)  # t² = 3 · (1 / 0.3)² = 33.3; 1 − √(33.3 / 35.3)
+    assert one.holm == one.test.p == pytest.approx(0.02871, abs=1e-5)  # t² = 3 · (1 / 0.3)² = 33.3; 1 − √(33.3 / 35.3)
     assert sheet.comparisons[1].words[6:8] == ("–", "–")  # the same difference three times: no test, and none counted
-    assert "corrected after Holm for all 1 comparisons" in rendered(toy, match(toy, rows))["table.md"]
+    assert "with Holm's correction over the one comparison of this table" in rendered(toy, match(toy, rows))["table.md"]
 
 
 def test_figures_are_drawn_of_what_there_is(toy: Table, rows_of: Make) -> None:
@@ -131,7 +131,7 @@ def test_the_sources_tell_versions_data_and_time(toy: Table, rows_of: Make) -> N
     told = rendered(toy, match(toy, rows))["table.md"]
     assert "- Command: `regard reproduce toy/table`" in told
     assert "- Seeds: 0–1" in told
-    assert "- Time: 20 s of runs in all" in told
+    assert "- Time: 20 s in total" in told
     assert "`films/train.jsonl abc and other (runs differ!)`" in told
 
 
@@ -146,7 +146,7 @@ def test_other_data_than_the_published_is_told(toy: Table, rows_of: Make) -> Non
     for row in own:
         row["data"] = {"films/train.jsonl": "other", "films/dev.jsonl": "new"}
     told = rendered(toy, match(toy, own), match(toy, published))["table.md"]
-    assert "not those of the published results: films/train.jsonl." in told
+    assert "These files differ from those of the published results: films/train.jsonl." in told
     assert "not those of" not in rendered(toy, match(toy, own))["table.md"]
 
 

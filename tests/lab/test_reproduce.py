@@ -71,7 +71,7 @@ def test_what_is_there_is_not_run_again(regard: Regard, experiments: Path, corpo
     assert quick == ["meals/plain 0", "meals/shallow 0"]
     said = regard("reproduce", "toy/table", *HERE, "--only", "meals")
     assert quick[2:] == ["meals/plain 1", "meals/shallow 1"]
-    assert "2 runs to do on cpu, 2 of those asked for are there already" in said.err
+    assert "2 runs to do on cpu, 2 of the requested runs exist already" in said.err
     assert "0 runs to do" in regard("reproduce", "toy/table", *HERE, "--only", "meals").err
     assert len(quick) == 4
 
@@ -83,7 +83,7 @@ def test_changed_options_run_anew_and_keep_the_old_rows(
     before = results.read_text(encoding="utf-8")
     (experiments / "table.toml").write_text(TOML.replace("epochs = 2", "epochs = 3"), encoding="utf-8")
     said = regard("reproduce", "toy/table", *HERE, "--seeds", "1", "--only", "meals")
-    assert "2 rows are of cells that the table no longer has, or has with other options" in said.err
+    assert "2 rows belong to cells that the table no longer has, or has with other options" in said.err
     assert len(quick) == 4
     assert results.read_text(encoding="utf-8").startswith(before)
 
@@ -91,9 +91,7 @@ def test_changed_options_run_anew_and_keep_the_old_rows(
 def test_means_over_other_texts_of_the_same_name_are_told(
     regard: Regard, experiments: Path, corpora: Path, results: Path
 ) -> None:
-    told = (
-        "table.jsonl: runs were made with different files of one name, and means are over all of them: films/test.jsonl"
-    )
+    told = "table.jsonl: runs used different versions of these files, and means are over all of them: films/test.jsonl"
     assert told not in regard("reproduce", "toy/table", *HERE, "--seeds", "1", "--only", "films/plain").err
     (row,) = rows(results)
     row["data"]["films/test.jsonl"] = "0123456789abcdef"  # the file was another one then
@@ -115,7 +113,7 @@ def test_a_cell_that_fails_is_kept_and_the_rest_goes_on(
     assert "1 of 5 runs failed" in said.err
     assert "1 of 1 failed" in (results.parent / "table.md").read_text(encoding="utf-8")
     said = regard("reproduce", "toy/table", *HERE, "--seeds", "1")
-    assert "1 runs failed before and are not tried again; --retry-failed does" in said.err
+    assert "1 run failed earlier and is not repeated" in said.err
     assert len(quick) == 5
     regard("reproduce", "toy/table", *HERE, "--seeds", "1", "--retry-failed")
     assert quick[5:] == ["films/affine 0"]
@@ -132,7 +130,7 @@ def test_ctrl_c_says_what_is_left(
     monkeypatch.setitem(KINDS, "train", Kind(run))
     said = regard("reproduce", "toy/table", *HERE)
     assert said.code == 130
-    assert "stopped: 2 runs were done, 8 are left; the same command goes on" in said.err
+    assert "stopped: 2 runs done, 8 left; the same command continues" in said.err
     assert len(rows(results)) == 2
 
 
@@ -141,7 +139,7 @@ def test_a_budget_runs_first_methods_first(regard: Regard, experiments: Path, co
     assert said.code == 0
     assert quick[:2] == ["films/shallow 0", "meals/shallow 0"]
     said = regard("reproduce", "toy/table", *HERE, "--seeds", "2", "--budget", "0.000001")
-    assert "the budget of 1e-06 minutes is over: 5 runs are left" in said.err
+    assert "the budget of 1e-06 minutes is used up: 5 runs left" in said.err
 
 
 def test_published_results_stand_beside_ones_own(
@@ -159,7 +157,7 @@ def test_rendering_alone_runs_nothing(
 ) -> None:
     said = regard("reproduce", "toy/table", "--render")
     assert said.code == 2
-    assert "table.jsonl: there are no results to render yet" in said.complaint
+    assert "table.jsonl: no results to render yet" in said.complaint
     regard("reproduce", "toy/table", *HERE, "--seeds", "1")
     before = len(quick)
     assert regard("reproduce", "toy/table", "--render").code == 0
@@ -167,7 +165,7 @@ def test_rendering_alone_runs_nothing(
     with open(results, "a", encoding="utf-8") as file:
         file.write('{"form": 1, "tab')
     assert (
-        "the last line is cut off (a run was killed) and is left out"
+        "the last line is incomplete (a run was killed) and is ignored"
         in regard("reproduce", "toy/table", "--render").err
     )
 
@@ -229,12 +227,12 @@ def test_the_list_tells_size_needs_and_cost(
     ("argv", "message"),
     [
         (["toy/tabel"], "toy/tabel: no such table in experiments; did you mean 'toy/table'?"),
-        (["none.toml"], "none.toml: there is no such file"),
-        (["toy/table", "--seeds", "0"], "--seeds 0: from 1 to 1000 is accepted"),
-        (["toy/table", "--jobs", "-1"], "--jobs -1: from 0"),
-        (["toy/table", "--budget", "0"], "--budget 0: a number of minutes above 0"),
-        (["toy/table", "--budget", "nan"], "--budget nan"),
-        (["toy/table", "--render", "--seeds", "1"], "--seeds: it says what to run, and --render runs nothing"),
+        (["none.toml"], "none.toml: no such file"),
+        (["toy/table", "--seeds", "0"], "--seeds: expected 1 to 1000, got 0"),
+        (["toy/table", "--jobs", "-1"], "--jobs: expected 0 to 1000, got -1"),
+        (["toy/table", "--budget", "0"], "--budget: expected a number of minutes above 0, got 0"),
+        (["toy/table", "--budget", "nan"], "--budget: expected a number of minutes above 0, got nan"),
+        (["toy/table", "--render", "--seeds", "1"], "--seeds: it selects what to run, and --render runs nothing"),
         (["toy/table", "--only", "film"], "--only film: no cell of toy/table matches; did you mean 'films'?"),
         (["toy/table", "--device", "tpu"], "device = 'tpu': cpu, cuda"),
         (["toy/table", "--device", "cuda:99"], "device = 'cuda:99': PyTorch sees"),
@@ -256,7 +254,7 @@ def test_missing_corpora_are_told_before_anything_runs(
 ) -> None:
     said = regard("reproduce", "toy/table", *HERE)
     assert said.code == 2
-    assert "toy/table needs films, meals, not found here, for REGARD_DATA is not set" in said.complaint
+    assert "toy/table needs films, meals, not found because REGARD_DATA is not set" in said.complaint
     text = TOML.replace('train = "films"', 'train = "my/films.csv"').replace('"films/dev"', '"/my/films.csv"')
     (experiments / "table.toml").write_text(text, encoding="utf-8")
     said = regard("reproduce", "toy/table", *HERE)
@@ -288,7 +286,7 @@ def test_two_runs_on_one_file_and_results_of_an_older_form(
     results.write_text('{"config": "old.toml", "seed": 0}\n', encoding="utf-8")
     said = regard("reproduce", "toy/table", *HERE)
     assert said.code == 2
-    assert "table.jsonl, line 1: a result without a form" in said.complaint
+    assert "table.jsonl, line 1: expected a result of form 1, got no form" in said.complaint
     assert results.read_text(encoding="utf-8") == '{"config": "old.toml", "seed": 0}\n'
     assert not quick
 
@@ -301,7 +299,10 @@ def test_experiments_are_found_where_the_variable_says(
     monkeypatch.setenv("REGARD_EXPERIMENTS", str(experiments.parent))
     assert "toy/table" in regard("reproduce", "--list").out
     monkeypatch.setenv("REGARD_EXPERIMENTS", "nowhere")
-    assert "REGARD_EXPERIMENTS is 'nowhere', which is no folder" in regard("reproduce", "--list").complaint
+    assert (
+        "REGARD_EXPERIMENTS: expected a folder of PAPER/TABLE.toml, got 'nowhere'"
+        in regard("reproduce", "--list").complaint
+    )
 
 
 def test_a_worker_that_died_while_it_waited_is_no_broken_pipe_of_ours(toy: Table) -> None:
@@ -311,7 +312,7 @@ def test_a_worker_that_died_while_it_waited_is_no_broken_pipe_of_ours(toy: Table
     idle: Any = SimpleNamespace(line=SimpleNamespace(send=send))
     job = Job(next(toy.cells()), (0, 1))
     workers.Worker.begin(idle, job)
-    assert (idle.job, idle.left) == (job, [0, 1])  # so that its end is heard, and its seeds are kept as failed
+    assert (idle.job, idle.left) == (job, [0, 1])  # so that its end is received and its seeds are stored as failed
 
 
 def test_a_worker_that_dies_fails_its_seeds_only(toy: Table) -> None:
@@ -322,10 +323,10 @@ def test_a_worker_that_dies_fails_its_seeds_only(toy: Table) -> None:
     dead.line = SimpleNamespace(recv=recv)
     dead.process = SimpleNamespace(exitcode=-9, join=lambda seconds: None)
     dead.stop = lambda: setattr(dead, "stopped", True)
-    told = list(workers.heard(dead, "toy/table", "cpu"))
+    told = list(workers.receive(dead, "toy/table", "cpu"))
     assert [one.kind for one in told] == ["row", "row", "done"]
     assert [one.content["seed"] for one in told[:2]] == [1, 2]
-    assert "was ended by signal 9 (out of memory?)" in told[0].content["error"]
+    assert "its worker process ended by signal 9 (out of memory?)" in told[0].content["error"]
     assert dead.stopped
     assert dead.job is None
 
@@ -365,7 +366,7 @@ def test_killed_in_the_middle_it_goes_on_and_repeats_nothing(
         file.write(before.splitlines()[0][:50])  # as if it had been killed while it wrote
     said = regard("reproduce", "toy/table", *HERE, "--only", "shallow")
     assert said.code == 0
-    assert "the last line was cut off by a killed run" in said.err
-    assert "0 runs to do, 2 of those asked for" in said.err
+    assert "the last line is incomplete because a run was killed" in said.err
+    assert "0 runs to do, 2 of the requested runs" in said.err
     assert results.read_bytes() == before
     assert train.run is KINDS["train"].run

@@ -45,7 +45,7 @@ def test_a_half_written_line_is_told_and_all_others_are_kept(toy: Table, rows_of
     path.write_bytes(whole[:-30])
     rows, told = read_rows(path)
     assert len(rows) == 4
-    assert "the last line is cut off" in told[0]
+    assert "the last line is incomplete" in told[0]
     assert "is run again" in (repair(path) or "")
     assert path.read_bytes() == b"".join(line + b"\n" for line in whole.splitlines()[:4])
     assert repair(path) is None
@@ -64,18 +64,18 @@ def test_a_line_that_only_lacks_its_end_counts(toy: Table, rows_of: Make, tmp_pa
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('{"config": "a.toml", "seed": 0}', "line 2: a result without a form, as older versions wrote them"),
-        ('{"form": 0}', "line 2: a result without a form"),
-        ('{"form": 99}', "line 2: a result of form 99, and this version of regard reads form 1"),
-        ("[1, 2]", "line 2: a result of form None"),
-        ('{"form": 1, "method": "x"}', "line 2: a result without a usable 'corpus'"),
-        ("nonsense", "line 2: not a line of JSON"),
-        ("[" * 100_000, "line 2: not a line of JSON"),
-        (ROW % '"values": {}', "line 2: a result without a usable 'seconds'"),
-        (ROW % '"values": {}, "seconds": null', "line 2: a result without a usable 'seconds'"),
-        (ROW % '"values": {}, "seconds": 1, "history": []', "line 2: a result without a usable 'history'"),
-        (ROW % '"values": {}, "seconds": 1, "data": null', "line 2: a result without a usable 'data'"),
-        (ROW % '"error": "x", "seconds": 1, "values": []', "line 2: a result without a usable 'values'"),
+        ('{"config": "a.toml", "seed": 0}', "line 2: expected a result of form 1, got no form, as in older versions"),
+        ('{"form": 0}', "line 2: expected a result of form 1, got no form"),
+        ('{"form": 99}', "line 2: expected a result of form 1, which this version of regard reads, got form 99"),
+        ("[1, 2]", "line 2: expected a result of form 1, which this version of regard reads, got form None"),
+        ('{"form": 1, "method": "x"}', "line 2: 'corpus' is missing or has the wrong type"),
+        ("nonsense", "line 2: expected a line of JSON"),
+        ("[" * 100_000, "line 2: expected a line of JSON"),
+        (ROW % '"values": {}', "line 2: 'seconds' is missing or has the wrong type"),
+        (ROW % '"values": {}, "seconds": null', "line 2: 'seconds' is missing or has the wrong type"),
+        (ROW % '"values": {}, "seconds": 1, "history": []', "line 2: 'history' is missing or has the wrong type"),
+        (ROW % '"values": {}, "seconds": 1, "data": null', "line 2: 'data' is missing or has the wrong type"),
+        (ROW % '"error": "x", "seconds": 1, "values": []', "line 2: 'values' is missing or has the wrong type"),
     ],
 )
 def test_what_is_no_result_of_this_form_names_its_line(
@@ -104,7 +104,7 @@ def test_rows_of_other_options_are_told_and_not_counted(toy: Table, rows_of: Mak
     rows[1]["method"] = "gone"
     found = match(toy, rows, where="t.jsonl")
     assert (len(found.rows), found.others) == (3, 2)
-    assert "t.jsonl: 2 rows are of cells that the table no longer has" in found.told[0]
+    assert "t.jsonl: 2 rows belong to cells that the table no longer has" in found.notes[0]
 
 
 def test_a_good_row_counts_before_a_failed_one_in_either_order(toy: Table, rows_of: Make) -> None:
@@ -170,5 +170,5 @@ def test_a_disk_without_locks_is_not_taken_for_another_run(tmp_path: Path, monke
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(fcntl, "flock", flock)
-    with pytest.raises(InputError, match="cannot be locked there \\(No locks available\\)"), Lock(tmp_path / "t.jsonl"):
+    with pytest.raises(InputError, match="cannot be locked \\(No locks available\\)"), Lock(tmp_path / "t.jsonl"):
         pass

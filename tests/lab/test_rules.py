@@ -25,7 +25,7 @@ def test_better_by_what_is_confirmed(tmp_path: Path, one: list[float], two: list
     assert found is not None
     assert found.verdict == verdict
     assert "2 comparisons, 4 seeds" in found.measured
-    assert "in the paper's own numbers 1 of 2 are in favour" in found.measured
+    assert "in the paper's numbers 1 of 2 are in favour" in found.measured
 
 
 def test_of_errors_the_smaller_is_better(tmp_path: Path) -> None:
@@ -39,9 +39,12 @@ def test_several_measures_are_corrected_for_together(tmp_path: Path) -> None:
     both = difference_rules.better(table(tmp_path), given, ["accuracy", "rmse"], pairs=PAIRS, corpora=["one"])
     assert both is not None
     assert both.verdict == PARTLY  # more is better of the one and worse of the other
-    assert "2 comparisons, 4 seeds: 1 in favour, 1 confirmed (p < 0.05 after Holm), 1 confirmed" in both.measured
+    assert (
+        "2 comparisons, 4 seeds: 1 in favour, 1 confirmed (p < 0.05 after Holm's correction), 1 confirmed"
+        in both.measured
+    )
     assert "(New − Old, One, RMSE) to +10.02 ± 0.08 (New − Old, One, Accuracy)" in both.measured
-    assert "in the paper's own numbers 1 of 1 are in favour" in both.measured
+    assert "in the paper's numbers 1 of 1 are in favour" in both.measured
 
 
 def test_one_seed_tests_nothing_and_half_a_table_says_so(tmp_path: Path) -> None:
@@ -55,8 +58,8 @@ def test_the_correction_counts_all_comparisons() -> None:
     """p of one test is 0.03: enough alone, and 0.06 as the smaller of two."""
     middling = Difference("", paired({0: 1.0, 1: 2.0, 2: 3.0, 3: 1.6}, dict.fromkeys(range(4), 0.0)))  # type: ignore[arg-type]
     nothing = Difference("", paired({0: 1.0, 1: -1.0, 2: 0.5}, dict.fromkeys(range(3), 0.0)))  # type: ignore[arg-type]
-    assert middling.found.p is not None
-    assert 0.01 < middling.found.p < 0.05
+    assert middling.paired.p is not None
+    assert 0.01 < middling.paired.p < 0.05
     assert sides([middling]) == [1]
     assert sides([middling] * 1 + [nothing] * 9) == [0] * 10
     assert judge([middling, nothing]).favour == 2

@@ -11,7 +11,7 @@ import pytest
 from regard.errors import InputError
 from regard.recorder import Silent
 from regard_lab.kinds import drawings, scores
-from regard_lab.kinds.patterns import MEASURES, recorded
+from regard_lab.kinds.patterns import MEASURES, history_of
 from regard_lab.reading.table_file import read_table
 from regard_lab.rendering.figures import by_moment, draw, value_title
 from regard_lab.results import complete
@@ -189,8 +189,16 @@ def test_only_models_with_one_level_of_attention_and_classes(figure: Table, tmp_
 
 def test_values_belong_to_figures_along_training(tmp_path: Path) -> None:
     for old, new, sentence in (
-        ('kind = "along"', 'kind = "path"\nvalue = "loss"', "`values` belong to kind 'along'"),
-        ('values = ["attention.positive", "attention.negative", "attention.neutral"]', "", "which needs them"),
+        (
+            'kind = "along"',
+            'kind = "path"\nvalue = "loss"',
+            "`values` is required for kind 'along' and allowed only there",
+        ),
+        (
+            'values = ["attention.positive", "attention.negative", "attention.neutral"]',
+            "",
+            "`values` is required for kind 'along'",
+        ),
         ('values = ["attention.positive",', "values = [3,", "a list of what a row's history calls them"),
     ):
         assert old in TOML
@@ -200,7 +208,7 @@ def test_values_belong_to_figures_along_training(tmp_path: Path) -> None:
 
 
 def test_without_a_recording_there_are_no_paths() -> None:
-    assert recorded(None, {}) == {}
+    assert history_of(None, {}) == {}
 
 
 def test_paths_are_put_together_by_moment_and_small_ones_shown_a_thousandfold(figure: Table) -> None:

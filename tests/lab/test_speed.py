@@ -97,7 +97,10 @@ def test_cuda_is_left_where_there_is_none(tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize(
     ("changes", "said"),
-    [({"form": "cube"}, "form = 'cube'; known are apln"), ({"shape": "[2, 3]"}, r"shape = \[2, 3\]; texts, words")],
+    [
+        ({"form": "cube"}, "form: expected one of apln, .*, got 'cube'"),
+        ({"shape": "[2, 3]"}, r"shape: expected numbers of texts, words and features, 1 or more each, got \[2, 3\]"),
+    ],
 )
 def test_what_cannot_be_timed_is_refused(tmp_path: Path, changes: dict[str, str], said: str) -> None:
     with pytest.raises(InputError, match=said):

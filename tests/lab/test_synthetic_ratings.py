@@ -74,7 +74,7 @@ def test_the_ideal_reader_by_hand() -> None:
 
 def test_the_ideal_reader_comes_between_noise_and_spread() -> None:
     known = ReviewIndex(WORLD.ratings)
-    said = ideal(WORLD, WORLD.ratings, [known.meeting(x) for x in WORLD.ratings])
+    said = ideal(WORLD, WORLD.ratings, [known.context(x) for x in WORLD.ratings])
     error = math.sqrt(mean((guess - x.value) ** 2 for guess, x in zip(said, WORLD.ratings, strict=True)))
     assert WORLD.noise < error < 0.65 * pstdev(x.value for x in WORLD.ratings)
     blind = ideal(WORLD, WORLD.ratings, [ReviewContext((), ())])
@@ -84,15 +84,15 @@ def test_the_ideal_reader_comes_between_noise_and_spread() -> None:
 def test_words_that_leave_no_doubt_can_be_written_and_read() -> None:
     clear = world(WorldOptions(users=4, items=4, each=2, slope=5000.0))
     known = ReviewIndex(clear.ratings)
-    assert all(map(math.isfinite, ideal(clear, clear.ratings, [known.meeting(x) for x in clear.ratings])))
+    assert all(map(math.isfinite, ideal(clear, clear.ratings, [known.context(x) for x in clear.ratings])))
 
 
 @pytest.mark.parametrize(
     ("keys", "told"),
     [
         ({"users": 1}, "users is 1"),
-        ({"each": 61}, "each is 61, but there are 60 items"),
-        ({"noise": 0.0}, "noise is 0.0"),
+        ({"each": 61}, "each: expected at most the number of items, 60, got 61"),
+        ({"noise": 0.0}, "noise: expected a finite number above 0, got 0.0"),
         ({"silent": 1.5}, "silent is 1.5"),
         ({"length": 3}, "length is 3"),
     ],

@@ -90,7 +90,7 @@ def test_out_of_memory_halves_the_seeds_and_goes_on(
     assert [row["seed"] for row in rows] == [0, 1, 2, 3, 4]
     assert [row.get("error") for row in rows] == [None, "training diverged", None, None, None]
     assert [row["stacked"] for row in rows] == [2, 2, 1, 2, 2]
-    assert "out of memory with 5 seeds at once; going on with 3" in [
+    assert "out of memory with 5 seeds at once; continuing with 3" in [
         one.content for one in told if one.kind == "halved"
     ]
 
@@ -102,5 +102,5 @@ def test_one_seed_that_does_not_fit_is_kept_as_failed(
     assert gpu == [(9, 10), (9,), (10,)]
     first, second = [one.content for one in told if one.kind == "row"]
     assert (first["seed"], second["seed"]) == (9, 10)
-    assert "out of memory on the GPU with one seed alone" in first["error"]
+    assert "out of GPU memory with a single seed" in first["error"]
     assert "values" in second

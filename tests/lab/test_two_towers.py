@@ -104,7 +104,7 @@ def test_the_meeting_by_hand() -> None:
     with torch.no_grad():
         model.head.weight.copy_(torch.tensor([[1.0, 10.0, 100.0, 1000.0, 0.5, 2.0]]))
         model.head.bias.fill_(7.0)
-        assert model.meet(torch.tensor([1.0, 2.0]), torch.tensor([3.0, 5.0])).tolist() == [5349.5]
+        assert model.rate(torch.tensor([1.0, 2.0]), torch.tensor([3.0, 5.0])).tolist() == [5349.5]
 
 
 def test_towers_share_their_word_vectors_and_nothing_else() -> None:
@@ -161,7 +161,9 @@ def test_reviews_without_a_word_leave_nothing() -> None:
 
 
 def test_other_levels_than_three_and_a_hidden_layer_are_refused() -> None:
-    with pytest.raises(InputError, match="head_hidden = True: two towers have a head of their own"):
+    with pytest.raises(
+        InputError, match="head_hidden: expected False, because the head of two towers has no hidden layer, got True"
+    ):
         build_towers(Model(levels=3, head_hidden=True), 10)
-    with pytest.raises(InputError, match="levels = 2"):
+    with pytest.raises(InputError, match=r"levels: expected 3 for two towers .*, got 2"):
         build_towers(Model(levels=2), WORDS)

@@ -107,8 +107,8 @@ def test_effects_that_are_added_up_can_be_heard_alone() -> None:
     """Ridge on bags is a sum of two sides: f(u, i) − f(u, –) does not depend on u."""
     made = world(WorldOptions(30, 20, 6, kind=4, neutral=10))
     known = ReviewIndex(made.ratings)
-    meetings = [known.meeting(rating) for rating in made.ratings]
-    guess = ridge_predictor(known, meetings, made.ratings[:30], meetings[:30])
+    contexts = [known.context(rating) for rating in made.ratings]
+    guess = ridge_predictor(known, contexts, made.ratings[:30], contexts[:30])
     item = tuple(known.by_item["i3"])
     users = [tuple(places) for places in known.by_user.values()]
     with_item = guess(known, [ReviewContext(user, item) for user in users])
@@ -119,9 +119,9 @@ def test_effects_that_are_added_up_can_be_heard_alone() -> None:
 
 def test_coverage_is_told_and_scored_by_group() -> None:
     ratings = [Rating("u", "i", value, "") for value in (1.0, 2.0, 4.0)]
-    meetings = [ReviewContext((0,), (1,)), ReviewContext((), ()), ReviewContext((0,), (2,))]
+    contexts = [ReviewContext((0,), (1,)), ReviewContext((), ()), ReviewContext((0,), (2,))]
     recorder = Listening()
-    values = by_coverage(np.array([2.0, 2.5, 3.0]), ratings, meetings, recorder)
+    values = by_coverage(np.array([2.0, 2.5, 3.0]), ratings, contexts, recorder)
     assert values == {"n_both": 2, "n_user": 0, "n_item": 0, "n_neither": 1, "rmse_both": 1.0, "rmse_neither": 0.5}
     (said,) = recorder.said
     assert "both 2 (66.7 %), user 0 (0.0 %), item 0 (0.0 %), neither 1 (33.3 %)" in said
@@ -156,11 +156,19 @@ def test_a_seed_that_fails_is_kept_as_failed(files: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("options", "corpus", "told"),
     [
-        ({**SMALL, "levels": 2}, {}, "levels = 2; two towers have 3"),
+        ({**SMALL, "levels": 2}, {}, "levels: expected 3 for two towers, got 2"),
         ({"reader": "mean"}, {"dev": "x"}, "dev or test without train"),
-        ({"reader": "mean"}, {"train": "x"}, "needs train, dev and test"),
-        ({"reader": "mean", "users": 3}, {"train": "x", "dev": "y", "test": "z"}, "users is of a made-up world"),
-        ({"reader": "ideal"}, {"train": "x", "dev": "y", "test": "z"}, "made-up worlds only"),
+        ({"reader": "mean"}, {"train": "x"}, "expected train, dev and test"),
+        (
+            {"reader": "mean", "users": 3},
+            {"train": "x", "dev": "y", "test": "z"},
+            "users is for synthetic reviews only",
+        ),
+        (
+            {"reader": "ideal"},
+            {"train": "x", "dev": "y", "test": "z"},
+            "got ideal, which is for synthetic reviews only",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_refused_first(options: dict[str, Any], corpus: dict[str, str], told: str) -> None:

@@ -181,10 +181,10 @@ def test_judges_of_one_folder_of_corpora_judge_no_other(
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"marks": "stars"}, "marks = 'stars'"),
+        ({"marks": "stars"}, "marks: expected one of phrases, leaves, rationales, got 'stars'"),
         ({"judge": "attention", "by_round": True}, "by_round needs"),
-        ({"most": 0}, "most = 0"),
-        ({"task": "regression"}, "needs classes"),
+        ({"most": 0}, "most: expected 1 or more, got 0"),
+        ({"task": "regression"}, "expected a classification task, because accuracy is measured"),
     ],
 )
 def test_bad_options_are_refused(table: Table, change: dict[str, Any], said: str) -> None:
@@ -202,9 +202,9 @@ def test_marks_become_characters(tmp_path: Path) -> None:
     path = tmp_path / "texts.jsonl"
     path.write_text('{"text": "so good", "label": 1, "rationales": [[1, 2]]}\n', encoding="utf-8")
     assert marks_of(path, [Example("so good", "1", 1)], "rationales") == [[(3, 7)]]
-    with pytest.raises(InputError, match="row 1: not the text"):
+    with pytest.raises(InputError, match="row 1: expected the text that was read from this row"):
         marks_of(path, [Example("so bad", "1", 1)], "rationales")
-    with pytest.raises(InputError, match="in the field 'token_labels' is accepted"):
+    with pytest.raises(InputError, match=r"expected a list of 0 to 4 \(2 is neutral\) in the field 'token_labels'"):
         marks_of(path, [Example("so good", "1", 1)], "leaves")
 
 
@@ -217,7 +217,7 @@ def test_ratings_take_sides_and_the_middle_goes() -> None:
     ]
     with pytest.raises(InputError, match="low = 4"):
         sided(ratings, "train", low=4, high=4)
-    with pytest.raises(InputError, match="'good' is no number"):
+    with pytest.raises(InputError, match="expected a number as the label, got 'good'"):
         sided([Example("a", "good")], "train", low=2, high=4)
 
 

@@ -128,16 +128,18 @@ def test_on_cuda_all_seeds_of_a_cell_learn_together(figure: Table, monkeypatch: 
 
 
 def test_the_share_in_effect() -> None:
-    assert weights.in_effect([0.25] * 4) == pytest.approx(1)
-    assert weights.in_effect([1.0, 0.0, 0.0, 0.0]) == pytest.approx(0.25)
-    assert weights.in_effect([0.5, 0.5, 0.0, 0.0]) == pytest.approx(0.5)
-    assert weights.in_effect([0.75, 0.25]) == pytest.approx(math.exp(0.75 * math.log(4 / 3) + 0.25 * math.log(4)) / 2)
-    assert weights.in_effect([0.0, 0.0]) == 0
+    assert weights.effective_share([0.25] * 4) == pytest.approx(1)
+    assert weights.effective_share([1.0, 0.0, 0.0, 0.0]) == pytest.approx(0.25)
+    assert weights.effective_share([0.5, 0.5, 0.0, 0.0]) == pytest.approx(0.5)
+    assert weights.effective_share([0.75, 0.25]) == pytest.approx(
+        math.exp(0.75 * math.log(4 / 3) + 0.25 * math.log(4)) / 2
+    )
+    assert weights.effective_share([0.0, 0.0]) == 0
 
 
 def test_no_text_of_another_corpus_is_drawn(tmp_path: Path, corpora: Path) -> None:
     changed = TOML.replace('quoted = "a warm thing\\n but a rude one"', "drawn = 1")
     (tmp_path / "figure.toml").write_text(changed, encoding="utf-8")
     cell = list(read_table(tmp_path / "figure.toml", "paper/figure").cells())[-1]
-    with pytest.raises(InputError, match="`drawn` takes from the built-in reviews; quote texts for films"):
+    with pytest.raises(InputError, match="`drawn` is for the built-in reviews only; use `quoted` for films"):
         weights.check(cell)

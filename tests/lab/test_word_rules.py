@@ -43,7 +43,7 @@ def test_words_that_weigh_more_than_their_share(tmp_path: Path, words: list[str]
     assert found.verdict == verdict
     side = "+0.250" if verdict == HOLDS else "−0.250"  # 0.75 or 0.25, where two words of four have 0.5
     assert f"difference {side} ± " in found.measured
-    assert "(New − all alike, “" in found.measured
+    assert "(New − uniform weights, “" in found.measured
 
 
 def test_words_that_weigh_more_under_one_method(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The papers' claims, each with the way it is tested: evidence.toml, read strictly."""
+"""The papers' claims and how each is tested: evidence.toml, read strictly."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class Claim:
     claim: str
     where: str
     rule: str = ""
-    table: str = ""  # whose rows the rule reads
+    table: str = ""  # the table whose rows the rule reads
     arguments: Options = field(default_factory=dict)
-    planned: str = ""  # the table that will fill it
-    checked_by: str = ""  # FILE::TEST of the suite
-    verdict: str = ""  # by hand, for what is no measurement
+    planned: str = ""  # the table that will test it
+    checked_by: str = ""  # FILE::TEST of the test suite
+    verdict: str = ""  # assigned by hand, for statements that are not measurements
     because: str = ""
 
 
@@ -64,10 +64,12 @@ def read_claims(path: Path) -> Claims:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"{path}: not a TOML file that can be read ({error})") from None
+        raise InputError(f"{path}: expected a TOML file ({error})") from None
     sources = {name: str(part["title"]) for name, part in content.get("sources", {}).items()}
-    found = [read_claim(part, sources, f"{path}: [[claim]] {place}") for place, part in enumerate(content["claim"], 1)]
-    return Claims(sources, found)
+    claims = [
+        read_claim(part, sources, f"{path}: [[claim]] {number}") for number, part in enumerate(content["claim"], 1)
+    ]
+    return Claims(sources, claims)
 
 
 def read_claim(part: Options, sources: Mapping[str, str], where: str) -> Claim:
@@ -81,14 +83,14 @@ def read_claim(part: Options, sources: Mapping[str, str], where: str) -> Claim:
         if not part.get(key):
             raise InputError(f"{where} has no `{key}`")
     if sum(way in part for way in WAYS) != 1:
-        raise InputError(f"{where} needs one of {', '.join(WAYS)}, and one only")
+        raise InputError(f"{where}: expected exactly one of {', '.join(WAYS)}")
     if "verdict" in part and (part["verdict"] not in VERDICTS or not part.get("because")):
         raise InputError(
-            f"{where}: verdict = {part['verdict']!r} by hand needs `because`; known are {', '.join(VERDICTS)}"
+            f"{where}: verdict: expected one of {', '.join(VERDICTS)}, with `because`, got {part['verdict']!r}"
         )
-    rest = {key: value for key, value in part.items() if key != "test"}
+    fields = {key: value for key, value in part.items() if key != "test"}
     if "test" not in part:
-        return Claim(**rest)
+        return Claim(**fields)
     arguments = dict(part["test"])
     rule, table = arguments.pop("rule", ""), arguments.pop("table", "")
     if rule not in RULES:
@@ -96,5 +98,5 @@ def read_claim(part: Options, sources: Mapping[str, str], where: str) -> Claim:
     accepted = keywords(RULES[rule], skip=2)  # after the table and its rows
     for key in arguments:
         if key not in accepted:
-            raise InputError(f"{where}: the rule {rule} takes no {key!r}{near(key, accepted)}")
-    return Claim(**rest, rule=rule, table=table, arguments=arguments)
+            raise InputError(f"{where}: the rule {rule} has no argument {key!r}{near(key, accepted)}")
+    return Claim(**fields, rule=rule, table=table, arguments=arguments)

@@ -1,7 +1,7 @@
-"""Rules that test differences, paired by seed and corrected after Holm over a claim's comparisons: verdicts from a table's rows.
+"""Rules that test differences, paired by seed, with Holm's correction over a claim's comparisons.
 
-A rule takes the table, its rows by place, and the claim's arguments; None where nothing is measured yet. Its docstring stands
-on the page.
+A rule takes the table, its rows by place, and the claim's arguments. It returns None if nothing has been measured yet. Its
+docstring appears on the page.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from regard_lab.claims.verdicts import (
     PARTLY,
     Difference,
     Finding,
-    Judged,
+    TestSummary,
+    describe_tests,
     judge,
-    told,
     usable,
     verdict_by_count,
     with_interval,
@@ -33,8 +33,8 @@ Rows = Mapping[Place, Sequence[Row]]
 Pairs = Sequence[Sequence[str]]
 
 
-class Chosen(TypedDict, total=False):
-    """What is compared: methods, or settings; where nothing is said, on every corpus and at every setting."""
+class Selection(TypedDict, total=False):
+    """What is compared: methods, or settings; by default on every corpus and at every setting."""
 
     pairs: Pairs  # of methods
     corpora: Sequence[str]
@@ -51,73 +51,77 @@ def better(
     need: Literal["half", "most", "all"] = "half",
     alpha: float = ALPHA,
     sign: int = 0,
-    **chosen: Unpack[Chosen],
+    **selection: Unpack[Selection],
 ) -> Finding | None:
-    """Of methods against each other, or of settings: holds where every mean difference favours the first and at least half
-    are confirmed; partly where one or more is confirmed; not here where none is. Where the claim says "usually", most must
-    be confirmed; where it says "significant", all."""
+    """Compares methods or settings. Holds if every mean difference favours the first and at least half of the differences
+    are confirmed; partly if at least one is confirmed; not here if none is. If the claim says "usually", most must be
+    confirmed; if it says "significant", all."""
     measures = [measure] if isinstance(measure, str) else list(measure)  # of one unit
-    places = list(chosen_places(table, chosen))
+    places = list(selected_places(table, selection))
     tests: list[Difference] = []
     paper: list[bool] = []
     for name in measures:
         side = sign or table.measure(name).better or 1
         of = f", {table.measure(name).title}" if len(measures) > 1 else ""
-        tests += (Difference(test.name + of, test.found) for test in differences(table, rows, places, name, side))
+        tests += (Difference(test.name + of, test.paired) for test in differences(table, rows, places, name, side))
         paper += printed_sides(table, places, name, side)
-    judged = judge(usable(tests), alpha)
-    if not judged.tests:
+    summary = judge(usable(tests), alpha)
+    if not summary.tests:
         return None
-    words = told(judged, table.measure(measures[0]), alpha, len(places) * len(measures))
+    text = describe_tests(summary, table.measure(measures[0]), alpha, len(places) * len(measures))
     if paper:
-        words += f"; in the paper's own numbers {sum(paper)} of {len(paper)} are in favour"
-    return Finding(verdict(judged, need), words)
+        text += f"; in the paper's numbers {sum(paper)} of {len(paper)} are in favour"
+    return Finding(verdict(summary, need), text)
 
 
-def verdict(judged: Judged, need: str) -> str:
-    many, count = judged.confirmed, len(judged.tests)
-    enough = {"half": judged.favour == count and 2 * many >= count, "most": 2 * many > count, "all": many == count}
-    return HOLDS if enough[need] else PARTLY if many else NOT_HERE
+def verdict(summary: TestSummary, need: str) -> str:
+    confirmed, count = summary.confirmed, len(summary.tests)
+    enough = {
+        "half": summary.favour == count and 2 * confirmed >= count,
+        "most": 2 * confirmed > count,
+        "all": confirmed == count,
+    }
+    return HOLDS if enough[need] else PARTLY if confirmed else NOT_HERE
 
 
-def chosen_places(table: Table, chosen: Chosen) -> Iterator[tuple[Place, Place]]:
-    settings, corpora = chosen.get("settings", ()), chosen.get("corpora", ())
-    if at := [settings] if settings else chosen.get("at", ()):
-        return of_settings(table, at, chosen.get("methods", ()), corpora)
-    return of_pairs(table, chosen.get("pairs", ()), corpora, chosen.get("only", ()))
+def selected_places(table: Table, selection: Selection) -> Iterator[tuple[Place, Place]]:
+    settings, corpora = selection.get("settings", ()), selection.get("corpora", ())
+    if at := [settings] if settings else selection.get("at", ()):
+        return of_settings(table, at, selection.get("methods", ()), corpora)
+    return of_pairs(table, selection.get("pairs", ()), corpora, selection.get("only", ()))
 
 
 def of_pairs(
     table: Table, pairs: Pairs, corpora: Sequence[str], only: Sequence[str] = ()
 ) -> Iterator[tuple[Place, Place]]:
-    """`only`: at these settings."""
-    there = {cell.key for cell in table.cells()}
+    """Every pair of methods that both have a cell; `only`: at these settings."""
+    cells = {cell.key for cell in table.cells()}
     for corpus in corpora or table.corpora:
         for setting in only or table.settings:
-            for one, other in pairs:
-                if {(one, corpus, setting), (other, corpus, setting)} <= there:
-                    yield (one, corpus, setting), (other, corpus, setting)
+            for first, second in pairs:
+                if {(first, corpus, setting), (second, corpus, setting)} <= cells:
+                    yield (first, corpus, setting), (second, corpus, setting)
 
 
 def of_settings(
     table: Table, at: Pairs, methods: Sequence[str] = (), corpora: Sequence[str] = ()
 ) -> Iterator[tuple[Place, Place]]:
-    """A setting against another, of every method and corpus, or of these."""
-    there = [cell.key for cell in table.cells()]
-    for one, other in at:
-        for method, corpus, setting in there:
-            wanted = (not methods or method in methods) and (not corpora or corpus in corpora)
-            if wanted and setting == one and (method, corpus, other) in there:
-                yield (method, corpus, one), (method, corpus, other)
+    """One setting against another, for every method and corpus or for these."""
+    cells = [cell.key for cell in table.cells()]
+    for first, second in at:
+        for method, corpus, setting in cells:
+            included = (not methods or method in methods) and (not corpora or corpus in corpora)
+            if included and setting == first and (method, corpus, second) in cells:
+                yield (method, corpus, first), (method, corpus, second)
 
 
 def differences(
     table: Table, rows: Rows, places: Iterable[tuple[Place, Place]], measure: str, side: int
 ) -> Iterator[Difference]:
-    for one, other in places:
-        found = paired(*(signed_values(rows, place, measure, side) for place in (one, other)))
-        if found is not None:
-            yield Difference(named(table, one, other), found)
+    for first, second in places:
+        test = paired(*(signed_values(rows, place, measure, side) for place in (first, second)))
+        if test is not None:
+            yield Difference(named(table, first, second), test)
 
 
 def signed_values(rows: Rows, place: Place, measure: str, side: int) -> dict[int, float]:
@@ -130,7 +134,7 @@ def named(table: Table, one: Place, other: Place) -> str:
 
 
 def printed_sides(table: Table, places: Iterable[tuple[Place, Place]], measure: str, side: int) -> Iterator[bool]:
-    """Of each printed difference whether it favours the first."""
+    """Whether each printed difference favours the first."""
     for one, other in places:
         if measure in table.corpora[one[1]].measures:
             ours, theirs = (table.printed_value(place, measure) for place in (one, other))
@@ -139,26 +143,26 @@ def printed_sides(table: Table, places: Iterable[tuple[Place, Place]], measure: 
 
 
 def same(table: Table, rows: Rows, measure: str, pairs: Pairs, corpora: Sequence[str] = ()) -> Finding | None:
-    """Holds where no difference is confirmed on either side; partly where at most half are; else not here. That none is
-    confirmed does not prove that there is none: the intervals say how large it may be."""
+    """Holds if no difference is confirmed in either direction; partly if at most half are; otherwise not here. An
+    unconfirmed difference may still exist: the intervals show how large it may be."""
     places = list(of_pairs(table, pairs, corpora))
-    judged = judge(usable(list(differences(table, rows, places, measure, 1))))
-    if not judged.tests:
+    summary = judge(usable(list(differences(table, rows, places, measure, 1))))
+    if not summary.tests:
         return None
-    sure = judged.confirmed + judged.opposed
-    found = HOLDS if not sure else PARTLY if 2 * sure <= len(judged.tests) else NOT_HERE
-    return Finding(found, told(judged, table.measure(measure), ALPHA, len(places)))
+    significant = summary.confirmed + summary.opposed
+    verdict_ = HOLDS if not significant else PARTLY if 2 * significant <= len(summary.tests) else NOT_HERE
+    return Finding(verdict_, describe_tests(summary, table.measure(measure), ALPHA, len(places)))
 
 
 def no_gain(table: Table, rows: Rows, measure: str, pairs: Pairs, corpora: Sequence[str] = ()) -> Finding | None:
-    """Holds where no gain of the first over the second is confirmed; partly where at most half are; else not here."""
+    """Holds if no gain of the first over the second is confirmed; partly if at most half are; otherwise not here."""
     side, places = table.measure(measure).better or 1, list(of_pairs(table, pairs, corpora))
-    judged = judge(usable(list(differences(table, rows, places, measure, side))))
-    if not judged.tests:
+    summary = judge(usable(list(differences(table, rows, places, measure, side))))
+    if not summary.tests:
         return None
-    many = judged.confirmed
-    found = HOLDS if not many else PARTLY if 2 * many <= len(judged.tests) else NOT_HERE
-    return Finding(found, told(judged, table.measure(measure), ALPHA, len(places)))
+    confirmed = summary.confirmed
+    verdict_ = HOLDS if not confirmed else PARTLY if 2 * confirmed <= len(summary.tests) else NOT_HERE
+    return Finding(verdict_, describe_tests(summary, table.measure(measure), ALPHA, len(places)))
 
 
 def close(
@@ -170,27 +174,27 @@ def close(
     methods: Sequence[str] = (),
     corpora: Sequence[str] = (),
 ) -> Finding | None:
-    """One setting against another: holds where it is at most so much worse, by the whole interval, for every method and
-    corpus; partly where for some."""
+    """One setting against another. Holds if the whole interval shows a loss of at most the margin for every method and
+    corpus; partly if for some."""
     form, places = table.measure(measure), list(of_settings(table, at, methods, corpora))
     tests = usable(list(differences(table, rows, places, measure, form.better or 1)))
     if not tests:
         return None
-    kept = sum(test.found.difference.low >= -within for test in tests)
+    kept = sum(test.paired.difference.low >= -within for test in tests)
     words = [f"{test.name} {with_interval(test, form)}" for test in tests]
     head = f"{kept} of {len(tests)} at most {shown(within, form)} worse"
     return Finding(verdict_by_count(kept, len(tests)), f"{head}: {'; '.join(words)}")
 
 
 def larger_gain(table: Table, rows: Rows, measure: str, pairs: Pairs, on: Pairs) -> Finding | None:
-    """The gain of the first method over the second on one corpus minus that on another: as for "better"."""
+    """The gain of the first method over the second on one corpus minus that on another; verdicts as for "better"."""
     side, tests = table.measure(measure).better or 1, []
     for first, second in pairs:
         for one, other in on:
-            found = paired(*(gains(rows, first, second, corpus, measure, side) for corpus in (one, other)))
-            if found is not None:
+            test = paired(*(gains(rows, first, second, corpus, measure, side) for corpus in (one, other)))
+            if test is not None:
                 names = (table.methods[first].title, table.corpora[one].title, table.corpora[other].title)
-                tests.append(Difference("{}, {} − {}".format(*names), found))
+                tests.append(Difference("{}, {} − {}".format(*names), test))
     return of_differences(tests, table.measure(measure), len(pairs) * len(on))
 
 
@@ -199,7 +203,7 @@ def gains(rows: Rows, first: str, second: str, corpus: str, measure: str, side: 
 
 
 def minus(one: Mapping[int, float], other: Mapping[int, float]) -> dict[int, float]:
-    """Differences of the seeds that both have."""
+    """Differences for the seeds that both have."""
     return {seed: one[seed] - other[seed] for seed in one.keys() & other.keys()}
 
 
@@ -210,22 +214,22 @@ def lower_on(
     on: Pairs,
     methods: Sequence[str] = (),
 ) -> Finding | None:
-    """A value on one corpus against that on another, the smaller favouring the claim: as for "better"."""
-    tests, several = [], list(methods or table.methods)
-    for method in several:
+    """A value on one corpus against that on another, where the smaller favours the claim; verdicts as for "better"."""
+    tests, methods_ = [], list(methods or table.methods)
+    for method in methods_:
         for one, other in on:
             high, low = (by_seed(rows.get((method, corpus, ""), ()), measure) for corpus in (other, one))
-            if (found := paired(high, low)) is not None:
+            if (test := paired(high, low)) is not None:
                 names = (table.methods[method].title, table.corpora[other].title, table.corpora[one].title)
-                tests.append(Difference("{}, {} − {}".format(*names), found))
-    return of_differences(tests, table.measure(measure), len(several) * len(on))
+                tests.append(Difference("{}, {} − {}".format(*names), test))
+    return of_differences(tests, table.measure(measure), len(methods_) * len(on))
 
 
 def of_differences(tests: Sequence[Difference], measure: Measure, planned: int) -> Finding | None:
-    judged = judge(usable(tests))
-    if not judged.tests:
+    summary = judge(usable(tests))
+    if not summary.tests:
         return None
-    return Finding(verdict(judged, "half"), told(judged, measure, ALPHA, planned))
+    return Finding(verdict(summary, "half"), describe_tests(summary, measure, ALPHA, planned))
 
 
 WEIGHT = Measure("weight", 1, 3)
@@ -234,13 +238,13 @@ WEIGHT = Measure("weight", 1, 3)
 def heavier(
     table: Table, rows: Rows, corpus: str, methods: Sequence[str], word: str, than: Sequence[str]
 ) -> Finding | None:
-    """The weight of one word of a drawn text minus that of others, over seeds: as for "better"."""
+    """The weight of one word of a quoted text minus that of other words, over seeds; verdicts as for "better"."""
     tests = []
     for method in methods:
         for other in than:
             weights = [weights_of(rows.get((method, corpus, ""), ()), [form]) for form in (word, other)]
-            if (found := paired(*weights)) is not None:
-                tests.append(Difference(f"{table.methods[method].title}, “{word}” − “{other}”", found))
+            if (test := paired(*weights)) is not None:
+                tests.append(Difference(f"{table.methods[method].title}, “{word}” − “{other}”", test))
     return of_differences(tests, WEIGHT, len(methods) * len(than))
 
 
@@ -251,26 +255,30 @@ def rests_on(
     methods: Sequence[str] = (),
     pairs: Pairs = (),
 ) -> Finding | None:
-    """The weight of some words of a corpus' drawn text, taken together, minus what they would have if all its words
-    weighed alike; of two methods, minus what the other gives them. Over seeds, as for "better"."""
+    """The total weight of some words of a quoted text minus their weight if all words had the same weight; for two methods,
+    minus the weight that the other gives them. Over seeds; verdicts as for "better"."""
     tests = []
-    for corpus, several in words.items():
-        said = ", ".join(f"“{word}”" for word in several)
+    for corpus, forms in words.items():
+        quoted = ", ".join(f"“{word}”" for word in forms)
         for one, other in [*((method, "") for method in methods), *pairs]:
-            own = rows.get((one, corpus, ""), ())
-            beside = weights_of(rows.get((other, corpus, ""), ()), several) if other else weights_of(own, several, True)
-            if (found := paired(weights_of(own, several), beside)) is not None:
-                against = table.methods[other].title if other else "all alike"
-                tests.append(Difference(f"{table.methods[one].title} − {against}, {said}", found))
+            rows_ = rows.get((one, corpus, ""), ())
+            reference = (
+                weights_of(rows.get((other, corpus, ""), ()), forms) if other else weights_of(rows_, forms, True)
+            )
+            if (test := paired(weights_of(rows_, forms), reference)) is not None:
+                against = table.methods[other].title if other else "uniform weights"
+                tests.append(Difference(f"{table.methods[one].title} − {against}, {quoted}", test))
     return of_differences(tests, WEIGHT, len(words) * (len(methods) + len(pairs)))
 
 
-def weights_of(rows: Sequence[Row], words: Collection[str], alike: bool = False) -> dict[int, float]:
-    """By seed; `alike`: if every word weighed the same."""
-    found = {}
+def weights_of(rows: Sequence[Row], words: Collection[str], uniform: bool = False) -> dict[int, float]:
+    """Total weight of these words by seed; `uniform`: if every word had the same weight."""
+    totals = {}
     for row in rows:
         tokens = [token for text in row.get("texts", ()) for token in text["tokens"]]
-        own = [1 / len(tokens) if alike else token["weight"] for token in tokens if token["text"].lower() in words]
-        if own:
-            found[row["seed"]] = sum(own)
-    return found
+        matching = [
+            1 / len(tokens) if uniform else token["weight"] for token in tokens if token["text"].lower() in words
+        ]
+        if matching:
+            totals[row["seed"]] = sum(matching)
+    return totals

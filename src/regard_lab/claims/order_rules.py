@@ -1,7 +1,7 @@
-"""Rules that look at several measures of a run beside each other: signs, order, shares of seeds, and numbers of a corpus.
+"""Rules on several measures of a run: signs, order, shares of seeds, numbers of a corpus, printed numbers.
 
-Intervals are of 95 % over seeds; a place with one seed alone is left out. As in `rules`, None where nothing is measured yet,
-and the docstring stands on the page.
+Intervals are 95 % intervals over seeds; cells with a single seed are left out. As in `difference_rules`, a rule returns None
+if nothing has been measured yet, and its docstring appears on the page.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from regard_lab.statistics import Interval, interval, paired
 from regard_lab.tables.table import Table
 
 Names = Sequence[str]
-SHOWN = 5  # conditions told with their numbers
+SHOWN = 5  # conditions that are listed with their numbers
 
 
 class Condition(NamedTuple):
-    """One measure on one side of another, or of a number, at one place."""
+    """One measure above or below another, or a number, at one place."""
 
     name: str
-    found: Interval  # of what must be above 0
-    said: str
+    difference: Interval  # of the difference that must be above 0
+    text: str
 
     @property
     def is_kept(self) -> bool:
-        return self.found.low > 0
+        return self.difference.low > 0
 
 
 def stands(
@@ -43,26 +43,26 @@ def stands(
     settings: Names = (),
     need: Literal["all", "most"] = "all",
 ) -> Finding | None:
-    """Measures of a model in an order, such as attention of positive tokens above that of neutral ones, or above it less
-    a margin, or on one side of a number. Holds where the whole interval of every difference, paired by seed, lies on its
-    side for every model and corpus (where the claim says "mostly", for more than half); partly where for some."""
-    found: list[Condition] = []
+    """Measures of a model in a given order, such as attention of positive tokens above that of neutral ones (possibly minus
+    a margin), or above or below a number. Holds if the whole interval of every difference, paired by seed, has the right
+    sign for every model and corpus (if the claim says "mostly", for more than half); partly if for some."""
+    conditions: list[Condition] = []
     for place in places(table, methods, corpora, settings):
         for left, side, right, *margin in where:
             more = float(margin[0]) if margin else 0.0
-            one = condition(table, rows.get(place, ()), place, str(left), str(side), right, more)
-            found += [one] if one is not None else []
-    if not found:
+            condition_ = condition(table, rows.get(place, ()), place, str(left), str(side), right, more)
+            conditions += [condition_] if condition_ is not None else []
+    if not conditions:
         return None
-    kept = sum(one.is_kept for one in found)
-    missed = [one for one in found if not one.is_kept]
-    told = missed or found
-    others = f" and {len(told) - SHOWN} more" if len(told) > SHOWN else ""
-    values = "; ".join(f"{one.name}: {one.said}" for one in told[:SHOWN])
-    seeds = span([one.found.n for one in found])
-    head = f"{kept} of {len(found)} in the order said, {seeds} seeds"
-    verdict = HOLDS if need == "most" and 2 * kept > len(found) else verdict_by_count(kept, len(found))
-    return Finding(verdict, f"{head}; {'not so: ' if missed else ''}{values}{others}")
+    kept = sum(condition_.is_kept for condition_ in conditions)
+    missed = [condition_ for condition_ in conditions if not condition_.is_kept]
+    listed = missed or conditions
+    others = f" and {len(listed) - SHOWN} more" if len(listed) > SHOWN else ""
+    values = "; ".join(f"{condition_.name}: {condition_.text}" for condition_ in listed[:SHOWN])
+    seeds = span([condition_.difference.n for condition_ in conditions])
+    head = f"{kept} of {len(conditions)} in the claimed order, {seeds} seeds"
+    verdict = HOLDS if need == "most" and 2 * kept > len(conditions) else verdict_by_count(kept, len(conditions))
+    return Finding(verdict, f"{head}; {'not: ' if missed else ''}{values}{others}")
 
 
 def places(table: Table, methods: Names, corpora: Names, settings: Names) -> Iterator[Place]:
@@ -75,31 +75,32 @@ def places(table: Table, methods: Names, corpora: Names, settings: Names) -> Ite
 def condition(
     table: Table, rows: Sequence[Row], place: Place, left: str, side: str, right: str | float, margin: float = 0.0
 ) -> Condition | None:
-    """The left one on a side of the right one and a margin; None where a row has no such measure, or there is one seed
-    alone."""
-    one = by_seed(rows, left)
-    other = by_seed(rows, right) if isinstance(right, str) else dict.fromkeys(one, float(right))
-    both = sorted(one.keys() & other.keys())
+    """`left` above or below `right` plus a margin; None without such measures or with a single seed."""
+    left_values = by_seed(rows, left)
+    right_values = by_seed(rows, right) if isinstance(right, str) else dict.fromkeys(left_values, float(right))
+    both = sorted(left_values.keys() & right_values.keys())
     sign = 1 if side == ">" else -1
-    found = interval([sign * (one[seed] - other[seed] - margin) for seed in both])
-    if found is None or found.half is None:
+    difference = interval([sign * (left_values[seed] - right_values[seed] - margin) for seed in both])
+    if difference is None or difference.half is None:
         return None
     form = table.measure(left)
-    means = [shown(sum(own[seed] for seed in both) / len(both), form) for own in (one, other)]
+    means = [shown(sum(values[seed] for seed in both) / len(both), form) for values in (left_values, right_values)]
     bound = table.measure(right).title if isinstance(right, str) else shown(right, form)
     bound += f" {'−' if margin < 0 else '+'} {shown(abs(margin), form)}" if margin else ""
-    return Condition(f"{titled(table, place)}, {form.title} {side} {bound}", found, told(means, found, form, right))
+    return Condition(
+        f"{cell_title(table, place)}, {form.title} {side} {bound}", difference, describe(means, difference, form, right)
+    )
 
 
-def told(means: Sequence[str], found: Interval, form: Measure, right: str | float) -> str:
-    beside = f"{means[0]} and {means[1]}" if isinstance(right, str) else means[0]
-    return f"{beside} (± {shown(found.half, form)})"
+def describe(means: Sequence[str], difference: Interval, form: Measure, right: str | float) -> str:
+    values = f"{means[0]} and {means[1]}" if isinstance(right, str) else means[0]
+    return f"{values} (± {shown(difference.half, form)})"
 
 
-def titled(table: Table, place: Place) -> str:
-    """A corpus, with method and setting where there are several."""
-    own = table.title_of(place) if len(table.methods) > 1 or len(table.settings) > 1 else ""
-    return ", ".join(filter(None, (table.corpora[place[1]].title, own)))
+def cell_title(table: Table, place: Place) -> str:
+    """The corpus, with method and setting if there are several."""
+    row = table.title_of(place) if len(table.methods) > 1 or len(table.settings) > 1 else ""
+    return ", ".join(filter(None, (table.corpora[place[1]].title, row)))
 
 
 def often(
@@ -111,31 +112,33 @@ def often(
     corpora: Names = (),
     settings: Names = (),
 ) -> Finding | None:
-    """Patterns that a seed shows or doesn't. Holds where every one is shown by at least so large a share of the seeds
-    (0.8 where nothing is said) for every model and corpus; partly where some are."""
-    found = {}
+    """Patterns that a seed either shows or does not. Holds if at least the given share of the seeds (0.8 by default) shows
+    every pattern, for every model and corpus; partly if this is so for some."""
+    counts = {}
     for place in places(table, methods, corpora, settings):
         for measure in measures:
-            own = [value for row in rows.get(place, ()) if (value := value_of(row, measure)) is not None]
-            if len(own) > 1:
-                found[place, measure] = (sum(own), len(own))
-    if not found:
+            values = [value for row in rows.get(place, ()) if (value := value_of(row, measure)) is not None]
+            if len(values) > 1:
+                counts[place, measure] = (sum(values), len(values))
+    if not counts:
         return None
-    kept = sum(count >= least * of for count, of in found.values())
+    kept = sum(count >= least * of for count, of in counts.values())
     words = []
-    for place in dict.fromkeys(place for place, _ in found):
+    for place in dict.fromkeys(place for place, _ in counts):
         each = [
             f"{table.measure(measure).title.removeprefix('% seeds, ')} {count:g} of {of}"
-            for (own, measure), (count, of) in found.items()
-            if own == place
+            for (values, measure), (count, of) in counts.items()
+            if values == place
         ]
-        words.append(f"{titled(table, place)}: {', '.join(each)}")
-    return Finding(verdict_by_count(kept, len(found)), f"{kept} of {len(found)} often enough; {'; '.join(words)}")
+        words.append(f"{cell_title(table, place)}: {', '.join(each)}")
+    return Finding(
+        verdict_by_count(kept, len(counts)), f"{kept} of {len(counts)} shown often enough; {'; '.join(words)}"
+    )
 
 
 def equal(table: Table, rows: Rows, corpora: Names = ()) -> Finding | None:
-    """Numbers of a corpus, of which chance has no part. Holds where every one is the printed one; partly where some are."""
-    found: dict[str, list[bool]] = {}
+    """Numbers of a corpus, without randomness. Holds if all equal the printed ones; partly if some do."""
+    matches: dict[str, list[bool]] = {}
     for cell in table.cells():
         if corpora and cell.corpus.name not in corpora:
             continue
@@ -146,11 +149,11 @@ def equal(table: Table, rows: Rows, corpora: Names = ()) -> Finding | None:
                 list(by_seed(rows.get(cell.key, ()), measure).values()),
             )
             if theirs is not None and ours:
-                found.setdefault(cell.corpus.title, []).append(shown(ours[0], form) == shown(theirs, form))
-    if not found:
+                matches.setdefault(cell.corpus.title, []).append(shown(ours[0], form) == shown(theirs, form))
+    if not matches:
         return None
-    every = [one for several in found.values() for one in several]
-    words = [f"{title} {sum(several)} of {len(several)}" for title, several in found.items()]
+    every = [match for matches_ in matches.values() for match in matches_]
+    words = [f"{title} {sum(matches_)} of {len(matches_)}" for title, matches_ in matches.items()]
     return Finding(verdict_by_count(sum(every), len(every)), f"as printed: {', '.join(words)}")
 
 
@@ -163,8 +166,8 @@ def moves(
     corpora: Names = (),
     settings: Names = (),
 ) -> Finding | None:
-    """Values along training, after the last epoch less before the first step. Holds where the whole interval lies on the
-    side said for every value, model and corpus; partly where for some."""
+    """A value after the last epoch minus that before the first step. Holds if the whole interval has the claimed sign for
+    every value, model and corpus; partly if for some."""
     kept, words, seeds = 0, [], []
     for place in places(table, methods, corpora, settings):
         for value in (*rises, *falls):
@@ -175,7 +178,7 @@ def moves(
             kept += change.low > 0
             seeds.append(len(ends))
             before, after = (sum(end[at] for end in ends) / len(ends) for at in (0, 1))
-            words.append(f"{titled(table, place)}, {value.partition('.')[2] or value} {before:.3g} → {after:.3g}")
+            words.append(f"{cell_title(table, place)}, {value.partition('.')[2] or value} {before:.3g} → {after:.3g}")
     if not words:
         return None
     return Finding(
@@ -193,47 +196,47 @@ def gap(
     pairs: Pairs = (),
     corpora: Sequence[str] = (),
 ) -> Finding | None:
-    """One measure of a model less another of it, such as accuracy after a round less that before; of two models, the gap
-    of the one less that of the other. As for "better"."""
+    """One measure of a model minus another, such as accuracy after a round minus that before it; for two models, the gap of
+    the one minus that of the other. Verdicts as for "better"."""
     side = table.measure(measure).better or 1
 
     def of(place: Place) -> dict[int, float]:
         return minus(*(signed_values(rows, place, name, side) for name in (measure, less)))
 
     if pairs:
-        asked = [(named(table, *both), of(both[0]), of(both[1])) for both in of_pairs(table, pairs, corpora)]
+        comparisons = [(named(table, *both), of(both[0]), of(both[1])) for both in of_pairs(table, pairs, corpora)]
     else:
         gaps = {place: of(place) for place in places(table, methods, corpora, ())}
-        asked = [(titled(table, place), own, dict.fromkeys(own, 0.0)) for place, own in gaps.items()]
-    tests = [Difference(name, found) for name, one, other in asked if (found := paired(one, other)) is not None]
-    return of_differences(tests, table.measure(measure), len(asked))
+        comparisons = [(cell_title(table, place), values, dict.fromkeys(values, 0.0)) for place, values in gaps.items()]
+    tests = [Difference(name, test) for name, one, other in comparisons if (test := paired(one, other)) is not None]
+    return of_differences(tests, table.measure(measure), len(comparisons))
 
 
 Column = tuple[str, str]  # corpus and measure
-SEEDS = 3  # the interval of two says next to nothing, be it wide or by chance narrow
-METHODS = 3  # of a column, for a rank correlation
+SEEDS = 3  # at least: an interval of two seeds, wide or accidentally narrow, means little
+METHODS = 3  # at least, per column, for a rank correlation
 
 
 def printed(table: Table, rows: Rows) -> Finding | None:
-    """Holds where our intervals cover at least half of the printed numbers; partly where the methods at least stand in
-    a like order (a mean rank correlation of 0.5 or more over the columns); else not here. An interval of two seeds, or one
-    that is wider than the printed numbers of its column lie apart, would cover nearly anything: it doesn't count, whether
-    it covers or not. Our corpora are not the paper's samples, so that numbers are not expected to be equal."""
+    """Holds if our intervals contain at least half of the printed numbers; partly if the order of the methods is at least
+    similar (a mean rank correlation of 0.5 or more over the columns); otherwise not here. An interval from two seeds, or one
+    wider than the range of the printed numbers in its column, would contain almost anything and is not counted. Our corpora
+    are not the paper's samples, so the numbers are not expected to be equal."""
     columns: dict[Column, list[tuple[Interval, float]]] = {}
-    told: dict[Column, list[float]] = {}
+    printed_numbers: dict[Column, list[float]] = {}
     for cell in table.cells():
         for measure in cell.corpus.measures:
             theirs = table.printed_value(cell.key, measure)
             if theirs is None:
                 continue
-            told.setdefault((cell.corpus.name, measure), []).append(theirs)
+            printed_numbers.setdefault((cell.corpus.name, measure), []).append(theirs)
             ours = interval(list(by_seed(rows.get(cell.key, ()), measure).values()))
             if ours is not None and ours.half is not None:
                 columns.setdefault((cell.corpus.name, measure), []).append((ours, theirs))
     if not columns:
         return None
-    every = [(ours, theirs, told[name]) for name, column in columns.items() for ours, theirs in column]
-    sharp = [(ours, theirs) for ours, theirs, others in every if tells(ours, others)]
+    every = [(ours, theirs, printed_numbers[name]) for name, column in columns.items() for ours, theirs in column]
+    sharp = [(ours, theirs) for ours, theirs, others in every if is_sharp(ours, others)]
     covered = sum(ours.low <= theirs <= ours.high for ours, theirs in sharp)
     orders = [rank_correlation(column) for column in columns.values() if len(column) >= METHODS]
     order = sum(orders) / len(orders) if orders else 0.0
@@ -248,24 +251,26 @@ def printed(table: Table, rows: Rows) -> Finding | None:
     )
     ranked = f"rank correlation of the methods {order:.2f}"
     if not orders:
-        ranked = f"no rank correlation, of fewer than {METHODS} methods in a column"
+        ranked = f"no rank correlation with fewer than {METHODS} methods in a column"
     return Finding(verdict, f"{head}; {ranked}; ours minus theirs on average: {', '.join(words)}")
 
 
-def tells(ours: Interval, column: Sequence[float]) -> bool:
-    """Whether it is no wider than the printed numbers lie apart, where they do."""
+def is_sharp(ours: Interval, column: Sequence[float]) -> bool:
+    """Whether it has enough seeds and is not wider than the range of the printed numbers."""
     apart = max(column) - min(column)
     return ours.n >= SEEDS and not 0 < apart < ours.high - ours.low
 
 
 def left_out(wide: int) -> str:
     return (
-        f" ({wide} not counted: of two seeds, or wider than the printed numbers of a column lie apart)" if wide else ""
+        f" ({wide} not counted: two seeds, or wider than the range of the printed numbers of the column)"
+        if wide
+        else ""
     )
 
 
 def rank_correlation(column: Sequence[tuple[Interval, float]]) -> float:
-    """Spearman's, between our means and the printed numbers."""
+    """Spearman's rank correlation of our means and the printed numbers."""
     ours, theirs = ranks([one.mean for one, _ in column]), ranks([value for _, value in column])
     middle = (len(column) + 1) / 2
     above = sum((one - middle) * (other - middle) for one, other in zip(ours, theirs, strict=True))
@@ -274,5 +279,5 @@ def rank_correlation(column: Sequence[tuple[Interval, float]]) -> float:
 
 
 def ranks(values: Sequence[float]) -> list[float]:
-    """From 1; equal ones share the mean of their places."""
+    """Ranks from 1; equal values share their mean rank."""
     return [sum(other < value for other in values) + (values.count(value) + 1) / 2 for value in values]

@@ -1,4 +1,4 @@
-"""What the results say of a claim, in one of a few words, and how a verdict follows from tests."""
+"""The possible verdicts on a claim, and how they follow from tests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from regard_lab.statistics import Paired, holm
 
 HOLDS, PARTLY, NOT_HERE = "holds", "partly", "not here"
 UNTESTABLE, LATER = "cannot be tested with data at hand", "to be measured"
-VERDICTS = (HOLDS, PARTLY, NOT_HERE, UNTESTABLE, LATER)
+VERDICTS = (HOLDS, PARTLY, NOT_HERE, UNTESTABLE, LATER)  # as written in evidence.toml
 ALPHA = 0.05
 
 
@@ -20,52 +20,59 @@ class Finding(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """A mean difference, positive where it favours the claim, and what it is of."""
+    """A mean difference, positive if it favours the claim, and its name."""
 
     name: str
-    found: Paired
+    paired: Paired
+
+
+def shown_verdict(verdict: str) -> str:
+    return "cannot be tested with the available data" if verdict == UNTESTABLE else verdict
 
 
 def verdict_by_count(kept: int, of: int) -> str:
     return HOLDS if kept == of else PARTLY if kept else NOT_HERE
 
 
-class Judged(NamedTuple):
+class TestSummary(NamedTuple):
     tests: Sequence[Difference]
-    favour: int  # mean differences on the claim's side
-    confirmed: int  # … that the corrected test tells from 0
-    opposed: int  # on the other side, and told from 0
+    favour: int  # number of mean differences that favour the claim
+    confirmed: int  # … and are significant after the correction
+    opposed: int  # significant differences that contradict the claim
 
 
-def judge(tests: Sequence[Difference], alpha: float = ALPHA) -> Judged:
-    found = sides(tests, alpha)
-    return Judged(tests, sum(test.found.difference.mean > 0 for test in tests), found.count(1), found.count(-1))
+def judge(tests: Sequence[Difference], alpha: float = ALPHA) -> TestSummary:
+    signs = sides(tests, alpha)
+    return TestSummary(tests, sum(test.paired.difference.mean > 0 for test in tests), signs.count(1), signs.count(-1))
 
 
 def sides(tests: Sequence[Difference], alpha: float = ALPHA) -> list[int]:
-    """1: confirmed in favour; −1: confirmed against; 0: neither. Corrected over all of them."""
-    corrected = holm([test.found.p for test in tests])
+    """1: confirmed in favour; −1: confirmed against; 0: neither. Corrected over all tests."""
+    corrected = holm([test.paired.p for test in tests])
     return [
-        (1 if test.found.difference.mean > 0 else -1) if p is not None and p < alpha else 0
+        (1 if test.paired.difference.mean > 0 else -1) if p is not None and p < alpha else 0
         for test, p in zip(tests, corrected, strict=True)
     ]
 
 
 def usable(tests: Sequence[Difference]) -> list[Difference]:
-    """Those with two seeds or more: one difference tests nothing."""
-    return [test for test in tests if test.found.p is not None]
+    """The tests with two or more seeds: a single difference cannot be tested."""
+    return [test for test in tests if test.paired.p is not None]
 
 
-def told(judged: Judged, measure: Measure, alpha: float, planned: int) -> str:
-    """The tests in one sentence; `planned` is how many there will be."""
-    tests = judged.tests
-    means = [test.found.difference.mean for test in tests]
-    seeds = sorted({test.found.difference.n for test in tests})
-    of = f"{len(tests)} of {planned} comparisons so far" if len(tests) < planned else several(len(tests), "comparison")
-    best, worst = (pick(tests, key=lambda test: test.found.difference.mean) for pick in (max, min))
+def describe_tests(summary: TestSummary, measure: Measure, alpha: float, planned: int) -> str:
+    """The tests in one sentence; `planned` is the number of tests once all cells have been run."""
+    tests = summary.tests
+    means = [test.paired.difference.mean for test in tests]
+    seeds = sorted({test.paired.difference.n for test in tests})
+    count = (
+        f"{len(tests)} of {planned} comparisons so far" if len(tests) < planned else several(len(tests), "comparison")
+    )
+    best, worst = (pick(tests, key=lambda test: test.paired.difference.mean) for pick in (max, min))
     words = [
-        f"{of}, {span(seeds)} seeds: {judged.favour} in favour, {judged.confirmed} confirmed (p < {alpha:g} after Holm)"
-        + (f", {judged.opposed} confirmed the other way" if judged.opposed else ""),
+        f"{count}, {span(seeds)} seeds: {summary.favour} in favour, "
+        f"{summary.confirmed} confirmed (p < {alpha:g} after Holm's correction)"
+        + (f", {summary.opposed} confirmed in the opposite direction" if summary.opposed else ""),
         f"mean difference {signed(sum(means) / len(means), measure)}",
     ]
     if len(tests) > 1:
@@ -78,8 +85,8 @@ def told(judged: Judged, measure: Measure, alpha: float, planned: int) -> str:
 
 
 def with_interval(test: Difference, measure: Measure) -> str:
-    half = test.found.difference.half
-    return signed(test.found.difference.mean, measure) + (f" ± {shown(half, measure)}" if half is not None else "")
+    half = test.paired.difference.half
+    return signed(test.paired.difference.mean, measure) + (f" ± {shown(half, measure)}" if half is not None else "")
 
 
 def several(count: int, name: str) -> str:

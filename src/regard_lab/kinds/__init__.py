@@ -1,1 +1,1 @@
-"""What a cell of a table does: one file for each kind."""
+"""What a cell of a table does: one module per kind."""

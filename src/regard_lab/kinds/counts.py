@@ -1,7 +1,7 @@
-"""The kind "counts": numbers of a corpus, nothing trained (Sun & Lu, Table 1; supplement, Table 1).
+"""The kind "counts": numbers of a corpus, without training (Sun & Lu, Table 1; supplement, Table 1).
 
-A cell is one number: texts of a split, words a text, different words, or tokens of a type. `of_class` narrows texts and tokens
-to one class, the first of which (in the order of their names) is 1; tokens without it are the neutral ones.
+A cell is one number: texts of a split, words per text, distinct words, or tokens of a type. `of_class` restricts texts and
+tokens to one class, counted from 1 in the order of their names; without it, tokens are the neutral ones.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 KEYS: Options = {
     "counted": Literal["train", "dev", "test", "length", "vocabulary", "tokens"],  # of a method
-    "of_class": int,  # of a method: 1 is the first; 0 all texts, or neutral tokens
+    "of_class": int,  # of a method: 1 is the first class; 0: all texts, or neutral tokens
 }
 MEASURES = {"number": Measure("Number", 1, 0)}
 
@@ -32,23 +32,23 @@ def check(cell: Cell) -> None:
     counted, number = cell.options.get("counted"), cell.options.get("of_class", 0)
     if counted is None:
         raise InputError(
-            f"{cell.name}: no `counted`; {', '.join((*SPLITS, 'length', 'vocabulary', 'tokens'))} is accepted"
+            f"{cell.name}: counted: expected one of {', '.join((*SPLITS, 'length', 'vocabulary', 'tokens'))}, got nothing"
         )
     if number < 0 or (number and counted in ("length", "vocabulary")):
-        raise InputError(f"{cell.name}: of_class = {number}; 1 or more is accepted, with a split or tokens")
+        raise InputError(f"{cell.name}: of_class: expected 1 or more, with a split or tokens, got {number}")
 
 
 def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
     from regard import __version__
     from regard.training.preparation import versions
 
-    begun = time.perf_counter()
+    start = time.perf_counter()
     prepared = context.corpora.prepare(cell.corpus, cell.options)
     number = count(cell, prepared)
     facts: Row = {"values": {"number": number}, "data": prepared.data}
     facts["environment"] = {**versions(), "regard": __version__}
-    share = (time.perf_counter() - begun) / len(seeds)
-    for seed in seeds:  # chance takes no part
+    share = (time.perf_counter() - start) / len(seeds)
+    for seed in seeds:  # nothing is random
         yield {"seed": seed, "seconds": share, **facts}
 
 
@@ -69,17 +69,17 @@ def of_class(texts: Mapping[str, Sequence[Example]], split: str, number: int, wh
 
 
 def words(texts: Mapping[str, Sequence[Example]], counted: str) -> float:
-    """Of all splits together: words a text in the mean, or how many different ones there are; capitals as small letters."""
+    """Over all splits: mean words per text, or the number of distinct words, in lower case."""
     from regard.data.words import forms
 
-    found = [forms(example.text) for several in texts.values() for example in several]
+    texts_ = [forms(example.text) for words_ in texts.values() for example in words_]
     if counted == "length":
-        return sum(map(len, found)) / len(found)
-    return len({word for several in found for word in several})
+        return sum(map(len, texts_)) / len(texts_)
+    return len({word for words_ in texts_ for word in words_})
 
 
 def tokens(train: Sequence[Example], number: int, where: str) -> int:
-    """How many tokens are tied to a class, or to none."""
+    """The number of tokens of a class, or of neutral tokens."""
     import numpy as np
 
     from regard.analysis.token_types import token_types
@@ -99,9 +99,9 @@ def tokens(train: Sequence[Example], number: int, where: str) -> int:
 def classes(train: Sequence[Example], number: int, where: str) -> tuple[str, ...]:
     from regard.data.labels import natural_order
 
-    found = tuple(sorted({str(example.label) for example in train}, key=natural_order))
-    if number > len(found):
+    classes_ = tuple(sorted({str(example.label) for example in train}, key=natural_order))
+    if number > len(classes_):
         raise InputError(
-            f"{where}: of_class = {number}; 1 to {len(found)}, the classes of the training texts, is accepted"
+            f"{where}: of_class: expected 1 to {len(classes_)}, the number of classes of the training texts, got {number}"
         )
-    return found
+    return classes_

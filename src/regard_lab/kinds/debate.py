@@ -1,18 +1,18 @@
-"""The kind "debate": is attention explanation? What Jain & Wallace (2019) and Wiegreffe & Pinter (2019) measured, again.
+"""The kind "debate": is attention explanation? The measurements of Jain & Wallace (2019) and Wiegreffe & Pinter (2019).
 
-A cell's options describe one model with attention, and `shows` says what is looked at beside it:
+A cell's options describe one model with attention, and `shows` selects what is measured:
 
-    diagnosed    on some test texts: Kendall's τ of attention with gradients and with leaving words out, permuted weights, and
-                 the farthest weights that keep the answer (J&W §4)
-    seeds        the model itself, beside the same model from the next seed (W&P §3.2)
-    even         a model trained with weights that cannot but be even (W&P §3.1)
-    texts        the farthest weights of each text that keep the answer (J&W §4.2.2), on some test texts
-    adversary    a model trained to answer as the model does with another attention, λ = `factor` (W&P §4)
-    mlp          the weights that a model without contexts learns by itself (W&P §3.3)
+    diagnosed    on some test texts: Kendall's τ of attention with gradients and with leave-one-out, permuted weights, and the
+                 most different weights that keep the prediction (J&W §4)
+    seeds        the model, compared with the same model from the next seed (W&P §3.2)
+    even         a model trained with uniform weights (W&P §3.1)
+    texts        the most different weights of each text that keep the prediction (J&W §4.2.2), on some test texts
+    adversary    a model trained to give the same predictions with a different attention, λ = `factor` (W&P §4)
+    mlp          the weights that a model without context learns itself (W&P §3.3)
 
-TVD of answers and JSD of weights are those from the model of the same seed, on test. `guided` is the accuracy of a model
-without contexts that mixes its words by the row's weights (W&P §3.3). The diagnostics are those of
-`regard audit`; here they stand on whole corpora, over seeds. Rows keep numbers, never texts.
+TVD of predictions and JSD of weights are distances from the model of the same seed, on test. `guided` is the accuracy of a
+model without context that mixes its words with the row's weights (W&P §3.3). The diagnostics are those of `regard audit`, but
+on whole corpora and over seeds. Rows contain numbers, never texts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from regard.errors import InputError
 from regard.recorder import Recorder
 from regard.records import Example
 from regard_lab.kinds import train
-from regard_lab.kinds.train import judges_of, placed, train_judges, trainings
+from regard_lab.kinds.train import judges_of, on_device, train_judges, trainings
 from regard_lab.measures import Measure
 from regard_lab.rows import Options, Row
 from regard_lab.tables.context import Context
@@ -41,27 +41,30 @@ if TYPE_CHECKING:
     from regard_lab.tables.table import Cell
 
 KEYS: Options = {
-    "shows": str,  # what is looked at; SHOWS
-    "factor": float,  # adversary: λ, how much another attention is worth
+    "shows": str,  # a key of ANALYSES
+    "factor": float,  # adversary: λ, the reward for a different attention
 }
-DIAGNOSED_TEXTS = 500  # test texts, by chance, that are diagnosed
-ADVERSARY_TEXTS = 5000  # training texts, by chance, that an adversary learns from
-GROUPS = (1, 2, 3, 4)  # of the largest weight, by quarters
-EXPLAINED = {"gradient": "gradient", "leave_one_out": "leaving out", "random": "chance"}
-BESIDE = {"held": "gradient, weights held", **EXPLAINED}  # J&W's own gradient, and explainers
+DIAGNOSED_TEXTS = 500  # random test texts that are diagnosed
+ADVERSARY_TEXTS = 5000  # random training texts for an adversary
+GROUPS = (1, 2, 3, 4)  # quarters of the largest weight
+EXPLAINED = {"gradient": "gradient", "leave_one_out": "leave-one-out", "random": "random scores"}
+MEASURES_COMPARED = {"held": "gradient, fixed weights", **EXPLAINED}  # J&W's gradient, and explainers
 
 MEASURES: dict[str, Measure] = {
-    **{f"tau_{name}": Measure(f"τ with {title}", 1, 3) for name, title in BESIDE.items()},
-    "tau_between": Measure("τ of gradient, weights held, with leaving out", 1, 3),
-    **{f"significant_{name}": Measure(f"% texts p < 0.05, {title}", 100, 1) for name, title in BESIDE.items()},
+    **{f"tau_{name}": Measure(f"τ with {title}", 1, 3) for name, title in MEASURES_COMPARED.items()},
+    "tau_between": Measure("τ of gradient, fixed weights, with leave-one-out", 1, 3),
+    **{
+        f"significant_{name}": Measure(f"% texts p < 0.05, {title}", 100, 1)
+        for name, title in MEASURES_COMPARED.items()
+    },
     "permuted": Measure("TVD, weights permuted", 1, 3),
     **{f"permuted_{k}": Measure(f"TVD permuted, largest weight in quarter {k}", 1, 3) for k in GROUPS},
-    "evened": Measure("TVD, weights evened", 1, 3),
+    "evened": Measure("TVD, uniform weights", 1, 3),
     "largest": Measure("largest weight", 1, 3),
-    "uneven": Measure("TVD of weights from even ones", 1, 3),
-    "farthest": Measure("JSD of the farthest weights", 1, 3),
+    "uneven": Measure("TVD of weights from uniform ones", 1, 3),
+    "farthest": Measure("JSD of the most different weights", 1, 3),
     "far": Measure("% texts, JSD > log 2 / 2", 100, 1),
-    "tvd": Measure("TVD of answers", 1, 3),
+    "tvd": Measure("TVD of predictions", 1, 3),
     "jsd": Measure("JSD of weights", 1, 3),
     "guided": Measure("Accuracy of an MLP guided by the weights", 100, 2, 1),
     "guided_macro_f": Measure("Macro-F of an MLP guided by the weights", 100, 2, 1),
@@ -69,25 +72,25 @@ MEASURES: dict[str, Measure] = {
 
 
 def check(cell: Cell) -> None:
-    own, plain = own_keys(cell), cell.without(KEYS)
+    options, plain = debate_options(cell), cell.without(KEYS)
     train.check(plain)
     config = Config().override(plain.options)
     if config.model.pooling != "attention" or config.model.levels != 1 or config.model.reads_pieces:
         raise InputError(
-            f"encoder = {config.model.encoder!r}, pooling = {config.model.pooling!r}, levels = {config.model.levels}: "
-            "pooling = 'attention' over one level of words is accepted"
+            "expected pooling = 'attention' over one level of words, got "
+            f"encoder = {config.model.encoder!r}, pooling = {config.model.pooling!r}, levels = {config.model.levels}"
         )
     if config.data.task not in ("binary", "multiclass"):
-        raise InputError(f"task = {config.data.task!r}; 'binary' and 'multiclass' are accepted")
-    if own["shows"] not in ANALYSES:
-        raise InputError(f"shows = {own['shows']!r}; accepted are {', '.join(ANALYSES)}")
-    if (own["shows"] == "adversary") != ("factor" in own):
-        raise InputError(f"shows = {own['shows']!r}: `factor` is needed by 'adversary', and by no other")
-    if own.get("factor", 0.0) < 0:
-        raise InputError(f"factor = {own['factor']}; 0 or more is accepted")
+        raise InputError(f"task: expected 'binary' or 'multiclass', got {config.data.task!r}")
+    if options["shows"] not in ANALYSES:
+        raise InputError(f"shows: expected one of {', '.join(ANALYSES)}, got {options['shows']!r}")
+    if (options["shows"] == "adversary") != ("factor" in options):
+        raise InputError(f"shows = {options['shows']!r}: `factor` is required for 'adversary' and allowed only there")
+    if options.get("factor", 0.0) < 0:
+        raise InputError(f"factor: expected 0 or more, got {options['factor']}")
 
 
-def own_keys(cell: Cell) -> Options:
+def debate_options(cell: Cell) -> Options:
     given = {name: cell.options[name] for name in KEYS if name in cell.options}
     return {"shows": "diagnosed", **given}
 
@@ -95,28 +98,28 @@ def own_keys(cell: Cell) -> Options:
 def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
     from regard.audit.retraining import EVEN
 
-    own, plain = own_keys(cell), cell.without(KEYS)
+    options, plain = debate_options(cell), cell.without(KEYS)
     prepared = context.corpora.prepare(cell.corpus, plain.options)
     config = Config().override({**plain.options, "device": context.device})
     judges = judges_of(cell, config, prepared, context)
     others: dict[int, list[Training]] = {}
-    if own["shows"] == "seeds":
+    if options["shows"] == "seeds":
         train_judges(judges, config, prepared, sorted({*seeds, *(seed + 1 for seed in seeds)}), context)
         others = {seed: [judges.trained[seed + 1]] for seed in seeds}
     else:
         train_judges(judges, config, prepared, seeds, context)
-    if own["shows"] == "even":
-        made = trainings(config.override({"scale": EVEN}), prepared.parts, seeds, context)
-        others = {training.facts["seed"]: [placed(training, context.device)] for training in made}
+    if options["shows"] == "even":
+        trained_models = trainings(config.override({"scale": EVEN}), prepared.parts, seeds, context)
+        others = {training.facts["seed"]: [on_device(training, context.device)] for training in trained_models}
     for seed in seeds:
-        yield row_of(own, prepared, [judges.trained[seed], *others.get(seed, ())], context)
+        yield row_of(options, prepared, [judges.trained[seed], *others.get(seed, ())], context)
 
 
 class Case(NamedTuple):
-    """Models, and what is looked at beside the first of them."""
+    """The models to compare, their texts, and the options of the analysis."""
 
-    models: Sequence[Trained]  # of the seed, and the next seed's or that of even weights
-    own: Options
+    models: Sequence[Trained]  # of the seed, and that of the next seed or with uniform weights
+    options: Options
     train: list[Example]
     test: list[Example]
     seed: int
@@ -136,25 +139,29 @@ class Case(NamedTuple):
         return encoded(self.base.task, Labels.of(examples), "texts").astype(np.int64)
 
 
-def row_of(own: Options, prepared: Prepared, learned: Sequence[Training], context: Context) -> Row:
-    begun, facts, parts = time.perf_counter(), learned[0].facts, prepared.parts
+def row_of(options: Options, prepared: Prepared, trainings_: Sequence[Training], context: Context) -> Row:
+    start, facts, parts = time.perf_counter(), trainings_[0].facts, prepared.parts
     models = []
-    for training in learned:
+    for training in trainings_:
         if isinstance(training.result, InputError):
             return {**facts, "error": str(training.result)}
         models.append(training.result)
     test = list((parts.dev or ()) if parts.test is None else parts.test)
-    shown = ANALYSES[own["shows"]]
-    found = shown.look(Case(models, own, list(parts.train), test, facts["seed"], context.device, context.recorder))
-    told = train.measured(models[shown.model or 0], prepared)
-    if shown.model is None:
-        told = {"values": {}, "data": told["data"], "environment": told["environment"]}
-    told["values"] |= {name: value for name, value in found.pop("values").items() if value is not None}
-    taken = time.perf_counter() - begun + (0.0 if shown.model is None else learned[shown.model].facts["seconds"])
-    return {**facts, **told, **found, "seconds": taken}
+    analysis = ANALYSES[options["shows"]]
+    results = analysis.analyse(
+        Case(models, options, list(parts.train), test, facts["seed"], context.device, context.recorder)
+    )
+    row = train.measured(models[analysis.model or 0], prepared)
+    if analysis.model is None:
+        row = {"values": {}, "data": row["data"], "environment": row["environment"]}
+    row["values"] |= {name: value for name, value in results.pop("values").items() if value is not None}
+    seconds = (
+        time.perf_counter() - start + (0.0 if analysis.model is None else trainings_[analysis.model].facts["seconds"])
+    )
+    return {**facts, **row, **results, "seconds": seconds}
 
 
-def diagnose(look: Case) -> Row:
+def diagnose(case: Case) -> Row:
     from regard.audit.adversarial_weights import adversary_facts, farthest
     from regard.audit.correlation import correlations
     from regard.audit.held_gradients import held_gradients
@@ -164,128 +171,130 @@ def diagnose(look: Case) -> Row:
     from regard.facts.json_form import to_json
     from regard.faithfulness.scored import Scored
 
-    texts, seed = sample_texts(look), look.seed
+    texts, seed = sample_texts(case), case.seed
     scored = {}
     for name in ("attention", *EXPLAINED):
-        look.recorder.note(f"{name} of {len(texts)} texts")
-        scored[name] = [Scored(*one.scored()) for one in attribute(look.base, texts, name)]
-    readings = read(look.base, texts)
-    held = zip(scored["attention"], held_gradients(look.base, readings), strict=True)
-    scored["held"] = [one._replace(scores=scores) for one, scores in held]
-    told = correlations(scored["attention"], {name: scored[name] for name in BESIDE}, seed)
+        case.recorder.note(f"{name} of {len(texts)} texts")
+        scored[name] = [Scored(*correlation.scored()) for correlation in attribute(case.base, texts, name)]
+    readings = read(case.base, texts)
+    held = zip(scored["attention"], held_gradients(case.base, readings), strict=True)
+    scored["held"] = [correlation._replace(scores=scores) for correlation, scores in held]
+    taus = correlations(scored["attention"], {name: scored[name] for name in MEASURES_COMPARED}, seed)
     between = correlations(scored["held"], {"between": scored["leave_one_out"]}, seed)
-    moved = permutation_facts(permuted(look.base, readings, seed), seed)
-    far = adversary_facts(farthest(look.base, readings, seed), seed)
-    values = {f"tau_{name}": one.tau.mean for name, one in (told | between).items()}
-    values |= {f"significant_{name}": one.significant.mean for name, one in told.items()}
-    values |= {name: getattr(moved, part).mean for name, part in MOVED.items()}
-    values |= {f"permuted_{k}": group.moved for k, group in zip(GROUPS, moved.by_largest, strict=True)}
-    values |= {"farthest": far.divergence.mean, "far": far.far.mean}
-    histograms = {name: list(one.histogram) for name, one in (told | between).items()}
-    return {"values": known(values), "histograms": histograms, "by_largest": to_json(moved.by_largest)}
+    permutation = permutation_facts(permuted(case.base, readings, seed), seed)
+    adversary = adversary_facts(farthest(case.base, readings, seed), seed)
+    values = {f"tau_{name}": correlation.tau.mean for name, correlation in (taus | between).items()}
+    values |= {f"significant_{name}": correlation.significant.mean for name, correlation in taus.items()}
+    values |= {name: getattr(permutation, part).mean for name, part in PERMUTATION_MEASURES.items()}
+    values |= {f"permuted_{k}": group.moved for k, group in zip(GROUPS, permutation.by_largest, strict=True)}
+    values |= {"farthest": adversary.divergence.mean, "far": adversary.far.mean}
+    histograms = {name: list(correlation.histogram) for name, correlation in (taus | between).items()}
+    return {"values": present(values), "histograms": histograms, "by_largest": to_json(permutation.by_largest)}
 
 
-def known(values: Mapping[str, float | None]) -> dict[str, float]:
+def present(values: Mapping[str, float | None]) -> dict[str, float]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-MOVED = {"permuted": "moved", "evened": "evened", "largest": "largest", "uneven": "uneven"}
+PERMUTATION_MEASURES = {"permuted": "moved", "evened": "evened", "largest": "largest", "uneven": "uneven"}
 
 
-def sample_texts(look: Case) -> list[str]:
-    """By chance, the same ones for every seed and method."""
+def sample_texts(case: Case) -> list[str]:
+    """Random test texts, the same for every seed and method."""
     import numpy as np
 
-    places = np.random.default_rng(0).permutation(len(look.test))[:DIAGNOSED_TEXTS]
-    return [look.test[place].text for place in places.tolist()]
+    indices = np.random.default_rng(0).permutation(len(case.test))[:DIAGNOSED_TEXTS]
+    return [case.test[index].text for index in indices.tolist()]
 
 
-def of_texts(look: Case) -> Row:
+def analyse_texts(case: Case) -> Row:
     from regard.audit.adversarial_weights import adversary_facts, farthest
     from regard.explain.reading import read
 
-    told = adversary_facts(farthest(look.base, read(look.base, sample_texts(look)), look.seed), look.seed)
-    return {"values": known({"tvd": told.distance.mean, "jsd": told.divergence.mean, "far": told.far.mean})}
+    adversary = adversary_facts(farthest(case.base, read(case.base, sample_texts(case)), case.seed), case.seed)
+    return {
+        "values": present({"tvd": adversary.distance.mean, "jsd": adversary.divergence.mean, "far": adversary.far.mean})
+    }
 
 
-def of_seeds(look: Case) -> Row:
-    return {"values": apart(look, look.models[1]) | guided_accuracy(look, look.base)}
+def analyse_seeds(case: Case) -> Row:
+    return {"values": distances(case, case.models[1]) | guided_accuracy(case, case.base)}
 
 
-def of_even(look: Case) -> Row:
-    return {"values": apart(look, look.models[1]) | guided_accuracy(look, look.models[1])}
+def analyse_uniform(case: Case) -> Row:
+    return {"values": distances(case, case.models[1]) | guided_accuracy(case, case.models[1])}
 
 
-def of_adversary(look: Case) -> Row:
+def analyse_adversary(case: Case) -> Row:
     import numpy as np
 
     from regard.audit.trained_adversary import learn
     from regard.explain.reading import read
     from regard.models.trained import Trained
 
-    places = np.random.default_rng((look.seed, 1)).permutation(len(look.train))[:ADVERSARY_TEXTS]
-    look.recorder.note(f"training an adversary on {len(places)} texts: λ = {look.own['factor']:g}")
-    texts = [reading.indexed for reading in read(look.base, [look.train[place].text for place in places.tolist()])]
-    model = learn(look.base, texts, look.own["factor"], look.seed)
-    base = look.base
-    adversary = Trained(base.config, base.tokenizer, base.task, model=model, device=look.device)
-    return {"values": apart(look, adversary, scored=True) | guided_accuracy(look, adversary)}
+    indices = np.random.default_rng((case.seed, 1)).permutation(len(case.train))[:ADVERSARY_TEXTS]
+    case.recorder.note(f"training an adversary on {len(indices)} texts: λ = {case.options['factor']:g}")
+    texts = [reading.indexed for reading in read(case.base, [case.train[index].text for index in indices.tolist()])]
+    model = learn(case.base, texts, case.options["factor"], case.seed)
+    base = case.base
+    adversary = Trained(base.config, base.tokenizer, base.task, model=model, device=case.device)
+    return {"values": distances(case, adversary, scored=True) | guided_accuracy(case, adversary)}
 
 
-def of_mlp(look: Case) -> Row:
-    return {"values": guided_accuracy(look, look.base, "learned")}
+def analyse_mlp(case: Case) -> Row:
+    return {"values": guided_accuracy(case, case.base, "learned")}
 
 
-def apart(look: Case, other: Trained, scored: bool = False) -> dict[str, float]:
-    """How far answers and weights lie from the model's, on test; `scored`: and how good its answers are."""
+def distances(case: Case, other: Trained, scored: bool = False) -> dict[str, float]:
+    """Distances of predictions and weights from the model's, on test; `scored`: also its accuracy."""
     import numpy as np
 
     from regard.audit.trained_adversary import compare
     from regard.explain.reading import read
 
-    readings = read(look.base, [example.text for example in look.test])
-    distance, divergence, decided = compare(look.base, other.model, [reading.indexed for reading in readings])
-    found = {"tvd": float(distance.mean()), "jsd": float(np.nanmean(divergence))}
-    return found | (scores_of(look, decided) if scored else {})
+    readings = read(case.base, [example.text for example in case.test])
+    distance, divergence, predictions = compare(case.base, other.model, [reading.indexed for reading in readings])
+    values = {"tvd": float(distance.mean()), "jsd": float(np.nanmean(divergence))}
+    return values | (scores_of(case, predictions) if scored else {})
 
 
-def guided_accuracy(look: Case, other: Trained, kind: str = "guided") -> dict[str, float]:
-    """How good a model without contexts becomes with a model's weights; `kind` "learned": with weights that it learns."""
+def guided_accuracy(case: Case, other: Trained, kind: str = "guided") -> dict[str, float]:
+    """The accuracy of a model without context with a model's weights; `kind` "learned": with weights that it learns."""
     from regard.audit.guided import answer, learn, weigh
     from regard.models.tasks import Classes
 
-    task = look.base.task
+    task = case.base.task
     assert isinstance(task, Classes)
-    learned, judged = (weigh(other, [example.text for example in part]) for part in (look.train, look.test))
-    look.recorder.note(f"training a model without contexts on {len(learned.texts)} texts: {kind} weights")
-    sizes = (len(look.base.tokenizer), len(task.classes))
-    model = learn(learned, look.labels(look.train), kind, *sizes, look.seed, look.device)
-    found = scores_of(look, answer(model, judged, kind))
-    return {"guided": found["accuracy"], "guided_macro_f": found["macro_f"]}
+    train_weights, test_weights = (weigh(other, [example.text for example in part]) for part in (case.train, case.test))
+    case.recorder.note(f"training a model without context on {len(train_weights.texts)} texts: {kind} weights")
+    sizes = (len(case.base.tokenizer), len(task.classes))
+    model = learn(train_weights, case.labels(case.train), kind, *sizes, case.seed, case.device)
+    scores = scores_of(case, answer(model, test_weights, kind))
+    return {"guided": scores["accuracy"], "guided_macro_f": scores["macro_f"]}
 
 
-def scores_of(look: Case, decided: NDArray[np.int64]) -> dict[str, float]:
+def scores_of(case: Case, predictions: NDArray[np.int64]) -> dict[str, float]:
     import numpy as np
 
     from regard.models.tasks import Classes
     from regard.training.metrics import classification_metrics
 
-    assert isinstance(look.base.task, Classes)
-    classes = look.base.task.classes
-    found = classification_metrics(classes, np.eye(len(classes))[decided], look.labels(look.test))
-    return {"accuracy": found["accuracy"], "macro_f": found["macro_f"]}
+    assert isinstance(case.base.task, Classes)
+    classes = case.base.task.classes
+    scores = classification_metrics(classes, np.eye(len(classes))[predictions], case.labels(case.test))
+    return {"accuracy": scores["accuracy"], "macro_f": scores["macro_f"]}
 
 
 class Analysis(NamedTuple):
-    look: Callable[[Case], Row]
-    model: int | None = None  # of the models, the one whose scores a row has too
+    analyse: Callable[[Case], Row]
+    model: int | None = None  # index of the model whose scores the row contains
 
 
 ANALYSES: dict[str, Analysis] = {
     "diagnosed": Analysis(diagnose, 0),
-    "seeds": Analysis(of_seeds, 0),
-    "even": Analysis(of_even, 1),
-    "texts": Analysis(of_texts),
-    "adversary": Analysis(of_adversary),
-    "mlp": Analysis(of_mlp),
+    "seeds": Analysis(analyse_seeds, 0),
+    "even": Analysis(analyse_uniform, 1),
+    "texts": Analysis(analyse_texts),
+    "adversary": Analysis(analyse_adversary),
+    "mlp": Analysis(analyse_mlp),
 }

@@ -1,4 +1,4 @@
-"""Figures of the kinds "scores", "flow", "debate" and "purified"; `weights` draws its own."""
+"""Figures of the kinds "scores", "flow", "debate" and "purified"; those of "weights" are in `weights`."""
 
 from __future__ import annotations
 
@@ -22,32 +22,34 @@ if TYPE_CHECKING:
 
 
 WIDTH, HEIGHT, TOKEN_SIZE = 330.0, 230.0, 2.6
-TYPE, POLARITY, ATTENTION, LOCAL_POLARITY, LOCAL_ATTENTION = 0, 1, 2, 4, 5  # of a row's tokens; 3 is the weight
+TYPE, POLARITY, ATTENTION, LOCAL_POLARITY, LOCAL_ATTENTION = 0, 1, 2, 4, 5  # columns of a row's tokens; 3 is the weight
 
 EDGES = ("min", "q1", "median", "q3", "max", "mean")
 
 
 def draw_scores(table: Table, rows: Sequence[Row]) -> dict[str, str]:
-    """One scatter a corpus, and one figure of all boxes."""
-    found = {}
-    chosen = first_seeds(table, rows)
+    """One scatter plot per corpus, and one figure of all boxes."""
+    figures = {}
+    first = first_seeds(table, rows)
     for corpus in table.corpora.values():
-        own = {table.title_of(place): row for place, row in chosen.items() if place[1] == corpus.name}
-        if own:
-            found[f"scores-{corpus.name}"] = scores_figure(f"Polarity and attention scores: {corpus.title}", own)
-    weighed = [box for place, row in chosen.items() for box in weight_boxes(table, place, row)]
-    if weighed:
-        found["weights"] = boxes(f"{table.title}: mean weights on test", "mean attention weight", weighed)
-    return found
+        corpus_rows = {table.title_of(place): row for place, row in first.items() if place[1] == corpus.name}
+        if corpus_rows:
+            figures[f"scores-{corpus.name}"] = scores_figure(
+                f"Polarity and attention scores: {corpus.title}", corpus_rows
+            )
+    weight_boxes_ = [box for place, row in first.items() for box in weight_boxes(table, place, row)]
+    if weight_boxes_:
+        figures["weights"] = boxes(f"{table.title}: mean weights on test", "mean attention weight", weight_boxes_)
+    return figures
 
 
 def first_seeds(table: Table, rows: Sequence[Row]) -> dict[Place, Row]:
     by_place = table.by_place(row for row in rows if row.get("tokens"))
-    return {place: min(several, key=lambda row: int(row["seed"])) for place, several in by_place.items()}
+    return {place: min(rows_, key=lambda row: int(row["seed"])) for place, rows_ in by_place.items()}
 
 
 def scores_figure(title: str, rows: Mapping[str, Row]) -> str:
-    """`rows`: what to call a model -> what was measured of it. One with local scores has two panels."""
+    """`rows`: title of a model -> its row. A model with local scores has two panels."""
     drawn = []
     names = [name for row in rows.values() for name in row["types"]]
     for name, row in rows.items():
@@ -79,33 +81,33 @@ def scores_panel(title: str, row: Row, across: int, up: int, left: float, top: f
 def weight_boxes(table: Table, place: Place, row: Row) -> Iterator[Box]:
     marks = type_marks(row["types"])
     for name in row["types"]:
-        told = row["boxes"].get(name)
-        if told:
+        box = row["boxes"].get(name)
+        if box:
             title = f"{table.corpora[place[1]].title}, {table.title_of(place)}: {name}"
-            yield Box(title, marks[name], *(told[edge] for edge in EDGES))
+            yield Box(title, marks[name], *(box[edge] for edge in EDGES))
 
 
-PAIRS = {  # the gradient is that of Jain & Wallace, the weights held
+PAIRS = {  # the gradient is that of Jain & Wallace, with fixed weights
     "held": "attention, gradient",
-    "leave_one_out": "attention, leaving out",
-    "between": "gradient, leaving out",
-    "random": "attention, chance",
+    "leave_one_out": "attention, leave-one-out",
+    "between": "gradient, leave-one-out",
+    "random": "attention, random scores",
 }
-FEWEST = 5  # texts of a group whose mean is drawn
+FEWEST = 5  # texts that a group needs to be drawn
 
 
 def draw_debate(table: Table, rows: Sequence[Row]) -> dict[str, str]:
     by_place = table.by_place(rows)
-    found = {
+    figures = {
         "tau": taus(table, by_place),
         "permuted": permuted(table, by_place),
         "adversaries": adversaries(table, by_place),
     }
-    return {name: svg for name, svg in found.items() if svg}
+    return {name: svg for name, svg in figures.items() if svg}
 
 
 def taus(table: Table, by_place: Mapping[Place, Sequence[Row]]) -> str:
-    """A panel a model: the share of texts in each bin of τ, for attention with each measure, and of two measures."""
+    """One panel per model: the share of texts in each bin of τ, for attention with each measure and between two measures."""
     drawn = []
     for place, rows in by_place.items():
         curves = []
@@ -114,7 +116,7 @@ def taus(table: Table, by_place: Mapping[Place, Sequence[Row]]) -> str:
             if counts:
                 bins = len(counts[0])
                 middles = [(2 * k + 1) / bins - 1 for k in range(bins)]
-                shares = [[100 * n / max(sum(own), 1) for n in own] for own in counts]
+                shares = [[100 * n / max(sum(bins_), 1) for n in bins_] for bins_ in counts]
                 curves.append(over_seeds(title, middles, list(zip(*shares, strict=True))))
         if curves:
             drawn.append(Panel(f"{table.corpora[place[1]].title}, {table.title_of(place)}", tuple(curves)))
@@ -122,7 +124,7 @@ def taus(table: Table, by_place: Mapping[Place, Sequence[Row]]) -> str:
 
 
 def permuted(table: Table, by_place: Mapping[Place, Sequence[Row]]) -> str:
-    """A panel a corpus, a line a model: the mean over a group of texts, by the middle of the group's largest weights."""
+    """One panel per corpus, one line per model: the mean over groups of texts with a similar largest weight."""
     drawn = []
     for corpus in table.corpora.values():
         curves = []
@@ -135,91 +137,95 @@ def permuted(table: Table, by_place: Mapping[Place, Sequence[Row]]) -> str:
                 x = sorted(groups)
                 curves.append(over_seeds(table.title_of(place), x, [groups[middle] for middle in x]))
         drawn += [Panel(corpus.title, tuple(curves))] if curves else []
-    title = "Weights permuted: how far answers move (TVD, median of a text)"
+    title = "Permuted weights: change of predictions (median TVD per text)"
     return lines(title, "largest weight of a text", "TVD", drawn, band=False) if drawn else ""
 
 
 def adversaries(table: Table, by_place: Mapping[Place, Sequence[Row]]) -> str:
-    """A panel a corpus: trained adversaries as one line along λ, everything else that has both as a point."""
+    """One panel per corpus: trained adversaries as one line along λ, all other models as points."""
     drawn = []
     for corpus in table.corpora.values():
         line: list[tuple[float, list[float]]] = []
         points = []
         for place, rows in by_place.items():
-            of_both = ((value_of(row, "jsd"), value_of(row, "tvd")) for row in rows if place[1] == corpus.name)
-            known = [(jsd, tvd) for jsd, tvd in of_both if jsd is not None and tvd is not None]
-            mean = interval([jsd for jsd, _ in known])
+            pairs = ((value_of(row, "jsd"), value_of(row, "tvd")) for row in rows if place[1] == corpus.name)
+            complete = [(jsd, tvd) for jsd, tvd in pairs if jsd is not None and tvd is not None]
+            mean = interval([jsd for jsd, _ in complete])
             if mean is None:
                 continue
-            answers = [tvd for _, tvd in known]
+            answers = [tvd for _, tvd in complete]
             if "factor" in rows[0]["options"]:
                 line.append((mean.mean, answers))
             else:
                 points.append(over_seeds(table.title_of(place), [mean.mean], [answers]))
         line.sort(key=lambda point: point[0])
         if line:
-            points.insert(0, over_seeds("trained adversaries", [x for x, _ in line], [several for _, several in line]))
+            points.insert(0, over_seeds("trained adversaries", [x for x, _ in line], [tvds for _, tvds in line]))
         drawn += [Panel(corpus.title, tuple(points))] if points else []
-    title = "How far answers lie apart where weights do, from the model of the same seed"
-    return lines(title, "JSD of weights", "TVD of answers", drawn, band=False) if drawn else ""
+    title = "Difference of predictions by difference of weights, from the model of the same seed"
+    return lines(title, "JSD of weights", "TVD of predictions", drawn, band=False) if drawn else ""
 
 
-CURVES = {"aopc": "fall of the judge's accuracy, points", "post_hoc": "the judge's accuracy, %"}
-TITLES = {"aopc": "Without the top K words", "post_hoc": "With the top K words alone"}
+CURVES = {"aopc": "drop of the judge's accuracy, points", "post_hoc": "the judge's accuracy, %"}
+TITLES = {"aopc": "Without the top K words", "post_hoc": "With only the top K words"}
 TEXT_SIZE, WIDE = 2.4, 230.0
 
 
 def draw_purified(table: Table, rows: Sequence[Row]) -> dict[str, str]:
-    """Of what the table's columns are about, and of texts where a row has them in the plane."""
+    """Figures of the measures that the table shows, and maps of texts if rows have them."""
     by_place = table.by_place(rows)
     shown = {measure for corpus in table.corpora.values() for measure in corpus.measures}
-    about = [name for name in CURVES if any(measure.startswith(name) for measure in shown)]
-    found = {f"along-k-{name}".replace("_", "-"): along_k(table, by_place, name) for name in about}
+    drawn_measures = [name for name in CURVES if any(measure.startswith(name) for measure in shown)]
+    figures = {f"along-k-{name}".replace("_", "-"): along_k(table, by_place, name) for name in drawn_measures}
     if any(measure.startswith("round_") for measure in shown):
-        found["rounds"] = along_rounds(table, by_place)
+        figures["rounds"] = along_rounds(table, by_place)
     for corpus in table.corpora.values():
-        found[f"map-{corpus.name}"] = maps(table, by_place, corpus.name)
-    return {name: svg for name, svg in found.items() if svg}
+        figures[f"map-{corpus.name}"] = maps(table, by_place, corpus.name)
+    return {name: svg for name, svg in figures.items() if svg}
 
 
 def along_k(table: Table, by_place: Mapping[Place, Sequence[Row]], name: str) -> str:
-    """A panel a corpus: every method, and words by chance."""
+    """One panel per corpus: every method, and random words."""
     drawn = []
     for corpus in table.corpora.values():
-        curves, chance = [], None
+        curves, random_words = [], None
         for place, rows in by_place.items():
-            known = [row for row in rows if place[1] == corpus.name and name in row.get("curves", {})]
-            if known and not known[0]["options"].get("chance"):
-                curves.append(shares(table.title_of(place), known[0]["cuts"], [row["curves"][name] for row in known]))
-            if known:
-                chance = shares("by chance", known[0]["cuts"], [row["curves"][f"{name}_random"] for row in known])
-        if chance is not None:
-            drawn.append(Panel(corpus.title, (*curves, chance)))
+            with_curves = [row for row in rows if place[1] == corpus.name and name in row.get("curves", {})]
+            if with_curves and not with_curves[0]["options"].get("chance"):
+                curves.append(
+                    shares(table.title_of(place), with_curves[0]["cuts"], [row["curves"][name] for row in with_curves])
+                )
+            if with_curves:
+                random_words = shares(
+                    "random words", with_curves[0]["cuts"], [row["curves"][f"{name}_random"] for row in with_curves]
+                )
+        if random_words is not None:
+            drawn.append(Panel(corpus.title, (*curves, random_words)))
     return lines(TITLES[name], "K", CURVES[name], drawn, band=True, whole=True) if drawn else ""
 
 
 def along_rounds(table: Table, by_place: Mapping[Place, Sequence[Row]]) -> str:
-    """Accuracy after each round, where models were looked at."""
+    """Accuracy after each round, for models that were evaluated by round."""
     drawn = []
     for corpus in table.corpora.values():
         curves = []
         for place, rows in by_place.items():
-            known = [row for row in rows if place[1] == corpus.name and "round_0" in row["values"]]
-            if known:
-                last = min(max(k for k in range(100) if f"round_{k}" in row["values"]) for row in known)
-                paths = [[row["values"][f"round_{k}"] for k in range(last + 1)] for row in known]
+            with_rounds = [row for row in rows if place[1] == corpus.name and "round_0" in row["values"]]
+            if with_rounds:
+                last = min(max(k for k in range(100) if f"round_{k}" in row["values"]) for row in with_rounds)
+                paths = [[row["values"][f"round_{k}"] for k in range(last + 1)] for row in with_rounds]
                 curves.append(shares(table.title_of(place), range(last + 1), paths))
         drawn += [Panel(corpus.title, tuple(curves))] if curves else []
     return lines("Accuracy after each round", "round", "accuracy, %", drawn, band=True, whole=True) if drawn else ""
 
 
 def shares(name: str, x: Sequence[float], paths: Sequence[Sequence[float]]) -> Curve:
-    """As per cent, a path a seed."""
+    """A curve in per cent; one path per seed."""
     return over_seeds(name, x, [[100 * path[k] for path in paths] for k in range(len(x))])
 
 
 def maps(table: Table, by_place: Mapping[Place, Sequence[Row]], corpus: str) -> str:
-    """Each text a point, its class a colour and a shape."""
+    """Each text is a point; colour and shape show its class."""
     drawn = []
     for place, rows in by_place.items():
         for row in rows:
@@ -227,14 +233,14 @@ def maps(table: Table, by_place: Mapping[Place, Sequence[Row]], corpus: str) -> 
                 for name, points in row["map"]["points"].items():
                     title = ", ".join(filter(None, (table.title_of(place), name)))
                     drawn.append(partial(cloud, title, points, row["map"]["labels"]))
-    heading = f"Texts in the plane: {table.corpora[corpus].title}"
+    heading = f"Map of texts (t-SNE): {table.corpora[corpus].title}"
     return panels(heading, drawn, (WIDE, WIDE), (LEFT, 20), headed=True) if drawn else ""
 
 
 def cloud(
     title: str, points: Sequence[Sequence[float]], labels: Sequence[int], left: float, top: float
 ) -> Iterator[str]:
-    """Axes mean nothing here, and have no numbers."""
+    """A panel without numbers at its axes, which have no meaning."""
     x = Axis(*span([point[0] for point in points]), left, left + WIDE)
     y = Axis(*span([point[1] for point in points]), top + WIDE, top)
     yield text(left, top - 12, title, weight="600")
@@ -244,7 +250,7 @@ def cloud(
         Cloud(
             name,
             marks[name],
-            tuple((a, b) for (a, b), own in zip(points, labels, strict=True) if own == label),
+            tuple((a, b) for (a, b), class_ in zip(points, labels, strict=True) if class_ == label),
             TEXT_SIZE,
         )
         for label, name in enumerate(names)

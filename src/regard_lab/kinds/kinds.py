@@ -1,10 +1,10 @@
 """The kinds of tables: what a cell does. A new kind is a file in this folder and a line in KINDS.
 
-`run(cell, seeds, context)` carries out one cell for some seeds and yields one `Row` per seed when it ends. `seed`, `seconds`
-and `values` are required; `rows.Row` lists what else there may be. `context.device` is "cpu" or "cuda" (on a CPU a job has
-one seed, on CUDA all that are missing). What cannot be done for one seed is a row with `error` instead of `values`; an
-exception ends the job, and the remaining seeds are kept as failed. `results.complete` adds the form, table, method, corpus,
-setting, fingerprint, options and device. Heavy libraries are imported inside the functions: listing and rendering need none.
+`run(cell, seeds, context)` runs one cell for some seeds and yields one `Row` per seed when it ends. `seed`, `seconds` and
+`values` are required; `rows.Row` lists the other fields. `context.device` is "cpu" or "cuda" (on a CPU a job has one seed, on
+CUDA all that are missing). A seed that fails is a row with `error` instead of `values`; an exception ends the job, and the
+remaining seeds are stored as failed. `results.complete` adds form, table, method, corpus, setting, fingerprint, options and
+device. Heavy libraries are imported inside the functions, because listing and rendering don't need them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Patterns of attention that Sun & Lu describe: measures, whether a model shows them, and paths along training."""
+"""Patterns of attention described by Sun & Lu: their measures, whether a model shows them, and values during training."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 TENTH = 0.1
 
 PATTERNS = {
-    "signs_right": Measure("% seeds, polarity of every token its class's", 100, 0, 1),
-    "neutral_within_tenth": Measure("% seeds, neutral polarity within a tenth", 100, 0, 1),
+    "signs_right": Measure("% seeds, all tokens with the polarity of their class", 100, 0, 1),
+    "neutral_within_tenth": Measure("% seeds, neutral polarity below a tenth", 100, 0, 1),
     "attention_above": Measure("% seeds, attention above neutral", 100, 0, 1),
-    "omega_like": Measure("% seeds, Ω of like pairs larger", 100, 0, 1),
-    "neutral_size": Measure("size of neutral polarity as a share of the others'", 1, 3, -1),
+    "omega_like": Measure("% seeds, Ω larger within classes", 100, 0, 1),
+    "neutral_size": Measure("mean |neutral polarity| / that of other tokens", 1, 3, -1),
 }
-TYPES = ("negative", "positive", "neutral", "1", "2", "3")  # two classes have the first names, more have numbers
+TYPES = ("negative", "positive", "neutral", "1", "2", "3")  # names for two classes; more classes have numbers
 
 
 def short_names(classes: Sequence[str]) -> list[str]:
-    """What a row calls the types: the second of two classes is positive."""
+    """The names of the types in a row: the second of two classes is positive."""
     return ["negative", "positive"] if len(classes) == 2 else [str(number) for number in range(1, len(classes) + 1)]
 
 
@@ -39,25 +39,29 @@ MEASURES: dict[str, Measure] = {
     **{f"polarity_{name}": Measure(f"polarity, {name}", 1, 2) for name in TYPES},
     **{f"attention_{name}": Measure(f"attention, {name}", 1, 3) for name in TYPES},
     **{f"weight_{name}": Measure(f"% weight, {name}", 100, 2) for name in TYPES},
-    **{f"share_{name}": Measure(f"% {name} that say so", 100, 1, 1) for name in TYPES if name != "neutral"},
+    **{
+        f"share_{name}": Measure(f"% of {name} tokens with matching polarity", 100, 1, 1)
+        for name in TYPES
+        if name != "neutral"
+    },
     **{f"auc_{name}": Measure(f"AUC, {name} against neutral", 1, 3, 1) for name in TYPES if name != "neutral"},
     **{f"local_attention_{name}": Measure(f"local attention, {name}", 1, 3) for name in TYPES},
     **{f"local_polarity_{name}": Measure(f"local polarity, {name}", 1, 2) for name in TYPES},
     "auc": Measure("AUC of attention", 1, 3, 1),
-    "attention_size": Measure("size of attention scores", 1, 3),
-    "polarity_size": Measure("size of polarity scores of tokens of a class", 1, 2),
-    "omega_beside": Measure("Ω with neutral beside Ω of the same class", 1, 3, -1),
+    "attention_size": Measure("mean |attention score|", 1, 3),
+    "polarity_size": Measure("mean |polarity score| of tokens of a class", 1, 2),
+    "omega_beside": Measure("Ω with neutral / Ω within a class", 1, 3, -1),
     "local_auc": Measure("AUC of local attention", 1, 3, 1),
-    "neutral_ratio": Measure("neutral polarity as a share of the others'", 1, 3, -1),
-    "gap": Measure("attention of positive less negative", 1, 3),
+    "neutral_ratio": Measure("neutral polarity / that of other tokens", 1, 3, -1),
+    "gap": Measure("attention of positive minus negative", 1, 3),
     "gap_size": Measure("gap between positive and negative attention", 1, 4, -1),
     "gap_follows": Measure("% seeds, gap has the sign of VᵀW", 100, 0),
-    "opposite": Measure("% seeds, attention of positive and negative of opposite signs", 100, 0),
+    "opposite": Measure("% seeds, opposite signs of positive and negative attention", 100, 0),
     "omega_same": Measure("Ω, same class", 1, 3),
     "omega_other": Measure("Ω, other class", 1, 3),
     "omega_neutral": Measure("Ω with neutral", 1, 3),
-    "omega_epoch": Measure("epoch from which signs of Ω are right", 1, 1, -1),
-    "omega_like_mapped": Measure("% seeds, the same of affine representations", 100, 0, 1),
+    "omega_epoch": Measure("epoch from which the signs of Ω are right", 1, 1, -1),
+    "omega_like_mapped": Measure("% seeds, Ω larger within classes, affine representations", 100, 0, 1),
     "vtw": Measure("VᵀW", 1, 3),
     "vtw_size": Measure("|VᵀW|", 1, 3),
     "vtw_scaled": Measure("VᵀW·λ", 1, 2),
@@ -75,72 +79,72 @@ MEASURES: dict[str, Measure] = {
 def patterns(
     types: TokenTypes, scores: TokenScores, products: Sequence[Mapping[str, Any]], classes: Sequence[str]
 ) -> dict[str, float]:
-    """`products`: mean Ω by pair of types, as `analyse` tells them. None where a class has no tokens."""
+    """`products`: mean Ω by pair of types, as `analyse` returns them. Empty if a class has no tokens."""
     from regard.analysis.token_scores import lead, said_for
 
-    own = [said_for(seen(scores.polarity[types.codes == k]), k) for k in range(len(classes))]
-    if not all(map(len, own)):
+    polarities = [said_for(occurring(scores.polarity[types.codes == k]), k) for k in range(len(classes))]
+    if not all(map(len, polarities)):
         return {}
     attention = [mean_of(scores.attention[types.codes == k]) for k in range(len(classes))]
     neutral = types.codes == len(classes)
-    weakest = min(mean_of(values) for values in own)
+    weakest = min(mean_of(values) for values in polarities)
     size = mean_of(abs(lead(scores.polarity[neutral])))
-    found = {"signs_right": float(all(bool((values > 0).all()) for values in own))}
+    results = {"signs_right": float(all(bool((values > 0).all()) for values in polarities))}
     if size == size:  # NaN where there are no neutral tokens
-        found["attention_above"] = float(min(attention) > mean_of(scores.attention[neutral]))
-        found["neutral_within_tenth"] = float(size < TENTH * weakest)
-        found |= {"neutral_size": size / weakest} if weakest > 0 else {}
-    omega = {tuple(one["pair"]): one["mean"] for one in products}
-    like = [omega[name, name] for name in classes if (name, name) in omega]
-    unlike = [value for (a, b), value in omega.items() if a != b and {a, b} <= set(classes)]
-    if len(like) == len(classes) and unlike:
-        found["omega_like"] = float(min(like) > max(0.0, *(larger(value, len(classes)) for value in unlike)))
-    return found
+        results["attention_above"] = float(min(attention) > mean_of(scores.attention[neutral]))
+        results["neutral_within_tenth"] = float(size < TENTH * weakest)
+        results |= {"neutral_size": size / weakest} if weakest > 0 else {}
+    omega = {tuple(pair_["pair"]): pair_["mean"] for pair_ in products}
+    within = [omega[name, name] for name in classes if (name, name) in omega]
+    between = [value for (a, b), value in omega.items() if a != b and {a, b} <= set(classes)]
+    if len(within) == len(classes) and between:
+        results["omega_like"] = float(min(within) > max(0.0, *(larger(value, len(classes)) for value in between)))
+    return results
 
 
-def seen(polarity: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of tokens that were."""
+def occurring(polarity: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The rows of tokens that occurred."""
     import numpy as np
 
     return polarity[np.isfinite(polarity).all(1)]
 
 
 def larger(value: float, classes: int) -> float:
-    """What Ω of like pairs must exceed: of two classes the size of that of unlike ones, of more that one itself."""
+    """What Ω within classes must exceed: |Ω| between classes if there are two, Ω itself if there are more."""
     return abs(value) if classes == 2 else value
 
 
 def mean_of(values: NDArray[np.float64]) -> float:
-    """Of tokens that were seen; NaN where there are none."""
+    """Mean over tokens that occurred; NaN without any."""
     kept = values[values == values]
     return float(kept.mean()) if len(kept) else float("nan")
 
 
-MOMENTS = "moments"  # epochs at which the paths below were looked at; the first is 0, before the first step
-MOST = 31  # of these
-TERM = "term_"  # before the names of a term's paths
+MOMENTS = "moments"  # epochs at which the paths below were recorded; the first is 0, before the first step
+MOST = 31  # moments that a row keeps
+TERM = "term_"  # prefix of the names of a term's paths
 
 
-def recorded(told: Mapping[str, Any] | None, names: Mapping[str, str]) -> History:
-    """`names`: what a row calls each type."""
-    if told is None:
+def history_of(recording: Mapping[str, Any] | None, names: Mapping[str, str]) -> History:
+    """The paths that a row keeps; `names`: class -> name of the type in a row."""
+    if recording is None:
         return {}
-    paths: dict[str, Sequence[float | None]] = {MOMENTS: told["moments"]}
-    for name, scores in told["by_type"].items():
+    paths: dict[str, Sequence[float | None]] = {MOMENTS: recording["moments"]}
+    for name, scores in recording["by_type"].items():
         for kind, path in scores.items():
             paths[f"{kind}.{names.get(name, name)}"] = [marks[0] for marks in path]
-    for one in told["dot_products"]:
-        paths["omega." + "-".join(names.get(name, name) for name in one["pair"])] = one["mean"]
-    paths |= of_outputs("vtw", told["vtw"]) | of_outputs("norm_w", told["norms_w"])
-    paths |= {"norm_v": told["norm_v"]} if told["norm_v"] else {}
-    for term, by_type in (told.get("terms") or {}).items():
+    for pair_ in recording["dot_products"]:
+        paths["omega." + "-".join(names.get(name, name) for name in pair_["pair"])] = pair_["mean"]
+    paths |= by_output("vtw", recording["vtw"]) | by_output("norm_w", recording["norms_w"])
+    paths |= {"norm_v": recording["norm_v"]} if recording["norm_v"] else {}
+    for term, by_type in (recording.get("terms") or {}).items():
         paths |= {f"{TERM}{term}.{names.get(name, name)}": path for name, path in by_type.items()}
-    kept = frames(len(told["moments"]), MOST)
+    kept = frames(len(recording["moments"]), MOST)
     return {name: [rounded(path[place]) for place in kept] for name, path in paths.items()}
 
 
-def of_outputs(name: str, path: Sequence[Sequence[float]]) -> dict[str, list[float]]:
-    """One path, or one for each class."""
+def by_output(name: str, path: Sequence[Sequence[float]]) -> dict[str, list[float]]:
+    """One path, or one per class."""
     outputs = len(path[0]) if path else 0
     if outputs == 1:
         return {name: [values[0] for values in path]}
@@ -151,13 +155,16 @@ def rounded(value: float | None) -> float | None:
     return None if value is None else short(value, 4)
 
 
-def apart_from(told: Mapping[str, Any] | None, classes: Sequence[str]) -> float | None:
-    """The epoch from which on, until the end, mean Ω of like pairs is above 0 and that of unlike ones below; None: never."""
-    if told is None:
+def separation_epoch(recording: Mapping[str, Any] | None, classes: Sequence[str]) -> float | None:
+    """The epoch from which mean Ω stays above 0 within classes and below 0 between classes; None if there is none."""
+    if recording is None:
         return None
-    paths = {tuple(one["pair"]): one["mean"] for one in told["dot_products"]}
+    paths = {tuple(pair_["pair"]): pair_["mean"] for pair_ in recording["dot_products"]}
     sides = {pair: 1 if pair[0] == pair[1] else -1 for pair in paths if set(pair) <= set(classes)}
-    right = [all(side * paths[pair][at] > 0 for pair, side in sides.items()) for at in range(len(told["moments"]))]
-    wrong = [at for at, good in enumerate(right) if not good]
+    right = [
+        all(side * paths[pair][moment] > 0 for pair, side in sides.items())
+        for moment in range(len(recording["moments"]))
+    ]
+    wrong = [moment for moment, is_right in enumerate(right) if not is_right]
     first = wrong[-1] + 1 if wrong else 0
-    return float(told["moments"][first]) if sides and first < len(right) else None
+    return float(recording["moments"][first]) if sides and first < len(right) else None

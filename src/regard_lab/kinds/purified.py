@@ -1,9 +1,9 @@
-"""The kind "purified": a model is trained, and a base model judges whether the words that it weighs most matter (VAT, §5).
+"""The kind "purified": a model is trained, and a base model judges whether its most heavily weighted words matter (VAT, §5).
 
-Beside what training gives, a row holds AOPC (the judge's fall in accuracy without the top K words) and post-hoc accuracy (with
-the top K words alone), both also for words by chance; where people marked words, precision, recall and F of the top K; how
-close texts of a class lie together; and with `by_round` accuracy and text vectors after each round. Intervals of a row are
-bootstrapped over texts; those of a table are over seeds. Rows keep numbers, never texts.
+In addition to the results of training, a row has AOPC (the drop of the judge's accuracy without the top K words) and post-hoc
+accuracy (with only the top K words), both also for random words; if people marked words, precision, recall and F of the top K;
+the distances within and between classes; and with `by_round` accuracy and text vectors after each round. Intervals of a row
+are bootstrapped over texts; those of a table are over seeds. Rows contain numbers, never texts.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from regard.config import Config
 from regard.errors import InputError
 from regard.report.text.numbers import short
 from regard_lab.kinds import train
-from regard_lab.kinds.train import judge_options, judges_of, placed, train_judges, trainings
+from regard_lab.kinds.train import judge_options, judges_of, on_device, train_judges, trainings
 from regard_lab.kinds.word_measures import (
     CLASSES,
     MARKS,
     RATES,
     SHOWN,
-    Found,
+    Measurements,
     MeasurePlan,
     marks_of,
     measure_erasing,
@@ -40,24 +40,24 @@ if TYPE_CHECKING:
     from regard_lab.tables.table import Cell
 
 KEYS: Options = {
-    "judge": str,  # the pooling of the base model that judges; without one nothing is erased
-    "judge_dropout": float,  # where it is not the method's
-    "judge_lr": float,  # likewise
-    "chance": bool,  # the words are taken by chance: a row of the table by itself
-    "most": int,  # the largest K of the curves; 10
-    "judged": int,  # so many texts by chance are erased; all
-    "marks": str,  # how the corpus keeps the words that people marked
-    "by_round": bool,  # look at the model after each round
-    "mapped": int,  # so many text vectors of the first seed are put in the plane
+    "judge": str,  # pooling of the base model that judges; without it no words are erased
+    "judge_dropout": float,  # if it differs from the method's
+    "judge_lr": float,  # if it differs from the method's
+    "chance": bool,  # random words, as a separate row of the table
+    "most": int,  # the largest K of the curves (default: 10)
+    "judged": int,  # number of random texts whose words are erased (default: all)
+    "marks": str,  # the format of the words that people marked
+    "by_round": bool,  # evaluate the model after each round
+    "mapped": int,  # number of text vectors of the first seed that are drawn on a map
 }
 ROUNDS = range(6)
 
 
 def with_random(measures: Mapping[str, Measure]) -> dict[str, Measure]:
-    """And beside each what words by chance get, which is not compared."""
+    """Each measure, and the same for random words, which is not compared."""
     return {
         **measures,
-        **{f"{name}_random": Measure(f"{one.title}, random", *one[1:3]) for name, one in measures.items()},
+        **{f"{name}_random": Measure(f"{measure.title}, random", *measure[1:3]) for name, measure in measures.items()},
     }
 
 
@@ -91,47 +91,46 @@ MEASURES: dict[str, Measure] = {
 
 
 def check(cell: Cell) -> None:
-    own = {name: cell.options[name] for name in KEYS if name in cell.options}
+    options = {name: cell.options[name] for name in KEYS if name in cell.options}
     plain = cell.without(KEYS)
     train.check(plain)
-    if own.get("marks", "phrases") not in MARKS:
-        raise InputError(f"marks = {own['marks']!r}; accepted are {', '.join(MARKS)}")
-    if "judge" in own:
-        train.check(replace(plain, options=judge_options(plain.options, own)))
-    elif own.get("chance"):
-        raise InputError("chance = true needs `judge`: words by chance are measured by a judge")
-    if own.get("by_round") and plain.options.get("pooling") != "bottleneck":
-        raise InputError("by_round needs pooling = 'bottleneck': training has no rounds otherwise")
+    if options.get("marks", "phrases") not in MARKS:
+        raise InputError(f"marks: expected one of {', '.join(MARKS)}, got {options['marks']!r}")
+    if "judge" in options:
+        train.check(replace(plain, options=judge_options(plain.options, options)))
+    elif options.get("chance"):
+        raise InputError("chance = true needs `judge`: random words are measured by a judge")
+    if options.get("by_round") and plain.options.get("pooling") != "bottleneck":
+        raise InputError("by_round needs pooling = 'bottleneck': other poolings are not trained in rounds")
     for name, least in (("most", 1), ("judged", 1), ("mapped", 4)):
-        if name in own and own[name] < least:
-            raise InputError(f"{name} = {own[name]}; {least} or more is accepted")
+        if name in options and options[name] < least:
+            raise InputError(f"{name}: expected {least} or more, got {options[name]}")
     if Config().override(plain.options).data.task == "regression":
-        raise InputError("task = 'regression': accuracy is measured, which needs classes")
+        raise InputError("task = 'regression': expected a classification task, because accuracy is measured")
 
 
 def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
     plain = cell.without(KEYS)
-    ways = make_plan(cell, plain, context)
-    own, config = ways.own, Config().override({**plain.options, "device": context.device})
+    plan = make_plan(cell, plain, context)
+    options, config = plan.options, Config().override({**plain.options, "device": context.device})
     judges = None
-    if "judge" in own:
-        options = judge_options(plain.options, own)
-        judging = Config().override({**options, "device": context.device})
-        judges = judges_of(cell, judging, ways.prepared, context)
-        train_judges(judges, judging, ways.prepared, seeds, context)
-        if own.get("chance") or judging == config:  # a base model is its own judge
+    if "judge" in options:
+        judging = Config().override({**judge_options(plain.options, options), "device": context.device})
+        judges = judges_of(cell, judging, plan.prepared, context)
+        train_judges(judges, judging, plan.prepared, seeds, context)
+        if options.get("chance") or judging == config:  # a base model judges itself
             for seed in seeds:
-                yield row_of(judges.trained[seed], ways, judges, None)
+                yield row_of(judges.trained[seed], plan, judges, None)
             return
-    if own.get("by_round"):
+    if options.get("by_round"):
         from regard_lab.kinds.rounds import train_by_round
 
-        given = (config, ways.prepared.parts, ways.examples, seeds, context.recorder, own.get("mapped", 500))
-        for training, looks in train_by_round(*given):
-            yield row_of(training, ways, judges, looks)
+        arguments = (config, plan.prepared.parts, plan.examples, seeds, context.recorder, options.get("mapped", 500))
+        for training, rounds in train_by_round(*arguments):
+            yield row_of(training, plan, judges, rounds)
         return
-    for training in trainings(config, ways.prepared.parts, seeds, context):
-        yield row_of(placed(training, context.device), ways, judges, None)
+    for training in trainings(config, plan.prepared.parts, seeds, context):
+        yield row_of(on_device(training, context.device), plan, judges, None)
 
 
 def make_plan(cell: Cell, plain: Cell, context: Context) -> MeasurePlan:
@@ -139,53 +138,53 @@ def make_plan(cell: Cell, plain: Cell, context: Context) -> MeasurePlan:
 
     from regard_lab.tables.corpora import sources
 
-    own = {name: cell.options[name] for name in KEYS if name in cell.options}
+    options = {name: cell.options[name] for name in KEYS if name in cell.options}
     prepared = context.corpora.prepare(cell.corpus, plain.options)
     split = "dev" if prepared.parts.test is None else "test"
-    given = list((prepared.parts.dev if split == "dev" else prepared.parts.test) or ())
-    examples = [given[place] for place in np.random.default_rng(0).permutation(len(given))]
-    marks = marks_of(sources(cell.corpus)[split], examples, own["marks"]) if "marks" in own else None
-    return MeasurePlan(own, prepared, examples, marks)
+    texts = list((prepared.parts.dev if split == "dev" else prepared.parts.test) or ())
+    examples = [texts[index] for index in np.random.default_rng(0).permutation(len(texts))]
+    marks = marks_of(sources(cell.corpus)[split], examples, options["marks"]) if "marks" in options else None
+    return MeasurePlan(options, prepared, examples, marks)
 
 
-def row_of(training: Training, ways: MeasurePlan, judges: Judges | None, looks: RoundRecorder | None) -> Row:
+def row_of(training: Training, plan: MeasurePlan, judges: Judges | None, rounds: RoundRecorder | None) -> Row:
     result, facts = training
     if isinstance(result, InputError):
         return {**facts, "error": str(result)}
-    row = train.measured(result, ways.prepared)
-    own, found = ways.own, Found()
-    if own.get("chance"):
+    row = train.measured(result, plan.prepared)
+    options, results = plan.options, Measurements()
+    if options.get("chance"):
         row["values"] = {}
     else:
-        found.values |= of_rounds(result, looks)
+        results.values |= round_measures(result, rounds)
         row["history"] |= round_paths(result.metrics["history"])
-        of_vectors(found, result, ways, looks, facts["seed"])
-    base_alone = judges is not None and judges.trained[facts["seed"]].result is result and not own.get("chance")
+        add_closeness(results, result, plan, rounds, facts["seed"])
+    base_alone = judges is not None and judges.trained[facts["seed"]].result is result and not options.get("chance")
     if not base_alone:
-        scored = scored_texts(result, ways)
+        scored = scored_texts(result, plan)
         if judges is not None:
-            measure_erasing(found, scored[: own.get("judged")], ways, judges, facts["seed"])
-        if ways.marks is not None:
-            measure_marks(found, scored, ways)
-    row["values"] |= found.values
-    return {**facts, **row, **({"intervals": found.intervals} if found.intervals else {}), **found.drawn}
+            measure_erasing(results, scored[: options.get("judged")], plan, judges, facts["seed"])
+        if plan.marks is not None:
+            measure_marks(results, scored, plan)
+    row["values"] |= results.values
+    return {**facts, **row, **({"intervals": results.intervals} if results.intervals else {}), **results.drawn}
 
 
-def of_rounds(trained: Trained, looks: RoundRecorder | None) -> dict[str, float]:
+def round_measures(trained: Trained, rounds: RoundRecorder | None) -> dict[str, float]:
     metrics = trained.metrics
     if "best_round" not in metrics:
         return {}
     best = metrics["history"][metrics["best_epoch"] - 1]
     values = {"best_round": metrics["best_round"], "kl": best["terms"]["kl"]}
-    if looks is not None:
-        values |= {f"round_{number}": value for number, value in looks.accuracy.items()}
-        values |= {f"compressed_{number}": value for number, value in looks.compressed.items()}
-        values["compressed_accuracy"] = looks.compressed[metrics["best_round"]]
+    if rounds is not None:
+        values |= {f"round_{number}": value for number, value in rounds.accuracy.items()}
+        values |= {f"compressed_{number}": value for number, value in rounds.compressed.items()}
+        values["compressed_accuracy"] = rounds.compressed[metrics["best_round"]]
     return values
 
 
 def round_paths(history: Sequence[Mapping[str, Any]]) -> History:
-    """Dev accuracy of both heads and the divergence at the end of each round, 0 being the best epoch of plain attention."""
+    """Dev accuracy of both heads and the divergence after each round; round 0 is the best epoch of plain attention."""
     first = [record["dev"]["accuracy"] for record in history if record.get("round") == 0 and "dev" in record]
     ends = {record["round"]: record for record in history if record.get("phase") == "compressor" and "dev" in record}
     if not first or not ends:
@@ -197,8 +196,10 @@ def round_paths(history: Sequence[Mapping[str, Any]]) -> History:
     }
 
 
-def of_vectors(found: Found, trained: Trained, ways: MeasurePlan, looks: RoundRecorder | None, seed: int) -> None:
-    """Of the first texts; in the plane those of seed 0 alone, which figures show."""
+def add_closeness(
+    results: Measurements, trained: Trained, plan: MeasurePlan, rounds: RoundRecorder | None, seed: int
+) -> None:
+    """Distances between the vectors of the first texts; for seed 0 also their map, which figures show."""
     import numpy as np
 
     from regard.models.tasks import labels_as_shown
@@ -206,16 +207,16 @@ def of_vectors(found: Found, trained: Trained, ways: MeasurePlan, looks: RoundRe
 
     if trained.is_flat:
         return
-    count = ways.own.get("mapped", 500)
-    chosen = ways.examples[:count]
+    count = plan.options.get("mapped", 500)
+    chosen = plan.examples[:count]
     labels = np.unique([str(label) for label in labels_as_shown(trained.task, chosen)], return_inverse=True)[1]
-    own = vectors_of(trained.model, trained.tokenizer.encode_each([example.text for example in chosen]))
-    found.values["closeness"] = closeness(own, labels)
-    by_round = {} if looks is None else looks.seen
-    found.values |= {f"closeness_{number}": closeness(seen, labels) for number, seen in by_round.items()}
-    if "mapped" in ways.own and seed == 0:
-        maps = {f"round {number}": seen for number, seen in by_round.items()} or {"": own}
-        found.drawn["map"] = {
+    vectors = vectors_of(trained.model, trained.tokenizer.encode_each([example.text for example in chosen]))
+    results.values["closeness"] = closeness(vectors, labels)
+    by_round = {} if rounds is None else rounds.vectors_by_round
+    results.values |= {f"closeness_{number}": closeness(vectors_, labels) for number, vectors_ in by_round.items()}
+    if "mapped" in plan.options and seed == 0:
+        maps = {f"round {number}": vectors_ for number, vectors_ in by_round.items()} or {"": vectors}
+        results.drawn["map"] = {
             "labels": labels.tolist(),
-            "points": {name: plane(seen) for name, seen in maps.items()},
+            "points": {name: plane(vectors_) for name, vectors_ in maps.items()},
         }

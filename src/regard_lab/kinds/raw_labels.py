@@ -1,6 +1,6 @@
-"""The kind "raw_labels": a regression as regard does it, on normalised labels, and on labels as they are (APLN, footnote 8).
+"""The kind "raw_labels": regression on normalised labels, as regard does it, or on raw labels (APLN, footnote 8).
 
-regard has no option to leave labels alone; here the task is made by hand, and everything else is `fit_torch`'s own.
+regard has no option for raw labels; here the task is replaced, and everything else is done by `fit_torch`.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ if TYPE_CHECKING:
     from regard_lab.tables.table import Cell
 
 KEYS: Options = {"normalised": bool}
-OF_MEAN = ("rmse_of_mean", "below_mean")  # the training mean is not known to a task that leaves labels alone
+OF_MEAN = ("rmse_of_mean", "below_mean")  # a task with raw labels does not know the training mean
 
 
 def check(cell: Cell) -> None:
     if cell.options.get("task") != "regression":
-        raise InputError(f"{cell.name}: task = {cell.options.get('task')!r}; raw_labels needs regression")
+        raise InputError(f"{cell.name}: task: expected 'regression', got {cell.options.get('task')!r}")
 
 
 def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
     prepared = context.corpora.prepare(cell.corpus, cell.options)
-    own = cell.without(KEYS).options
+    options = cell.without(KEYS).options
     for seed in seeds:
-        begun = time.perf_counter()
-        config = Config().override({**own, "device": context.device, "seed": seed})
+        start = time.perf_counter()
+        config = Config().override({**options, "device": context.device, "seed": seed})
         try:
             row = train.measured(
                 fit(config, prepared, cell.options.get("normalised", True), context.recorder), prepared
             )
         except InputError as error:
-            yield {"seed": seed, "error": str(error), "seconds": time.perf_counter() - begun}
+            yield {"seed": seed, "error": str(error), "seconds": time.perf_counter() - start}
             continue
         row["values"] = {name: value for name, value in row["values"].items() if name not in OF_MEAN}
-        yield {"seed": seed, "seconds": time.perf_counter() - begun, **row}
+        yield {"seed": seed, "seconds": time.perf_counter() - start, **row}
 
 
 def fit(config: Config, prepared: Prepared, normalised: bool, recorder: Recorder) -> Trained:

@@ -1,8 +1,8 @@
-"""The kind "scores": a model is trained and recorded, and its tokens' polarity and attention scores are measured (Sun & Lu).
+"""The kind "scores": a model is trained and recorded, and polarity and attention scores of tokens are measured (Sun & Lu).
 
-Token types are those of the training texts; mean weights are taken on test, as in the paper's Figure 5. A row keeps means by
-type, what was recorded along training, and some tokens as (type, polarity, attention, weight), never as words. With an encoder
-that reads contexts the scores are global ones, each token fed alone, and local ones beside them (`local_…`).
+Token types are those of the training texts; mean weights are computed on test, as in the paper's Figure 5. A row has means by
+type, values recorded during training, and some tokens as (type, polarity, attention, weight), never as words. With a
+contextual encoder there are global scores, for which each token is fed alone, and local ones (`local_…`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from regard.config import Config
 from regard.errors import InputError
 from regard.report.text.numbers import short
 from regard_lab.kinds import patterns, train
-from regard_lab.kinds.patterns import TERM, apart_from, mean_of, recorded
+from regard_lab.kinds.patterns import TERM, history_of, mean_of, separation_epoch
 from regard_lab.kinds.train import trainings
 from regard_lab.rows import History, Row
 from regard_lab.tables.context import Context
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-KEPT = 400  # tokens of a row
+KEPT = 400  # tokens per row
 
 
 def check(cell: Cell) -> None:
@@ -43,53 +43,55 @@ def check(cell: Cell) -> None:
     config = Config().override(cell.options)
     check_scores(config.model)
     if config.data.task == "regression":
-        raise InputError(f"{cell.name}: task = 'regression'; token types need classes")
+        raise InputError(
+            f"{cell.name}: task = 'regression': expected a classification task, because token types need classes"
+        )
 
 
 def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
     yield from train_and_measure(cell, seeds, context)
 
 
-Further = Callable[["Trained", "Seen"], dict[str, float]]
+Further = Callable[["Trained", "TypedTexts"], dict[str, float]]
 
 
 def train_and_measure(
     cell: Cell, seeds: Sequence[int], context: Context, further: Further | None = None
 ) -> Iterator[Row]:
-    """`further`: what else is measured of a model. Of the seeds after the first a row keeps no tokens and boxes, which
-    figures show of one seed alone."""
+    """`further`: additional measures of a model. Only rows of the first seed keep tokens and boxes, because figures show
+    one seed."""
     prepared = context.corpora.prepare(cell.corpus, cell.options)
     config = Config().override({"record": "epoch", **cell.options, "device": context.device})
     for result, facts in trainings(config, prepared.parts, seeds, context):
         if isinstance(result, InputError):
             yield {**facts, "error": str(result)}
             continue
-        row, seen = train.measured(result, prepared), see(result, prepared.parts)
-        found = measured(result, prepared.parts, seen)
-        row["values"] |= found.pop("values") | ({} if further is None else further(result, seen))
-        paths = found.pop("history")
+        row, texts = train.measured(result, prepared), read_types(result, prepared.parts)
+        results = measured(result, prepared.parts, texts)
+        row["values"] |= results.pop("values") | ({} if further is None else further(result, texts))
+        paths = results.pop("history")
         row["history"] |= paths if cell.options.get("terms") else without_terms(paths)
-        drawn: Row = found if facts["seed"] == 0 else {"types": found["types"]}
+        drawn: Row = results if facts["seed"] == 0 else {"types": results["types"]}
         yield {**facts, **row, **drawn}
 
 
 def without_terms(paths: History) -> History:
-    """They are more than all the others together: a row keeps them where a table asks for them."""
+    """Without the terms, which are larger than all other paths together: a row keeps them only if the table asks for them."""
     return {name: path for name, path in paths.items() if not name.startswith(TERM)}
 
 
-class Seen(NamedTuple):
-    """The training texts as the model reads them."""
+class TypedTexts(NamedTuple):
+    """The training texts as the model reads them, and the types of their tokens."""
 
     texts: list[str]
     labels: Floats
     units: UnitTexts
     types: TokenTypes
     classes: list[str]
-    names: list[str]  # what a row calls each type
+    names: list[str]  # name of each type in a row
 
 
-def see(trained: Trained, parts: Parts) -> Seen:
+def read_types(trained: Trained, parts: Parts) -> TypedTexts:
     from regard.analysis.token_scores import check_classes
     from regard.analysis.token_types import token_types
     from regard.data.labels import Labels
@@ -102,63 +104,63 @@ def see(trained: Trained, parts: Parts) -> Seen:
     labels = encoded(trained.task, Labels.of(examples), parts.names[0])
     units = UnitTexts.of(trained.tokenizer, texts, labels)
     types = token_types(units, len(trained.tokenizer), classes)
-    return Seen(texts, labels, units, types, classes, [*patterns.short_names(classes), "neutral"])
+    return TypedTexts(texts, labels, units, types, classes, [*patterns.short_names(classes), "neutral"])
 
 
-def measured(trained: Trained, parts: Parts, seen: Seen) -> Row:
+def measured(trained: Trained, parts: Parts, training: TypedTexts) -> Row:
     from regard.analysis.analyse import analyse
     from regard.analysis.token_scores import global_scores, lead, local_scores, token_scores
     from regard.data.unit_texts import UnitTexts
     from regard.models.flat import AFFINE
 
-    types, names, classes = seen.types, seen.names, seen.classes
-    called = dict(zip(types.names, names, strict=True))
-    weighed = [example.text for example in (parts.test if parts.test is not None else parts.dev or ())]
+    types, names, classes = training.types, training.names, training.classes
+    type_names = dict(zip(types.names, names, strict=True))
+    weighted_texts = [example.text for example in (parts.test if parts.test is not None else parts.dev or ())]
     if trained.is_flat:
-        scores = token_scores(trained, UnitTexts.of(trained.tokenizer, weighed, seen.labels[:0]))
+        scores = token_scores(trained, UnitTexts.of(trained.tokenizer, weighted_texts, training.labels[:0]))
         local = None
     else:
-        read = trained.tokenizer.encode_each(weighed)
+        read = trained.tokenizer.encode_each(weighted_texts)
         scores = global_scores(trained)._replace(weight=local_scores(trained, read).weight)
-        local = local_scores(trained, trained.tokenizer.encode_each(seen.texts))
-    values = of_types(types, names, scores, lead(scores.polarity))
-    told = analyse(trained, seen.texts, seen.labels, parts.names[0], contexts=False).to_json()
-    values |= of_separation(told["separation"], classes, names) | of_vectors(told, classes)
-    values |= patterns.patterns(types, scores, told["dot_products"], classes) | of_gap(values)
-    values["scale"] = told["model"]["scale"]
-    if (apart := apart_from(told["recording"], classes)) is not None:
-        values["omega_epoch"] = apart
-    pairs = pair_boxes(told["dot_products"], called)
+        local = local_scores(trained, trained.tokenizer.encode_each(training.texts))
+    values = type_measures(types, names, scores, lead(scores.polarity))
+    analysis = analyse(trained, training.texts, training.labels, parts.names[0], contexts=False).to_json()
+    values |= separation_measures(analysis["separation"], classes, names) | vector_measures(analysis, classes)
+    values |= patterns.patterns(types, scores, analysis["dot_products"], classes) | gap_measures(values)
+    values["scale"] = analysis["model"]["scale"]
+    if (epoch := separation_epoch(analysis["recording"], classes)) is not None:
+        values["omega_epoch"] = epoch
+    pairs = pair_boxes(analysis["dot_products"], type_names)
     if AFFINE in trained.weights and trained.is_flat:
-        mapped = of_mapped(trained, types)
-        of_mapping = patterns.patterns(types, scores, mapped, classes)
-        values |= {"omega_like_mapped": of_mapping["omega_like"]} if "omega_like" in of_mapping else {}
-        pairs |= {f"{pair}, mapped": box for pair, box in pair_boxes(mapped, called).items()}
+        mapped = mapped_products(trained, types)
+        mapped_patterns = patterns.patterns(types, scores, mapped, classes)
+        values |= {"omega_like_mapped": mapped_patterns["omega_like"]} if "omega_like" in mapped_patterns else {}
+        pairs |= {f"{pair}, mapped": box for pair, box in pair_boxes(mapped, type_names).items()}
     if local is not None:
-        values |= of_local(types, names, local)
+        values |= local_measures(types, names, local)
     return {
         "values": {name: value for name, value in values.items() if value == value},
-        "history": recorded(told["recording"], called),
+        "history": history_of(analysis["recording"], type_names),
         "types": names,
-        "tokens": some(types, scores, local),
+        "tokens": sample_tokens(types, scores, local),
         "boxes": {name: box for k, name in enumerate(names) if (box := weights_box(scores.weight[types.codes == k]))},
         "pairs": pairs,
     }
 
 
-def of_gap(values: Mapping[str, float]) -> dict[str, float]:
-    """Of two classes: how far their attention scores lie apart, and whether to the side that VᵀW says."""
+def gap_measures(values: Mapping[str, float]) -> dict[str, float]:
+    """For two classes: the gap between their attention scores, and whether it has the sign of VᵀW."""
     if "gap" not in values:
         return {}
-    found = {"gap_size": abs(values["gap"])}
-    found["opposite"] = float(values["attention_positive"] * values["attention_negative"] < 0)
+    measures = {"gap_size": abs(values["gap"])}
+    measures["opposite"] = float(values["attention_positive"] * values["attention_negative"] < 0)
     if "vtw" in values:
-        found["gap_follows"] = float(values["gap"] * values["vtw"] > 0)
-    return found
+        measures["gap_follows"] = float(values["gap"] * values["vtw"] > 0)
+    return measures
 
 
-def of_mapped(trained: Trained, types: TokenTypes) -> list[dict[str, Any]]:
-    """Dot-products of h = M e."""
+def mapped_products(trained: Trained, types: TokenTypes) -> list[dict[str, Any]]:
+    """Dot products of h = M e."""
     from regard.analysis.dot_products import pair_quartiles
     from regard.facts.json_form import to_json
     from regard.models.flat import AFFINE, EMBEDDING
@@ -168,94 +170,96 @@ def of_mapped(trained: Trained, types: TokenTypes) -> list[dict[str, Any]]:
 
 
 def pair_boxes(products: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> dict[str, dict[str, float]]:
-    """Quartiles of Ω by pair of types, as a row calls them."""
+    """Quartiles of Ω by pair of types."""
     return {
-        "-".join(names[name] for name in one["pair"]): {
-            name: short(value, 4) for name, value in one.items() if name != "pair"
+        "-".join(names[name] for name in product["pair"]): {
+            name: short(value, 4) for name, value in product.items() if name != "pair"
         }
-        for one in products
+        for product in products
     }
 
 
-def of_types(types: TokenTypes, names: Sequence[str], scores: TokenScores, polarity: Floats) -> dict[str, float]:
-    """Means by type, and the share of a class's tokens whose polarity is that class's."""
+def type_measures(types: TokenTypes, names: Sequence[str], scores: TokenScores, polarity: Floats) -> dict[str, float]:
+    """Means by type, and the share of a class's tokens with the polarity of that class."""
     import numpy as np
 
-    found: dict[str, float] = {"tokens_tied": len(types.tied), "tokens_neutral": len(types.neutral)}
+    measures: dict[str, float] = {"tokens_tied": len(types.tied), "tokens_neutral": len(types.neutral)}
     two = scores.polarity.shape[1] == 1
-    typed = scores.attention[types.codes >= 0]
-    found |= {"attention_size": mean_of(np.abs(typed)), "polarity_size": mean_of(np.abs(polarity[types.tied]))}
+    attention = scores.attention[types.codes >= 0]
+    measures |= {"attention_size": mean_of(np.abs(attention)), "polarity_size": mean_of(np.abs(polarity[types.tied]))}
     for k, name in enumerate(names):
-        own = types.codes == k
-        found[f"polarity_{name}"] = mean_of(polarity[own])
-        found[f"attention_{name}"] = mean_of(scores.attention[own])
-        found[f"weight_{name}"] = mean_of(scores.weight[own])
+        of_type = types.codes == k
+        measures[f"polarity_{name}"] = mean_of(polarity[of_type])
+        measures[f"attention_{name}"] = mean_of(scores.attention[of_type])
+        measures[f"weight_{name}"] = mean_of(scores.weight[of_type])
         if name != "neutral":
-            said = scores.polarity[own]
-            right = (said[:, 0] > 0) == (k == 1) if two else said.argmax(1) == k
-            found[f"share_{name}"] = mean_of(right.astype(np.float64))
+            polarities = scores.polarity[of_type]
+            right = (polarities[:, 0] > 0) == (k == 1) if two else polarities.argmax(1) == k
+            measures[f"share_{name}"] = mean_of(right.astype(np.float64))
     if two:
-        sizes = [abs(found[f"polarity_{name}"]) for name in names[:-1]]
-        found["neutral_ratio"] = abs(found["polarity_neutral"]) / max(sum(sizes) / len(sizes), 1e-12)
-        found["gap"] = found["attention_positive"] - found["attention_negative"]
-    return found
+        sizes = [abs(measures[f"polarity_{name}"]) for name in names[:-1]]
+        measures["neutral_ratio"] = abs(measures["polarity_neutral"]) / max(sum(sizes) / len(sizes), 1e-12)
+        measures["gap"] = measures["attention_positive"] - measures["attention_negative"]
+    return measures
 
 
-def of_separation(told: Mapping[str, Any] | None, classes: Sequence[str], names: Sequence[str]) -> dict[str, float]:
-    if told is None:
+def separation_measures(
+    separation: Mapping[str, Any] | None, classes: Sequence[str], names: Sequence[str]
+) -> dict[str, float]:
+    if separation is None:
         return {}
-    called = dict(zip(classes, names, strict=False))
-    return {"auc": told["auc"]} | {f"auc_{called[one['name']]}": one["auc"] for one in told["by_type"]}
+    type_names = dict(zip(classes, names, strict=False))
+    return {"auc": separation["auc"]} | {f"auc_{type_names[one['name']]}": one["auc"] for one in separation["by_type"]}
 
 
-def of_vectors(told: Mapping[str, Any], classes: Sequence[str]) -> dict[str, float]:
-    """Mean Ω of pairs within a class, across classes and with neutral tokens; VᵀW and its parts."""
+def vector_measures(analysis: Mapping[str, Any], classes: Sequence[str]) -> dict[str, float]:
+    """Mean Ω of pairs within a class, between classes and with neutral tokens; VᵀW and its factors."""
     groups: dict[str, list[float]] = {}
-    for one in told["dot_products"]:
-        a, b = one["pair"]
+    for single in analysis["dot_products"]:
+        a, b = single["pair"]
         kind = "same" if a == b and a in classes else "other" if a in classes and b in classes else "neutral"
-        groups.setdefault(kind, []).append(one["mean"])
-    found = {f"omega_{kind}": sum(values) / len(values) for kind, values in groups.items()}
-    if found.get("omega_same", 0.0) > 0 and "neutral" in groups:
-        found["omega_beside"] = max(map(abs, groups["neutral"])) / found["omega_same"]
-    vtw = told["vtw"]
+        groups.setdefault(kind, []).append(single["mean"])
+    measures = {f"omega_{kind}": sum(values) / len(values) for kind, values in groups.items()}
+    if measures.get("omega_same", 0.0) > 0 and "neutral" in groups:
+        measures["omega_beside"] = max(map(abs, groups["neutral"])) / measures["omega_same"]
+    vtw = analysis["vtw"]
     if vtw is None:
-        return found
-    one = len(vtw["values"]) == 1  # of K classes sizes are averaged: signs belong to classes
+        return measures
+    single = len(vtw["values"]) == 1  # with K classes magnitudes are averaged, because signs depend on the class
 
-    def told_of(values: Sequence[float]) -> float:
-        return values[0] if one else sum(map(abs, values)) / len(values)
+    def summary(values: Sequence[float]) -> float:
+        return values[0] if single else sum(map(abs, values)) / len(values)
 
-    found |= {"vtw": told_of(vtw["values"]), "vtw_scaled": told_of(vtw["products"])}
-    found["vtw_size"] = abs(found["vtw"])
-    found |= {"vtw_cosine": told_of(vtw["cosines"]), "norm_v": vtw["norm_v"], "norm_w": told_of(vtw["norms_w"])}
-    return found | ({"vtw_mapped": told_of(vtw["mapped"])} if "mapped" in vtw else {})
+    measures |= {"vtw": summary(vtw["values"]), "vtw_scaled": summary(vtw["products"])}
+    measures["vtw_size"] = abs(measures["vtw"])
+    measures |= {"vtw_cosine": summary(vtw["cosines"]), "norm_v": vtw["norm_v"], "norm_w": summary(vtw["norms_w"])}
+    return measures | ({"vtw_mapped": summary(vtw["mapped"])} if "mapped" in vtw else {})
 
 
-def of_local(types: TokenTypes, names: Sequence[str], local: TokenScores) -> dict[str, float]:
+def local_measures(types: TokenTypes, names: Sequence[str], local: TokenScores) -> dict[str, float]:
     from regard.analysis.separation import separation
     from regard.analysis.token_scores import lead
 
     polarity = lead(local.polarity)
-    found = {f"local_attention_{name}": mean_of(local.attention[types.codes == k]) for k, name in enumerate(names)}
-    found |= {f"local_polarity_{name}": mean_of(polarity[types.codes == k]) for k, name in enumerate(names)}
-    apart = separation(local.attention[types.tied], local.attention[types.neutral])
-    return found | ({"local_auc": apart.auc} if apart is not None else {})
+    measures = {f"local_attention_{name}": mean_of(local.attention[types.codes == k]) for k, name in enumerate(names)}
+    measures |= {f"local_polarity_{name}": mean_of(polarity[types.codes == k]) for k, name in enumerate(names)}
+    separated = separation(local.attention[types.tied], local.attention[types.neutral])
+    return measures | ({"local_auc": separated.auc} if separated is not None else {})
 
 
-def some(types: TokenTypes, scores: TokenScores, local: TokenScores | None) -> list[list[float | None]]:
-    """(type, polarity, attention, weight on test, and local polarity and attention) of a few tokens of each type, by chance."""
+def sample_tokens(types: TokenTypes, scores: TokenScores, local: TokenScores | None) -> list[list[float | None]]:
+    """(type, polarity, attention, weight on test, and local polarity and attention) of a few random tokens per type."""
     import numpy as np
 
     from regard.analysis.token_scores import lead
 
     columns = [lead(scores.polarity), scores.attention, scores.weight]
     columns += [] if local is None else [lead(local.polarity), local.attention]
-    chance = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     rows: list[list[float | None]] = []
     for code in range(len(types.names)):
-        own = chance.permutation(np.flatnonzero(types.codes == code))[: KEPT // len(types.names)]
-        for unit in sorted(own.tolist()):
+        chosen = rng.permutation(np.flatnonzero(types.codes == code))[: KEPT // len(types.names)]
+        for unit in sorted(chosen.tolist()):
             numbers = [short(column[unit], 4) for column in columns]
             rows.append([code, *(number if np.isfinite(number) else None for number in numbers)])
     return rows
@@ -264,5 +268,5 @@ def some(types: TokenTypes, scores: TokenScores, local: TokenScores | None) -> l
 def weights_box(weights: Floats) -> dict[str, float] | None:
     from regard.analysis.analyse import box
 
-    found = box(weights)
-    return None if found is None else {name: short(value, 4) for name, value in asdict(found).items()}
+    quartiles = box(weights)
+    return None if quartiles is None else {name: short(value, 4) for name, value in asdict(quartiles).items()}

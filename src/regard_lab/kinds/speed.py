@@ -1,8 +1,8 @@
-"""The kind "speed": how fast poolings are beside APLN's own form (Table 4), and x^p beside exp(p·log(x + ε)) (footnote 4).
+"""The kind "speed": speed of poolings relative to APLN (Table 4), and of x^p relative to exp(p·log(x + ε)) (footnote 4).
 
-A cell times one form by turns with the form that it is compared to, on the same made-up states, after a warm-up: `speed` is the
-median time of the other over its own, so that APLN has 1.000 as in the paper. Seeds are repetitions with other states.
-Scores that attention is made of are given: every form shares them. With `layer = true` they are taken too.
+A cell times one form alternately with the form that it is compared to, on the same random states, after a warm-up: `speed` is
+the median time of the other divided by its own, so that APLN has 1.000 as in the paper. Seeds are repetitions with other
+states. Attention weights are given, because all forms need them; with `layer = true` they are computed too.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ Form = Callable[..., "Tensor"]  # (states, weights, norm, mask) -> (N, D)
 
 KEYS: Options = {
     "form": str,  # of a method: a name in `forms`
-    "beside": str,  # the form whose time is 1.000
+    "beside": str,  # the form whose speed is 1.000
     "shape": tuple[int, ...],  # of a corpus: texts, words, features
-    "machine": Literal["cpu", "cuda"],  # of a setting: it, and not the command line, says where
-    "backward": bool,  # of a setting: gradients too
-    "layer": bool,  # of a setting: the scores of attention too
-    "threads": int,  # of a CPU
+    "machine": Literal["cpu", "cuda"],  # of a setting: the device, instead of that of the command line
+    "backward": bool,  # of a setting: with gradients
+    "layer": bool,  # of a setting: with attention scores
+    "threads": int,  # on a CPU
 }
 MEASURES = {"speed": Measure("Speed", 1, 3, 1), "ms": Measure("ms", 1, 3, -1)}
-NORM = 0.9  # p near what the paper learns; at 1 a power could be skipped
-ROUNDS, SECONDS = 9, 0.5  # turns at least, and time to spend on more of them
-SAMPLE = 0.005  # seconds that one reading of the clock should cover
+NORM = 0.9  # near the p learned in the paper; a power of 1 could be skipped
+ROUNDS, SECONDS = 9, 0.5  # at least this many measurements, and this much time
+SAMPLE = 0.005  # seconds per measurement
 
 
 def forms() -> dict[str, Form]:
-    """The ways to take one vector of states, and the two ways to take a power."""
+    """The forms of pooling, and two ways to compute a power."""
     import torch
     from torch.nn import functional
 
@@ -79,10 +79,12 @@ def check(cell: Cell) -> None:
     known = forms()
     for key in ("form", "beside"):
         if cell.options.get(key) not in known:
-            raise InputError(f"{cell.name}: {key} = {cell.options.get(key)!r}; known are {', '.join(known)}")
+            raise InputError(f"{cell.name}: {key}: expected one of {', '.join(known)}, got {cell.options.get(key)!r}")
     shape = cell.options.get("shape", ())
     if len(shape) != 3 or min(shape) < 1:
-        raise InputError(f"{cell.name}: shape = {list(shape)}; texts, words and features are needed, 1 or more of each")
+        raise InputError(
+            f"{cell.name}: shape: expected numbers of texts, words and features, 1 or more each, got {list(shape)}"
+        )
 
 
 def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
@@ -92,41 +94,43 @@ def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
     from regard.training.device import choose_device
     from regard.training.fit_torch import environment
 
-    own = cell.options
-    if own["machine"] == "cuda" and not torch.cuda.is_available():
-        context.recorder.note(f"{cell.name} is left: there is no CUDA device here")  # no failure: somebody else's turn
+    options = cell.options
+    if options["machine"] == "cuda" and not torch.cuda.is_available():
+        context.recorder.note(f"{cell.name} is skipped: no CUDA device")  # not a failure: another machine may run it
         return
-    place, threads = choose_device(own["machine"]), torch.get_num_threads()
-    torch.set_num_threads(own.get("threads", 2))
+    device, threads = choose_device(options["machine"]), torch.get_num_threads()
+    torch.set_num_threads(options.get("threads", 2))
     try:
         for seed in seeds:
-            begun = time.perf_counter()
-            steps = {name: step(own, name, place, seed) for name in dict.fromkeys((own["form"], own["beside"]))}
-            times = by_turns(steps, lambda: torch.cuda.synchronize() if place.type == "cuda" else None)
-            ours, theirs = (statistics.median(times[own[key]]) for key in ("form", "beside"))
+            start = time.perf_counter()
+            steps = {
+                name: step(options, name, device, seed) for name in dict.fromkeys((options["form"], options["beside"]))
+            }
+            times = by_turns(steps, lambda: torch.cuda.synchronize() if device.type == "cuda" else None)
+            ours, theirs = (statistics.median(times[options[key]]) for key in ("form", "beside"))
             yield {
                 "seed": seed,
-                "values": {"speed": theirs / ours, "ms": 1000 * ours, "turns": len(times[own["form"]])},
-                "seconds": time.perf_counter() - begun,
-                "data": {},  # made up
-                "environment": {**environment(place), "regard": __version__},
+                "values": {"speed": theirs / ours, "ms": 1000 * ours, "turns": len(times[options["form"]])},
+                "seconds": time.perf_counter() - start,
+                "data": {},  # random states
+                "environment": {**environment(device), "regard": __version__},
             }
     finally:
         torch.set_num_threads(threads)
 
 
 def step(options: Options, name: str, device: Any, seed: int) -> Callable[[], None]:
-    """One pass of a form over states like an LSTM's, or of a power over numbers from 0 to 1."""
+    """One pass of a form over states like those of an LSTM, or of a power over numbers from 0 to 1."""
     import torch
 
     from regard.masking import masked_softmax
     from regard.poolings.scorer import Scorer
 
     texts, words, features = options["shape"]
-    made = {"generator": torch.Generator(device).manual_seed(seed), "device": device}
-    states = torch.randn(texts, words, features, **made).tanh_()
+    random_ = {"generator": torch.Generator(device).manual_seed(seed), "device": device}
+    states = torch.randn(texts, words, features, **random_).tanh_()
     states = (states.abs_() if name.startswith("power") else states).requires_grad_()
-    scores = torch.randn(texts, words, **made)
+    scores = torch.randn(texts, words, **random_)
     mask = torch.ones(texts, words, dtype=torch.bool, device=device)
     weights = masked_softmax(scores, mask).requires_grad_()
     norm = torch.tensor(NORM, device=device, requires_grad=True)
@@ -145,23 +149,23 @@ def step(options: Options, name: str, device: Any, seed: int) -> Callable[[], No
 
 
 def by_turns(steps: Mapping[str, Callable[[], None]], wait: Callable[[], None]) -> dict[str, list[float]]:
-    """Seconds a pass, each reading long enough for the clock; the forms take turns, so that what else happens hits both."""
+    """Seconds per pass, each measured over enough passes; the forms alternate, so that other load affects both."""
 
     def read(once: Callable[[], None], passes: int) -> float:
         wait()
-        begun = time.perf_counter()
+        start = time.perf_counter()
         for _ in range(passes):
             once()
         wait()
-        return (time.perf_counter() - begun) / passes
+        return (time.perf_counter() - start) / passes
 
     passes: dict[str, int] = {}
     for name, once in steps.items():
         read(once, 2)  # warm-up: memory, compilation
         passes[name] = max(1, round(SAMPLE / read(once, 1)))
     times: dict[str, list[float]] = {name: [] for name in steps}
-    begun = time.perf_counter()
-    while len(next(iter(times.values()))) < ROUNDS or time.perf_counter() - begun < SECONDS:
+    start = time.perf_counter()
+    while len(next(iter(times.values()))) < ROUNDS or time.perf_counter() - start < SECONDS:
         for name, once in steps.items():
             times[name].append(read(once, passes[name]))
     return times

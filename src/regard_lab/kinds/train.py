@@ -1,4 +1,9 @@
-"""The kind "train", and training for other kinds: one model per seed, one after the other or, on a GPU, side by side."""
+"""The kind "train", and training for other kinds: one model per seed, one after the other or, on a GPU, together.
+
+Judges are base models that are trained once per corpus and seed, and kept for all methods that a process then measures. A judge
+has the seed and the options of the method that it judges, except for the pooling (max over an LSTM's states, BERT's [CLS]),
+possibly dropout and learning rate, and options of bottlenecks and hidden layers of the head.
+"""
 
 from __future__ import annotations
 
@@ -21,52 +26,52 @@ if TYPE_CHECKING:
 
 
 class TooManySeeds(Exception):
-    """More seeds at once than a GPU has room for.
+    """More seeds at once than fit into the memory of the GPU.
 
-    Whoever runs a job cuts it in two, and begins each half in a fresh process: the memory of this one is full, and what a
-    broken-off CUDA graph left behind cannot be told from here.
+    The caller splits the job and starts each half in a new process: the memory of this one is full, and the state after an
+    interrupted CUDA graph is unknown.
     """
 
 
 def trainings(config: Config, parts: Parts, seeds: Sequence[int], context: Context) -> Iterator[Training]:
-    # what is recorded along training is one model's, and so is a λ that is tried out: such seeds learn one after the other;
-    # so do those of a pretrained encoder, which fills a GPU by itself
+    # recording and choosing λ work on one model, and a pretrained encoder fills a GPU by itself: such seeds are trained one
+    # after the other
     one_by_one = config.training.record != "no" or config.model.is_scale_open or config.model.reads_pieces
     side_by_side = context.device.startswith("cuda") and not one_by_one
-    yield from (together if side_by_side else alone)(config, parts, seeds, context)
+    yield from (stacked if side_by_side else one_by_one_)(config, parts, seeds, context)
 
 
-def alone(config: Config, parts: Parts, seeds: Sequence[int], context: Context) -> Iterator[Training]:
+def one_by_one_(config: Config, parts: Parts, seeds: Sequence[int], context: Context) -> Iterator[Training]:
     from regard.training.fit import Run, fit
 
     for seed in seeds:
-        begun = time.perf_counter()
+        start = time.perf_counter()
         result: Trained | InputError
         try:
             result = fit(config.override({"seed": seed}), parts, Run(context.recorder))
         except InputError as error:
             result = error
-        yield Training(result, {"seed": seed, "seconds": time.perf_counter() - begun})
+        yield Training(result, {"seed": seed, "seconds": time.perf_counter() - start})
 
 
-def together(config: Config, parts: Parts, seeds: Sequence[int], context: Context) -> Iterator[Training]:
+def stacked(config: Config, parts: Parts, seeds: Sequence[int], context: Context) -> Iterator[Training]:
     import torch
 
     from regard_lab.fit_stacked import EncodedCache, fit_stacked
 
-    begun = time.perf_counter()
+    start = time.perf_counter()
     context.stacked = context.stacked or EncodedCache()
     try:
         results = fit_stacked(config, parts, seeds, context.recorder, context.stacked)
     except torch.OutOfMemoryError as error:
         raise TooManySeeds from error
-    share = (time.perf_counter() - begun) / len(seeds)
+    share = (time.perf_counter() - start) / len(seeds)
     for seed, result in zip(seeds, results, strict=True):
         yield Training(result, {"seed": seed, "seconds": share, "stacked": len(seeds)})
 
 
-def placed(training: Training, device: str) -> Training:
-    """The model on the device that it is measured on: seeds that learned together come back on the CPU."""
+def on_device(training: Training, device: str) -> Training:
+    """Move the model to the device on which it is measured: seeds that were trained together are on the CPU."""
     trained = training.result
     if device != "cpu" and not isinstance(trained, InputError):
         trained.device = device
@@ -91,7 +96,7 @@ def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
 
 
 def measured(trained: Trained, prepared: Prepared) -> Row:
-    """What a row keeps of a trained model: numbers only."""
+    """The part of a row that describes a trained model: numbers only."""
     from regard import __version__
 
     metrics = trained.metrics
@@ -102,7 +107,7 @@ def measured(trained: Trained, prepared: Prepared) -> Row:
     norms = history[best - 1].get("norms", {})
     values |= {LEVELS[level]: norm["mean"] for level, norm in norms.items()}
     if norms.get("words", {}).get("std"):
-        values["norm_std"] = norms["words"]["std"]  # a norm a text or a feature
+        values["norm_std"] = norms["words"]["std"]  # one norm per text or feature
     if "length" in norms.get("words", {}):
         values["norm_length"] = norms["words"]["length"]
     return {
@@ -125,29 +130,29 @@ def numbers(metrics: Mapping[str, Any]) -> dict[str, float]:
 
 
 def paths(history: Sequence[Mapping[str, Any]]) -> History:
-    """What changed along the epochs, to six digits: loss, norms and dev scores."""
-    found: History = {}
+    """Loss, norms and dev scores by epoch, with six digits."""
+    history_: History = {}
     for record in history:
         named = {"loss": record["loss"]}
         named |= {f"norms.{level}": norm["mean"] for level, norm in record.get("norms", {}).items()}
         named |= {f"dev.{name}": value for name, value in record.get("dev", {}).items()}
         for name, value in named.items():
-            found.setdefault(name, []).append(short(value, 6))
-    return found
+            history_.setdefault(name, []).append(short(value, 6))
+    return history_
 
 
 METHOD_ONLY = ("beta", "rounds", "phase_epochs", "compressor_lr", "head_hidden")
 
 
-def judge_options(options: Options, own: Options) -> Options:
-    """`own` says the judge's pooling, and maybe a dropout and a rate."""
-    kept = {name: value for name, value in options.items() if name not in METHOD_ONLY}
-    given = {name: own[f"judge_{name}"] for name in ("dropout", "lr") if f"judge_{name}" in own}
-    return {**kept, "pooling": own["judge"], **given}
+def judge_options(options: Options, judge_keys: Options) -> Options:
+    """`own`: the judge's pooling, and possibly its dropout and learning rate."""
+    options_ = {name: value for name, value in options.items() if name not in METHOD_ONLY}
+    overrides = {name: judge_keys[f"judge_{name}"] for name in ("dropout", "lr") if f"judge_{name}" in judge_keys}
+    return {**options_, "pooling": judge_keys["judge"], **overrides}
 
 
 def judges_of(cell: Cell, config: Config, prepared: Prepared, context: Context) -> Judges:
-    """The judges of these texts and options; those of another corpus are given up."""
+    """The judges for these texts and options; those of another corpus are dropped."""
     key = json.dumps([cell.corpus.definition(), config.identity_text(), prepared.data], sort_keys=True)
     if key != context.judges.key:
         context.judges = Judges(key)
@@ -155,15 +160,15 @@ def judges_of(cell: Cell, config: Config, prepared: Prepared, context: Context) 
 
 
 def train_judges(judges: Judges, config: Config, prepared: Prepared, seeds: Sequence[int], context: Context) -> None:
-    """Those that are missing."""
+    """Train the judges that are missing."""
     missing = [seed for seed in seeds if seed not in judges.trained]
     if missing:
-        made = trainings(config, prepared.parts, missing, context)
-        judges.trained |= {training.facts["seed"]: placed(training, context.device) for training in made}
+        new = trainings(config, prepared.parts, missing, context)
+        judges.trained |= {training.facts["seed"]: on_device(training, context.device) for training in new}
 
 
 def judge_of(judges: Judges, seed: int) -> Trained:
-    found = judges.trained[seed].result
-    if isinstance(found, InputError):
-        raise InputError(f"the judge of seed {seed} could not be trained: {found}")
-    return found
+    result = judges.trained[seed].result
+    if isinstance(result, InputError):
+        raise InputError(f"the judge for seed {seed} could not be trained: {result}")
+    return result

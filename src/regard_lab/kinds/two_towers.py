@@ -1,9 +1,9 @@
-"""The kind "two_towers": ratings guessed from the other reviews of a user and of an item, by two towers and by rivals.
+"""The kind "two_towers": ratings predicted from other reviews of a user and of an item, by two towers and by baselines.
 
-A corpus is a file of reviews with user, item, rating and text, or, where it names none, a made-up world of known effects
-(`towers/synthetic_ratings`). Only training reviews are read, whatever is to be rated. Of a made-up world the training part
-is seven tenths of the ratings, dev one tenth and test the rest; the same reader is then put among strangers, a second
-world of the same law, where nothing can be remembered and all must be read.
+A corpus is a file of reviews with user, item, rating and text, or, without a file, synthetic reviews with known effects
+(`towers/synthetic_ratings`). Only training reviews are read, for all splits. Of synthetic reviews seven tenths are for
+training, one tenth is dev and the rest test; the same predictor is then tested among strangers, the users and items of a
+second world with the same distribution, where nothing can be remembered and everything must be read.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
     from regard_lab.towers.ratings import Rating, ReviewContext, ReviewIndex
     from regard_lab.towers.synthetic_ratings import World
 
-WORLD: Options = {  # of a corpus that is made up: see `towers/synthetic_ratings.WorldOptions`
+WORLD: Options = {  # of a synthetic corpus: see `towers/synthetic_ratings.WorldOptions`
     **dict.fromkeys(("users", "items", "each", "sentences", "length", "evidence", "kind", "neutral"), int),
     **dict.fromkeys(("user_spread", "item_spread", "noise", "slope", "silent"), float),
 }
 KEYS: Options = {
-    "reader": Literal["towers", "mean", "ridge", "ideal"],  # of a method: who guesses
-    "side": Literal["both", "user", "item"],  # of a method: what is read
-    "max_reviews": int,  # a user or item, at most; the first ones
+    "reader": Literal["towers", "mean", "ridge", "ideal"],  # of a method: the predictor
+    "side": Literal["both", "user", "item"],  # of a method: whose reviews are read
+    "max_reviews": int,  # per user or item, the first ones
     **WORLD,
 }
 MEASURES = {
     **{
-        f"rmse_{group}": Measure(f"RMSE, {told}", 1, 3, -1)
-        for group, told in (
+        f"rmse_{group}": Measure(f"RMSE, {facts}", 1, 3, -1)
+        for group, facts in (
             ("both", "both known"),
             ("user", "user known"),
             ("item", "item known"),
@@ -48,12 +48,12 @@ MEASURES = {
         )
     },
     **{f"n_{group}": Measure(f"Ratings, {group}", 1, 0) for group in ("both", "user", "item", "neither")},
-    "gap": Measure("% of the way from noise to the mean", 100, 1, -1),
+    "gap": Measure("% of the way from noise to the mean's RMSE", 100, 1, -1),
     "gap_strangers": Measure("the same among strangers", 100, 1, -1),
     "user_r": Measure("r of users' effects", 1, 3, 1),
     "item_r": Measure("r of items' effects", 1, 3, 1),
-    "user_r_strangers": Measure("r of strange users' effects", 1, 3, 1),
-    "item_r_strangers": Measure("r of strange items' effects", 1, 3, 1),
+    "user_r_strangers": Measure("r of users' effects, strangers", 1, 3, 1),
+    "item_r_strangers": Measure("r of items' effects, strangers", 1, 3, 1),
 }
 
 
@@ -61,44 +61,46 @@ class RatingData(NamedTuple):
     train: list[Rating]
     dev: list[Rating]
     test: list[Rating]
-    world: World | None  # the truth, of a made-up corpus
+    world: World | None  # the true effects of a synthetic corpus
     strangers: World | None
     data: dict[str, str]
 
 
 class Reader(NamedTuple):
-    """Who guesses: ratings from what may be read, and each user's and item's effect."""
+    """A predictor of ratings from the reviews that may be read, and of each user's and item's effect."""
 
-    guess: Predictor
+    predict: Predictor
     effects: Callable[[ReviewIndex], Effects]
-    told: Row  # of its training
+    facts: Row  # about its training
 
 
 def check(cell: Cell) -> None:
     options, corpus = cell.options, cell.corpus
     made = corpus.train is None
     if made and (corpus.dev or corpus.test):
-        raise InputError(f"{cell.name}: dev or test without train; give all three, or none for a made-up world")
+        raise InputError(f"{cell.name}: dev or test without train; give all three, or none for synthetic reviews")
     if not made and not (corpus.dev and corpus.test):
-        raise InputError(f"{cell.name}: two_towers needs train, dev and test; one is missing")
+        raise InputError(f"{cell.name}: expected train, dev and test; one is missing")
     if not made and (extra := sorted(set(options) & set(WORLD))):
-        raise InputError(f"{cell.name}: {extra[0]} is of a made-up world, but train = {corpus.train!r} is read")
+        raise InputError(f"{cell.name}: {extra[0]} is for synthetic reviews only, but train = {corpus.train!r} is read")
     if not made and options.get("reader") == "ideal":
-        raise InputError(f"{cell.name}: the ideal reader knows made-up worlds only; towers, mean or ridge is accepted")
+        raise InputError(
+            f"{cell.name}: reader: expected towers, mean or ridge, got ideal, which is for synthetic reviews only"
+        )
     if options.get("reader", "towers") == "towers" and options.get("levels") != 3:
-        raise InputError(f"{cell.name}: levels = {options.get('levels', 1)}; two towers have 3")
+        raise InputError(f"{cell.name}: levels: expected 3 for two towers, got {options.get('levels', 1)}")
 
 
 def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
     check(cell)
     rated = read_rating_data(cell)
     for seed in seeds:
-        begun = time.perf_counter()
+        start = time.perf_counter()
         try:
             result = judge(cell.options, rated, seed, context)
         except InputError as error:
             result = {"error": str(error)}
-        yield {"seed": seed, "seconds": time.perf_counter() - begun, "data": rated.data, **result}
+        yield {"seed": seed, "seconds": time.perf_counter() - start, "data": rated.data, **result}
 
 
 def read_rating_data(cell: Cell) -> RatingData:
@@ -107,19 +109,19 @@ def read_rating_data(cell: Cell) -> RatingData:
     from regard_lab.towers.synthetic_ratings import WorldOptions, world
 
     if cell.corpus.train is None:
-        given = WorldOptions(**{key: value for key, value in cell.options.items() if key in WORLD})
-        here, there = world(given, seed=0), world(given, seed=1)
-        first, second = round(len(here.ratings) * 0.7), round(len(here.ratings) * 0.8)
-        parts = here.ratings[:first], here.ratings[first:second], here.ratings[second:]
-        return RatingData(*parts, here, there, {})
+        options = WorldOptions(**{key: value for key, value in cell.options.items() if key in WORLD})
+        world_, strangers = world(options, seed=0), world(options, seed=1)
+        first, second = round(len(world_.ratings) * 0.7), round(len(world_.ratings) * 0.8)
+        parts = world_.ratings[:first], world_.ratings[first:second], world_.ratings[second:]
+        return RatingData(*parts, world_, strangers, {})
     files = sources(cell.corpus)
-    found = {split: read_ratings(path) for split, path in files.items()}
+    splits = {split: read_ratings(path) for split, path in files.items()}
     data = digests(files.values(), cell.options.get("vectors"))
-    return RatingData(found["train"], found["dev"], found["test"], None, None, data)
+    return RatingData(splits["train"], splits["dev"], splits["test"], None, None, data)
 
 
 def judge(options: Options, rated: RatingData, seed: int, context: Context) -> Row:
-    """Make a reader and let it guess the test ratings, and those among strangers."""
+    """Make a predictor and evaluate it on the test ratings, and on those of strangers."""
     import numpy as np
     import sklearn
     import torch
@@ -131,23 +133,25 @@ def judge(options: Options, rated: RatingData, seed: int, context: Context) -> R
 
     known, most, side = ReviewIndex(rated.train), options.get("max_reviews"), options.get("side", "both")
     reader = make_reader(options, rated, known, seed, context)
-    meetings = [known.meeting(rating, most, side) for rating in rated.test]
+    contexts = [known.context(rating, most, side) for rating in rated.test]
     mean = float(np.mean([rating.value for rating in rated.train]))
-    said = reader.guess(known, meetings)
-    values = scores(said, rated.test, mean)
-    values |= by_coverage(said, rated.test, [known.meeting(rating, most) for rating in rated.test], context.recorder)
+    predictions = reader.predict(known, contexts)
+    values = scores(predictions, rated.test, mean)
+    values |= by_coverage(
+        predictions, rated.test, [known.context(rating, most) for rating in rated.test], context.recorder
+    )
     if rated.world is not None and rated.strangers is not None:
         floor, strange = rated.world.noise, rated.strangers
         values["gap"] = (values["rmse"] - floor) / (values["rmse_of_mean"] - floor)
         values |= effect_correlations(reader.effects(known), rated.world, "")
-        there = ReviewIndex(strange.ratings)
-        others = [there.meeting(rating, most, side) for rating in strange.ratings]
-        among = scores(reader.guess(there, others), strange.ratings, mean)
-        values["rmse_strangers"] = among["rmse"]
-        values["gap_strangers"] = (among["rmse"] - floor) / (among["rmse_of_mean"] - floor)
-        values |= effect_correlations(reader.effects(there), strange, "_strangers")
+        strange_index = ReviewIndex(strange.ratings)
+        strange_contexts = [strange_index.context(rating, most, side) for rating in strange.ratings]
+        strange_scores = scores(reader.predict(strange_index, strange_contexts), strange.ratings, mean)
+        values["rmse_strangers"] = strange_scores["rmse"]
+        values["gap_strangers"] = (strange_scores["rmse"] - floor) / (strange_scores["rmse_of_mean"] - floor)
+        values |= effect_correlations(reader.effects(strange_index), strange, "_strangers")
     versions = {**environment(torch.device(context.device)), "scikit-learn": sklearn.__version__, "regard": __version__}
-    return {"values": values, **reader.told, "environment": versions}
+    return {"values": values, **reader.facts, "environment": versions}
 
 
 def make_reader(options: Options, rated: RatingData, known: ReviewIndex, seed: int, context: Context) -> Reader:
@@ -161,13 +165,13 @@ def make_reader(options: Options, rated: RatingData, known: ReviewIndex, seed: i
         config = Config().override({**own, "device": context.device, "seed": seed})
         return towers(config, rated, most, side, context.recorder)
     if name == "ridge":
-        parts = [[known.meeting(rating, most, side) for rating in part] for part in (rated.train, rated.dev)]
-        guess = ridge_predictor(known, parts[0], rated.dev, parts[1], options.get("max_words"))
+        parts = [[known.context(rating, most, side) for rating in part] for part in (rated.train, rated.dev)]
+        predict = ridge_predictor(known, parts[0], rated.dev, parts[1], options.get("max_words"))
     elif name == "ideal" and rated.world is not None:
-        guess = ideal_predictor(rated.world)
+        predict = ideal_predictor(rated.world)
     else:
-        guess = mean_predictor(rated.train)
-    return Reader(guess, partial(one_sided_effects, guess, most=most), {})
+        predict = mean_predictor(rated.train)
+    return Reader(predict, partial(one_sided_effects, predict, most=most), {})
 
 
 def towers(config: Config, rated: RatingData, most: int | None, side: Any, recorder: Recorder) -> Reader:
@@ -175,16 +179,16 @@ def towers(config: Config, rated: RatingData, most: int | None, side: Any, recor
 
     trained = fit_pairs(config, rated.train, rated.dev, recorder, most, side)
 
-    def guess(known: ReviewIndex, meetings: Sequence[ReviewContext]) -> Any:
-        among = trained if known.ratings is rated.train else trained.knowing(known.ratings)
-        return among.said(meetings)
+    def predict(known: ReviewIndex, contexts: Sequence[ReviewContext]) -> Any:
+        model = trained if known.ratings is rated.train else trained.with_reviews(known.ratings)
+        return model.predict(contexts)
 
     metrics = trained.metrics
     norms = metrics["history"][metrics["best_epoch"] - 1]["norms"]
-    told: Row = {
+    facts: Row = {
         "dev": {**numbers(metrics["dev"]), **{f"norm_{name}": spread["mean"] for name, spread in norms.items()}},
         "history": paths(metrics["history"]),
         "best_epoch": metrics["best_epoch"],
         "epochs": metrics["epochs"],
     }
-    return Reader(guess, lambda known: predicted_effects(trained.knowing(known.ratings)), told)
+    return Reader(predict, lambda known: predicted_effects(trained.with_reviews(known.ratings)), facts)

@@ -1,8 +1,8 @@
-"""The kind "weights": methods trained on one corpus, laid side by side, words shaded by their weights (APLN, Figures 1 and 8).
+"""The kind "weights": methods trained on one corpus, side by side, words shaded by their weights (APLN, Figures 1 and 8).
 
-A row holds, beside what training gives, how far each method spreads its weight over the dev texts, and the weights of a few texts
-in full: those that the table quotes, or the first of the built-in reviews, which are ours to print. A corpus without `train`
-is these reviews; of other corpora no text is kept.
+In addition to the results of training, a row has how widely the weights are spread over the dev texts, and the weights of a few
+complete texts: those that the table quotes, or the first of the built-in reviews, which we may print. A corpus without `train`
+means these reviews; no texts of other corpora are kept.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 
 KEYS: Options = {
-    "quoted": str,  # of a corpus: texts to draw, one a line
-    "drawn": int,  # … or how many of the built-in test reviews
+    "quoted": str,  # of a corpus: texts to draw, one per line
+    "drawn": int,  # … or the number of built-in test reviews
 }
 MEASURES = {
-    "spread": Measure("% of words in effect", 100, 1),
-    "spread_sentences": Measure("% of sentences in effect", 100, 1),
-    "top_three": Measure("% on the three heaviest words", 100, 1),
-    "lift": Measure("× chance on deciding words", 1, 2),
+    "spread": Measure("effective % of words", 100, 1),
+    "spread_sentences": Measure("effective % of sentences", 100, 1),
+    "top_three": Measure("% of weight on the top three words", 100, 1),
+    "lift": Measure("weight on deciding words, × uniform", 1, 2),
 }
 
 
@@ -46,7 +46,7 @@ def check(cell: Cell) -> None:
 
     train.check(cell.without(KEYS))
     if "drawn" in cell.options and cell.corpus.train is not None:
-        raise InputError(f"{cell.name}: `drawn` takes from the built-in reviews; quote texts for {cell.corpus.train}")
+        raise InputError(f"{cell.name}: `drawn` is for the built-in reviews only; use `quoted` for {cell.corpus.train}")
 
 
 def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
@@ -70,8 +70,8 @@ def texts_of(cell: Cell, context: Context) -> Prepared:
     from regard.data.reviews import splits
     from regard.training.fit import Parts
 
-    made = splits()
-    return Prepared(Parts(made["train"], made["dev"], made["test"]), {})
+    splits_ = splits()
+    return Prepared(Parts(splits_["train"], splits_["dev"], splits_["test"]), {})
 
 
 def drawn_texts(cell: Cell, prepared: Prepared) -> list[Example]:
@@ -90,27 +90,27 @@ def explained(trained: Trained, examples: Sequence[Example]) -> list[dict[str, A
 
 
 def spreads(trained: Trained, examples: Sequence[Example]) -> dict[str, float]:
-    """Means over texts: the share of words, and of sentences, in effect; the weight of the three heaviest words; and where
-    deciding words are known, the weight on them over that of weights that know nothing."""
+    """Means over texts: the effective share of words and of sentences, the weight of the top three words, and, if deciding
+    words are known, the weight on them divided by that of uniform weights."""
     from regard.explain.explain import explain
     from regard.faithfulness.plausibility import plausibility
 
-    drawn = list(explain(trained, [example.text for example in examples]))
+    explanations_ = list(explain(trained, [example.text for example in examples]))
     words, sentences, heaviest = [], [], []
-    for one in drawn:
+    for one in explanations_:
         if len(one.tokens) > 1:
-            words.append(in_effect([token.weight for token in one.tokens]))
+            words.append(effective_share([token.weight for token in one.tokens]))
             heaviest.append(math.fsum(token.weight for token in one.top(3)))
         if len(one.sentences) > 1:
-            sentences.append(in_effect([sentence.weight for sentence in one.sentences]))
-    named = {"spread": words, "spread_sentences": sentences, "top_three": heaviest}
-    found = {name: math.fsum(values) / len(values) for name, values in named.items() if values}
-    known = plausibility(drawn, [example.evidence for example in examples])
-    return found | ({"lift": known["weight_on_evidence"] / known["random"]} if known["texts"] else {})
+            sentences.append(effective_share([sentence.weight for sentence in one.sentences]))
+    by_name = {"spread": words, "spread_sentences": sentences, "top_three": heaviest}
+    means = {name: math.fsum(values) / len(values) for name, values in by_name.items() if values}
+    evidence = plausibility(explanations_, [example.evidence for example in examples])
+    return means | ({"lift": evidence["weight_on_evidence"] / evidence["random"]} if evidence["texts"] else {})
 
 
-def in_effect(weights: Sequence[float]) -> float:
-    """exp(entropy) / n: 1 where all n weigh alike, 1/n where one has all the weight."""
+def effective_share(weights: Sequence[float]) -> float:
+    """exp(entropy) / n: 1 for n equal weights, 1/n if one has all the weight."""
     total = math.fsum(weights)
     shares = [weight / total for weight in weights if weight > 0] if total > 0 else []
     return math.exp(-math.fsum(share * math.log(share) for share in shares)) / len(weights) if shares else 0.0
@@ -121,37 +121,37 @@ def explanations(row: Row) -> list[Explanation]:
 
 
 WIDTH = 640  # of a panel
-BESIDE = 2  # panels next to each other, where the model reads sentences
+BESIDE = 2  # panels next to each other if the model reads sentences
 HEAD = 26
 HEIGHT = re.compile(r'height="(\d+)"')
 
 
 def draw(table: Table, rows: Sequence[Row]) -> dict[str, str]:
-    """One figure a corpus that has texts to draw, from the first seed that all its methods have."""
-    found = {}
+    """One figure per corpus that has texts to draw, from the first seed that all its methods have."""
+    figures = {}
     for corpus in table.corpora.values():
-        own = [row for row in rows if row["corpus"] == corpus.name and row.get("texts") and "error" not in row]
-        methods = [name for name in table.methods if any(row["method"] == name for row in own)]
-        seeds = [{row["seed"] for row in own if row["method"] == name} for name in methods]
+        drawable = [row for row in rows if row["corpus"] == corpus.name and row.get("texts") and "error" not in row]
+        methods = [name for name in table.methods if any(row["method"] == name for row in drawable)]
+        seeds = [{row["seed"] for row in drawable if row["method"] == name} for name in methods]
         shared = set.intersection(*seeds) if seeds else set()
         if shared:
-            chosen = {row["method"]: row for row in own if row["seed"] == min(shared)}
+            chosen = {row["method"]: row for row in drawable if row["seed"] == min(shared)}
             titles = {name: table.methods[name].title for name in methods}
-            found[corpus.name] = beside(f"{table.where or table.title}: {corpus.title}", titles, chosen)
-    return found
+            figures[corpus.name] = beside(f"{table.where or table.title}: {corpus.title}", titles, chosen)
+    return figures
 
 
 def beside(title: str, titles: Mapping[str, str], rows: Mapping[str, Row]) -> str:
-    """`titles` in the order to draw them; every row holds the same texts."""
+    """`titles` in drawing order; every row has the same texts."""
     panels: list[str] = []
     y, width = MARGIN + HEAD, 0
     texts = {name: explanations(rows[name]) for name in titles}
     for number in range(min(map(len, texts.values()))):
         columns = BESIDE if all(texts[name][number].sentences for name in titles) else 1
         line = 0
-        for place, name in enumerate(titles):
-            column = place % columns
-            if place and not column:
+        for index, name in enumerate(titles):
+            column = index % columns
+            if index and not column:
                 y, line = y + line, 0
             drawn = svg(texts[name][number], WIDTH)
             height = int(HEIGHT.search(drawn)[1])  # type: ignore[index]

@@ -1,7 +1,7 @@
-"""What the words that a model weighs most are worth: to a judge without them, and beside words that people marked.
+"""How much a model's most heavily weighted words matter: to a judge without them, and compared with words that people marked.
 
-MARKS: one line per form of annotation. All of them count tokens, which are the text split at single spaces. Which marks are
-evidence is VAT's choice (§5.3): those of the text's own class.
+MARKS has one line per format of annotation. All of them count tokens, which are the text split at single spaces. As in VAT
+(§5.3), marks of the text's class are evidence.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from regard_lab.tables.corpora import Prepared
 
 Fields = Mapping[str, Any]
-CUTS = (1, 2, 3, 5, 7, 10, 15, 20)  # K along which curves go
-SHOWN = (1, 5, 10, 20)  # those that tables may show
+CUTS = (1, 2, 3, 5, 7, 10, 15, 20)  # values of K for curves
+SHOWN = (1, 5, 10, 20)  # values of K that tables may show
 CLASSES = ("positive", "negative")  # the second class and the first
-DRAWS = 2  # of words by chance: thousands of texts average it out
+DRAWS = 2  # random words per text and K: few suffice, because means are over thousands of texts
 NAMES = {"accuracy_fall": "aopc", "post_hoc": "post_hoc", "comprehensiveness": "comprehensiveness"}
 RATES = {"precision": "P", "recall": "R", "f": "F"}
 
 
-class Form(NamedTuple):
-    """Where a row keeps its marks, and which of them are evidence for a class: spans of tokens."""
+class MarkFormat(NamedTuple):
+    """The field of a row with its marks, and a function that returns those that are evidence for a class: spans of tokens."""
 
     field: str
     accepted: str
@@ -47,43 +47,43 @@ class Form(NamedTuple):
 
 
 def leaves(given: Any, label: str) -> list[Span]:
-    """For the classes 0 and 1."""
+    """Leaves of a treebank, for the classes 0 and 1."""
     side = 1 if label == "1" else -1
-    return [(place, place + 1) for place, own in enumerate(given) if side * (own - 2) > 0]
+    return [(index, index + 1) for index, label_ in enumerate(given) if side * (label_ - 2) > 0]
 
 
 def rationales(given: Any, label: str) -> list[Span]:
-    """All of them are for the text's class."""
+    """Rationales, which are always evidence for the text's class."""
     return [(start, end) for start, end in given]
 
 
 MARKS = {
-    "phrases": Form("spans", "a list of [start, end, class]", of_polarity),  # SemEval 2013, task 2A
-    "leaves": Form("token_labels", "a list of 0 to 4, 2 being neutral,", leaves),  # the Stanford treebank
-    "rationales": Form("rationales", "a list of [start, end]", rationales),  # ERASER
+    "phrases": MarkFormat("spans", "a list of [start, end, class]", of_polarity),  # SemEval 2013, task 2A
+    "leaves": MarkFormat("token_labels", "a list of 0 to 4 (2 is neutral)", leaves),  # the Stanford treebank
+    "rationales": MarkFormat("rationales", "a list of [start, end]", rationales),  # ERASER
 }
 
 
 def marks_of(path: Path, examples: Sequence[Example], form: str) -> list[list[Span]]:
-    """For each example that was read from a file of JSON lines, the marked characters."""
+    """The marked characters of each example that was read from a file of JSON lines."""
     field, accepted, evidence = MARKS[form]
     wanted = {example.row for example in examples}
     rows = {row: fields for row, fields in enumerate(lines(path), 1) if row in wanted}
-    found = []
+    marked = []
     for example in examples:
         fields = rows.get(example.row, {})
         if fields.get("text") != example.text:
             raise InputError(
-                f"{path}, row {example.row}: not the text that was read from it; marks need the file itself"
+                f"{path}, row {example.row}: expected the text that was read from this row; marks need the original file"
             )
         try:
-            own = evidence(fields[field], str(example.label))
+            spans = evidence(fields[field], str(example.label))
         except (KeyError, TypeError, ValueError):
             raise InputError(
-                f"{path}, row {example.row}: no marks of the form {form!r}; {accepted} in the field {field!r} is accepted"
+                f"{path}, row {example.row}: marks = {form!r}: expected {accepted} in the field {field!r}"
             ) from None
-        found.append(characters(example.text, own))
-    return found
+        marked.append(characters(example.text, spans))
+    return marked
 
 
 def characters(text: str, spans: Sequence[Span]) -> list[Span]:
@@ -98,95 +98,97 @@ def lines(path: Path) -> Iterator[Fields]:
 
 
 class MeasurePlan(NamedTuple):
-    """What a cell measures, and on which texts, in an order of chance."""
+    """The options of a cell, and the texts that it measures, in random order."""
 
-    own: Options
+    options: Options
     prepared: Prepared
     examples: list[Example]
     marks: list[list[tuple[int, int]]] | None
 
     @property
     def cuts(self) -> list[int]:
-        return [k for k in CUTS if k <= self.own.get("most", 10)]
+        return [k for k in CUTS if k <= self.options.get("most", 10)]
 
 
-class Found:
-    """What is measured of a model: numbers for the table, intervals over texts, and what figures draw."""
+class Measurements:
+    """Results for a model: numbers for the table, intervals over texts, and data for figures."""
 
     def __init__(self) -> None:
         self.values: dict[str, float] = {}
         self.intervals: dict[str, list[float]] = {}
         self.drawn: Row = {}
 
-    def take(self, name: str, curve: Curve, place: int) -> None:
-        own = curve.intervals()[place]
-        self.values[name] = own.mean
-        self.intervals[name] = [own.low, own.high]
+    def take(self, name: str, curve: Curve, index: int) -> None:
+        interval = curve.intervals()[index]
+        self.values[name] = interval.mean
+        self.intervals[name] = [interval.low, interval.high]
 
 
-def scored_texts(trained: Trained, ways: MeasurePlan) -> list[Scored]:
-    """The words of each text that the model reads, and their weights. What it doesn't read is no part of the text: with
-    words erased, others beyond the last would come into sight."""
+def scored_texts(trained: Trained, plan: MeasurePlan) -> list[Scored]:
+    """The words of each text that the model reads, and their weights. Texts are cut after the last word that is read:
+    otherwise, with words erased, the model would read others instead."""
     from regard.explain.explain import explain
     from regard.faithfulness.scored import from_explanation
     from regard.models.tasks import labels_as_shown
 
-    chosen = ways.examples if ways.marks is not None else ways.examples[: ways.own.get("judged")]
-    texts = [example.text for example in chosen]
-    found = map(from_explanation, explain(trained, texts, labels_as_shown(trained.task, chosen)))
-    return [one._replace(text=one.text[: one.spans[-1][1]] if one.spans else "") for one in found]
+    examples = plan.examples if plan.marks is not None else plan.examples[: plan.options.get("judged")]
+    texts = [example.text for example in examples]
+    scored = map(from_explanation, explain(trained, texts, labels_as_shown(trained.task, examples)))
+    return [one._replace(text=one.text[: one.spans[-1][1]] if one.spans else "") for one in scored]
 
 
-def measure_erasing(found: Found, scored: Sequence[Scored], ways: MeasurePlan, judges: Judges, seed: int) -> None:
-    """The judge's answers at every K; what it says of words by chance is asked once for all methods."""
+def measure_erasing(
+    results: Measurements, scored: Sequence[Scored], plan: MeasurePlan, judges: Judges, seed: int
+) -> None:
+    """The judge's predictions at every K; those with random words are computed once for all methods."""
     from regard.faithfulness.judged import judge_erased
     from regard.faithfulness.random_choice import RANDOM
 
     judge = judge_of(judges, seed).answers
     if seed not in judges.random:
-        judged = judge_erased(judge, {"own": scored}, ways.cuts, draws=DRAWS)
-        judges.random[seed] = judged[RANDOM]
+        answers = judge_erased(judge, {"own": scored}, plan.cuts, draws=DRAWS)
+        judges.random[seed] = answers[RANDOM]
     else:
-        judged = judge_erased(judge, {"own": scored}, ways.cuts, draws=0)
-    by_chance = judges.random[seed]
-    add_curves(found, by_chance if ways.own.get("chance") else judged["own"], by_chance, ways.cuts)
+        answers = judge_erased(judge, {"own": scored}, plan.cuts, draws=0)
+    random_words = judges.random[seed]
+    add_curves(results, random_words if plan.options.get("chance") else answers["own"], random_words, plan.cuts)
 
 
-def add_curves(found: Found, judged: Judged, by_chance: Judged, cuts: Sequence[int]) -> None:
+def add_curves(results: Measurements, judged: Judged, random_words: Judged, cuts: Sequence[int]) -> None:
     from regard.faithfulness.curves import MEASURES as CURVES
 
-    found.drawn["cuts"] = list(cuts)
-    curves = found.drawn["curves"] = {}
+    results.drawn["cuts"] = list(cuts)
+    curves = results.drawn["curves"] = {}
     for measure, name in NAMES.items():
-        for ending, answers in (("", judged), ("_random", by_chance)):
+        for ending, answers in (("", judged), ("_random", random_words)):
             curve = CURVES[measure](answers)
             if measure == "comprehensiveness":
                 curve = curve.averaged()
             curves[name + ending] = [short(value, 5) for value in curve.mean()]
-            for place, k in enumerate(cuts):
+            for index, k in enumerate(cuts):
                 if k in SHOWN:
-                    found.take(f"{name}_{k}{ending}", curve, place)
-    found.values["judge_accuracy"] = float((judged.before.argmax(1) == judged.labels).mean())
+                    results.take(f"{name}_{k}{ending}", curve, index)
+    results.values["judge_accuracy"] = float((judged.before.argmax(1) == judged.labels).mean())
 
 
-def measure_marks(found: Found, scored: Sequence[Scored], ways: MeasurePlan) -> None:
-    """Of each class, and of both together."""
+def measure_marks(results: Measurements, scored: Sequence[Scored], plan: MeasurePlan) -> None:
+    """Precision, recall and F for each class, and F for both together."""
     from regard.faithfulness.detection import detection
 
-    assert ways.marks is not None
+    assert plan.marks is not None
     within = [
-        [(start, min(end, len(one.text))) for start, end in own if start < len(one.text)]
-        for one, own in zip(scored, ways.marks, strict=True)
+        [(start, min(end, len(text.text))) for start, end in marks if start < len(text.text)]
+        for text, marks in zip(scored, plan.marks, strict=True)
     ]
-    seen = detection(scored, within, (1, 5))
-    last = max(one.label or 0 for one in scored)
-    chance = bool(ways.own.get("chance"))
-    for ending, rates in (("", seen.random if chance else seen.found), ("_random", seen.random)):
+    detected = detection(scored, within, (1, 5))
+    last = max(text.label or 0 for text in scored)
+    is_random = bool(plan.options.get("chance"))
+    for ending, rates in (("", detected.random if is_random else detected.found), ("_random", detected.random)):
         for name, label in zip(CLASSES, (last, 0), strict=True):
-            of_class = rates.of([one.label == label for one in scored])
+            of_class = rates.of([text.label == label for text in scored])
             for rate in RATES:
-                for place, k in enumerate((1, 5)):
-                    found.take(f"{rate}_{k}_{name}{ending}", getattr(of_class, rate), place)
-        for place, k in enumerate((1, 5)):
-            found.take(f"f_{k}{ending}", rates.f, place)
-    found.values["f_1_ratio"] = found.values["f_1"] / found.values["f_1_random"]
+                for index, k in enumerate((1, 5)):
+                    results.take(f"{rate}_{k}_{name}{ending}", getattr(of_class, rate), index)
+        for index, k in enumerate((1, 5)):
+            results.take(f"f_{k}{ending}", rates.f, index)
+    results.values["f_1_ratio"] = results.values["f_1"] / results.values["f_1_random"]

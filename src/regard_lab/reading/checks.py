@@ -1,4 +1,4 @@
-"""Checks of single values in a table's TOML. Messages say where in the file; `read_table` adds the name of the file."""
+"""Checks of single values in a table's TOML. Messages name the place in the file; `read_table` adds the name of the file."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from regard.errors import InputError
 from regard.report.text.characters import one_line
 from regard_lab.rows import Options
 
-NAME = re.compile(r"[^\s/*?\[\]]+")  # --only takes a name apart at / and reads the others as patterns
-RESERVED = ("train", "dev", "test", "seed", "device")  # a corpus says what is read, the command line the rest
-value = converted  # (value, type, where): the value as that type
+NAME = re.compile(r"[^\s/*?\[\]]+")  # --only splits a name at / and reads the other characters as patterns
+RESERVED = ("train", "dev", "test", "seed", "device")  # corpora name the texts, the command line sets the rest
+value = converted  # (value, type, where) -> the value converted to the type
 
 
 def names(given: Any, known: Iterable[str], where: str) -> tuple[str, ...]:
     if not isinstance(given, list):
-        raise InputError(f"{where} = {given!r}: a list of names is accepted")
-    for place, name in enumerate(given):
+        raise InputError(f"{where}: expected a list of names, got {given!r}")
+    for index, name in enumerate(given):
         one_of(name, known, where)
-        if name in given[:place]:
-            raise InputError(f"{where}: {name!r} stands there twice; once is accepted")
+        if name in given[:index]:
+            raise InputError(f"{where}: {name!r} is listed twice; list it once")
     return tuple(given)
 
 
 def named_sections(content: Options, key: str) -> Options:
-    """[key.NAME] for every name, which must be one that the command line can ask for."""
+    """[key.NAME] by name; names must be usable with --only."""
     sections = mapping(content.get(key, {}), f"[{key}]")
     for name in sections:
         if not NAME.fullmatch(name) or not name.isprintable():
-            raise InputError(f"[{key}]: {name!r} is no name; anything without spaces and / * ? [ ] is accepted")
+            raise InputError(f"[{key}]: expected a name without spaces and / * ? [ ], got {name!r}")
     return sections
 
 
@@ -40,23 +40,23 @@ def items(content: Options, key: str) -> list[Options]:
     """[[key]], in order."""
     parts = content.get(key, [])
     if not isinstance(parts, list):
-        raise InputError(f"{key}: [[{key}]] is accepted, with two brackets")
+        raise InputError(f"{key}: expected [[{key}]], with two brackets")
     return [mapping(part, f"[[{key}]]") for part in parts]
 
 
 def mapping(part: Any, where: str) -> Options:
     if not isinstance(part, Mapping):
-        raise InputError(f"{where} is {part!r}; a table of keys is accepted")
+        raise InputError(f"{where}: expected a table of keys, got {part!r}")
     return part
 
 
 def values_of(part: Options, kinds: Options, where: str) -> dict[str, Any]:
-    """The values of those keys that are there, each as its type."""
+    """The values of the keys that are present, each converted to its type."""
     return {key: value(part[key], kind, f"{where} {key}".strip()) for key, kind in kinds.items() if key in part}
 
 
 def line(given: Any, where: str) -> str:
-    """Text that is printed: on one line, because a row of a table is one."""
+    """Text to print, as a single line, because a row of a table is one line."""
     return one_line(value(given, str, where))
 
 
@@ -68,16 +68,18 @@ def one_of(name: Any, known: Iterable[str], where: str) -> None:
 def only_known(part: Options, keys: Sequence[str], where: str) -> None:
     for key in part:
         if key in RESERVED and key not in keys and where.startswith("["):
-            raise InputError(f"{where} {key}: a corpus says what is read, and the command line seeds and device")
+            raise InputError(
+                f"{where} {key}: not allowed here; corpora name the texts, and the command line sets seeds and device"
+            )
         if key not in keys:
-            place = where if where.startswith("at") else f"in {where}"
-            raise InputError(f"unknown key {key!r} {place}{near(key, keys)}")
+            where_ = where if where.startswith("at") else f"in {where}"
+            raise InputError(f"unknown key {key!r} {where_}{near(key, keys)}")
 
 
 def near(name: Any, known: Iterable[str]) -> str:
-    """What may have been meant, or all that there is."""
-    others = [other for other in known if other]
-    if not others:
+    """A hint for an unknown name: the closest known name, or all of them."""
+    names_ = [name_ for name_ in known if name_]
+    if not names_:
         return "; there are none"
-    meant = difflib.get_close_matches(str(name), others, 1, 0.6)
-    return f"; did you mean {meant[0]!r}?" if meant else f"; known are {', '.join(map(str, others))}"
+    meant = difflib.get_close_matches(str(name), names_, 1, 0.6)
+    return f"; did you mean {meant[0]!r}?" if meant else f"; expected one of {', '.join(map(str, names_))}"

@@ -1,4 +1,4 @@
-"""Where tables are looked for, by name, and where results go."""
+"""Where tables and their results are stored."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from regard_lab.tables.table import Table
 
 VARIABLE = "REGARD_EXPERIMENTS"
 OUT = Path("reproduced")
-PACKAGED = Path(__file__).parents[1] / "experiments"  # a wheel has the tables there, without results
+PACKAGED = Path(__file__).parents[1] / "experiments"  # the tables of a wheel, without results
 
 
 def home() -> Path:
-    """The folder of the papers: the variable's, or `experiments` here, or that of the checkout that runs, or the wheel's."""
+    """The folder of the papers: that of the variable, or ./experiments, or that of the running checkout, or the wheel's."""
     named = os.environ.get(VARIABLE)
     if named:
         if not os.path.isdir(named):
-            raise InputError(f"{VARIABLE} is {named!r}, which is no folder; a folder of PAPER/TABLE.toml is accepted")
+            raise InputError(f"{VARIABLE}: expected a folder of PAPER/TABLE.toml, got {named!r}")
         return Path(named)
     checkout = Path(__file__).parents[3] / "experiments"
     for folder in (Path("experiments"), checkout, PACKAGED):
         if folder.is_dir() and any(folder.glob("*/*.toml")):
             return folder
     raise InputError(
-        f"there is no folder `experiments` here, and neither a checkout nor an installed one; {VARIABLE} names the "
-        "folder of PAPER/TABLE.toml, and a path to a .toml is accepted too"
+        "no folder `experiments` was found here, in a checkout or in the installed package; give the path of a .toml "
+        f"file, or set {VARIABLE} to a folder of PAPER/TABLE.toml"
     )
 
 
@@ -38,14 +38,14 @@ def table_names(folder: Path) -> dict[str, Path]:
 
 
 def find_table(name: str) -> Table:
-    """The table of that name, or of that file."""
+    """The table with this name, or from this file."""
     if name.endswith(".toml"):
         path = Path(name)
         if not path.is_file():
-            raise InputError(f"{name}: there is no such file; PAPER/TABLE or a TOML file is accepted")
-        own = f"{Path(os.path.abspath(path)).parent.name}/{path.stem}"
-        table = read_table(path, own)
-        return table if leads_to(own, path) else replace(table, asked=name)
+            raise InputError(f"{name}: no such file; expected PAPER/TABLE or a TOML file")
+        name_ = f"{Path(os.path.abspath(path)).parent.name}/{path.stem}"
+        table = read_table(path, name_)
+        return table if leads_to(name_, path) else replace(table, asked=name)
     folder = home()
     names = table_names(folder)
     if name not in names:
@@ -54,12 +54,12 @@ def find_table(name: str) -> Table:
 
 
 def leads_to(name: str, path: Path) -> bool:
-    """Whether a table is found by its name alone."""
+    """Whether this name alone finds the table."""
     try:
-        found = table_names(home()).get(name)
-    except InputError:  # nothing is: a path needs no folder of papers
+        table_path = table_names(home()).get(name)
+    except InputError:  # a path works without a folder of papers
         return False
-    return found is not None and found.samefile(path)
+    return table_path is not None and table_path.samefile(path)
 
 
 def results_folder(table: Table, out: Path | None) -> Path:
@@ -71,7 +71,7 @@ def results_file(table: Table, folder: Path) -> Path:
 
 
 def published_file(table: Table, folder: Path) -> Path | None:
-    """The results that came with the table, where they are not the very ones of this folder."""
-    beside = table.path.parent
-    path = results_file(table, beside)
-    return path if path.exists() and beside.resolve() != folder.resolve() else None
+    """The results next to the table, unless that is this folder."""
+    folder_ = table.path.parent
+    path = results_file(table, folder_)
+    return path if path.exists() and folder_.resolve() != folder.resolve() else None

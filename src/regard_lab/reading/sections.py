@@ -1,4 +1,4 @@
-"""The sections of a table's TOML that say what is run: methods, corpora, settings, printed numbers, tuned options."""
+"""The sections of a table's TOML that define what is run: methods, corpora, settings, printed numbers, tuned options."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ CORPUS_KEYS = {
     "hold_out_by": str,
     "make": str,
 }
-SEEDS = 1000  # more than this many is a slip of the finger
+SEEDS = 1000  # more than this is taken for a typing error
 
 
 @dataclass(frozen=True)
 class TableDefaults:
-    """What the top of a table says of all its corpora."""
+    """What the top level of a table sets for all its corpora."""
 
     kind: Kind
     measures: tuple[str, ...]
     seeds: int
-    parts: str | None  # "dev": never read test
+    parts: str | None  # "dev": test is never read
 
 
 def read_method(name: str, part: Any, kind: Kind) -> Method:
@@ -51,30 +51,32 @@ def read_setting(name: str, part: Any, kind: Kind) -> Setting:
     return Setting(name, read_title(part, name, where), read_options(part, kind, where, ["title"]))
 
 
-def read_corpus(name: str, part: Any, whole: TableDefaults, rows: Sequence[str]) -> Corpus:
-    """`rows`: methods, settings and METHOD/SETTING, which it may skip."""
+def read_corpus(name: str, part: Any, defaults: TableDefaults, rows: Sequence[str]) -> Corpus:
+    """`rows`: the methods, settings and METHOD/SETTING that `skip` may name."""
     where = f"[corpora.{name}]"
     part = mapping(part, where)
     make = part.get("make")
     if make is not None:
         one_of(make, CORPUS_MAKERS, f"{where} make")
     makes = keys_of(make) if make is not None else {}
-    lacking = [name for name, key in makes.items() if key.needed and name not in part]
-    if lacking:
-        raise InputError(f"{where} make = {make!r} needs {' and '.join(f'`{key}`' for key in lacking)}")
-    beside = [*CORPUS_KEYS, "labels", "skip", "measures", "seeds", *makes]
-    options = read_options(part, whole.kind, where, beside)
+    missing = [name for name, key in makes.items() if key.needed and name not in part]
+    if missing:
+        raise InputError(f"{where} make = {make!r} needs {' and '.join(f'`{key}`' for key in missing)}")
+    known = [*CORPUS_KEYS, "labels", "skip", "measures", "seeds", *makes]
+    options = read_options(part, defaults.kind, where, known)
     given = values_of(part, CORPUS_KEYS, where)
     keys = values_of(part, {name: key.type for name, key in makes.items()}, where)
-    check_parts(given, whole, where)
+    check_parts(given, defaults, where)
     title = read_title(part, name, where)
     given.pop("title", None)
     return Corpus(
         name,
         title,
         options,
-        read_measures(part["measures"], whole.kind, f"{where} measures") if "measures" in part else whole.measures,
-        read_seeds(part.get("seeds", whole.seeds), f"{where} seeds"),
+        read_measures(part["measures"], defaults.kind, f"{where} measures")
+        if "measures" in part
+        else defaults.measures,
+        read_seeds(part.get("seeds", defaults.seeds), f"{where} seeds"),
         **given,
         labels=read_labels(part.get("labels", []), f"{where} labels"),
         keys=keys,
@@ -82,32 +84,32 @@ def read_corpus(name: str, part: Any, whole: TableDefaults, rows: Sequence[str])
     )
 
 
-def check_parts(given: Options, whole: TableDefaults, where: str) -> None:
-    """What is read, and how it is divided."""
-    if whole.kind.reads and "train" not in given and given.get("make") != "synthetic":
-        raise InputError(f"{where} has no `train`; a named corpus or a file is needed")
+def check_parts(given: Options, defaults: TableDefaults, where: str) -> None:
+    """Check the splits: which are read and which are held out."""
+    if defaults.kind.reads and "train" not in given and given.get("make") != "synthetic":
+        raise InputError(f"{where} train: expected the name of a corpus or a file, got nothing")
     empty = [key for key in SPLITS if given.get(key) == ""]
     if empty:
-        raise InputError(f"{where} {empty[0]} is empty; a named corpus or a file is needed")
-    if whole.parts == "dev" and "test" in given:
-        raise InputError(f"{where} test: a table of parts = 'dev' never reads test")
+        raise InputError(f"{where} {empty[0]}: expected the name of a corpus or a file, got an empty text")
+    if defaults.parts == "dev" and "test" in given:
+        raise InputError(f"{where} test: not allowed in a table with parts = 'dev', which never reads test")
     for key in ("hold_out", "pooled"):
         if not 0 <= given.get(key, 0.0) <= 0.9:
-            raise InputError(f"{where} {key} = {given[key]}: from 0 to 0.9 is accepted")
+            raise InputError(f"{where} {key}: expected 0 to 0.9, got {given[key]}")
     if given.get("pooled") and ("test" not in given or "hold_out_by" in given):
-        raise InputError(f"{where} pooled draws train and test again: it needs `test` and goes without hold_out_by")
+        raise InputError(f"{where} pooled splits train and test again: it needs `test` and excludes hold_out_by")
     if given.get("hold_out") and "dev" in given:
-        raise InputError(f"{where} has both dev and hold_out; give one of them")
+        raise InputError(f"{where} has both dev and hold_out; remove one of them")
     if "hold_out_by" in given and not given.get("hold_out"):
-        raise InputError(f"{where} hold_out_by needs hold_out, the part of the texts to hold out")
+        raise InputError(f"{where} hold_out_by needs hold_out, the fraction of the texts to hold out")
 
 
 def read_labels(given: Any, where: str) -> tuple[str, ...]:
-    """Labels as they are written in a file: at least two, or there is nothing to tell apart."""
+    """Labels as written in a file: at least two, or there is nothing to distinguish."""
     if not isinstance(given, list) or not all(isinstance(label, str) for label in given):
-        raise InputError(f"{where} = {given!r}: a list of labels is accepted, as they are written in the file")
+        raise InputError(f"{where}: expected a list of labels as written in the file, got {given!r}")
     if (given and len(set(given)) < 2) or len(set(given)) < len(given):
-        raise InputError(f"{where} = {given!r}: two or more are accepted, each once")
+        raise InputError(f"{where}: expected two or more different labels, got {given!r}")
     return tuple(given)
 
 
@@ -121,10 +123,10 @@ def read_printed(
         one_of(key, rows, where)
         most = len(corpora[corpus].measures)
         if not isinstance(numbers, list) or not 1 <= len(numbers) <= most:
-            raise InputError(f"{where} {key} = {numbers!r}: a list of up to {most} numbers is accepted")
+            raise InputError(f"{where} {key}: expected a list of up to {most} numbers, got {numbers!r}")
         printed[key] = tuple(value(number, float, f"{where} {key}") for number in numbers)
         if not all(map(math.isfinite, printed[key])):
-            raise InputError(f"{where} {key} = {numbers!r}: numbers as the paper prints them are accepted")
+            raise InputError(f"{where} {key}: expected finite numbers as printed in the paper, got {numbers!r}")
     return printed
 
 
@@ -140,12 +142,12 @@ def read_tuned(
     return tuned
 
 
-def read_options(part: Options, kind: Kind, where: str, beside: Sequence[str] = ()) -> Options:
-    """The options of a part, checked; `beside` are keys of another meaning."""
+def read_options(part: Options, kind: Kind, where: str, others: Sequence[str] = ()) -> Options:
+    """The options of a section, checked; `others` are keys that are not options."""
     kinds = {item.name: type_ for _, item, type_ in config_options() if item.name not in RESERVED}
     kinds |= kind.keys
-    only_known(part, [*beside, *kinds], where)
-    return {key: value(given, kinds[key], f"{where} {key}") for key, given in part.items() if key not in beside}
+    only_known(part, [*others, *kinds], where)
+    return {key: value(given, kinds[key], f"{where} {key}") for key, given in part.items() if key not in others}
 
 
 def read_title(part: Options, name: str, where: str) -> str:
@@ -155,7 +157,7 @@ def read_title(part: Options, name: str, where: str) -> str:
 def read_seeds(given: Any, where: str) -> int:
     count: int = value(given, int, where)
     if not 1 <= count <= SEEDS:
-        raise InputError(f"{where} = {count}: from 1 to {SEEDS} is accepted")
+        raise InputError(f"{where}: expected 1 to {SEEDS}, got {count}")
     return count
 
 

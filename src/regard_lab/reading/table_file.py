@@ -1,4 +1,4 @@
-"""A table's TOML, read strictly: every key is known, every name that is referred to exists, every value is of its kind."""
+"""A table's TOML, read strictly: unknown keys, references to unknown names and values of a wrong type are errors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from regard_lab.tables.table import Compare, Corpus, Figure, Kind, Method, Setti
 
 SCALARS = {"title": str, "where": str, "kind": str, "seeds": int, "note": str, "parts": Literal["test", "dev"]}
 TABLES = ("options", "methods", "corpora", "settings", "printed", "tuned")
-NAMED = ("methods", "corpora", "settings")  # whose names --only asks for
+NAMED = ("methods", "corpora", "settings")  # sections with names for --only
 LISTS = ("measures", "first", "compare", "figure")
 LINES = ("title", "where", "note")
 FIGURES = ("path", "along", "pairs", "settings", "intervals")
@@ -47,7 +47,7 @@ FIGURE_KEYS = {
 
 @dataclass(frozen=True)
 class Axes:
-    """What comparisons, figures and numbers may refer to."""
+    """The axes that comparisons, figures and printed numbers refer to."""
 
     methods: Mapping[str, Method]
     corpora: Mapping[str, Corpus]
@@ -55,7 +55,7 @@ class Axes:
 
     @property
     def measures(self) -> dict[str, None]:
-        """Those that some corpus has as a column, in order."""
+        """Measures that are a column of some corpus, in order."""
         return dict.fromkeys(name for corpus in self.corpora.values() for name in corpus.measures)
 
 
@@ -63,8 +63,12 @@ def read_table(path: Path, name: str) -> Table:
     try:
         with open(path, "rb") as file:
             content = tomllib.load(file)
-    except (ValueError, RecursionError, OSError) as error:  # ValueError: no TOML, no UTF-8, or a number of 5,000 digits
-        raise InputError(f"{path}: not a TOML file that can be read ({error})") from None
+    except (
+        ValueError,
+        RecursionError,
+        OSError,
+    ) as error:  # ValueError: not TOML, not UTF-8, or a number of 5,000 digits
+        raise InputError(f"{path}: expected a TOML file ({error})") from None
     try:
         table = make_table(content, path, name)
         check_cells(table)
@@ -113,19 +117,19 @@ def make_table(content: Options, path: Path, name: str) -> Table:
 
 
 def read_axes(content: Options, kind: Kind, seeds: int, parts: str | None) -> tuple[Axes, list[str]]:
-    """Methods, corpora and settings; and the names of rows: METHOD, SETTING and METHOD/SETTING."""
+    """Methods, corpora and settings, and the names of rows: METHOD, SETTING and METHOD/SETTING."""
     sections = {key: named_sections(content, key) for key in NAMED}
     for key in ("methods", "corpora"):
         if not sections[key]:
-            raise InputError(f"there is no [{key}.NAME]; a table needs at least one")
+            raise InputError(f"expected at least one [{key}.NAME], got none")
     measures = read_measures(content.get("measures", []), kind, "measures")
     if not measures:
-        raise InputError("measures is missing or empty; a table needs at least one, such as accuracy or rmse")
+        raise InputError("measures: expected at least one, such as accuracy or rmse, got none")
     methods = {key: read_method(key, part, kind) for key, part in sections["methods"].items()}
     settings = {key: read_setting(key, part, kind) for key, part in sections["settings"].items()} or {"": Setting()}
     rows = [*methods, *filter(None, settings), *(f"{one}/{other}" for one in methods for other in settings)]
-    whole = TableDefaults(kind, measures, seeds, parts)
-    corpora = {key: read_corpus(key, part, whole, rows) for key, part in sections["corpora"].items()}
+    defaults = TableDefaults(kind, measures, seeds, parts)
+    corpora = {key: read_corpus(key, part, defaults, rows) for key, part in sections["corpora"].items()}
     return Axes(methods, corpora, settings), rows
 
 
@@ -143,7 +147,7 @@ def read_compare(part: Options, axes: Axes, where: str) -> Compare:
         if name is not None:
             one_of(name, axes.settings, f"{where} {key}")
     if (method, setting) == (against, against_setting) or (setting is None) != (against_setting is None):
-        raise InputError(f"{where} compares {method!r} with itself; give another `against`, or two settings")
+        raise InputError(f"{where} compares {method!r} with itself; set another `against`, or two settings")
     return Compare(
         method,
         against,
@@ -179,47 +183,51 @@ def check_figure(given: Options, values: object, where: str) -> None:
         if not given.get(key):
             raise InputError(f"{where} has no `{key}`")
     if not given["name"].replace("-", "").replace("_", "").isalnum():
-        raise InputError(f"{where} name = {given['name']!r}: letters, digits and - are accepted, for it names a file")
+        raise InputError(
+            f"{where} name: expected letters, digits and -, because it names a file, got {given['name']!r}"
+        )
     for key, kind in (("value", "path"), ("option", "settings")):
         if given["kind"] == kind and key not in given:
             raise InputError(f"{where} of kind {kind!r} needs `{key}`")
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise InputError(f"{where} values = {values!r}: a list of what a row's history calls them is accepted")
+        raise InputError(f"{where} values: expected a list of names in a row's history, got {values!r}")
     if (given["kind"] == "along") != bool(values):
-        raise InputError(f"{where} of kind {given['kind']!r}: `values` belong to kind 'along', which needs them")
+        raise InputError(
+            f"{where} of kind {given['kind']!r}: `values` is required for kind 'along' and allowed only there"
+        )
 
 
 def check_option(option: str, settings: Iterable[Setting], where: str) -> None:
-    """One along which a figure can go."""
+    """An option that can be the axis of a figure."""
     options = dict.fromkeys(
         name for setting in settings for name, value in setting.options.items() if isinstance(value, (int, float))
     )
     if option not in options:
         raise InputError(
-            f"{where} option = {option!r}: no [settings.NAME] has a number of that name{near(option, options)}"
+            f"{where} option: expected a numeric option of a [settings.NAME], got {option!r}{near(option, options)}"
         )
 
 
 def check_twice(compare: Sequence[Compare], figures: Sequence[Figure]) -> None:
-    """A comparison made twice would be corrected for twice, and a figure of the same name replaces the first."""
-    for place, wish in enumerate(compare):
-        if wish in compare[:place]:
-            raise InputError(f"[[compare]] {place + 1} is the same as one before it; each is accepted once")
+    """A repeated comparison would count twice in Holm's correction, and a figure would replace one of the same name."""
+    for index, spec in enumerate(compare):
+        if spec in compare[:index]:
+            raise InputError(f"[[compare]] {index + 1} repeats an earlier one; remove it")
     titles = [figure.name for figure in figures]
-    for place, name in enumerate(titles):
-        if name in titles[:place]:
-            raise InputError(f"[[figure]] {place + 1} name = {name!r}: a figure before it has that name")
+    for index, name in enumerate(titles):
+        if name in titles[:index]:
+            raise InputError(f"[[figure]] {index + 1} name = {name!r}: an earlier figure has this name")
 
 
 def check_cells(table: Table) -> None:
     cells = list(table.cells())
     if not cells:
-        raise InputError("every cell is skipped; at least one is needed")
+        raise InputError("every cell is skipped; expected at least one")
     for corpus, printed in table.printed.items():
         rows = [cell.name.partition("/")[2] for cell in cells if cell.corpus.name == corpus]
         for key in printed:
             if key not in rows:
-                raise InputError(f"[printed.{corpus}] {key}: there is no such row{near(key, rows)}")
+                raise InputError(f"[printed.{corpus}] {key}: no such row{near(key, rows)}")
     for cell in cells:
         options = {key: value for key, value in cell.options.items() if key not in table.does.keys}
         try:

@@ -1,4 +1,4 @@
-"""A table as words, before any format, filled from results: means with intervals, the best, what the paper prints."""
+"""The contents of a rendered table, independent of its format: means with intervals, printed numbers, sources."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ class Column:
     measure: str
     corpus_title: str
     measure_title: str
-    printed: bool  # whether the paper prints some number of it
-    published: bool  # whether published results have some
+    printed: bool  # whether the paper prints numbers for it
+    published: bool  # whether the published results have numbers for it
 
     def width(self) -> int:
-        """How many columns of a format it takes."""
+        """The number of rendered columns."""
         return 1 + self.printed + self.published
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What stands in one place of the table."""
+    """The content of one cell."""
 
-    ours: str  # "62.96 ± 0.80", or "" where there is no cell
-    note: str = ""  # fewer seeds than elsewhere, failures
+    ours: str  # "62.96 ± 0.80", or "" without a number
+    note: str = ""  # about failures, or fewer seeds than elsewhere
     paper: str = ""
     published: str = ""
     best: bool = False
@@ -58,49 +58,50 @@ class Contents:
     columns: tuple[Column, ...]
     lines: tuple[Line, ...]
     comparisons: tuple[Comparison, ...]
-    sources: tuple[tuple[str, str], ...]  # what, and of it
+    sources: tuple[tuple[str, str], ...]  # (name, text)
     remarks: tuple[str, ...]
 
     @property
     def spans(self) -> list[tuple[str, int]]:
-        """The heads of corpora, and how many columns each stands over."""
+        """The titles of corpora, and the number of columns below each."""
         several = (list(group) for _, group in groupby(self.columns, key=lambda column: column.corpus))
         return [(group[0].corpus_title, sum(map(Column.width, group))) for group in several]
 
 
 def make_contents(table: Table, results: Results, published: Results | None) -> Contents:
     rows = grouped(results)
-    before = grouped(published) if published is not None else {}
-    columns = make_columns(table, rows, before)
-    most = max((len(good(found)) for found in rows.values()), default=0)
+    published_rows = grouped(published) if published is not None else {}
+    columns = make_columns(table, rows, published_rows)
+    seeds = [len(good(cell_rows)) for cell_rows in rows.values()]
+    most = max(seeds, default=0)
     best = {(column.corpus, column.measure): best_places(table, column, rows) for column in columns}
-    cells, ran = {cell.key for cell in table.cells()}, {*rows, *before}
+    cells, places_run = {cell.key for cell in table.cells()}, {*rows, *published_rows}
     lines, kept = [], []
     for method in table.methods.values():
         for setting in table.settings.values():
             places = [(method.name, corpus, setting.name) for corpus in table.corpora]
             if cells.isdisjoint(places):
                 continue
-            entries, told = [], set()
+            entries, noted = [], set()
             for column in columns:
                 place = (method.name, column.corpus, setting.name)
                 is_best = place in best[column.corpus, column.measure]
-                entry = make_entry(table, column, place, rows, before, most, is_best)
-                same = (column.corpus, entry.note) in told  # once a cell is enough
-                told.add((column.corpus, entry.note))
+                entry = make_entry(table, column, place, rows, published_rows, most, is_best)
+                same = (column.corpus, entry.note) in noted  # once per cell is enough
+                noted.add((column.corpus, entry.note))
                 entries.append(replace(entry, note="") if same else entry)
             lines.append(Line(table.title_of((method.name, "", setting.name)), tuple(entries)))
-            # an empty row says that a method is still to be run. One that was run and has none of the measures would stay
+            # an empty row shows that a method is still to be run; rows of methods without any of the measures would stay
             # empty, and a search over settings need not try every pair
-            to_run = ran.isdisjoint(places) and len(table.settings) == 1
+            to_run = places_run.isdisjoint(places) and len(table.settings) == 1
             kept.append(to_run or any(entry != Entry("") for entry in entries))
-    if not ran or not any(kept):
+    if not places_run or not any(kept):
         kept = [True] * len(lines)
     return Contents(
         table.name,
         table.title,
         table.where,
-        make_caption(table, most, bool(rows), columns, any(best.values())),
+        make_caption(table, seeds, columns, any(best.values())),
         table.note,
         columns,
         tuple(compress(lines, kept)),
@@ -111,23 +112,24 @@ def make_contents(table: Table, results: Results, published: Results | None) -> 
 
 
 def remarks(results: Results, published: Results | None) -> tuple[str, ...]:
-    found = []
+    texts = []
     if results.others:
-        found.append(
-            f"{results.others} rows of cells that the table no longer has, or has with other options, are not counted."
+        texts.append(
+            f"{results.others} rows belong to cells that the table no longer has, or has with other options; "
+            "they are not counted."
         )
-    own, theirs = checksums(results.good), checksums(published.good) if published is not None else {}
-    other = [file for file in own if file in theirs and own[file] != theirs[file]]
-    if other:
-        found.append(f"These files are not those of the published results: {', '.join(sorted(other))}.")
-    return tuple(found)
+    files, published_files = checksums(results.good), checksums(published.good) if published is not None else {}
+    changed = [file for file in files if file in published_files and files[file] != published_files[file]]
+    if changed:
+        texts.append(f"These files differ from those of the published results: {', '.join(sorted(changed))}.")
+    return tuple(texts)
 
 
 def grouped(results: Results) -> dict[Place, list[Row]]:
-    found: dict[Place, list[Row]] = {}
+    by_place: dict[Place, list[Row]] = {}
     for (method, corpus, setting, _), row in sorted(results.rows.items()):
-        found.setdefault((method, corpus, setting), []).append(row)
-    return found
+        by_place.setdefault((method, corpus, setting), []).append(row)
+    return by_place
 
 
 def good(rows: Sequence[Row]) -> list[Row]:
@@ -135,20 +137,20 @@ def good(rows: Sequence[Row]) -> list[Row]:
 
 
 def make_columns(
-    table: Table, rows: Mapping[Place, Sequence[Row]], before: Mapping[Place, Sequence[Row]]
+    table: Table, rows: Mapping[Place, Sequence[Row]], published_rows: Mapping[Place, Sequence[Row]]
 ) -> tuple[Column, ...]:
-    """A column for each measure of a corpus; none where there are results and not one has the measure."""
-    found = []
+    """One column per corpus and measure, without measures that no result has."""
+    columns = []
     for corpus in table.corpora.values():
         places = [cell.key for cell in table.cells() if cell.corpus.name == corpus.name]
         for name in corpus.measures:
             printed = any(table.printed_value(place, name) is not None for place in places)
-            published = any(mean_of(before.get(place, ()), name) is not None for place in places)
-            there = [row for place in places for row in good(rows.get(place, ()))]
-            if there and not printed and not published and all(value_of(row, name) is None for row in there):
+            published = any(mean_of(published_rows.get(place, ()), name) is not None for place in places)
+            with_rows = [row for place in places for row in good(rows.get(place, ()))]
+            if with_rows and not printed and not published and all(value_of(row, name) is None for row in with_rows):
                 continue
-            found.append(Column(corpus.name, name, corpus.title, table.measure(name).title, printed, published))
-    return tuple(found)
+            columns.append(Column(corpus.name, name, corpus.title, table.measure(name).title, printed, published))
+    return tuple(columns)
 
 
 def mean_of(rows: Sequence[Row], measure: str) -> Interval | None:
@@ -157,12 +159,12 @@ def mean_of(rows: Sequence[Row], measure: str) -> Interval | None:
 
 
 def best_places(table: Table, column: Column, rows: Mapping[Place, Sequence[Row]]) -> set[Place]:
-    """Where the best mean of a column stands; nowhere if no side is better, or there is nothing to be better than."""
+    """The places of the best mean of a column; none if the measure has no better direction or there is only one mean."""
     side = table.measure(column.measure).better
     means = {
-        place: found.mean
-        for place, several in rows.items()
-        if place[1] == column.corpus and (found := mean_of(several, column.measure)) is not None
+        place: interval_.mean
+        for place, cell_rows in rows.items()
+        if place[1] == column.corpus and (interval_ := mean_of(cell_rows, column.measure)) is not None
     }
     best = max((side * mean for mean in means.values()), default=0.0)
     return (
@@ -177,82 +179,89 @@ def make_entry(
     column: Column,
     place: Place,
     rows: Mapping[Place, Sequence[Row]],
-    before: Mapping[Place, Sequence[Row]],
+    published_rows: Mapping[Place, Sequence[Row]],
     most: int,
     best: bool,
 ) -> Entry:
     measure = table.measure(column.measure)
     printed = table.printed_value(place, column.measure)
-    own = rows.get(place, ())
-    found = mean_of(own, column.measure)
+    cell_rows = rows.get(place, ())
+    mean = mean_of(cell_rows, column.measure)
     return Entry(
-        written(found, measure) if found is not None else "",
-        told_of(own, most, column.measure),
+        with_interval(mean, measure) if mean is not None else "",
+        make_note(cell_rows, most, column.measure),
         shown(printed, measure) if printed is not None else "",
-        written(there, measure) if (there := mean_of(before.get(place, ()), column.measure)) else "",
+        with_interval(published, measure)
+        if (published := mean_of(published_rows.get(place, ()), column.measure))
+        else "",
         best,
     )
 
 
-def written(found: Interval, measure: Measure) -> str:
-    half = f" ± {shown(found.half, measure)}" if found.half is not None else ""
-    return shown(found.mean, measure) + half
+def with_interval(interval: Interval, measure: Measure) -> str:
+    half = f" ± {shown(interval.half, measure)}" if interval.half is not None else ""
+    return shown(interval.mean, measure) + half
 
 
-def told_of(rows: Sequence[Row], most: int, measure: str) -> str:
-    """What a reader must know of a cell: that some of its runs failed or gave no number, or that its mean is of fewer."""
+def make_note(rows: Sequence[Row], most: int, measure: str) -> str:
+    """A note on a cell: runs that failed or gave no number, or a mean over fewer seeds."""
     failed = len(rows) - len(good(rows))
-    endless = sum(measure in row["values"] and value_of(row, measure) is None for row in good(rows))
-    if failed or endless:
-        told = ((failed, "failed"), (endless, "without a number"))
-        return ", ".join(f"{count} of {len(rows)} {what}" for count, what in told if count)
+    without_number = sum(measure in row["values"] and value_of(row, measure) is None for row in good(rows))
+    if failed or without_number:
+        problems = ((failed, "failed"), (without_number, "without a number"))
+        return ", ".join(f"{count} of {len(rows)} {what}" for count, what in problems if count)
     if len(rows) < most and mean_of(rows, measure) is not None:
         return f"{len(rows)} seed{'s' if len(rows) > 1 else ''}"
     return ""
 
 
-def make_caption(table: Table, most: int, tried: bool, columns: Sequence[Column], marked: bool) -> str:
-    none = "every run failed" if tried else "no results yet"
-    over = f"means over {most} seeds ± half of the 95 % interval" if most > 1 else "one seed" if most else none
-    asked = f" ({table.seeds} are asked for)" if most and most < table.seeds else ""
-    beside = "; beside them what the paper prints" if any(column.printed for column in columns) else ""
-    bold = "; the best mean of a column is bold" if marked else ""
-    return f"{over[0].upper()}{over[1:]}{asked}{beside}{bold}."
+def make_caption(table: Table, seeds: Sequence[int], columns: Sequence[Column], marked: bool) -> str:
+    """`seeds`: the number of successful runs of each cell that was run."""
+    most, fewest = max(seeds, default=0), min(filter(None, seeds), default=0)
+    if most > 1:
+        count = f"{most} seeds" if fewest == most else f"up to {most} seeds per cell"
+        text = f"Means over {count} ± half of the 95 % interval"
+    else:
+        text = "One seed" if most else "Every run failed" if seeds else "No results yet"
+    planned = f" ({table.seeds} planned)" if most and most < table.seeds else ""
+    printed = "; the paper's numbers are next to them" if any(column.printed for column in columns) else ""
+    bold = "; the best mean of each column is bold" if marked else ""
+    return f"{text}{planned}{printed}{bold}."
 
 
 def sources(table: Table, rows: Sequence[Row]) -> tuple[tuple[str, str], ...]:
-    good = [row for row in rows if "error" not in row]
+    successful = [row for row in rows if "error" not in row]
     seeds = sorted({row["seed"] for row in rows})
-    failed = len(rows) - len(good)
-    found = [("Command", f"regard reproduce {shlex.quote(table.asked or table.name)}")]
-    found.append(("Runs", f"{len(rows)}" + (f", of which {failed} failed" if failed else "")))
+    failed = len(rows) - len(successful)
+    lines = [("Command", f"regard reproduce {shlex.quote(table.asked or table.name)}")]
+    lines.append(("Runs", f"{len(rows)}" + (f", {failed} of them failed" if failed else "")))
     if seeds:
-        found.append(("Seeds", ranges(seeds)))
+        lines.append(("Seeds", ranges(seeds)))
     if rows:
-        found.append(("Time", f"{hours(sum(row['seconds'] for row in rows))} of runs in all"))
+        lines.append(("Time", f"{hours(sum(row['seconds'] for row in rows))} in total"))
     for name in ("device", "versions"):
-        counts = Counter(told for row in good if (told := devices(row) if name == "device" else versions(row)))
-        for told, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-            found.append((name.capitalize(), f"{told} ({count} runs)" if len(counts) > 1 else told))
-    for file, sums in sorted(checksums(good).items()):
-        found.append(("Data", f"{file} {' and '.join(sorted(sums))}" + (" (runs differ!)" if len(sums) > 1 else "")))
-    return tuple(found)
+        counts = Counter(text for row in successful if (text := devices(row) if name == "device" else versions(row)))
+        for text, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+            lines.append((name.capitalize(), f"{text} ({count} runs)" if len(counts) > 1 else text))
+    for file, sums in sorted(checksums(successful).items()):
+        lines.append(("Data", f"{file} {' and '.join(sorted(sums))}" + (" (runs differ!)" if len(sums) > 1 else "")))
+    return tuple(lines)
 
 
 def checksums(rows: Sequence[Row]) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
+    sums: dict[str, set[str]] = {}
     for row in rows:
-        for file, told in row.get("data", {}).items():
-            found.setdefault(file, set()).add(str(told))
-    return found
+        for file, checksum in row.get("data", {}).items():
+            sums.setdefault(file, set()).add(str(checksum))
+    return sums
 
 
 def devices(row: Row) -> str:
     environment = row.get("environment", {})
     name = environment.get("cuda") or environment.get("cpu", "")
-    beside = f", {row['stacked']} seeds at once" if row.get("stacked", 1) > 1 else ""
+    together = f", {row['stacked']} seeds at once" if row.get("stacked", 1) > 1 else ""
     kind = "CUDA" if "cuda" in environment else "CPU" if "cpu" in environment else str(row.get("device", ""))
-    return (f"{kind}: {name}" if name else kind) + beside
+    return (f"{kind}: {name}" if name else kind) + together
 
 
 def versions(row: Row) -> str:

@@ -1,4 +1,4 @@
-"""The figures that any table may ask for: paths along epochs, a measure along an option, means with intervals, boxes by pair."""
+"""Figures that any table may have: values by epoch, a measure by an option, means with intervals, boxes by pair."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ NAMES = {"norms.words": "norm p", "norms.sentences": "norm p of sentences", "los
 
 
 def draw(table: Table, rows: Sequence[Row]) -> dict[str, tuple[str, str]]:
-    """Name -> (title, SVG) of every figure that there are results for."""
-    by_place, found = table.by_place(rows), {}
+    """Name -> (title, SVG) for every figure that has results."""
+    by_place, figures = table.by_place(rows), {}
     for figure in table.figures:
-        chosen = {place: several for place, several in by_place.items() if shows(figure, place)}
+        chosen = {place: cell_rows for place, cell_rows in by_place.items() if shows(figure, place)}
         title = figure.title or f"{table.title}: {figure.name}"
         svg = drawings()[figure.kind](table, figure, title, chosen)
         if svg:
-            found[figure.name] = (title, svg)
-    return found
+            figures[figure.name] = (title, svg)
+    return figures
 
 
 def shows(figure: Figure, place: Place) -> bool:
@@ -40,13 +40,13 @@ def shows(figure: Figure, place: Place) -> bool:
 
 
 def draw_path(table: Table, figure: Figure, title: str, rows: Mapping[Place, Sequence[Row]]) -> str:
-    """A value of the history along the epochs, mean and 95 % band over the seeds that still learned then."""
+    """A value of the history by epoch, mean and 95 % band over seeds."""
     curves = {}
-    for place, several in rows.items():
-        paths = [path for row in several if (path := numbers(row.get("history", {}).get(figure.value, ())))]
+    for place, cell_rows in rows.items():
+        paths = [path for row in cell_rows if (path := numbers(row.get("history", {}).get(figure.value, ())))]
         if not paths:
             continue
-        # as far as every seed went: a mean over those that happen to go on would jump
+        # up to the shortest seed: a mean over the remaining ones would jump
         length = min(map(len, paths))
         scale = table.measure(name).factor if (name := figure.value.rpartition(".")[2]) in MEASURED else 1.0
         values = [[scale * path[k] for path in paths] for k in range(length)]
@@ -58,27 +58,27 @@ def draw_path(table: Table, figure: Figure, title: str, rows: Mapping[Place, Seq
 
 
 def numbers(path: Sequence[float | None]) -> list[float]:
-    """As far as a path has numbers."""
+    """The values before the first that is missing."""
     return [value for value in takewhile(is_number, path) if value is not None]
 
 
-MEASURED = ("accuracy", "macro_f")  # shares, drawn as per cent
+MEASURED = ("accuracy", "macro_f")  # shares, drawn in per cent
 
 
 def draw_settings(table: Table, figure: Figure, title: str, rows: Mapping[Place, Sequence[Row]]) -> str:
-    """A measure against an option of the settings axis, mean with 95 % intervals."""
+    """A measure by an option of the settings, means with 95 % intervals."""
     measure = figure.measure or table.measures[0]
     points: dict[Place, list[tuple[float, list[float]]]] = {}
-    for (method, corpus, setting), several in rows.items():
-        along = table.settings[setting].options.get(figure.option)
-        values = [value for row in several if (value := value_of(row, measure)) is not None]
-        if isinstance(along, (int, float)) and values:
+    for (method, corpus, setting), cell_rows in rows.items():
+        x = table.settings[setting].options.get(figure.option)
+        values = [value for row in cell_rows if (value := value_of(row, measure)) is not None]
+        if isinstance(x, (int, float)) and values:
             scaled = [table.measure(measure).factor * value for value in values]
-            points.setdefault((method, corpus, ""), []).append((float(along), scaled))
+            points.setdefault((method, corpus, ""), []).append((float(x), scaled))
     curves = {}
-    for place, found in points.items():
-        found.sort(key=lambda point: point[0])
-        curves[place] = over_seeds("", [along for along, _ in found], [values for _, values in found])
+    for place, pairs in points.items():
+        pairs.sort(key=lambda point: point[0])
+        curves[place] = over_seeds("", [x for x, _ in pairs], [values for _, values in pairs])
     panels = arranged(table, figure, curves, "corpora")
     if not panels:
         return ""
@@ -86,25 +86,25 @@ def draw_settings(table: Table, figure: Figure, title: str, rows: Mapping[Place,
 
 
 def draw_intervals(table: Table, figure: Figure, title: str, rows: Mapping[Place, Sequence[Row]]) -> str:
-    """Means of a measure with 95 % intervals, a panel a corpus, the paper's number as a hollow mark."""
+    """Means of a measure with 95 % intervals, one panel per corpus, the paper's number as a hollow mark."""
     panels, measure = [], figure.measure or table.measures[0]
     scale, marked = table.measure(measure).factor, False
     for corpus in table.corpora.values():
-        found = []
-        for place, several in rows.items():
-            values = [value for row in several if (value := value_of(row, measure)) is not None]
+        dots_ = []
+        for place, cell_rows in rows.items():
+            values = [value for row in cell_rows if (value := value_of(row, measure)) is not None]
             mean = interval([scale * value for value in values]) if place[1] == corpus.name else None
             if mean is not None and measure in corpus.measures:
                 printed = table.printed_value(place, measure)
                 other = None if printed is None else scale * printed
                 marked = marked or other is not None
-                found.append(Dot(table.title_of(place), mean.mean, mean.low, mean.high, other))
-        panels += [DotPanel(corpus.title, tuple(found))] if found else []
+                dots_.append(Dot(table.title_of(place), mean.mean, mean.low, mean.high, other))
+        panels += [DotPanel(corpus.title, tuple(dots_))] if dots_ else []
     return dots(title, table.measure(measure).title, panels, "the paper's number" if marked else "") if panels else ""
 
 
 def arranged(table: Table, figure: Figure, curves: Mapping[Place, Curve], usual: str) -> list[Panel]:
-    """One panel for all, its lines named by all that differs; or one a corpus, its lines named by method and setting."""
+    """One panel for all curves, named by all that differs, or one per corpus with curves named by method and setting."""
 
     def named(place: Place, given: Curve) -> Curve:
         return replace(given, name=title_of(table, place, curves))
@@ -114,25 +114,25 @@ def arranged(table: Table, figure: Figure, curves: Mapping[Place, Curve], usual:
     if (figure.panels or usual) == "none":
         several = len({place[1] for place in curves}) > 1
         alone = len({(place[0], place[2]) for place in curves}) == 1
-        made = []
-        for place, found in curves.items():
-            own = "" if alone and several else title_of(table, place, curves)
+        curves_ = []
+        for place, curve in curves.items():
+            title = "" if alone and several else title_of(table, place, curves)
             corpus = table.corpora[place[1]].title if several or alone else ""
-            name = ", ".join(filter(None, (corpus, own if not alone else "")))
-            made.append(replace(found, name=name))
-        return [Panel("", tuple(made))]
+            name = ", ".join(filter(None, (corpus, title if not alone else "")))
+            curves_.append(replace(curve, name=name))
+        return [Panel("", tuple(curves_))]
     names = list(dict.fromkeys(place[1] for place in curves))
     return [
         Panel(
             table.corpora[corpus].title,
-            tuple(named(place, found) for place, found in curves.items() if place[1] == corpus),
+            tuple(named(place, curve) for place, curve in curves.items() if place[1] == corpus),
         )
         for corpus in names
     ]
 
 
 def title_of(table: Table, place: Place, among: Mapping[Place, object]) -> str:
-    """Method and setting; the setting alone where the method is everybody's. A curve along the settings has none."""
+    """Method and setting; only the setting if all curves have the same method. A curve along the settings has no setting."""
     method, _, setting = place
     if not setting:
         return table.methods[method].title
@@ -149,30 +149,32 @@ def drawings() -> dict[str, Drawing]:
     }
 
 
-SMALL = 0.01  # a figure whose values are all smaller shows their thousandfold
+SMALL = 0.01  # if all values of a figure are smaller, it shows them times 1,000
 
 
 def draw_along(table: Table, figure: Figure, title: str, rows: Mapping[Place, Sequence[Row]]) -> str:
-    """Mean and 95 % band over seeds, at the moments that every seed has."""
+    """Values by epoch, mean and 95 % band over seeds, at the moments that all seeds have."""
     panels = []
-    for place, several in rows.items():
+    for place, cell_rows in rows.items():
         curves = []
         for value in figure.values:
-            paths = [path for row in several if (path := by_moment(row.get("history", {}), value))]
+            paths = [path for row in cell_rows if (path := by_moment(row.get("history", {}), value))]
             if paths:
-                common = sorted(set.intersection(*map(set, paths)))  # a long path is thinned: not all have all moments
+                common = sorted(
+                    set.intersection(*map(set, paths))
+                )  # long paths are thinned, so seeds may have different moments
                 values = [[path[moment] for path in paths] for moment in common]
                 curves.append(over_seeds(value_title(value, figure.values), common, values))
         if curves:
             panels.append(Panel(f"{table.corpora[place[1]].title}, {table.title_of(place)}", tuple(curves)))
     name = figure.axis or figure.values[0].partition(".")[0]
-    if panels and max(abs(y) for panel in panels for one in panel.curves for y in one.y) < SMALL:
+    if panels and max(abs(y) for panel in panels for curve in panel.curves for y in curve.y) < SMALL:
         panels, name = [thousandfold(panel) for panel in panels], f"{name}, × 10⁻³"
     return lines(title, "epoch", name, panels, band=True) if panels else ""
 
 
 def thousandfold(panel: Panel) -> Panel:
-    """Short numbers on the axis."""
+    """Values times 1,000, for short numbers on the axis."""
     return replace(panel, curves=tuple(thousandfold_curve(one) for one in panel.curves))
 
 
@@ -182,27 +184,27 @@ def thousandfold_curve(one: Curve) -> Curve:
 
 
 def by_moment(history: Mapping[str, Sequence[float | None]], value: str) -> dict[float, float]:
-    """A path by the epochs at which it was looked at; without such, by epochs from 1 on."""
+    """A path by the epochs at which it was recorded, or by epochs from 1 on if those are missing."""
     path, at = numbers(history.get(value, ())), numbers(history.get(MOMENTS, ()))
     return dict(zip(at if len(at) >= len(path) else range(1, len(path) + 1), path, strict=False))
 
 
 def value_title(value: str, among: Sequence[str]) -> str:
-    """A value by what tells it from the others: its type of token, with its term where there are several."""
+    """What distinguishes a value from the others: its type of token, and its term if there are several."""
     kind, _, of = value.partition(".")
     several = len({other.partition(".")[0] for other in among}) > 1
     return ", ".join(filter(None, (kind.removeprefix("term_") if several or not of else "", of)))
 
 
 def draw_pairs(table: Table, figure: Figure, title: str, rows: Mapping[Place, Sequence[Row]]) -> str:
-    found = [box for place, several in rows.items() for box in pair_boxes(table, place, several, len(rows) > 1)]
-    return boxes(title, figure.axis or "dot-product of two tokens", found) if found else ""
+    drawn = [box for place, cell_rows in rows.items() for box in pair_boxes(table, place, cell_rows, len(rows) > 1)]
+    return boxes(title, figure.axis or "dot product of two tokens", drawn) if drawn else ""
 
 
 def pair_boxes(table: Table, place: Place, rows: Sequence[Row], several: bool) -> Iterator[Box]:
-    """In the colour of the pair's first type, named by the model too where there are several."""
+    """Boxes in the colour of the pair's first type; their names include the model if there are several."""
     row = min(rows, key=lambda row: int(row["seed"]))
     marks = type_marks(row["types"]) if "types" in row else {}
-    for pair, told in row.get("pairs", {}).items():
+    for pair, box in row.get("pairs", {}).items():
         of = f"{table.corpora[place[1]].title}, {table.title_of(place)}: " if several else ""
-        yield Box(of + pair, marks[pair.partition("-")[0]], *(told[edge] for edge in EDGES))
+        yield Box(of + pair, marks[pair.partition("-")[0]], *(box[edge] for edge in EDGES))

@@ -1,1 +1,1 @@
-"""Running what is missing of a table, and keeping the results."""
+"""Run the missing cells of a table and store the results."""

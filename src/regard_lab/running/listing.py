@@ -1,4 +1,4 @@
-"""What there is to reproduce: every table with its size, what it needs and what its published results cost."""
+"""The list of tables, each with its size, the corpora that it needs and the cost of its published results."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ from regard_lab.tables.table import Table
 class TableSummary:
     name: str
     title: str
-    facts: tuple[tuple[str, str], ...]  # what, and of it
+    facts: tuple[tuple[str, str], ...]  # (name, text)
 
 
 def list_tables() -> Iterator[TableSummary]:
-    """Every table; of one that cannot be read, why."""
+    """Every table, or the reason why it cannot be read."""
     folder = home()
     for name, path in table_names(folder).items():
         try:
-            yield listed(read_table(path, name))
+            yield summarise(read_table(path, name))
         except InputError as error:
             yield TableSummary(name, f"cannot be read: {error}", ())
 
 
-def listed(table: Table) -> TableSummary:
+def summarise(table: Table) -> TableSummary:
     cells = list(table.cells())
     runs = sum(cell.seeds for cell in cells)
     names = ", ".join(dict.fromkeys(corpus_name(need) for need in needed(cells)))
-    lost = ", ".join(missing(cells))
-    facts = [("size", f"{len(cells)} cells, {runs} runs"), ("needs", names), ("missing", lost)]
-    facts.append(("published", told_of(table)))
+    missing_ = ", ".join(missing(cells))
+    facts = [("size", f"{len(cells)} cells, {runs} runs"), ("needs", names), ("missing", missing_)]
+    facts.append(("published", describe_published(table)))
     title = f"{table.title} ({table.where})" if table.where else table.title
     return TableSummary(table.name, title, tuple((what, words) for what, words in facts if words))
 
 
-def told_of(table: Table) -> str:
+def describe_published(table: Table) -> str:
     path = results_file(table, table.path.parent)
     if not path.exists():
-        return "" if table.path.is_relative_to(PACKAGED) else "none"  # a wheel leaves results out
+        return "" if table.path.is_relative_to(PACKAGED) else "none"  # a wheel has no results
     results = read_results(table, path)
     rows = list(results.rows.values())
     failed = sum("error" in row for row in rows)
@@ -53,5 +53,5 @@ def told_of(table: Table) -> str:
     kinds = sorted({devices(row).partition(",")[0] for row in rows if "error" not in row})
     cost = hours(sum(row.get("seconds", 0.0) for row in rows))
     on = f" on {'; '.join(kinds)}" if kinds else ""
-    lacking = f", {left} left" if left else ""
-    return f"{len(rows)} runs" + (f" ({failed} failed)" if failed else "") + f"{lacking}, {cost}{on}"
+    remaining = f", {left} left" if left else ""
+    return f"{len(rows)} runs" + (f" ({failed} failed)" if failed else "") + f"{remaining}, {cost}{on}"

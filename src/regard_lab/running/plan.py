@@ -1,4 +1,4 @@
-"""Which runs are wanted, in which order they are begun, and how long the rest will take."""
+"""Which runs to make, in which order, and how long the rest will take."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from regard_lab.reading.checks import near
 from regard_lab.rows import Key, Row
 from regard_lab.tables.table import Cell, Table
 
-TOO_LONG = 1.5  # a cell is not begun where it would take so many times what is left of the budget
+TOO_LONG = 1.5  # a cell is not started if it would take more than this times the rest of the budget
 
 
 @dataclass(frozen=True)
 class Job:
-    """One cell and the seeds to run at once."""
+    """One cell and the seeds to run together."""
 
     cell: Cell
     seeds: tuple[int, ...]
@@ -34,7 +34,7 @@ class Job:
 
 
 def wanted(table: Table, only: Sequence[str]) -> list[Cell]:
-    """The cells that --only leaves. `NAME` is a corpus, method or setting, `A/B` both of them; * stands for anything."""
+    """The cells that --only selects. `NAME` is a corpus, method or setting, `A/B` means both; * matches anything."""
     cells = list(table.cells())
     if not only:
         return cells
@@ -52,7 +52,7 @@ def matches(cell: Cell, text: str) -> bool:
 
 
 def make_jobs(cells: Sequence[Cell], seeds: int | None, done: Collection[Key], together: bool) -> list[Job]:
-    """Seed by seed, so that an early stop leaves whole tables of fewer seeds; `together`: all seeds of a cell at once."""
+    """Seed by seed, so that an early stop leaves complete tables of fewer seeds; `together`: one job per cell."""
     jobs = []
     count = {cell.key: cell.seeds if seeds is None else seeds for cell in cells}
     if together:
@@ -66,13 +66,13 @@ def make_jobs(cells: Sequence[Cell], seeds: int | None, done: Collection[Key], t
 
 
 def deciding_first(jobs: list[Job], first: Sequence[str]) -> list[Job]:
-    """Those that decide a claim, then the rest; each in their order."""
+    """Jobs of the methods that decide a claim first; otherwise in the same order."""
     return sorted(jobs, key=lambda job: job.cell.method not in first)
 
 
 @dataclass
 class RunTimes:
-    """Seconds a run takes, from those that were made: of the same cell, else of its corpus, else of any."""
+    """Estimates the seconds per run from earlier runs: of the same cell, else of its corpus, else of all."""
 
     device: str
     cells: dict[tuple[str, str, str], list[float]] = field(default_factory=dict)
@@ -80,39 +80,39 @@ class RunTimes:
     def add(self, rows: Iterable[Row]) -> None:
         for row in rows:
             if row.get("device") == self.device and "error" not in row:
-                place = (row["method"], row["corpus"], row["setting"])
-                self.cells.setdefault(place, []).append(float(row.get("seconds", 0.0)))
+                key = (row["method"], row["corpus"], row["setting"])
+                self.cells.setdefault(key, []).append(float(row.get("seconds", 0.0)))
 
     def seconds(self, job: Job) -> float | None:
-        if own := self.cells.get(job.cell.key):
-            return fmean(own) * len(job.seeds)
-        of_corpus = [fmean(found) for place, found in self.cells.items() if place[1] == job.cell.corpus.name]
-        every = of_corpus or [fmean(found) for found in self.cells.values()]
+        if seconds_ := self.cells.get(job.cell.key):
+            return fmean(seconds_) * len(job.seeds)
+        of_corpus = [fmean(seconds_) for key, seconds_ in self.cells.items() if key[1] == job.cell.corpus.name]
+        every = of_corpus or [fmean(seconds_) for seconds_ in self.cells.values()]
         return fmean(every) * len(job.seeds) if every else None
 
     def left(self, jobs: Iterable[Job], workers: int) -> float | None:
-        found = [self.seconds(job) for job in jobs]
-        known = [seconds for seconds in found if seconds is not None]
-        return sum(known) / max(workers, 1) if len(known) == len(found) else None
+        seconds_ = [self.seconds(job) for job in jobs]
+        known = [seconds for seconds in seconds_ if seconds is not None]
+        return sum(known) / max(workers, 1) if len(known) == len(seconds_) else None
 
 
 class Queue:
-    """What is still to begin; with a budget nothing that would end long after it."""
+    """The jobs that are still to start; with a budget, none that would end long after it."""
 
-    def __init__(self, jobs: Sequence[Job], pace: RunTimes, budget: float | None):
+    def __init__(self, jobs: Sequence[Job], times: RunTimes, budget: float | None):
         self.jobs = list(jobs)
-        self.pace = pace
+        self.times = times
         self.end = None if budget is None else time.monotonic() + 60 * budget
 
     def halve(self, job: Job) -> str:
-        """Back to the front, half of its seeds at a time; what to tell of it."""
+        """Put a job back at the front as two jobs of half the seeds. Returns a note for the user."""
         self.jobs[:0] = job.halves()
-        return f"out of memory with {len(job.seeds)} seeds at once; going on with {len(self.jobs[0].seeds)}"
+        return f"out of memory with {len(job.seeds)} seeds at once; continuing with {len(self.jobs[0].seeds)}"
 
     def take(self) -> Job | None:
-        """The next that fits; None where nothing is left or nothing fits any more."""
+        """The next job that fits into the budget; None if there is none."""
         left = None if self.end is None else self.end - time.monotonic()
-        for place, job in enumerate(self.jobs):
-            if left is None or (left > 0 and (self.pace.seconds(job) or 0.0) <= TOO_LONG * left):
-                return self.jobs.pop(place)
+        for index, job in enumerate(self.jobs):
+            if left is None or (left > 0 and (self.times.seconds(job) or 0.0) <= TOO_LONG * left):
+                return self.jobs.pop(index)
         return None

@@ -1,4 +1,4 @@
-"""What somebody sees while cells run: a line for each that ended, and what runs now, what is left and how long."""
+"""Progress while cells run: one line per finished run, and a status line with what is running and the time left."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from regard_lab.measures import shown, value_of
 from regard_lab.rows import Row
 from regard_lab.tables.table import Table
 
-LONG = 160  # characters of an error in its line; the whole stands in the file
+LONG = 160  # characters of an error in its line; the file has all of it
 
 
 class ProgressDisplay:
-    """Lines go to standard error, the last of them moving in a terminal; results can be piped."""
+    """Writes lines to standard error, so that results can be piped; in a terminal the last line is updated in place."""
 
     def __init__(self, table: Table, total: int, console: Console | None = None):
         self.console = console or Onlooker(stderr=True, soft_wrap=True, highlight=False)
@@ -43,7 +43,7 @@ class ProgressDisplay:
         return Text(printable(text), style="cyan", overflow="ellipsis", no_wrap=True)
 
     def time_left(self) -> str:
-        return "time left unknown yet" if self.left is None else clock(self.left)
+        return "time left not known yet" if self.left is None else clock(self.left)
 
     def note(self, sentence: str) -> None:
         self.console.print(f"[dim]·[/] {escape(printable(sentence))}")
@@ -62,17 +62,18 @@ class ProgressDisplay:
         if "error" in row:
             self.failed += 1
             error = row["error"]
-            said = f"[red]failed:[/] {escape(printable(error if len(error) <= LONG else error[:LONG] + ' …'))}"
+            text = f"[red]failed:[/] {escape(printable(error if len(error) <= LONG else error[:LONG] + ' …'))}"
         else:
-            said = escape(self.measured(row))
-        place = f"{self.done:>{len(str(self.total))}}/{self.total}"
-        waiting = f" · {clock(left)}" if left is not None and self.done < self.total else ""
+            text = escape(self.measured(row))
+        position = f"{self.done:>{len(str(self.total))}}/{self.total}"
+        time_left = f" · {clock(left)}" if left is not None and self.done < self.total else ""
         self.console.print(
-            f"[dim]{place}[/] {escape(printable(cell))}, seed {row['seed']}: {said}[dim] · {row['seconds']:.1f} s{waiting}[/]"
+            f"[dim]{position}[/] {escape(printable(cell))}, seed {row['seed']}: {text}"
+            f"[dim] · {row['seconds']:.1f} s{time_left}[/]"
         )
 
     def measured(self, row: Row) -> str:
         names = self.table.corpora[row["corpus"]].measures
-        found = [(self.table.measure(name), value_of(row, name)) for name in names]
-        told = [f"{measure.title.lower()} {shown(value, measure)}" for measure, value in found if value is not None]
-        return ", ".join(told) or "done"
+        measures = [(self.table.measure(name), value_of(row, name)) for name in names]
+        texts = [f"{measure.title.lower()} {shown(value, measure)}" for measure, value in measures if value is not None]
+        return ", ".join(texts) or "done"

@@ -1,4 +1,4 @@
-"""A table from its name to its rendered files: what is there is kept, what is missing is run, all is drawn."""
+"""Reproduce a table: keep existing results, run what is missing, render everything."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from regard_lab.tables.table import Cell, Table
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What the command line asks for."""
+    """Options of the command line."""
 
     seeds: int | None = None
     device: str = "auto"
@@ -36,20 +36,20 @@ class RunOptions:
     retry_failed: bool = False
 
 
-def reproduce(name: str, wish: RunOptions) -> list[Path]:
-    """Run what is missing of a table and render all of it; the files that were written."""
-    check_run_options(wish)
+def reproduce(name: str, options: RunOptions) -> list[Path]:
+    """Run the missing cells of a table and render all of it. Returns the files that were written."""
+    check_run_options(options)
     table = find_table(name)
-    cells = wanted(table, wish.only)
+    cells = wanted(table, options.only)
     check_corpora(cells, table.name)
     check_cells(table, cells)
-    device = choose(wish.device)
-    folder = results_folder(table, wish.out)
+    device = choose(options.device)
+    folder = results_folder(table, options.out)
     check_writable(folder)
     folder.mkdir(parents=True, exist_ok=True)
     path = results_file(table, folder)
     with Lock(path):
-        run_missing(table, cells, path, device, wish)
+        run_missing(table, cells, path, device, options)
         return render(table, folder)
 
 
@@ -58,114 +58,122 @@ def render_only(name: str, out: Path | None) -> list[Path]:
     folder = results_folder(table, out)
     path = results_file(table, folder)
     if not path.exists():
-        raise InputError(f"{path}: there are no results to render yet; without --render the cells are run")
-    watch = ProgressDisplay(table, 0)
-    for told in read_results(table, path).told:
-        watch.note(told)
-    note_mixed_files(watch, path, table)
+        raise InputError(f"{path}: no results to render yet; leave out --render to run the cells")
+    progress = ProgressDisplay(table, 0)
+    for note in read_results(table, path).notes:
+        progress.note(note)
+    note_mixed_files(progress, path, table)
     return render(table, folder)
 
 
-def run_missing(table: Table, cells: Sequence[Cell], path: Path, device: str, wish: RunOptions) -> None:
-    mended = repair(path)
+def run_missing(table: Table, cells: Sequence[Cell], path: Path, device: str, options: RunOptions) -> None:
+    repaired = repair(path)
     results = read_results(table, path)
-    done = {place for place, row in results.rows.items() if not (wish.retry_failed and "error" in row)}
-    jobs = make_jobs(cells, wish.seeds, done, together=device != "cpu")
-    if wish.budget is not None:
+    done = {place for place, row in results.rows.items() if not (options.retry_failed and "error" in row)}
+    jobs = make_jobs(cells, options.seeds, done, together=device != "cpu")
+    if options.budget is not None:
         jobs = deciding_first(jobs, table.first)
-    pace = RunTimes(device)
-    pace.add(results.good)
-    workers, threads = worker_counts(device, wish.jobs)
+    times = RunTimes(device)
+    times.add(results.good)
+    workers, threads = worker_counts(device, options.jobs)
     runs = sum(len(job.seeds) for job in jobs)
-    queue = Queue(jobs, pace, wish.budget)
-    with ProgressDisplay(table, runs) as watch:
-        for told in (*([mended] if mended else []), *results.told):
-            watch.note(told)
-        kept = sum(1 for cell in cells for seed in range(seeds_of(cell, wish)) if (*cell.key, seed) in done)
-        beside = f" on {device}" + (f", {workers} at a time" if workers > 1 else "")
-        watch.note(
-            f"{table.name}: {several(runs, 'run')} to do{beside if runs else ''}, {kept} of those asked for are there already"
+    queue = Queue(jobs, times, options.budget)
+    with ProgressDisplay(table, runs) as progress:
+        for note in (*([repaired] if repaired else []), *results.notes):
+            progress.note(note)
+        kept = sum(1 for cell in cells for seed in range(seeds_of(cell, options)) if (*cell.key, seed) in done)
+        where = f" on {device}" + (f", {workers} at a time" if workers > 1 else "")
+        progress.note(
+            f"{table.name}: {several(runs, 'run')} to do{where if runs else ''}, {kept} of the requested runs exist already"
         )
-        note_failed(watch, [row for place, row in results.rows.items() if "error" in row and place in done])
+        note_failed(progress, [row for place, row in results.rows.items() if "error" in row and place in done])
         try:
-            run_queue(queue, table, path, device, workers, threads, watch)
+            run_queue(queue, table, path, device, workers, threads, progress)
         except KeyboardInterrupt:
-            watch.note(f"stopped: {watch.done} runs were done, {runs - watch.done} are left; the same command goes on")
+            progress.note(
+                f"stopped: {progress.done} runs done, {runs - progress.done} left; the same command continues"
+            )
             raise
         if queue.jobs:
             left = sum(len(job.seeds) for job in queue.jobs)
-            watch.note(f"the budget of {wish.budget:g} minutes is over: {left} runs are left; the same command goes on")
-        if watch.failed:
-            watch.note(f"{watch.failed} of {watch.done} runs failed; --retry-failed runs them again")
-        note_mixed_files(watch, path, table)
+            progress.note(
+                f"the budget of {options.budget:g} minutes is used up: {left} runs left; the same command continues"
+            )
+        if progress.failed:
+            progress.note(f"{progress.failed} of {progress.done} runs failed; --retry-failed runs them again")
+        note_mixed_files(progress, path, table)
 
 
 def run_queue(
-    queue: Queue, table: Table, path: Path, device: str, workers: int, threads: int, watch: ProgressDisplay
+    queue: Queue, table: Table, path: Path, device: str, workers: int, threads: int, progress: ProgressDisplay
 ) -> None:
     running: dict[str, tuple[Job, float]] = {}
-    heard: set[str] = set()
-    happening = (
+    shown_notes: set[str] = set()
+    events = (
         run_in_workers(queue, table.name, device, workers, threads)
         if workers
         else run_inline(queue, table.name, device)
     )
-    for told in happening:
-        if told is None:
+    for event in events:
+        if event is None:
             continue
-        name = told.job.name
-        if told.kind == "begun":
-            running[name] = (told.job, time.monotonic())
-            watch.begun(name)
-        elif told.kind == "epoch":
-            watch.epoch(name, told.content)
-        elif told.kind == "halved":
-            watch.note(f"{name}: {told.content}")
-        elif told.kind == "note" and (said := f"{told.job.cell.corpus.name}: {told.content}") not in heard:
-            heard.add(said)  # every cell of a corpus says it again
-            watch.note(said)
-        elif told.kind == "row":
-            append(path, told.content)
-            queue.pace.add([told.content])
-            begun = [queue.pace.seconds(job) or 0.0 for job, _ in running.values() if job is not told.job]
-            left = queue.pace.left(queue.jobs, workers)
-            watch.row(
-                told.content, told.job.cell.name, None if left is None else left + sum(begun) / max(workers, 1) / 2
+        name = event.job.name
+        if event.kind == "begun":
+            running[name] = (event.job, time.monotonic())
+            progress.begun(name)
+        elif event.kind == "epoch":
+            progress.epoch(name, event.content)
+        elif event.kind == "halved":
+            progress.note(f"{name}: {event.content}")
+        elif event.kind == "note" and (text := f"{event.job.cell.corpus.name}: {event.content}") not in shown_notes:
+            shown_notes.add(text)  # every cell of a corpus repeats it
+            progress.note(text)
+        elif event.kind == "row":
+            append(path, event.content)
+            queue.times.add([event.content])
+            running_seconds = [queue.times.seconds(job) or 0.0 for job, _ in running.values() if job is not event.job]
+            left = queue.times.left(queue.jobs, workers)
+            progress.row(
+                event.content,
+                event.job.cell.name,
+                None if left is None else left + sum(running_seconds) / max(workers, 1) / 2,
             )
-        elif told.kind == "done":
+        elif event.kind == "done":
             running.pop(name, None)
-            watch.ended(name)
+            progress.ended(name)
 
 
-def note_failed(watch: ProgressDisplay, rows: Sequence[object]) -> None:
+def note_failed(progress: ProgressDisplay, rows: Sequence[object]) -> None:
     if rows:
-        watch.note(f"{len(rows)} runs failed before and are not tried again; --retry-failed does")
-
-
-def note_mixed_files(watch: ProgressDisplay, path: Path, table: Table) -> None:
-    """A corpus may have changed since the first runs; the rendered table lists the checksums."""
-    mixed = [file for file, sums in sorted(checksums(read_results(table, path).good).items()) if len(sums) > 1]
-    if mixed:
-        watch.note(
-            f"{path}: runs were made with different files of one name, and means are over all of them: {', '.join(mixed)}; "
-            "where that is not meant, give another folder by --out"
+        progress.note(
+            f"{several(len(rows), 'run')} failed earlier and {'is' if len(rows) == 1 else 'are'} not repeated; use --retry-failed"
         )
 
 
-def seeds_of(cell: Cell, wish: RunOptions) -> int:
-    return cell.seeds if wish.seeds is None else wish.seeds
+def note_mixed_files(progress: ProgressDisplay, path: Path, table: Table) -> None:
+    """Warn if a corpus has changed since the first runs; the rendered table lists the checksums."""
+    mixed = [file for file, sums in sorted(checksums(read_results(table, path).good).items()) if len(sums) > 1]
+    if mixed:
+        progress.note(
+            f"{path}: runs used different versions of these files, and means are over all of them: {', '.join(mixed)}; "
+            "if this is not intended, choose another folder with --out"
+        )
 
 
-def check_run_options(wish: RunOptions) -> None:
-    for name, value, least in (("seeds", wish.seeds, 1), ("jobs", wish.jobs, 0)):
+def seeds_of(cell: Cell, options: RunOptions) -> int:
+    return cell.seeds if options.seeds is None else options.seeds
+
+
+def check_run_options(options: RunOptions) -> None:
+    for name, value, least in (("seeds", options.seeds, 1), ("jobs", options.jobs, 0)):
         if value is not None and not least <= value <= 1000:
-            raise InputError(f"--{name} {value}: from {least} to 1000 is accepted")
-    if wish.budget is not None and not 0 < wish.budget < float("inf"):
-        raise InputError(f"--budget {wish.budget:g}: a number of minutes above 0 is accepted")
+            raise InputError(f"--{name}: expected {least} to 1000, got {value}")
+    if options.budget is not None and not 0 < options.budget < float("inf"):
+        raise InputError(f"--budget: expected a number of minutes above 0, got {options.budget:g}")
 
 
 def check_cells(table: Table, cells: Sequence[Cell]) -> None:
-    """Refuse what cannot be built before anything is read."""
+    """Reject models that cannot be built before anything is read."""
     if table.does.check is None:
         return
     seen: list[Options] = []
@@ -179,17 +187,17 @@ def check_cells(table: Table, cells: Sequence[Cell]) -> None:
 
 
 def choose(device: str) -> str:
-    """cpu or cuda; auto takes CUDA where there is one."""
+    """cpu or cuda; auto takes CUDA if available."""
     from regard.training.device import choose_device
 
     return choose_device(device).type
 
 
 def worker_counts(device: str, jobs: int | None) -> tuple[int, int]:
-    """(processes, threads of each): on CUDA one; on a CPU two threads each, as many as there are cores."""
+    """(processes, threads per process): one process on CUDA; on a CPU one process per two cores."""
     if device != "cpu":
         return (1 if jobs is None else jobs), 0
     cores = len(os.sched_getaffinity(0)) if "sched_getaffinity" in dir(os) else os.cpu_count() or 1
     workers = max(1, cores // 2) if jobs is None else jobs
-    own = os.environ.get("OMP_NUM_THREADS", "")
-    return workers, int(own) if own.isdecimal() and int(own) else max(1, cores // max(workers, 1))
+    threads_ = os.environ.get("OMP_NUM_THREADS", "")
+    return workers, int(threads_) if threads_.isdecimal() and int(threads_) else max(1, cores // max(workers, 1))

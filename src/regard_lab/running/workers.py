@@ -1,6 +1,6 @@
-"""Runs side by side: processes that each take a job, tell rows as they end, and may die without taking others along.
+"""Parallel runs: processes that each take a job, send rows as they finish, and may die without affecting the others.
 
-With no worker at all the jobs run in this process, one after the other: for a debugger, and for tests.
+Without workers the jobs run in this process, one after the other: for a debugger, and for tests.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from regard_lab.tables.context import Context
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-REFRESH = 1.0  # seconds between two looks at the clock while nothing ends
+REFRESH = 1.0  # seconds between updates of the display while nothing ends
 
 
 class Event(NamedTuple):
-    """What a worker says: begun, row, note, epoch, halved or done; and what of."""
+    """What happens to a job: begun, row, note, epoch, halved or done."""
 
     kind: str
     job: Job
@@ -35,7 +35,7 @@ class Event(NamedTuple):
 
 
 class EventRecorder:
-    """A recorder that passes notes and epochs on."""
+    """A recorder that sends notes and epochs as events."""
 
     def __init__(self, tell: Callable[[str, Any], None]):
         self.tell = tell
@@ -56,21 +56,21 @@ class EventRecorder:
 
 
 class BrokenWorker(Exception):
-    """Something happened that nobody foresaw, and a GPU may not have come out of it well: time for another process."""
+    """An unexpected error, after which a GPU may be in a bad state: start another process."""
 
 
-def perform(job: Job, table: str, context: Context, tell: Callable[[str, Any], None]) -> Iterator[Row]:
-    """The rows of a job. Whatever happens, each seed gets one."""
+def run_job(job: Job, table: str, context: Context, tell: Callable[[str, Any], None]) -> Iterator[Row]:
+    """The rows of a job, one per seed whatever happens."""
     left, device = list(job.seeds), context.device
     context.recorder = EventRecorder(tell)
     try:
         for result in KINDS[job.cell.kind].run(job.cell, job.seeds, context):
             left.remove(result["seed"])
             yield complete(job.cell, table, device, result)
-    except TooManySeeds:  # a stack of seeds gives all its rows at the end, or none
+    except TooManySeeds:  # stacked seeds give all rows at the end, or none
         if len(job.seeds) > 1:
             raise
-        full = "out of memory on the GPU with one seed alone; a smaller batch_size, max_words or hidden takes less"
+        full = "out of GPU memory with a single seed; use a smaller batch_size, max_words or hidden"
         yield complete(job.cell, table, device, {"seed": job.seeds[0], "error": full})
         raise BrokenWorker from None
     except Exception as error:
@@ -86,7 +86,7 @@ def run_inline(queue: Queue, table: str, device: str) -> Iterator[Event]:
     while (job := queue.take()) is not None:
         yield Event("begun", job)
         try:
-            for row in perform(job, table, context, lambda kind, content: notes.append((kind, content))):
+            for row in run_job(job, table, context, lambda kind, content: notes.append((kind, content))):
                 yield from [Event(kind, job, content) for kind, content in notes]
                 notes.clear()
                 yield Event("row", job, row)
@@ -97,21 +97,21 @@ def run_inline(queue: Queue, table: str, device: str) -> Iterator[Event]:
         yield Event("done", job)
 
 
-def serve(line: Connection, table: str, device: str, threads: int) -> None:
-    """The life of a worker process."""
+def worker_main(line: Connection, table: str, device: str, threads: int) -> None:
+    """The main function of a worker process."""
     import signal
     import threading
     from multiprocessing import parent_process
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent ends its workers
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the parent stops its workers
     parent = parent_process()
-    if parent is not None:  # a killed parent cannot
-        threading.Thread(target=follow, args=(parent.join,), daemon=True).start()
-    share_out(threads)
+    if parent is not None:  # a killed parent cannot do that
+        threading.Thread(target=exit_after, args=(parent.join,), daemon=True).start()
+    limit_threads(threads)
     context = Context(device, Silent())
     while (job := line.recv()) is not None:
         try:
-            for row in perform(job, table, context, partial(tell, line, job)):
+            for row in run_job(job, table, context, partial(tell, line, job)):
                 tell(line, job, "row", row)
         except (TooManySeeds, BrokenWorker) as ending:
             tell(line, job, "too many" if isinstance(ending, TooManySeeds) else "broken", None)
@@ -123,13 +123,13 @@ def tell(line: Connection, job: Job, kind: str, content: Any) -> None:
     line.send(Event(kind, job, content))
 
 
-def follow(wait_for_end: Callable[[], None]) -> None:
+def exit_after(wait_for_end: Callable[[], None]) -> None:
     wait_for_end()
     os._exit(1)
 
 
-def share_out(threads: int) -> None:
-    """Before PyTorch and numba are loaded: as many threads as this process may use; 0 leaves them alone."""
+def limit_threads(threads: int) -> None:
+    """Set the number of threads before PyTorch and numba are loaded; 0 keeps the default."""
     if threads:
         os.environ["OMP_NUM_THREADS"] = os.environ["NUMBA_NUM_THREADS"] = str(threads)
 
@@ -138,9 +138,9 @@ class Worker:
     def __init__(self, table: str, device: str, threads: int):
         from multiprocessing import get_context
 
-        context = get_context("spawn")  # a forked process cannot use CUDA, nor threads that were there before
+        context = get_context("spawn")  # a forked process can use neither CUDA nor existing threads
         self.line, theirs = context.Pipe()
-        self.process = context.Process(target=serve, args=(theirs, table, device, threads), daemon=True)
+        self.process = context.Process(target=worker_main, args=(theirs, table, device, threads), daemon=True)
         self.process.start()
         theirs.close()
         self.job: Job | None = None
@@ -148,7 +148,7 @@ class Worker:
 
     def begin(self, job: Job) -> None:
         self.job, self.left = job, list(job.seeds)
-        with suppress(OSError):  # it died while it waited, which is heard next
+        with suppress(OSError):  # it died while waiting, which `receive` reports next
             self.line.send(job)
 
     def stop(self) -> None:
@@ -161,16 +161,16 @@ class Worker:
 
 
 def run_in_workers(queue: Queue, table: str, device: str, workers: int, threads: int) -> Iterator[Event | None]:
-    """What happens in up to so many processes; None now and then, so that somebody can look at the clock."""
+    """Events of up to `workers` processes; None from time to time, so that the caller can update the display."""
     from multiprocessing.connection import wait
 
-    worker_counts: list[Worker] = []
+    pool: list[Worker] = []
     try:
         while True:
-            while len(busy := [worker for worker in worker_counts if worker.job]) < workers and (job := queue.take()):
-                idle = next((worker for worker in worker_counts if worker.job is None), None)
+            while len(busy := [worker for worker in pool if worker.job]) < workers and (job := queue.take()):
+                idle = next((worker for worker in pool if worker.job is None), None)
                 if idle is None:
-                    worker_counts.append(idle := Worker(table, device, threads))
+                    pool.append(idle := Worker(table, device, threads))
                 idle.begin(job)
                 yield Event("begun", job)
             if not busy:
@@ -180,38 +180,38 @@ def run_in_workers(queue: Queue, table: str, device: str, workers: int, threads:
                 yield None
             for worker in busy:
                 if worker.line in ready:
-                    for told in heard(worker, table, device):
-                        yield Event("halved", told.job, queue.halve(told.job)) if told.kind == "too many" else told
-            for worker in [worker for worker in worker_counts if worker.job is None and not worker.process.is_alive()]:
-                worker_counts.remove(worker)
+                    for event in receive(worker, table, device):
+                        yield Event("halved", event.job, queue.halve(event.job)) if event.kind == "too many" else event
+            for worker in [worker for worker in pool if worker.job is None and not worker.process.is_alive()]:
+                pool.remove(worker)
     finally:
-        for worker in worker_counts:
+        for worker in pool:
             worker.stop()
 
 
-def heard(worker: Worker, table: str, device: str) -> Iterator[Event]:
+def receive(worker: Worker, table: str, device: str) -> Iterator[Event]:
     job = worker.job
     assert job is not None
     try:
-        told = worker.line.recv()
-    except (EOFError, OSError):  # killed: by the system for memory, or by somebody
+        event = worker.line.recv()
+    except (EOFError, OSError):  # killed by the system (out of memory) or by a user
         worker.process.join(5)
         code = worker.process.exitcode
         died = f"by signal {-code} (out of memory?)" if code and code < 0 else f"with code {code}"
         for seed in worker.left:
-            error = f"the process that ran it was ended {died}"
+            error = f"its worker process ended {died}"
             yield Event("row", job, complete(job.cell, table, device, {"seed": seed, "error": error}))
         worker.job = None
         worker.stop()
         yield Event("done", job)
         return
-    if told.kind == "row":
-        worker.left.remove(told.content["seed"])
-    elif told.kind == "done":
+    if event.kind == "row":
+        worker.left.remove(event.content["seed"])
+    elif event.kind == "done":
         worker.job = None
-    elif told.kind in ("broken", "too many"):
+    elif event.kind in ("broken", "too many"):
         worker.job = None
         worker.stop()
-        yield told
-        told = told._replace(kind="done")
-    yield told
+        yield event
+        event = event._replace(kind="done")
+    yield event

@@ -1,1 +1,1 @@
-"""A table to reproduce: its TOML, its corpora, where it is found."""
+"""A table to reproduce: its definition, its corpora, and what its runs share."""

@@ -1,4 +1,4 @@
-"""What the jobs of one process share: the device, who is told, and what is read or trained once for several cells."""
+"""What the jobs of one process share: the device, the recorder, and what is read or trained once for several cells."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 class Training(NamedTuple):
     result: Trained | InputError
-    facts: Row  # seed, seconds, and how many seeds learned together
+    facts: Row  # seed, seconds, and number of seeds trained together
 
 
 @dataclass
 class Judges:
-    """The base models of one corpus by seed, and what they answered without random words."""
+    """The base models of one corpus by seed, and their answers with random words removed."""
 
     key: str = ""
     trained: dict[int, Training] = field(default_factory=dict)
@@ -35,5 +35,5 @@ class Context:
     device: str
     recorder: Recorder  # of the current job
     corpora: Corpora = field(default_factory=Corpora)
-    judges: Judges = field(default_factory=Judges)  # of the last corpus and options that had any
-    stacked: EncodedCache | None = None  # texts that seeds learned from side by side
+    judges: Judges = field(default_factory=Judges)  # of the last corpus and options that needed any
+    stacked: EncodedCache | None = None  # texts of seeds that are trained together

@@ -1,7 +1,7 @@
-"""How a corpus is changed before training, or made up: CORPUS_MAKERS, one function per row.
+"""Functions that change a corpus before training, or generate one: the table CORPUS_MAKERS.
 
-A maker takes the examples of one split (of a made-up corpus there are none), the name of the split, and its own keys from the
-table. Random choices start at a fixed seed, so that every method and every seed of training sees the same texts.
+A maker takes the examples of one split (none for synthetic corpora), the name of the split, and its own keys from the
+table. Random choices have a fixed seed, so that every method and every seed of training sees the same texts.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ QUOTED = re.compile(r"writes in|writes:|wrote:|says:|said:|^In article|^Quoted f
 
 
 def unquoted(examples: list[Example], split: str, *, least: int = 1) -> list[Example]:
-    """Posts without quoted lines and signatures; those with fewer than `least` words left are left out."""
+    """Posts without quoted lines and signatures; posts with fewer than `least` words left are dropped."""
     if least < 1:
-        raise InputError(f"unquoted: least = {least}; 1 or more is accepted")
-    made = [replace(example, text=without_signature(without_quotes(example.text))) for example in examples]
-    return [example for example in made if len(forms(example.text)) >= least]
+        raise InputError(f"unquoted: expected least to be 1 or more, got {least}")
+    cleaned = [replace(example, text=without_signature(without_quotes(example.text))) for example in examples]
+    return [example for example in cleaned if len(forms(example.text)) >= least]
 
 
 def without_quotes(text: str) -> str:
@@ -35,57 +35,57 @@ def without_quotes(text: str) -> str:
 
 
 def without_signature(text: str) -> str:
-    """Cut at the last line that is empty or a rule of hyphens; a post of one paragraph stays."""
+    """Cut at the last line that is empty or consists of hyphens; a post of one paragraph stays unchanged."""
     lines = text.strip().split("\n")
-    rules = [place for place, line in enumerate(lines) if not line.strip().strip("-")]
-    return "\n".join(lines[: rules[-1]]) if rules and rules[-1] > 0 else text
+    breaks = [index for index, line in enumerate(lines) if not line.strip().strip("-")]
+    return "\n".join(lines[: breaks[-1]]) if breaks and breaks[-1] > 0 else text
 
 
 def sided(examples: list[Example], split: str, *, low: float, high: float) -> list[Example]:
     """Labels of up to `low` become 0, those of `high` or more become 1."""
     if not low < high:
-        raise InputError(f"sided: low = {low} and high = {high}; a low below the high is accepted")
-    made = []
+        raise InputError(f"sided: expected low to be below high, got low = {low} and high = {high}")
+    kept = []
     for example in examples:
         try:
             rating = float(str(example.label))
         except ValueError:
-            raise InputError(f"sided: the label {example.label!r} is no number, as ratings are") from None
+            raise InputError(f"sided: expected a number as the label, got {example.label!r}") from None
         if rating <= low or rating >= high:
-            made.append(replace(example, label="1" if rating >= high else "0"))
-    return made
+            kept.append(replace(example, label="1" if rating >= high else "0"))
+    return kept
 
 
 SPLITS = ("train", "dev", "test")
 
 
 def padded(examples: list[Example], split: str, *, length: int, filler: str = "_") -> list[Example]:
-    """Fill texts up to `length` words by a word that says nothing: what a model sees that takes padding for words."""
+    """Pad texts to `length` words with a meaningless word: what a model without masks would see."""
     if length < 1 or len(forms(filler)) != 1:
-        raise InputError(f"padded: length = {length} and filler = {filler!r}; 1 or more, and one word, are accepted")
-    made = []
+        raise InputError(f"padded: expected a length of 1 or more and one word as filler, got {length} and {filler!r}")
+    texts = []
     for example in examples:
-        missing = length - len(forms(example.text))
-        made.append(replace(example, text=example.text + f" {filler}" * missing) if missing > 0 else example)
-    return made
+        lacking = length - len(forms(example.text))
+        texts.append(replace(example, text=example.text + f" {filler}" * lacking) if lacking > 0 else example)
+    return texts
 
 
 def part(examples: list[Example], split: str, *, texts: int, seed: int | None = None) -> list[Example]:
-    """The first `texts` to learn from, or some by chance where a seed is given; what is tested on stays whole."""
+    """The first `texts` training texts, or random ones if a seed is given; dev and test stay complete."""
     if texts < 2:
-        raise InputError(f"part: texts = {texts}; 2 or more are accepted")
+        raise InputError(f"part: expected texts to be 2 or more, got {texts}")
     if split != "train" or texts >= len(examples):
         return examples
     if seed is None:
         return examples[:texts]
-    chosen = np.random.default_rng((seed, SPLITS.index(split))).permutation(len(examples))[:texts]
-    return [examples[place] for place in sorted(chosen)]
+    kept = np.random.default_rng((seed, SPLITS.index(split))).permutation(len(examples))[:texts]
+    return [examples[index] for index in sorted(kept)]
 
 
 def balanced(
     examples: list[Example], split: str, *, ratio: float = 1.0, texts: int | None = None, seed: int = 0
 ) -> list[Example]:
-    """As many of each class, in all as many as `skewed` has with the same keys, none twice."""
+    """The same number of texts per class, in total as many as `skewed` has with the same keys, without replacement."""
     counts = Counter(example.label for example in examples)
     total = largest(counts, ratio, texts)
     return resampled(examples, shared_out(total, [1.0] * len(counts)), seed, split)
@@ -94,7 +94,7 @@ def balanced(
 def skewed(
     examples: list[Example], split: str, *, ratio: float, texts: int | None = None, seed: int = 0
 ) -> list[Example]:
-    """Each class `ratio` times as frequent as the one before it (in the order of their names), none twice."""
+    """Each class `ratio` times as frequent as the one before it (sorted by name), without replacement."""
     counts = Counter(example.label for example in examples)
     total = largest(counts, ratio, texts)
     return resampled(examples, shared_out(total, geometric(len(counts), ratio)), seed, split)
@@ -102,25 +102,25 @@ def skewed(
 
 def geometric(classes: int, ratio: float) -> list[float]:
     if not 0 < ratio < float("inf"):
-        raise InputError(f"ratio = {ratio}: a number above 0 is accepted")
+        raise InputError(f"ratio: expected a finite number above 0, got {ratio}")
     return [float(ratio) ** k for k in range(classes)]
 
 
 def largest(counts: Counter[Any], ratio: float, texts: int | None) -> int:
-    """How many texts both a balanced and a skewed corpus can have out of these."""
+    """How many texts both a balanced and a skewed sample can have."""
     if len(counts) < 2:
-        raise InputError(f"balanced and skewed need texts of two classes or more; {len(counts)} found")
-    there = [counts[label] for label in sorted(counts, key=str)]
-    total = sum(there) if texts is None else min(texts, sum(there))
-    for weights in ([1.0] * len(there), geometric(len(there), ratio)):
-        while total and any(want > have for want, have in zip(shared_out(total, weights), there, strict=True)):
-            most = min(have * sum(weights) / weight for have, weight in zip(there, weights, strict=True))
-            total = min(total - 1, int(most) + len(there))
+        raise InputError(f"balanced and skewed: expected texts of two or more classes, got {len(counts)}")
+    available = [counts[label] for label in sorted(counts, key=str)]
+    total = sum(available) if texts is None else min(texts, sum(available))
+    for weights in ([1.0] * len(available), geometric(len(available), ratio)):
+        while total and any(want > have for want, have in zip(shared_out(total, weights), available, strict=True)):
+            most = min(have * sum(weights) / weight for have, weight in zip(available, weights, strict=True))
+            total = min(total - 1, int(most) + len(available))
     return total
 
 
 def shared_out(total: int, weights: Sequence[float]) -> list[int]:
-    """A whole number in proportion to the weights: the largest remainders get what rounding down leaves."""
+    """Divide a whole number in proportion to the weights; the largest remainders get what rounding down leaves."""
     exact = [total * weight / sum(weights) for weight in weights]
     counts = [int(share) for share in exact]
     order = sorted(range(len(exact)), key=lambda k: (counts[k] - exact[k], k))
@@ -130,20 +130,20 @@ def shared_out(total: int, weights: Sequence[float]) -> list[int]:
 
 
 def resampled(examples: list[Example], counts: Sequence[int], seed: int, split: str) -> list[Example]:
-    """So many of each class (in the order of their names), by chance, in the order given."""
-    chance = np.random.default_rng((seed, SPLITS.index(split)))
+    """Random examples, this many of each class (sorted by name), in their original order."""
+    rng = np.random.default_rng((seed, SPLITS.index(split)))
     kept: list[int] = []
     for label, count in zip(sorted({example.label for example in examples}, key=str), counts, strict=True):
-        places = [place for place, example in enumerate(examples) if example.label == label]
-        kept += chance.permutation(places)[:count].tolist()
-    return [examples[place] for place in sorted(kept)]
+        indices = [index for index, example in enumerate(examples) if example.label == label]
+        kept += rng.permutation(indices)[:count].tolist()
+    return [examples[index] for index in sorted(kept)]
 
 
 class World(TypedDict, total=False):
-    """Of made-up texts; what is left out is as in MADE_UP."""
+    """Keys of synthetic texts; SYNTHETIC_DEFAULTS has the defaults."""
 
     number: int  # of classes
-    tokens: int  # of each class
+    tokens: int  # per class
     neutral: int
     length: int
     evidence: int
@@ -166,9 +166,9 @@ def synthetic(
     chosen: Literal["dev", "last"] = "dev",
     **world: Unpack[World],
 ) -> list[Example]:
-    """Made-up texts of `data/synthetic`: `texts` to learn from, a fifth as many, drawn anew, to stop by and to test.
+    """Synthetic texts of `data/synthetic`: `texts` for training, and a fifth as many other ones each for dev and test.
 
-    `chosen = "last"`: there are none to stop by, and the last epoch counts.
+    `chosen = "last"`: there is no dev split, and the last epoch counts.
     """
     from regard.data.synthetic import TwoClasses, classes, data_one, data_two
 
@@ -176,14 +176,14 @@ def synthetic(
         return []
     count = texts if split == "train" else max(texts // 5, 2)
     start = seed * len(SPLITS) + SPLITS.index(split)
-    made: World = {**SYNTHETIC_DEFAULTS, **world}
-    of_all = {"neutral": made["neutral"], "length": made["length"], "evidence": made["evidence"]}
+    options: World = {**SYNTHETIC_DEFAULTS, **world}
+    shared = {"neutral": options["neutral"], "length": options["length"], "evidence": options["evidence"]}
     if data == "classes":
-        return classes(made["number"], count, start, tokens=made["tokens"], **of_all)
-    sides = TwoClasses(made["tokens"], made["tokens"], ratio=made["ratio"], **of_all)
+        return classes(options["number"], count, start, tokens=options["tokens"], **shared)
+    two_classes = TwoClasses(options["tokens"], options["tokens"], ratio=options["ratio"], **shared)
     if data == "one":
-        return data_one(count, start, sides)
-    return data_two(count, start, sides, noisy=made["noisy"], crossing=made["crossing"])
+        return data_one(count, start, two_classes)
+    return data_two(count, start, two_classes, noisy=options["noisy"], crossing=options["crossing"])
 
 
 CORPUS_MAKERS: dict[str, Callable[..., list[Example]]] = {
@@ -198,5 +198,5 @@ CORPUS_MAKERS: dict[str, Callable[..., list[Example]]] = {
 
 
 def keys_of(maker: str) -> dict[str, Keyword]:
-    """The keys of a maker, after the examples and the split."""
+    """The keys of a maker: its parameters after the examples and the split."""
     return keywords(CORPUS_MAKERS[maker], skip=2)

@@ -1,6 +1,7 @@
-"""A table to reproduce: methods × corpora × settings, what the paper prints, what is compared and what is drawn.
+"""A table to reproduce: methods × corpora × settings, the printed numbers, comparisons and figures.
 
-Options go [options] < corpus < method < tuned (of one corpus and method) < setting. `reading.py` makes these of a TOML.
+Options override each other in the order [options] < corpus < method < tuned (for one corpus and method) < setting.
+`reading/table_file.py` reads a table from its TOML.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ class Method:
     name: str
     title: str
     options: Options
-    seeds: int | None = None  # None: as many as its corpora say
+    seeds: int | None = None  # None: as its corpora say
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Columns of the table, one for each of its measures."""
+    """Columns of the table, one per measure."""
 
     name: str
     title: str
@@ -41,24 +42,24 @@ class Corpus:
     train: str | None = None
     dev: str | None = None
     test: str | None = None
-    labels: tuple[str, ...] = ()  # only texts of these; none: of all
-    pooled: float = 0.0  # train and test are put together and drawn again by chance, this part of them as test
-    hold_out: float = 0.0  # the part of the training texts that serves as dev, the same for all seeds and methods
-    hold_out_by: str | None = None  # whole groups of this column, such as all reviews of a film
-    make: str | None = None  # how the texts are changed, or made up
-    keys: Options = field(default_factory=dict)  # of what changes them
+    labels: tuple[str, ...] = ()  # only texts with one of these; empty: all
+    pooled: float = 0.0  # train and test are joined and split again at random, with this fraction as test
+    hold_out: float = 0.0  # fraction of the training texts that serves as dev, the same for all seeds and methods
+    hold_out_by: str | None = None  # whole groups of this column, such as all reviews of a movie
+    make: str | None = None  # the function that changes or generates the texts: CORPUS_MAKERS
+    keys: Options = field(default_factory=dict)  # its arguments
     skip: tuple[str, ...] = ()  # methods, settings or METHOD/SETTING without a cell here
 
     def definition(self) -> dict[str, object]:
-        """What decides which texts are read."""
+        """The fields that decide which texts are read."""
         names = ("train", "dev", "test", "labels", "pooled", "hold_out", "hold_out_by", "make")
-        told = {name: getattr(self, name) for name in names if getattr(self, name)}
-        return {**told, **({"keys": dict(self.keys)} if self.keys else {})}
+        fields = {name: getattr(self, name) for name in names if getattr(self, name)}
+        return {**fields, **({"keys": dict(self.keys)} if self.keys else {})}
 
 
 @dataclass(frozen=True)
 class Setting:
-    """The third axis, where there is one; else a single setting without name or options."""
+    """The third axis of a table; without one, a single setting that has neither a name nor options."""
 
     name: str = ""
     title: str = ""
@@ -71,10 +72,10 @@ class Compare:
 
     method: str
     against: str
-    setting: str | None = None  # None: every setting against itself
+    setting: str | None = None  # None: at every setting
     against_setting: str | None = None
-    corpora: tuple[str, ...] = ()  # none: all
-    measures: tuple[str, ...] = ()  # none: all that have a better side
+    corpora: tuple[str, ...] = ()  # empty: all
+    measures: tuple[str, ...] = ()  # empty: all that have a better direction
 
 
 @dataclass(frozen=True)
@@ -82,35 +83,35 @@ class Figure:
     name: str
     kind: str
     title: str = ""
-    value: str = ""  # path: what a row's history calls it
-    values: tuple[str, ...] = ()  # along: the same, several in a panel
+    value: str = ""  # path: its name in a row's history
+    values: tuple[str, ...] = ()  # along: several of them in one panel
     measure: str = ""
     option: str = ""  # settings: the option along the axis
-    axis: str = ""  # settings: what to call it
+    axis: str = ""  # settings: title of the axis
     corpora: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
     panels: str = ""  # corpora or none
-    log: bool = False  # the axis of the option by its logarithm
+    log: bool = False  # whether the axis of the option is logarithmic
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One method on one corpus at one setting; what a worker needs to know of it."""
+    """One method on one corpus at one setting, with all that a worker needs."""
 
     kind: str
     method: str
     corpus: Corpus
     setting: str
     options: Options
-    seeds: int = 1  # as many as are asked for
+    seeds: int = 1  # number of seeds to run
 
     @property
     def key(self) -> Place:
         return self.method, self.corpus.name, self.setting
 
     def without(self, keys: Collection[str]) -> Cell:
-        """The same with the config's options alone: a kind has keys of its own beside them."""
+        """The same cell without these keys of its kind, so that only options of the config are left."""
         return replace(self, options={key: value for key, value in self.options.items() if key not in keys})
 
     @property
@@ -119,21 +120,21 @@ class Cell:
 
     @property
     def fingerprint(self) -> str:
-        """Tells whether a result belongs to this definition: the kind, all options and what is read."""
-        told = json.dumps([self.kind, dict(self.options), self.corpus.definition()], sort_keys=True)
-        return hashlib.sha256(told.encode()).hexdigest()[:16]
+        """Whether a result belongs to this definition: a hash of the kind, all options and the texts."""
+        definition = json.dumps([self.kind, dict(self.options), self.corpus.definition()], sort_keys=True)
+        return hashlib.sha256(definition.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What a cell does; `kinds/kinds.py` has the table of them."""
+    """What a cell does; the table of kinds is in `kinds/kinds.py`."""
 
     run: Callable[[Cell, Sequence[int], Context], Iterator[Row]]
-    check: Callable[[Cell], None] | None = None  # refuses options before anything runs
-    keys: Options = field(default_factory=dict)  # options beside the config's, and their types
-    measures: Mapping[str, Measure] = field(default_factory=dict)  # beside MEASURES
-    draw: Callable[[Table, Sequence[Row]], dict[str, str]] | None = None  # figures of its own: name -> SVG
-    reads: bool = True  # whether a corpus must say what to learn from
+    check: Callable[[Cell], None] | None = None  # rejects options before anything runs
+    keys: Options = field(default_factory=dict)  # options in addition to the config's, and their types
+    measures: Mapping[str, Measure] = field(default_factory=dict)  # in addition to MEASURES
+    draw: Callable[[Table, Sequence[Row]], dict[str, str]] | None = None  # further figures: name -> SVG
+    reads: bool = True  # whether a corpus must name its training texts
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ class Table:
     name: str  # PAPER/TABLE
     path: Path
     title: str
-    where: str  # in the paper
+    where: str  # section, table or figure of the paper
     kind: str
     does: Kind
     seeds: int
@@ -156,14 +157,14 @@ class Table:
     tuned: Mapping[str, Mapping[str, Options]]  # corpus -> method -> options
     compare: tuple[Compare, ...]
     figures: tuple[Figure, ...]
-    asked: str = ""  # the path that the command line asks for it by, where its name does not lead there
+    asked: str = ""  # the path given on the command line, if the table is not found by its name
 
     @property
     def stem(self) -> str:
         return self.path.stem
 
     def cells(self) -> Iterator[Cell]:
-        """In the order of corpora, so that texts are read once."""
+        """All cells, corpus by corpus, so that texts are read once."""
         for corpus in self.corpora.values():
             for method in self.methods.values():
                 for setting in self.settings.values():
@@ -173,12 +174,12 @@ class Table:
                         yield Cell(self.kind, method.name, corpus, setting.name, options, seeds)
 
     def by_place(self, rows: Iterable[Row]) -> dict[Place, list[Row]]:
-        """The rows that did not fail, at the places that have any, in the order of the cells."""
-        found: dict[Place, list[Row]] = {cell.key: [] for cell in self.cells()}
+        """The rows of successful runs by place, in the order of the cells; places without rows are left out."""
+        groups: dict[Place, list[Row]] = {cell.key: [] for cell in self.cells()}
         for row in rows:
             if "error" not in row:
-                found[row["method"], row["corpus"], row["setting"]].append(row)
-        return {place: several for place, several in found.items() if several}
+                groups[row["method"], row["corpus"], row["setting"]].append(row)
+        return {place: group for place, group in groups.items() if group}
 
     def options_of(self, corpus: Corpus, method: Method, setting: Setting) -> Options:
         tuned = self.tuned.get(corpus.name, {}).get(method.name, {})
@@ -188,14 +189,14 @@ class Table:
         return {**MEASURES, **self.does.measures}[name]
 
     def title_of(self, place: Place) -> str:
-        """What a row of the table is called."""
+        """The title of a row of the table."""
         method, _, setting = place
         return " · ".join(filter(None, (self.methods[method].title, self.settings[setting].title)))
 
     def printed_value(self, place: Place, measure: str) -> float | None:
-        """What the paper prints, in our units (shares from 0 to 1)."""
+        """The number printed in the paper, in our units (shares from 0 to 1)."""
         method, corpus, setting = place
-        told = self.printed.get(corpus, {})
-        numbers = told.get(f"{method}/{setting}" if setting else method, ())
-        number = self.corpora[corpus].measures.index(measure)
-        return numbers[number] / self.measure(measure).factor if number < len(numbers) else None
+        by_row = self.printed.get(corpus, {})
+        numbers = by_row.get(f"{method}/{setting}" if setting else method, ())
+        index = self.corpora[corpus].measures.index(measure)
+        return numbers[index] / self.measure(measure).factor if index < len(numbers) else None

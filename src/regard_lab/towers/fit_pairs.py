@@ -1,8 +1,8 @@
-"""Fitting two towers: the words of the known reviews, what is read for every rating, the loop; and what is said of each side.
+"""Training of two towers, and the effects of users and items that they predict.
 
-The loop has length-bucketed batches and early stopping on dev, and no checkpoints because runs are short. The effect of a user
-is the mean answer over all items, whether or not there is such a rating, so that the items that a user happened to rate don't
-come in; likewise that of an item. Nothing is to be rated there, so all known reviews are read.
+The loop has length-bucketed batches and early stopping on dev, but no checkpoints because runs are short. The effect of a user
+is the mean prediction over all items, so that it does not depend on which items the user happened to rate; likewise for items.
+No rating is predicted there, so all reviews of the index are read.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from regard_lab.towers.two_towers import (
 
 
 class Pairs(NamedTuple):
-    """What is read for each rating, and the ratings, normalised."""
+    """The reviews that are read for each rating, and the normalised ratings."""
 
     readings: Sequence[Readings]
     labels: NDArray[np.float64]
@@ -62,12 +62,12 @@ def train_pairs(
     """Train in place and leave the weights of the best epoch."""
     optimizer, progress = make_optimizer(model.named_parameters(), config), Progress()
     while not progress.is_over(config.epochs, config.patience):
-        epoch, begun = progress.epoch + 1, time.perf_counter()
+        epoch, start = progress.epoch + 1, time.perf_counter()
         torch.manual_seed(config.seed * 100_003 + epoch)
         loss = run_epoch(model, task, pairs, config, epoch, optimizer, recorder)
-        said, norms = answers(model, task, dev.readings)
-        scores = measure(task, said[:, None], dev.labels)
-        record = {"epoch": epoch, "loss": loss, "seconds": time.perf_counter() - begun, "norms": norms}
+        predictions, norms = answers(model, task, dev.readings)
+        scores = measure(task, predictions[:, None], dev.labels)
+        record = {"epoch": epoch, "loss": loss, "seconds": time.perf_counter() - start, "norms": norms}
         if progress.add(record, scores, is_dev=True):
             progress.best = {name: value.detach().cpu().clone() for name, value in model.state_dict().items()}
         recorder.end(record)
@@ -94,8 +94,8 @@ def run_epoch(
         pair = on(collate_pairs([pairs.readings[row] for row in rows], pairs.labels[rows]), device)
         assert pair.labels is not None
         with torch.autocast(device.type, torch.bfloat16, enabled=config.bf16):
-            met: PairOutput = model(pair)
-        loss = task.loss(met.logits, pair.labels)
+            output: PairOutput = model(pair)
+        loss = task.loss(output.logits, pair.labels)
         update_weights(loss, model, optimizer, config.clip)
         mean = running.add(loss.detach(), len(rows))
         recorder.step(None if mean is None else checked_loss(float(mean), f"epoch {epoch}, step {running.step}"))
@@ -105,27 +105,27 @@ def run_epoch(
 def answers(
     model: TwoTowers, task: Regression, rows: Sequence[Readings]
 ) -> tuple[NDArray[np.float64], dict[str, dict[str, float]]]:
-    """Ratings in their own unit, and the norms p on the way: "user_words" and so on."""
-    said, statistics = np.empty(len(rows)), (AttentionStatistics(), AttentionStatistics())
-    for places, met in outputs(model, rows):
-        said[places] = checked_answers(task.answers(met.logits.double().cpu()))[:, 0]
-        for gathered, side in zip(statistics, met.sides, strict=True):
-            gathered.add(side)
+    """Predicted ratings in the original unit, and the norms p: "user_words" and so on."""
+    predictions, statistics = np.empty(len(rows)), (AttentionStatistics(), AttentionStatistics())
+    for rows_, output in outputs(model, rows):
+        predictions[rows_] = checked_answers(task.answers(output.logits.double().cpu()))[:, 0]
+        for statistic, side in zip(statistics, output.sides, strict=True):
+            statistic.add(side)
     norms = {
         f"{name}_{level}": spread
-        for name, gathered in zip(("user", "item"), statistics, strict=True)
-        for level, spread in gathered.as_dict()["norms"].items()
+        for name, statistic in zip(("user", "item"), statistics, strict=True)
+        for level, spread in statistic.as_dict()["norms"].items()
     }
-    return said, norms
+    return predictions, norms
 
 
 def outputs(model: TwoTowers, rows: Sequence[Readings]) -> Iterator[tuple[NDArray[np.int64], PairOutput]]:
-    """Every meeting once, in batches of like length, without gradients."""
+    """Every pair once, in batches of similar length, without gradients."""
     device = model.embedding.weight.device
     model.eval()
-    for places in in_order([together(both) for both in rows], BATCH):
+    for indices in in_order([together(both) for both in rows], BATCH):
         with torch.inference_mode():
-            yield places, model(on(collate_pairs([rows[place] for place in places]), device))
+            yield indices, model(on(collate_pairs([rows[index] for index in indices]), device))
 
 
 def on(pair: Pair, device: torch.device) -> Pair:
@@ -135,33 +135,33 @@ def on(pair: Pair, device: torch.device) -> Pair:
 
 @dataclass(frozen=True)
 class TrainedTowers:
-    """A model with what it may read: the training reviews, and no more than `most` of them a user or item."""
+    """A model with the reviews that it may read: the training reviews, at most `most` per user or item."""
 
     model: TwoTowers
     task: Regression
     tokenizer: Tokenizer
     known: ReviewIndex
-    reviews: Sequence[Indexed]  # the known ones, in their order
+    reviews: Sequence[Indexed]  # those of the index, in its order
     most: int | None
     side: Side
     config: Config
     metrics: dict[str, Any] = field(default_factory=dict)
 
-    def knowing(self, ratings: Sequence[Rating]) -> TrainedTowers:
-        """The same model among other people and things: these reviews are read in place of those it was trained on."""
+    def with_reviews(self, ratings: Sequence[Rating]) -> TrainedTowers:
+        """The same model for other users and items: it reads these reviews instead of those that it was trained on."""
         return replace(
             self, known=ReviewIndex(ratings), reviews=self.tokenizer.encode_each([rating.text for rating in ratings])
         )
 
-    def meetings(self, ratings: Sequence[Rating]) -> list[ReviewContext]:
-        return [self.known.meeting(rating, self.most, self.side) for rating in ratings]
+    def contexts(self, ratings: Sequence[Rating]) -> list[ReviewContext]:
+        return [self.known.context(rating, self.most, self.side) for rating in ratings]
 
     def answers(self, ratings: Sequence[Rating]) -> NDArray[np.float64]:
-        """What it says, in the unit of the ratings; it never sees their own texts."""
-        return self.said(self.meetings(ratings))
+        """Predictions in the unit of the ratings; the texts of these ratings are never read."""
+        return self.predict(self.contexts(ratings))
 
-    def said(self, meetings: Sequence[ReviewContext]) -> NDArray[np.float64]:
-        return answers(self.model, self.task, readings(meetings, self.reviews))[0]
+    def predict(self, contexts: Sequence[ReviewContext]) -> NDArray[np.float64]:
+        return answers(self.model, self.task, readings(contexts, self.reviews))[0]
 
 
 def fit_pairs(
@@ -172,27 +172,29 @@ def fit_pairs(
     most: int | None = None,
     side: Side = "both",
 ) -> TrainedTowers:
-    """`max_words` cuts each review, `most` the reviews of each user and item. Without `side` "both", one tower sees nothing."""
+    """`max_words` limits each review, `most` the reviews per user and item. Unless `side` is "both", one tower reads nothing."""
     if most is not None and most < 1:
-        raise InputError(f"max_reviews = {most}: a whole number of at least 1 is accepted")
+        raise InputError(f"max_reviews: expected 1 or more, got {most}")
     if config.training.vtw:
-        raise InputError(f"vtw = {config.training.vtw}: two towers have no such penalty; 0 is accepted")
+        raise InputError(f"vtw: expected 0, because two towers have no such penalty, got {config.training.vtw}")
     if config.training.vtw_mapped:
-        raise InputError(f"vtw_mapped = {config.training.vtw_mapped}: two towers have no such penalty; 0 is accepted")
+        raise InputError(
+            f"vtw_mapped: expected 0, because two towers have no such penalty, got {config.training.vtw_mapped}"
+        )
     if config.training.record != "no":
-        raise InputError(f"record = {config.training.record!r}: two towers are not recorded; 'no' is accepted")
+        raise InputError(f"record: expected 'no', because two towers are not recorded, got {config.training.record!r}")
     if config.model.reads_pieces:
-        raise InputError(f"encoder = {config.model.encoder!r}: two towers read words; another than 'bert' is accepted")
+        raise InputError(f"encoder: expected one that reads words, got {config.model.encoder!r}")
     if not dev:
-        raise InputError("two towers need dev ratings to stop early by; none are given")
+        raise InputError("two towers: expected dev ratings for early stopping, got none")
     values = np.array([rating.value for rating in train])
     if len(values) < 2 or not values.std() > 0:
-        raise InputError("the training ratings are all the same; at least two different numbers are needed")
+        raise InputError("two towers: expected at least two different training ratings, got only one value")
     task = Regression(float(values.mean()), float(values.std()))
     config = fill_defaults(config.override({"task": "regression", "engine": "torch"}), DataSize(len(train), 0))
     examples = [Example(rating.text) for rating in train]
     tokenizer, vectors = learn_vocabulary(config, examples, recorder)
-    reading = Tokenizer(tokenizer.vocabulary, 2, tokenizer.lowercase, tokenizer.max_words)  # a review at a time
+    reading = Tokenizer(tokenizer.vocabulary, 2, tokenizer.lowercase, tokenizer.max_words)  # one review at a time
     torch.manual_seed(config.training.seed)
     device = choose_device(config.training.device)
     model = build_towers(config.model, len(tokenizer), config.training.dropout, vectors).to(device)
@@ -212,21 +214,21 @@ def fit_pairs(
 
 def paired(trained: TrainedTowers, ratings: Sequence[Rating]) -> Pairs:
     labels = np.array([trained.task.encode(rating.value, f"row {rating.row}") for rating in ratings])
-    return Pairs(readings(trained.meetings(ratings), trained.reviews), labels)
+    return Pairs(readings(trained.contexts(ratings), trained.reviews), labels)
 
 
 def predicted_effects(trained: TrainedTowers) -> tuple[dict[str, float], dict[str, float]]:
-    """Of each user and of each item of the known reviews: the mean answer less the mean of all answers."""
+    """For each user and item of the index: its mean prediction minus the mean of all predictions."""
     known, model = trained.known, trained.model.eval()
 
-    def reading(places: Iterable[int]) -> Indexed:
-        return gather([trained.reviews[place] for place in list(places)[: trained.most]])
+    def reading(indices: Iterable[int]) -> Indexed:
+        return gather([trained.reviews[index] for index in list(indices)[: trained.most]])
 
-    users = [reading(places if trained.side != "item" else ()) for places in known.by_user.values()]
-    items = [reading(places if trained.side != "user" else ()) for places in known.by_item.values()]
+    users = [reading(indices if trained.side != "item" else ()) for indices in known.by_user.values()]
+    items = [reading(indices if trained.side != "user" else ()) for indices in known.by_item.values()]
     with torch.inference_mode():
         left, right = vectors(trained, users, user=True), vectors(trained, items, user=False)
-        grid = trained.task.answers(model.meet(*spread(left, right)).squeeze(-1).double().cpu())  # (users, items)
+        grid = trained.task.answers(model.rate(*spread(left, right)).squeeze(-1).double().cpu())  # (users, items)
     return (
         dict(zip(known.by_user, centred(grid.mean(1)), strict=True)),
         dict(zip(known.by_item, centred(grid.mean(0)), strict=True)),
@@ -237,11 +239,11 @@ def vectors(trained: TrainedTowers, texts: Sequence[Indexed], user: bool) -> tor
     """(texts, D)"""
     model = trained.model
     device, read = model.embedding.weight.device, model.read_user if user else model.read_item
-    places, found = in_order(texts, BATCH), []
-    for rows in places:
-        found.append(read(to_device(collate([texts[row] for row in rows], LEVELS), device))[-1].pooled.vector)
-    order = torch.from_numpy(np.concatenate(places)).to(device)
-    return torch.cat(found)[order.argsort()]
+    batches, pooled = in_order(texts, BATCH), []
+    for rows in batches:
+        pooled.append(read(to_device(collate([texts[row] for row in rows], LEVELS), device))[-1].pooled.vector)
+    order = torch.from_numpy(np.concatenate(batches)).to(device)
+    return torch.cat(pooled)[order.argsort()]
 
 
 def spread(users: torch.Tensor, items: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -251,5 +253,5 @@ def spread(users: torch.Tensor, items: torch.Tensor) -> tuple[torch.Tensor, torc
 
 
 def centred(values: NDArray[np.float64]) -> list[float]:
-    found: list[float] = (values - values.mean()).tolist()
-    return found
+    differences: list[float] = (values - values.mean()).tolist()
+    return differences

@@ -1,8 +1,8 @@
-"""Reviews with a user, an item and a rating, and what is known when a user meets an item.
+"""Reviews with a user, an item and a rating, and the reviews that may be read to predict a rating.
 
-Known are the other reviews by that user and the other reviews of that item. The review that is to be rated is never among
-them, nor is another one by the same user of the same item: its words would give the rating away. Only training reviews are
-known, whatever is to be rated.
+Those are the other reviews by the same user and the other reviews of the same item. The review of the rating itself is never
+among them, nor is another review by the same user of the same item, because its words would reveal the rating. Only training
+reviews are read, for all splits.
 """
 
 from __future__ import annotations
@@ -43,12 +43,14 @@ def read_ratings(path: str | Path) -> list[Rating]:
 
     columns = zip(column("rating", True), column("user", False), column("item", False), strict=True)
     return [
-        Rating(named(who), named(what), value(example, f"{path}, row {example.row}"), example.text, example.row)
+        Rating(
+            label_text(who), label_text(what), value(example, f"{path}, row {example.row}"), example.text, example.row
+        )
         for example, who, what in columns
     ]
 
 
-def named(example: Example) -> str | None:
+def label_text(example: Example) -> str | None:
     return None if example.label is None else str(example.label)
 
 
@@ -58,61 +60,59 @@ def value(example: Example, where: str) -> float:
     except ValueError:
         rating = math.nan
     if not math.isfinite(rating):
-        raise InputError(
-            f"{where}, column 'rating': {example.label!r} is found; a finite number is accepted as a rating"
-        )
+        raise InputError(f"{where}, column 'rating': expected a finite number, got {example.label!r}")
     return rating
 
 
 Side = Literal["both", "user", "item"]
-GROUPS = ("both", "user", "item", "neither")  # who has reviews in a meeting
+GROUPS = ("both", "user", "item", "neither")  # who has reviews in a context
 
 
 class ReviewContext(NamedTuple):
-    """Places of reviews among the known ones, in their order; none where the user or the item is unknown."""
+    """Indices of the reviews that may be read for a rating; empty if the user or the item is unknown."""
 
     user: tuple[int, ...]
     item: tuple[int, ...]
 
     @property
     def group(self) -> str:
-        """Of whom there is something to read."""
+        """Who has reviews to read."""
         return {(True, True): "both", (True, False): "user", (False, True): "item"}.get(
             (bool(self.user), bool(self.item)), "neither"
         )
 
 
 class ReviewIndex:
-    """The reviews that may be read, found by user and by item."""
+    """The reviews that may be read, by user and by item."""
 
     def __init__(self, ratings: Sequence[Rating]) -> None:
         self.ratings = ratings
         self.by_user: dict[str, list[int]] = {}
         self.by_item: dict[str, list[int]] = {}
-        for place, rating in enumerate(ratings):
+        for index, rating in enumerate(ratings):
             if rating.user is not None:
-                self.by_user.setdefault(rating.user, []).append(place)
+                self.by_user.setdefault(rating.user, []).append(index)
             if rating.item is not None:
-                self.by_item.setdefault(rating.item, []).append(place)
+                self.by_item.setdefault(rating.item, []).append(index)
 
-    def meeting(self, rating: Rating, most: int | None = None, side: Side = "both") -> ReviewContext:
-        """What may be read to guess a rating: the first `most` reviews of each side. Of a side left out, nothing."""
+    def context(self, rating: Rating, most: int | None = None, side: Side = "both") -> ReviewContext:
+        """The reviews that may be read to predict a rating: the first `most` per side, none of a side that is left out."""
 
-        def first(places: Iterable[int]) -> tuple[int, ...]:
-            return tuple(place for place in places if not tells(self.ratings[place], rating))[:most]
+        def first(indices: Iterable[int]) -> tuple[int, ...]:
+            return tuple(index for index in indices if not reveals(self.ratings[index], rating))[:most]
 
         users = self.by_user.get(rating.user, ()) if rating.user is not None and side != "item" else ()
         items = self.by_item.get(rating.item, ()) if rating.item is not None and side != "user" else ()
         return ReviewContext(first(users), first(items))
 
 
-def tells(known: Rating, rating: Rating) -> bool:
-    """Whether a known review is the one that is to be rated, or the same user's of the same item."""
+def reveals(review: Rating, rating: Rating) -> bool:
+    """Whether a review is that of the rating, or another one by the same user of the same item."""
     named = rating.user is not None and rating.item is not None
-    return known == rating or (named and (known.user, known.item) == (rating.user, rating.item))
+    return review == rating or (named and (review.user, review.item) == (rating.user, rating.item))
 
 
-def coverage(meetings: Iterable[ReviewContext]) -> dict[str, int]:
-    """How many have something to read of both, of the user only, of the item only, of neither."""
-    counts = Counter(meeting.group for meeting in meetings)
+def coverage(contexts: Iterable[ReviewContext]) -> dict[str, int]:
+    """How many contexts have reviews of both, of the user only, of the item only, of neither."""
+    counts = Counter(context.group for context in contexts)
     return {group: counts[group] for group in GROUPS}

@@ -85,17 +85,15 @@ def check(options: WorldOptions) -> None:
         check_whole(name, getattr(options, name), bound)
     check_share("silent", options.silent)
     if options.each > options.items:
-        raise InputError(
-            f"each is {options.each}, but there are {options.items} items; accepted: at most as many as items"
-        )
+        raise InputError(f"each: expected at most the number of items, {options.items}, got {options.each}")
     for name in ("user_spread", "item_spread", "noise", "slope"):
         if not 0 < getattr(options, name) < math.inf:
-            raise InputError(f"{name} is {getattr(options, name)}; accepted: a finite number above 0")
+            raise InputError(f"{name}: expected a finite number above 0, got {getattr(options, name)}")
 
 
 def effects(letter: str, count: int, spread: float, rng: random.Random) -> dict[str, float]:
-    quantiles = [spread * NormalDist().inv_cdf((place + 0.5) / count) for place in range(count)]
-    return {f"{letter}{place}": effect for place, effect in enumerate(shuffled(quantiles, rng))}
+    quantiles = [spread * NormalDist().inv_cdf((index + 0.5) / count) for index in range(count)]
+    return {f"{letter}{index}": effect for index, effect in enumerate(shuffled(quantiles, rng))}
 
 
 def normal(rng: random.Random) -> float:
@@ -127,13 +125,13 @@ def logistic(value: float) -> float:
     return 1 / (1 + math.exp(min(-value, 700.0)))
 
 
-def ideal(world: World, known: Sequence[Rating], meetings: Iterable[ReviewContext]) -> list[float]:
+def ideal(world: World, known: Sequence[Rating], contexts: Iterable[ReviewContext]) -> list[float]:
     """The optimal prediction of each rating from the reviews that may be read: its mean given the counts of words."""
     return [
         MEAN
-        + expected([known[place].text for place in meeting.user], "ms", world.slope, world.user_spread)
-        + expected([known[place].text for place in meeting.item], "gb", world.slope, world.item_spread)
-        for meeting in meetings
+        + expected([known[index].text for index in context.user], "ms", world.slope, world.user_spread)
+        + expected([known[index].text for index in context.item], "gb", world.slope, world.item_spread)
+        for context in contexts
     ]
 
 
