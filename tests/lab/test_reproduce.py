@@ -234,7 +234,7 @@ def test_the_list_tells_size_needs_and_cost(
         (["toy/table", "--budget", "nan"], "--budget: expected a number of minutes above 0, got nan"),
         (["toy/table", "--render", "--seeds", "1"], "--seeds: it selects what to run, and --render runs nothing"),
         (["toy/table", "--only", "film"], "--only film: no cell of toy/table matches; did you mean 'films'?"),
-        (["toy/table", "--device", "tpu"], "device = 'tpu': cpu, cuda"),
+        (["toy/table", "--device", "tpu"], "device: expected cpu, cuda, cuda:N or auto, got 'tpu'"),
         (["toy/table", "--device", "cuda:99"], "device = 'cuda:99': PyTorch sees"),
         (["toy/table", "--out", "experiments/toy/table.toml"], "cannot be a folder"),
     ],

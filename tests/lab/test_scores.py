@@ -199,7 +199,7 @@ def test_values_belong_to_figures_along_training(tmp_path: Path) -> None:
             "",
             "`values` is required for kind 'along'",
         ),
-        ('values = ["attention.positive",', "values = [3,", "a list of what a row's history calls them"),
+        ('values = ["attention.positive",', "values = [3,", "values: expected a list of names in a row's history, got"),
     ):
         assert old in TOML
         (tmp_path / "wrong.toml").write_text(TOML.replace(old, new), encoding="utf-8")
