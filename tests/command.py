@@ -1,4 +1,4 @@
-"""What tests of the command line speak of: small options, what was said, small tables."""
+"""Support for tests of the command line: options of tiny models, results of commands, small tables."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import NamedTuple
 TINY = ("--hidden", "8", "--embedding", "8", "--query", "8", "--epochs", "2", "--device", "cpu")
 
 
-class Said(NamedTuple):
+class CommandResult(NamedTuple):
     code: int
     out: str
     err: str
 
     @property
     def complaint(self) -> str:
-        """The one sentence that is said of bad input; what goes before are remarks."""
+        """The one sentence about bad input; notes may come before it."""
         assert "Traceback" not in self.err
-        *remarks, last = self.err.splitlines()
+        *notes, last = self.err.splitlines()
         assert last.startswith("regard: "), self.err
-        assert not [line for line in remarks if line.startswith("regard: ")], self.err
+        assert not [line for line in notes if line.startswith("regard: ")], self.err
         return last.removeprefix("regard: ")
 
 
-Regard = Callable[..., Said]
+Regard = Callable[..., CommandResult]
 
 
 def write_csv(path: Path, rows: Iterable[Sequence[object]], head: Sequence[str] = ("text", "label")) -> Path:

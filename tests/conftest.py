@@ -1,4 +1,4 @@
-"""What tests share: a small table of reviews, small trained runs, `regard` in this process, and a browser."""
+"""Shared fixtures: a small table of reviews, small trained runs, `regard` in this process, and a browser."""
 
 from __future__ import annotations
 
@@ -9,34 +9,36 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch loads: threads of side-by-side tests wait for each other
+os.environ.setdefault(
+    "OMP_NUM_THREADS", "1"
+)  # before torch is imported: threads of parallel tests would wait for each other
 
 from browser import Browser
-from command import TINY, Regard, Said, write_csv
+from command import TINY, CommandResult, Regard, write_csv
 from regard.cli import main
 from regard.data.reviews import reviews
 
-# a busy machine is no failure; and a submission is judged by the same examples every time
+# a busy machine must not fail a test, and CI uses the same examples every time
 settings.register_profile("regard", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("regard")
 
 
 @pytest.fixture(autouse=True)
 def _no_corpora(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    """Tests mean the same whatever the user's environment names, but for those that ask for it."""
+    """Hide the user's corpora from all tests but those marked `data`."""
     if "data" not in request.keywords:
         monkeypatch.delenv("REGARD_DATA", raising=False)
 
 
 @pytest.fixture
 def regard(capsys: pytest.CaptureFixture[str]) -> Regard:
-    def call(*argv: object) -> Said:
+    def call(*argv: object) -> CommandResult:
         capsys.readouterr()
         try:
             code = main([str(word) for word in argv])
-        except SystemExit as end:  # argparse's way out
+        except SystemExit as end:  # how argparse exits
             code = int(end.code or 0)
-        return Said(code, *capsys.readouterr())
+        return CommandResult(code, *capsys.readouterr())
 
     return call
 
@@ -50,7 +52,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def run(table: Path) -> Path:
-    """A finished run of two levels on the table."""
+    """A finished run with two levels on the table."""
     folder = table.parent / "run"
     assert main(["train", str(table), *TINY, "--levels", "2", "--pooling", "apln", "--out", str(folder)]) == 0
     return folder
@@ -58,7 +60,7 @@ def run(table: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def rated(table: Path) -> Path:
-    """A finished run that answers with numbers."""
+    """A finished regression run."""
     folder = table.parent / "rated"
     assert main(["train", str(table), *TINY, "--task", "regression", "--out", str(folder)]) == 0
     return folder

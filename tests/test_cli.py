@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from command import TINY, Regard, Said, write_csv
+from command import TINY, CommandResult, Regard, write_csv
 from regard import cli
 from regard.commands import predict
 from regard.config import Config, read_config
@@ -28,7 +28,7 @@ from regard.data.reviews import reviews
 ROWS = [("a good film", "pos"), ("a bad film", "neg")] * 6
 
 
-def jsonl(said: Said) -> list[dict[str, Any]]:
+def jsonl(said: CommandResult) -> list[dict[str, Any]]:
     assert said.code == 0, said.err
     return [json.loads(line) for line in said.out.splitlines()]
 
@@ -440,7 +440,7 @@ def test_the_demo_shows_what_it_learned(regard: Regard, tmp_path: Path, monkeypa
     out = tmp_path / "[/demo]"
     said = regard("demo", "--out", out, "--seed", 3)
     assert said.code == 0
-    assert "The words that decide are known here" in said.out
+    assert "of the weight is on the words that decide, which are known here" in said.out
     assert str(out / "page.html") in said.out
     page = (out / "page.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")

@@ -1,4 +1,4 @@
-"""Imports point down only, rooms of one layer don't import each other, and the product doesn't know the laboratory."""
+"""Imports only point down, packages of one layer do not import each other, and `regard` does not import `regard_lab`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 SOURCE = Path(__file__).parent.parent / "src" / "regard"
 LABORATORY = SOURCE.with_name("regard_lab")
 
-# room -> layer; a room may import rooms of lower layers, and itself
+# package -> layer; a package may import packages of lower layers, and itself
 LAYERS = {
     "errors": 0,
     "records": 1,
@@ -34,7 +34,7 @@ LAYERS = {
     "explain": 5,
     "faithfulness": 5,
     "report": 6,
-    "training": 6,  # above `analysis`, which rides along and helps to choose λ
+    "training": 6,  # above `analysis`, which records training and helps to choose λ
     "runs": 7,
     "audit": 7,
     "estimators": 7,
@@ -46,7 +46,7 @@ LAYERS = {
     "commands": 10,
     "cli": 11,
 }
-# `report` stands high so that few may use it, but it reads records, facts and the table of explainers only: no tensors
+# `report` is high so that few packages may use it, but it reads only records, facts and the table of explainers: no tensors
 ONLY = {"report": {"errors", "records", "files", "facts", "explain", "report"}}
 NO_TORCH = {
     "errors",
@@ -74,7 +74,7 @@ LABORATORY_LAYERS = {
     "results": 3,
     "comparisons": 3,
     "kinds": 4,
-    "reading": 5,  # above `kinds`, which says what keys and measures a table may have
+    "reading": 5,  # above `kinds`, which define the keys and measures of tables
     "rendering": 6,
     "claims": 7,
     "running": 8,
@@ -83,19 +83,19 @@ LABORATORY_LAYERS = {
 LABORATORY_USES = 7  # the highest layer of `regard` that the laboratory imports; its command also uses the command line
 
 
-def room(path: Path, package: Path = SOURCE) -> str:
-    return path.relative_to(package).parts[0].removesuffix(".py")
+def package_of(path: Path, root: Path = SOURCE) -> str:
+    return path.relative_to(root).parts[0].removesuffix(".py")
 
 
 def imported(path: Path) -> set[str]:
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return found
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
 
 
 FILES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
@@ -103,21 +103,21 @@ FILES = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_imports_point_down(path: Path) -> None:
-    own = room(path)
-    assert own in LAYERS, f"give {own!r} a layer"
+    package = package_of(path)
+    assert package in LAYERS, f"add a layer for {package!r}"
     for name in imported(path):
         parts = name.split(".")
         if parts[0] == "torch":
-            assert own not in NO_TORCH, f"{path.name} must not import torch"
+            assert package not in NO_TORCH, f"{path.name} must not import torch"
         assert parts[0] != "regard_lab", f"{path.relative_to(SOURCE)} imports {name}"
-        if parts[0] != "regard" or parts[1] in (own, "__version__"):
+        if parts[0] != "regard" or parts[1] in (package, "__version__"):
             continue
-        assert LAYERS[parts[1]] < LAYERS[own], f"{path.relative_to(SOURCE)} imports {name}"
-        assert parts[1] in ONLY.get(own, LAYERS), f"{path.relative_to(SOURCE)} imports {name}"
+        assert LAYERS[parts[1]] < LAYERS[package], f"{path.relative_to(SOURCE)} imports {name}"
+        assert parts[1] in ONLY.get(package, LAYERS), f"{path.relative_to(SOURCE)} imports {name}"
 
 
 def test_every_layer_still_exists() -> None:
-    assert set(LAYERS) == {room(path) for path in FILES}
+    assert set(LAYERS) == {package_of(path) for path in FILES}
 
 
 LABORATORY_FILES = sorted(path for path in LABORATORY.rglob("*.py") if path != LABORATORY / "__init__.py")
@@ -125,24 +125,24 @@ LABORATORY_FILES = sorted(path for path in LABORATORY.rglob("*.py") if path != L
 
 @pytest.mark.parametrize("path", LABORATORY_FILES, ids=lambda path: str(path.relative_to(LABORATORY)))
 def test_imports_of_the_laboratory_point_down(path: Path) -> None:
-    own = room(path, LABORATORY)
-    assert own in LABORATORY_LAYERS, f"give {own!r} a layer"
+    package = package_of(path, LABORATORY)
+    assert package in LABORATORY_LAYERS, f"add a layer for {package!r}"
     for name in imported(path):
         parts = name.split(".")
-        if parts[0] == "regard_lab" and parts[1] != own:
-            assert LABORATORY_LAYERS[parts[1]] < LABORATORY_LAYERS[own], (
+        if parts[0] == "regard_lab" and parts[1] != package:
+            assert LABORATORY_LAYERS[parts[1]] < LABORATORY_LAYERS[package], (
                 f"{path.relative_to(LABORATORY)} imports {name}"
             )
-        if parts[0] == "regard" and parts[1] != "__version__" and own != "command":
+        if parts[0] == "regard" and parts[1] != "__version__" and package != "command":
             assert LAYERS[parts[1]] <= LABORATORY_USES, f"{path.relative_to(LABORATORY)} imports {name}"
 
 
 def test_every_layer_of_the_laboratory_still_exists() -> None:
-    assert set(LABORATORY_LAYERS) == {room(path, LABORATORY) for path in LABORATORY_FILES}
+    assert set(LABORATORY_LAYERS) == {package_of(path, LABORATORY) for path in LABORATORY_FILES}
 
 
-def test_modules_do_not_import_each_other_in_circles(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Imports inside functions count; those for types alone don't."""
+def test_there_are_no_import_cycles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Imports inside functions count; those under TYPE_CHECKING do not."""
     monkeypatch.syspath_prepend(str(SOURCE.parent.parent / "tools"))
     structure = import_module("structure")
     cycles = [cycle.text for cycle in structure.find_cycles(structure.read_source(SOURCE.parent))]

@@ -1,4 +1,4 @@
-"""A model that refuses long texts: every command that reads a file names the file and the row, as training does."""
+"""A model that rejects long texts: every command that reads a file reports the file and the row, as training does."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ LONG = [*ROWS[:4], ("good " * 19, "good"), *ROWS[5:]]
 
 
 @pytest.fixture(scope="module")
-def refusing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def strict_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of `--window 0`."""
-    folder = tmp_path_factory.mktemp("refusing")
+    folder = tmp_path_factory.mktemp("strict_run")
     options = ["--encoder", "bert", "--pretrained", save_bert(folder / "bert"), "--window", 0, "--pooling", "attention"]
     argv = ["train", write_csv(folder / "short.csv", ROWS), *options, "--epochs", 1, "--device", "cpu"]
     assert main([*map(str, argv), "--out", str(folder / "run")]) == 0
@@ -30,22 +30,22 @@ def refusing(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     "command", ["predict FILE", "evaluate FILE", "explain --file FILE", "report --data FILE", "audit --data FILE"]
 )
-def test_a_text_that_is_too_long_is_named_by_file_and_row(
-    regard: Regard, refusing: Path, tmp_path: Path, command: str
+def test_the_file_and_row_of_a_long_text_are_reported(
+    regard: Regard, strict_run: Path, tmp_path: Path, command: str
 ) -> None:
     path = write_csv(tmp_path / "long.csv", LONG)
     name, *options = command.replace("FILE", str(path)).split()
-    said = regard(name, refusing, *options)
-    assert said.code == 2
-    assert said.out == ""
-    assert f"{path}, row 5: a text of 19 word pieces is longer than the 18" in said.complaint
+    result = regard(name, strict_run, *options)
+    assert result.code == 2
+    assert result.out == ""
+    assert f"{path}, row 5: a text of 19 word pieces is longer than the 18" in result.complaint
 
 
-def test_so_it_is_in_a_file_that_is_answered_while_it_is_read(
-    regard: Regard, refusing: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_file_and_row_are_reported_for_streamed_files(
+    regard: Regard, strict_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(predict, "LARGE", 0)
     path = write_csv(tmp_path / "long.csv", LONG)
-    said = regard("predict", refusing, path, "--out", tmp_path / "answers.csv")
-    assert f"{path}, row 5: a text of 19 word pieces" in said.complaint
+    result = regard("predict", strict_run, path, "--out", tmp_path / "answers.csv")
+    assert f"{path}, row 5: a text of 19 word pieces" in result.complaint
     assert not (tmp_path / "answers.csv").exists()

@@ -1,4 +1,4 @@
-"""The fast engine does without PyTorch, which takes longer to import than a small corpus to learn."""
+"""The fast engine does not import PyTorch, which takes longer than training on a small corpus."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ for argv in json.loads(sys.argv[1]):
 """
 
 
-def test_training_and_answering_load_no_torch(tmp_path: Path) -> None:
+def test_training_and_prediction_do_not_import_torch(tmp_path: Path) -> None:
     rows = [(f"a {word} film number {row}", label) for word, label in (("good", 1), ("bad", 0)) for row in range(12)]
     films, folder = str(write_csv(tmp_path / "films.csv", rows)), str(tmp_path / "run")
     commands = [

@@ -20,8 +20,8 @@ from regard.report.text.terminal import show
 from regard.run_facts import gather
 from regard.training.fit import Parts, Run, fit
 
-SHOWN = 3  # texts in the terminal; the page has all
-WHERE = "the test texts of regard's own reviews"
+SHOWN = 3  # explanations in the terminal; the page shows all
+SOURCE = "the test texts of the built-in reviews"
 SETTINGS = {
     "levels": 2,
     "encoder": "bilstm",
@@ -40,7 +40,7 @@ def demo(out: Path, seed: int, recorder: Recorder) -> None:
     check_writable(out / "run")
     console = Console()
     corpus = splits()
-    recorder.note(f"HAN-APLN learns from {len(corpus['train'])} composed reviews of one to five stars")
+    recorder.note(f"training HAN-APLN on {len(corpus['train'])} synthetic reviews with one to five stars")
     test = corpus["test"]
     parts = Parts(corpus["train"], corpus["dev"], test)
     trained = fit(Config().override({**SETTINGS, "seed": seed}), parts, Run(recorder))
@@ -49,14 +49,14 @@ def demo(out: Path, seed: int, recorder: Recorder) -> None:
     truth = plausibility(explanations, [example.evidence for example in test])
     trained.metrics["plausibility"] = truth
     save(trained, out / "run")
-    facts = gather(trained, out / "run", test, WHERE, recorder)
-    weight, chance = (f"{100 * truth[name]:.0f} %" for name in ("weight_on_evidence", "random"))
-    about = {"seed": str(seed), "weight on the words that decide": f"{weight}, where chance gives {chance}"}
+    facts = gather(trained, out / "run", test, SOURCE, recorder)
+    weight, random = (f"{100 * truth[name]:.0f} %" for name in ("weight_on_evidence", "random"))
+    about = {"seed": str(seed), "weight on the words that decide": f"{weight} (random weights: {random})"}
     write_report(replace(facts, facts=facts.facts | about), out / "page.html")
     console.print(metrics_table(trained.metrics["test"]))
     for explanation in explanations[:SHOWN]:
         show(explanation, console)
-    console.print(f"The words that decide are known here: {weight} of the weight lies on them (chance: {chance}).")
     console.print(
-        f"page to open: {out / 'page.html'}\nthe model:    {out / 'run'}", soft_wrap=True, highlight=False, markup=False
+        f"{weight} of the weight is on the words that decide, which are known here (random weights: {random})."
     )
+    console.print(f"page:  {out / 'page.html'}\nmodel: {out / 'run'}", soft_wrap=True, highlight=False, markup=False)

@@ -42,14 +42,14 @@ def test_norms_and_second_vectors_are_declared(variant: str) -> None:
     pooled = pooling(make_states(), MASK)
     assert pooling.has_norm == (pooled.norm is not None)
     assert pooling.compresses == (pooled.compressed is not None)
-    own = {name for name, _ in pooling.named_parameters()}
-    assert pooling.has_norm == bool(own & set(pooling.norm_parameters))
+    parameters = {name for name, _ in pooling.named_parameters()}
+    assert pooling.has_norm == bool(parameters & set(pooling.norm_parameters))
 
 
 @pytest.mark.parametrize("name", POOLINGS)
 def test_every_norm_parameter_exists_in_some_variant(name: str) -> None:
-    made = [make(variant) for variant, (own, _) in VARIANTS.items() if own == name]
-    assert set(POOLINGS[name].norm_parameters) <= {key for pooling in made for key, _ in pooling.named_parameters()}
+    poolings = [make(variant) for variant, (pooling_name, _) in VARIANTS.items() if pooling_name == name]
+    assert set(POOLINGS[name].norm_parameters) <= {key for pooling in poolings for key, _ in pooling.named_parameters()}
 
 
 @pytest.mark.parametrize("name", [name for name, pooling in POOLINGS.items() if pooling.attends])

@@ -143,9 +143,9 @@ def test_padding_may_be_on_either_side(variant: str, directions: int) -> None:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_integer_masks_are_accepted_and_float_masks_rejected(variant: str) -> None:
     pooling, states = make(variant), make_states()
-    given, taken = pooling(states, MASK), pooling(states, MASK.long())
-    assert torch.equal(taken.vector, given.vector)
-    assert torch.equal(taken.weights, given.weights)
+    boolean, integer = pooling(states, MASK), pooling(states, MASK.long())
+    assert torch.equal(integer.vector, boolean.vector)
+    assert torch.equal(integer.weights, boolean.weights)
     with pytest.raises(InputError, match=r"mask: expected bool .* got torch.float64"):
         pooling(states, MASK.double())
 
@@ -163,23 +163,23 @@ def test_other_shapes_are_rejected(name: str, states: tuple[int, ...], mask: tup
 
 @pytest.mark.parametrize("name", POOLINGS)
 def test_states_that_are_not_floats_and_missing_masks_are_rejected(name: str) -> None:
-    pooling, states, given = make(name), make_states(), cast(Any, None)
+    pooling, states, no_mask = make(name), make_states(), cast(Any, None)
     for kind in (torch.int64, torch.complex128):
         with pytest.raises(InputError, match=rf"states: expected floating-point numbers, got {kind}"):
             pooling(states.to(kind), MASK)
     with pytest.raises(
         InputError, match=r"mask: expected a tensor \(N, L\), all True if there is no padding, got None"
     ):
-        pooling(states, given)
+        pooling(states, no_mask)
 
 
 @pytest.mark.parametrize("variant", [name for name in VARIANTS if name != "last"])
 def test_order_of_tokens_changes_nothing(variant: str) -> None:
     pooling, states = make(variant), make_states()
     order = torch.tensor([4, 2, 0, 1, 3])
-    given, turned = pooling(states[:1], MASK[:1]), pooling(states[:1, order], MASK[:1])
-    torch.testing.assert_close(turned.vector, given.vector, rtol=0, atol=1e-9)
-    torch.testing.assert_close(turned.weights, given.weights[:, order], rtol=0, atol=1e-9)
+    original, shuffled = pooling(states[:1], MASK[:1]), pooling(states[:1, order], MASK[:1])
+    torch.testing.assert_close(shuffled.vector, original.vector, rtol=0, atol=1e-9)
+    torch.testing.assert_close(shuffled.weights, original.weights[:, order], rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("directions", DIRECTIONS)

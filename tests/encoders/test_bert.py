@@ -60,9 +60,9 @@ def batch_of(pretrained: Pretrained, texts: tuple[str, ...] = TEXTS) -> tuple[Te
     tokenizer = WordPieces(pretrained.tokenizer)
     ids = [tokenizer.sources[tokenizer.encode(text).ids].tolist() for text in texts]
     length = max(map(len, ids))
-    numbers = torch.tensor([row + [7] * (length - len(row)) for row in ids])  # noise on padding
+    piece_ids = torch.tensor([row + [7] * (length - len(row)) for row in ids])  # noise on padding
     mask = torch.tensor([[index < len(row) for index in range(length)] for row in ids])
-    return pretrained.table[numbers], mask, ids
+    return pretrained.table[piece_ids], mask, ids
 
 
 @pytest.mark.parametrize("kind", FAMILY)
@@ -73,9 +73,9 @@ def test_states_and_summary_equal_those_of_the_original_model(folder_of: FolderM
     with torch.no_grad():
         encoded = encoder_of(pretrained)(embedded, mask)
     assert encoded.summary is not None
-    for row, numbers in enumerate(ids[:-1]):
-        expected = reference_states(folder, numbers)
-        torch.testing.assert_close(encoded.states[row, : len(numbers)], expected[1:-1], rtol=0, atol=1e-5)
+    for row, piece_ids in enumerate(ids[:-1]):
+        expected = reference_states(folder, piece_ids)
+        torch.testing.assert_close(encoded.states[row, : len(piece_ids)], expected[1:-1], rtol=0, atol=1e-5)
         torch.testing.assert_close(encoded.summary[row], expected[0], rtol=0, atol=1e-5)
     assert (encoded.states[~mask] == 0).all()
     assert (encoded.summary[-1] == 0).all()  # the empty text
@@ -86,12 +86,12 @@ def test_a_long_text_is_read_in_windows_of_equal_length(folder_of: FolderMaker, 
     """14 pieces with a window of 5: 5, 5 and 4, each with its own special tokens."""
     folder = folder_of(kind)
     pretrained = read_pretrained(str(folder))
-    numbers = [5 + index for index in range(14)]
-    embedded = torch.cat((pretrained.table[numbers], torch.ones(3, pretrained.table.size(1)))).unsqueeze(0)
+    piece_ids = [5 + index for index in range(14)]
+    embedded = torch.cat((pretrained.table[piece_ids], torch.ones(3, pretrained.table.size(1)))).unsqueeze(0)
     mask = (torch.arange(17) < 14).unsqueeze(0)
     with torch.no_grad():
         encoded = encoder_of(pretrained, window=5)(embedded, mask)
-    parts = [reference_states(folder, part) for part in (numbers[:5], numbers[5:10], numbers[10:])]
+    parts = [reference_states(folder, part) for part in (piece_ids[:5], piece_ids[5:10], piece_ids[10:])]
     torch.testing.assert_close(encoded.states[0, :14], torch.cat([part[1:-1] for part in parts]), rtol=0, atol=1e-5)
     assert encoded.summary is not None
     expected = torch.stack([part[0] for part in parts]).mean(0)

@@ -38,10 +38,10 @@ def test_words_get_ids_in_order_and_are_counted(batches: list[list[str]]) -> Non
     for batch in batches:
         ids = dictionary.add(*packed(batch))
         counter.update(batch)
-        known = dictionary.words()
+        words = dictionary.words()
         assert ids.dtype == np.int32
-        assert [known[number] for number in ids] == batch
-    assert known == list(counter) if batches else not len(dictionary)
+        assert [words[word_id] for word_id in ids] == batch
+    assert words == list(counter) if batches else not len(dictionary)
     assert counted(dictionary) == counter
 
 
@@ -75,10 +75,10 @@ def test_words_with_zero_bytes_differ_by_length() -> None:
 @given(st.lists(WORD, unique=True), st.lists(WORD))
 def test_looking_up_changes_nothing(words: list[str], others: list[str]) -> None:
     dictionary = Dictionary.of(words)
-    numbers = {word: number for number, word in enumerate(words)}
+    word_ids = {word: word_id for word_id, word in enumerate(words)}
     for unknown in (-1, 7):
         ids = dictionary.look_up(*packed(words + others), unknown=unknown)
-        assert ids.tolist() == [numbers.get(word, unknown) for word in words + others]
+        assert ids.tolist() == [word_ids.get(word, unknown) for word in words + others]
     assert counted(dictionary) == dict.fromkeys(words, 0)
 
 
@@ -132,13 +132,13 @@ def test_words_kept_are_more_frequent_than_words_dropped(before: list[str], afte
     dictionary.add(*packed(before))
     counter = Counter(before)
     old = dictionary.words()
-    numbers = dictionary.prune(most).tolist()
-    kept = [word for word, number in zip(old, numbers, strict=True) if number >= 0]
-    gone = [word for word, number in zip(old, numbers, strict=True) if number < 0]
+    new_ids = dictionary.prune(most).tolist()
+    kept = [word for word, new_id in zip(old, new_ids, strict=True) if new_id >= 0]
+    dropped = [word for word, new_id in zip(old, new_ids, strict=True) if new_id < 0]
     assert dictionary.words() == kept
-    assert [number for number in numbers if number >= 0] == list(range(len(kept)))
-    assert len(kept) <= most // 2 if gone else len(old) <= most
-    assert max((counter[word] for word in gone), default=0) < min((counter[word] for word in kept), default=1 << 60)
+    assert [new_id for new_id in new_ids if new_id >= 0] == list(range(len(kept)))
+    assert len(kept) <= most // 2 if dropped else len(old) <= most
+    assert max((counter[word] for word in dropped), default=0) < min((counter[word] for word in kept), default=1 << 60)
     expected = Counter({word: counter[word] for word in kept})
     expected.update(after)
     dictionary.add(*packed(after))

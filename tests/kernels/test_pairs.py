@@ -50,8 +50,8 @@ def test_counts_equal_those_of_a_counter(blocks: list[list[list[int]]]) -> None:
 
 def test_pairs_by_hand() -> None:
     """0 is the edge of a text; a text without words has no edges; pairs with 1 (unknown) are skipped."""
-    found = counted(count([[[2, 3, 2, 3], [], [2], [1, 3], [2, 1, 3]]]))
-    assert found == {(0, 2): 3, (2, 3): 2, (3, 2): 1, (3, 0): 3, (2, 0): 1}
+    pairs = counted(count([[[2, 3, 2, 3], [], [2], [1, 3], [2, 1, 3]]]))
+    assert pairs == {(0, 2): 3, (2, 3): 2, (3, 2): 1, (3, 0): 3, (2, 0): 1}
 
 
 @given(TEXTS, st.integers(1, 4), st.integers(0, 6))
@@ -89,9 +89,9 @@ def test_the_rarest_pairs_are_dropped_beyond_the_limit() -> None:
             counts.add(*packed(texts), part)
     slots = sum(map(len, counts._keys))
     assert slots <= PARTS * 4096, "blocks with 800,000 different pairs in tables of 65,536 slots"
-    found = counted(counts, least=blocks // 2)
-    assert {(word, word + 1) for word in range(2, 22, 2)} <= set(found)
-    assert all(found[word, word + 1] == blocks for word in range(2, 22, 2))
+    frequent = counted(counts, least=blocks // 2)
+    assert {(word, word + 1) for word in range(2, 22, 2)} <= set(frequent)
+    assert all(frequent[word, word + 1] == blocks for word in range(2, 22, 2))
 
 
 def test_split_inverts_join() -> None:

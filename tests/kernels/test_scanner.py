@@ -43,21 +43,21 @@ def scanned(texts: list[str], lowercase: bool) -> tuple[list[list[str]], list[li
     assert counts.sum() == len(starts) == len(ends)
     everything = data.tobytes().decode("ascii")
     word_spans = list(zip(starts.tolist(), ends.tolist(), strict=True))
-    found: list[list[str]] = []
+    found_words: list[list[str]] = []
     spans: list[list[tuple[int, int]]] = []
     first = 0
     for offset, count in zip(offsets.tolist(), counts.tolist(), strict=False):
         text_spans = word_spans[first : first + count]
-        found.append([everything[start:end] for start, end in text_spans])
+        found_words.append([everything[start:end] for start, end in text_spans])
         spans.append([(start - offset, end - offset) for start, end in text_spans])
         first += count
-    return found, spans
+    return found_words, spans
 
 
 def check(texts: list[str], lowercase: bool = True) -> None:
-    found, spans = scanned(texts, lowercase)
+    found_words, spans = scanned(texts, lowercase)
     for index, text in enumerate(texts):
-        assert found[index] == words.forms(text, lowercase), repr(text)
+        assert found_words[index] == words.forms(text, lowercase), repr(text)
         assert spans[index] == words.spans(text), repr(text)
 
 
@@ -101,8 +101,8 @@ def test_presplit_words_are_kept() -> None:
     raw = b"It's " + mark + "Né".encode() + mark + b":-x<br> don't" + mark + b"a\nb c"
     data = np.frombuffer(bytearray(raw), dtype=np.uint8)
     starts, ends, counts = find_words(data, np.array([0, len(raw)]), lowercase=False)
-    found = [raw[start:end].decode() for start, end in zip(starts, ends, strict=True)]
-    assert found == ["It", "'s", "Né", ":-x<br>", "do", "n't", "a", "b", "c"]
+    found_words = [raw[start:end].decode() for start, end in zip(starts, ends, strict=True)]
+    assert found_words == ["It", "'s", "Né", ":-x<br>", "do", "n't", "a", "b", "c"]
     assert counts.tolist() == [9]
 
 
@@ -133,11 +133,11 @@ def test_texts_of_corpora_match_the_pattern(corpus: str) -> None:
     with gzip.open(Path(os.environ["REGARD_DATA"]) / corpus / "test.jsonl.gz", "rt", encoding="utf-8") as lines:
         texts = [json.loads(line)["text"] for line, _ in zip(lines, range(1500), strict=False)]
     ascii_texts = [text for text in texts if text.isascii()]
-    found, spans = scanned(ascii_texts, lowercase=True)
+    found_words, spans = scanned(ascii_texts, lowercase=True)
     # by index, because a failure must not quote a text
     different = [
         index
         for index, text in enumerate(ascii_texts)
-        if found[index] != words.forms(text) or spans[index] != words.spans(text)
+        if found_words[index] != words.forms(text) or spans[index] != words.spans(text)
     ]
     assert not different

@@ -27,14 +27,14 @@ def offsets_of(texts: Sequence[Sequence[object]]) -> NDArray[np.int64]:
 
 def plain_units(text: Sequence[tuple[int, int]], pairs: Sequence[tuple[int, int]]) -> list[Unit]:
     """(unit, first word, last word): each word and its beginning, then the pairs, including those with the edges of the text."""
-    found: list[Unit] = []
-    for place, (word, beginning) in enumerate(text):
-        found += [(unit, place, place) for unit in (word, beginning) if unit > UNKNOWN]
+    units: list[Unit] = []
+    for index, (word, beginning) in enumerate(text):
+        units += [(unit, index, index) for unit in (word, beginning) if unit > UNKNOWN]
     edged = [0, *(word for word, _ in text), 0] if text else []
-    for place, pair in enumerate(pairwise(edged)):
+    for index, pair in enumerate(pairwise(edged)):
         if pair in pairs and UNKNOWN not in pair:
-            found.append((BEGINNINGS + pairs.index(pair), max(place - 1, 0), min(place, len(text) - 1)))
-    return found or [(UNKNOWN, place, place) for place in range(len(text))]
+            units.append((BEGINNINGS + pairs.index(pair), max(index - 1, 0), min(index, len(text) - 1)))
+    return units or [(UNKNOWN, index, index) for index in range(len(text))]
 
 
 @given(st.lists(TEXT, max_size=5), st.lists(PAIR, unique=True, max_size=20))
@@ -44,10 +44,10 @@ def test_units_equal_those_of_the_plain_version(
     keys = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     flat = np.array([each for text in texts for each in text], dtype=np.int32).reshape(-1, 2)
     table = PairTable(join(keys[:, 0], keys[:, 1]), BEGINNINGS)
-    found = find_units(flat[:, 0].copy(), flat[:, 1].copy(), offsets_of(texts), table)
+    units = find_units(flat[:, 0].copy(), flat[:, 1].copy(), offsets_of(texts), table)
     expected = [plain_units(text, pairs) for text in texts]
-    assert found[3].tolist() == offsets_of(expected).tolist()
-    assert list(zip(*(side.tolist() for side in found[:3]), strict=True)) == [
+    assert units[3].tolist() == offsets_of(expected).tolist()
+    assert list(zip(*(side.tolist() for side in units[:3]), strict=True)) == [
         unit for text in expected for unit in text
     ]
 
@@ -67,9 +67,9 @@ def test_units_by_hand() -> None:
 def test_repeated_units_are_counted(texts: list[list[int]]) -> None:
     ids = np.array([unit for text in texts for unit in text], dtype=np.int32)
     kept, counts, bounds = distinct(ids, offsets_of(texts), 10)
-    for place, text in enumerate(texts):
-        own = slice(bounds[place], bounds[place + 1])
-        assert list(zip(kept[own].tolist(), counts[own].tolist(), strict=True)) == list(Counter(text).items())
+    for row, text in enumerate(texts):
+        part = slice(bounds[row], bounds[row + 1])
+        assert list(zip(kept[part].tolist(), counts[part].tolist(), strict=True)) == list(Counter(text).items())
 
 
 def test_counts_saturate() -> None:
@@ -83,8 +83,8 @@ def test_a_beginning_is_the_first_letters_of_a_longer_word(words: list[str], let
     bounds = offsets_of(parts)
     data = np.frombuffer(bytearray().join(parts), dtype=np.uint8)
     ends = beginning_ends(data, bounds[:-1], bounds[1:], letters)
-    found = [bytes(data[start:end]).decode() for start, end in zip(bounds[:-1], ends, strict=True)]
-    assert found == [word[:letters] if len(word) > letters else "" for word in words]
+    prefixes = [bytes(data[start:end]).decode() for start, end in zip(bounds[:-1], ends, strict=True)]
+    assert prefixes == [word[:letters] if len(word) > letters else "" for word in words]
 
 
 @pytest.mark.parametrize(
@@ -103,10 +103,10 @@ def test_texts_are_truncated(lengths: list[int], most: int) -> None:
     starts, ends, left = cut(np.arange(total), np.arange(total) + 1, counts, most)
     begins = np.cumsum([0, *lengths])
     expected = [
-        place
+        index
         for begin, length in zip(begins, lengths, strict=False)
-        for place in range(begin, begin + min(length, most))
+        for index in range(begin, begin + min(length, most))
     ]
     assert starts.tolist() == expected
-    assert ends.tolist() == [place + 1 for place in expected]
+    assert ends.tolist() == [index + 1 for index in expected]
     assert left.tolist() == [min(length, most) for length in lengths]

@@ -49,9 +49,9 @@ def test_states_equal_those_of_the_original_model(folder: Path, pretrained: Pret
     encoder = BERT.from_pretrained(pretrained, Model()).eval()
     rows = [tokenizer.sources[tokenizer.encode(text).ids] for text in TEXTS]
     mask = torch.arange(max(map(len, rows))) < torch.tensor([len(row) for row in rows]).unsqueeze(1)
-    numbers = torch.zeros(mask.shape, dtype=torch.long).masked_scatter(mask, torch.from_numpy(np.concatenate(rows)))
+    piece_ids = torch.zeros(mask.shape, dtype=torch.long).masked_scatter(mask, torch.from_numpy(np.concatenate(rows)))
     with torch.no_grad():
-        encoded = encoder(pretrained.table[numbers], mask)
+        encoded = encoder(pretrained.table[piece_ids], mask)
         assert encoded.summary is not None
         for row, text in enumerate(TEXTS):
             expected = model(**reference(text, return_tensors="pt")).last_hidden_state[0]

@@ -1,4 +1,4 @@
-"""`regard demo`: the corpus that comes with regard, learned and shown."""
+"""`regard demo`: train on the built-in corpus and show the result."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from regard.arguments import Parser
 
 def add_arguments(parser: Parser) -> None:
     parser.add_argument(
-        "--out", type=Path, default=Path("demo"), metavar="DIR", help="where the run and its page go (default: demo)"
+        "--out",
+        type=Path,
+        default=Path("demo"),
+        metavar="DIR",
+        help="output folder for the run and its page (default: demo)",
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="where chance starts (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (default: 0)")
 
 
 def run(arguments: argparse.Namespace) -> None:
