@@ -27,10 +27,10 @@ GOOD = "text,label\ngood film,1\nbad film,0\n"
 
 
 def refused(regard: Regard, message: str, *argv: object, left: Path | None = None) -> None:
-    said = regard(*argv)
-    assert said.code == 2
-    assert message in said.complaint
-    assert said.out == ""
+    result = regard(*argv)
+    assert result.code == 2
+    assert message in result.complaint
+    assert result.out == ""
     assert left is None or not left.exists(), "a failed start leaves nothing behind"
 
 
@@ -82,7 +82,7 @@ def test_data_that_cannot_be_learned_from(regard: Regard, tmp_path: Path, name: 
         (["--device", "cuda:²"], "expected cpu, cuda, cuda:N or auto, got 'cuda:²'"),
         (["--norm", "none"], "argument --norm: invalid choice: 'none'"),
         (["--zzz"], "unknown option --zzz (see `regard train --help`)"),
-        (["--resume", "--overwrite"], "give one of them"),
+        (["--resume", "--overwrite"], "use only one of them"),
         (["--config", "none.toml"], "none.toml: no such file"),
         (["--vectors", "none.txt"], "none.txt: no such file"),
         (["--dev", "none.csv"], "none.csv: no such file"),
@@ -114,13 +114,13 @@ def test_options_that_cannot_be_used(
 
 @pytest.mark.parametrize("argv", [["nothing"], ["predict"], ["train", "--epochs"], ["explain", "x", "--limit", "y"]])
 def test_commands_that_make_no_sense(regard: Regard, argv: list[str]) -> None:
-    said = regard(*argv)
-    assert said.code == 2
-    assert "--help`)" in said.complaint
+    result = regard(*argv)
+    assert result.code == 2
+    assert "--help`)" in result.complaint
 
 
 def test_nothing_to_learn_from(regard: Regard) -> None:
-    refused(regard, "nothing to learn from: give a file", "train")
+    refused(regard, "no training texts: pass a file", "train")
 
 
 @pytest.mark.parametrize("split", ["--dev", "--test"])
@@ -153,9 +153,9 @@ def test_words_among_the_numbers_of_a_regression_are_named_by_row(regard: Regard
 @pytest.mark.parametrize("labels", [("1", "1"), ("1e308", "-1e308"), ("1e400", "0")])
 def test_numbers_without_a_deviation_are_refused(regard: Regard, tmp_path: Path, labels: tuple[str, str]) -> None:
     path = write_csv(tmp_path / "a.csv", zip(("good", "bad"), labels, strict=True))
-    said = regard("train", path, *TINY, "--task", "regression", "--out", tmp_path / "run")
-    assert said.code == 2
-    assert str(path) in said.complaint
+    result = regard("train", path, *TINY, "--task", "regression", "--out", tmp_path / "run")
+    assert result.code == 2
+    assert str(path) in result.complaint
 
 
 def test_vectors_of_the_wrong_width_name_the_line(regard: Regard, table: Path, tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_vectors_of_what_is_no_number_name_the_line(
 
 def test_a_run_that_is_there_is_left_alone(regard: Regard, table: Path, run: Path) -> None:
     before = (run / "weights.safetensors").read_bytes()
-    refused(regard, f"{run} exists already; give another --out, --resume", "train", table, *TINY, "--out", run)
+    refused(regard, f"{run} already exists; use another --out, --resume", "train", table, *TINY, "--out", run)
     assert (run / "weights.safetensors").read_bytes() == before
 
 
@@ -354,9 +354,9 @@ def test_a_damaged_checkpoint_is_refused(regard: Regard, table: Path, tmp_path: 
         (["explain", "RUN", "--file", "my reviews.csv"], "my reviews.csv: no such file or folder"),
         (["report", "RUN", "--data", "my reviews.csv"], "my reviews.csv: no such file or folder"),
         (["audit", "RUN", "--data", "my reviews.csv"], "my reviews.csv: no such file or folder"),
-        (["predict", "RUN", "a text", "--keep", "id"], "--keep id: a text on the command line has no columns"),
-        (["explain", "RUN", "a text", "--file", "a.csv"], "give one of them"),
-        (["explain", "RUN", "a text", "--limit", "0"], "--limit 0: 1 or more is accepted"),
+        (["predict", "RUN", "a text", "--keep", "id"], "--keep id: expected a file with columns, got a text"),
+        (["explain", "RUN", "a text", "--file", "a.csv"], "expected a text or --file, got both"),
+        (["explain", "RUN", "a text", "--limit", "0"], "--limit: expected 1 or more, got 0"),
         (["predict", "RUN", "a text", "--device", "cuda:99"], "device = 'cuda:99'"),
     ],
 )
@@ -457,10 +457,10 @@ def test_ctrl_c_while_saving_leaves_nothing_half_written(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(os, "fsync", stop)
-    said = regard("train", table, *TINY, "--out", tmp_path / "run")
-    assert (said.code, said.complaint) == (130, "stopped; --resume goes on after the last epoch that was saved")
-    said = regard("predict", run, "good film", "--out", tmp_path / "a.jsonl")
-    assert (said.code, said.complaint) == (130, "stopped")
+    result = regard("train", table, *TINY, "--out", tmp_path / "run")
+    assert (result.code, result.complaint) == (130, "stopped; --resume continues after the last saved epoch")
+    result = regard("predict", run, "good film", "--out", tmp_path / "a.jsonl")
+    assert (result.code, result.complaint) == (130, "stopped")
     assert list(tmp_path.iterdir()) == []
 
 

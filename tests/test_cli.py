@@ -28,9 +28,9 @@ from regard.data.reviews import reviews
 ROWS = [("a good film", "pos"), ("a bad film", "neg")] * 6
 
 
-def jsonl(said: CommandResult) -> list[dict[str, Any]]:
-    assert said.code == 0, said.err
-    return [json.loads(line) for line in said.out.splitlines()]
+def jsonl(result: CommandResult) -> list[dict[str, Any]]:
+    assert result.code == 0, result.err
+    return [json.loads(line) for line in result.out.splitlines()]
 
 
 def as_parquet(path: Path) -> None:
@@ -63,9 +63,9 @@ def test_every_format_is_learned_from_and_scored(regard: Regard, tmp_path: Path,
     path, out = tmp_path / name, tmp_path / "run"
     FORMATS[name](path)
     assert regard("train", path, *TINY, "--out", out).code == 0
-    said = regard("evaluate", out, path, "--json")
-    assert said.code == 0
-    assert json.loads(said.out)["n"] == 12
+    result = regard("evaluate", out, path, "--json")
+    assert result.code == 0
+    assert json.loads(result.out)["n"] == 12
 
 
 def test_a_run_folder_holds_what_a_stranger_needs(regard: Regard, table: Path, run: Path) -> None:
@@ -114,9 +114,9 @@ def test_the_command_line_goes_before_the_file(regard: Regard, table: Path, tmp_
 def test_training_with_dev_test_and_vectors(regard: Regard, table: Path, tmp_path: Path) -> None:
     (tmp_path / "vectors.txt").write_text("".join(f"{word} 1 2 3\n" for word in ("the", "was", "good")))
     given = ("--dev", table, "--test", table, "--vectors", tmp_path / "vectors.txt", "--out", tmp_path / "run")
-    said = regard("train", table, *TINY, *given)
-    assert said.code == 0
-    assert "have a vector in" in said.err
+    result = regard("train", table, *TINY, *given)
+    assert result.code == 0
+    assert "have a vector in" in result.err
     metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
     assert metrics["dev"]["n"] == metrics["test"]["n"] == 60
     assert regard("predict", tmp_path / "run", "the vectors are 3 wide, not 8").code == 0
@@ -133,14 +133,14 @@ def test_named_corpora(regard: Regard, tmp_path: Path, monkeypatch: pytest.Monke
     write_csv(tmp_path / "[bold]odd" / "train.csv", ROWS)
     monkeypatch.setenv("REGARD_DATA", str(tmp_path))
     monkeypatch.chdir(elsewhere)
-    said = regard("datasets")
-    assert "train, dev, test  Two films [bold]of ours[/]." in said.out
-    assert "[bold]odd" in said.out
-    said = regard("train", "films", *TINY, "--test", "films")
-    assert said.code == 0
-    assert "early stopping by the dev part of films" in said.err
+    result = regard("datasets")
+    assert "train, dev, test  Two films [bold]of ours[/]." in result.out
+    assert "[bold]odd" in result.out
+    result = regard("train", "films", *TINY, "--test", "films")
+    assert result.code == 0
+    assert "early stopping on the dev part of films" in result.err
     assert 'dev = "films/dev"' in Path("runs/films/config.toml").read_text(), "a name, so that the run can be moved"
-    assert "early stopping by" not in regard("train", "films/dev", *TINY, "--out", "other").err, "not its own texts"
+    assert "early stopping on" not in regard("train", "films/dev", *TINY, "--out", "other").err, "not its own texts"
     metrics = json.loads(Path("runs/films/metrics.json").read_text())
     assert (metrics["dev"]["n"], metrics["test"]["n"]) == (6, 4)
     assert json.loads(regard("evaluate", "runs/films", "films", "--json").out)["n"] == 4
@@ -154,8 +154,8 @@ def test_evaluate_gives_one_json_object(regard: Regard, run: Path, table: Path) 
     (found,) = jsonl(regard("evaluate", run, table, "--json"))
     assert found["n"] == 60
     assert {"accuracy", "macro_f", "log_loss", "per_class", "confusion"} <= set(found)
-    said = [row["prediction"] for row in jsonl(regard("predict", run, table))]
-    right = sum(answer == label for answer, label in zip(said, labels(table), strict=True))
+    result = [row["prediction"] for row in jsonl(regard("predict", run, table))]
+    right = sum(answer == label for answer, label in zip(result, labels(table), strict=True))
     assert found["accuracy"] == pytest.approx(right / 60)
 
 
@@ -166,8 +166,8 @@ def labels(path: Path) -> list[str]:
 
 def test_ratings_are_scored_in_the_unit_of_the_file(regard: Regard, rated: Path, table: Path, tmp_path: Path) -> None:
     (found,) = jsonl(regard("evaluate", rated, table, "--json"))
-    said = [row["prediction"] for row in jsonl(regard("predict", rated, table))]
-    errors = [given - float(true) for given, true in zip(said, labels(table), strict=True)]
+    result = [row["prediction"] for row in jsonl(regard("predict", rated, table))]
+    errors = [given - float(true) for given, true in zip(result, labels(table), strict=True)]
     assert found["rmse"] == pytest.approx(math.sqrt(sum(error**2 for error in errors) / 60))
     many = write_csv(tmp_path / "many.csv", [(text, 1000 * float(stars)) for text, stars in rows(table)])
     assert regard("train", many, *TINY, "--task", "regression", "--out", tmp_path / "run").code == 0
@@ -222,9 +222,9 @@ def test_rows_that_are_left_out_keep_their_numbers(
 ) -> None:
     monkeypatch.setattr(predict, "LARGE", large)
     path = write_csv(tmp_path / "a.csv", [("good", 1), ("", 1), ("bad", 1)])
-    said = regard("predict", run, path, "--skip-bad-rows", "--format", "jsonl")
-    assert [row["row"] for row in jsonl(said)] == [1, 3]
-    assert f"1 row was skipped; the first: {path}, row 2, column 'text': the text '' has no word" in said.err
+    result = regard("predict", run, path, "--skip-bad-rows", "--format", "jsonl")
+    assert [row["row"] for row in jsonl(result)] == [1, 3]
+    assert f"1 row was skipped; the first: {path}, row 2, column 'text': the text '' has no word" in result.err
     words = regard("explain", run, "--file", path, "--skip-bad-rows", "--format", "csv").out
     assert [row["row"] for row in csv.DictReader(io.StringIO(words))] == ["1", "3"]
     assert "(--skip-bad-rows leaves such rows out)" in regard("predict", run, path).err
@@ -246,15 +246,15 @@ def test_columns_go_along_with_answers(regard: Regard, run: Path, tmp_path: Path
         "there is no column 'nummer' (--keep); did you mean 'number'?"
         in regard("predict", run, path, "--keep", "nummer").err
     )
-    assert "--keep text: answers have a column of that name" in regard("predict", run, path, "--keep", "text").err
-    assert "--keep p(1): answers have a column of that name" in regard("predict", run, path, "--keep", "p(1)").err
+    assert "--keep text: predictions have a column of that name" in regard("predict", run, path, "--keep", "text").err
+    assert "--keep p(1): predictions have a column of that name" in regard("predict", run, path, "--keep", "p(1)").err
     lines = tmp_path / "a.txt"
     lines.write_text("good\nbad\n", encoding="utf-8")
     assert "lines and folders of text have none" in regard("predict", run, lines, "--keep", "number").err
 
 
 def test_the_column_that_a_run_learned_from_goes_before_a_likelier_name(regard: Regard, tmp_path: Path) -> None:
-    said = [
+    result = [
         ("a fine film", "a", "zzz"),
         ("a dull film", "b", "zzz"),
         ("fine words", "a", "zzz"),
@@ -263,7 +263,7 @@ def test_the_column_that_a_run_learned_from_goes_before_a_likelier_name(regard: 
     path, other = tmp_path / "a.csv", tmp_path / "b.csv"
     for file, names in ((path, "story,kind,comment"), (other, "body,kind,n")):
         with file.open("w", encoding="utf-8") as sheet:
-            csv.writer(sheet).writerows([names.split(","), *said * 4])
+            csv.writer(sheet).writerows([names.split(","), *result * 4])
     options = ("--text", "story", "--label", "kind", "--out", tmp_path / "run", "--device", "cpu", "--epochs", 1)
     assert regard("train", path, *options).code == 0
     found = regard("predict", tmp_path / "run", path, "--format", "jsonl")
@@ -282,18 +282,18 @@ def test_the_column_that_a_run_learned_from_goes_before_a_likelier_name(regard: 
 def test_labels_that_differ_in_writing_only_are_told(regard: Regard, tmp_path: Path, twins: tuple[str, str]) -> None:
     path, (one, other) = tmp_path / "a.csv", twins
     path.write_text("text,label\n" + f"a fine film,{one}\na dull film,bad\nfine,{other}\n" * 4, encoding="utf-8")
-    said = regard("train", path, "--out", tmp_path / "run", "--device", "cpu", "--epochs", 1)
-    assert f"{path}: labels {one!r}, {other!r} differ only in case or number format" in said.err
+    result = regard("train", path, "--out", tmp_path / "run", "--device", "cpu", "--epochs", 1)
+    assert f"{path}: labels {one!r}, {other!r} differ only in case or number format" in result.err
 
 
 def test_guessed_columns_are_kept_with_the_run(regard: Regard, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("body,kind\n" + "a fine film,a\na dull film,b\n" * 4, encoding="utf-8")
-    said = regard("train", path, "--out", tmp_path / "run", "--device", "cpu", "--epochs", 1)
-    assert "text column 'body' and label column 'kind' guessed" in said.err
+    result = regard("train", path, "--out", tmp_path / "run", "--device", "cpu", "--epochs", 1)
+    assert "text column 'body' and label column 'kind' guessed" in result.err
     assert "guessed" not in regard("evaluate", tmp_path / "run", path).err
     again = regard("train", path, "--out", tmp_path / "run", "--device", "cpu", "--epochs", 1, "--resume")
-    assert "nothing is left to do" in again.err
+    assert "nothing left to do" in again.err
 
 
 @pytest.mark.parametrize(
@@ -312,11 +312,11 @@ def test_texts_come_from_a_pipe(
 
 
 def test_a_table_for_the_terminal_shows_every_column(regard: Regard, run: Path, table: Path) -> None:
-    said = regard("predict", run, table, "--format", "terminal")
-    head, first, *_ = said.out.splitlines()
+    result = regard("predict", run, table, "--format", "terminal")
+    head, first, *_ = result.out.splitlines()
     assert head.split() == ["row", "prediction", "probability", "text"]
     assert first.split()[0] == "1"
-    assert len(said.out.splitlines()) == 61
+    assert len(result.out.splitlines()) == 61
 
 
 def test_a_long_text_on_the_command_line_is_no_file_name(regard: Regard, run: Path) -> None:
@@ -329,23 +329,23 @@ def test_a_file_is_read_and_a_text_is_not(regard: Regard, run: Path, tmp_path: P
     path = tmp_path / "two words.txt"
     path.write_text("good film\nbad film\n")
     assert len(jsonl(regard("predict", run, path))) == 2
-    said = regard("explain", run, path, "--format", "jsonl")
-    assert len(jsonl(said)) == 1
-    assert "to read that file, say --file" in said.err
-    said = regard("predict", run, "three words.txt")
-    assert jsonl(said)[0]["text"] == "three words.txt"
-    assert "there is no file 'three words.txt'; these words are taken as a text" in said.err
+    result = regard("explain", run, path, "--format", "jsonl")
+    assert len(jsonl(result)) == 1
+    assert "to read that file, use --file" in result.err
+    result = regard("predict", run, "three words.txt")
+    assert jsonl(result)[0]["text"] == "three words.txt"
+    assert "there is no file 'three words.txt'; predicting these words as a text" in result.err
 
 
 def test_user_text_does_nothing_to_the_terminal(regard: Regard, run: Path, tmp_path: Path) -> None:
     nasty = "[bold]good[/] \x1b[31mfilm\x07 [/nope] <b>&"
     path = write_csv(tmp_path / "a.csv", [(nasty, "1")])
     for command in (("predict", run, path, "--format", "terminal"), ("explain", run, "--file", path)):
-        said = regard(*command)
-        assert said.code == 0
-        assert "\x1b" not in said.out
-        assert "\x07" not in said.out
-        assert "nope" in said.out
+        result = regard(*command)
+        assert result.code == 0
+        assert "\x1b" not in result.out
+        assert "\x07" not in result.out
+        assert "nope" in result.out
 
 
 # explain
@@ -426,9 +426,9 @@ def test_output_is_utf8_whatever_the_locale_says(run: Path) -> None:
 
 
 def test_no_command_shows_help(regard: Regard) -> None:
-    said = regard()
-    assert said.code == 0
-    assert "train" in said.out
+    result = regard()
+    assert result.code == 0
+    assert "train" in result.out
 
 
 def test_the_demo_shows_what_it_learned(regard: Regard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -438,10 +438,10 @@ def test_the_demo_shows_what_it_learned(regard: Regard, tmp_path: Path, monkeypa
     monkeypatch.setattr(demo, "splits", lambda: splits(train=40, dev=10, test=10))
     monkeypatch.setattr(demo, "SETTINGS", {**demo.SETTINGS, "hidden": 8, "query": 8, "embedding": 8, "epochs": 1})
     out = tmp_path / "[/demo]"
-    said = regard("demo", "--out", out, "--seed", 3)
-    assert said.code == 0
-    assert "of the weight is on the words that decide, which are known here" in said.out
-    assert str(out / "page.html") in said.out
+    result = regard("demo", "--out", out, "--seed", 3)
+    assert result.code == 0
+    assert "of the weight is on the words that decide, which are known here" in result.out
+    assert str(out / "page.html") in result.out
     page = (out / "page.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
     assert "<dt>weight on the words that decide</dt>" in page
@@ -454,7 +454,7 @@ def test_the_command_to_try_next_can_be_pasted(regard: Regard, table: Path, tmp_
     out = tmp_path / "my run's"
     last = regard("train", table, *TINY, "--out", out).out.splitlines()[-1]
     command = last.partition("try: regard ")[2]
-    assert shlex.split(command) == ["explain", str(out), "a text of yours"]
+    assert shlex.split(command) == ["explain", str(out), "your text"]
     assert regard(*shlex.split(command)).code == 0
 
 
@@ -462,10 +462,10 @@ def test_an_analysis_that_cannot_be_kept_is_not_begun(regard: Regard, table: Pat
     out, file = tmp_path / "run", tmp_path / "file"
     assert regard("train", table, "--epochs", "1", "--out", out).code == 0
     file.write_text("")
-    said = regard("analyse", out, "--out", file / "analysis")
-    assert said.code == 2
-    assert said.out == ""
-    assert f"{file / 'analysis'}: cannot be a folder, because {file} is a file" in said.complaint
+    result = regard("analyse", out, "--out", file / "analysis")
+    assert result.code == 2
+    assert result.out == ""
+    assert f"{file / 'analysis'}: cannot be a folder, because {file} is a file" in result.complaint
 
 
 def test_a_stop_while_the_words_are_read_is_a_sentence(regard: Regard, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -473,5 +473,5 @@ def test_a_stop_while_the_words_are_read_is_a_sentence(regard: Regard, monkeypat
         raise KeyboardInterrupt
 
     monkeypatch.setattr(cli, "make_parser", stopped)
-    said = regard("train", "a.csv")
-    assert (said.code, said.complaint) == (130, "stopped")
+    result = regard("train", "a.csv")
+    assert (result.code, result.complaint) == (130, "stopped")

@@ -48,7 +48,7 @@ def test_known_corpora_are_listed_though_they_are_not_here(regard: Regard, home:
 
 
 def test_a_known_corpus_is_described_beside_what_is_here(regard: Regard, home: Path) -> None:
-    said = regard("datasets", "trec").out
+    result = regard("datasets", "trec").out
     for part in (
         "cogcomp.seas.upenn.edu",
         "none stated",
@@ -56,8 +56,8 @@ def test_a_known_corpus_is_described_beside_what_is_here(regard: Regard, home: P
         "train_5500.label",
         "train 4,907, dev 545, test 500",
     ):
-        assert part in said
-    assert "not found below the folder" in said
+        assert part in result
+    assert "not found below the folder" in result
     (home / "trec").mkdir()
     write_csv(home / "trec" / "train.csv", [("Who ?", "HUM"), ("Where ?", "LOC")])
     assert "train 2 (of 4,907), dev 0 (of 545), test 0 (of 500)" in " ".join(regard("datasets", "trec").out.split())
@@ -74,17 +74,17 @@ def test_a_title_cannot_speak_to_the_terminal(regard: Regard, home: Path) -> Non
     (home / "mine").mkdir()
     write_csv(home / "mine" / "train.csv", [("so it is", "a")])
     (home / "mine" / "README.md").write_text("# mine\n\nBooks \x1b]0;gone\x07\x9b2J\n")
-    for said in (regard("datasets"), regard("datasets", "mine")):
-        assert "Books ␛]0;gone␇" in said.out
-        assert not set(said.out) & {"\x1b", "\x07", "\x9b"}
+    for result in (regard("datasets"), regard("datasets", "mine")):
+        assert "Books ␛]0;gone␇" in result.out
+        assert not set(result.out) & {"\x1b", "\x07", "\x9b"}
 
 
 def test_an_original_is_converted_with_a_readme(regard: Regard, home: Path, original: Path) -> None:
-    said = regard("datasets", "trec", "--from", original)
-    assert said.code == 0
-    assert said.out.splitlines() == ["train 2, test 1", f"saved in {home}/trec; try: regard train trec"]
-    assert "trec: train: 2 texts are found; 4907 were expected" in said.err
-    assert "trec: dev: 0 texts are found; 545 were expected" in said.err
+    result = regard("datasets", "trec", "--from", original)
+    assert result.code == 0
+    assert result.out.splitlines() == ["train 2, test 1", f"saved in {home}/trec; try: regard train trec"]
+    assert "trec: train: 2 texts are found; 4907 were expected" in result.err
+    assert "trec: dev: 0 texts are found; 545 were expected" in result.err
     assert left(home) == ["trec/README.md", "trec/test.jsonl.gz", "trec/train.jsonl.gz"]
     lines = gzip.decompress((home / "trec/train.jsonl.gz").read_bytes()).splitlines()
     assert json.loads(lines[0]) == {"text": "How far is it ?", "label": 5, "coarse": "NUM", "fine": "NUM:dist"}
@@ -107,8 +107,8 @@ def test_the_same_original_gives_the_same_bytes(regard: Regard, home: Path, orig
 def test_nothing_is_replaced_unless_it_is_said(regard: Regard, home: Path, original: Path) -> None:
     regard("datasets", "trec", "--from", original)
     before = (home / "trec/README.md").read_bytes()
-    said = regard("datasets", "trec", "--from", original)
-    assert (said.code, said.complaint) == (
+    result = regard("datasets", "trec", "--from", original)
+    assert (result.code, result.complaint) == (
         2,
         f"{home}/trec exists already; give another --out, or --overwrite to replace it",
     )
@@ -117,20 +117,20 @@ def test_nothing_is_replaced_unless_it_is_said(regard: Regard, home: Path, origi
     assert left(home) == ["trec/README.md", "trec/train.jsonl.gz"], "the old test part is gone"
     assert (home / "trec/README.md").read_bytes() != before
     (home / "trec/mine.txt").write_text("notes")
-    said = regard("datasets", "trec", "--from", original, "--overwrite")
-    assert "holds 'mine.txt'; --overwrite replaces only" in said.complaint
+    result = regard("datasets", "trec", "--from", original, "--overwrite")
+    assert "holds 'mine.txt'; --overwrite replaces only" in result.complaint
 
 
 def test_a_table_of_ones_own_is_divided_and_trained_on(regard: Regard, home: Path, tmp_path: Path) -> None:
     rows = [(f"a {word} film, number {row}", label) for row in range(30) for word, label in (("good", 1), ("bad", 0))]
     films = write_csv(tmp_path / "films.csv", rows, head=("body", "stars"))
-    said = regard("datasets", "films", "--from", films, "--text", "body", "--label", "stars")
-    assert said.code == 0, said.err
-    assert said.out.startswith("train 48, dev 6, test 6\n")
-    assert "of every ten texts in a row eight go to train" in said.err
-    said = regard("train", "films", *TINY, "--test", "films")
-    assert said.code == 0, said.err
-    assert "early stopping by the dev part of films" in said.err
+    result = regard("datasets", "films", "--from", films, "--text", "body", "--label", "stars")
+    assert result.code == 0, result.err
+    assert result.out.startswith("train 48, dev 6, test 6\n")
+    assert "of every ten texts in a row eight go to train" in result.err
+    result = regard("train", "films", *TINY, "--test", "films")
+    assert result.code == 0, result.err
+    assert "early stopping on the dev part of films" in result.err
     metrics = json.loads(Path("runs/films/metrics.json").read_text())
     assert (metrics["dev"]["n"], metrics["test"]["n"]) == (6, 6)
 
@@ -143,8 +143,8 @@ def test_a_converted_original_is_trained_on(regard: Regard, home: Path, tmp_path
                 path = tmp_path / "aclImdb" / part / side / f"{row}_{stars}.txt"
                 path.write_text(f"film {row} was {'fine' if side == 'pos' else 'foul'} indeed")
     assert regard("datasets", "imdb", "--from", tmp_path / "aclImdb").code == 0
-    said = regard("train", "imdb", *TINY, "--test", "imdb")
-    assert said.code == 0, said.err
+    result = regard("train", "imdb", *TINY, "--test", "imdb")
+    assert result.code == 0, result.err
     metrics = json.loads(Path("runs/imdb/metrics.json").read_text())
     assert metrics["test"]["n"] == 8
 
@@ -153,19 +153,19 @@ def test_parts_of_a_folder_are_kept(regard: Regard, home: Path, tmp_path: Path) 
     (tmp_path / "mine").mkdir()
     for part in ("train", "valid"):
         write_csv(tmp_path / "mine" / f"{part}.csv", [(f"{part} text", "a"), (f"{part} words", "b")])
-    said = regard("datasets", "own-one", "--from", tmp_path / "mine")
-    assert said.out.startswith("train 2, dev 2\n")
+    result = regard("datasets", "own-one", "--from", tmp_path / "mine")
+    assert result.out.startswith("train 2, dev 2\n")
     write_csv(tmp_path / "mine" / "dev.csv", [("x", "a")])
-    said = regard("datasets", "own-two", "--from", tmp_path / "mine")
-    assert "dev.csv and valid.csv could both be the dev part" in said.complaint
+    result = regard("datasets", "own-two", "--from", tmp_path / "mine")
+    assert "dev.csv and valid.csv could both be the dev part" in result.complaint
 
 
 def test_texts_that_cannot_be_used_are_left_out_and_told(regard: Regard, home: Path, original: Path) -> None:
     (original / "train_5500.label").write_text(QUESTIONS + "DESC:def \n")
-    said = regard("datasets", "trec", "--from", original)
-    assert said.out.startswith("train 2, test 1")
+    result = regard("datasets", "trec", "--from", original)
+    assert result.out.startswith("train 2, test 1")
     assert (
-        "train: 1 texts that cannot be used left out (trec, row 3, column 'text': the text '' has no word" in said.err
+        "train: 1 texts that cannot be used left out (trec, row 3, column 'text': the text '' has no word" in result.err
     )
 
 
@@ -182,8 +182,8 @@ BAD = {
     "a name that is unknown": (("treck",), "did you mean 'trec'?"),
     "an unread original": (("glove100", "--from", "QC"), "glove100: it cannot be converted"),
     "columns of a known form": (("trec", "--from", "QC", "--text", "x"), "the columns of the original are known"),
-    "options alone": (("trec", "--overwrite"), "--overwrite: it goes with --from"),
-    "options of words": (("trec", "--skip-bad-rows"), "--skip-bad-rows: it goes with --from"),
+    "options alone": (("trec", "--overwrite"), "--overwrite: needs --from"),
+    "options of words": (("trec", "--skip-bad-rows"), "--skip-bad-rows: needs --from"),
     "a table that is none": (("own", "--from", "QC/TREC_10.label"), ".label is found; .parquet, .csv"),
     "a table that is not there": (("own", "--from", "nowhere.csv"), "nowhere.csv: no such file or folder; a table"),
     "a bad row": (("own", "--from", "bad.csv"), "bad.csv, row 2, column 'text'"),
@@ -197,10 +197,10 @@ def test_bad_input_is_told_in_a_sentence_and_leaves_nothing(
     monkeypatch.chdir(original.parent)
     write_csv(original.parent / "bad.csv", [("fine words", "a"), ("", "b"), ("more words", "a")])
     argv, message = BAD[case]
-    said = regard("datasets", *argv)
-    assert said.code == 2
-    assert message in said.complaint
-    assert said.out == ""
+    result = regard("datasets", *argv)
+    assert result.code == 2
+    assert message in result.complaint
+    assert result.out == ""
     assert list(home.iterdir()) == []
 
 
@@ -210,11 +210,11 @@ def test_bad_rows_are_skipped_where_that_is_asked_for(regard: Regard, home: Path
 
 
 def test_a_place_for_corpora_is_asked_for(regard: Regard, original: Path, tmp_path: Path) -> None:
-    said = regard("datasets", "trec", "--from", original)
-    assert said.complaint.startswith("REGARD_DATA is not set and no --out is given")
+    result = regard("datasets", "trec", "--from", original)
+    assert result.complaint.startswith("REGARD_DATA is not set and no --out is given")
     (tmp_path / "file").touch()
-    said = regard("datasets", "trec", "--from", original, "--out", tmp_path / "file")
-    assert f"for {tmp_path / 'file'} is a file" in said.complaint
+    result = regard("datasets", "trec", "--from", original, "--out", tmp_path / "file")
+    assert f"because {tmp_path / 'file'} is a file" in result.complaint
 
 
 @pytest.mark.parametrize("fault", [KeyboardInterrupt, OSError(28, "No space left on device")])

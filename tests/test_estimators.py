@@ -251,20 +251,24 @@ def test_explanations_draw_themselves(fitted: TextClassifier) -> None:
 @pytest.mark.parametrize(
     ("texts", "labels", "message"),
     [
-        ("good film", ["a"], "one str was given where several texts"),
-        (["good", None], ["a", "b"], "text 1 is None, a NoneType"),
-        (["good", 3.0], ["a", "b"], "text 1 is 3.0, a float"),
-        ([b"good", b"bad"], ["a", "b"], "text 0 is b'good', a bytes"),
-        (pd.DataFrame({"a": ["x", "y"], "b": ["x", "y"]}), ["a", "b"], "a table of 2 columns"),
-        (["good", "bad"], ["a"], "2 texts and 1 labels"),
-        ([], [], "0 texts were given; at least two"),
-        (["good"], ["a"], "1 texts were given; at least two"),
+        ("good film", ["a"], "expected several texts, got one str"),
+        (["good", None], ["a", "b"], "text 1: expected str, got None, a NoneType"),
+        (["good", 3.0], ["a", "b"], "text 1: expected str, got 3.0, a float"),
+        ([b"good", b"bad"], ["a", "b"], "text 0: expected str, got b'good', a bytes"),
+        (
+            pd.DataFrame({"a": ["x", "y"], "b": ["x", "y"]}),
+            ["a", "b"],
+            "expected one column of texts, got a table of 2 columns",
+        ),
+        (["good", "bad"], ["a"], "expected one label per text, got 2 texts and 1 labels"),
+        ([], [], "expected at least two texts, got 0"),
+        (["good"], ["a"], "expected at least two texts, got 1"),
         (["good", "bad"], ["a", "a"], "expected at least two different labels, got only 'a'"),
         (["good", "bad"], ["a", None], "label 1 is missing .None."),
         (["good", "bad"], [1.0, float("nan")], "label 1 is missing .nan."),
         (["good", "bad"], pd.Series(["a", None], dtype="string"), "label 1 is missing"),
         (["good", "bad"], pl.Series(["a", None]), "label 1 is missing"),
-        (["good", "bad"], np.array([1, "a"], dtype=object), "labels of the types int, str were given"),
+        (["good", "bad"], np.array([1, "a"], dtype=object), "expected labels of one type, got int, str"),
     ],
 )
 def test_a_classifier_refuses(texts: Any, labels: Any, message: str) -> None:
@@ -306,7 +310,7 @@ def test_options_are_checked_when_fitting(options: dict[str, Any], message: str)
 
 
 def test_explain_takes_one_text(fitted: TextClassifier) -> None:
-    with pytest.raises(InputError, match="explain takes one text; a list was given"):
+    with pytest.raises(InputError, match="explain: expected one text, got a list"):
         fitted.explain(["good"])  # type: ignore[arg-type]
 
 

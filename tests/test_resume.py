@@ -111,7 +111,7 @@ def test_killed_before_the_first_checkpoint(table: Path, tmp_path: Path) -> None
         start(config, tmp_path / "deep" / "run", Kill(step=1))
     assert list(tmp_path.iterdir()) == []
     notes = resume(config, tmp_path / "deep" / "run")
-    assert f"{tmp_path / 'deep' / 'run'} has no checkpoint to go on from; starting at the beginning" in notes
+    assert f"{tmp_path / 'deep' / 'run'} has no checkpoint to resume from; starting from the beginning" in notes
     start(config, tmp_path / "unbroken")
     assert_same_run(tmp_path / "deep" / "run", tmp_path / "unbroken")
 
@@ -230,7 +230,7 @@ def test_a_short_sparse_run_writes_no_checkpoint(table: Path, tmp_path: Path, mo
     with pytest.raises(Killed):
         start(config, tmp_path / "run", Kill(begin=4))
     assert list(tmp_path.iterdir()) == []
-    assert f"{tmp_path / 'run'} has no checkpoint to go on from; starting at the beginning" in resume(
+    assert f"{tmp_path / 'run'} has no checkpoint to resume from; starting from the beginning" in resume(
         config, tmp_path / "run"
     )
 
@@ -283,7 +283,7 @@ def test_a_finished_run_is_only_reported(regard: Regard, table: Path, tmp_path: 
     before = (tmp_path / "run" / "weights.safetensors").stat().st_mtime_ns
     result = regard("train", table, *OPTIONS, "--out", tmp_path / "run", "--resume")
     assert result.code == 0
-    assert f"{tmp_path / 'run'} is finished after 4 epochs; nothing is left to do" in result.err
+    assert f"{tmp_path / 'run'} is finished after 4 epochs; nothing left to do" in result.err
     assert "accuracy" in result.out
     assert (tmp_path / "run" / "weights.safetensors").stat().st_mtime_ns == before
 

@@ -32,10 +32,10 @@ class Parser(argparse.ArgumentParser):
         self.advanced[group.add_argument(*names, help=argparse.SUPPRESS, **given)] = help
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        found, unknown = super().parse_known_args(args, namespace)
+        arguments, unknown = super().parse_known_args(args, namespace)
         if unknown and unknown[0].startswith("--"):
             self.error(f"unknown option {unknown[0]}{self.nearest(unknown[0])}")
-        return found, unknown
+        return arguments, unknown
 
     def nearest(self, given: str) -> str:
         """The option that an unknown one was probably meant to be."""

@@ -1,4 +1,4 @@
-"""The command line: the table of commands, and what becomes of their errors: one sentence and an exit code."""
+"""The command line: the table of commands, and errors reported as one sentence with an exit code."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from regard.arguments import Parser, complain
 from regard.errors import InputError
 from regard.extensions import extra_commands
 
-COMMANDS = {  # each is a file of `commands/`, which is imported when its word is given; `extensions` finds others
-    "train": "learn from a file of texts and labels, and save the model as a folder",
-    "predict": "say what a trained model makes of texts",
+COMMANDS = {  # each is a module of `commands/`, imported when the command is used; `extensions` finds others
+    "train": "train a model on a file of texts and labels, and save it as a folder",
+    "predict": "predict the labels of texts with a trained model",
     "evaluate": "score a trained model on a file of texts and labels",
-    "explain": "show which words a trained model's answer was made of",
-    "analyse": "show what each word says and weighs in a trained model, and what moved it there",
-    "serve": "open a page on this machine to type texts into, and a JSON API",
-    "audit": "say what a trained model's attention may be read as on texts, and what it may not",
-    "report": "write one page with all there is to know of a trained model",
-    "demo": "train on the corpus that comes with regard, and show what it learned",
-    "datasets": "list corpora, say where one is had, or convert its public original",
+    "explain": "show which words a prediction rests on",
+    "analyse": "show the polarity and attention of each word in a trained model, and how training moved them",
+    "serve": "serve a page on this machine to type texts into, and a JSON API",
+    "audit": "test whether a trained model's attention can be trusted as an explanation",
+    "report": "write one page about a trained model: measures, calibration, words, explained texts",
+    "demo": "train on the built-in corpus and show what the model learned",
+    "datasets": "list corpora, show where to get one, or convert a downloaded one",
 }
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    # PyTorch's threads spin while they wait; beside another training run that cost 15 times the time. A short spin costs
-    # nothing alone (the demo: 11.8 s, where long spins give 11.1 s and none at all 23 s)
+    # PyTorch's threads spin while they wait; next to another training run that made it 15 times slower. A short spin
+    # costs nothing when running alone (the demo: 11.8 s, against 11.1 s with long spins and 23 s with none)
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     if sys.stdout is None:
-        return complain("standard output is closed; send it to /dev/null where it is not wanted", 2)
+        return complain("standard output is closed; redirect it to /dev/null if you do not need it", 2)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # a pipe gets UTF-8, as a file does; a terminal that cannot show a character gets its number
+        # pipes get UTF-8, like files; a terminal that cannot show a character gets its escape sequence
         encoding = sys.stdout.encoding if sys.stdout.isatty() else "utf-8"
         sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace")
     words = sys.argv[1:] if argv is None else argv
@@ -53,31 +53,30 @@ def main(argv: Sequence[str] | None = None) -> int:
     except InputError as error:
         return complain(str(error), 2)
     except KeyboardInterrupt:
-        goes_on = "; --resume goes on after the last epoch that was saved" if "resume" in arguments else ""
-        return complain(f"stopped{goes_on}", 130)
+        hint = "; --resume continues after the last saved epoch" if "resume" in arguments else ""
+        return complain(f"stopped{hint}", 130)
     except BrokenPipeError:
-        # whoever read the output has seen enough; keep Python from complaining once more when it closes the pipe
+        # the reader closed the pipe; keep Python from reporting that again when it closes standard output
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except SystemExit:
         return 0  # rich's answer to a broken pipe
     except (MemoryError, RuntimeError) as error:
-        if "memory" not in f"{type(error).__name__} {error}".lower():  # PyTorch has no error of its own for it on a CPU
+        if "memory" not in f"{type(error).__name__} {error}".lower():  # on a CPU, PyTorch raises a plain RuntimeError
             raise
-        return complain("out of memory; a smaller --batch-size, --max-words or --hidden takes less", 2)
+        return complain("out of memory; try a smaller --batch-size, --max-words or --hidden", 2)
     except OSError as error:
         return complain(f"{error.filename or 'input or output'}: {error.strerror or error}", 2)
 
 
 def make_parser(words: Sequence[str] | None = None) -> Parser:
-    """A parser that knows the arguments of those commands which are among the words; what others are for it can say.
-    Without words it knows all of them."""
+    """Make the parser, with the arguments of the commands among `words` (None: of all) and one line of help for others."""
     parser = Parser(prog="regard", description="Text classifiers that show their work.")
     parser.add_argument("--version", action="version", version=f"regard {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
     modules = {name: f"regard.commands.{name}" for name in COMMANDS}
     purposes = dict(COMMANDS)
-    if words is None or not words or words[0] not in COMMANDS:  # looking for others takes time
+    if words is None or not words or words[0] not in COMMANDS:  # looking for extensions takes time
         others = {name: module for name, module in extra_commands().items() if name not in COMMANDS}
         modules |= others
         purposes |= {name: import_module(module).PURPOSE for name, module in others.items()}

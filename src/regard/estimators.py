@@ -1,4 +1,4 @@
-"""The scikit-learn face: fit, predict, predict_proba, explain; in pipelines, grids and cross-validation."""
+"""The scikit-learn estimators: fit, predict, predict_proba, explain; usable in pipelines, grids and cross-validation."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from regard.models.trained import Trained
 from regard.recorder import Silent
 from regard.records import Example, Explanation
 from regard.report.pages.explanations import fragment
-from regard.report.text.progress import Watch
+from regard.report.text.progress import ConsoleRecorder
 from regard.training.fit import Parts, Run, fit
 
-# labels are strings in a run folder; what they were in Python is noted beside them
+# labels are strings in a run folder; their Python type is recorded with the metrics
 LABELS: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "bool": lambda name: name == "True", "str": str}
 
 
@@ -37,7 +37,7 @@ class Shown(Explanation):
 
 
 class TextEstimator(BaseEstimator):  # type: ignore[misc]
-    """What classifier and regressor share. The parameters are the options of `regard train`, under the same names."""
+    """Common part of classifier and regressor. The parameters are the options of `regard train`, under the same names."""
 
     trained_: Trained
     verbose: bool
@@ -101,15 +101,15 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         record: str = "no",
         verbose: bool = False,
     ):
-        # scikit-learn asks for every parameter under its own name, unchanged; a test compares them with the options
+        # scikit-learn expects every parameter as an attribute, unchanged; a test compares them with the options
         for name, value in list(locals().items()):
             if name != "self":
                 setattr(self, name, value)
 
     def explain(self, text: str) -> Shown:
-        """Which words, and sentences where the model reads them, the answer was made of."""
+        """Show which words, and sentences in a hierarchical model, the prediction rests on."""
         if not isinstance(text, str):
-            raise InputError(f"explain takes one text; a {type(text).__name__} was given (explain_all takes several)")
+            raise InputError(f"explain: expected one text, got a {type(text).__name__} (explain_all takes several)")
         return self.explain_all([text])[0]
 
     def explain_all(self, texts: Iterable[str]) -> list[Shown]:
@@ -123,22 +123,22 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         folders.save(self.trained_, folder)
 
     def config(self, task: Task) -> Config:
-        given = self.get_params(deep=False)
+        parameters = self.get_params(deep=False)
         values = {
-            item.name: converted(given[item.name], kind, item.name)
+            item.name: converted(parameters[item.name], kind, item.name)
             for _, item, kind in options()
-            if item.name in given and not (given[item.name] is None and item.default is None)
+            if item.name in parameters and not (parameters[item.name] is None and item.default is None)
         }
         return Config().override({**values, "task": task})
 
     def learn(self, texts: Any, labels: Sequence[Any], task: Task) -> None:
-        given = strings(texts)
-        if len(given) != len(labels):
-            raise InputError(f"{len(given)} texts and {len(labels)} labels were given; they go in pairs")
-        if len(given) < 2:
-            raise InputError(f"{len(given)} texts were given; at least two are needed")
-        examples = [Example(text, label, row) for row, (text, label) in enumerate(zip(given, labels, strict=True))]
-        with Watch() if self.verbose else Silent() as recorder:
+        checked = strings(texts)
+        if len(checked) != len(labels):
+            raise InputError(f"expected one label per text, got {len(checked)} texts and {len(labels)} labels")
+        if len(checked) < 2:
+            raise InputError(f"expected at least two texts, got {len(checked)}")
+        examples = [Example(text, label, row) for row, (text, label) in enumerate(zip(checked, labels, strict=True))]
+        with ConsoleRecorder() if self.verbose else Silent() as recorder:
             self.trained_ = fit(self.config(task), Parts(examples), Run(recorder))
 
     def __sklearn_tags__(self) -> Any:
@@ -175,23 +175,21 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
 
     def fit(self, texts: Any, labels: Any) -> Self:
         values = np.asarray(labels).ravel()
-        for place, value in enumerate(values.tolist()):
+        for row, value in enumerate(values.tolist()):
             if is_missing(value):
-                raise InputError(f"label {place} is missing ({value!r}); every text needs one")
+                raise InputError(f"label {row} is missing ({value!r}); every text needs one")
         try:
             classes = np.unique(values)
         except TypeError:
             kinds = sorted({type(value).__name__ for value in values.tolist()})
-            raise InputError(
-                f"labels of the types {', '.join(kinds)} were given; labels of one type are accepted"
-            ) from None
+            raise InputError(f"expected labels of one type, got {', '.join(kinds)}") from None
         self.learn(texts, [str(value) for value in values.tolist()], "multiclass" if len(classes) > 2 else "binary")
         self.classes_ = classes
         self.trained_.metrics["label_type"] = type(self.classes_.tolist()[0]).__name__
         return self
 
     def predict_proba(self, texts: Any) -> NDArray[np.float64]:
-        """One row a text, one column a class of `classes_`."""
+        """Probabilities: one row per text, one column per class of `classes_`."""
         check_is_fitted(self, "trained_")
         task = self.trained_.task
         assert isinstance(task, Classes)
@@ -233,15 +231,15 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
 
 
 def is_missing(value: Any) -> bool:
-    """None, NaN, or what stands for them in pandas: of these it cannot be said that they equal themselves."""
+    """Whether a value is None, NaN or their counterpart in pandas, none of which equals itself."""
     try:
         return value is None or bool(value != value)
     except TypeError:
         return True
 
 
-def as_given(names: Sequence[str], kind: object) -> list[Any]:
-    """Labels as they were in Python; as the strings of the run folder where these are not of that kind."""
+def restore_labels(names: Sequence[str], kind: object) -> list[Any]:
+    """Labels in their Python type, or the strings of the run folder if these cannot be converted to it."""
     try:
         values = [LABELS[str(kind)](name) for name in names]
     except (KeyError, ValueError):
@@ -252,19 +250,19 @@ def as_given(names: Sequence[str], kind: object) -> list[Any]:
 def strings(texts: Any) -> list[str]:
     """Texts from a list, an array, or a column of pandas or polars."""
     if isinstance(texts, str):
-        raise InputError("one str was given where several texts are expected: put it in a list")
-    found = np.asarray(list(texts) if isinstance(texts, (list, tuple)) else texts, dtype=object)
-    if found.ndim > 1 and found.size != len(found):
-        raise InputError(f"a table of {found.shape[1]} columns was given; one column of texts is accepted")
-    given: list[Any] = found.ravel().tolist()
-    for place, text in enumerate(given):
+        raise InputError("expected several texts, got one str: put it in a list")
+    array = np.asarray(list(texts) if isinstance(texts, (list, tuple)) else texts, dtype=object)
+    if array.ndim > 1 and array.size != len(array):
+        raise InputError(f"expected one column of texts, got a table of {array.shape[1]} columns")
+    values: list[Any] = array.ravel().tolist()
+    for row, text in enumerate(values):
         if not isinstance(text, str):
-            raise InputError(f"text {place} is {text!r}, a {type(text).__name__}; strings are accepted")
-    return given
+            raise InputError(f"text {row}: expected str, got {text!r}, a {type(text).__name__}")
+    return values
 
 
 def load(folder: str | Path) -> TextClassifier | TextRegressor:
-    """A run folder as a fitted estimator. Nothing in it is executed."""
+    """Load a run folder as a fitted estimator. Nothing in it is executed."""
     trained = folders.load(folder)
     kind = TextClassifier if isinstance(trained.task, Classes) else TextRegressor
     names = set(kind().get_params(deep=False))
@@ -272,10 +270,10 @@ def load(folder: str | Path) -> TextClassifier | TextRegressor:
         item.name: getattr(section, item.name)
         for section_name, item, _ in options()
         for section in (getattr(trained.config, section_name),)
-        if item.name in names and item.name != "engine"  # which is to be chosen again with other options
+        if item.name in names and item.name != "engine"  # chosen anew when other options are set
     }
     model = kind(**values)
     model.trained_ = trained
     if isinstance(model, TextClassifier) and isinstance(trained.task, Classes):
-        model.classes_ = np.unique(as_given(trained.task.classes, trained.metrics.get("label_type")))
+        model.classes_ = np.unique(restore_labels(trained.task.classes, trained.metrics.get("label_type")))
     return model

@@ -1,4 +1,4 @@
-"""Gather all that the report of a run shows: measures, calibration, words, the audit in its folder, explained texts."""
+"""Collect everything the report of a run shows: measures, calibration, words, its audit, explained texts."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from regard.training import calibration
 from regard.training.bootstrap import measure_with_intervals
 
 ANALYSED = 5000  # texts whose words are analysed if an encoder has to read all of them
-CHOSEN = "These texts chose the epoch that was kept, so measures are a little too good."
-ASKED = 5  # texts of the audit that the model is asked again
-CLOSE = 1e-3  # how far its probabilities may be from those in the file: another device, other threads
+CHOSEN = "The best epoch was selected on these texts, so the measures are slightly optimistic."
+CHECKED = 5  # texts of an audit that are predicted again to see whether it is of this model
+CLOSE = 1e-3  # largest difference in probability from the file, to allow for another device or thread count
 
 Floats = NDArray[np.float64]
 
@@ -41,7 +41,7 @@ Floats = NDArray[np.float64]
 def gather(
     trained: Trained, folder: Path, examples: Sequence[Example], where: str = "texts", recorder: Recorder | None = None
 ) -> RunFacts:
-    """Facts of a run on texts with or without labels, which `where` names. Without texts: what training measured."""
+    """Facts of a run on texts, labelled or not; `where` names them. Without texts: the measures from training."""
     recorder = recorder or Silent()
     notes: list[str] = []
     answers = trained.answers([example.text for example in examples])
@@ -49,12 +49,11 @@ def gather(
     labelled = [k for k, example in enumerate(examples) if example.label is not None]
     if labelled:
         if len(labelled) < len(examples):
-            notes.append(f"texts without a label: {len(examples) - len(labelled):,}; measures are of the others")
-        own = [examples[k] for k in labelled]
-        recorder.note(f"words of {len(own)} texts")
-        facts = with_labels(facts, trained, own, answers[labelled], where, notes)
+            notes.append(f"measures leave out {len(examples) - len(labelled):,} texts without a label")
+        recorder.note(f"analysing the words of {len(labelled)} texts")
+        facts = with_labels(facts, trained, [examples[k] for k in labelled], answers[labelled], where, notes)
     elif examples:
-        notes.append(f"{where} has no labels: nothing of it can be measured, and no word belongs to a class")
+        notes.append(f"{where} has no labels, so there are no measures and no words by class")
     else:
         facts = with_training_measures(facts, trained)
     if examples:
@@ -62,14 +61,14 @@ def gather(
         texts = shown_texts(trained, examples, answers)
         facts = replace(facts, data=where, texts=texts, texts_in_all=len(examples))
         if len(texts) < min(MOST, len(examples)):
-            notes.append(f"texts are shown until they have {WORDS:,} words together")
+            notes.append(f"the texts shown are limited to {WORDS:,} words in total")
         if not has_attention(trained):
             notes.append(f"this run has no attention: words are shaded by {explainer_name(SECOND)}")
     return replace(facts, notes=tuple(notes))
 
 
 def trained_facts(trained: Trained, folder: Path) -> RunFacts:
-    """What is known without texts."""
+    """Facts that need no texts."""
     audit, no_audit = audit_of(trained, folder)
     records, best = trained.metrics.get("history") or [], trained.metrics.get("best_epoch")
     return RunFacts(
@@ -89,8 +88,8 @@ def header_facts(trained: Trained) -> dict[str, str]:
     model, metrics = trained.config.model.filled(), trained.metrics
     shown = {
         "model": f"{model.encoder}, {model.pooling} pooling, {model.levels} level{'s' * (model.levels > 1)}",
-        "learned from": f"{metrics['texts']:,} texts" if isinstance(metrics.get("texts"), int) else "",
-        "epochs": f"{metrics['epochs']}, the best was {metrics.get('best_epoch')}" if metrics.get("epochs") else "",
+        "trained on": f"{metrics['texts']:,} texts" if isinstance(metrics.get("texts"), int) else "",
+        "epochs": f"{metrics['epochs']}, best: {metrics.get('best_epoch')}" if metrics.get("epochs") else "",
     }
     return {name: value for name, value in shown.items() if value}
 
@@ -117,15 +116,15 @@ def calibration_of(trained: Trained, answers: Floats, labels: Floats) -> Calibra
 
 
 def caution(data: Data, texts: Sequence[str], where: str) -> str:
-    """Why measures on these texts are better than on others."""
+    """Why measures on these texts are better than on new ones, or \"\"."""
     reasons = [CHOSEN] if is_same(where, data.dev) and not is_same(where, data.test) else []
     if learned := texts_learned(data, texts, where):
-        reasons.insert(0, f"{learned[0].upper()}{learned[1:]}: on others it will do worse.")
+        reasons.insert(0, f"{learned[0].upper()}{learned[1:]}: expect lower scores on new texts.")
     return " ".join(reasons)
 
 
 def with_training_measures(facts: RunFacts, trained: Trained) -> RunFacts:
-    """The measures in the run's folder: those on test texts, or else on dev texts."""
+    """Measures saved with the run: those on test texts, or else on dev texts."""
     for split in ("test", "dev"):
         metrics = trained.metrics.get(split)
         if isinstance(metrics, Mapping):
@@ -141,13 +140,13 @@ def with_training_measures(facts: RunFacts, trained: Trained) -> RunFacts:
 def words(
     trained: Trained, run: str, examples: Sequence[Example], labels: Floats, where: str, notes: list[str]
 ) -> AnalysisFacts | None:
-    """None and a note if the model has no scores of words."""
+    """Analysis of words; None and a note if the model does not score words."""
     try:
         check_model(trained)
         if not trained.is_flat and len(examples) > ANALYSED:
             chosen = np.sort(np.random.default_rng(0).choice(len(examples), ANALYSED, replace=False))
             examples, labels = [examples[k] for k in chosen], labels[chosen]
-            notes.append(f"words are those of {ANALYSED:,} random texts")
+            notes.append(f"words are from {ANALYSED:,} random texts")
         return analyse(trained, [example.text for example in examples], labels, where, run)
     except InputError as error:
         notes.append(f"no words by class: {error}")
@@ -155,7 +154,7 @@ def words(
 
 
 def audit_of(trained: Trained, folder: Path) -> tuple[AuditFacts | None, str]:
-    """The audit in the folder of a run, and "" or why it is not shown."""
+    """The audit in the folder of a run, and the reason why it is not shown, or ""."""
     try:
         check_run(trained)
     except InputError as error:
@@ -166,23 +165,23 @@ def audit_of(trained: Trained, folder: Path) -> tuple[AuditFacts | None, str]:
         return None, f"This run has not been audited; `{command}` tests whether its attention can be trusted."
     try:
         facts = AuditFacts.from_json(json.loads(path.read_text(encoding="utf-8")))
-        is_own = audits(facts, trained)
+        matches = audits(facts, trained)
     except (OSError, ValueError):
         return None, f"{path} cannot be read as an audit; `{command}` writes it again."
-    if not is_own:
+    if not matches:
         return None, f"{path} is the audit of another model; `{command}` audits this one."
     return facts, ""
 
 
 def audits(facts: AuditFacts, trained: Trained) -> bool:
-    """Whether it is about this model: the same classes and architecture, and the same answers to some of its texts."""
+    """Whether an audit is of this model: same classes, same architecture, same predictions for some of its texts."""
     assert isinstance(trained.task, Classes)
     if facts.format != FORMAT or facts.classes != tuple(trained.task.classes):
         return False
     if facts.model != audited_model(trained):
         return False
-    asked = facts.details[:ASKED]
-    if not asked:
+    details = facts.details[:CHECKED]
+    if not details:
         return True
-    recorded = np.array([one.probabilities for one in asked], dtype=np.float64)
-    return bool(np.abs(trained.answers([one.text for one in asked]) - recorded).max() < CLOSE)
+    recorded = np.array([detail.probabilities for detail in details], dtype=np.float64)
+    return bool(np.abs(trained.answers([detail.text for detail in details]) - recorded).max() < CLOSE)

@@ -1,4 +1,4 @@
-"""A training run from the options to the folder: where it goes, what it reads, what it leaves."""
+"""A training run from the options to its folder: where it is saved, what it reads, what it writes."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ FOLDER = Path("runs")
 def train_run(
     config: Config, out: Path | None, resume: bool, overwrite: bool, recorder: Recorder
 ) -> tuple[Trained, Path]:
-    """Read, train, score on test where asked, save. A finished run that is resumed is only loaded."""
+    """Read, train, score on test texts if any, save. Resuming a finished run only loads it."""
     train = config.data.train
     if train is None:
-        raise InputError("nothing to learn from: give a file, a folder or a named corpus, or data.train in the config")
+        raise InputError("no training texts: pass a file, a folder or a named corpus, or set data.train in the config")
     if resume and overwrite:
-        raise InputError("--resume goes on with a run and --overwrite replaces it; give one of them")
+        raise InputError("--resume continues a run and --overwrite replaces it; use only one of them")
     check_options(config)
     config = with_named_dev(config, recorder)
     with lock_first(folders(train, out, resume, overwrite)) as lock:
@@ -42,7 +42,7 @@ def train_run(
 
 
 def train_into(folder: Path, config: Config, resume: bool, recorder: Recorder) -> Trained:
-    assert config.data.train is not None  # asked before
+    assert config.data.train is not None  # checked by train_run
     streams = {"train": read_split(config, config.data.train, "train", recorder, at_least=2)}
     for split, name in (("dev", config.data.dev), ("test", config.data.test)):
         if name is not None:
@@ -60,10 +60,10 @@ def train_into(folder: Path, config: Config, resume: bool, recorder: Recorder) -
     elif is_run(folder) and not has_checkpoint(folder):
         trained = finished(folder, prepared.identity, recorder)
         if config.training.record != "no" and trained.dynamics is None:
-            recorder.note(f"{folder} was not recorded along its training; --overwrite trains it again")
+            recorder.note(f"{folder} was trained without --record; --overwrite trains it again")
         return trained
     elif not has_checkpoint(folder):
-        recorder.note(f"{folder} has no checkpoint to go on from; starting at the beginning")
+        recorder.note(f"{folder} has no checkpoint to resume from; starting from the beginning")
     trained = prepared.fit(Run(recorder, folder / CHECKPOINT))
     if streams["train"].guessed:  # later commands look for the same columns
         columns = {"text": streams["train"].text_column, "label": streams["train"].label_column}
@@ -74,10 +74,10 @@ def train_into(folder: Path, config: Config, resume: bool, recorder: Recorder) -
 
 
 def check_options(config: Config) -> None:
-    """Refuse names and widths that cannot be before anything is read."""
+    """Reject impossible names and widths before anything is read."""
     chosen = provisional_defaults(config)
     if chosen.training.engine == "sparse":
-        return  # the config has refused what it cannot train
+        return  # the config has already rejected what it cannot train
     from regard.models.build import build
     from regard.training.device import choose_device
 
@@ -89,25 +89,25 @@ def finished(folder: Path, identity: str, recorder: Recorder) -> Trained:
     trained = load(folder)
     check_identity(folder, trained.metrics.get("fingerprint", ""), identity)
     epochs = trained.metrics["epochs"]
-    recorder.note(f"{folder} is finished after {epochs} epoch{'s' * (epochs != 1)}; nothing is left to do")
+    recorder.note(f"{folder} is finished after {epochs} epoch{'s' * (epochs != 1)}; nothing left to do")
     return trained
 
 
 def with_named_dev(config: Config, recorder: Recorder) -> Config:
-    """A named corpus brings its own dev part."""
+    """Use the dev part of a named corpus, unless dev texts are given."""
     name = str(config.data.train).removesuffix("/train")
     if config.data.dev is not None or "/" in name or companion(name, "dev") is None:
         return config
-    recorder.note(f"early stopping by the dev part of {name}; --dev overrides")
+    recorder.note(f"early stopping on the dev part of {name}; --dev overrides this")
     return config.override({"dev": f"{name}/dev"})  # the name and not the path, so that the run can be moved
 
 
 def read_split(config: Config, name: str, split: str, recorder: Recorder, at_least: int = 1) -> Stream:
     data = config.data
     options = ReadOptions(data.text, data.label, skip_bad_rows=data.skip_bad_rows, at_least=at_least)
-    found = stream(resolve(name, split), options)
-    report_reading(found, recorder.note)
-    return found
+    texts = stream(resolve(name, split), options)
+    report_reading(texts, recorder.note)
+    return texts
 
 
 def score(trained: Trained, corpus: Corpus) -> dict[str, Any]:
@@ -116,7 +116,7 @@ def score(trained: Trained, corpus: Corpus) -> dict[str, Any]:
 
 
 def folders(train: str, out: Path | None, resume: bool, overwrite: bool) -> Iterator[Path]:
-    """Where the run may go: the folder given, or runs/NAME, or those of that name that are free, one after the other."""
+    """Folders to try for the run: the one given, or runs/NAME, or the free ones among runs/NAME-2, runs/NAME-3, …"""
     stem = Path(train).name.split(".")[0] or "run"
     if stem in ("train", "data") and Path(train).parent.name:
         stem = Path(train).parent.name
@@ -133,11 +133,13 @@ def folders(train: str, out: Path | None, resume: bool, overwrite: bool) -> Iter
 
 
 def is_empty(folder: Path) -> bool:
-    """Nothing there, or what a run left that was killed at its beginning."""
+    """Whether the folder does not exist or has no files, as after a run that was killed at its start."""
     return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
 
 
 def check_free(folder: Path, resume: bool, overwrite: bool) -> None:
     if not resume and not overwrite and any(folder.iterdir()):
-        raise InputError(f"{folder} exists already; give another --out, --resume to go on with it, or --overwrite")
+        raise InputError(
+            f"{folder} already exists; use another --out, --resume to continue it, or --overwrite to replace it"
+        )
     check_run_folder(folder)

@@ -157,10 +157,10 @@ def flat(made: Path) -> Path:
 
 
 def test_the_command_prints_a_table_and_writes_a_page(flat: Path, made: Path, regard: Regard, tmp_path: Path) -> None:
-    said = regard("analyse", flat, "--out", tmp_path / "told")
-    assert said.code == 0
-    assert "AUC" in said.out
-    assert "VᵀW" in said.out
+    result = regard("analyse", flat, "--out", tmp_path / "told")
+    assert result.code == 0
+    assert "AUC" in result.out
+    assert "VᵀW" in result.out
     page = (tmp_path / "told" / "analysis.html").read_text()
     assert "p0" in page
     assert json.loads((tmp_path / "told" / "analysis.json").read_text())["data"] == str(made)
@@ -182,8 +182,8 @@ def test_bad_input_gets_one_sentence(flat: Path, made: Path, run: Path, rated: P
         ((flat, "--data", folder / "nowhere.csv"), "no such file"),
         ((folder / "none",), "there is no such folder"),
     ]:
-        said = regard("analyse", *arguments)
-        assert said.code == 2, arguments
-        assert sentence in said.err
-        assert said.err.count("\n") <= 3
+        result = regard("analyse", *arguments)
+        assert result.code == 2, arguments
+        assert sentence in result.err
+        assert result.err.count("\n") <= 3
     assert not (flat / "analysis").exists()

@@ -303,7 +303,7 @@ def test_a_finished_run_without_a_recording_says_so(table: Path, tmp_path: Path)
     run(table, tmp_path / "run")
     listener = Listener()
     assert run(table, tmp_path / "run", listener, how="resume", record="epoch").dynamics is None
-    assert any("was not recorded along its training; --overwrite trains it again" in note for note in listener.notes)
+    assert any("was trained without --record; --overwrite trains it again" in note for note in listener.notes)
 
 
 def test_a_run_that_is_overwritten_leaves_no_recording_behind(table: Path, tmp_path: Path) -> None:

@@ -496,7 +496,7 @@ def test_bad_input_gets_one_sentence_each(regard: Regard, folder: Path, texts: P
         ((folder, "--data", texts, "--explainers", "magic"), "got 'magic'"),
         ((folder, "--data", texts, "--rationales", "no"), "column 'no': the row has no such field"),
         ((folder, "--data", texts, "--rationales", "text"), "a JSON list of [start, end] in characters is accepted"),
-        ((folder, "--data", texts, "--rationales-in", "tokens"), "it goes with --rationales"),
+        ((folder, "--data", texts, "--rationales-in", "tokens"), "needs --rationales"),
         ((tmp_path / "nowhere", "--data", texts), "there is no such folder"),
         ((run, "--data", texts), "was not among the training labels"),
     ):

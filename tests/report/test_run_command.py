@@ -1,4 +1,4 @@
-"""`regard report`: numbers gathered from runs of each kind, and what is said where something is missing."""
+"""`regard report`: numbers gathered from runs of each kind, and what is result where something is missing."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def flat(two: Path) -> Path:
 
 def test_a_flat_run_gets_every_section_and_its_files(regard: Regard, flat: Path, two: Path, tmp_path: Path) -> None:
     assert regard("audit", flat, "--data", two, "--explainers", "gradient", "--limit", "40").code == 0
-    said = regard("report", flat, "--data", two, "--out", tmp_path / "page.html", "--figures", tmp_path / "figures")
-    assert said.code == 0, said.err
+    result = regard("report", flat, "--data", two, "--out", tmp_path / "page.html", "--figures", tmp_path / "figures")
+    assert result.code == 0, result.err
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     for anchor in ("measures", "calibration", "training", "words", "trust", "texts"):
         assert f'<h2 id="{anchor}">' in page
@@ -62,7 +62,7 @@ def test_texts_that_training_saw_are_called_so(flat: Path, two: Path) -> None:
     examples = [Example("A fine room.", "good", 1)]
     assert "learned from these texts" in gather(load(flat), flat, examples, str(two)).caution
     assert gather(load(flat), flat, examples, "other.csv").caution == ""
-    assert "chose the epoch" in gather(load(flat), flat, []).caution
+    assert "epoch was selected on these texts" in gather(load(flat), flat, []).caution
 
 
 def test_texts_that_training_saw_are_known_by_another_name_too(
@@ -73,8 +73,8 @@ def test_texts_that_training_saw_are_known_by_another_name_too(
     monkeypatch.chdir(two.parent)
     for name in ("two.csv", "./two.csv", f"../{two.parent.name}/two.csv"):
         assert gather(load(flat), flat, examples, name).caution.startswith("The run learned from these texts:")
-    said = gather(load(flat), flat, examples, "copied.csv").caution
-    assert said.startswith("2 of these 3 texts stand word for word among those that the run was trained with:")
+    result = gather(load(flat), flat, examples, "copied.csv").caution
+    assert result.startswith("2 of these 3 texts stand word for word among those that the run was trained with:")
     assert gather(load(flat), flat, examples[2:], "other.csv").caution == ""
     run = load(flat)
     run.config = run.config.override({"train": str(tmp_path / "moved.csv")})
@@ -87,7 +87,7 @@ def test_texts_that_chose_the_epoch_are_known_by_another_name_too(
     monkeypatch.chdir(two.parent)
     run = load(flat)
     run.config = run.config.override({"train": None, "dev": str(two)})
-    assert "chose the epoch" in gather(run, flat, read(two).examples[:2], "./two.csv").caution
+    assert "epoch was selected on these texts" in gather(run, flat, read(two).examples[:2], "./two.csv").caution
 
 
 def test_an_audit_of_another_model_is_not_shown(regard: Regard, flat: Path, two: Path, tmp_path: Path) -> None:
@@ -128,8 +128,8 @@ def test_a_hierarchical_run_has_sentences_norms_and_no_words(run: Path, table: P
 
 
 def test_a_run_of_numbers_starts_with_what_is_farthest_off(regard: Regard, rated: Path, table: Path) -> None:
-    said = regard("report", rated, "--data", table)
-    assert said.code == 0, said.err
+    result = regard("report", rated, "--data", table)
+    assert result.code == 0, result.err
     page = (rated / "report.html").read_text(encoding="utf-8")
     assert "RMSE" in page
     assert "mean of the actual numbers" in page
@@ -142,8 +142,8 @@ def test_a_run_of_numbers_starts_with_what_is_farthest_off(regard: Regard, rated
 
 def test_texts_without_labels_are_read_and_not_measured(regard: Regard, flat: Path, tmp_path: Path) -> None:
     (tmp_path / "plain.txt").write_text("A fine room.\nNever again.\n", encoding="utf-8")
-    said = regard("report", flat, "--data", tmp_path / "plain.txt", "--out", tmp_path / "page.html")
-    assert said.code == 0, said.err
+    result = regard("report", flat, "--data", tmp_path / "plain.txt", "--out", tmp_path / "page.html")
+    assert result.code == 0, result.err
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert 'id="measures"' not in page
     assert 'id="words"' not in page
@@ -153,9 +153,9 @@ def test_texts_without_labels_are_read_and_not_measured(regard: Regard, flat: Pa
 
 
 def test_without_texts_the_page_has_what_training_left(regard: Regard, flat: Path) -> None:
-    said = regard("report", flat)
-    assert said.code == 0
-    assert "--data names texts" in said.err
+    result = regard("report", flat)
+    assert result.code == 0
+    assert "pass texts with --data" in result.err
     page = (flat / "report.html").read_text(encoding="utf-8")
     assert "the dev texts of training" in page
     assert '<h2 id="texts">' not in page
@@ -175,7 +175,7 @@ def test_bad_input_is_one_sentence(regard: Regard, flat: Path, tmp_path: Path) -
     assert "empty.csv" in regard("report", flat, "--data", tmp_path / "empty.csv").complaint
     other = write_csv(tmp_path / "other.csv", [("a fine room", "sideways")])
     assert "'sideways' was not among the training labels" in regard("report", flat, "--data", other).complaint
-    assert "it is a folder" in regard("report", flat, "--out", tmp_path).complaint
+    assert "got the folder" in regard("report", flat, "--out", tmp_path).complaint
     assert "nowhere" in regard("report", tmp_path / "nowhere").complaint
 
 
@@ -195,9 +195,9 @@ def test_mistakes_come_first_the_surest_on_top(flat: Path) -> None:
     assert isinstance(trained.task, Binary)
     texts = [one.text for one in reviews(120)] * 3
     answers = trained.answers(texts)
-    said = [trained.task.classes[k] for k in answers.argmax(1)]
+    result = [trained.task.classes[k] for k in answers.argmax(1)]
     wrong = {"bad": "good", "good": "bad"}
-    examples = [Example(t, wrong[s] if k % 2 else s, k) for k, (t, s) in enumerate(zip(texts, said, strict=True))]
+    examples = [Example(t, wrong[s] if k % 2 else s, k) for k, (t, s) in enumerate(zip(texts, result, strict=True))]
     shown = shown_texts(trained, examples, answers)
     mistakes = [text.mistake for text in shown]
     assert len(shown) == MOST

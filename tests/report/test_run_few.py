@@ -81,8 +81,8 @@ def check_page(path: Path) -> str:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_report_is_made_of_what_there_is(kind: str, data: str, runs: Path, regard: Regard, tmp_path: Path) -> None:
     places = ("--out", tmp_path / "page.html", "--figures", tmp_path / "figures")
-    said = regard("report", trained(runs, kind), "--data", texts(tmp_path, kind, data), *places)
-    assert said.code == 0, said.err
+    result = regard("report", trained(runs, kind), "--data", texts(tmp_path, kind, data), *places)
+    assert result.code == 0, result.err
     page = check_page(tmp_path / "page.html")
     assert '<h2 id="texts">' in page
     if kind == "bert" and '<h2 id="words">' in page:
@@ -91,8 +91,8 @@ def test_a_report_is_made_of_what_there_is(kind: str, data: str, runs: Path, reg
 
 def test_without_a_word_to_draw_the_page_says_so(runs: Path, regard: Regard, tmp_path: Path) -> None:
     given = texts(tmp_path, "two classes", "one word")
-    said = regard("report", trained(runs, "two classes"), "--data", given, "--out", tmp_path / "page.html")
-    assert said.code == 0, said.err
+    result = regard("report", trained(runs, "two classes"), "--data", given, "--out", tmp_path / "page.html")
+    assert result.code == 0, result.err
     page = check_page(tmp_path / "page.html")
     assert "No word stands often enough in these texts to be drawn." in page
     assert 'id="scatter"' not in page
@@ -104,8 +104,8 @@ def test_an_audit_page_is_made_of_what_there_is(
     kind: str, data: str, runs: Path, regard: Regard, tmp_path: Path
 ) -> None:
     given = texts(tmp_path, kind, data)
-    said = regard("audit", trained(runs, kind), "--data", given, "--out", tmp_path / "audit")
-    assert said.code == 0, said.err
+    result = regard("audit", trained(runs, kind), "--data", given, "--out", tmp_path / "audit")
+    assert result.code == 0, result.err
     page = check_page(tmp_path / "audit" / "audit.html")
     assert "The verdict" in page
     assert "##" not in page  # of BERT too, all is in words

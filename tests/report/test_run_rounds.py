@@ -168,8 +168,8 @@ def test_a_run_that_was_trained_so_has_its_rounds(kind: str, regard: Regard, tmp
     data, run = write_csv(tmp_path / "texts.csv", rows), tmp_path / "run"
     given = (data, *TINY, "--encoder", "lstm", "--pooling", "bottleneck", "--rounds", 2, *options, "--out", run)
     assert main(["train", *map(str, given)]) == 0
-    said = regard("report", run, "--data", data, "--out", tmp_path / "page.html", "--figures", tmp_path / "figures")
-    assert said.code == 0, said.err
+    result = regard("report", run, "--data", data, "--out", tmp_path / "page.html", "--figures", tmp_path / "figures")
+    assert result.code == 0, result.err
     best = json.loads((run / "metrics.json").read_text())["best_round"]
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert f"2, number {best} was kept" in page

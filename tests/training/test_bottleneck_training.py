@@ -27,7 +27,7 @@ from regard.models.trained import Trained
 from regard.poolings import bottleneck
 from regard.recorder import Silent
 from regard.records import Example
-from regard.report.text.progress import Watch
+from regard.report.text.progress import ConsoleRecorder
 from regard.training import state_cache, torch_engine
 from regard.training.cuda_graphs import GraphedStep
 from regard.training.fit import Parts, Run, fit
@@ -395,27 +395,27 @@ def test_where_it_diverged_a_remedy_of_the_phase_is_named(batch: int, options: d
 
 def test_the_bar_names_round_and_phase() -> None:
     """And its time left is the phase's own. Ordinary training has no such name."""
-    with Watch(Console(file=io.StringIO(), force_terminal=True)) as watch:
-        watch.begin(1, 4, 10)
-        assert watch.bar is not None
-        assert watch.bar.tasks[0].description == "epoch 1/4"
-        watch.enter("round 2/3 · compressor")
-        watch.begin(2, 5, 10)
-        assert watch.bar.tasks[0].description == "round 2/3 · compressor · epoch 2/5"
-        assert (watch.bar.tasks[0].completed, watch.bar.tasks[0].total) == (10, 50)
+    with ConsoleRecorder(Console(file=io.StringIO(), force_terminal=True)) as recorder:
+        recorder.begin(1, 4, 10)
+        assert recorder.bar is not None
+        assert recorder.bar.tasks[0].description == "epoch 1/4"
+        recorder.enter("round 2/3 · compressor")
+        recorder.begin(2, 5, 10)
+        assert recorder.bar.tasks[0].description == "round 2/3 · compressor · epoch 2/5"
+        assert (recorder.bar.tasks[0].completed, recorder.bar.tasks[0].total) == (10, 50)
 
 
 def test_the_bar_fits_a_terminal_of_eighty_columns() -> None:
     shown = io.StringIO()
-    with Watch(Console(file=shown, force_terminal=True, width=80, color_system=None)) as watch:
-        watch.enter("round 10/10 · compressor")
-        watch.begin(10, 12, 10)
-        watch.end({"epoch": 10, "dev": {"accuracy": 0.84}, "loss": 0.3, "seconds": 1.2})
-        watch.begin(11, 12, 10)
+    with ConsoleRecorder(Console(file=shown, force_terminal=True, width=80, color_system=None)) as recorder:
+        recorder.enter("round 10/10 · compressor")
+        recorder.begin(10, 12, 10)
+        recorder.end({"epoch": 10, "dev": {"accuracy": 0.84}, "loss": 0.3, "seconds": 1.2})
+        recorder.begin(11, 12, 10)
         for _ in range(10):
-            watch.step(0.12)
-        assert watch.bar is not None
-        watch.bar.refresh()
+            recorder.step(0.12)
+        assert recorder.bar is not None
+        recorder.bar.refresh()
     assert any(
         line.strip().endswith("left") and "round 10/10 · compressor · epoch 11/12 · dev 0.8400" in line
         for line in shown.getvalue().splitlines()

@@ -1,1 +1,1 @@
-"""The commands, one a file: its arguments, and `run`, which calls and prints; no logic."""
+"""One module per command: its arguments, and `run`, which calls the library and prints; no logic."""

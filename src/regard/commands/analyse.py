@@ -14,18 +14,18 @@ from regard.errors import InputError
 def add_arguments(parser: Parser) -> None:
     add_folder(parser)
     parser.add_argument(
-        "--data", metavar="FILE", help="labelled texts, or a named corpus (default: what the run was trained on)"
+        "--data", metavar="FILE", help="labelled texts, or a named corpus (default: the texts the run was trained on)"
     )
     parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="where page, figures and JSON go (default: RUN/analysis)"
+        "--out", type=Path, metavar="DIR", help="folder for the page, figures and JSON (default: RUN/analysis)"
     )
     parser.add_argument(
         "--scores",
         choices=("local", "global"),
         default="local",
-        help="of an encoder that reads contexts: means over the texts, or each word alone (default: local)",
+        help="for encoders that read context: averages over the texts, or each word alone (default: local)",
     )
-    parser.add_argument("--json", action="store_true", help="print the JSON instead of tables, and write nothing")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables, and write no files")
     add_reading(parser)
 
 
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> None:
     source = arguments.data or data.train
     if source is None:
         raise InputError(
-            f"{arguments.folder}: the run does not say what it was trained on; name labelled texts by --data"
+            f"{arguments.folder}: the run does not record what it was trained on; pass labelled texts with --data"
         )
     corpus = read_source(arguments, trained, source, labelled=True, part="train")
     labels = encoded(trained.task, Labels.of(corpus.examples), corpus.path, corpus.label_column)

@@ -1,4 +1,4 @@
-"""`regard audit`: what attention may be read as, as tables, a page and JSON."""
+"""`regard audit`: whether attention can be trusted as an explanation, as tables, a page and JSON."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from regard.arguments import Parser
-from regard.commands.figures import add_figures, told_figures
+from regard.commands.figures import add_figures, report_figures
 from regard.commands.loading import add_folder, load_model
 from regard.commands.reading import add_reading, read_source
 from regard.errors import InputError
@@ -18,24 +18,24 @@ def add_arguments(parser: Parser) -> None:
         "--data", metavar="FILE", required=True, help="texts, with labels or without, or a named corpus (its test part)"
     )
     parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="where audit.json and audit.html go (default: RUN/audit)"
+        "--out", type=Path, metavar="DIR", help="folder for audit.json and audit.html (default: RUN/audit)"
     )
     add_figures(parser)
     parser.add_argument(
-        "--rationales", metavar="COLUMN", help="what people marked: a column of JSON lists of [start, end] a text"
+        "--rationales",
+        metavar="COLUMN",
+        help="what annotators marked: a column with one JSON list of [start, end] spans per text",
     )
     parser.add_argument(
-        "--rationales-in", choices=("characters", "tokens"), help="what these numbers count (default: characters)"
+        "--rationales-in", choices=("characters", "tokens"), help="unit of these spans (default: characters)"
     )
     parser.add_argument(
-        "--explainers", nargs="+", metavar="NAME", help="what attention is held against (default: five of them)"
+        "--explainers", nargs="+", metavar="NAME", help="methods to compare attention with (default: five of them)"
     )
-    parser.add_argument(
-        "--limit", type=int, default=1000, metavar="N", help="audit N texts, drawn by chance (default: 1000)"
-    )
-    parser.add_argument("--retrain", action="store_true", help="take the diagnostics that train models again too")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="where chance starts (default: 0)")
-    parser.add_argument("--json", action="store_true", help="print the JSON instead of tables, and write nothing")
+    parser.add_argument("--limit", type=int, default=1000, metavar="N", help="audit N random texts (default: 1000)")
+    parser.add_argument("--retrain", action="store_true", help="also run the diagnostics that train further models")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (default: 0)")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of tables, and write no files")
     add_reading(parser)
 
 
@@ -44,10 +44,10 @@ def run(arguments: argparse.Namespace) -> None:
     from regard.data.rationales import Rationales
     from regard.files import check_writable
     from regard.report.pages.audit import NAME, PAGE, as_json, write_audit
-    from regard.report.text.progress import Watch
+    from regard.report.text.progress import ConsoleRecorder
 
     if arguments.rationales_in and not arguments.rationales:
-        raise InputError("--rationales-in: it goes with --rationales, which names the column")
+        raise InputError("--rationales-in: needs --rationales, which names the column")
     trained = load_model(arguments.folder, arguments.device)
     options = AuditOptions(
         arguments.explainers, arguments.limit, arguments.retrain, arguments.seed, arguments.folder, arguments.data
@@ -58,11 +58,11 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError(f"{arguments.folder}: {error}") from None
     check_options(options, trained.capabilities)
     out = arguments.out or Path(arguments.folder) / "audit"
-    for place in () if arguments.json else filter(None, (out, arguments.figures)):
-        check_writable(place)
+    for target in () if arguments.json else filter(None, (out, arguments.figures)):
+        check_writable(target)
     marks = Rationales(arguments.rationales, arguments.rationales_in or "characters") if arguments.rationales else None
     corpus = read_source(arguments, trained, arguments.data, rationales=marks)
-    with Watch() as recorder:
+    with ConsoleRecorder() as recorder:
         facts = run_facts(trained, corpus.examples, options, recorder)
     if arguments.json:
         print(as_json(facts))
@@ -74,4 +74,4 @@ def run(arguments: argparse.Namespace) -> None:
     print_audit(facts, Console())
     caution = write_audit(facts, out, arguments.figures)
     print(f"open {out / PAGE}; all numbers are in {out / NAME}")
-    told_figures(arguments.figures, caution)
+    report_figures(arguments.figures, caution)

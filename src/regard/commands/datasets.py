@@ -1,4 +1,4 @@
-"""`regard datasets`: which corpora are on this machine, where to get others, and their converters."""
+"""`regard datasets`: list the corpora on this machine, show where to get others, convert downloads."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from regard.errors import InputError
 
 
 def add_arguments(parser: Parser) -> None:
-    parser.add_argument("name", metavar="NAME", nargs="?", help="a corpus, known or of your own (default: list all)")
+    parser.add_argument("name", metavar="NAME", nargs="?", help="a known corpus or yours (default: list all)")
     parser.add_argument(
         "--from",
         dest="source",
         metavar="PATH",
-        help="the original as it was downloaded, a table of your own, or hub:ORG/NAME of the Hugging Face hub",
+        help="the original as downloaded, a table of yours, or hub:ORG/NAME on the Hugging Face hub",
     )
     parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="the folder of corpora that NAME is written to (default: REGARD_DATA)"
+        "--out", type=Path, metavar="DIR", help="the corpora folder to write NAME into (default: REGARD_DATA)"
     )
-    parser.add_argument("--overwrite", action="store_true", help="replace a corpus that is there already")
-    parser.add_argument("--text", metavar="COLUMN", help="the column of the texts of your own table or of the hub's")
-    parser.add_argument("--label", metavar="COLUMN", help="the column of the labels")
-    parser.add_argument("--skip-bad-rows", action="store_true", help="leave out rows of your own table that are bad")
+    parser.add_argument("--overwrite", action="store_true", help="replace an existing corpus")
+    parser.add_argument("--text", metavar="COLUMN", help="text column of your table or of the hub's")
+    parser.add_argument("--label", metavar="COLUMN", help="label column")
+    parser.add_argument("--skip-bad-rows", action="store_true", help="skip rows of your table that cannot be used")
 
 
 def run(arguments: argparse.Namespace) -> None:
     if arguments.source is not None and arguments.name is None:
-        raise InputError("--from: the name of the corpus is missing; regard datasets NAME --from PATH is accepted")
+        raise InputError("--from: the name of the corpus is missing; expected regard datasets NAME --from PATH")
     if arguments.source is not None:
         convert_dataset(arguments)
         return
-    given = [name for name in ("out", "text", "label") if getattr(arguments, name) is not None]
-    given += [name for name in ("overwrite", "skip_bad_rows") if getattr(arguments, name)]
-    if given:
-        raise InputError(f"{flag(given[0])}: it goes with --from, which names the original that is to be converted")
+    options = [name for name in ("out", "text", "label") if getattr(arguments, name) is not None]
+    options += [name for name in ("overwrite", "skip_bad_rows") if getattr(arguments, name)]
+    if options:
+        raise InputError(f"{flag(options[0])}: needs --from, which names the original to convert")
     show_datasets() if arguments.name is None else show_dataset(arguments.name)
 
 
@@ -49,7 +49,7 @@ def show_datasets() -> None:
     from regard.corpora.description import missing
     from regard.corpora.lookup import VARIABLE, available
     from regard.report.text.characters import one_line
-    from regard.report.text.progress import Watch
+    from regard.report.text.progress import ConsoleRecorder
 
     table = Table(box=None, pad_edge=False)
     for heading in ("name", "parts", "what it is"):
@@ -63,8 +63,10 @@ def show_datasets() -> None:
     Console().print(table)
     if not datasets:
         folder = os.environ.get(VARIABLE)
-        named = repr(folder) if folder else "not set"
-        Watch().note(f"{VARIABLE} is {named}; it names the folder that corpora are in, as NAME/train.csv and the like")
+        value = repr(folder) if folder else "not set"
+        ConsoleRecorder().note(
+            f"{VARIABLE} is {value}; it names the folder that contains the corpora, such as NAME/train.csv"
+        )
 
 
 def show_dataset(name: str) -> None:
@@ -86,15 +88,15 @@ def convert_dataset(arguments: argparse.Namespace) -> None:
 
     from regard.corpora.conversion import ConversionOptions, convert
     from regard.report.text.characters import one_line
-    from regard.report.text.progress import Watch
+    from regard.report.text.progress import ConsoleRecorder
 
-    watch = Watch()
+    recorder = ConsoleRecorder()
     options = ConversionOptions(**{name: value for name, value in vars(arguments).items() if name != "run"})
-    with Progress(console=watch.console, transient=True, disable=not watch.console.is_terminal) as bar:
+    with Progress(console=recorder.console, transient=True, disable=not recorder.console.is_terminal) as bar:
         task = bar.add_task("reading", total=None)
-        done = convert(options, watch.note, lambda seen, total: bar.update(task, completed=seen, total=total))
+        done = convert(options, recorder.note, lambda seen, total: bar.update(task, completed=seen, total=total))
     for sentence in done.differences:
-        watch.note(f"{options.name}: {sentence}")
+        recorder.note(f"{options.name}: {sentence}")
     print(", ".join(f"{one_line(part)} {count:,}" for part, count in done.counts.items()))
-    place = f"REGARD_DATA={shlex.quote(str(done.folder.parent))} " if options.out else ""
-    print(f"saved in {done.folder}; try: {place}regard train {shlex.quote(options.name)}")
+    variable = f"REGARD_DATA={shlex.quote(str(done.folder.parent))} " if options.out else ""
+    print(f"saved in {done.folder}; try: {variable}regard train {shlex.quote(options.name)}")

@@ -21,7 +21,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     from regard.demo import demo
-    from regard.report.text.progress import Watch
+    from regard.report.text.progress import ConsoleRecorder
 
-    with Watch() as recorder:
+    with ConsoleRecorder() as recorder:
         demo(arguments.out, arguments.seed, recorder)

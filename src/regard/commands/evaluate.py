@@ -13,7 +13,7 @@ def add_arguments(parser: Parser) -> None:
     add_folder(parser)
     parser.add_argument("source", metavar="FILE", help="a file of texts and labels, or a named corpus (its test part)")
     add_reading(parser)
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of a table")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
 
 
 def run(arguments: argparse.Namespace) -> None:

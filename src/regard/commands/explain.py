@@ -1,4 +1,4 @@
-"""`regard explain`: the words of an answer, with their weights."""
+"""`regard explain`: the words behind a prediction, with their weights."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from regard.errors import InputError
 def add_arguments(parser: Parser) -> None:
     add_folder(parser)
     parser.add_argument("text_given", metavar="TEXT", nargs="?", default="-", help="a text, or - for standard input")
-    parser.add_argument("--file", metavar="FILE", help="explain every text of a file")
+    parser.add_argument("--file", metavar="FILE", help="explain every text in a file")
     add_reading(parser)
     parser.add_argument("--limit", type=int, metavar="N", help="explain the first N texts only")
     parser.add_argument(
-        "--format", choices=("terminal", "jsonl", "csv", "html", "svg"), help="default: terminal, or as --out ends"
+        "--format",
+        choices=("terminal", "jsonl", "csv", "html", "svg"),
+        help="default: by the extension of --out, otherwise terminal",
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write here instead of to standard output")
 
@@ -31,13 +33,13 @@ def run(arguments: argparse.Namespace) -> None:
     from regard.report.text.writing import write_explanations
 
     if arguments.limit is not None and arguments.limit < 1:
-        raise InputError(f"--limit {arguments.limit}: 1 or more is accepted")
+        raise InputError(f"--limit: expected 1 or more, got {arguments.limit}")
     if arguments.file is not None and arguments.text_given != "-":
-        raise InputError("a text and --file were both given; give one of them")
+        raise InputError("expected a text or --file, got both")
     trained = load_model(arguments.folder, arguments.device)
     if arguments.file is None and arguments.text_given != "-":
         if os.path.isfile(arguments.text_given):
-            sentence = f"explaining the words {arguments.text_given!r}; to read that file, say --file"
+            sentence = f"explaining the words {arguments.text_given!r}; to read that file, use --file"
             print(f"regard: {sentence} {arguments.text_given}", file=sys.stderr)
         corpus = read_text(arguments.text_given)
     else:

@@ -1,4 +1,4 @@
-"""`--figures DIR`: what a command draws on its page, as files too."""
+"""`--figures DIR`: write the figures and tables of a page as files, too."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ def add_figures(parser: Parser) -> None:
         "--figures",
         type=Path,
         metavar="DIR",
-        help="every figure as SVG, PDF and CSV, every table as LaTeX and CSV, too",
+        help="also write every figure as SVG, PDF and CSV, and every table as LaTeX and CSV",
     )
 
 
-def told_figures(folder: Path | None, said: str) -> None:
+def report_figures(folder: Path | None, caution: str) -> None:
     if folder is not None:
         print(f"figures and tables are in {folder}")
-    if said:
-        print(said)
+    if caution:
+        print(caution)

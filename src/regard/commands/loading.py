@@ -1,4 +1,4 @@
-"""The trained model that a command is about: where it is, and on what device it answers."""
+"""Load the trained model that a command works on: its folder and its device."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def load_model(folder: str, device: str) -> Trained:
 
     trained = load(folder)
     if device == "cpu" or (device == "auto" and trained.is_flat):
-        return trained  # on a CPU a flat model answers faster than PyTorch is imported
+        return trained  # on a CPU, a flat model predicts in less time than importing PyTorch takes
     from regard.training.device import choose_device
 
     chosen = str(choose_device(device))

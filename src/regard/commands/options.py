@@ -27,17 +27,17 @@ def add_options(parser: Parser) -> None:
     """Every option of the config under the same name, grouped by its TOML table; the basic ones in `--help`."""
     groups = {table: parser.add_argument_group(title) for table, title in TITLES.items()}
     for option in options():
-        given = {"default": argparse.SUPPRESS, "help": help_text(option), **parsing(option)}
+        keywords = {"default": argparse.SUPPRESS, "help": help_text(option), **parsing(option)}
         if option.name == "train":
-            groups["data"].add_argument("train", nargs="?", **given)
+            groups["data"].add_argument("train", nargs="?", **keywords)
         elif option.about.basic:
-            groups[option.table].add_argument(flag(option.name), **given)
+            groups[option.table].add_argument(flag(option.name), **keywords)
         else:
-            parser.add_advanced(groups[option.table], flag(option.name), **given)
+            parser.add_advanced(groups[option.table], flag(option.name), **keywords)
 
 
 def help_text(option: OptionField) -> str:
-    """What the option does and its default, where the sentence does not already say it."""
+    """What the option does, and its default unless the sentence already states it."""
     text, default = option.about.help.replace("%", "%%"), option.default
     if default is None or "default" in text:
         return text
@@ -66,10 +66,10 @@ def parsing(option: OptionField) -> dict[str, Any]:
 
 
 def number_or(word: str) -> Callable[[str], float | str]:
-    def parsed(given: str) -> float | str:
+    def parse(text: str) -> float | str:
         try:
-            return word if given == word else float(given)
+            return word if text == word else float(text)
         except ValueError:
-            raise argparse.ArgumentTypeError(f"expected a number or {word!r}, got {given!r}") from None
+            raise argparse.ArgumentTypeError(f"expected a number or {word!r}, got {text!r}") from None
 
-    return parsed
+    return parse

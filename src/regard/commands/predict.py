@@ -1,4 +1,4 @@
-"""`regard predict`: a line of answer a text, of a large file while it is read."""
+"""`regard predict`: one prediction per text; a large file is streamed."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if typing.TYPE_CHECKING:
     from regard.models.trained import Trained
     from regard.records import Example, Prediction
 
-TAKEN = ("row", "text", "prediction", "probabilities")  # what the columns of answers are called
-LARGE = 1 << 26  # bytes of a file that is answered while it is read
+RESERVED = ("row", "text", "prediction", "probabilities")  # columns that predictions have
+LARGE = 1 << 26  # bytes from which a file is streamed
 
 
 def add_arguments(parser: Parser) -> None:
@@ -31,76 +31,76 @@ def add_arguments(parser: Parser) -> None:
         metavar="FILE",
         nargs="?",
         default="-",
-        help="a file of texts, or - for standard input; words with spaces between them are taken as a text",
+        help="a file of texts, or - for standard input; several words are taken as a text",
     )
     add_reading(parser)
     parser.add_argument(
-        "--format", choices=("terminal", "jsonl", "csv"), help="default: terminal, or jsonl into a pipe or file"
+        "--format", choices=("terminal", "jsonl", "csv"), help="default: terminal, or jsonl for a pipe or file"
     )
     parser.add_argument(
-        "--keep", nargs="+", default=[], metavar="COLUMN", help="columns of the file that go along, such as a number"
+        "--keep", nargs="+", default=[], metavar="COLUMN", help="columns of the file to copy, such as an identifier"
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write here instead of to standard output")
 
 
 def run(arguments: argparse.Namespace) -> None:
     from regard.data.readers import Stream, report_skipped
-    from regard.report.text.progress import Watch
+    from regard.report.text.progress import ConsoleRecorder
     from regard.report.text.writing import write_predictions
 
     trained = load_model(arguments.folder, arguments.device)
-    check_kept(arguments.keep, trained)
+    check_keep(arguments.keep, trained)
     texts = read_texts(arguments, trained)
-    write_predictions(predicted(trained, texts, texts.path), arguments.format, arguments.out)
+    write_predictions(predict_stream(trained, texts, texts.path), arguments.format, arguments.out)
     if isinstance(texts, Stream):
-        report_skipped(texts, Watch().note)
+        report_skipped(texts, ConsoleRecorder().note)
 
 
-def check_kept(columns: Iterable[str], trained: Trained) -> None:
+def check_keep(columns: Iterable[str], trained: Trained) -> None:
     from regard.errors import quoted
     from regard.models.tasks import Classes
 
     classes = trained.task.classes if isinstance(trained.task, Classes) else ()
-    taken = [*TAKEN, *(f"p({name})" for name in classes)]
+    reserved = [*RESERVED, *(f"p({name})" for name in classes)]
     for column in columns:
-        if column in taken:
+        if column in reserved:
             raise InputError(
-                f"--keep {column}: answers have a column of that name; accepted are names but {quoted(taken)}"
+                f"--keep {column}: predictions have a column of that name; expected any name except {quoted(reserved)}"
             )
 
 
 def read_texts(arguments: argparse.Namespace, trained: Trained) -> Corpus | Stream:
-    """Texts to predict: of a file, or the argument itself where it is more than one word and no file's name.
+    """Texts to predict: those of a file, or the argument itself if it has several words and is not a file name.
 
-    Of a large file not all are in memory; so a bad row is met when others were answered already.
+    A large file is not read into memory at once, so a bad row may be reported after earlier rows were predicted.
     """
     from regard.corpora.lookup import resolve
     from regard.data.readers import FORMATS, report_reading, stream
-    from regard.report.text.progress import Watch
+    from regard.report.text.progress import ConsoleRecorder
 
     source = arguments.source
     if len(source.split()) != 1 and not os.path.exists(source):
         if arguments.keep:
-            raise InputError(f"--keep {arguments.keep[0]}: a text on the command line has no columns; a file has")
+            raise InputError(f"--keep {arguments.keep[0]}: expected a file with columns, got a text")
         if source.lower().endswith(tuple(f".{form}" for form in FORMATS)):
-            print(f"regard: there is no file {source!r}; these words are taken as a text", file=sys.stderr)
+            print(f"regard: there is no file {source!r}; predicting these words as a text", file=sys.stderr)
         return read_text(source)
     if not os.path.isfile(source) or os.path.getsize(source) < LARGE:
         return read_source(arguments, trained, source, keep=arguments.keep)
-    found = stream(resolve(source, "test"), replace(read_options(arguments, trained), keep=arguments.keep))
-    report_reading(found, Watch().note)
-    return found
+    texts = stream(resolve(source, "test"), replace(read_options(arguments, trained), keep=arguments.keep))
+    report_reading(texts, ConsoleRecorder().note)
+    return texts
 
 
-def predicted(trained: Trained, examples: Iterable[Example], where: str) -> Iterator[tuple[Example, Prediction]]:
-    """Each text with what the model says of it, some thousand at a time, so that a large file streams."""
+def predict_stream(trained: Trained, examples: Iterable[Example], where: str) -> Iterator[tuple[Example, Prediction]]:
+    """Each text with its prediction, some thousands at a time, so that a large file streams."""
     from itertools import islice
 
-    several = iter(examples)
-    while part := list(islice(several, 1 << 14)):
+    remaining = iter(examples)
+    while chunk := list(islice(remaining, 1 << 14)):
         try:
-            answers = trained.answers([example.text for example in part])
+            answers = trained.answers([example.text for example in chunk])
         except InputError:
-            check_lengths(trained, part, where)
+            check_lengths(trained, chunk, where)
             raise
-        yield from zip(part, trained.task.predictions(answers), strict=True)
+        yield from zip(chunk, trained.task.predictions(answers), strict=True)

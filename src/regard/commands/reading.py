@@ -1,4 +1,4 @@
-"""The texts that a command is given: a file, a named corpus, standard input, or an argument."""
+"""Read the texts that a command works on: a file, a named corpus, standard input, or an argument."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if typing.TYPE_CHECKING:
 
 
 def add_reading(parser: Parser) -> None:
-    parser.add_argument("--text", metavar="COLUMN", help="the column of the texts (default: guessed)")
-    parser.add_argument("--label", metavar="COLUMN", help="the column of the labels (default: guessed)")
-    parser.add_argument("--skip-bad-rows", action="store_true", help="leave out rows that cannot be used")
+    parser.add_argument("--text", metavar="COLUMN", help="text column (default: guessed)")
+    parser.add_argument("--label", metavar="COLUMN", help="label column (default: guessed)")
+    parser.add_argument("--skip-bad-rows", action="store_true", help="skip rows that cannot be used")
     add_device(parser)
 
 
 def read_options(arguments: argparse.Namespace, trained: Trained) -> ReadOptions:
-    """Columns that are not named are those that the run was trained on, if the file has them."""
+    """Unless columns are named, those that the run was trained on are used, if the file has them."""
     from regard.data.read_options import ReadOptions
 
     data = trained.config.data
@@ -55,24 +55,24 @@ def read_source(
     """Texts of a file, a named corpus or standard input."""
     from regard.corpora.lookup import resolve
     from regard.data.readers import read, read_lines, report_reading
-    from regard.report.text.progress import Watch
+    from regard.report.text.progress import ConsoleRecorder
 
     options = replace(read_options(arguments, trained), labelled=labelled, rationales=rationales, keep=keep)
     if source == "-" and sys.stdin is None:
-        raise InputError("standard input is closed; a file of texts, or a text, is accepted")
+        raise InputError("standard input is closed; expected a file of texts, or a text")
     if source == "-":
         if sys.stdin.isatty():
-            print("regard: reading texts from the keyboard, one a line; Ctrl-D ends", file=sys.stderr)
+            print("regard: reading texts from the keyboard, one per line; end with Ctrl-D", file=sys.stderr)
         corpus = read_lines(sys.stdin.buffer, "standard input", options)
     else:
         corpus = read(resolve(source, part), options)
-    report_reading(corpus, Watch().note)
+    report_reading(corpus, ConsoleRecorder().note)
     check_lengths(trained, corpus.examples, corpus.path)
     return corpus
 
 
 def check_lengths(trained: Trained, examples: Sequence[Example], where: str) -> None:
-    """A model that refuses long texts reports the first of them before it predicts any, as in training."""
+    """If the model rejects long texts, report the first of them before predicting any, as in training."""
     from regard.data.examples import encode_examples
     from regard.data.wordpieces import WordPieces
 
@@ -81,7 +81,7 @@ def check_lengths(trained: Trained, examples: Sequence[Example], where: str) -> 
 
 
 def read_text(text: str) -> Corpus:
-    """A text given as an argument, with the checks of a row of a file."""
+    """A text given as an argument, checked like a row of a file."""
     from regard.data.examples import make_example
     from regard.data.formats import Row
     from regard.data.readers import Corpus

@@ -1,4 +1,4 @@
-"""`regard report`: one page of a run."""
+"""`regard report`: one page about a run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import typing
 from pathlib import Path
 
 from regard.arguments import Parser
-from regard.commands.figures import add_figures, told_figures
+from regard.commands.figures import add_figures, report_figures
 from regard.commands.loading import add_folder, load_model
 from regard.commands.reading import add_reading, read_source
 from regard.errors import InputError
@@ -21,7 +21,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--data",
         metavar="FILE",
-        help="texts, with labels or without, or a named corpus (default: the run's test texts, or else its dev texts)",
+        help="texts, with or without labels, or a named corpus (default: the run's test texts, or else its dev texts)",
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="the page (default: RUN/report.html)")
     add_figures(parser)
@@ -31,31 +31,31 @@ def add_arguments(parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     from regard.files import check_writable
     from regard.report.pages.run import write_report
-    from regard.report.text.progress import Watch
+    from regard.report.text.progress import ConsoleRecorder
     from regard.run_facts import gather
 
     trained = load_model(arguments.folder, arguments.device)
     folder = Path(arguments.folder)
     out = arguments.out or folder / "report.html"
     if out.is_dir():
-        raise InputError(
-            f"--out {out}: it is a folder; the name of the page, such as {out / 'report.html'}, is accepted"
-        )
-    for place in filter(None, (out.parent, arguments.figures)):
-        check_writable(place)
+        raise InputError(f"--out: expected the name of a page, such as {out / 'report.html'}, got the folder {out}")
+    for target in filter(None, (out.parent, arguments.figures)):
+        check_writable(target)
     data = trained.config.data
     source = arguments.data or data.test or data.dev
-    with Watch() as recorder:
+    with ConsoleRecorder() as recorder:
         examples: list[Example] = []
         if source is None:
-            recorder.note("the run does not say what it was tested on; --data names texts to measure and to read")
+            recorder.note(
+                "the run does not record what it was tested on; pass texts with --data to measure and explain them"
+            )
         elif arguments.data is not None:
             examples = read_source(arguments, trained, source).examples
         else:
             try:
                 examples = read_source(arguments, trained, source, part="test" if data.test else "dev").examples
             except InputError as error:
-                recorder.note(f"{error}; --data names other texts")
-        said = write_report(gather(trained, folder, examples, str(source), recorder), out, arguments.figures)
+                recorder.note(f"{error}; pass other texts with --data")
+        caution = write_report(gather(trained, folder, examples, str(source), recorder), out, arguments.figures)
     print(f"open {out}")
-    told_figures(arguments.figures, said)
+    report_figures(arguments.figures, caution)

@@ -1,4 +1,4 @@
-"""`regard train`: options to a run folder."""
+"""`regard train`: from options to a run folder."""
 
 from __future__ import annotations
 
@@ -25,21 +25,22 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    given = vars(arguments)
     names = {option.name for option in options()}
     values = read_config(arguments.config, warn) if arguments.config else {}
     values |= {
-        name: tuple(value) if isinstance(value, list) else value for name, value in given.items() if name in names
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in vars(arguments).items()
+        if name in names
     }
     config = Config().override(values)
 
-    from regard.report.text.progress import Watch
+    from regard.report.text.progress import ConsoleRecorder
     from regard.runs import train_run
 
-    with Watch() as recorder:
+    with ConsoleRecorder() as recorder:
         trained, folder = train_run(config, arguments.out, arguments.resume, arguments.overwrite, recorder)
     show_scores(trained.metrics)
-    print(f'saved in {folder}; try: regard explain {shlex.quote(str(folder))} "a text of yours"')
+    print(f'saved in {folder}; try: regard explain {shlex.quote(str(folder))} "your text"')
 
 
 def show_scores(metrics: dict[str, Any]) -> None:

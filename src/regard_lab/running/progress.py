@@ -9,7 +9,7 @@ from rich.live import Live
 from rich.markup import escape
 from rich.text import Text
 
-from regard.report.text.progress import Onlooker, clock, printable
+from regard.report.text.progress import DetachableConsole, clock, printable
 from regard_lab.measures import shown, value_of
 from regard_lab.rows import Row
 from regard_lab.tables.table import Table
@@ -21,7 +21,7 @@ class ProgressDisplay:
     """Writes lines to standard error, so that results can be piped; in a terminal the last line is updated in place."""
 
     def __init__(self, table: Table, total: int, console: Console | None = None):
-        self.console = console or Onlooker(stderr=True, soft_wrap=True, highlight=False)
+        self.console = console or DetachableConsole(stderr=True, soft_wrap=True, highlight=False)
         self.table = table
         self.total = total
         self.done = self.failed = 0

@@ -1,4 +1,4 @@
-"""A training run as it is watched: a bar with loss, dev score and time left, or a line an epoch where there is no bar."""
+"""Progress of training on the terminal: a bar with loss, dev score and time left, and one line per epoch."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from rich.table import Column
 from rich.text import Text
 
 
-def whole() -> Column:
-    """Words that stay in one line: where there is no room the bar gives way."""
+def unwrapped() -> Column:
+    """A column that stays on one line: if space is short, the bar shrinks instead."""
     return Column(no_wrap=True)
 
 
-class Left(ProgressColumn):
-    """Time left, over all epochs that may come, by the pace so far."""
+class TimeLeft(ProgressColumn):
+    """Time left until the last possible epoch, at the speed so far."""
 
     def render(self, task: Task) -> Text:
         seconds = task.time_remaining
         return Text("–:––" if seconds is None else clock(seconds), style="progress.remaining")
 
 
-class Onlooker(Console):
-    """A console whose reader may leave: nobody watches any more, but training goes on."""
+class DetachableConsole(Console):
+    """A console that falls silent when its pipe is closed, so that training continues."""
 
-    def on_broken_pipe(self) -> None:  # rich would end the program; it means this to be replaced
+    def on_broken_pipe(self) -> None:  # overrides rich, which would exit
         self.quiet = True
 
 
-class Watch:
-    """A recorder for people. Everything goes to standard error, so that results can be piped."""
+class ConsoleRecorder:
+    """A recorder that prints to standard error, so that results can be piped."""
 
     def __init__(self, console: Console | None = None):
-        self.console = console or Onlooker(stderr=True, soft_wrap=True, highlight=False)
+        self.console = console or DetachableConsole(stderr=True, soft_wrap=True, highlight=False)
         self.bar: Progress | None = None
-        self.seen = ""  # the last score
-        self.phase = ""  # with what parts it from the epoch
+        self.last_score = ""
+        self.phase = ""  # with a separator at its end
         self.epoch = self.epochs = 0
 
     def note(self, sentence: str) -> None:
@@ -47,18 +47,20 @@ class Watch:
 
     def enter(self, phase: str) -> None:
         self.phase = f"{phase} · "
-        self.__exit__()  # the next bar is the phase's own: what is left is time left in it
+        self.__exit__()  # each phase has its own bar, which shows the time left in that phase
 
     def begin(self, epoch: int, epochs: int, steps: int) -> None:
         self.epoch, self.epochs = epoch, epochs
         if self.console.is_terminal and self.bar is None:
-            said = [TextColumn(f"{{task.{name}}}", table_column=whole()) for name in ("description", "fields[loss]")]
-            columns = (said[0], BarColumn(), said[1], Left(whole()))
+            texts = [
+                TextColumn(f"{{task.{name}}}", table_column=unwrapped()) for name in ("description", "fields[loss]")
+            ]
+            columns = (texts[0], BarColumn(), texts[1], TimeLeft(unwrapped()))
             self.bar = Progress(*columns, console=self.console, transient=True, speed_estimate_period=600)
             self.bar.add_task("", total=steps * epochs, completed=steps * (epoch - 1), loss="")
             self.bar.start()
         if self.bar:
-            self.bar.update(self.bar.task_ids[0], description=f"{self.phase}epoch {epoch}/{epochs}{self.seen}")
+            self.bar.update(self.bar.task_ids[0], description=f"{self.phase}epoch {epoch}/{epochs}{self.last_score}")
 
     def step(self, loss: float | None) -> None:
         if self.bar:
@@ -69,11 +71,11 @@ class Watch:
         scores = record.get("dev") or record["train"]
         name = "accuracy" if "accuracy" in scores else "rmse"
         part = "dev" if "dev" in record else "train"
-        self.seen = (
-            f" · {part} {scores[name]:.4f}"  # a bar beside a round and a phase leaves no room for the measure's name
+        self.last_score = (
+            f" · {part} {scores[name]:.4f}"  # next to a round and a phase, a bar leaves no room for the measure's name
         )
         norms = "".join(f" · p({level}) {norm['mean']:.3f}" for level, norm in record.get("norms", {}).items())
-        heads = "".join(f" · {head} {own[name]:.4f}" for head, own in record.get("heads", {}).items())
+        heads = "".join(f" · {head} {measures[name]:.4f}" for head, measures in record.get("heads", {}).items())
         done = f"{self.phase}epoch {self.epoch or record['epoch']:>2}/{self.epochs} · loss {record['loss']:.4f}"
         self.console.print(f"{done} · {part} {name} {scores[name]:.4f}{heads}{norms} · {record['seconds']:.1f} s")
 
@@ -92,5 +94,5 @@ def clock(seconds: float) -> str:
 
 
 def printable(sentence: str) -> str:
-    """A sentence may quote what a user's file holds: keep control characters out of the terminal."""
+    """Replace control characters, because a sentence may quote a user's file."""
     return "".join(char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}" for char in sentence)
