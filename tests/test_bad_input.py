@@ -36,15 +36,24 @@ def refused(regard: Regard, message: str, *argv: object, left: Path | None = Non
 
 BAD_DATA: dict[str, tuple[bytes, str]] = {
     "nothing": (b"", "the file is empty"),
-    "only a head": (b"text,label\n", "only the row of column names"),
-    "one row": (b"text,label\ngood film,1\n", "1 usable row is found; at least 2"),
+    "only a head": (b"text,label\n", "expected rows of data, got only the row of column names"),
+    "one row": (b"text,label\ngood film,1\n", "expected at least 2 usable rows, got 1"),
     "no label column": (b"text,id\ngood film,1\nbad film,2\n", "no column looks like labels"),
-    "one class": (b"text,label\ngood film,1\nbad film,1\n", "every label is '1'; at least two different"),
+    "one class": (
+        b"text,label\ngood film,1\nbad film,1\n",
+        "every label is '1'; expected at least two different labels",
+    ),
     "a missing label": (b"text,label\ngood film,1\nbad film,\n", "row 2, column 'label': the label is missing"),
     "a NaN label": (b"text,label\ngood film,1\nbad film,NaN\n", "row 2, column 'label': the label is missing"),
     "latin-1": (b"text,label\ngood film,1\ncaf\xe9,0\n", "line 3: byte 0xe9 at offset 26 is not UTF-8"),
-    "an empty text": (b"text,label\n,1\nbad film,0\n", "row 1, column 'text': the text '' has no word"),
-    "one long word": (b"text,label\ngood film,1\n" + b"a" * 2**20 + b",0\n", "row 2, column 'text': a word of 1048576"),
+    "an empty text": (
+        b"text,label\n,1\nbad film,0\n",
+        "row 1, column 'text': expected at least one word, got the text ''",
+    ),
+    "one long word": (
+        b"text,label\ngood film,1\n" + b"a" * 2**20 + b",0\n",
+        "row 2, column 'text': expected words of up to 10000 characters, got one of 1048576",
+    ),
     "many labels": (
         b"text,label\n" + b"".join(b"good film,name %d\n" % n for n in range(30)),
         "30 different values in 30 rows",
@@ -64,8 +73,8 @@ def test_data_that_cannot_be_learned_from(regard: Regard, tmp_path: Path, name: 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--text", "nope"], "there is no column 'nope' (--text); the columns are 'text', 'label'"),
-        (["--label", "nope"], "there is no column 'nope' (--label)"),
+        (["--text", "nope"], "no column 'nope' (--text); the columns are 'text', 'label'"),
+        (["--label", "nope"], "no column 'nope' (--label)"),
         (["--task", "binary"], "expected two classes for task = binary, got 5 ('1', '2', '3', '4', '5', …)"),
         (["--hidden", "0"], "hidden: expected a number from 1 to 100000, got 0"),
         (["--hidden", "x"], "argument --hidden: invalid int value: 'x'"),
@@ -161,7 +170,18 @@ def test_numbers_without_a_deviation_are_refused(regard: Regard, tmp_path: Path,
 def test_vectors_of_the_wrong_width_name_the_line(regard: Regard, table: Path, tmp_path: Path) -> None:
     path, out = tmp_path / "vectors.txt", tmp_path / "run"
     path.write_text("the 1 2 3\nfilm 1 2\n")
-    refused(regard, f"{path}, line 2: 2 numbers", "train", table, *TINY, "--vectors", path, "--out", out, left=out)
+    refused(
+        regard,
+        f"{path}, line 2: expected 3 numbers after the word, got 2",
+        "train",
+        table,
+        *TINY,
+        "--vectors",
+        path,
+        "--out",
+        out,
+        left=out,
+    )
 
 
 @pytest.mark.parametrize("engine", ["sparse", "torch"])
@@ -345,11 +365,11 @@ def test_a_damaged_checkpoint_is_refused(regard: Regard, table: Path, tmp_path: 
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["predict", "RUN", ""], "the text '' has no word"),
-        (["explain", "RUN", " "], "the text ' ' has no word"),
+        (["predict", "RUN", ""], "expected at least one word, got the text ''"),
+        (["explain", "RUN", " "], "expected at least one word, got the text ' '"),
         (["predict", "RUN", "caf\udce9 au lait"], "bytes that are not UTF-8"),
         (["explain", "RUN", "caf\udce9"], "bytes that are not UTF-8"),
-        (["explain", "RUN", "a" * 10_001], "a word of 10001 characters"),
+        (["explain", "RUN", "a" * 10_001], "expected words of up to 10000 characters, got one of 10001"),
         (["predict", "RUN", "none.csv"], "none.csv: no such file or folder"),
         (["explain", "RUN", "--file", "my reviews.csv"], "my reviews.csv: no such file or folder"),
         (["report", "RUN", "--data", "my reviews.csv"], "my reviews.csv: no such file or folder"),
@@ -380,7 +400,7 @@ def test_one_figure_holds_one_text(regard: Regard, run: Path, table: Path) -> No
     [
         (b"", "standard input: the file is empty"),
         (b"\x89PNG\r\n\x1a\n\0\0", "standard input, line 1: byte 0x89"),
-        (b"good\0film", "a NUL byte is found at character 4"),
+        (b"good\0film", "expected text, got a NUL byte at character 4"),
         (b'{"body": "good"}\n{"body": 3}', "standard input, row 2 (line 2), column 'body'"),
     ],
 )

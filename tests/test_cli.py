@@ -224,10 +224,13 @@ def test_rows_that_are_left_out_keep_their_numbers(
     path = write_csv(tmp_path / "a.csv", [("good", 1), ("", 1), ("bad", 1)])
     result = regard("predict", run, path, "--skip-bad-rows", "--format", "jsonl")
     assert [row["row"] for row in jsonl(result)] == [1, 3]
-    assert f"1 row was skipped; the first: {path}, row 2, column 'text': the text '' has no word" in result.err
+    assert (
+        f"1 row was skipped; the first: {path}, row 2, column 'text': expected at least one word, got the text ''"
+        in result.err
+    )
     words = regard("explain", run, "--file", path, "--skip-bad-rows", "--format", "csv").out
     assert [row["row"] for row in csv.DictReader(io.StringIO(words))] == ["1", "3"]
-    assert "(--skip-bad-rows leaves such rows out)" in regard("predict", run, path).err
+    assert "(--skip-bad-rows skips such rows)" in regard("predict", run, path).err
 
 
 def test_columns_go_along_with_answers(regard: Regard, run: Path, tmp_path: Path) -> None:
@@ -242,15 +245,12 @@ def test_columns_go_along_with_answers(regard: Regard, run: Path, tmp_path: Path
         ["2", "008", "Rome", "bad"],
     ]
     assert [row["number"] for row in jsonl(regard("predict", run, path, "--keep", "number"))] == ["007", "008"]
-    assert (
-        "there is no column 'nummer' (--keep); did you mean 'number'?"
-        in regard("predict", run, path, "--keep", "nummer").err
-    )
+    assert "no column 'nummer' (--keep); did you mean 'number'?" in regard("predict", run, path, "--keep", "nummer").err
     assert "--keep text: predictions have a column of that name" in regard("predict", run, path, "--keep", "text").err
     assert "--keep p(1): predictions have a column of that name" in regard("predict", run, path, "--keep", "p(1)").err
     lines = tmp_path / "a.txt"
     lines.write_text("good\nbad\n", encoding="utf-8")
-    assert "lines and folders of text have none" in regard("predict", run, lines, "--keep", "number").err
+    assert "lines and folders of text have no columns" in regard("predict", run, lines, "--keep", "number").err
 
 
 def test_the_column_that_a_run_learned_from_goes_before_a_likelier_name(regard: Regard, tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_a_known_corpus_is_described_beside_what_is_here(regard: Regard, home: P
         "train 4,907, dev 545, test 500",
     ):
         assert part in result
-    assert "not found below the folder" in result
+    assert "not found in the folder" in result
     (home / "trec").mkdir()
     write_csv(home / "trec" / "train.csv", [("Who ?", "HUM"), ("Where ?", "LOC")])
     assert "train 2 (of 4,907), dev 0 (of 545), test 0 (of 500)" in " ".join(regard("datasets", "trec").out.split())
@@ -83,8 +83,8 @@ def test_an_original_is_converted_with_a_readme(regard: Regard, home: Path, orig
     result = regard("datasets", "trec", "--from", original)
     assert result.code == 0
     assert result.out.splitlines() == ["train 2, test 1", f"saved in {home}/trec; try: regard train trec"]
-    assert "trec: train: 2 texts are found; 4907 were expected" in result.err
-    assert "trec: dev: 0 texts are found; 545 were expected" in result.err
+    assert "trec: train: expected 4907 texts, got 2" in result.err
+    assert "trec: dev: expected 545 texts, got 0" in result.err
     assert left(home) == ["trec/README.md", "trec/test.jsonl.gz", "trec/train.jsonl.gz"]
     lines = gzip.decompress((home / "trec/train.jsonl.gz").read_bytes()).splitlines()
     assert json.loads(lines[0]) == {"text": "How far is it ?", "label": 5, "coarse": "NUM", "fine": "NUM:dist"}
@@ -110,7 +110,7 @@ def test_nothing_is_replaced_unless_it_is_said(regard: Regard, home: Path, origi
     result = regard("datasets", "trec", "--from", original)
     assert (result.code, result.complaint) == (
         2,
-        f"{home}/trec exists already; give another --out, or --overwrite to replace it",
+        f"{home}/trec already exists; use another --out, or --overwrite to replace it",
     )
     (original / "TREC_10.label").unlink()
     assert regard("datasets", "trec", "--from", original, "--overwrite").code == 0
@@ -118,7 +118,7 @@ def test_nothing_is_replaced_unless_it_is_said(regard: Regard, home: Path, origi
     assert (home / "trec/README.md").read_bytes() != before
     (home / "trec/mine.txt").write_text("notes")
     result = regard("datasets", "trec", "--from", original, "--overwrite")
-    assert "holds 'mine.txt'; --overwrite replaces only" in result.complaint
+    assert "contains 'mine.txt'; --overwrite replaces only" in result.complaint
 
 
 def test_a_table_of_ones_own_is_divided_and_trained_on(regard: Regard, home: Path, tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_table_of_ones_own_is_divided_and_trained_on(regard: Regard, home: Pat
     result = regard("datasets", "films", "--from", films, "--text", "body", "--label", "stars")
     assert result.code == 0, result.err
     assert result.out.startswith("train 48, dev 6, test 6\n")
-    assert "of every ten texts in a row eight go to train" in result.err
+    assert "of every ten consecutive texts eight go to train" in result.err
     result = regard("train", "films", *TINY, "--test", "films")
     assert result.code == 0, result.err
     assert "early stopping on the dev part of films" in result.err
@@ -157,7 +157,7 @@ def test_parts_of_a_folder_are_kept(regard: Regard, home: Path, tmp_path: Path) 
     assert result.out.startswith("train 2, dev 2\n")
     write_csv(tmp_path / "mine" / "dev.csv", [("x", "a")])
     result = regard("datasets", "own-two", "--from", tmp_path / "mine")
-    assert "dev.csv and valid.csv could both be the dev part" in result.complaint
+    assert "expected one dev split, got dev.csv and valid.csv" in result.complaint
 
 
 def test_texts_that_cannot_be_used_are_left_out_and_told(regard: Regard, home: Path, original: Path) -> None:
@@ -165,7 +165,8 @@ def test_texts_that_cannot_be_used_are_left_out_and_told(regard: Regard, home: P
     result = regard("datasets", "trec", "--from", original)
     assert result.out.startswith("train 2, test 1")
     assert (
-        "train: 1 texts that cannot be used left out (trec, row 3, column 'text': the text '' has no word" in result.err
+        "train: skipped 1 texts that cannot be used (trec, row 3, column 'text': expected at least one word, got the text ''"
+        in result.err
     )
 
 
@@ -173,19 +174,25 @@ BAD = {
     "a path that is not there": (("trec", "--from", "nowhere"), "nowhere: no such file or folder"),
     "a folder of another form": (
         ("imdb", "--from", "QC"),
-        "aclImdb_v1.tar.gz, with train/pos/0_9.txt and the like is looked for",
+        "aclImdb_v1.tar.gz, with train/pos/0_9.txt and so on, got",
     ),
-    "what was found there": (("imdb", "--from", "QC"), "'TREC_10.label', 'train_5500.label' is found"),
-    "an empty path": (("trec", "--from", ""), "--from: an empty path is found"),
+    "what was found there": (("imdb", "--from", "QC"), "got 'TREC_10.label', 'train_5500.label'"),
+    "an empty path": (
+        ("trec", "--from", ""),
+        "--from: expected the original as downloaded, or hub:ORG/NAME, got an empty path",
+    ),
     "no name": (("--from", "QC"), "the name of the corpus is missing"),
-    "a name that is a path": (("../x", "--from", "QC"), "'../x' is no name for a corpus"),
+    "a name that is a path": (("../x", "--from", "QC"), "expected letters, digits, - and _, got '../x'"),
     "a name that is unknown": (("treck",), "did you mean 'trec'?"),
-    "an unread original": (("glove100", "--from", "QC"), "glove100: it cannot be converted"),
-    "columns of a known form": (("trec", "--from", "QC", "--text", "x"), "the columns of the original are known"),
+    "an unread original": (("glove100", "--from", "QC"), "glove100: cannot be converted"),
+    "columns of a known form": (("trec", "--from", "QC", "--text", "x"), "the columns of this corpus are known"),
     "options alone": (("trec", "--overwrite"), "--overwrite: needs --from"),
     "options of words": (("trec", "--skip-bad-rows"), "--skip-bad-rows: needs --from"),
-    "a table that is none": (("own", "--from", "QC/TREC_10.label"), ".label is found; .parquet, .csv"),
-    "a table that is not there": (("own", "--from", "nowhere.csv"), "nowhere.csv: no such file or folder; a table"),
+    "a table that is none": (("own", "--from", "QC/TREC_10.label"), "expected .parquet, .csv"),
+    "a table that is not there": (
+        ("own", "--from", "nowhere.csv"),
+        "nowhere.csv: no such file or folder; expected a table",
+    ),
     "a bad row": (("own", "--from", "bad.csv"), "bad.csv, row 2, column 'text'"),
 }
 
@@ -211,7 +218,7 @@ def test_bad_rows_are_skipped_where_that_is_asked_for(regard: Regard, home: Path
 
 def test_a_place_for_corpora_is_asked_for(regard: Regard, original: Path, tmp_path: Path) -> None:
     result = regard("datasets", "trec", "--from", original)
-    assert result.complaint.startswith("REGARD_DATA is not set and no --out is given")
+    assert result.complaint.startswith("expected the folder for corpora in REGARD_DATA or --out, got neither")
     (tmp_path / "file").touch()
     result = regard("datasets", "trec", "--from", original, "--out", tmp_path / "file")
     assert f"because {tmp_path / 'file'} is a file" in result.complaint
@@ -239,7 +246,7 @@ def test_a_conversion_that_is_stopped_leaves_what_was_there(
 
 def test_a_name_near_a_known_one_is_asked_about(regard: Regard, home: Path, tmp_path: Path) -> None:
     films = write_csv(tmp_path / "films.csv", [("good words", 1), ("bad words", 0)])
-    assert "imbd is none of the known corpora (is imdb meant?)" in regard("datasets", "imbd", "--from", films).err
+    assert "imbd is not a known corpus (did you mean imdb?)" in regard("datasets", "imbd", "--from", films).err
 
 
 def test_what_a_killed_conversion_left_is_no_corpus_and_in_nobodys_way(
@@ -247,6 +254,6 @@ def test_what_a_killed_conversion_left_is_no_corpus_and_in_nobodys_way(
 ) -> None:
     (home / "trec").mkdir()
     (home / "trec" / ".train.jsonl.gz.partial").write_bytes(b"half")
-    assert "not found below" in regard("datasets", "trec").out
+    assert "not found in the folder" in regard("datasets", "trec").out
     assert regard("datasets", "trec", "--from", original).code == 0
     assert left(home) == ["trec/README.md", "trec/test.jsonl.gz", "trec/train.jsonl.gz"]

@@ -350,12 +350,12 @@ def test_the_fingerprint_ignores_the_path_of_the_texts(table: Path) -> None:
 
 
 def test_both_engines_distinguish_texts(table: Path) -> None:
-    from regard.data.gathering import Gathering
+    from regard.data.corpus_ids import CorpusIndexer
     from regard.data.readers import read
     from regard.training.fit_torch import digest
 
     examples = read(table).examples
-    for hash_of in (digest, lambda several: Gathering(True, None).read(several).digest):
+    for hash_of in (digest, lambda several: CorpusIndexer(True, None).read(several).digest):
         assert hash_of(examples) == hash_of(list(examples))
         for others in (examples[:-1], examples[::-1], [*examples[:-1], replace(examples[-1], label="7")]):
             assert hash_of(examples) != hash_of(others)

@@ -365,7 +365,9 @@ def test_critics_files_are_joined_line_by_line(tmp_path: Path) -> None:
         {"id": "8", "text": "badly lit .", "rating": 0.25, "label3": 0, "label4": 1, "user": "Ann Other"},
     ]
     (tmp_path / "scaledata/Ann+Other/rating.Ann+Other").write_text("0.8\n")
-    with pytest.raises(InputError, match=r"different numbers of lines \(id\.Ann\+Other 2, .*rating\.Ann\+Other 1"):
+    with pytest.raises(
+        InputError, match=r"the same number of lines for Ann\+Other, got id\.Ann\+Other 2, .*rating\.Ann\+Other 1"
+    ):
         read("scaledata", tmp_path)
 
 
@@ -408,22 +410,42 @@ def test_rationales_are_spans_of_words(tmp_path: Path) -> None:
 
 
 BAD_LINES: dict[str, tuple[str, dict[str, str | bytes], str]] = {
-    "a class too many": ("ag_news", {"train.csv": '"1","t","x"\n"5","t","x"\n'}, r"train\.csv, line 2: class '5'"),
-    "a field too few": ("ag_news", {"test.csv": '"1","t"\n'}, r"test\.csv, line 1: 2 fields are found; 3 are expected"),
-    "a mark left open": ("ag_news", {"test.csv": '"1","t","x"y"\n'}, r"test\.csv, line 1: .*quotation marks"),
-    "no class": ("trec", {"TREC_10.label": "HUM:ind Who ?\nWhere ?\n"}, r"TREC_10\.label, line 2: 'Where' is found"),
-    "no JSON": ("yelp", {"review.json": '{"stars": 1, "text": "x"}\n{"stars'}, r"review\.json, line 2: is no JSON"),
-    "no object": ("amazon", {"r.json": "[1]\n"}, r"r\.json, line 1: a JSON object is expected"),
-    "no stars": ("amazon", {"r.json": '{"reviewText": "x"}\n'}, r"r\.json, line 1: the stars are None"),
+    "a class too many": (
+        "ag_news",
+        {"train.csv": '"1","t","x"\n"5","t","x"\n'},
+        r"train\.csv, line 2: expected a class from 1 to 4, got '5'",
+    ),
+    "a field too few": (
+        "ag_news",
+        {"test.csv": '"1","t"\n'},
+        r"test\.csv, line 1: expected 3 fields \(class, then text\), got 2",
+    ),
+    "a mark left open": ("ag_news", {"test.csv": '"1","t","x"y"\n'}, r"test\.csv, line 1: .*expected quoted fields"),
+    "no class": (
+        "trec",
+        {"TREC_10.label": "HUM:ind Who ?\nWhere ?\n"},
+        r"TREC_10\.label, line 2: expected a class such as NUM:dist .* got 'Where'",
+    ),
+    "no JSON": (
+        "yelp",
+        {"review.json": '{"stars": 1, "text": "x"}\n{"stars'},
+        r"review\.json, line 2: expected one JSON object per line",
+    ),
+    "no object": ("amazon", {"r.json": "[1]\n"}, r"r\.json, line 1: expected a JSON object, got list"),
+    "no stars": (
+        "amazon",
+        {"r.json": '{"reviewText": "x"}\n'},
+        r"r\.json, line 1: expected stars from 1 to 5 .* got None",
+    ),
     "no rating": ("amazon_multidomain", {"b/positive.review": review("x", "?", "")}, r"positive\.review, line 29: "),
-    "no label": ("semeval_twitter", {"twitter-2013dev-A.tsv": "1\tgreat\tx\n"}, r"A\.tsv, line 1: id, label"),
-    "no words": ("semeval2013_phrases", {"twitter-dev-gold-A.tsv": "1\t2\tx\n"}, r"A\.tsv, line 1: two ids"),
+    "no label": ("semeval_twitter", {"twitter-2013dev-A.tsv": "1\tgreat\tx\n"}, r"A\.tsv, line 1: expected id, label"),
+    "no words": ("semeval2013_phrases", {"twitter-dev-gold-A.tsv": "1\t2\tx\n"}, r"A\.tsv, line 1: expected two ids"),
     "no number": (
         "vader_nyt",
         {"nytEditorialSnippets_GroundTruth.txt": "1\tnan\tx\n"},
-        r"Truth\.txt, line 1: id, mean",
+        r"Truth\.txt, line 1: expected id, mean",
     ),
-    "no evidence": ("eraser_movies", {"train.jsonl": "{}\n"}, r"train\.jsonl, line 1: annotation_id"),
+    "no evidence": ("eraser_movies", {"train.jsonl": "{}\n"}, r"train\.jsonl, line 1: expected annotation_id"),
     "no UTF-8": (
         "ag_news",
         {"test.csv": b'"1","t","x"\n"1","t","\xe9t\xe9"\n'},
@@ -432,12 +454,12 @@ BAD_LINES: dict[str, tuple[str, dict[str, str | bytes], str]] = {
     "two corpora": (
         "sst1",
         {"a/dev.txt": "(3 So)", "b/dev.txt": "(3 So)"},
-        r"b/dev\.txt is a second file of the part dev",
+        r"got b/dev\.txt as a second one of dev",
     ),
     "one of two files": (
         "mr",
         {"rt-polarity.pos": "fine\n"},
-        r"rt-polarity\.neg beside rt-polarity\.pos is looked for",
+        r"expected rt-polarity\.neg next to rt-polarity\.pos",
     ),
 }
 
@@ -459,7 +481,7 @@ def test_an_archive_that_climbs_out_is_refused(tmp_path: Path, name: str, kind: 
     else:
         with tarfile.open(path, "w") as tar:
             tar.addfile(tarfile.TarInfo(name), io.BytesIO())
-    with pytest.raises(InputError, match="leads out of the archive"):
+    with pytest.raises(InputError, match="points outside the archive"):
         read("ag_news", path)
 
 
@@ -496,7 +518,7 @@ def test_an_archive_that_is_damaged_in_its_middle_is_told(tmp_path: Path, kind: 
     middle = len(packed) * 9 // 10
     packed[middle : middle + 50] = bytes(50)
     path.write_bytes(packed)
-    with pytest.raises(InputError, match="damaged or cut off") as caught:
+    with pytest.raises(InputError, match="damaged") as caught:
         read("ag_news", path)
     assert "\n" not in str(caught.value)
 
@@ -523,7 +545,7 @@ def test_a_text_may_be_longer_than_the_parser_of_csv_likes(tmp_path: Path) -> No
 @pytest.mark.parametrize("suffix", [".zip", ".tar.gz", ".csv.gz"])
 def test_a_damaged_archive_is_told(tmp_path: Path, suffix: str) -> None:
     path = lay(tmp_path, {f"train{suffix}": b"\x1f\x8b no archive"}) / f"train{suffix}"
-    with pytest.raises(InputError, match="damaged or cut off"):
+    with pytest.raises(InputError, match="damaged"):
         read("ag_news", path)
 
 

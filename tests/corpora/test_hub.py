@@ -71,7 +71,7 @@ def test_a_known_corpus_gets_the_labels_of_the_original(hub: Hub) -> None:
     assert hub.asked == [("CogComp/trec",)]
     assert texts("trec") == [("Who ?", "3"), ("Why ?", "0")]
     assert done.counts == {"train": 2, "test": 1}
-    assert "train: 2 texts are found; 4907 were expected" in done.differences
+    assert "train: expected 4907 texts, got 2" in done.differences
 
 
 def test_names_of_labels_go_before_their_numbers(hub: Hub) -> None:
@@ -88,8 +88,8 @@ def test_texts_without_labels_and_other_parts_are_left_out(hub: Hub) -> None:
     done = hub.convert("sst2", "hub:stanfordnlp/sst2")
     assert done.counts == {"train": 2, "dev": 2}
     assert texts("sst2/dev") == [("good", "1"), ("bad", "0")]
-    assert "hub:stanfordnlp/sst2: unsupervised left out" in hub.notes
-    assert "hub:stanfordnlp/sst2: test has no labels; left out" in hub.notes
+    assert "hub:stanfordnlp/sst2: skipped unsupervised" in hub.notes
+    assert "hub:stanfordnlp/sst2: test has no labels; skipped" in hub.notes
 
 
 def test_stars_become_ratings(hub: Hub) -> None:
@@ -119,9 +119,9 @@ def test_any_other_corpus_is_read_by_columns_and_divided(hub: Hub) -> None:
 @pytest.mark.parametrize(
     ("name", "address", "message"),
     [
-        ("imdb", "hub:x/none", r"--from hub:x/none: could not be had from the hub \(no way there\)$"),
-        ("imdb", "hub:a/b/c", "hub:ORG/NAME, or hub:ORG/NAME:CONFIG, is accepted"),
-        ("sst_trees", "hub:x/y", "sst_trees: what is on the hub has not what makes this corpus"),
+        ("imdb", "hub:x/none", r"--from hub:x/none: could not be loaded from the hub \(no way there\)$"),
+        ("imdb", "hub:a/b/c", "expected hub:ORG/NAME or hub:ORG/NAME:CONFIG, got hub:a/b/c"),
+        ("sst_trees", "hub:x/y", "sst_trees: the hub does not have all fields of this corpus"),
     ],
 )
 def test_what_cannot_be_had_is_told(hub: Hub, tmp_path: Path, name: str, address: str, message: str) -> None:
@@ -132,10 +132,12 @@ def test_what_cannot_be_had_is_told(hub: Hub, tmp_path: Path, name: str, address
 
 def test_labels_and_parts_of_another_kind_are_told(hub: Hub) -> None:
     hub.parts = {"train": Part([{"text": "x y", "label": 7}])}
-    with pytest.raises(InputError, match=r"hub:a/b \(train\), row 1, column 'label': 7 is found; one of world, sports"):
+    with pytest.raises(
+        InputError, match=r"hub:a/b \(train\), row 1, column 'label': expected one of world, sports.*, got 7"
+    ):
         hub.convert("ag_news", "hub:a/b")
     hub.parts = {"all": Part([{"text": "x y", "label": 7}])}
-    with pytest.raises(InputError, match="its parts are all; train, validation or test is expected"):
+    with pytest.raises(InputError, match="expected splits such as train, validation or test, got all"):
         hub.convert("ag_news", "hub:a/b")
 
 

@@ -52,7 +52,7 @@ def test_a_companion_is_another_split(home: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "split", "message"),
     [
-        ("imbd", "train", "did you mean 'imdb'\\? known are 'glove', 'imdb'"),
+        ("imbd", "train", "did you mean 'imdb'\\? expected one of 'glove', 'imdb'"),
         ("imdb/extra", "train", "imdb has no 'extra'; its splits are 'train', 'dev', 'test'"),
         ("glove", "train", "glove has no 'train'; its splits are 'vectors'"),
         ("data.csv", "train", "data.csv: no such file"),
@@ -66,10 +66,10 @@ def test_unknown_names_are_refused(name: str, split: str, message: str) -> None:
 
 def test_the_variable_is_explained_where_it_is_unset_or_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REGARD_DATA", str(tmp_path / "nowhere"))
-    with pytest.raises(InputError, match="which is no folder"):
+    with pytest.raises(InputError, match="which is not a folder"):
         resolve("imdb")
     monkeypatch.delenv("REGARD_DATA")
-    with pytest.raises(InputError, match="REGARD_DATA is not set"):
+    with pytest.raises(InputError, match="REGARD_DATA, the folder of named corpora, is not set"):
         resolve("imdb")
     assert available() == []
 
@@ -78,7 +78,7 @@ def test_the_variable_is_explained_where_it_is_unset_or_wrong(tmp_path: Path, mo
 @pytest.mark.parametrize("name", ["sst2", "trec", "vader_tweets"])
 def test_real_corpora_are_read_by_name(name: str) -> None:
     if "REGARD_DATA" not in os.environ:
-        pytest.skip("REGARD_DATA is not set")
+        pytest.skip("REGARD_DATA, the folder of named corpora, is not set")
     corpus = read(resolve(name))
     assert len(corpus.examples) > 3000
     assert corpus.text_column == "text"

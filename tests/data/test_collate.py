@@ -92,7 +92,7 @@ def test_batches_hold_every_text_once_and_keep_to_both_limits(
 ) -> None:
     texts = [indexed(text, levels) for text in nested]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "MOST_PLACES", most)
+        patch.setattr(module, "MOST_POSITIONS", most)
         patch.setattr(module, "POOL", 2)
         plans = [in_order(texts, batch_size), shuffled(texts, batch_size, seed, 0)]
     for batches in plans:

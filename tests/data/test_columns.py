@@ -48,5 +48,5 @@ def test_no_label_is_guessed_where_nothing_repeats() -> None:
 
 
 def test_a_table_without_text_is_refused() -> None:
-    with pytest.raises(InputError, match="no column holds text"):
+    with pytest.raises(InputError, match="no column contains text"):
         guess_columns(["a", "b"], [{"a": "1", "b": 2}])

@@ -70,27 +70,27 @@ def test_labels_that_cannot_be_learnt_are_refused(labels: list[str], message: st
 
 
 @pytest.mark.parametrize(
-    ("labels", "told"),
+    ("labels", "message"),
     [
-        (["1", "1,5", "2"], "; '1,5' counts as a name, for numbers are written with a decimal point here"),
-        (["0,5", "1,5"], "; '0,5' counts as a name"),
+        (["1", "1,5", "2"], "; '1,5' is taken as a name, because numbers need a decimal point"),
+        (["0,5", "1,5"], "; '0,5' is taken as a name"),
         (["1.5", "2.5", "3", "N/A"], "; all but 'N/A' are numbers"),
-        (["1.5", "N/A", "none"], "overrides)"),
-        (["1, 2", "a", "b"], "overrides)"),
-        (["1", "2"], "overrides)"),
+        (["1.5", "N/A", "none"], "overrides this)"),
+        (["1, 2", "a", "b"], "overrides this)"),
+        (["1", "2"], "overrides this)"),
     ],
 )
-def test_what_keeps_labels_from_being_numbers_is_told(labels: list[str], told: str) -> None:
+def test_what_keeps_labels_from_being_numbers_is_told(labels: list[str], message: str) -> None:
     task, reason = guess_task(labels, 90)
     assert task != "regression"
-    assert told in reason
-    assert reason.endswith(")") == (told == "overrides)")
+    assert message in reason
+    assert reason.endswith(")") == (message == "overrides this)")
 
 
 def test_what_keeps_many_labels_from_being_numbers_is_told() -> None:
-    with pytest.raises(InputError, match=r"do not look like a label column; .*'0,5' counts as a name"):
+    with pytest.raises(InputError, match=r"do not look like a label column; .*'0,5' is taken as a name"):
         guess_task([f"{n},5" for n in range(40)], 40)
 
 
 def test_a_file_of_words_and_numbers_alike_is_left_alone() -> None:
-    assert guess_task(["spam", "3"], 9)[1].endswith("overrides)")
+    assert guess_task(["spam", "3"], 9)[1].endswith("overrides this)")

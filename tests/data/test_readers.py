@@ -130,10 +130,10 @@ def test_lines_are_unlabelled_texts(write: Write, end: str) -> None:
 
 def test_guesses_are_told_and_options_override_them(write: Write) -> None:
     path = write("id,review,stars,other\n1,good one,5,a\n2,bad one,1,b\n")
-    both = f"{path}: text column 'review' and label column 'stars' guessed; --text and --label override"
+    both = f"{path}: text column 'review' and label column 'stars' guessed; --text and --label override this"
     assert read(path).guessed == [both]
     assert read(path, ReadOptions(text="review")).guessed == [
-        f"{path}: label column 'stars' guessed; --label overrides"
+        f"{path}: label column 'stars' guessed; --label overrides this"
     ]
     chosen = read(path, ReadOptions(text="other", label="id"))
     assert pairs(chosen) == [("a", "1"), ("b", "2")]
@@ -145,11 +145,11 @@ def test_other_columns_that_could_be_labels_are_named(write: Write) -> None:
     assert (
         read(path)
         .guessed[0]
-        .endswith("label column 'urgency' guessed (labels may also be 'queue'); --text and --label override")
+        .endswith("label column 'urgency' guessed (labels may also be 'queue'); --text and --label override this")
     )
     german = write("Nummer,Beschreibung,Kategorie,Priorität\n" + "1,eins zwei,a,x\n2,drei vier,b,y\n" * 3)
     assert read(german).guessed == [
-        f"{german}: text column 'Beschreibung' and label column 'Kategorie' guessed; --text and --label override"
+        f"{german}: text column 'Beschreibung' and label column 'Kategorie' guessed; --text and --label override this"
     ]
 
 
@@ -176,8 +176,8 @@ def test_columns_without_a_name_may_be_several(write: Write) -> None:
 def test_a_first_row_that_looks_like_data_is_told(write: Write) -> None:
     path = write("a good film,5\na bad film,1\nanother good film,5\nanother bad film,1\nquite good,5\n")
     assert read(path).guessed[1:] == [
-        f"{path}: the label column is called '5', as one of its labels is; where the first row is data, "
-        "a row of names is missing above it"
+        f"{path}: the label column has the same name as one of its labels, '5'; if the first row is data, "
+        "add a row of column names above it"
     ]
     assert read(path, ReadOptions(text="a good film", label="5")).guessed == []
 
@@ -251,24 +251,28 @@ def test_long_text_without_spaces_is_no_long_word(write: Write) -> None:
 BAD_FILES: list[tuple[str, str | bytes, str]] = [
     ("a.csv", "", "the file is empty"),
     ("a.jsonl", "\n \n", "the file is empty"),
-    ("a.json", "[]", "no rows are found"),
-    ("a.xls", "x", r"\.xls is found; .*\.csv"),
-    ("plain", "x", "no suffix is found"),
+    ("a.json", "[]", "expected at least one row, got none"),
+    ("a.xls", "x", r"expected .*\.csv.*, got \.xls"),
+    ("plain", "x", "got no extension"),
     ("a.csv", "text,label\n", "only the row of column names .'text', 'label'."),
-    ("a.csv", "text,label\na,1\n", "1 usable row is found; at least 2 rows are expected"),
+    ("a.csv", "text,label\na,1\n", "expected at least 2 usable rows, got 1"),
     ("a.csv", "text,label,text\na,1,b\n", "column 'text' twice"),
     ("a.csv", 'text,label\n"a,1\nb,2\n', "line 3: unexpected end of data"),
     ("a.csv", b"text,label\ngood,1\ncaf\xe9,0\n", "line 3: byte 0xe9 at offset 21 is not UTF-8; convert"),
-    ("a.csv", "text,label\ngood,1\nbad,0\n".encode("utf-16-le"), "NUL bytes, as UTF-16 without its mark"),
-    ("a.csv", "text,label\ngood,1\nbad,0\n".encode("utf-32"), "NUL bytes, as UTF-16 without its mark"),
-    ("a.csv", 'text,label\n"a \\"b\\" c",1\nb,2\n', "line 2: .* a quotation mark must be quoted, and the mark doubled"),
+    ("a.csv", "text,label\ngood,1\nbad,0\n".encode("utf-16-le"), "got NUL bytes at the start"),
+    ("a.csv", "text,label\ngood,1\nbad,0\n".encode("utf-32"), "got NUL bytes at the start"),
+    (
+        "a.csv",
+        'text,label\n"a \\"b\\" c",1\nb,2\n',
+        "line 2: .* quote a field that contains a quotation mark, and double the mark",
+    ),
     ("a.csv.gz", gzip.compress(CSV.encode(), mtime=0)[:-9], "gzip data is damaged"),
     ("a.csv.gz", "no gzip", "gzip data is damaged"),
-    ("a.json", '{"text": "a"}', "an object .* is found; a list of objects"),
-    ("a.json", "[1,", "is no JSON"),
-    ("a.parquet", "PAR1 no", "no whole Parquet file"),
-    ("a.csv", "text,id\na b,1\nc d,2\n", "no column looks like labels .* --label names it"),
-    ("a.csv", "n,label\n1,1\n2,0\n", "no column holds text .* --text names it"),
+    ("a.json", '{"text": "a"}', "expected a list of objects .* got an object"),
+    ("a.json", "[1,", "is not JSON"),
+    ("a.parquet", "PAR1 no", "not a complete Parquet file"),
+    ("a.csv", "text,id\na b,1\nc d,2\n", "no column looks like labels .* name it with --label"),
+    ("a.csv", "n,label\n1,1\n2,0\n", "no column contains text .* name it with --text"),
 ]
 
 
@@ -278,28 +282,28 @@ def test_a_file_that_cannot_be_used_is_refused(write: Write, name: str, content:
 
 
 BAD_ROWS: list[tuple[str, str, str]] = [
-    ("a.csv", "bad", "row 2: 1 field is found; 2 are expected"),
-    ("a.csv", "bad,1,2", "row 2: 3 fields are found; 2 are expected"),
-    ("a.csv", " ,1", "row 2, column 'text': the text ' ' has no word"),
-    ("a.csv", "<br />,1", "row 2, column 'text': .* has no word"),
+    ("a.csv", "bad", "row 2: expected 2 fields, as in the first row, got 1"),
+    ("a.csv", "bad,1,2", "row 2: expected 2 fields, as in the first row, got 3"),
+    ("a.csv", " ,1", "row 2, column 'text': expected at least one word, got the text ' '"),
+    ("a.csv", "<br />,1", "row 2, column 'text': expected at least one word"),
     ("a.csv", "bad,", "row 2, column 'label': the label is missing"),
     ("a.csv", "bad,NaN", "row 2, column 'label': the label is missing"),
     ("a.csv", "bad,nan", "row 2, column 'label': the label is missing"),
-    ("a.csv", "b\0ad,1", "row 2, column 'text': a NUL byte is found at character 1"),
-    ("a.csv", "a" * 10_001 + ",1", "row 2, column 'text': a word of 10001 characters"),
+    ("a.csv", "b\0ad,1", "row 2, column 'text': expected text, got a NUL byte at character 1"),
+    ("a.csv", "a" * 10_001 + ",1", "row 2, column 'text': expected words of up to 10000 characters, got one of 10001"),
     ("a.jsonl", '{"text": "bad", "label": null}', r"row 2 \(line 2\), column 'label': the label is missing .*null"),
     ("a.jsonl", '{"text": "bad", "label": NaN}', "column 'label': the label is missing"),
     ("a.jsonl", '{"text": "bad", "label": Infinity}', "column 'label': the label is missing"),
     ("a.jsonl", '{"text": "bad"}', "column 'label': the label is missing"),
-    ("a.jsonl", '{"text": "bad", "label": [1]}', "column 'label': the label is of another kind .a list"),
+    ("a.jsonl", '{"text": "bad", "label": [1]}', "column 'label': the label is of the wrong type .a list"),
     ("a.jsonl", '{"label": 1}', "column 'text': the row has no such field; its fields are 'label'"),
-    ("a.jsonl", '{"text": 3, "label": 1}', "column 'text': a number .3. is found; a text"),
-    ("a.jsonl", '{"text": null, "label": 1}', "column 'text': null is found; a text"),
-    ("a.jsonl", '{"text": [1], "label": 1}', "column 'text': a list .*is found; a text"),
+    ("a.jsonl", '{"text": 3, "label": 1}', "column 'text': expected a text or a list of texts, got a number .3."),
+    ("a.jsonl", '{"text": null, "label": 1}', "column 'text': expected a text or a list of texts, got null"),
+    ("a.jsonl", '{"text": [1], "label": 1}', "column 'text': expected a text or a list of texts, got a list"),
     ("a.jsonl", '{"text": "\\ud83d", "label": 1}', "column 'text': .*half a surrogate pair"),
-    ("a.jsonl", '{"text": "bad", ', r"row 2 \(line 2\): .* is no JSON"),
-    ("a.jsonl", "[" * 100_000, r"row 2 \(line 2\): .* is no JSON"),
-    ("a.jsonl", "[1]", r"row 2 \(line 2\): a list .* is found; a JSON object"),
+    ("a.jsonl", '{"text": "bad", ', r"row 2 \(line 2\): .* is not JSON"),
+    ("a.jsonl", "[" * 100_000, r"row 2 \(line 2\): .* is not JSON"),
+    ("a.jsonl", "[1]", r"row 2 \(line 2\): expected a JSON object .* got a list"),
 ]
 GOOD = {
     "a.csv": ("text,label\ngood one,1\n", "\nlast one,0\n"),
@@ -324,8 +328,12 @@ def test_rows_that_are_not_utf8_can_be_left_out(write: Write) -> None:
 
 
 def test_leaving_out_every_row_is_an_error(write: Write) -> None:
-    refused(write("text,label\na,\nb,\n"), "0 usable rows are found.*first of 2 bad rows.*row 1", skip_bad_rows=True)
-    refused(write("no json\n", "a.jsonl"), "is no JSON", skip_bad_rows=True)
+    refused(
+        write("text,label\na,\nb,\n"),
+        "expected at least 2 usable rows, got 0.*first of 2 bad rows.*row 1",
+        skip_bad_rows=True,
+    )
+    refused(write("no json\n", "a.jsonl"), "is not JSON", skip_bad_rows=True)
 
 
 def test_a_missing_column_lists_what_is_there(write: Write) -> None:
@@ -336,7 +344,7 @@ def test_a_missing_column_lists_what_is_there(write: Write) -> None:
         text="reviews",
     )
     refused(path, r"no column 'zzz' \(--label\); the columns are", label="zzz")
-    refused(path, "both text and label", text="stars", label="stars")
+    refused(path, "expected two columns for text and label, got 'stars' for both", text="stars", label="stars")
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
@@ -346,7 +354,7 @@ def test_a_missing_file_is_refused(tmp_path: Path) -> None:
 def test_at_least_sets_the_number_of_rows(write: Write) -> None:
     path = write("text,label\na,1\n")
     assert len(read(path, ReadOptions(at_least=1)).examples) == 1
-    refused(path, "at least 5 rows", at_least=5)
+    refused(path, "expected at least 5 usable rows, got 1", at_least=5)
 
 
 def test_parquet_without_pyarrow_says_what_to_install(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:

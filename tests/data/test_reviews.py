@@ -260,12 +260,12 @@ def test_a_linear_model_learns_the_stars_in_part() -> None:
 
 @pytest.mark.parametrize("count", [0, -3, 2.5, True])
 def test_reviews_refuses_a_count_that_is_none(count: int) -> None:
-    with pytest.raises(InputError, match=rf"count is {count}; accepted: a whole number of at least 1"):
+    with pytest.raises(InputError, match=rf"count: expected a whole number of at least 1.*, got {count}"):
         reviews(count)
 
 
 def test_splits_names_the_part_that_cannot_be_made() -> None:
-    with pytest.raises(InputError, match="dev is 0; accepted"):
+    with pytest.raises(InputError, match="dev: expected .*, got 0"):
         splits(dev=0)
-    with pytest.raises(InputError, match="seed is -1; accepted"):
+    with pytest.raises(InputError, match="seed: expected .*, got -1"):
         splits(seed=-1)

@@ -105,10 +105,10 @@ def test_a_stream_gives_what_read_gives(tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (" ,1", "row 250, column 'text': the text ' ' has no word in it; at least one is expected"),
+        (" ,1", "row 250, column 'text': expected at least one word, got the text ' '"),
         ("one,", "row 250, column 'label': the label is missing"),
-        ("one", "row 250: 1 field is found; 2 are expected, as in the first row"),
-        ('"one" 1,1', "line 251: ',' expected after '\"'; a field that holds a quotation mark must be quoted"),
+        ("one", "row 250: expected 2 fields, as in the first row, got 1"),
+        ('"one" 1,1', "line 251: ',' expected after '\"'; quote a field that contains a quotation mark"),
         ("caf\udce9,1", "line 251: byte 0xe9 at offset 2645 is not UTF-8"),  # 11 + 9·9 + 90·10 + 150·11 + 3
     ],
 )
@@ -133,9 +133,9 @@ def test_bad_rows_are_counted_while_they_are_left_out(tmp_path: Path) -> None:
 
 def test_what_concerns_the_whole_file_is_told_at_once(tmp_path: Path) -> None:
     for content, message in {
-        "": "the file is empty; at least 2 rows are expected",
+        "": "the file is empty; expected at least 2 rows",
         "text,label\n": "only the row of column names",
-        "text,label\none\n": "row 1: 1 field is found",
+        "text,label\none\n": "row 1: expected 2 fields, as in the first row, got 1",
         "text,id\na b,1\nc d,2\n": "no column looks like labels",
     }.items():
         with pytest.raises(InputError, match=message):
@@ -150,8 +150,8 @@ def test_too_few_rows_are_told_at_the_end(tmp_path: Path) -> None:
     )
     assert [example.row for example in found] == [1, 3]
     assert complaint.endswith(
-        "a.csv: 2 usable rows are found; at least 3 rows are expected; the first of 1 bad rows: "
-        f"{tmp_path}/a.csv, row 2: 1 field is found; 2 are expected, as in the first row"
+        "a.csv: expected at least 3 usable rows, got 2; the first of 1 bad rows: "
+        f"{tmp_path}/a.csv, row 2: expected 2 fields, as in the first row, got 1"
     )
 
 
@@ -194,7 +194,7 @@ def test_damaged_gzip_is_an_error_when_it_is_reached(tmp_path: Path, monkeypatch
     path = write(tmp_path / "a.jsonl.gz", gzip.compress(content.encode())[:-9])
     found, complaint = until_error(stream(path))
     assert 250 < len(found) < 300
-    assert complaint.startswith(f"{path}: the gzip data is damaged or cut off (")
+    assert complaint.startswith(f"{path}: the gzip data is damaged or truncated (")
 
 
 def test_a_pipe_is_read(tmp_path: Path) -> None:

@@ -209,5 +209,5 @@ def test_json_keeps_odd_characters_apart_and_others_readable() -> None:
 
 def test_another_format_is_refused() -> None:
     row = json.loads(Tokenizer(VOCABULARY).to_json())
-    with pytest.raises(ValueError, match="format 'words 9' instead of 'regard words 2'"):
+    with pytest.raises(ValueError, match="format: expected 'regard words 2', got 'words 9'"):
         Tokenizer.from_dict({**row, "format": "words 9"})

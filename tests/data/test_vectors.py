@@ -57,13 +57,13 @@ def test_the_word_as_written_goes_before_lower_case(tmp_path: Path) -> None:
     ("content", "message"),
     [
         ("", "the file is empty"),
-        ("the\n", "line 1: 'the' is no vector"),
-        ("the 1 2\ncat 3\n", "line 2: 1 numbers after the word where 2 are expected"),
-        ("the 1 2\ncat 3 4 5\n", "line 2: 3 numbers after the word where 2 are expected"),
-        ("the 1 x\n", "line 1, word 'the': 'x' is found where a number is expected"),
-        ("the 1 nan\n", "line 1, word 'the': nan is found where a finite number"),
-        ("the 1 inf\n", "line 1, word 'the': inf is found where a finite number"),
-        ("cat 1 2\n", "a vector for none of the 1 words"),
+        ("the\n", "line 1: expected a word and its numbers, or 'count width', got 'the'"),
+        ("the 1 2\ncat 3\n", "line 2: expected 2 numbers after the word, got 1"),
+        ("the 1 2\ncat 3 4 5\n", "line 2: expected 2 numbers after the word, got 3"),
+        ("the 1 x\n", "line 1, word 'the': expected a number, got 'x'"),
+        ("the 1 nan\n", "line 1, word 'the': expected a finite number, got nan"),
+        ("the 1 inf\n", "line 1, word 'the': expected a finite number, got inf"),
+        ("cat 1 2\n", "no vector for any of the 1 words"),
     ],
 )
 def test_a_bad_text_file_is_refused_by_line(tmp_path: Path, content: str, message: str) -> None:
@@ -80,14 +80,17 @@ NUMBERS = np.ones((2, 3))
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"words": np.array(["the", "cat"])}, "no array vectors"),
-        ({"a": NUMBERS}, "no array words and no vectors; .* a is found"),
-        ({"words": np.array(["the"]), "vectors": NUMBERS}, "1 words but 2 vectors"),
+        ({"words": np.array(["the", "cat"])}, "expected the arrays words and vectors, got words"),
+        ({"a": NUMBERS}, "expected the arrays words and vectors, got a$"),
+        ({"words": np.array(["the"]), "vectors": NUMBERS}, "got 1 words and 2 vectors"),
         ({"words": np.array(["the", "cat"]), "vectors": NUMBERS[0]}, r"shape \(3,\)"),
-        ({"words": NUMBERS, "vectors": NUMBERS}, "words is float64 of 2 axes"),
-        ({"words": np.array(["the", "cat"]), "vectors": NUMBERS * np.nan}, "word 'the': nan"),
-        ({"words": np.array(["the", None]), "vectors": NUMBERS}, "no npz file of plain arrays"),
-        ({"words": np.array(""), "vectors": NUMBERS[:0]}, "holds no word"),
+        ({"words": NUMBERS, "vectors": NUMBERS}, "words: .*, got float64 of 2 axes"),
+        (
+            {"words": np.array(["the", "cat"]), "vectors": NUMBERS * np.nan},
+            "word 'the': expected a finite number, got nan",
+        ),
+        ({"words": np.array(["the", None]), "vectors": NUMBERS}, "not an npz file of plain arrays"),
+        ({"words": np.array(""), "vectors": NUMBERS[:0]}, "expected at least one word, got none"),
     ],
 )
 def test_a_bad_npz_is_refused(tmp_path: Path, arrays: dict[str, Any], message: str) -> None:

@@ -49,5 +49,5 @@ def test_senseless_limits_are_refused(options: dict[str, int], name: str) -> Non
 
 
 def test_a_word_given_twice_is_refused() -> None:
-    with pytest.raises(ValueError, match="'a' stands there twice"):
+    with pytest.raises(ValueError, match="expected distinct words, got 'a' twice"):
         Vocabulary(("a", "b", "a"))

@@ -148,13 +148,13 @@ def test_max_words_cuts_words_and_not_pieces(levels: int) -> None:
 def test_a_text_longer_than_the_model_can_be_refused() -> None:
     tokenizer = pieces(longest=3)
     assert len(tokenizer.encode("it was good").ids) == 3
-    with pytest.raises(InputError, match=r"a text of 4 word pieces is longer than the 3 .* window = 0 refuses it"):
+    with pytest.raises(InputError, match=r"up to 3 word pieces, .* got 4; without window = 0"):
         tokenizer.encode("it was good.")
 
 
 @pytest.mark.parametrize("levels", [1, 2, 3])
 def test_texts_cut_together_are_what_each_is_alone(levels: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wordpieces, "TOGETHER", 20)  # so that texts, and sentences of one text, fall apart
+    monkeypatch.setattr(wordpieces, "CHUNK", 20)  # so that texts, and sentences of one text, fall apart
     texts = [
         "It was good. So lovely!",
         "",
@@ -173,10 +173,10 @@ def test_texts_cut_together_are_what_each_is_alone(levels: int, monkeypatch: pyt
 
 
 def test_long_texts_are_cut_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The package holds hundreds of bytes a character."""
-    monkeypatch.setattr(wordpieces, "TOGETHER", 30)
-    assert list(wordpieces.portions([10, 20, 1, 40, 0, 5])) == [(0, 2), (2, 3), (3, 4), (4, 6)]
-    assert list(wordpieces.portions([])) == []
+    """The package holds hundreds of bytes per character."""
+    monkeypatch.setattr(wordpieces, "CHUNK", 30)
+    assert list(wordpieces.chunks([10, 20, 1, 40, 0, 5])) == [(0, 2), (2, 3), (3, 4), (4, 6)]
+    assert list(wordpieces.chunks([])) == []
     tokenizer = pieces()
     cut, seen = WordPieces._cut, []
 
@@ -215,9 +215,9 @@ def test_it_is_written_and_read_again() -> None:
     assert (again.levels, again.max_words, again.longest, again.lowercase) == (2, 5, 7, True)
     text = "Unbelievably good. It was so not bad."
     assert again.encode(text).ids.tolist() == tokenizer.encode(text).ids.tolist()
-    with pytest.raises(ValueError, match="instead of 'regard pieces 1'"):
+    with pytest.raises(ValueError, match="expected 'regard pieces 1'"):
         WordPieces.from_dict({"format": "regard pieces 9"})
-    with pytest.raises(ValueError, match="the word pieces say otherwise"):
+    with pytest.raises(ValueError, match="lowercase: expected True, as in the word pieces, got False"):
         WordPieces.from_dict({**json.loads(tokenizer.to_json()), "lowercase": False})
 
 

@@ -1,4 +1,4 @@
-"""`regard report`: numbers gathered from runs of each kind, and what is result where something is missing."""
+"""`regard report`: facts of runs of each kind, and what it reports where something is missing."""
 
 from __future__ import annotations
 

@@ -181,15 +181,15 @@ def test_fifty_thousand_words_are_explained_or_refused(flat: Serving) -> None:
     [
         ({}, "body: expected either text (a string) or texts (a list of strings), got neither"),
         ({"text": "a", "texts": ["a"]}, "body: expected either text (a string) or texts (a list of strings), got both"),
-        ({"text": ""}, "text: the text '' has no word in it; at least one is expected"),
-        ({"text": " \n"}, "text: the text ' \\n' has no word in it; at least one is expected"),
-        ({"texts": ["a", "<br>"]}, "texts, number 2: the text '<br>' has no word in it; at least one is expected"),
+        ({"text": ""}, "text: expected at least one word, got the text ''"),
+        ({"text": " \n"}, "text: expected at least one word, got the text ' \\n'"),
+        ({"texts": ["a", "<br>"]}, "texts, number 2: expected at least one word, got the text '<br>'"),
         ({"text": 3}, "text: expected a string, got a number (3)"),
         ({"texts": "a"}, 'texts: expected a list of strings, got a string ("a")'),
         ({"texts": []}, "texts: expected 1 to 100 texts, got 0"),
         ({"texts": ["a"] * 101}, "texts: expected 1 to 100 texts, got 101"),
-        ({"text": "a\0b"}, "text: a NUL byte is found at character 1; only text is accepted"),
-        ({"text": "x" * 10_001}, "text: a word of 10001 characters is found (pasted binary data?); up to 10000 are accepted"),
+        ({"text": "a\0b"}, "text: expected text, got a NUL byte at character 1"),
+        ({"text": "x" * 10_001}, "text: expected words of up to 10000 characters, got one of 10001 (pasted binary data?)"),
         ({"text": "a", "method": "guess"}, f"method: expected one of {', '.join(EXPLAINERS)}, got 'guess'"),
         ({"text": "a", "method": ["x"]}, 'method: expected a string, got a list (["x"])'),
         ({"text": "a", "run": "other"}, "run: expected one of flat, got 'other'"),
@@ -230,7 +230,7 @@ def test_every_row_of_a_table_gets_a_prediction_or_an_error(flat: Serving, flat_
     assert [row["row"] for row in response["rows"]] == [1, 2, 3]
     assert [row["fields"] for row in response["rows"]] == rows[1:]
     first, bad, last = response["rows"]
-    assert bad["error"] == "table, row 2, column 'text': the text '' has no word in it; at least one is expected"
+    assert bad["error"] == "table, row 2, column 'text': expected at least one word, got the text ''"
     assert "prediction" not in bad
     for row, text in ((first, TEXT), (last, 'He said "awful".')):
         assert row["probabilities"] == probabilities(trained, text)
@@ -256,15 +256,15 @@ def test_tables_may_be_spreadsheet_rows_or_lines_of_text(two: Serving, numbers: 
     [
         ({}, "table: expected the text of a CSV file whose first row names the columns, got none"),
         ({"table": " \n"}, "table: expected rows below a row that names the columns, got an empty table"),
-        ({"table": "text,label\n"}, "table: only the row of column names ('text', 'label') is found; rows of data are expected below it"),  # noqa: E501
-        ({"table": "a,a\n1,2"}, "table: the first row names column 'a' twice; every column must have a name of its own"),
-        ({"table": "a,b\n1,2"}, "table: no column holds text (columns: 'a', 'b'); one whose values are strings is needed; name it with text_column"),  # noqa: E501
-        ({"table": "a,b\n1,2,3"}, "table, row 1: 3 fields are found; 2 are expected, as in the first row"),
-        ({"table": "text\n\"open"}, "table, line 2: unexpected end of data; a field that holds a quotation mark must be quoted, and the mark doubled"),  # noqa: E501
+        ({"table": "text,label\n"}, "table: expected rows of data, got only the row of column names ('text', 'label')"),  # noqa: E501
+        ({"table": "a,a\n1,2"}, "table: the first row names column 'a' twice; expected a different name for every column"),
+        ({"table": "a,b\n1,2"}, "table: no column contains text (columns: 'a', 'b'); expected one whose values are strings; name it with text_column"),  # noqa: E501
+        ({"table": "a,b\n1,2,3"}, "table, row 1: expected 2 fields, as in the first row, got 3"),
+        ({"table": "text\n\"open"}, "table, line 2: unexpected end of data; quote a field that contains a quotation mark, and double the mark"),  # noqa: E501
         ({"table": "text\nx", "text_column": "y"}, "text_column: expected one of 'text', got 'y'"),
         ({"table": "text\nx", "format": "xls"}, "format: expected one of csv, lines, got 'xls'"),
         ({"table": ["text"]}, 'table: expected a string, got a list (["text"])'),
-        ({"table": "text\n<br>"}, "table: expected at least one row that can be used, got none; the first: table, row 1, column 'text': the text '<br>' has no word in it; at least one is expected"),  # noqa: E501
+        ({"table": "text\n<br>"}, "table: expected at least one row that can be used, got none; the first: table, row 1, column 'text': expected at least one word, got the text '<br>'"),  # noqa: E501
     ],
 )  # fmt: skip
 def test_an_invalid_table_is_refused_in_one_sentence(fields: dict[str, Any], sentence: str, flat: Serving) -> None:

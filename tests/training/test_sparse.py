@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from regard.config import Config
-from regard.data import gathering
-from regard.data.gathering import Gathering, Spill
+from regard.data import corpus_ids
+from regard.data.corpus_ids import CorpusIndexer, SpillingArray
 from regard.data.reviews import reviews, splits
 from regard.errors import InputError
 from regard.kernels.units import distinct
@@ -323,7 +323,7 @@ def prepared(
     examples: Sequence[Example], kept: NDArray[np.bool_] | None = None, **options: Any
 ) -> tuple[TextSource, UnitIndexer]:
     config = fill_defaults(Config().override(options), DataSize(len(examples), 20 * len(examples)))
-    gathered = Gathering(True, config.data.max_words)
+    gathered = CorpusIndexer(True, config.data.max_words)
     part = gathered.read(examples)
     kept = np.ones(len(examples), dtype=bool) if kept is None else kept
     indexer = UnitIndexer(gathered, part, kept, config.data, set())
@@ -381,13 +381,13 @@ def test_weights_are_the_same_if_words_are_spilled_to_a_file(monkeypatch: pytest
     monkeypatch.setattr(unit_indexing, "IN_MEMORY", in_memory)
     monkeypatch.setattr(unit_indexing, "CHUNK", 4000)
     before = learn(reviews(150))
-    monkeypatch.setattr(gathering, "Spill", partial(Spill, most=0))
+    monkeypatch.setattr(corpus_ids, "SpillingArray", partial(SpillingArray, most=0))
     assert digest(learn(reviews(150))) == digest(before)
 
 
 def test_rare_words_are_forgotten_beyond_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gathering, "MOST_WORDS", 200)
-    monkeypatch.setattr(gathering, "BLOCK", 50)
+    monkeypatch.setattr(corpus_ids, "MOST_WORDS", 200)
+    monkeypatch.setattr(corpus_ids, "BLOCK", 50)
     trained = learn(dev=REVIEWS["dev"])
     assert len(trained.tokenizer.vocabulary) < 2 + 200
     assert accuracy(trained) > 0.3

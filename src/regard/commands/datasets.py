@@ -52,7 +52,7 @@ def show_datasets() -> None:
     from regard.report.text.progress import ConsoleRecorder
 
     table = Table(box=None, pad_edge=False)
-    for heading in ("name", "parts", "what it is"):
+    for heading in ("name", "splits", "what it is"):
         table.add_column(heading)
     datasets = available()
     for dataset in datasets:

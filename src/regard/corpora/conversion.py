@@ -95,7 +95,7 @@ def convert(options: ConversionOptions, note: Callable[[str], None], progress: P
         for _ in tallies[split].usable(rows, options.name):
             pass
     remarks = [
-        f"{split}: {tally.left_out} texts that cannot be used left out ({tally.reason})"
+        f"{split}: skipped {tally.left_out} texts that cannot be used ({tally.reason})"
         for split, tally in tallies.items()
         if tally.left_out
     ]
@@ -103,7 +103,7 @@ def convert(options: ConversionOptions, note: Callable[[str], None], progress: P
         note(remark)
     tallies = {split: tally for split, tally in tallies.items() if tally.rows}
     if not tallies:
-        raise InputError(f"{options.source}: no text that can be used is found")
+        raise InputError(f"{options.source}: expected at least one usable text, got none")
     counts = {split: tally.rows for split, tally in tallies.items()}
     other = differences(known, counts)
     origin = options.source if options.source.startswith(PREFIX) else Path(options.source).absolute().name
@@ -133,11 +133,9 @@ def _splits(
     if known is None:
         near = difflib.get_close_matches(options.name, catalogue(), n=1)
         if near:
-            note(
-                f"{options.name} is none of the known corpora (is {near[0]} meant?); it is read as a table of your own"
-            )
+            note(f"{options.name} is not a known corpus (did you mean {near[0]}?); reading it as your own table")
     elif not known.accepts:
-        raise InputError(f"{options.name}: it cannot be converted; {known.split}")
+        raise InputError(f"{options.name}: cannot be converted; {known.split}")
     if options.source.startswith(PREFIX):
         return hub_splits(options.name, options.source, known, (options.text, options.label), note), {}
     if known is None:
@@ -145,8 +143,8 @@ def _splits(
         return table_splits(Path(options.source), reading, note)
     if options.text is not None or options.label is not None or options.skip_bad_rows:
         raise InputError(
-            f"{options.name}: the columns of the original are known; "
-            "--text, --label and --skip-bad-rows are for other names"
+            f"{options.name}: the columns of this corpus are known; "
+            "--text, --label and --skip-bad-rows are only for your own tables"
         )
     source = Source(Path(options.source), progress)
     splits = CONVERTERS[options.name](source)
@@ -158,24 +156,20 @@ def _splits(
 def _folder(options: ConversionOptions) -> Path:
     """The folder of the corpus, if it may be written."""
     if not NAME.fullmatch(options.name):
-        raise InputError(f"{options.name!r} is no name for a corpus; letters, digits, - and _ are accepted")
+        raise InputError(f"name of a corpus: expected letters, digits, - and _, got {options.name!r}")
     home = options.out or (Path(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else None)
     if home is None:
-        raise InputError(
-            f"{VARIABLE} is not set and no --out is given; one of them names the folder that corpora go to"
-        )
+        raise InputError(f"expected the folder for corpora in {VARIABLE} or --out, got neither")
     if not options.source:  # it would be the current folder
-        raise InputError(
-            "--from: an empty path is found; the original as it was downloaded, or hub:ORG/NAME, is accepted"
-        )
+        raise InputError("--from: expected the original as downloaded, or hub:ORG/NAME, got an empty path")
     folder = home / options.name
     check_writable(folder)
     entries = [entry.name for entry in folder.iterdir() if not entry.name.startswith(".")] if folder.is_dir() else []
     foreign = [name for name in entries if name != README and not name.endswith(SUFFIX)]
     if entries and not options.overwrite:
-        raise InputError(f"{folder} exists already; give another --out, or --overwrite to replace it")
+        raise InputError(f"{folder} already exists; use another --out, or --overwrite to replace it")
     if foreign:
         raise InputError(
-            f"{folder} holds {quoted(sorted(foreign), most=3)}; --overwrite replaces only {README} and *{SUFFIX} files"
+            f"{folder} contains {quoted(sorted(foreign), most=3)}; --overwrite replaces only {README} and *{SUFFIX} files"
         )
     return folder

@@ -23,7 +23,7 @@ def describe(name: str) -> list[tuple[str, str]]:
         names = sorted({*catalogue(), *datasets})
         near = difflib.get_close_matches(name, names, n=1)
         meant = f"did you mean {near[0]!r}? " if near else ""
-        raise InputError(f"{name}: no corpus of that name is known or found; {meant}`regard datasets` lists them")
+        raise InputError(f"{name}: no such corpus; {meant}`regard datasets` lists them")
     facts = _facts(name, known) if known else [("name", name), ("what it is", local.title if local else "")]
     return [*facts, *_local_facts(known, local)]
 
@@ -45,17 +45,19 @@ def _facts(name: str, known: PublicCorpus) -> list[tuple[str, str]]:
     facts = [
         ("name", name),
         ("what it is", known.title),
-        ("to be had", known.origin),
+        ("available from", known.origin),
         ("licence", known.licence),
         ("citation", known.citation),
-        ("parts", known.split),
+        ("splits", known.split),
         ("labels", known.labels),
     ]
     if known.counts:
-        random = " (the sum is what counts: parts are drawn, or some texts can be had no more)" if known.random else ""
+        random = (
+            " (compare the total: splits are random, or some texts are no longer available)" if known.random else ""
+        )
         facts.append(("texts", _numbers(known.counts) + random))
     if known.published:
-        facts.append(("published", f"{_numbers(known.published)}: what the published results rest on is a part"))
+        facts.append(("published", f"{_numbers(known.published)}: the published results use only these"))
     if known.accepts:
         hub = "; or hub:ORG/NAME as above" if PREFIX in known.origin else ""
         facts.append(("--from", known.accepts + hub))
@@ -64,7 +66,7 @@ def _facts(name: str, known: PublicCorpus) -> list[tuple[str, str]]:
 
 def _local_facts(known: PublicCorpus | None, local: Dataset | None) -> list[tuple[str, str]]:
     if local is None:
-        return [("here", "not found below the folder that REGARD_DATA names")]
+        return [("here", "not found in the folder REGARD_DATA")]
     if VECTORS in local.splits:
         return [("here", str(local.splits[VECTORS]))]
     counts = {split: count(path) for split, path in local.splits.items()}

@@ -1,4 +1,4 @@
-"""Corpora of the Hugging Face hub, through its library `datasets`, which is imported only when it is needed."""
+"""Corpora from the Hugging Face hub, through its library `datasets`, which is imported only when needed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from regard.data.read_options import ColumnPair, ReadOptions
 from regard.errors import InputError
 
 PREFIX = "hub:"
-COLUMNS: dict[str, ColumnPair] = {"trec": ("text", "coarse_label")}  # where guessing would go wrong
+COLUMNS: dict[str, ColumnPair] = {"trec": ("text", "coarse_label")}  # if guessing would go wrong
 LABEL_NAMES = "label_text"  # the column in which some corpora have the names of the labels
 SYNONYMS = {"neg": "negative", "pos": "positive"}
 UNKNOWN = -1  # the hub's label for texts whose label is secret
@@ -36,7 +36,8 @@ class HubRows:
             if value is None or value == UNKNOWN:
                 continue
             if not isinstance(row[self.text], str):
-                raise InputError(f"{self.where}, row {number}, column {self.text!r}: a text is expected")
+                kind = type(row[self.text]).__name__
+                raise InputError(f"{self.where}, row {number}, column {self.text!r}: expected a text, got {kind}")
             yield {"text": row[self.text], "label": self._label(number, value, row)}
 
     def _label(self, number: int, value: Any, row: Mapping[str, Any]) -> Any:
@@ -50,9 +51,9 @@ class HubRows:
         if code is None and type(value) is int and 0 <= value < len(self.codes):
             code = value  # the names are unknown; trust their order
         if code is None:
-            accepted = ", ".join(self.codes)
+            names = ", ".join(self.codes)
             raise InputError(
-                f"{self.where}, row {number}, column {self.label!r}: {name!r} is found; one of {accepted} is expected"
+                f"{self.where}, row {number}, column {self.label!r}: expected one of {names}, got {name!r}"
             )
         return code
 
@@ -65,16 +66,16 @@ def hub_splits(
     `columns` are those of text and label; both None to guess them.
     """
     if known is not None and not known.classes:
-        raise InputError(f"{name}: what is on the hub has not what makes this corpus; {known.accepts} is accepted")
+        raise InputError(f"{name}: the hub does not have all fields of this corpus; expected {known.accepts}")
     data = _load(address)
     sources = {SPLIT_NAMES[str(split).lower()]: split for split in data if str(split).lower() in SPLIT_NAMES}
     left_out = [str(split) for split in data if split not in sources.values()]
     if not sources:
         raise InputError(
-            f"{address}: its parts are {', '.join(left_out) or 'none'}; train, validation or test is expected"
+            f"{address}: expected splits such as train, validation or test, got {', '.join(left_out) or 'none'}"
         )
     if left_out:
-        note(f"{address}: {', '.join(left_out)} left out")
+        note(f"{address}: skipped {', '.join(left_out)}")
     if columns == (None, None):
         columns = COLUMNS.get(name, columns)
     classes = known.classes if known else ()
@@ -85,7 +86,7 @@ def hub_splits(
             rows[split] = _rows(where, data[sources[split]], columns, classes, note if not rows else None)
     for split in list(rows):
         if next(iter(rows[split]), None) is None:
-            note(f"{address}: {sources[split]} has no labels; left out")
+            note(f"{address}: {sources[split]} has no labels; skipped")
             del rows[split]
     return _divided(name, known, rows)
 
@@ -117,18 +118,18 @@ def _rows(
 def _load(address: str) -> Mapping[Any, Any]:
     where, _, config = address.removeprefix(PREFIX).partition(":")
     if not where or where.count("/") > 1:
-        raise InputError(f"--from {address}: hub:ORG/NAME, or hub:ORG/NAME:CONFIG, is accepted")
+        raise InputError(f"--from: expected hub:ORG/NAME or hub:ORG/NAME:CONFIG, got {address}")
     try:
         library = importlib.import_module("datasets")
     except ImportError:
         raise InputError(
-            f"--from {address}: the library datasets is needed, and not installed: pip install 'regard[hub]'"
+            f"--from {address}: needs the library datasets, which is not installed: pip install 'regard[hub]'"
         ) from None
     try:
         data = library.load_dataset(where, *([config] if config else []))
     except Exception as problem:  # anything the library, the network or the hub may raise
         first = (str(problem).strip() or type(problem).__name__).splitlines()[0]
-        raise InputError(f"--from {address}: could not be had from the hub ({first})") from None
+        raise InputError(f"--from {address}: could not be loaded from the hub ({first})") from None
     if not isinstance(data, Mapping):
-        raise InputError(f"--from {address}: one table is found; parts such as train and test are expected")
+        raise InputError(f"--from {address}: expected splits such as train and test, got one table")
     return data

@@ -10,7 +10,7 @@ from pathlib import Path
 from regard.errors import InputError, quoted
 
 VARIABLE = "REGARD_DATA"
-VECTORS = "vectors"  # the split that stands for a file of word vectors
+VECTORS = "vectors"  # the name under which a file of word vectors is listed
 _TABLES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
 _SUFFIXES = tuple(suffix + packed for suffix in _TABLES for packed in ("", ".gz"))
 _VECTOR_SUFFIXES = (".npz", ".txt", ".txt.gz", ".vec", ".vec.gz")
@@ -36,7 +36,7 @@ def available() -> list[Dataset]:
 
 
 def resolve(name_or_path: str, split: str = "train") -> Path:
-    """The file that is meant: a path that exists, NAME/SPLIT, or the `split` of NAME."""
+    """The file that a path, NAME/SPLIT or NAME (then its `split`) refers to."""
     if os.path.exists(name_or_path):
         return Path(name_or_path)
     name, _, named_split = name_or_path.partition("/")
@@ -66,16 +66,14 @@ def _home() -> Path | None:
 def _why_unknown(name: str, names: list[str]) -> str:
     folder = os.environ.get(VARIABLE)
     if not folder:
-        return f"{VARIABLE} is not set; it names the folder in which corpora are looked up by name"
+        return f"{VARIABLE}, the folder of named corpora, is not set"
     if not os.path.isdir(folder):
-        return (
-            f"{VARIABLE} is {folder!r}, which is no folder; it names the folder in which corpora are looked up by name"
-        )
+        return f"{VARIABLE}, the folder of named corpora, is {folder!r}, which is not a folder"
     if not names:
-        return f"{VARIABLE} ({folder}) holds no corpora; NAME/train.jsonl.gz and the like are looked for"
+        return f"{VARIABLE} ({folder}) contains no corpora, such as NAME/train.jsonl.gz"
     near = difflib.get_close_matches(name, names, n=1)
     meant = f"did you mean {near[0]!r}? " if near else ""
-    return f"no corpus of that name; {meant}known are {quoted(names, most=40)}"
+    return f"no corpus of that name; {meant}expected one of {quoted(names, most=40)}"
 
 
 def _dataset(path: Path) -> Dataset:

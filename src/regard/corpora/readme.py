@@ -29,7 +29,7 @@ class Tally:
     labels: Counter[str] = field(default_factory=Counter)
     fields: dict[str, None] = field(default_factory=dict)
     left_out: int = 0
-    reason: str = ""  # why the first of them was
+    reason: str = ""  # why the first of them was left out
 
     def usable(self, rows: Iterable[Record], name: str) -> Iterator[Record]:
         """The rows whose text can be trained on; the others are counted and left out."""
@@ -57,12 +57,12 @@ def differences(known: PublicCorpus | None, counts: Mapping[str, int]) -> list[s
         total = sum(counts.values())
         if abs(total - known.total) <= TOLERANCE * known.total:
             return []
-        return [f"{total} texts are found in all; {known.total} were expected"]
+        return [f"expected {known.total} texts in total, got {total}"]
     pairs = {
         split: (counts.get(split, 0), known.counts.get(split, 0)) for split in dict.fromkeys([*known.counts, *counts])
     }
     return [
-        f"{split}: {actual} texts are found; {expected} were expected"
+        f"{split}: expected {expected} texts, got {actual}"
         for split, (actual, expected) in pairs.items()
         if actual != expected
     ]
@@ -90,15 +90,15 @@ def readme(
         lines = [
             f"# {name}\n\n{name}, from {source}\n",
             f"- Origin: {escape(source)}, by `regard datasets {name} --from`",
-            "- Licence: as where it comes from.",
+            "- Licence: that of the source.",
         ]
     lines += [f"- Note: {escape(remark)}." for remark in remarks]
-    lines += ["\nOne JSON object a line, UTF-8, gzip.\n", "| file | records | mean words | counts |"]
+    lines += ["\nOne JSON object per line, UTF-8, gzip.\n", "| file | records | mean words | counts |"]
     lines += ["| --- | --- | --- | --- |", *(_table_row(split, tally) for split, tally in tallies.items())]
     fields = dict.fromkeys(key for tally in tallies.values() for key in tally.fields)
     lines += [f"\nFields: {escape(', '.join(fields))}"]
     if digests:
-        lines += ["\nSHA-256 of what was read:\n", *_digest_lines(digests)]
+        lines += ["\nSHA-256 of the files read:\n", *_digest_lines(digests)]
     return "\n".join(lines) + "\n"
 
 

@@ -83,7 +83,7 @@ class Source:
 
     def __init__(self, path: Path, progress: Progress | None = None) -> None:
         if not path.exists():
-            raise InputError(f"{path}: no such file or folder; the original as it was downloaded is expected")
+            raise InputError(f"{path}: no such file or folder; expected the original as downloaded")
         self.path = path
         self.digests: dict[str, str] = {}  # SHA-256 of every file that was read
         self.unmatched: list[str] = []  # names of some files that were not
@@ -111,10 +111,10 @@ class Source:
     def refuse_second(self, file: File, seen: Container[str]) -> None:
         """Refuse two files for the same split, as in a folder of several corpora."""
         if file.group(1) in seen:
-            raise self.fault(f"{file.name} is a second file of the part {file.group(1)}; one of each is expected")
+            raise self.fault(f"expected one file per split, got {file.name} as a second one of {file.group(1)}")
 
     def mismatch(self, expected: str) -> InputError:
-        return self.fault(f"{expected} is looked for; {quoted(self.unmatched) or 'nothing'} is found")
+        return self.fault(f"expected {expected}, got {quoted(self.unmatched) or 'nothing'}")
 
 
 class Member(NamedTuple):
@@ -159,7 +159,7 @@ def _archive_members(path: Path, entries: Iterator[tuple[str, Callable[[], Any]]
         if not parts:
             continue  # "." or an empty name: no corpus has such a file
         if ".." in parts or name.startswith(("/", "\\")) or ":" in parts[0]:
-            raise InputError(f"{path}: the name {name!r} leads out of the archive; nothing of it was read")
+            raise InputError(f"{path}: the name {name!r} points outside the archive; nothing was read from it")
         if not any(part.startswith(HIDDEN) for part in parts):
             yield Member("/".join(parts), f"{path} ({name})", opened)
 
@@ -230,11 +230,11 @@ def _damage_reported(where: str) -> Iterator[None]:
         yield
     except DAMAGE as problem:
         raise InputError(
-            f"{where}: it is damaged or cut off, or not packed ({' '.join(str(problem).split())}); all of it is expected"
+            f"{where}: damaged, truncated or not an archive ({' '.join(str(problem).split())}); expected the complete file"
         ) from None
     except OSError as problem:
         if problem.errno is not None:  # from the operating system; bz2 reports damaged data without a number
             raise
-        raise InputError(f"{where}: it is damaged or cut off ({problem}); all of it is expected") from None
+        raise InputError(f"{where}: damaged or truncated ({problem}); expected the complete file") from None
     except (RuntimeError, NotImplementedError) as problem:  # zipfile: password needed, unknown compression
-        raise InputError(f"{where}: cannot be unpacked ({problem}); an open archive is expected") from None
+        raise InputError(f"{where}: cannot be unpacked ({problem}); expected an archive without a password") from None

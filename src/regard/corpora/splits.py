@@ -1,4 +1,4 @@
-"""Train, dev and test where the original has no such splits: drawn with a fixed seed, so that everybody gets the same."""
+"""Random splits with a fixed seed, for originals that have no train, dev or test split."""
 
 from __future__ import annotations
 

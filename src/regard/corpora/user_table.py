@@ -1,4 +1,4 @@
-"""A user's own table as a corpus: any file or folder that regard reads, with its own splits or split 80/10/10."""
+"""A user's table as a corpus: any file or folder that regard reads, already split or split 80/10/10."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class TableRows:
 def table_splits(path: Path, options: ReadOptions, note: Callable[[str], None]) -> tuple[Splits, dict[str, str]]:
     """The rows of every split, and the SHA-256 of every file that they come from."""
     if not path.exists():
-        raise InputError(f"{path}: no such file or folder; a table of texts and labels is expected, or hub:ORG/NAME")
+        raise InputError(f"{path}: no such file or folder; expected a table of texts and labels, or hub:ORG/NAME")
     files = _split_files(path)
     streams = {split: stream(file, options) for split, file in (files or {"": path}).items()}
     for examples in streams.values():
@@ -36,7 +36,7 @@ def table_splits(path: Path, options: ReadOptions, note: Callable[[str], None]) 
     if files:
         return {split: TableRows(examples) for split, examples in streams.items()}, _digests(path)
     note(
-        f"{path} has no parts; of every ten texts in a row eight go to train, one to dev and one to test, by a fixed seed"
+        f"{path} has no splits; of every ten consecutive texts eight go to train, one to dev and one to test, with a fixed seed"
     )
     rows = TableRows(streams[""])
     return dealt(lambda: rows), _digests(path)
@@ -50,9 +50,7 @@ def _split_files(path: Path) -> dict[str, Path]:
     for entry in sorted(path.iterdir()):
         split = SPLIT_NAMES.get(entry.name.lower().split(".")[0])
         if split is not None and files.setdefault(split, entry) != entry:
-            raise InputError(
-                f"{path}: {files[split].name} and {entry.name} could both be the {split} part; one is expected"
-            )
+            raise InputError(f"{path}: expected one {split} split, got {files[split].name} and {entry.name}")
     return {split: files[split] for split in ("train", "dev", "test") if split in files} if "train" in files else {}
 
 

@@ -1,1 +1,1 @@
-"""From files to words: readers, named corpora, words and sentences with their spans, vocabulary, word vectors."""
+"""From files to token ids: readers, words and sentences with their spans, vocabulary, word vectors, batches."""

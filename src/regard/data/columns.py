@@ -1,4 +1,4 @@
-"""Which columns hold text and label: those that were asked for, or guesses, which the user is told about."""
+"""Find the columns of text and label: those named by the user, or guesses, which are reported."""
 
 from __future__ import annotations
 
@@ -47,20 +47,20 @@ def find_columns(name: str, columns: Sequence[str], sample: Sample, options: Rea
         label = known_label
     for option, column in (("--text", text), ("--label", label), *(("--keep", column) for column in options.keep)):
         if column is not None and column not in columns:
-            raise InputError(f"{name}: there is no column {column!r} ({option}); {_alternatives(column, columns)}")
-    given = (text, label)
+            raise InputError(f"{name}: no column {column!r} ({option}); {_alternatives(column, columns)}")
+    requested = (text, label)
     if text is None or label is None:
         try:
             others = [column for column in columns if column != label]
             text, guess = guess_columns(others, sample, text=text, by_name_only=not options.labelled)
         except InputError as problem:
-            raise InputError(f"{name}: {problem}; --text names it") from None
+            raise InputError(f"{name}: {problem}; name it with --text") from None
         label = guess if label is None else label
     if label is None and options.labelled:
-        raise InputError(f"{name}: no column looks like labels (columns: {quoted(columns)}); --label names it")
+        raise InputError(f"{name}: no column looks like labels (columns: {quoted(columns)}); name it with --label")
     if text == label:
-        raise InputError(f"{name}: column {text!r} is given for both text and label; two columns are needed")
-    kinds = zip(("text", "label"), given, (text, label), strict=True)
+        raise InputError(f"{name}: expected two columns for text and label, got {text!r} for both")
+    kinds = zip(("text", "label"), requested, (text, label), strict=True)
     guesses = {kind: column for kind, wanted, column in kinds if wanted is None and column is not None}
     rivals = []
     if "label" in guesses and _named([guesses["label"]], LABEL_NAMES) is None:
@@ -77,7 +77,7 @@ def guess_columns(
         prose = [column for column in columns if any(_is_prose(row.get(column)) for row in rows)]
         text = _named(prose, TEXT_NAMES) or max(prose, key=lambda column: _mean_length(column, rows), default=None)
     if text is None:
-        raise InputError(f"no column holds text (columns: {quoted(columns)}); one whose values are strings is needed")
+        raise InputError(f"no column contains text (columns: {quoted(columns)}); expected one whose values are strings")
     plain = [column for column in columns if any(isinstance(row.get(column), str | int | float) for row in rows)]
     others = [column for column in plain if column != text]
     label = _named(others, LABEL_NAMES)
@@ -123,10 +123,10 @@ def _repeated(columns: Sequence[str], rows: Sample) -> list[str]:
 def _guess_note(name: str, guesses: Mapping[str, str], rivals: Sequence[str]) -> list[str]:
     if not guesses:
         return []
-    found = " and ".join(f"{kind} column {quoted([column])}" for kind, column in guesses.items())
+    named = " and ".join(f"{kind} column {quoted([column])}" for kind, column in guesses.items())
     options = " and ".join(f"--{kind}" for kind in guesses)
     also = f" (labels may also be {quoted(rivals, most=3)})" if rivals else ""
-    return [f"{name}: {found} guessed{also}; {options} {'override' if len(guesses) > 1 else 'overrides'}"]
+    return [f"{name}: {named} guessed{also}; {options} {'override' if len(guesses) > 1 else 'overrides'} this"]
 
 
 def _missing_header_note(name: str, label: str | None, sample: Sample) -> list[str]:
@@ -134,13 +134,13 @@ def _missing_header_note(name: str, label: str | None, sample: Sample) -> list[s
     if label is None or all(str(row.get(label)).strip() != label for row in sample):
         return []
     return [
-        f"{name}: the label column is called {quoted([label])}, as one of its labels is; where the first row is data, "
-        "a row of names is missing above it"
+        f"{name}: the label column has the same name as one of its labels, {quoted([label])}; if the first row is data, "
+        "add a row of column names above it"
     ]
 
 
 def _alternatives(column: str, columns: Sequence[str]) -> str:
     near = difflib.get_close_matches(column.lower(), [other.lower() for other in columns], n=1)
     meant = next((other for other in columns if near and other.lower() == near[0]), None)
-    there = f"the columns are {quoted(columns)} (the first row must name them)"
-    return there if meant is None else f"did you mean {meant!r}? {there}"
+    names = f"the columns are {quoted(columns)} (the first row must name them)"
+    return names if meant is None else f"did you mean {meant!r}? {names}"

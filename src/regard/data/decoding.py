@@ -29,7 +29,7 @@ def opened(source: Source) -> Iterator[io.BufferedIOBase]:
             yield file
     except (gzip.BadGzipFile, EOFError, zlib.error) as problem:
         raise InputError(
-            f"{source}: the gzip data is damaged or cut off ({problem}); a whole .gz file is expected"
+            f"{source}: the gzip data is damaged or truncated ({problem}); expected a complete .gz file"
         ) from None
     except OSError as problem:
         raise InputError(f"{source}: cannot be read ({problem.strerror})") from None
@@ -48,8 +48,8 @@ def decoded(source: Source, name: str, lenient: bool) -> Iterator[str]:
     marked = first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and not first.startswith(codecs.BOM_UTF32_LE)
     if not (marked or lenient) and b"\0" in first[:4]:
         raise InputError(
-            f"{name}: it begins with NUL bytes, as UTF-16 without its mark, or UTF-32, does; "
-            "UTF-8, or UTF-16 with its mark, is accepted"
+            f"{name}: expected UTF-8, or UTF-16 with a byte order mark, got NUL bytes at the start, "
+            "as in UTF-32 or in UTF-16 without the mark"
         )
     if marked:
         decoder = codecs.getincrementaldecoder("utf-16")("replace")
@@ -64,9 +64,9 @@ def decoded(source: Source, name: str, lenient: bool) -> Iterator[str]:
         except UnicodeDecodeError as problem:
             yield problem.object[: problem.start].decode()
             line = line_feeds + problem.object.count(b"\n", 0, problem.start) + 1
-            found = f"byte 0x{problem.object[problem.start]:02x} at offset {offset - begun + problem.start}"
+            byte = f"byte 0x{problem.object[problem.start]:02x} at offset {offset - begun + problem.start}"
             raise InputError(
-                f"{name}, line {line}: {found} is not UTF-8; convert the file to UTF-8 (of Windows: iconv -f cp1252 -t utf-8)"
+                f"{name}, line {line}: {byte} is not UTF-8; convert the file, e.g. from Windows with iconv -f cp1252 -t utf-8"
             ) from None
         yield text
         offset += len(data)
@@ -78,7 +78,7 @@ def is_blank(text: Text) -> bool:
 
 
 def lines(pieces: Iterable[str]) -> Iterator[str]:
-    """With their line ends, of any system, as the CSV parser needs them."""
+    """Lines with their line ends, in any system's style, as the CSV parser needs them."""
     return chain.from_iterable(io.StringIO(text, newline="") for text in _whole_lines(pieces))
 
 

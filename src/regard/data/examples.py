@@ -1,4 +1,4 @@
-"""Rows to examples: a row that cannot be used is refused with its position. Labels are only stripped of white space."""
+"""Rows to examples: an unusable row raises an error with its position. Labels are only stripped of white space."""
 
 from __future__ import annotations
 
@@ -38,8 +38,7 @@ def make_example(
         label, problem = _label(fields.get(label_column))
         if problem and labelled:
             raise InputError(
-                f"{name}, {row.where()}, column {label_column!r}: {problem}; "
-                "a string or a finite number is accepted as a label"
+                f"{name}, {row.where()}, column {label_column!r}: {problem}; expected a string or a finite number"
             )
     if rationales is not None:
         return Example(text, label, row.number, marked_spans(row, name, rationales, text))
@@ -62,15 +61,13 @@ def _text(row: Row, name: str, column: str) -> str:
     value = row.fields[column]
     text = _joined(value) if isinstance(value, list) and all(isinstance(part, str) for part in value) else value
     if not isinstance(text, str):
-        raise InputError(f"{where}: {shown(value)} is found; a text or a list of texts is accepted")
+        raise InputError(f"{where}: expected a text or a list of texts, got {shown(value)}")
     if "\0" in text:
-        raise InputError(f"{where}: a NUL byte is found at character {text.index(chr(0))}; only text is accepted")
+        raise InputError(f"{where}: expected text, got a NUL byte at character {text.index(chr(0))}")
     if not _is_whole(text):
-        raise InputError(
-            f"{where}: bytes that are not UTF-8, or half a surrogate pair, are found; whole characters are accepted"
-        )
+        raise InputError(f"{where}: expected whole characters, got bytes that are not UTF-8 or half a surrogate pair")
     if not words.has_words(text):
-        raise InputError(f"{where}: the text {text[:20]!r} has no word in it; at least one is expected")
+        raise InputError(f"{where}: expected at least one word, got the text {text[:20]!r}")
     _refuse_long_words(text, where)
     return text
 
@@ -93,7 +90,7 @@ def _refuse_long_words(text: str, where: str) -> None:
     longest = max(end - start for start, end in words.spans(text))
     if longest > LONGEST_WORD:
         raise InputError(
-            f"{where}: a word of {longest} characters is found (pasted binary data?); up to {LONGEST_WORD} are accepted"
+            f"{where}: expected words of up to {LONGEST_WORD} characters, got one of {longest} (pasted binary data?)"
         )
 
 
@@ -117,7 +114,7 @@ def _label(value: object) -> tuple[str | None, str | None]:
     if isinstance(value, float) and math.isfinite(value):
         return str(int(value)) if value.is_integer() else repr(value), None
     missing = value is None or isinstance(value, str | float)
-    return None, f"the label is {'missing or not usable' if missing else 'of another kind'} ({shown(value)})"
+    return None, f"the label is {'missing or not usable' if missing else 'of the wrong type'} ({shown(value)})"
 
 
 def _evidence(value: object, length: int) -> tuple[Span, ...]:

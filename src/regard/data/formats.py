@@ -1,7 +1,7 @@
 """File formats to rows: CSV, TSV, JSON lines, JSON, Parquet, plain text with one text per line, and folders of texts.
 
 Every reader returns a function that yields the rows from the first on, each time it is called. A row that cannot be
-parsed is not an error here: it carries its problem, and the caller refuses or skips it.
+parsed is not an error here: it carries its problem, and the caller raises an error or skips it.
 """
 
 from __future__ import annotations
@@ -99,22 +99,18 @@ def _table(
     twice = [column for index, column in enumerate(columns) if column and column in columns[:index]]
     if twice:
         raise InputError(
-            f"{name}: the first row names column {twice[0]!r} twice; every column must have a name of its own"
+            f"{name}: the first row names column {twice[0]!r} twice; expected a different name for every column"
         )
     number = 0
     for number, record in enumerate(records, 1):
         if len(record) == len(columns):
             yield Row(number, None, dict(zip(columns, record)))  # noqa: B905 (`strict` is slower)
         else:
-            fields = f"{len(record)} {'field is' if len(record) == 1 else 'fields are'}"
-            problem = (
-                f"{fields} found; {len(columns)} {'is' if len(columns) == 1 else 'are'} expected, as in the first row"
-            )
+            plural = "s" * (len(columns) != 1)
+            problem = f"expected {len(columns)} field{plural}, as in the first row, got {len(record)}"
             yield Row(number, None, {}, problem)
     if not number:
-        raise InputError(
-            f"{name}: only the row of column names ({quoted(columns)}) is found; rows of data are expected below it"
-        )
+        raise InputError(f"{name}: expected rows of data, got only the row of column names ({quoted(columns)})")
 
 
 def _records(text: Text, name: str, delimiter: str, quoting: Literal[0, 3]) -> Iterator[list[str]]:
@@ -122,14 +118,14 @@ def _records(text: Text, name: str, delimiter: str, quoting: Literal[0, 3]) -> I
     fault: InputError | None = None
     while fault is None:
         records: list[list[str]] = []
-        before = csv.field_size_limit(LONGEST_FIELD)  # it is global: restored before anybody else runs
+        before = csv.field_size_limit(LONGEST_FIELD)  # the limit is global: restored before other code runs
         try:
             for record in islice(reader, CSV_CHUNK):
                 records.append(record)
         except csv.Error as problem:
             fault = InputError(
                 f"{name}, line {reader.line_num}: {problem}; "
-                "a field that holds a quotation mark must be quoted, and the mark doubled"
+                "quote a field that contains a quotation mark, and double the mark"
             )
         except InputError as problem:
             fault = problem
@@ -153,12 +149,10 @@ def json_rows(text: Text, name: str) -> Rows:
         values = json.loads(content)
     except (ValueError, RecursionError) as problem:
         raise InputError(
-            f"{name}: is no JSON ({problem}); a list of objects is expected, or name it .jsonl for one a line"
+            f"{name}: is not JSON ({problem}); expected a list of objects, or the extension .jsonl for one object per line"
         ) from None
     if not isinstance(values, list):
-        raise InputError(
-            f'{name}: {shown(values)} is found; a list of objects such as {{"text": …, "label": …}} is expected'
-        )
+        raise InputError(f'{name}: expected a list of objects such as {{"text": …, "label": …}}, got {shown(values)}')
     return partial(_json_items, values)
 
 
@@ -188,11 +182,11 @@ def _json_lines(text: Text) -> Generator[Row, None, None]:
 
 
 def _odd_json_row(number: int, line_number: int, line: str) -> Row:
-    """What the fast parser did not take, for the message of the thorough one."""
+    """Parse again what the fast parser rejected, for the standard parser's error message."""
     try:
         return _object_row(number, line_number, json.loads(line))
     except (ValueError, RecursionError) as problem:
-        message = f"{line.strip()[:40]!r} is no JSON ({problem}); one JSON object a line is expected"
+        message = f"expected one JSON object per line, got {line.strip()[:40]!r}, which is not JSON ({problem})"
         return Row(number, line_number, {}, message)
 
 
@@ -204,9 +198,7 @@ def _json_items(values: Sequence[object]) -> Generator[Row, None, None]:
 def _object_row(number: int, place: int | None, value: object) -> Row:
     if isinstance(value, dict):
         return Row(number, place, value)
-    return Row(
-        number, place, {}, f'{shown(value)} is found; a JSON object such as {{"text": …, "label": …}} is expected'
-    )
+    return Row(number, place, {}, f'expected a JSON object such as {{"text": …, "label": …}}, got {shown(value)}')
 
 
 def parquet_rows(source: Source, name: str) -> Rows:
@@ -230,11 +222,11 @@ def _parquet_batches(parquet: Any, source: Source, name: str) -> Generator[Row, 
                     number += 1
                     yield Row(number, None, fields)
         except (OSError, ValueError, NotImplementedError) as problem:
-            raise InputError(f"{name}: is no whole Parquet file ({str(problem).splitlines()[0]})") from None
+            raise InputError(f"{name}: is not a complete Parquet file ({str(problem).splitlines()[0]})") from None
 
 
 def line_rows(text: Text, name: str) -> Rows:
-    """One text per line; blank lines are no rows, but they are counted, so that a row's number is its line number."""
+    """One text per line; blank lines are not rows but are counted, so that a row's number is its line number."""
     del name
     return partial(_text_lines, text)
 
@@ -251,9 +243,7 @@ def folder_rows(folder: Path, lenient: bool) -> Rows:
     texts = (file for label in classes for file in _entries(label) if file.name.endswith((".txt", ".txt.gz")))
     files = sorted(map(Path, texts))
     if not files:
-        raise InputError(
-            f"{folder}: no file CLASS/NAME.txt is found in it; a folder of .txt files for each class is expected"
-        )
+        raise InputError(f"{folder}: expected one folder of .txt files per class, found no file CLASS/NAME.txt")
     return partial(_text_files, folder, files, lenient)
 
 

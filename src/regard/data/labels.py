@@ -15,7 +15,7 @@ from regard.errors import InputError, quoted
 from regard.records import Example
 
 Task = Literal["binary", "multiclass", "regression"]
-MOST_CLASSES = 20  # more distinct numbers than this are taken for a scale
+MOST_CLASSES = 20  # with more distinct numbers than this, the task is regression
 
 
 class Labels:
@@ -58,20 +58,20 @@ def guess_task(names: Iterable[str], count: int) -> tuple[Task, str]:
     distinct = sorted(names, key=natural_order)
     shown = quoted(distinct, most=6)
     if len(distinct) < 2:
-        raise InputError(f"every label is {shown}; at least two different labels are needed to learn from")
+        raise InputError(f"every label is {shown}; expected at least two different labels")
     numeric = all(is_number(label) for label in distinct)
     if numeric and not all(float(label).is_integer() for label in distinct):
         return (
             "regression",
-            "the labels are numbers with fractions, so they are taken for a scale (--task multiclass overrides)",
+            "the labels are numbers with fractions, so the task is regression (--task multiclass overrides this)",
         )
     if numeric and len(distinct) > MOST_CLASSES:
         return (
             "regression",
-            f"the labels are {len(distinct)} different numbers, taken for a scale (--task multiclass overrides)",
+            f"the labels are {len(distinct)} different numbers, so the task is regression (--task multiclass overrides this)",
         )
     if len(distinct) == 2:
-        return "binary", f"the labels have two values, {shown} (--task overrides){_nearly_numbers(distinct)}"
+        return "binary", f"the labels have two values, {shown} (--task overrides this){_nearly_numbers(distinct)}"
     if len(distinct) > MOST_CLASSES and len(distinct) >= count / 2:
         raise InputError(
             f"{len(distinct)} different values in {count} rows ({shown}) do not look like a label column; "
@@ -80,12 +80,12 @@ def guess_task(names: Iterable[str], count: int) -> tuple[Task, str]:
     other = "--task regression" if numeric else "--task"
     return (
         "multiclass",
-        f"the labels have {len(distinct)} values, {shown} ({other} overrides){_nearly_numbers(distinct)}",
+        f"the labels have {len(distinct)} values, {shown} ({other} overrides this){_nearly_numbers(distinct)}",
     )
 
 
 def is_number(text: str) -> bool:
-    """Whether it is written like a finite number; Python's own 1_000 is not."""
+    """Whether it is written as a finite number; Python's 1_000 does not count."""
     try:
         return math.isfinite(float(text)) and "_" not in text
     except ValueError:
@@ -105,10 +105,10 @@ def written_twice(names: Iterable[str]) -> list[str]:
 
 
 def _nearly_numbers(labels: Sequence[str]) -> str:
-    """What prevents them from being numbers, if it is little: decimal commas, or a few words among many numbers."""
+    """Why they are not numbers, if they nearly are: decimal commas, or a few words among many numbers."""
     words = [label for label in labels if not is_number(label)]
     if words and all(is_number(label.replace(",", ".", 1)) for label in words):
-        return f"; {words[0]!r} counts as a name, for numbers are written with a decimal point here"
+        return f"; {words[0]!r} is taken as a name, because numbers need a decimal point"
     if 0 < len(words) < len(labels) / 2:
         return f"; all but {quoted(words, most=3)} are numbers"
     return ""

@@ -1,8 +1,8 @@
 """Words that people marked in a text, from a column of its file: spans of characters or of tokens.
 
 The column has a JSON list of [start, end), as in ERASER; for tokens (the text split at single spaces) a list with a 0 or 1
-per token is accepted too. An empty list marks nothing. Anything else is refused, because misread spans would be measured
-without anybody noticing.
+per token is accepted too. An empty list marks nothing. Anything else is an error, because misread spans would distort
+the measures unnoticed.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from regard.errors import InputError, quoted
 from regard.records import Span
 
 Unit = Literal["characters", "tokens"]
-ACCEPTED: dict[Unit, str] = {
+EXPECTED: dict[Unit, str] = {
     "characters": "a JSON list of [start, end] in characters",
-    "tokens": "a JSON list of [start, end] in tokens, or of a 0 or 1 for each token,",
+    "tokens": "a JSON list of [start, end] in tokens, or of a 0 or 1 for each token",
 }
 
 
@@ -35,19 +35,19 @@ def marked_spans(row: Row, name: str, wanted: Rationales, text: str) -> tuple[Sp
     if wanted.column not in row.fields:
         raise InputError(f"{where}: the row has no such field; its fields are {quoted(list(row.fields))}")
     value = row.fields[wanted.column]
-    given = from_json(value) if isinstance(value, str) else value
+    marks = parse_json(value) if isinstance(value, str) else value
     tokens = token_spans(text) if wanted.unit == "tokens" else None
-    if tokens is not None and is_per_token(given):
-        if len(given) != len(tokens):
-            raise InputError(f"{where}: {len(given)} numbers for {len(tokens)} tokens; as many are accepted")
-        return tuple(token for token, marked in zip(tokens, given, strict=True) if marked)
-    if not isinstance(given, list) or not all(map(is_span, given)):
-        raise InputError(f"{where}: {shown(value)} is found; {ACCEPTED[wanted.unit]} is accepted")
+    if tokens is not None and is_per_token(marks):
+        if len(marks) != len(tokens):
+            raise InputError(f"{where}: expected one number per token, got {len(marks)} for {len(tokens)} tokens")
+        return tuple(token for token, marked in zip(tokens, marks, strict=True) if marked)
+    if not isinstance(marks, list) or not all(map(is_span, marks)):
+        raise InputError(f"{where}: expected {EXPECTED[wanted.unit]}, got {shown(value)}")
     length = len(text if tokens is None else tokens)
-    for start, end in given:
+    for start, end in marks:
         if not 0 <= start <= end <= length:
-            raise InputError(f"{where}: [{start}, {end}) of {length} {wanted.unit}; spans within the text are accepted")
-    spans = [(start, end) for start, end in given if start < end]
+            raise InputError(f"{where}: expected spans within {length} {wanted.unit}, got [{start}, {end})")
+    spans = [(start, end) for start, end in marks if start < end]
     return tuple(spans if tokens is None else edges(spans, tokens))
 
 
@@ -60,7 +60,7 @@ def token_spans(text: str) -> list[Span]:
     return spans
 
 
-def from_json(value: str) -> Any:
+def parse_json(value: str) -> Any:
     """None if it is not JSON."""
     try:
         return json.loads(value)

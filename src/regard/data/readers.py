@@ -1,6 +1,6 @@
 """Files to examples: CSV, TSV, JSON lines, JSON, Parquet, lines of text (each also as .gz), or one folder per class.
 
-`formats` yields rows, `columns` finds text and label, `examples` turns a row into an `Example` or refuses it. Nothing here
+`formats` yields rows, `columns` finds text and label, `examples` turns a row into an `Example` or raises. Nothing here
 decides the task: labels stay as they are written, except for surrounding white space.
 """
 
@@ -72,7 +72,7 @@ class Stream:
                     example = make_example(row, name, text, label, options.labelled, options.rationales)
                 except InputError as problem:
                     if not options.skip_bad_rows:
-                        raise InputError(f"{problem} (--skip-bad-rows leaves such rows out)") from None
+                        raise InputError(f"{problem} (--skip-bad-rows skips such rows)") from None
                     first = first or problem
                     self.skipped += 1
                     self.first_skipped = str(first)
@@ -83,9 +83,7 @@ class Stream:
                     yield example
         if count < options.required:
             why = "" if first is None else f"; the first of {self.skipped} bad rows: {first}"
-            raise InputError(
-                f"{name}: {_row_count(count, 'usable ')} found; at least {_row_count(options.required)} expected{why}"
-            )
+            raise InputError(f"{name}: expected at least {_row_count(options.required, 'usable ')}, got {count}{why}")
 
 
 @dataclass(frozen=True)
@@ -125,7 +123,7 @@ def read(path: str | Path, options: ReadOptions = LABELLED) -> Corpus:
 def stream(path: str | Path, options: ReadOptions = LABELLED) -> Stream:
     """The same, one example at a time, for files larger than memory.
 
-    Only a JSON list, a Parquet file packed with gzip, and input from a pipe are held in memory as a whole.
+    Only a JSON list, a gzipped Parquet file, and input from a pipe are held in memory as a whole.
     """
     path = Path(path)
     name = str(path)
@@ -148,24 +146,24 @@ def read_lines(file: IO[bytes], name: str = "standard input", options: ReadOptio
 def _format(path: Path) -> str:
     accepted = ", ".join([".parquet", *(f".{form}" for form in FORMATS)])
     if not path.exists():
-        raise InputError(f"{path}: no such file; a file ({accepted}, each also .gz) or a folder of classes is accepted")
+        raise InputError(f"{path}: no such file; expected a file ({accepted}, each also .gz) or a folder of classes")
     suffixes = [suffix.lower() for suffix in path.suffixes]
     suffix = suffixes[-2] if suffixes[-1:] == [".gz"] and len(suffixes) > 1 else (suffixes or [""])[-1]
     if suffix != ".parquet" and suffix[1:] not in FORMATS:
         raise InputError(
-            f"{path}: {suffix or 'no suffix'} is found; {accepted} (each also .gz) or a folder of classes is accepted"
+            f"{path}: expected {accepted} (each also .gz) or a folder of classes, got {suffix or 'no extension'}"
         )
     return suffix[1:]
 
 
 def _from_text(content: Text, name: str, form: str, options: ReadOptions) -> Stream:
     if is_blank(content):
-        raise InputError(f"{name}: the file is empty; at least {_row_count(options.required)} expected")
+        raise InputError(f"{name}: the file is empty; expected at least {_row_count(options.required)}")
     if form != "txt":
         return _stream(name, FORMATS[form](content, name), options, even=form not in UNEVEN)
     if options.labelled or options.label is not None:
         raise InputError(
-            f"{name}: lines of text have no labels; a .csv, .tsv or .jsonl file with a label column is needed"
+            f"{name}: lines of text have no labels; expected a .csv, .tsv or .jsonl file with a label column"
         )
     return _stream(name, line_rows(content, name), options, Columns("text", None, []))
 
@@ -173,9 +171,7 @@ def _from_text(content: Text, name: str, form: str, options: ReadOptions) -> Str
 def _stream(name: str, rows: Rows, options: ReadOptions, columns: Columns | None = None, even: bool = True) -> Stream:
     """`columns` if the format itself determines them; `even` if every row has the same."""
     if columns is not None and options.keep:
-        raise InputError(
-            f"{name}: there is no column {options.keep[0]!r} (--keep); lines and folders of text have none"
-        )
+        raise InputError(f"{name}: no column {options.keep[0]!r} (--keep); lines and folders of text have no columns")
     head = _head(name, rows, options)
     return Stream(name, rows, columns or _columns(name, rows, head, options, even), options)
 
@@ -195,7 +191,7 @@ def _head(name: str, rows: Rows, options: ReadOptions) -> list[Row]:
     if bad and not (head and options.skip_bad_rows):
         raise InputError(f"{name}, {bad.where()}: {bad.problem}")
     if not head:
-        raise InputError(f"{name}: no rows are found; at least one is expected")
+        raise InputError(f"{name}: expected at least one row, got none")
     return head
 
 
@@ -223,4 +219,4 @@ def _corpus(examples: Stream) -> Corpus:
 
 
 def _row_count(count: int, kind: str = "") -> str:
-    return f"{count} {kind}{'row is' if count == 1 else 'rows are'}"
+    return f"{count} {kind}row{'s' * (count != 1)}"

@@ -1,12 +1,12 @@
-"""A built-in corpus of reviews with 1 to 5 stars, made of our own sentences (reviews.json); deciding words are known.
+"""A built-in corpus of reviews with 1 to 5 stars, composed of sentences in reviews.json; the deciding words are known.
 
-A review speaks of one thing (a restaurant, a book …) in 3 to 7 sentences, 1 to 3 of them neutral. The others hold an
-opinion of strength −2, −1, +1 or +2, and the mean of these strengths makes the stars (see `stars`). The deciding words,
-marked with [brackets] in the bank, are the evidence; {slots} are filled anew each time. Sentences stand in random
-order, so that a place tells nothing.
+A review is about one thing (a restaurant, a book …) in 3 to 7 sentences, 1 to 3 of them neutral. The others express an
+opinion of strength −2, −1, +1 or +2, and the mean of these strengths determines the stars (see `stars`). The deciding
+words, marked with [brackets] in the bank, are the evidence; {slots} are filled anew each time. Sentences are in random
+order, so that positions carry no information.
 
-Randomness comes from Python's `random.Random(seed).random()`, whose numbers are promised to stay the same in every
-version; numpy's generators and Python's other draws promise no such thing.
+Randomness comes from Python's `random.Random(seed).random()`, which is documented to give the same numbers in every
+version; numpy's generators and Python's other methods are not.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ STRENGTHS = (-2, -1, 1, 2)
 SHAPES = tuple((neutral, opinions) for neutral in (1, 2, 3) for opinions in range(2, 7) if neutral + opinions <= 7)
 EDGES = (-1.25, -0.5, 0.5, 1.25)
 MARGIN = 0.15  # no review is written whose mean strength is nearer than this to an edge between two stars
-EVERYWHERE = "any"  # the part of the bank whose sentences fit every review
+EVERYWHERE = "any"  # the domain of sentences that fit every review
 MARK = re.compile(r"\[(?P<word>[^\[\]{}]+)\]|\{(?P<slot>\w+)\}")
 
 
 def reviews(count: int, seed: int = 0) -> list[Example]:
-    """`count` different reviews from the whole bank, with as many of each star as can be; labels "1" to "5"."""
+    """`count` different reviews from the whole bank, balanced over the stars; labels "1" to "5"."""
     check_whole("count", count, least=1)
     check_whole("seed", seed, least=0)
-    return _compose(count, random.Random(seed), heldout=0.2, seen=set())  # 0.2: as often as the others
+    return _compose(count, random.Random(seed), heldout=0.2, seen=set())  # 0.2: their share of the bank
 
 
 def splits(seed: int = 0, train: int = 1600, dev: int = 200, test: int = 200) -> dict[str, list[Example]]:
     """Three sets of reviews without a text in common.
 
     Every fifth opinion sentence of the bank is held out of `train`; three in ten opinions of `dev` and `test` are such
-    sentences, so that remembering sentences isn't enough. `test` doesn't depend on the sizes of the others.
+    sentences, so that memorising sentences isn't enough. `test` doesn't depend on the sizes of the others.
     """
     for name, size in {"train": train, "dev": dev, "test": test}.items():
         check_whole(name, size, least=1)
@@ -65,7 +65,7 @@ def stars(strengths: Sequence[int]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A line of the bank: what it speaks of, how strongly (0: no opinion), and whether training never sees it."""
+    """A line of the bank: its topic, its strength (0: no opinion), and whether it is held out of training."""
 
     domain: str
     strength: int
@@ -100,7 +100,7 @@ def bank() -> Bank:
 
 @cache
 def _pool(domain: str, strength: int, heldout: bool) -> tuple[Sentence, ...]:
-    """What a review of `domain` can say with this strength."""
+    """The sentences of this strength that fit a review of `domain`."""
     return tuple(
         sentence
         for sentence in bank().sentences
@@ -110,7 +110,7 @@ def _pool(domain: str, strength: int, heldout: bool) -> tuple[Sentence, ...]:
 
 @cache
 def _mixtures(opinions: int, star: int) -> list[tuple[int, ...]]:
-    """All ways to give `opinions` sentences a strength so that the review has this star, and clearly so."""
+    """All combinations of strengths of `opinions` sentences that clearly give the review this star."""
     return [
         strengths
         for strengths in product(STRENGTHS, repeat=opinions)
@@ -133,13 +133,13 @@ def _compose(count: int, rng: random.Random, heldout: float, seen: set[str]) -> 
 
 
 def _write(star: int, rng: random.Random, heldout: float) -> tuple[str, tuple[Span, ...]]:
-    """One review: its sentences, joined by spaces, and where its deciding words stand."""
+    """One review: its sentences, joined by spaces, and the spans of its deciding words."""
     domain = _pick(bank().domains, rng)
     neutral, opinions = _pick(SHAPES, rng)
     chosen: list[Sentence] = []
     for strength in [0] * neutral + list(_pick(_mixtures(opinions, star), rng)):
-        kept_back = strength != 0 and rng.random() < heldout
-        free = [sentence for sentence in _pool(domain, strength, kept_back) if sentence not in chosen]
+        use_heldout = strength != 0 and rng.random() < heldout
+        free = [sentence for sentence in _pool(domain, strength, use_heldout) if sentence not in chosen]
         # The few held-out sentences of one strength can run out within a review; the others can't.
         free = free or [sentence for sentence in _pool(domain, strength, False) if sentence not in chosen]
         chosen.append(_pick(free, rng))
@@ -154,7 +154,7 @@ def _write(star: int, rng: random.Random, heldout: float) -> tuple[str, tuple[Sp
 
 
 def fill(template: str, rng: random.Random) -> tuple[str, list[Span]]:
-    """The sentence as it is read, each slot of a name filled differently, and the spans of its marked words."""
+    """The finished sentence, with a different filler for each slot, and the spans of its marked words."""
     fillers: dict[str, list[str]] = {}
     text = ""
     spans: list[Span] = []

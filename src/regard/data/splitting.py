@@ -30,7 +30,7 @@ def held_rows(groups: NDArray[np.int32], fraction: float, seed: int) -> NDArray[
         return out
     rng = np.random.default_rng((seed, 7919))
     order = np.argsort(groups, kind="stable")
-    owed = 0.0  # what small groups could not give is taken from the next, so that the fraction comes out right
+    owed = 0.0  # what small groups could not give is taken from the next ones, to reach the fraction overall
     for rows in np.split(order, np.cumsum(np.bincount(groups))[:-1]):
         owed += fraction * len(rows)
         count = min(round(owed), len(rows) - 1)

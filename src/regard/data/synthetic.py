@@ -51,8 +51,8 @@ def data_two(
 ) -> list[Example]:
     """Data II: Data I where the share `noisy` of the tokens of each class (the first: p0 …) also occurs in the other.
 
-    The share `crossing` of the texts has one such token in place of a neutral one; it is not evidence. The paper only
-    says "a few times". With the default values every noisy token occurs four times as often in its own class as in the
+    The share `crossing` of the texts has one such token instead of a neutral one; it is not evidence. The paper only
+    says "a few times". With the default values every noisy token occurs four times as often in its class as in the
     other (γ = ±0.6), so that it still counts as a polarity token.
     """
     check_share("noisy", noisy)
@@ -62,8 +62,8 @@ def data_two(
     strays = [round(noisy * len(side.tokens)) for side in sides]
     if crossing and not all(strays):
         raise InputError(
-            f"noisy is {noisy}, which is no token of {options.positive} positive or of {options.negative} negative ones; "
-            "accepted: a share of at least one token of each class, or a crossing of 0"
+            f"noisy: expected a share of at least one token of each class, or crossing = 0, got {noisy} of "
+            f"{options.positive} positive and {options.negative} negative tokens"
         )
     shape = Shape(options.neutral, options.length, options.evidence)
     return _deal(sides, counts, seed, shape, strays, crossing)
@@ -90,7 +90,7 @@ def classes(
 
 
 def shuffled(items: Sequence[T], rng: random.Random) -> list[T]:
-    """A shuffled copy, by `random()` alone: only that method gives the same numbers in every version of Python."""
+    """A shuffled copy, using only `random()`, which gives the same numbers in every version of Python."""
     mixed = list(items)
     for i in range(len(mixed) - 1, 0, -1):
         j = int(rng.random() * (i + 1))
@@ -150,14 +150,14 @@ def _deal(
     check_whole("neutral", neutral, least=length - evidence)
     rng = random.Random(seed)
     fill = Deck(neutral, rng)
-    own = {size: Deck(size, rng) for size in sorted({len(side.tokens) for side in sides})}
-    foreign = {size: Deck(size, rng) for size in sorted(set(strays))}
+    evidence_decks = {size: Deck(size, rng) for size in sorted({len(side.tokens) for side in sides})}
+    stray_decks = {size: Deck(size, rng) for size in sorted(set(strays))}
     examples = []
     for turn in range(max(counts)):
         crosses = _reached(turn + 1, crossing) > _reached(turn, crossing)
         positions = shuffled(range(length), rng)
-        hands = {size: deck.deal(evidence) for size, deck in own.items()}
-        stray = {size: deck.deal(1)[0] for size, deck in foreign.items()} if crosses else {}
+        hands = {size: deck.deal(evidence) for size, deck in evidence_decks.items()}
+        stray = {size: deck.deal(1)[0] for size, deck in stray_decks.items()} if crosses else {}
         filling = [f"o{card}" for card in fill.deal(length - evidence - crosses)]
         for k, side in enumerate(sides):
             if turn < counts[k]:
@@ -192,12 +192,11 @@ def _two_sides(options: TwoClasses) -> list[Side]:
 def _two_counts(texts: int, ratio: float) -> tuple[int, int]:
     check_whole("texts", texts, least=2)
     if not (math.isfinite(ratio) and ratio > 0):
-        raise InputError(f"ratio is {ratio}; accepted: a finite number above 0 (positive texts for one negative text)")
+        raise InputError(f"ratio: expected a finite number above 0 (positive texts per negative text), got {ratio}")
     positives = round(texts * ratio / (1 + ratio))
     if not 0 < positives < texts:
         raise InputError(
-            f"ratio is {ratio}, which leaves one class without a text among {texts}; "
-            "accepted: a ratio nearer to 1, or more texts"
+            f"ratio: {ratio} leaves one class without a text among {texts}; use a ratio nearer to 1, or more texts"
         )
     return positives, texts - positives
 
@@ -209,9 +208,9 @@ def _reached(turns: int, share: float) -> int:
 
 def check_whole(name: str, value: int, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InputError(f"{name} is {value!r}; accepted: a whole number of at least {least}")
+        raise InputError(f"{name}: expected a whole number of at least {least}, got {value!r}")
 
 
 def check_share(name: str, value: float) -> None:
     if not 0 <= value <= 1:
-        raise InputError(f"{name} is {value!r}; accepted: a share between 0 and 1")
+        raise InputError(f"{name}: expected a share between 0 and 1, got {value!r}")

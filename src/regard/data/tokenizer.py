@@ -1,4 +1,4 @@
-"""From a text to ids and back to its words: what a saved model needs to know about reading."""
+"""From a text to ids and back to its words: the tokenizer that is saved with a model."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ FORMATS = ("regard words 1", FORMAT)  # 1 had no pairs and no beginnings
 
 
 class Units(NamedTuple):
-    """What attention looks at in many texts, one behind the other."""
+    """The units (words, pairs, beginnings) of many texts, concatenated."""
 
     ids: NDArray[np.int32]  # (units,)
-    first: NDArray[np.int32]  # the first word of its text that a unit covers
+    first: NDArray[np.int32]  # index of the first word that a unit covers, within its text
     last: NDArray[np.int32]
     offsets: NDArray[np.int64]  # (texts + 1,)
-    words: NDArray[np.int64]  # (texts,) how many words each text has
+    words: NDArray[np.int64]  # (texts,) number of words
 
 
 class Indexed(NamedTuple):
-    """A text as ids in reading order, and how they fall into sentences and these into parts."""
+    """A text as ids in reading order, and how they divide into sentences and these into parts."""
 
     ids: NDArray[np.int32]  # (words,)
-    shape: tuple[NDArray[np.int64], ...] = ()  # () | (words a sentence,) | (words a sentence, sentences a part)
-    covers: NDArray[np.int32] | None = None  # (ids, 2) the first and last word that each covers, where it is no word
+    shape: tuple[NDArray[np.int64], ...] = ()  # () | (words per sentence,) | (words per sentence, sentences per part)
+    covers: NDArray[np.int32] | None = None  # (ids, 2) first and last word covered by each id, if ids are not words
 
 
 class Outline(NamedTuple):
-    """Where a text's words, sentences and parts stand, and which words belong together."""
+    """The spans of a text's words, sentences and parts, and how many words belong together."""
 
     words: list[Span]
     sentences: list[Span]  # empty at one level
@@ -55,42 +55,42 @@ class Outline(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Tokenizer:
-    """Numbers: words first, then beginnings of words, then pairs of words."""
+    """Ids are numbered: words first, then beginnings of words, then pairs of words."""
 
     vocabulary: Vocabulary
     levels: int = 1
     lowercase: bool = True
     max_words: int | None = None
-    letters: int = 0  # how many letters of a longer word its beginning has; 0: none are looked at
+    letters: int = 0  # number of letters of a word's beginning; 0: beginnings are not read
     beginnings: tuple[str, ...] = ()
-    # (pairs, 2) the numbers of both words; 0 is the edge of a text
+    # (pairs, 2) the ids of both words; 0 is the edge of a text
     pairs: NDArray[np.int64] = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
 
     def __len__(self) -> int:
-        """How many numbers there are, padding and unknown among them."""
+        """The number of ids, including padding and unknown."""
         return len(self.vocabulary) + len(self.beginnings) + len(self.pairs)
 
     @property
     def has_units(self) -> bool:
-        """Whether there is more to look at than words."""
+        """Whether there are units other than words."""
         return bool(self.letters) or len(self.pairs) > 0
 
     def encode_all(self, texts: Sequence[str]) -> Units:
-        """The units of many texts without levels, by compiled code."""
+        """The units of many texts, ignoring levels, by compiled code."""
         data, offsets = pack(texts, self.lowercase)
         starts, ends, counts = find_words(data, offsets, self.lowercase)
         if self.max_words is not None:
             starts, ends, counts = cut(starts, ends, counts, self.max_words)
-        words = self._words.look_up(data, starts, ends) + 2  # what is not there has −1, and unknown is 1
+        words = self._words.look_up(data, starts, ends) + 2  # a missing word has −1, and unknown is 1
         bounds = np.zeros(len(texts) + 1, dtype=np.int64)
         np.cumsum(counts, out=bounds[1:])
         if not self.has_units:
-            place = (np.arange(len(words)) - np.repeat(bounds[:-1], counts)).astype(np.int32)
-            return Units(words, place, place, bounds, counts)
+            position = (np.arange(len(words)) - np.repeat(bounds[:-1], counts)).astype(np.int32)
+            return Units(words, position, position, bounds, counts)
         beginnings = np.zeros(len(words), dtype=np.int32)
         if self.letters:
-            found = self._beginnings.look_up(data, starts, beginning_ends(data, starts, ends, self.letters))
-            beginnings = np.where(found < 0, 0, found + len(self.vocabulary)).astype(np.int32)
+            rows = self._beginnings.look_up(data, starts, beginning_ends(data, starts, ends, self.letters))
+            beginnings = np.where(rows < 0, 0, rows + len(self.vocabulary)).astype(np.int32)
         return Units(*find_units(words, beginnings, bounds, self._pairs), counts)
 
     @cached_property
@@ -117,8 +117,8 @@ class Tokenizer:
     def outline(self, text: str) -> Outline:
         return outline(text, self.levels, self.max_words)
 
-    def known(self, text: str, words: Sequence[Span], found: Indexed | None = None) -> list[bool]:
-        """Which of a text's words have a vector of their own."""
+    def known(self, text: str, words: Sequence[Span], indexed: Indexed | None = None) -> list[bool]:
+        """Which of a text's words are in the vocabulary."""
         return [normalise(text[start:end], self.lowercase) in self.vocabulary for start, end in words]
 
     def to_json(self) -> str:
@@ -131,48 +131,48 @@ class Tokenizer:
             "words": list(self.vocabulary.words),
             "beginnings": list(self.beginnings),
         }
-        # Half a surrogate pair is no UTF-8: written as \ud83d it can be saved, and stays another word than "?".
-        said = json.dumps(row, ensure_ascii=False, indent=0).encode("utf-8", "backslashreplace").decode("utf-8")
+        # Half a surrogate pair is not UTF-8: written as \ud83d it can be saved, and stays distinct from "?".
+        content = json.dumps(row, ensure_ascii=False, indent=0).encode("utf-8", "backslashreplace").decode("utf-8")
         first, second = (json.dumps(side.tolist(), separators=(",", ":")) for side in self.pairs.T)
-        return f'{said[:-2]},\n"pairs": [\n{first},\n{second}\n]\n}}'
+        return f'{content[:-2]},\n"pairs": [\n{first},\n{second}\n]\n}}'
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Tokenizer:
         if row["format"] not in FORMATS:
-            raise ValueError(f"format {row['format']!r} instead of {FORMAT!r}")
+            raise ValueError(f"format: expected {FORMAT!r}, got {row['format']!r}")
         vocabulary = Vocabulary(tuple(row["words"]))
         pairs = np.array(row.get("pairs", [[], []]), dtype=np.int64)  # (2, pairs)
         if pairs.ndim != 2 or len(pairs) != 2 or (pairs.size and not 0 <= pairs.min() <= pairs.max() < len(vocabulary)):
-            raise ValueError("pairs: two lists of numbers of words, equally long, are expected")
+            raise ValueError("pairs: expected two lists of word ids of equal length")
         letters, beginnings = int(row.get("letters", 0)), tuple(row.get("beginnings", ()))
         if not {*map(type, vocabulary.words), *map(type, beginnings)} <= {str} or len({*beginnings}) < len(beginnings):
-            raise ValueError("words and beginnings: strings are expected, each of which stands there once")
+            raise ValueError("words and beginnings: expected strings without duplicates")
         if letters < 0:
-            raise ValueError(f"letters: {letters} is found; 0 or more is expected")
+            raise ValueError(f"letters: expected 0 or more, got {letters}")
         levels, lowercase = int(row["levels"]), bool(row["lowercase"])
         return cls(vocabulary, levels, lowercase, row["max_words"], letters, beginnings, pairs.T)
 
 
 def outline(text: str, levels: int, max_words: int | None) -> Outline:
-    found = spans(text)
-    words = found[:max_words]
+    every = spans(text)
+    words = every[:max_words]
     if levels == 1:
         return Outline(words, [], [], ())
     # Parts and sentences are found before the text is cut: max_words must not move their ends.
-    parts = part_ranges(text, found) if levels == 3 else [(0, len(found))]
+    parts = part_ranges(text, every) if levels == 3 else [(0, len(every))]
     parts = [part for part in parts if part[0] < len(words)]
-    units = [[unit for unit in sentences_of(part, text, found) if unit[0] < len(words)] for part in parts]
+    units = [[unit for unit in sentences_of(part, text, every) if unit[0] < len(words)] for part in parts]
     sentences = [unit for within in units for unit in within]
     lengths = np.array([min(last, len(words)) - first for first, last in sentences], dtype=np.int64)
     if levels == 2:
-        return Outline(words, edges(sentences, found), [], (lengths,))
+        return Outline(words, edges(sentences, every), [], (lengths,))
     counts = np.array([len(within) for within in units], dtype=np.int64)
-    return Outline(words, edges(sentences, found), edges(parts, found), (lengths, counts))
+    return Outline(words, edges(sentences, every), edges(parts, every), (lengths, counts))
 
 
-def sentences_of(part: WordRange, text: str, found: Sequence[Span]) -> list[WordRange]:
-    """The sentences of a part, which is read on its own, for a sentence ends where its part ends."""
+def sentences_of(part: WordRange, text: str, words: Sequence[Span]) -> list[WordRange]:
+    """The sentences of a part, which is split separately, because a sentence ends where its part ends."""
     first, last = part
-    low, high = found[first][0], found[last - 1][1]
-    own = [(start - low, end - low) for start, end in found[first:last]]
-    return [(first + start, first + end) for start, end in word_ranges(text[low:high], own)]
+    low, high = words[first][0], words[last - 1][1]
+    shifted = [(start - low, end - low) for start, end in words[first:last]]
+    return [(first + start, first + end) for start, end in word_ranges(text[low:high], shifted)]

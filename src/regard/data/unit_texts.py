@@ -1,4 +1,4 @@
-"""Labelled texts as bags of units: what a model without word order learns from, and what it can be studied on."""
+"""Labelled texts as bags of units: input for models without word order, for training and analysis."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from regard.kernels.units import distinct
 
 
 class UnitTexts(NamedTuple):
-    """Texts as different units with counts, one behind the other, and their encoded labels."""
+    """Texts as distinct units with counts, concatenated, and their encoded labels."""
 
     ids: NDArray[np.int32]
     counts: NDArray[np.uint16]
@@ -23,12 +23,12 @@ class UnitTexts(NamedTuple):
 
     @classmethod
     def of(cls, tokenizer: AnyTokenizer, texts: Sequence[str], labels: NDArray[Any]) -> Self:
-        found = tokenizer.encode_all(texts)
-        return cls(*distinct(found.ids, found.offsets, len(tokenizer)), labels)
+        units = tokenizer.encode_all(texts)
+        return cls(*distinct(units.ids, units.offsets, len(tokenizer)), labels)
 
     @classmethod
     def of_indexed(cls, texts: Sequence[Indexed], units: int, labels: NDArray[Any]) -> Self:
-        """Sentences and parts are forgotten."""
+        """The same from encoded texts, ignoring sentences and parts."""
         offsets = np.zeros(len(texts) + 1, dtype=np.int64)
         np.cumsum([len(text.ids) for text in texts], out=offsets[1:])
         ids = np.concatenate([np.empty(0, dtype=np.int32), *(text.ids for text in texts)])

@@ -1,8 +1,8 @@
-"""Word vectors that somebody trained before, from a file: text of GloVe, word2vec and fastText (also .gz), or .npz.
+"""Pretrained word vectors from a file: the text format of GloVe, word2vec and fastText (also .gz), or .npz.
 
-Text: a line a word, "word v1 v2 …", after an optional first line "count width". npz: `words`, an array of strings or
-one string with a word a line, and `vectors` (n, width). Only the vectors that are asked for are made into numbers, and
-so only these are checked to be finite numbers; the width is checked on every line.
+Text: one word per line, "word v1 v2 …", after an optional first line "count width". npz: `words`, an array of strings or
+one string with one word per line, and `vectors` (n, width). Only the requested vectors are parsed, so only these are
+checked to be finite; the width is checked on every line.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ import numpy.typing as npt
 
 from regard.errors import InputError
 
-MISSING = "no such file; a file of word vectors (.txt, .vec, .gz or .npz) is expected"
+MISSING = "no such file; expected a file of word vectors (.txt, .vec, .gz or .npz)"
 
 Floats = npt.NDArray[np.float32]
 
 
 def read_vectors(path: str | Path, words: Sequence[str]) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """The vectors of these words (len(words), width), zeros where the file has none, and which were found.
+    """The vectors of these words (len(words), width), zeros for missing ones, and a mask of those found.
 
-    A word that the file does not have as it stands is looked up in lower case.
+    A word that is not in the file is looked up in lower case.
     """
     path = Path(path)
     wanted = {*words, *(word.lower() for word in words)}
@@ -42,13 +42,13 @@ def read_vectors(path: str | Path, words: Sequence[str]) -> tuple[Floats, npt.ND
             vectors[index], found[index] = row, True
     if not found.any():
         raise InputError(
-            f"{path}: it has a vector for none of the {len(words)} words; are they of another language or form?"
+            f"{path}: no vector for any of the {len(words)} words; are they of another language or tokenisation?"
         )
     return vectors, found
 
 
 def vector_words(path: str | Path) -> set[str]:
-    """Every word that the file has a vector for: what a vocabulary should keep."""
+    """Every word with a vector in the file, which a vocabulary should keep."""
     path = Path(path)
     if path.suffix == ".npz":
         return set(_load(path)[0])
@@ -78,37 +78,35 @@ def _entries(path: Path, lines: Iterator[str]) -> Iterator[tuple[int, str, list[
             width = int(fields[1]) if header else len(fields) - 1
             if width < 1:
                 raise InputError(
-                    f"{path}, line 1: {line[:60]!r} is no vector; a word and its numbers, or 'count width', is accepted"
+                    f"{path}, line 1: expected a word and its numbers, or 'count width', got {line[:60]!r}"
                 )
             if header:
                 continue
         if not line:
             continue
         word, *values = line.rsplit(" ", width)
-        # A few words of GloVe hold blanks; a number at the end of the word shows that the line is too long instead.
+        # A few words of GloVe contain spaces; a number at the end of the word shows that the line is too long instead.
         if len(values) != width or (" " in word and _is_number(word.rsplit(" ", 1)[1])):
-            raise InputError(
-                f"{path}, line {number}: {line.count(' ')} numbers after the word where {width} are expected"
-            )
+            raise InputError(f"{path}, line {number}: expected {width} numbers after the word, got {line.count(' ')}")
         yield number, word, values
     if not width:
-        raise InputError(f"{path}: the file is empty; lines of a word and its numbers are accepted")
+        raise InputError(f"{path}: the file is empty; expected lines with a word and its numbers")
 
 
-def _row(values: list[str], place: str) -> Floats:
+def _row(values: list[str], where: str) -> Floats:
     try:
-        with np.errstate(over="ignore"):  # told below, in words
+        with np.errstate(over="ignore"):  # reported by _finite
             row = np.array(values, dtype=np.float32)
     except ValueError:
         wrong = next(value for value in values if not _is_number(value))
-        raise InputError(f"{place}: {wrong[:40]!r} is found where a number is expected") from None
-    return _finite(row, place)
+        raise InputError(f"{where}: expected a number, got {wrong[:40]!r}") from None
+    return _finite(row, where)
 
 
-def _finite(row: Floats, place: str) -> Floats:
+def _finite(row: Floats, where: str) -> Floats:
     if not np.isfinite(row).all():
         wrong = row[~np.isfinite(row)][0]
-        raise InputError(f"{place}: {wrong} is found where a finite number is expected")
+        raise InputError(f"{where}: expected a finite number, got {wrong}")
     return row
 
 
@@ -121,7 +119,7 @@ def _is_number(text: str) -> bool:
 
 @contextmanager
 def _lines(path: Path) -> Iterator[Iterator[str]]:
-    # Only "\n" ends a line: some words of GloVe are other white space. Bytes that are no UTF-8 spoil only their word.
+    # Only "\n" ends a line: some words of GloVe are other white space. Bytes that are not UTF-8 spoil only their word.
     form: dict[str, Any] = {"encoding": "utf-8", "errors": "surrogateescape", "newline": "\n"}
     try:
         with gzip.open(path, "rt", **form) if path.suffix == ".gz" else open(path, **form) as stream:
@@ -138,7 +136,7 @@ def _read_npz(path: Path, wanted: set[str]) -> tuple[int, dict[str, Floats]]:
     for number, word in enumerate(words):
         if word in wanted:
             index.setdefault(word, number)
-    with np.errstate(over="ignore"):  # told below, in words
+    with np.errstate(over="ignore"):  # reported by _finite
         chosen = vectors[list(index.values())].astype(np.float32)
     rows = {word: _finite(row, f"{path}, word {word!r}") for word, row in zip(index, chosen, strict=True)}
     return vectors.shape[1], rows
@@ -151,32 +149,29 @@ def _load(path: Path) -> tuple[list[str], npt.NDArray[Any]]:
     except FileNotFoundError:
         raise InputError(f"{path}: {MISSING}") from None
     except (OSError, EOFError, ValueError, AttributeError, zipfile.BadZipFile, zlib.error) as problem:
-        raise InputError(f"{path}: is no npz file of plain arrays ({problem})") from None
+        raise InputError(f"{path}: is not an npz file of plain arrays ({problem})") from None
     missing = [name for name in ("words", "vectors") if name not in arrays]
     if missing:
-        there = ", ".join(arrays) or "nothing"
-        raise InputError(
-            f"{path}: it has no array {' and no '.join(missing)}; words and vectors are expected, {there} is found"
-        )
+        raise InputError(f"{path}: expected the arrays words and vectors, got {', '.join(arrays) or 'none'}")
     return _checked(path, arrays["words"], arrays["vectors"])
 
 
 def _checked(path: Path, words: npt.NDArray[Any], vectors: npt.NDArray[Any]) -> tuple[list[str], npt.NDArray[Any]]:
     if words.dtype.kind != "U" or words.ndim > 1:
         raise InputError(
-            f"{path}: words is {words.dtype} of {words.ndim} axes; strings, one a word or a word a line, are expected"
+            f"{path}: words: expected strings, or one string with one word per line, got {words.dtype} of {words.ndim} axes"
         )
     if vectors.dtype.kind not in "fiu" or vectors.ndim != 2 or not vectors.shape[1]:
         raise InputError(
-            f"{path}: vectors is {vectors.dtype} of shape {vectors.shape}; numbers of shape (words, width) are expected"
+            f"{path}: vectors: expected numbers of shape (words, width), got {vectors.dtype} of shape {vectors.shape}"
         )
     names = str(words).split("\n") if words.ndim == 0 else words.tolist()
     if names and words.ndim == 0 and not names[-1]:
         names.pop()
     if len(names) != len(vectors):
         raise InputError(
-            f"{path}: {len(names)} words but {len(vectors)} vectors are found; as many of both are expected"
+            f"{path}: expected as many words as vectors, got {len(names)} words and {len(vectors)} vectors"
         )
     if not names:
-        raise InputError(f"{path}: it holds no word; at least one is expected")
+        raise InputError(f"{path}: expected at least one word, got none")
     return names, vectors

@@ -1,4 +1,4 @@
-"""The words that a model knows, each with its number; 0 is padding and 1 stands for all other words."""
+"""The words that a model knows, each with its id; 0 is padding and 1 is the unknown word."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 UNKNOWN = 1
-SPECIALS = 2  # numbers that are no word's: padding has 0
-LONGEST = 100  # characters; what is longer is a web address or worse, and never comes again
+SPECIALS = 2  # ids that are not words: padding (0) and unknown (1)
+LONGEST = 100  # characters; longer strings, such as web addresses, hardly ever recur
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Words in the order of their numbers, the first of which is 2."""
+    """Words in the order of their ids, the first of which is 2."""
 
     words: tuple[str, ...]
     _numbers: dict[str, int] = field(init=False, repr=False, compare=False)
@@ -25,7 +25,7 @@ class Vocabulary:
         numbers = {word: number for number, word in enumerate(self.words, SPECIALS)}
         if len(numbers) < len(self.words):
             twice = next(word for word, count in Counter(self.words).items() if count > 1)
-            raise ValueError(f"words: {twice!r} stands there twice; every word of a vocabulary must be another one")
+            raise ValueError(f"words: expected distinct words, got {twice!r} twice")
         object.__setattr__(self, "_numbers", numbers)
 
     @classmethod
@@ -38,9 +38,9 @@ class Vocabulary:
     ) -> Vocabulary:
         """The `max_size` most frequent words of those seen `min_count` times, or seen at all and in `keep`."""
         if min_count < 1:
-            raise ValueError(f"min_count: {min_count} is given; 1 or more is accepted")
+            raise ValueError(f"min_count: expected 1 or more, got {min_count}")
         if max_size is not None and max_size < 0:
-            raise ValueError(f"max_size: {max_size} is given; 0 or more, or None for no limit, is accepted")
+            raise ValueError(f"max_size: expected 0 or more, or None for no limit, got {max_size}")
         counts: Counter[str] = Counter()
         for forms in texts:
             counts.update(forms)

@@ -1,11 +1,11 @@
-"""Word pieces of a pretrained model: its own tokenizer cuts the text, and each piece knows the words that it covers.
+"""Word pieces of a pretrained model: its tokenizer splits the text, and each piece is mapped to the words it covers.
 
-Words are regard's (`data/words`), so that explanations and measures speak of the same words whatever the encoder. The pieces
-are those that the model was trained with: the text goes through its tokenizer as it stands ("don't" is don + ' + t), but that
-runs of white space and <br> tags become one blank, and that special tokens written in a text are ordinary characters. A piece
-that lies across two words covers both. Below sentences each sentence is cut on its own.
+Words are regard's (`data/words`), so that explanations and measures refer to the same words for every encoder. The pieces
+are those that the model was trained with: its tokenizer gets the text unchanged ("don't" is don + ' + t), except that runs
+of white space and <br> tags become one space, and that special tokens written in a text are ordinary characters. A piece
+that spans two words covers both. With sentences, each sentence is split separately.
 
-Numbers: 0 is padding, 1 the tokenizer's unknown piece; all other pieces follow in its order, special ones left out.
+Ids: 0 is padding, 1 the tokenizer's unknown piece; all other pieces follow in its order, without special tokens.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from regard.records import Span
 
 FORMAT = "regard pieces 1"
 _TAG = LINE_BREAK.pattern
-UNEVEN = re.compile(rf"(?:\s|{_TAG}){{2,}}|[^\S ]|{_TAG}", re.IGNORECASE)  # blanks that are not one plain blank
-HALF_PAIR = re.compile("[\ud800-\udfff]")  # no character, and the tokenizer takes none
+UNEVEN = re.compile(rf"(?:\s|{_TAG}){{2,}}|[^\S ]|{_TAG}", re.IGNORECASE)  # white space other than a single space
+HALF_PAIR = re.compile("[\ud800-\udfff]")  # not a character; the tokenizer rejects it
 
-TOGETHER = 1 << 18  # characters that are cut at a time: of each the package holds far more than is kept
+CHUNK = 1 << 18  # characters tokenised at a time: the package holds far more per character than is kept
 
 Pieces = tuple[NDArray[np.int32], NDArray[np.int32]]  # ids (pieces,), covers (pieces, 2)
 NOTHING: Pieces = np.empty(0, dtype=np.int32), np.empty((0, 2), dtype=np.int32)
 
 
 class Row(NamedTuple):
-    """The words [first, last) of a text, which are read together."""
+    """The words [first, last) of a text that are tokenised together."""
 
     text: str
     words: Sequence[Span]
@@ -56,18 +56,18 @@ class Row(NamedTuple):
 
     @property
     def spans(self) -> NDArray[np.int64]:
-        """(words, 2), in what is written"""
+        """(words, 2), relative to `written`"""
         return np.array(self.words[self.first : self.last], dtype=np.int64) - self.words[self.first][0]
 
 
 @dataclass(frozen=True, eq=False)
 class WordPieces:
-    """What `Tokenizer` is, for word pieces."""
+    """Counterpart of `Tokenizer` for word pieces."""
 
-    made: str  # JSON of the package tokenizers
+    definition: str  # JSON of the package tokenizers
     levels: int = 1
     max_words: int | None = None
-    longest: int | None = None  # pieces of a row, where longer ones are refused
+    longest: int | None = None  # most pieces of a row, if longer ones are an error
 
     def __len__(self) -> int:
         return len(self.vocabulary)
@@ -78,7 +78,7 @@ class WordPieces:
             from tokenizers import Tokenizer as Backend
         except ImportError:
             raise InputError("word pieces need the package tokenizers: pip install 'regard[bert]'") from None
-        backend = Backend.from_str(self.made)
+        backend = Backend.from_str(self.definition)
         backend.no_padding()
         backend.no_truncation()
         backend.encode_special_tokens = True
@@ -86,8 +86,8 @@ class WordPieces:
 
     @cached_property
     def unknown(self) -> int | None:
-        """The tokenizer's own number of what it doesn't know, where there is such a thing."""
-        model = json.loads(self.made)["model"]
+        """The tokenizer's id of the unknown piece, if it has one."""
+        model = json.loads(self.definition)["model"]
         if model.get("unk_id") is not None:
             return int(model["unk_id"])
         name = model.get("unk_token")
@@ -96,18 +96,18 @@ class WordPieces:
 
     @cached_property
     def sources(self) -> NDArray[np.int64]:
-        """The tokenizer's own number of each of ours; −1 where it has none."""
+        """The tokenizer's id for each of ours; −1 if it has none."""
         added = self.backend.get_added_tokens_decoder()
         specials = {number for number, token in added.items() if token.special} | {self.unknown}
-        own = sorted(set(self.backend.get_vocab().values()) - specials)
-        return np.array([-1, -1 if self.unknown is None else self.unknown, *own], dtype=np.int64)
+        ordinary = sorted(set(self.backend.get_vocab().values()) - specials)
+        return np.array([-1, -1 if self.unknown is None else self.unknown, *ordinary], dtype=np.int64)
 
     @cached_property
     def numbers(self) -> NDArray[np.int32]:
-        """Our number of each of the tokenizer's own."""
-        found = np.full(max(self.backend.get_vocab().values()) + 1, UNKNOWN, dtype=np.int32)
-        found[self.sources[SPECIALS:]] = np.arange(SPECIALS, len(self.sources))
-        return found
+        """Our id for each of the tokenizer's."""
+        ids = np.full(max(self.backend.get_vocab().values()) + 1, UNKNOWN, dtype=np.int32)
+        ids[self.sources[SPECIALS:]] = np.arange(SPECIALS, len(self.sources))
+        return ids
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -115,7 +115,7 @@ class WordPieces:
 
     @cached_property
     def lowercase(self) -> bool:
-        """Whether the pretrained model reads capitals as small letters."""
+        """Whether the pretrained model lower-cases its input."""
         normalizer = self.backend.normalizer
         return normalizer is not None and "a" in normalizer.normalize_str("A")
 
@@ -134,84 +134,84 @@ class WordPieces:
         return self.encode_each([text])[0]
 
     def encode_each(self, texts: Sequence[str]) -> list[Indexed]:
-        found: list[Indexed] = []
-        for first, last in portions([len(text) for text in texts]):  # outlines are larger than what is kept, too
-            own = texts[first:last]
-            found += self.indexed(own, [self.outline(text) for text in own])
-        return found
+        encoded: list[Indexed] = []
+        for first, last in chunks([len(text) for text in texts]):  # outlines are larger than what is kept, too
+            chunk = texts[first:last]
+            encoded += self.indexed(chunk, [self.outline(text) for text in chunk])
+        return encoded
 
     def indexed(self, texts: Sequence[str], outlines: Sequence[Outline]) -> list[Indexed]:
-        ends = [np.cumsum(found.shape[0] if found.shape else [len(found.words)]).tolist() for found in outlines]
+        ends = [np.cumsum(each.shape[0] if each.shape else [len(each.words)]).tolist() for each in outlines]
         rows = [
-            Row(text, found.words, first, last)
-            for text, found, own in zip(texts, outlines, ends, strict=True)
-            for first, last in pairwise((0, *own))
+            Row(text, each.words, first, last)
+            for text, each, row_ends in zip(texts, outlines, ends, strict=True)
+            for first, last in pairwise((0, *row_ends))
         ]
         pieces = iter(self.cut(rows))
-        return [gathered(found, [*islice(pieces, len(own))]) for found, own in zip(outlines, ends, strict=True)]
+        return [joined(each, [*islice(pieces, len(row_ends))]) for each, row_ends in zip(outlines, ends, strict=True)]
 
     def encode_all(self, texts: Sequence[str]) -> Units:
-        """The pieces of many texts, without levels."""
+        """The pieces of many texts, ignoring levels."""
         outlines = [self.outline(text) for text in texts]
-        found = self.indexed(texts, outlines)
-        counts = np.array([len(own.words) for own in outlines], dtype=np.int64)
-        offsets = np.concatenate([[0], np.cumsum([len(text.ids) for text in found], dtype=np.int64)])
-        ids = np.concatenate([np.empty(0, dtype=np.int32), *(text.ids for text in found)])
+        encoded = self.indexed(texts, outlines)
+        counts = np.array([len(each.words) for each in outlines], dtype=np.int64)
+        offsets = np.concatenate([[0], np.cumsum([len(text.ids) for text in encoded], dtype=np.int64)])
+        ids = np.concatenate([np.empty(0, dtype=np.int32), *(text.ids for text in encoded)])
         covers = np.concatenate(
-            [np.empty((0, 2), dtype=np.int32), *(text.covers for text in found if text.covers is not None)]
+            [np.empty((0, 2), dtype=np.int32), *(text.covers for text in encoded if text.covers is not None)]
         )
         return Units(ids, covers[:, 0], covers[:, 1], offsets, counts)
 
-    def known(self, text: str, words: Sequence[Span], found: Indexed | None = None) -> list[bool]:
-        """Which of a text's words the pieces spell out; `found` are its pieces, where they were asked for before."""
-        found = found or self.encode(text)
-        assert found.covers is not None
-        missed = found.covers[found.ids == UNKNOWN]
-        return [bool(own) for own in covered(found.covers, len(words)) & ~covered(missed, len(words))]
+    def known(self, text: str, words: Sequence[Span], indexed: Indexed | None = None) -> list[bool]:
+        """Which of a text's words are spelled out by known pieces; `indexed` is the encoded text, if available."""
+        indexed = indexed or self.encode(text)
+        assert indexed.covers is not None
+        unknown = indexed.covers[indexed.ids == UNKNOWN]
+        return [bool(known) for known in covered(indexed.covers, len(words)) & ~covered(unknown, len(words))]
 
     def cut(self, rows: Sequence[Row]) -> list[Pieces]:
-        """The pieces of each row: the package cuts many at a time, on all cores."""
-        real = [row for row in rows if row.first < row.last]
-        parts = (real[first:last] for first, last in portions([row.length for row in real]))
-        found = chain.from_iterable(map(self._cut, parts))
-        return [next(found) if row.first < row.last else NOTHING for row in rows]
+        """The pieces of each row: the package tokenises many at a time, on all cores."""
+        filled = [row for row in rows if row.first < row.last]
+        parts = (filled[first:last] for first, last in chunks([row.length for row in filled]))
+        pieces = chain.from_iterable(map(self._cut, parts))
+        return [next(pieces) if row.first < row.last else NOTHING for row in rows]
 
     def _cut(self, rows: Sequence[Row]) -> list[Pieces]:
-        """All rows as one: their characters, words and pieces are counted on from row to row."""
-        shown, places = zip(*(evened(row.written) for row in rows), strict=True)
-        found = self.backend.encode_batch(shown, add_special_tokens=False)
-        self.check_lengths(found)
-        counts = np.array([len(own.ids) for own in found])  # (rows,) pieces
-        ahead = np.cumsum([0, *(row.length + 1 for row in rows)])[:-1]  # (rows,) characters of the rows before
-        at = np.concatenate([own + before for own, before in zip(places, ahead, strict=True)])
-        spans = np.concatenate([row.spans + before for row, before in zip(rows, ahead, strict=True)])  # (words, 2)
+        """Tokenise all rows together: characters, words and pieces are numbered through all rows."""
+        shown, positions = zip(*(normalised(row.written) for row in rows), strict=True)
+        encodings = self.backend.encode_batch(shown, add_special_tokens=False)
+        self.check_lengths(encodings)
+        counts = np.array([len(encoding.ids) for encoding in encodings])  # (rows,) pieces
+        offsets = np.cumsum([0, *(row.length + 1 for row in rows)])[:-1]  # (rows,) characters of the rows before
+        at = np.concatenate([row + before for row, before in zip(positions, offsets, strict=True)])
+        spans = np.concatenate([row.spans + before for row, before in zip(rows, offsets, strict=True)])  # (words, 2)
 
         first, last = ranges([row.last - row.first for row in rows], counts)  # (pieces,) the words of its row
-        begin, end = ranges([len(own) for own in shown], counts)  # the characters of its row
-        starts, ends = flat(chain.from_iterable(own.offsets for own in found)).reshape(-1, 2).T
+        begin, end = ranges([len(text) for text in shown], counts)  # the characters of its row
+        starts, ends = flat(chain.from_iterable(encoding.offsets for encoding in encodings)).reshape(-1, 2).T
         empty = ends <= starts
         starts, ends = at[np.minimum(begin + starts, end)], at[begin + (ends - 1).clip(min=0)] + 1
         low = np.searchsorted(spans[:, 1], starts, side="right")
         high = np.searchsorted(spans[:, 0], ends, side="left") - 1
-        nowhere = empty | (high < low)  # a blank: it belongs to the word before it
+        nowhere = empty | (high < low)  # a space: it belongs to the word before it
         low = np.where(nowhere, np.minimum(low - 1, high), low).clip(first, last)
         high = np.where(nowhere, low, high).clip(first, last)
         above = np.repeat([row.first for row in rows], counts) - first
         covers = np.stack((low + above, high + above), 1).astype(np.int32)
 
-        ids = self.numbers[flat(own.ids for own in found)]
+        ids = self.numbers[flat(encoding.ids for encoding in encodings)]
         stops = np.cumsum(counts)
         return [
             (ids[stop - count : stop], covers[stop - count : stop]) if count else unread(row)
             for row, count, stop in zip(rows, counts.tolist(), stops.tolist(), strict=True)
         ]
 
-    def check_lengths(self, found: Sequence[Any]) -> None:
-        longest = max(len(own.ids) for own in found)
+    def check_lengths(self, encodings: Sequence[Any]) -> None:
+        longest = max(len(encoding.ids) for encoding in encodings)
         if self.longest is not None and longest > self.longest:
             raise InputError(
-                f"a text of {longest} word pieces is longer than the {self.longest} that the pretrained model reads "
-                "together, and window = 0 refuses it; without it the text is read in several windows"
+                f"expected a text of up to {self.longest} word pieces, the most that the pretrained model reads at once, "
+                f"got {longest}; without window = 0 longer texts are read in several windows"
             )
 
     def to_json(self) -> str:
@@ -221,19 +221,19 @@ class WordPieces:
             "lowercase": self.lowercase,
             "max_words": self.max_words,
             "longest": self.longest,
-            "pieces": json.loads(self.made),
+            "pieces": json.loads(self.definition),
         }
         return json.dumps(row, ensure_ascii=False, indent=0)
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> WordPieces:
         if row["format"] != FORMAT:
-            raise ValueError(f"format {row['format']!r} instead of {FORMAT!r}")
+            raise ValueError(f"format: expected {FORMAT!r}, got {row['format']!r}")
         longest = None if row["longest"] is None else int(row["longest"])
-        found = cls(json.dumps(row["pieces"]), int(row["levels"]), row["max_words"], longest)
-        if found.lowercase != row["lowercase"]:
-            raise ValueError("lowercase: the word pieces say otherwise")
-        return found
+        pieces = cls(json.dumps(row["pieces"]), int(row["levels"]), row["max_words"], longest)
+        if pieces.lowercase != row["lowercase"]:
+            raise ValueError(f"lowercase: expected {pieces.lowercase}, as in the word pieces, got {row['lowercase']}")
+        return pieces
 
 
 AnyTokenizer = Tokenizer | WordPieces
@@ -243,38 +243,38 @@ def tokenizer_from_dict(row: Mapping[str, Any]) -> AnyTokenizer:
     return WordPieces.from_dict(row) if row["format"] == FORMAT else Tokenizer.from_dict(row)
 
 
-def portions(sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Ranges of things in a row, each no larger than is cut at a time, or of one thing alone."""
+def chunks(sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Ranges of items whose total size is at most CHUNK, or of a single larger item."""
     first, total = 0, 0
-    for place, size in enumerate(sizes):
-        if place > first and total + size > TOGETHER:
-            yield first, place
-            first, total = place, 0
+    for index, size in enumerate(sizes):
+        if index > first and total + size > CHUNK:
+            yield first, index
+            first, total = index, 0
         total += size
     if first < len(sizes):
         yield first, len(sizes)
 
 
-def gathered(outline: Outline, rows: Sequence[Pieces]) -> Indexed:
-    """A text of these rows."""
+def joined(outline: Outline, rows: Sequence[Pieces]) -> Indexed:
+    """One text from its rows."""
     ids, covers = rows[0] if len(rows) == 1 else (np.concatenate(part) for part in zip(NOTHING, *rows, strict=True))
     lengths = np.array([len(row[0]) for row in rows], dtype=np.int64)
     return Indexed(ids, (lengths, *outline.shape[1:]) if outline.shape else (), covers)
 
 
 def unread(row: Row) -> Pieces:
-    """Characters that the tokenizer passes over; the row is there all the same."""
+    """One unknown piece for a row whose characters the tokenizer ignores, so that the row is not empty."""
     return np.array([UNKNOWN], dtype=np.int32), np.array([[row.first, row.last - 1]], dtype=np.int32)
 
 
 def covered(covers: NDArray[np.int32], words: int) -> NDArray[np.bool_]:
-    """(pieces, 2) -> (words,) whether a piece lies on it"""
+    """(pieces, 2) -> (words,) whether a piece covers the word"""
     steps = np.bincount(covers[:, 0], minlength=words + 1) - np.bincount(covers[:, 1] + 1, minlength=words + 1)
     return np.cumsum(steps)[:words] > 0
 
 
 def ranges(sizes: Sequence[int], counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Of things that lie one row behind the other, the first and the last of its row, for each of the row's pieces."""
+    """For each piece the first and last item of its row, where items are numbered through all rows."""
     ends = np.cumsum(sizes)
     return np.repeat(ends - sizes, counts), np.repeat(ends - 1, counts)
 
@@ -283,8 +283,8 @@ def flat(lists: Iterable[Iterable[int]]) -> NDArray[np.int64]:
     return np.fromiter(chain.from_iterable(lists), np.int64)
 
 
-def evened(text: str) -> tuple[str, NDArray[np.int64]]:
-    """The text as the tokenizer is to see it, and where each of its characters stands in the text."""
+def normalised(text: str) -> tuple[str, NDArray[np.int64]]:
+    """The text as the tokenizer gets it, and the position of each of its characters in the original."""
     if not text.isascii():
         text = HALF_PAIR.sub("\ufffd", text)
     if not UNEVEN.search(text):

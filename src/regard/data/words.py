@@ -1,16 +1,16 @@
-"""Where the words of a text stand, and their form in the vocabulary: one Penn-like regular expression for every script.
+"""The spans of a text's words, and their form in the vocabulary: one Penn-like regular expression for every script.
 
 English follows the Penn Treebank, because GloVe does: "don't" is do + n't, "it's" is it + 's, "U.S." and "1,000" are
-one word, and text that was split this way before stays as it is. A run of one mark ("...", "!!!") is one word; so is a
+one word, and text that is already tokenised this way is unchanged. A run of one mark ("...", "!!!") is one word; so is a
 web address, an @name, a #tag, an emoticon or an emoji. Hyphenated words are split: in some 5,000 training texts each of
-sst2, trec and imdb a GloVe vector exists for about half of them as they stand (54, 52, 50 % of occurrences), and for
-every piece of them in 97, 89 and 96 %.
+sst2, trec and imdb a GloVe vector exists for about half of them when whole (54, 52, 50 % of occurrences), and for all of
+their pieces in 97, 89 and 96 %.
 
-Scripts that write no spaces: a Han or Hiragana character, a run of Katakana, and a cluster (a letter with its marks) of
-Thai, Lao, Khmer or Myanmar are a word each. That is a choice for want of a dictionary: word pairs, CNN and LSTM put the
-pieces together.
+In scripts without spaces, a Han or Hiragana character, a run of Katakana, and a cluster (a letter with its marks) of
+Thai, Lao, Khmer or Myanmar are one word each. That is a substitute for a dictionary: word pairs, CNN and LSTM combine
+the pieces.
 
-White space, <br> tags, control and format characters are no words; every other character is in exactly one.
+White space, <br> tags, control and format characters are not in words; every other character is in exactly one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from regard.records import Span
 LINE_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 LINE_END = re.compile(r"[\n\r\v\f\x85\u2028\u2029]")
 
-# Letters of the scripts that write no spaces; their digits are left out, for they make ordinary numbers.
+# Letters of the scripts without spaces; their digits are left out, because they form ordinary numbers.
 _HAN = r"\u2E80-\u2FDF\u3005-\u3007\u3021-\u3029\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\U00020000-\U0003FFFF"
 _HIRAGANA = r"\u3041-\u3096\u309D-\u309F"
 _KATAKANA = r"\u30A1-\u30FA\u30FC-\u30FF\u31F0-\u31FF\uFF66-\uFF9F"
@@ -45,19 +45,19 @@ def spans(text: str) -> list[Span]:
     return [match.span() for match in _pattern_for(text).finditer(_without_breaks(text))]
 
 
-def edges(ranges: Iterable[tuple[int, int]], found: Sequence[Span]) -> list[Span]:
-    """Ranges [first, last) of words, whose spans are `found`, as characters; none of them is empty."""
-    return [(found[first][0], found[last - 1][1]) for first, last in ranges]
+def edges(ranges: Iterable[tuple[int, int]], words: Sequence[Span]) -> list[Span]:
+    """Non-empty ranges [first, last) of words, given the words' spans, as spans of characters."""
+    return [(words[first][0], words[last - 1][1]) for first, last in ranges]
 
 
 def forms(text: str, lowercase: bool = True) -> list[str]:
-    """The words as the vocabulary knows them; the i-th is `normalise` of the text at the i-th of `spans`."""
+    """The words in the vocabulary's form; the i-th is `normalise` of the text at the i-th of `spans`."""
     text = _without_breaks(text)
     if text.isascii():
-        # Lower case never moves an ASCII character, and the pattern is blind to case: one call does the whole text.
+        # Lower-casing never moves an ASCII character, and the pattern ignores case: one call does the whole text.
         return _ascii_pattern().findall(text.lower() if lowercase else text)
     words = [match.group() for match in _unicode_pattern().finditer(text)]
-    # No word holds a line feed and nothing composes with one, so one call normalises all words as if each stood alone.
+    # No word contains a line feed and nothing composes with one, so one call normalises all words separately.
     return normalise("\n".join(words), lowercase).split("\n") if words else []
 
 
@@ -72,7 +72,7 @@ def normalise(word: str, lowercase: bool = True) -> str:
 
 
 def _without_breaks(text: str) -> str:
-    """Line-break tags overwritten with blanks, so that nothing moves."""
+    """Replace line-break tags by spaces of the same length, so that positions stay."""
     return LINE_BREAK.sub(lambda tag: " " * len(tag.group()), text) if "<" in text else text
 
 
@@ -82,7 +82,7 @@ def _pattern_for(text: str) -> re.Pattern[str]:
 
 @cache
 def _ascii_pattern() -> re.Pattern[str]:
-    """For the many texts that are plain ASCII; it holds no group, so that `findall` gives the words themselves."""
+    """For the many texts that are plain ASCII; it has no group, so that `findall` returns the words themselves."""
     marks = map(re.escape, ".,\"'()-!?:;*/&$%#@+=<>[]{}\\|~^`_")
     # not mark++: an alternative that starts with a literal is skipped faster
     runs = [f"{mark}{mark}*+" for mark in marks]
@@ -91,9 +91,9 @@ def _ascii_pattern() -> re.Pattern[str]:
 
 @cache
 def _unicode_pattern() -> re.Pattern[str]:
-    """For all others; on ASCII it gives the same. Made when needed, as it asks for many characters' categories."""
+    """For all other texts; the same on ASCII. Built on demand, as it looks up the categories of many characters."""
     marks, invisible = _marks_and_invisible()
-    tail = rf"[{marks}\u00AD\u200C\u200D]"  # what goes on with a word: combining marks, joiners, the soft hyphen
+    tail = rf"[{marks}\u00AD\u200C\u200D]"  # what continues a word: combining marks, joiners, the soft hyphen
     letter = rf"[^\W_{_HAN}{_HIRAGANA}{_KATAKANA}{_CLUSTERED}]"
     word = rf"{letter}++(?:{tail}++{letter}*+)*+"
     simple = r"[A-Za-zÀ-ÖØ-öø-\u024F\u0400-\u0481\u048A-\u052F]"
@@ -101,28 +101,28 @@ def _unicode_pattern() -> re.Pattern[str]:
     emoji = rf"[{_EMOJI}]{changes}"
     unspaced = [
         rf"[{_HAN}]{tail}*+",
-        rf"[{_HIRAGANA}][\u30FC{marks}]*+",  # with the mark of a long vowel
+        rf"[{_HIRAGANA}][\u30FC{marks}]*+",  # with the long vowel mark
         rf"[{_KATAKANA}][{_KATAKANA}{marks}]*+",
-        # With vowel signs that count as letters, and with the consonant that hangs below another one.
+        # With vowel signs that count as letters, and with subscript consonants.
         rf"[{_CLUSTERED}](?:[\u1039\u17D2][\u1000-\u1021\u1780-\u17B3]|[\u0E33\u0EB3]|{tail})*+",
     ]
     symbols = [
         r"[\U0001F1E6-\U0001F1FF]{2}",  # a flag
         rf"{emoji}(?:\u200D{emoji})*+",
-        rf"[{marks}]++",  # marks of no letter
+        rf"[{marks}]++",  # marks without a letter
         rf"([^\w\s{invisible}]|_)\1*+{tail}*+",
-        r"\w",  # nothing should be left for this; it keeps the promise that every character is in a word
+        r"\w",  # should never match; it guarantees that every character is in a word
     ]
     return _any_of([*_spaced(simple, letter, word, "['’´]"), *unspaced, *symbols])
 
 
 def _any_of(alternatives: list[str], flags: int = 0) -> re.Pattern[str]:
-    # Asking for white space first halves the time: no alternative is tried there.
+    # Excluding white space first halves the time: no alternative is tried there.
     return re.compile(rf"(?!\s)(?:{'|'.join(alternatives)})", flags)
 
 
 def _spaced(simple: str, letter: str, word: str, apostrophe: str) -> list[str]:
-    """Alternatives for what is written with spaces, likely ones first; possessive or bounded: time is linear."""
+    """Alternatives for scripts with spaces, likely ones first; possessive or bounded, so that time is linear."""
     mouth = r"(?:\)++|\(++)"
     faces = rf":{apostrophe}?[-^oO]?(?:{mouth}|[DdPpOoSsXx/\\|*\[\]])|[;=][-^]?{mouth}|;-[DdPp]|</?3|\^[_.]\^|-_-"
     return [
@@ -143,7 +143,7 @@ def _spaced(simple: str, letter: str, word: str, apostrophe: str) -> list[str]:
 
 
 def _marks_and_invisible() -> tuple[str, str]:
-    """Two insides of a character class: combining marks, which \\w leaves out, and control and format characters."""
+    """The contents of two character classes: combining marks, which \\w leaves out, and control and format characters."""
     marks: list[int] = []
     invisible: list[int] = []
     for code in (*range(0x20000), *range(0xE0000, 0xE0200)):
@@ -156,10 +156,10 @@ def _marks_and_invisible() -> tuple[str, str]:
 
 
 def _ranges(codes: list[int]) -> str:
-    found: list[list[int]] = []
+    ranges: list[list[int]] = []
     for code in codes:
-        if found and code == found[-1][1] + 1:
-            found[-1][1] = code
+        if ranges and code == ranges[-1][1] + 1:
+            ranges[-1][1] = code
         else:
-            found.append([code, code])
-    return "".join(rf"\U{first:08X}-\U{last:08X}" for first, last in found)
+            ranges.append([code, code])
+    return "".join(rf"\U{first:08X}-\U{last:08X}" for first, last in ranges)

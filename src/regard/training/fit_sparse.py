@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from regard.analysis.dynamics import Dynamics
 from regard.config import Config
 from regard.corpora.lookup import resolve
-from regard.data.gathering import Gathered, Gathering
+from regard.data.corpus_ids import CorpusIds, CorpusIndexer
 from regard.data.splitting import held_rows
 from regard.data.tokenizer import Tokenizer
 from regard.data.unit_texts import UnitTexts
@@ -50,8 +50,8 @@ class PreparedSparse:
 
     config: Config  # with nothing left open
     task: Task
-    gathering: Gathering
-    parts: dict[str, Gathered]  # "train", "dev", "test"
+    corpus: CorpusIndexer
+    parts: dict[str, CorpusIds]  # "train", "dev", "test"
     labels: dict[str, NDArray[np.float32]]  # of the same parts
     identity: str
 
@@ -63,21 +63,21 @@ def prepare_sparse(config: Config, parts: Parts, recorder: Recorder) -> Prepared
     """Read every part once."""
     if not is_compiled():
         recorder.note("compiling the fast engine, once on this machine: about 15 seconds")
-    gathering = Gathering(config.data.lowercase, config.data.max_words)
+    corpus = CorpusIndexer(config.data.lowercase, config.data.max_words)
     examples = {"train": parts.train, "dev": parts.dev, "test": parts.test}
-    gathered = {split: gathering.read(part) for split, part in examples.items() if part is not None}
+    indexed = {split: corpus.read(part) for split, part in examples.items() if part is not None}
     names = dict(zip(examples, parts.names, strict=True))
-    train = gathered["train"]
+    train = indexed["train"]
     task = find_task(config, train.labels, recorder, names["train"])
-    if "test" in gathered:
-        check_not_empty(len(gathered["test"]), names["test"])
+    if "test" in indexed:
+        check_not_empty(len(indexed["test"]), names["test"])
     labels = {
         split: encoded(task, part.labels, names[split], None if split == "train" else parts.column).astype(np.float32)
-        for split, part in gathered.items()
+        for split, part in indexed.items()
     }
     config = fill_defaults(config.override({"task": task.kind}), DataSize(len(train), len(train.words), task.out_dim))
-    digests = [part.digest for split, part in gathered.items() if split != "test"]
-    return PreparedSparse(config, task, gathering, gathered, labels, fingerprint(config, digests, "cpu"))
+    digests = [part.digest for split, part in indexed.items() if split != "test"]
+    return PreparedSparse(config, task, corpus, indexed, labels, fingerprint(config, digests, "cpu"))
 
 
 class SparseInputs(NamedTuple):
@@ -103,7 +103,7 @@ def make_inputs(prepared: PreparedSparse, recorder: Recorder) -> SparseInputs:
         held = held_rows(groups, data.dev_fraction, training.seed)
         note_held_out(int(held.sum()), data.dev_fraction, recorder)
     path = None if data.vectors is None else resolve(data.vectors, "vectors")
-    indexer = UnitIndexer(prepared.gathering, train, ~held, data, set() if path is None else vector_words(path))
+    indexer = UnitIndexer(prepared.corpus, train, ~held, data, set() if path is None else vector_words(path))
     tokenizer = indexer.tokenizer
     vectors = None if path is None else initial_vectors(data, tokenizer.vocabulary.words, path, recorder)
     width = config.model.embedding if vectors is None else vectors.shape[1]

@@ -1,4 +1,4 @@
-"""From gathered words to what the sparse engine trains on: the vocabulary, pairs and beginnings, and texts as unit ids."""
+"""From indexed words to what the sparse engine trains on: the vocabulary, pairs and beginnings, and texts as unit ids."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.config import Data
-from regard.data.gathering import Gathered, Gathering
+from regard.data.corpus_ids import CorpusIds, CorpusIndexer
 from regard.data.tokenizer import Tokenizer
 from regard.data.unit_texts import UnitTexts
 from regard.data.vocabulary import LONGEST, SPECIALS, UNKNOWN, Vocabulary
@@ -25,16 +25,16 @@ MIXED = 16  # ranges of a long corpus from which one block of training texts is 
 
 
 class UnitIndexer:
-    """Learns the vocabulary from the texts `kept` of a part, and turns gathered words into unit ids.
+    """Learns the vocabulary from the texts `kept` of a part, and turns indexed words into unit ids.
 
     Words in `always_keep` need not occur `min_count` times.
     """
 
     def __init__(
-        self, gathering: Gathering, part: Gathered, kept: NDArray[np.bool_], data: Data, always_keep: Container[str]
+        self, corpus: CorpusIndexer, part: CorpusIds, kept: NDArray[np.bool_], data: Data, always_keep: Container[str]
     ):
         self.threads = ThreadPoolExecutor(2)
-        words = gathering.dictionary.words()
+        words = corpus.dictionary.words()
         counts = np.zeros(len(words) + 1, dtype=np.int64)  # the last entry counts forgotten words, whose number is −1
         offsets = part.offsets
         for rows in chunks(offsets):
@@ -48,7 +48,7 @@ class UnitIndexer:
         frequent.sort(key=lambda number: (-counts[number], words[number]))
         frequent = frequent[: data.max_vocabulary]
         vocabulary = Vocabulary(tuple(words[number] for number in frequent))
-        # the unit ids of each gathered word and of its beginning
+        # the unit ids of each indexed word and of its beginning
         self.word_ids = np.full(len(words) + 1, UNKNOWN, dtype=np.int32)
         self.word_ids[frequent] = np.arange(SPECIALS, SPECIALS + len(frequent))
         self.beginning_ids = np.zeros(len(words) + 1, dtype=np.int32)
@@ -57,7 +57,7 @@ class UnitIndexer:
         if data.pairs:
             pairs = self.learn_pairs(part, kept, data.min_count)
         self.tokenizer = Tokenizer(
-            vocabulary, 1, gathering.lowercase, gathering.max_words, data.beginnings, beginnings, pairs
+            vocabulary, 1, corpus.lowercase, corpus.max_words, data.beginnings, beginnings, pairs
         )
 
     def learn_beginnings(
@@ -75,7 +75,7 @@ class UnitIndexer:
             self.beginning_ids[number] = ids.get(beginning, 0)
         return tuple(frequent)
 
-    def learn_pairs(self, part: Gathered, kept: NDArray[np.bool_], min_count: int) -> NDArray[np.int64]:
+    def learn_pairs(self, part: CorpusIds, kept: NDArray[np.bool_], min_count: int) -> NDArray[np.int64]:
         counts = PairCounts()
         offsets = part.offsets
         for rows in chunks(offsets):
@@ -87,14 +87,14 @@ class UnitIndexer:
     def units(
         self, words: NDArray[np.int32], offsets: NDArray[np.int64]
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """From gathered words to unit ids, text after text, and the offsets of the texts."""
+        """From indexed words to unit ids, text after text, and the offsets of the texts."""
         ids = self.word_ids[words]
         if not self.tokenizer.has_units:
             return ids, offsets
         units, _, _, bounds = find_units(ids, self.beginning_ids[words], offsets, self.tokenizer._pairs)
         return units, bounds
 
-    def texts(self, part: Gathered, kept: NDArray[np.bool_], labels: NDArray[np.float32]) -> UnitTexts:
+    def texts(self, part: CorpusIds, kept: NDArray[np.bool_], labels: NDArray[np.float32]) -> UnitTexts:
         """The texts of a part that are kept: the distinct units of each, with counts."""
         offsets = part.offsets
         ranges = list(chunks(offsets))
@@ -102,7 +102,7 @@ class UnitIndexer:
         return joined(blocks, labels[kept])
 
     def block(
-        self, part: Gathered, offsets: NDArray[np.int64], rows: slice, kept: NDArray[np.bool_]
+        self, part: CorpusIds, offsets: NDArray[np.int64], rows: slice, kept: NDArray[np.bool_]
     ) -> tuple[NDArray[np.int32], NDArray[np.uint16], NDArray[np.int64]]:
         return distinct(*self.units(*kept_words(part, offsets, rows, kept)), len(self.tokenizer))
 
@@ -117,7 +117,7 @@ def chunks(offsets: NDArray[np.int64], size: int = CHUNK) -> Iterator[slice]:
 
 
 def kept_words(
-    part: Gathered, offsets: NDArray[np.int64], rows: slice, kept: NDArray[np.bool_]
+    part: CorpusIds, offsets: NDArray[np.int64], rows: slice, kept: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     words = part.words.read(int(offsets[rows.start]), int(offsets[rows.stop]))
     lengths, is_kept = np.diff(offsets[rows.start : rows.stop + 1]), kept[rows]
@@ -145,7 +145,7 @@ def joined(
 class TextSource:
     """Training texts, all in memory or block by block."""
 
-    def __init__(self, indexer: UnitIndexer, part: Gathered, kept: NDArray[np.bool_], labels: NDArray[np.float32]):
+    def __init__(self, indexer: UnitIndexer, part: CorpusIds, kept: NDArray[np.bool_], labels: NDArray[np.float32]):
         self.indexer, self.part, self.kept, self.labels = indexer, part, kept, labels
         self.size = int(kept.sum())
         self.whole = indexer.texts(part, kept, labels) if len(part.words) <= IN_MEMORY else None

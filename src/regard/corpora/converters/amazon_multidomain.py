@@ -1,6 +1,6 @@
 """Multi-domain sentiment (Blitzer, Dredze and Pereira 2007): DOMAIN/positive.review and negative.review.
 
-The files look like XML but are not: every tag is on a line of its own, and nothing between the tags is escaped reliably.
+The files look like XML but are not: every tag is on a separate line, and nothing between the tags is escaped reliably.
 Names of reviewers are replaced by numbers, and their location is left out.
 """
 
@@ -53,7 +53,7 @@ def _reviews(file: File) -> list[tuple[int, dict[str, str]]]:
 def _row(file: File, number: int, fields: dict[str, str], users: dict[str, int]) -> Record:
     values = {name: html.unescape(value) for name, value in fields.items()}
     if values.get("rating") not in ("1.0", "2.0", "3.0", "4.0", "5.0"):
-        raise file.fault(number, f"the rating of the review is {values.get('rating')!r}; 1.0 to 5.0 is expected")
+        raise file.fault(number, f"expected a rating from 1.0 to 5.0, got {values.get('rating')!r}")
     rating, reviewer = float(values["rating"]), values.get("reviewer", "")
     return {
         "text": values.get("review_text", ""),

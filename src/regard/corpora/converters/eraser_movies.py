@@ -33,7 +33,7 @@ def convert(source: Source) -> Splits:
                 row = {"id": note["annotation_id"], "label": CLASSES.index(note["classification"]), "spans": spans}
             except (ValueError, KeyError, TypeError) as problem:
                 raise file.fault(
-                    number, f"annotation_id, classification and evidences are expected ({problem!r})"
+                    number, f"expected annotation_id, classification and evidences ({problem!r})"
                 ) from None
             rows.append(row)
     return {part: [_row(source, note, documents) for note in notes[part]] for part in SPLITS.values() if part in notes}
@@ -42,7 +42,7 @@ def convert(source: Source) -> Splits:
 def _row(source: Source, note: Record, documents: dict[str, list[list[str]]]) -> Record:
     sentences = documents.get(note["id"])
     if sentences is None:
-        raise source.fault(f"docs/{note['id']} is missing; a document for every annotation is expected")
+        raise source.fault(f"expected a document for every annotation, docs/{note['id']} is missing")
     starts = [0]
     for sentence in sentences:
         starts.append(starts[-1] + len(sentence))

@@ -8,16 +8,16 @@ from regard.corpora.source import Source
 from regard.corpora.splits import Record, Splits
 
 PATTERN = r"/(train|test)/(?:(neg|pos)/(\d+)_(\d+)|urls_(neg|pos))\.txt$"
-FILM = re.compile(r"tt\d+")
+MOVIE = re.compile(r"tt\d+")
 
 
 def convert(source: Source) -> Splits:
     reviews: dict[str, list[tuple[str, int, Record]]] = {}
-    films: dict[tuple[str, str], list[str]] = {}  # line n of urls_pos.txt names the film of review n of pos
+    movies: dict[tuple[str, str], list[str]] = {}  # line n of urls_pos.txt names the movie of review n of pos
     for file in source.files(PATTERN):
         split, side = file.group(1), file.group(2)
         if not side:
-            films[split, file.group(5)] = [_film(line) for _, line in file.lines()]
+            movies[split, file.group(5)] = [_movie(line) for _, line in file.lines()]
             continue
         number, stars = int(file.group(3)), int(file.group(4))
         row = {"id": f"{side}/{number}_{stars}", "text": file.text(), "label": int(side == "pos"), "rating": stars}
@@ -26,11 +26,11 @@ def convert(source: Source) -> Splits:
     for split in sorted(reviews, reverse=True):
         splits[split] = []
         for side, number, row in sorted(reviews[split], key=lambda entry: entry[:2]):
-            names = films.get((split, side), [])
+            names = movies.get((split, side), [])
             splits[split].append(row | {"item": names[number]} if number < len(names) else row)
     return splits
 
 
-def _film(line: str) -> str:
-    match = FILM.search(line)
+def _movie(line: str) -> str:
+    match = MOVIE.search(line)
     return match.group() if match else line.strip()

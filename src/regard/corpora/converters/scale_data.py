@@ -19,9 +19,7 @@ def convert(source: Source) -> Splits:
         counts = {kind: len(columns.get(kind, ())) for kind in KINDS}
         if len(set(counts.values())) > 1:
             lengths = ", ".join(f"{kind}.{critic} {count}" for kind, count in counts.items())
-            raise source.fault(
-                f"the files of {critic} have different numbers of lines ({lengths}); as many are expected"
-            )
+            raise source.fault(f"expected files with the same number of lines for {critic}, got {lengths}")
         rows += [_row(source, critic, *values) for values in zip(*(columns[kind] for kind in KINDS), strict=True)]
     if not rows:
         return {}
@@ -33,5 +31,5 @@ def _row(source: Source, critic: str, id: str, text: str, rating: str, three: st
         numbers = {"rating": float(rating), "label3": int(three), "label4": int(four)}
     except ValueError:
         values = f"rating {rating!r}, labels {three!r} and {four!r}"
-        raise source.fault(f"review {id} of {critic} has {values}; numbers are expected") from None
+        raise source.fault(f"review {id} by {critic}: expected numbers, got {values}") from None
     return {"id": id, "text": text, **numbers, "user": critic.replace("+", " ")}

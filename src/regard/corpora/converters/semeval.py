@@ -60,7 +60,7 @@ def convert_phrases(source: Source) -> Splits:
                 labels.setdefault(row["id"], row["label"])
     splits: dict[str, list[Record]] = {}
     for split in ("train", "dev", "test", "sms_test"):
-        marked = {id: sorted(found) for id, found in spans.get(split, {}).items() if found and id in texts}
+        marked = {id: sorted(phrases) for id, phrases in spans.get(split, {}).items() if phrases and id in texts}
         year = "2013sms-A" if split == "sms_test" else f"2013{split}-A"
         rows = [_phrase_row(id, texts[id], phrases, year, labels.get(id)) for id, phrases in marked.items()]
         if rows:
@@ -73,9 +73,7 @@ def _messages(file: File) -> Iterator[Record]:
         first, *others = line.split("\t")
         label = next((column for column, word in enumerate(others[:2]) if word.strip('"') in LABELS), None)
         if label is None or len(others) < label + 2:
-            raise file.fault(
-                number, "id, label (negative, neutral or positive) and text, with tabs between, are expected"
-            )
+            raise file.fault(number, "expected id, label (negative, neutral or positive) and text, separated by tabs")
         text = _cleaned("\t".join(others[label + 1 :]))
         if text != MISSING:
             id = others[0] if first == "NA" and label else first
@@ -95,7 +93,7 @@ def _read_phrases(file: File, spans: dict[str, list[list[int]]], texts: dict[str
     for number, line in file.filled_lines():
         first, second, start, end, label, *text = [*line.split("\t"), "", "", "", ""][: max(line.count("\t") + 1, 5)]
         if not (start.isdigit() and end.isdigit()) or int(end) < int(start):
-            raise file.fault(number, "two ids, first word, last word and label, with tabs between, are expected")
+            raise file.fault(number, "expected two ids, first word, last word and label, separated by tabs")
         id = second if first == "NA" else first
         if text and text[0].strip() and text[0].strip() != MISSING:
             texts.setdefault(id, _cleaned(text[0]))

@@ -54,7 +54,7 @@ def _flattened(file: File, number: int, line: str) -> Record:
             open_phrases.append([len(tokens), -1])
         elif not open_phrases:
             raise file.fault(
-                number, f"{piece!r} stands outside of a phrase; a tree such as (3 (2 It) (4 shines)) is expected"
+                number, f"expected a tree such as (3 (2 It) (4 shines)), got {piece!r} outside of a phrase"
             )
         elif piece == ")":
             start, label = open_phrases.pop()
@@ -67,12 +67,12 @@ def _flattened(file: File, number: int, line: str) -> Record:
                 labels.append(label)
         elif open_phrases[-1][1] < 0:
             if piece not in ("0", "1", "2", "3", "4"):
-                raise file.fault(number, f"label {piece[:20]!r} is found; 0 to 4 is expected")
+                raise file.fault(number, f"expected a label from 0 to 4, got {piece[:20]!r}")
             open_phrases[-1][1] = int(piece)
         else:
             tokens.append(BRACKETS.get(piece, piece))
     if open_phrases or not tokens or len(labels) != len(tokens):
-        raise file.fault(number, "the brackets of the tree do not match; (3 (2 It) (4 shines)) is the form expected")
+        raise file.fault(number, "unbalanced brackets; expected a tree such as (3 (2 It) (4 shines))")
     return {
         "text": " ".join(tokens),
         "tokens": tokens,

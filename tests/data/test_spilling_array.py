@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.data.gathering import Spill
+from regard.data.corpus_ids import SpillingArray
 
 PARTS = st.lists(st.lists(st.integers(-1, 50), max_size=20), max_size=6)
 MOST = st.sampled_from([0, 40, 1 << 20])  # bytes: in a file from the start, from the eleventh number on, never
 
 
-def filled(parts: list[list[int]], most: int) -> Spill:
-    spill = Spill(np.int32, most)
+def filled(parts: list[list[int]], most: int) -> SpillingArray:
+    spill = SpillingArray(np.int32, most)
     for part in parts:
         spill.append(np.array(part, dtype=np.int64))
     return spill
@@ -49,7 +49,7 @@ def test_numbers_change_and_minus_one_stays(parts: list[list[int]], most: int, c
 
 @pytest.mark.parametrize("most", [0, 1 << 30])
 def test_several_threads_read_at_once(most: int) -> None:
-    spill = Spill(np.int32, most)
+    spill = SpillingArray(np.int32, most)
     spill.append(np.arange(400_000))
 
     def right(start: int) -> bool:

@@ -1,4 +1,4 @@
-"""A corpus of any length as word numbers: texts are read once, in blocks, and only numbers are kept for training."""
+"""A corpus of any length as word ids: texts are read once, in blocks, and only ids are kept for training."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from regard.kernels.units import cut
 from regard.records import Example
 
 BLOCK = 4096  # texts packed together
-MOST_WORDS = 1 << 22  # distinct words; beyond that, the rarest are forgotten
-IN_MEMORY = 1 << 26  # bytes of word numbers that stay in memory
+MOST_WORDS = 1 << 22  # distinct words; beyond that, the rarest are dropped
+IN_MEMORY = 1 << 26  # bytes of word ids that stay in memory
 
 
-class Spill:
+class SpillingArray:
     """An array that grows at its end and is read by ranges: in memory while it is short, then in a temporary file.
 
     The file has no name and disappears with the process, however that ends.
@@ -79,11 +79,11 @@ class Spill:
                 self._file.write(changed.tobytes())
 
 
-class Gathered:
-    """The texts of one split as word numbers, in order of first occurrence; −1 stands for forgotten words."""
+class CorpusIds:
+    """The texts of one split as word ids, numbered by first occurrence; −1 stands for dropped words."""
 
     def __init__(self) -> None:
-        self.words = Spill(np.int32)
+        self.words = SpillingArray(np.int32)
         self.labels = Labels()
         self.shortened = 0  # texts cut at max_words
         self._lengths: list[NDArray[np.int64]] = []
@@ -103,16 +103,16 @@ class Gathered:
         return len(self.labels)
 
 
-class Gathering:
-    """Reads the splits of a corpus with one dictionary."""
+class CorpusIndexer:
+    """Indexes the splits of a corpus with one dictionary."""
 
     def __init__(self, lowercase: bool, max_words: int | None) -> None:
         self.lowercase, self.max_words = lowercase, max_words
         self.dictionary = Dictionary()
-        self.parts: list[Gathered] = []
+        self.parts: list[CorpusIds] = []
 
-    def read(self, examples: Iterable[Example]) -> Gathered:
-        part = Gathered()
+    def read(self, examples: Iterable[Example]) -> CorpusIds:
+        part = CorpusIds()
         self.parts.append(part)
         for block in blocks(examples):
             for example in block:
@@ -135,6 +135,6 @@ class Gathering:
 
 
 def blocks(examples: Iterable[Example]) -> Iterator[list[Example]]:
-    several = iter(examples)
-    while block := list(islice(several, BLOCK)):
+    remaining = iter(examples)
+    while block := list(islice(remaining, BLOCK)):
         yield block
