@@ -265,7 +265,7 @@ def test_reviews_refuses_a_count_that_is_none(count: int) -> None:
 
 
 def test_splits_names_the_part_that_cannot_be_made() -> None:
-    with pytest.raises(InputError, match="dev: expected .*, got 0"):
+    with pytest.raises(InputError, match=r"dev: expected .*, got 0"):
         splits(dev=0)
-    with pytest.raises(InputError, match="seed: expected .*, got -1"):
+    with pytest.raises(InputError, match=r"seed: expected .*, got -1"):
         splits(seed=-1)

@@ -253,9 +253,9 @@ def test_data_two_refuses_shares_that_are_none(arguments: dict[str, float], sent
 
 
 def test_classes_refuses_fewer_than_two_and_fewer_texts_than_classes() -> None:
-    with pytest.raises(InputError, match="number: expected a whole number of at least 2.*, got 1"):
+    with pytest.raises(InputError, match="number: expected a whole number of at least 2, got 1"):
         classes(1, 10)
-    with pytest.raises(InputError, match="texts: expected a whole number of at least 4.*, got 3"):
+    with pytest.raises(InputError, match="texts: expected a whole number of at least 4, got 3"):
         classes(4, 3)
-    with pytest.raises(InputError, match="tokens: expected a whole number of at least 2.*, got 1"):
+    with pytest.raises(InputError, match="tokens: expected a whole number of at least 2, got 1"):
         classes(3, 30, tokens=1)
