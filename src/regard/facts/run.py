@@ -1,4 +1,4 @@
-"""All that the report of a run shows. `regard.run_facts` gathers it; `regard.report.pages` turns it into a page."""
+"""Everything that the report of a run shows. `regard.run_facts` collects it; `regard.report.pages` renders it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Calibration:
 
 @dataclass(frozen=True)
 class TextView:
-    """One explanation of a text. `against`: where the words begin that speak against the answer; None: not signed."""
+    """One explanation of a text. `against`: starts of the words that count against the answer; None: not signed."""
 
     explanation: Explanation
     against: tuple[int, ...] | None = None

@@ -1,8 +1,8 @@
-"""The one colour ramp of every report: a single orange laid over the ground, the more opaque the heavier the word.
+"""The colour ramp of every report: one orange over the background, the more opaque the heavier the word.
 
 One hue, ordered by lightness alone, reads the same with every kind of colour blindness. Because the orange never covers
-more than `MOST` of the ground, a shaded word stays light on light paper and dark on dark paper: the ink that suits the
-ground suits every word on it, and an HTML fragment need not know the theme of the notebook it lands in.
+more than `MOST` of the background, a shaded word stays light on a light background and dark on a dark one: the text
+colour of the background suits every word on it, and an HTML fragment need not know the theme of the notebook around it.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ LEVELS = 20  # steps of the ramp where it is written as style classes
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What lies under the words, and the letters on it."""
+    """The colours of a background and of the text on it."""
 
     paper: RGB
     ink: RGB
-    faint: RGB  # ink of lesser things: numbers, captions
+    faint: RGB  # of numbers and captions
 
 
 LIGHT = Ground(paper=(255, 255, 255), ink=(27, 29, 33), faint=(89, 94, 104))
@@ -31,12 +31,12 @@ DARK = Ground(paper=(23, 25, 30), ink=(232, 234, 238), faint=(160, 166, 178))
 
 
 def opacity(strength: float) -> float:
-    """How opaque the accent lies over a word of this strength (0 to 1)."""
+    """The opacity of the accent behind a word of this strength (0 to 1)."""
     return round(MOST * min(max(strength, 0.0), 1.0), 3)
 
 
 def shade(strength: float, paper: RGB) -> RGB:
-    """The colour that results on this paper."""
+    """The resulting colour on this background."""
     alpha = opacity(strength)
     red, green, blue = (round(alpha * over + (1 - alpha) * under) for over, under in zip(ACCENT, paper, strict=True))
     return red, green, blue

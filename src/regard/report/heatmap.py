@@ -1,4 +1,4 @@
-"""Words and their weights as a heat map, whatever tool the weights are from: no model, no run."""
+"""Words and their weights as a heat map, for weights from any tool: no model or run is needed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KINDS: tuple[Kind, ...] = ("html", "svg")
 
 
 class Heatmap(str):
-    """Markup that a notebook shows as it is drawn; an SVG stands in HTML as it is."""
+    """Markup that a notebook renders; an SVG is embedded in HTML unchanged."""
 
     __slots__ = ()
 
@@ -36,18 +36,20 @@ class SvgHeatmap(Heatmap):
 def heatmap(
     tokens: Sequence[str], weights: Sequence[float], kind: Kind = "html", title: str = "", joined: str = " "
 ) -> Heatmap:
-    """A piece of HTML with its own styles, or a whole SVG; notebooks show either as drawn. The heaviest word is the darkest;
-    in HTML a weight below zero is blue and underlined. `joined` stands between words: "" for Chinese."""
+    """An HTML fragment with inline styles, or a whole SVG; notebooks render both. The heaviest word is the darkest;
+    in HTML a weight below zero is blue and underlined. `joined` is put between words: "" for Chinese."""
     if kind not in KINDS:
-        raise InputError(f"kind = {kind!r}: accepted are {', '.join(KINDS)}")
-    given = checked(tokens, weights)
+        raise InputError(f"kind: expected one of {', '.join(KINDS)}, got {kind!r}")
+    values = checked(tokens, weights)
     if kind == "html":
-        return Heatmap(fragment(tokens, given, title, joined))
-    for place, weight in enumerate(given, 1):
+        return Heatmap(fragment(tokens, values, title, joined))
+    for number, weight in enumerate(values, 1):
         if weight < 0:
-            raise InputError(f"weights: number {place} is {weight:g}; an SVG shows 0 and more, kind='html' both signs")
+            raise InputError(
+                f"weights: expected 0 or more for an SVG, got {weight:g} as number {number}; use kind='html'"
+            )
     scores, at = [], 0
-    for token, weight in zip(tokens, given, strict=True):
+    for token, weight in zip(tokens, values, strict=True):
         scores.append(TokenScore(token, at, at + len(token), weight))
         at += len(token) + len(joined)
     drawn = svg(Explanation(joined.join(tokens), Prediction(title or "Words by weight", {}), tuple(scores)))
@@ -56,22 +58,22 @@ def heatmap(
 
 def checked(tokens: Sequence[str], weights: Sequence[float]) -> list[float]:
     if isinstance(tokens, str):
-        raise InputError("tokens: a single string is given; a list of words is accepted")
+        raise InputError("tokens: expected a list of words, got a single string")
     if len(tokens) != len(weights):
-        raise InputError(f"{len(tokens)} tokens and {len(weights)} weights were given; one weight a token is accepted")
-    for place, token in enumerate(tokens, 1):
+        raise InputError(f"expected one weight per token, got {len(tokens)} tokens and {len(weights)} weights")
+    for number, token in enumerate(tokens, 1):
         if not isinstance(token, str):
-            raise InputError(f"tokens: number {place} is no text but {type(token).__name__}; strings are accepted")
-    found = []
-    for place, weight in enumerate(weights, 1):
+            raise InputError(f"tokens: expected str, got {type(token).__name__} as number {number}")
+    values = []
+    for number, weight in enumerate(weights, 1):
         try:
-            value = float(weight.item() if hasattr(weight, "item") else weight)  # of a tensor, without its gradient
+            value = float(weight.item() if hasattr(weight, "item") else weight)  # a tensor may have a gradient
         except (RuntimeError, TypeError, ValueError):
             value = math.nan
         if not math.isfinite(value):
-            raise InputError(f"weights: number {place} is {weight!r}; finite numbers are accepted")
-        found.append(value)
-    return found
+            raise InputError(f"weights: expected finite numbers, got {weight!r} as number {number}")
+        values.append(value)
+    return values
 
 
 def fragment(tokens: Sequence[str], weights: Sequence[float], title: str, joined: str) -> str:

@@ -1,4 +1,4 @@
-"""What explainers and measures of a report are called, and which measures it compares."""
+"""Names of explainers and measures for reports, and the measures that are compared."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from regard.explain.explainers import EXPLAINERS
 from regard.report.text.characters import one_line
 
 MEASURES = {
-    "comprehensiveness": "comprehensiveness: the fall without the top words",
-    "sufficiency": "sufficiency: the fall with the top words alone",
+    "comprehensiveness": "comprehensiveness: the drop without the top words",
+    "sufficiency": "sufficiency: the drop with only the top words",
     "flipped": "flips: decisions that change without the top words",
-    "accuracy_fall": "fall of accuracy: without the top words",
+    "accuracy_fall": "drop in accuracy: without the top words",
     "accuracy_after": "accuracy without the top words",
-    "post_hoc": "post-hoc accuracy: with the top words alone",
+    "post_hoc": "post-hoc accuracy: with only the top words",
 }
 COMPARED = (
     "comprehensiveness",
@@ -19,12 +19,12 @@ COMPARED = (
     "flipped",
     "accuracy_fall",
     "post_hoc",
-)  # in the order that they are shown
-MAIN = COMPARED[0]  # the measure that the verdict is by
+)  # in the order in which they are shown
+MAIN = COMPARED[0]  # the measure that decides the verdict
 
 
 def explainer_name(name: str) -> str:
-    """The title of an explainer; of scores that somebody else made, the name they came under."""
+    """The title of an explainer; for scores from elsewhere, the name given with them."""
     return EXPLAINERS[name].title if name in EXPLAINERS else one_line(name).replace("_", " ")
 
 
@@ -33,5 +33,5 @@ def measure_title(name: str) -> str:
 
 
 def measure_name(name: str) -> str:
-    """Without what it means."""
+    """The name without its explanation."""
     return measure_title(name).partition(":")[0]

@@ -7,18 +7,18 @@ const card = document.getElementById("card"), readout = document.getElementById(
 const HINT = readout.textContent;
 let player = null, waiting = false;
 
-// One drawing a frame, however much happened.
+// Draw at most once per frame.
 function redraw() {
   if (waiting) return;
   waiting = true;
   requestAnimationFrame(() => {
     waiting = false;
     draw(scatter);
-    tell();
+    report();
   });
 }
 
-function tell() {
+function report() {
   const k = scatter.hovered >= 0 ? scatter.hovered : scatter.selected;
   const shown = k >= 0 && isShown(scatter, k);
   card.hidden = !shown;
@@ -42,7 +42,7 @@ function select(k) {
   redraw();
 }
 
-// A token taken from the list may stand in the other view, or its kind may be switched off.
+// A token chosen from the list may be shown only in the other view, or its kind may be switched off.
 function reveal(k) {
   scatter.hidden.delete(given.kind[k]);
   showKinds();
@@ -57,12 +57,12 @@ function showKinds() {
   redraw();
 }
 
-// The next shown token to the right or left, or above or below, of the one that is selected.
-function walkTokens(scores, way) {
+// The next visible token right, left, above or below the selected one.
+function walkTokens(scores, direction) {
   const shown = scatter.order.filter((k) => isShown(scatter, k)).sort((a, b) => scores[a] - scores[b] || a - b);
   const at = shown.indexOf(scatter.selected);
   const first = given.named.find((k) => isShown(scatter, k)) ?? shown[0] ?? -1;
-  select(at < 0 ? first : shown[Math.min(Math.max(at + way, 0), shown.length - 1)]);
+  select(at < 0 ? first : shown[Math.min(Math.max(at + direction, 0), shown.length - 1)]);
 }
 
 const KEYS = {
@@ -102,7 +102,7 @@ function start() {
   resize(scatter);
   listenToCanvas(scatter.canvas);
   listenToLegend();
-  makeSearch(scatter, { input: part("search"), list: part("found"), told: part("told") }, (hits) => {
+  makeSearch(scatter, { input: part("search"), list: part("found"), status: part("told") }, (hits) => {
     scatter.matched = hits && hits.size ? hits : null;
     redraw();
   }, reveal);
@@ -110,7 +110,7 @@ function start() {
     const controls = { play: part("play"), slider: part("moment"), when: part("when"), saved: part("saved") };
     player = makePlayer(scatter, controls, redraw);
   }
-  const fit = () => (resize(scatter), draw(scatter)); // at once: a printer waits for no frame
+  const fit = () => (resize(scatter), draw(scatter)); // immediately, because printing does not wait for a frame
   new ResizeObserver(fit).observe(scatter.canvas.parentElement);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", fit);
   matchMedia("print").addEventListener("change", fit);

@@ -1,4 +1,4 @@
-"""An analysis as one HTML document that needs nothing but itself: a scatter plot to hover, search and play, and figures."""
+"""An analysis as one self-contained HTML document: an interactive scatter plot with search and playback, and figures."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from regard.report.text.numbers import short
 PAGE = "analysis.html"
 SCRIPTS = ("scatter.js", "details.js", "search.js", "playing.js", "analysis.js")
 WORDS = 12  # of each class
-FRAMES = 120  # moments of a long recording that the page keeps; between them it interpolates
+FRAMES = 120  # most moments of a recording on the page, which interpolates between them
 
 
 @dataclass(frozen=True)
@@ -129,14 +129,14 @@ class RecordingJson(TypedDict):
 
 
 def payload(facts: AnalysisFacts) -> str:
-    """What the script of the page gets: JSON without `<`, so that nothing in it can end the script element."""
+    """JSON for the script of the page, without `<`, so that nothing in it can end the script element."""
     recording = facts.recorded
     tokens = [*facts.tokens, *only_recorded(facts, recording)]
-    index = {token.token: place for place, token in enumerate(tokens)}
+    index = {token.token: number for number, token in enumerate(tokens)}
     marks = marks_of(facts)
     kinds = list(marks)
     across, up = score_spans(facts, recording)
-    given = {
+    content = {
         "classes": [one_line(name) for name in facts.classes],
         "kinds": [kind(name, mark) for name, mark in marks.items()] + [kind(NO_TYPE, UNTYPED)],
         "token": [one_line(token.token) or "(blank)" for token in tokens],
@@ -152,7 +152,7 @@ def payload(facts: AnalysisFacts) -> str:
         "x": axis(*across, polarity_title(facts)),
         "y": axis(*up, ATTENTION_TITLE),
     }
-    written = json.dumps(given, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    written = json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return written.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
@@ -191,5 +191,5 @@ def axis(low: float, high: float, title: str) -> AxisJson:
 
 
 def digits(value: float | None) -> float | None:
-    """As many as a screen can show."""
+    """Rounded to the precision of a screen."""
     return None if value is None else short(value, 5)

@@ -19,7 +19,7 @@ from regard.report.text.characters import one_line
 
 PAIRS = 21  # with more pairs of types than this, only those of a type with itself are drawn
 LINES = 10  # the same for the lines of a panel
-NAMED = 12  # words of a class that the scatter may name, where there is room
+NAMED = 12  # words of each class that the scatter plot may label
 NO_TYPE = "no type"
 EPOCH = "epoch"
 ATTENTION_TITLE = "attention score"
@@ -28,7 +28,7 @@ Marked = tuple[Curve | None, Mark]
 
 
 def figures(facts: AnalysisFacts) -> dict[str, str]:
-    """SVG by name; what the analysis lacks leaves no figure."""
+    """SVG by name, of what the analysis contains."""
     drawn = {name: draw(facts) for name, draw in FIGURES.items()}
     if (recording := facts.recorded) is not None:
         drawn |= {f"along_training_{name}": draw(facts, recording) for name, draw in ALONG.items()}
@@ -40,7 +40,7 @@ def marks_of(facts: AnalysisFacts) -> dict[str, Mark]:
 
 
 def polarity_title(facts: AnalysisFacts) -> str:
-    """What the polarity axis means: shared by two classes, but not by more."""
+    """The title of the polarity axis: two classes share it, more cannot."""
     if facts.task == "binary":
         first, second = (one_line(name) for name in facts.classes)
         return f"polarity score: ← {first}, {second} →"
@@ -48,11 +48,11 @@ def polarity_title(facts: AnalysisFacts) -> str:
 
 
 def named_words(facts: AnalysisFacts) -> Iterator[Token]:
-    """The strongest words, the classes taking turns, so that each gets room beside its points."""
-    for place in range(NAMED):
+    """The strongest words, alternating between classes, so that each class gets labels."""
+    for rank in range(NAMED):
         for words in facts.words.values():
-            if place < len(words):
-                yield words[place]
+            if rank < len(words):
+                yield words[rank]
 
 
 def point_of(token: Token) -> Point:
@@ -89,7 +89,7 @@ def scores_figure(facts: AnalysisFacts) -> str:
 def types_figure(facts: AnalysisFacts, scores: Sequence[Quartiles | None], title: str, x_title: str) -> str:
     """`scores`: one per type; None leaves no box."""
     marks = marks_of(facts).items()
-    shown = [as_box(name, mark, own) for (name, mark), own in zip(marks, scores, strict=True) if own is not None]
+    shown = [as_box(name, mark, box) for (name, mark), box in zip(marks, scores, strict=True) if box is not None]
     return boxes(title, x_title, shown) if shown else ""
 
 
@@ -107,8 +107,8 @@ def weights_figure(facts: AnalysisFacts) -> str:
     return types_figure(facts, scores, "Mean attention weights by type", "mean weight of a token")
 
 
-def as_box(name: str, mark: Mark, own: Quartiles | DotProducts) -> Box:
-    return Box(name, mark, own.min, own.q1, own.median, own.q3, own.max, own.mean)
+def as_box(name: str, mark: Mark, scores: Quartiles | DotProducts) -> Box:
+    return Box(name, mark, scores.min, scores.q1, scores.median, scores.q3, scores.max, scores.mean)
 
 
 def pairs_figure(facts: AnalysisFacts) -> str:
@@ -128,7 +128,7 @@ def terms_figure(facts: AnalysisFacts) -> str:
             for name, values in terms.items()
         )
         if rows:
-            shown.append(TypePanel(f"What pushes {score}", f"mean change of {score}", rows))
+            shown.append(TypePanel(f"Terms that change {score}", f"mean change of {score}", rows))
     return dots_by_type("Terms of the gradient flow by type", shown, marks) if shown else ""
 
 
@@ -164,7 +164,7 @@ def dot_products_along(facts: AnalysisFacts, recording: Recording) -> str:
 
 
 def head_along(facts: AnalysisFacts, recording: Recording) -> str:
-    """V and W: how far they point in the same direction, and how long they are."""
+    """V and W: how aligned they are, and their norms."""
     moments = recording.moments
     angle = known(by_output(facts, "VᵀW", moments, recording.vtw))
     norm_v = plain_curve("‖V‖", moments, recording.norm_v)

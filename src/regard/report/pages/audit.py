@@ -1,4 +1,4 @@
-"""The page of an audit, one self-contained HTML document: the verdict in words, its evidence a click away, the texts."""
+"""The page of an audit, one self-contained HTML document: the verdict, linked to its evidence, and the texts."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from regard.report.text.characters import one_line
 from regard.report.text.exported import Figure, Table, write_exported
 
 NAME, PAGE = "audit.json", "audit.html"
-WORDS = 40_000  # of all texts and explainers together: more would make the page slow to open
+WORDS = 40_000  # of all texts and explainers in total: more would make the page slow to open
 
 
 class AuditViews(NamedTuple):
-    """Drawn once, for the page and for files."""
+    """Figures and tables, drawn once for the page and for files."""
 
     figures: dict[str, Figure]
     tables: dict[str, Table]
@@ -47,7 +47,7 @@ def audit_views(facts: AuditFacts) -> AuditViews:
 
 
 def write_audit(facts: AuditFacts, folder: Path, figures: Path | None = None) -> str:
-    """All files of a folder or none; "" or what to know about the figures."""
+    """Write all files or none; returns a caution about the figures, or ""."""
     check_writable(folder)
     views = audit_views(facts)
     caution = "" if figures is None else write_exported(*views, figures)
@@ -81,7 +81,7 @@ def page_facts(facts: AuditFacts) -> dict[str, str]:
 
 
 def audit_texts(facts: AuditFacts) -> list[ShownText]:
-    """The surest mistakes, then right answers, the least sure first; texts without labels in their order."""
+    """The most confident mistakes first, then right answers, the least confident first; unlabelled texts in order."""
     kept: list[ShownText] = []
     words = 0
     for text in sorted(facts.details, key=rank):
@@ -106,7 +106,7 @@ def shown_text(text: AuditedText, classes: tuple[str, ...]) -> ShownText:
 
 
 def views_of(text: AuditedText, classes: tuple[str, ...]) -> Iterator[TextView]:
-    """Absolute scores as weights that sum to 1; where a score is below 0, which words speak against the answer."""
+    """Absolute scores as weights that sum to 1; words with a score below 0 count against the answer."""
     answer = Prediction(classes[text.decided], dict(zip(classes, text.probabilities, strict=True)))
     for method, scores in text.scores.items():
         total = sum(map(abs, scores)) or 1.0

@@ -1,4 +1,4 @@
-"""What a page shows of an audit below its verdict: a part for every piece of evidence that a sentence can rest on."""
+"""The evidence below the verdict of an audit: one part for each kind of evidence that its sentences refer to."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ JAIN, WIEGREFFE = "Jain & Wallace 2019", "Wiegreffe & Pinter 2019"
 
 class Part(NamedTuple):
     title: str
-    asks: str  # and how
+    question: str  # and how it is answered
     figures: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
 
 
-# by the name that a sentence gives its evidence
+# by the name with which a sentence refers to its evidence
 PARTS = {
     "faithfulness": Part(
         "Removing the top words",
-        "Are the words with the highest scores the ones that the model decides by? They are deleted, or all others are, "
+        "Are the words with the highest scores the ones that the model relies on? They are deleted, or all others are, "
         "and the model predicts again; random words show how much any deletion lowers the probability.",
         ("faithfulness", "differences"),
         ("explainers", "comparisons"),
@@ -36,7 +36,7 @@ PARTS = {
     ),
     "separation": Part(
         "Words of a class and neutral words",
-        "Do scores distinguish words of a class from words that are equally frequent in all? 0.5 is chance level "
+        "Do scores distinguish words of a class from words that are equally frequent in all? 0.5 is the level of random scores "
         "(Sun & Lu 2020).",
         ("separation",),
         ("separation",),
@@ -73,8 +73,8 @@ PARTS = {
         ("trained_adversary",),
     ),
     "plausibility": Part(
-        "Words that people marked",
-        "Does it point to the words that people marked? That is a different question from what the model decides by.",
+        "Words that annotators marked",
+        "Does it point to the words that annotators marked? That is a different question from what the model relies on.",
         ("plausibility",),
         ("plausibility",),
     ),
@@ -91,20 +91,20 @@ PARTS = {
 
 
 class Shown(NamedTuple):
-    """A part with what there is to show of it."""
+    """A part with its figures and tables."""
 
     title: str
-    asks: str
+    question: str
     figures: list[Markup]
     tables: list[Table]
 
 
 def evidence(figures: Mapping[str, Figure], tables: Mapping[str, Table]) -> dict[str, Shown]:
-    """By name the parts that there is something for, of the figures and tables that were made."""
+    """The parts that have a figure or a table, by name."""
     shown: dict[str, Shown] = {}
     for name, part in PARTS.items():
         drawn = [Markup(figures[one].svg) for one in part.figures if one in figures]
         listed = [tables[one] for one in part.tables if one in tables]
         if drawn or listed:
-            shown[name] = Shown(part.title, part.asks, drawn, listed)
+            shown[name] = Shown(part.title, part.question, drawn, listed)
     return shown

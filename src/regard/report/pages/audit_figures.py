@@ -33,7 +33,7 @@ ENDS = ("mean", "low", "high")
 
 
 def audit_figures(facts: AuditFacts) -> dict[str, Figure]:
-    """By name; there is no figure of what the audit doesn't hold."""
+    """Figures by name, of what the audit contains."""
     drawn = {
         "faithfulness": faithfulness_figure(facts.faithfulness),
         "differences": differences_figure(facts.faithfulness),
@@ -60,9 +60,9 @@ def diagnostic_figures(facts: Diagnostics) -> dict[str, Figure | None]:
         title = "Distance of attention between seeds"
         drawn["seeds"] = divergence_figure(title, facts.seeds.by_text)
     if facts.guided is not None:
-        given = facts.guided
-        shown = [("with this attention", given.guided), ("with uniform weights", given.even)]
-        shown.append(("with weights that it learns", given.learned))
+        guided = facts.guided
+        shown = [("with this attention", guided.guided), ("with uniform weights", guided.even)]
+        shown.append(("with learned weights", guided.learned))
         drawn["guided"] = accuracies_figure("A model that sees each word alone, by its weights", shown)
     if facts.trained_adversary is not None:
         drawn["trained_adversary"] = trained_figure(facts.trained_adversary)
@@ -94,7 +94,7 @@ def faithfulness_figure(facts: Faithfulness) -> Figure | None:
 
 
 def differences_figure(facts: Faithfulness) -> Figure | None:
-    """The focus minus each other, by measure."""
+    """The focus minus each other explainer, by measure."""
     known = [(one, bounds) for one in facts.comparisons if (bounds := one.difference.bounds)]
     panels = []
     for measure in COMPARED:
@@ -167,16 +167,22 @@ def plausibility_figure(facts: Plausibility) -> Figure | None:
         "AUPRC": [(explainer_name(one.name), one.auprc) for one in facts.explainers],
         "token F1": [(explainer_name(one.name), one.f) for one in facts.explainers],
     }
-    return dots_figure("Agreement with the words that people marked", "mean over texts", shown)
+    return dots_figure("Agreement with the words that annotators marked", "mean over texts", shown)
 
 
 def dots_figure(title: str, x_title: str, shown: Mapping[str, Sequence[tuple[str, Interval]]]) -> Figure | None:
-    """By panel the values that have an interval; None where none has one."""
-    known = {panel: [(name, bounds) for name, one in own if (bounds := one.bounds)] for panel, own in shown.items()}
-    panels = [DotPanel(panel, tuple(Dot(name, *bounds) for name, bounds in own)) for panel, own in known.items() if own]
+    """Values that have an interval, by panel; None if there are none."""
+    known = {
+        panel: [(name, bounds) for name, one in values if (bounds := one.bounds)] for panel, values in shown.items()
+    }
+    panels = [
+        DotPanel(panel, tuple(Dot(name, *bounds) for name, bounds in values))
+        for panel, values in known.items()
+        if values
+    ]
     if not panels:
         return None
-    rows = [[panel, name, *bounds] for panel, own in known.items() for name, bounds in own]
+    rows = [[panel, name, *bounds] for panel, values in known.items() for name, bounds in values]
     return Figure(dots(title, x_title, panels, ""), ("panel", "name", *ENDS), rows)
 
 

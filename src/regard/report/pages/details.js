@@ -1,4 +1,4 @@
-// What is known of one token: a card beside its point, and the same as a sentence for those who listen.
+// Details of one token: a card next to its point, and the same as a sentence for screen readers.
 "use strict";
 
 function written(value) {
@@ -9,37 +9,37 @@ function written(value) {
 
 function detailsOf(scatter, k) {
   const { given } = scatter;
-  const told = [
+  const rows = [
     ["polarity", written(scatter.x[k])],
     ["attention score", written(scatter.y[k])],
     ["mean weight", written(given.weight[k])],
     ["count", written(given.count[k])],
     ["γ", written(given.gamma[k])],
   ];
-  const spoken = scatter.moment === null && given.by_class[k];
-  if (spoken) {
-    const best = spoken.map((value, place) => [given.classes[place], value]).sort((a, b) => b[1] - a[1]).slice(0, 5);
-    for (const [name, value] of best) told.push([`for ${name}`, written(value)]);
+  const scores = scatter.moment === null && given.by_class[k];
+  if (scores) {
+    const best = scores.map((value, index) => [given.classes[index], value]).sort((a, b) => b[1] - a[1]).slice(0, 5);
+    for (const [name, value] of best) rows.push([`for ${name}`, written(value)]);
   }
-  return { token: given.token[k], kind: given.kinds[given.kind[k]].name, told };
+  return { token: given.token[k], kind: given.kinds[given.kind[k]].name, rows };
 }
 
 function sentenceOf(scatter, k) {
-  const { token, kind, told } = detailsOf(scatter, k);
-  return `${token}: ${kind}; ${told.map(([name, value]) => `${name} ${value}`).join(", ")}`;
+  const { token, kind, rows } = detailsOf(scatter, k);
+  return `${token}: ${kind}; ${rows.map(([name, value]) => `${name} ${value}`).join(", ")}`;
 }
 
 function fillCard(card, scatter, k) {
-  const { token, kind, told } = detailsOf(scatter, k);
+  const { token, kind, rows } = detailsOf(scatter, k);
   const head = element("p", "word", [element("bdi", "", [token])]);
   const chip = element("p", "chip", [kind]);
   const colours = scatter.given.kinds[scatter.given.kind[k]];
   chip.style.setProperty("--own", scatter.dark ? colours.dark : colours.light);
-  const rows = told.flatMap(([name, value]) => [element("dt", "", [name]), element("dd", "", [value])]);
-  card.replaceChildren(head, chip, element("dl", "", rows));
+  const cells = rows.flatMap(([name, value]) => [element("dt", "", [name]), element("dd", "", [value])]);
+  card.replaceChildren(head, chip, element("dl", "", cells));
 }
 
-// Beside the point, outwards where there is room: its way along training comes from the middle.
+// Next to the point, on the outside if there is room: its trail during training comes from the middle.
 function placeCard(card, scatter, k) {
   const x = across(scatter, scatter.x[k]), y = down(scatter, scatter.y[k]);
   const wide = card.offsetWidth, before = x - 18 - wide, after = x + 18;
@@ -49,8 +49,8 @@ function placeCard(card, scatter, k) {
 }
 
 function element(name, kind, inside) {
-  const made = document.createElement(name);
-  if (kind) made.className = kind;
-  made.append(...inside); // strings become text, never markup
-  return made;
+  const node = document.createElement(name);
+  if (kind) node.className = kind;
+  node.append(...inside); // strings become text, never markup
+  return node;
 }

@@ -1,4 +1,4 @@
-"""Explanations as one HTML document that needs nothing but itself (no script, no font, no address), or as a fragment."""
+"""Explanations as one self-contained HTML document (no scripts, fonts or links), or as a fragment."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from regard.records import Explanation, TokenScore
 from regard.report.names import explainer_name
 from regard.report.pages.templates import render, templates
-from regard.report.text.answers import Answer, Chance, answer, chances, tally
+from regard.report.text.answers import Answer, ClassProbability, answer, class_probabilities, tally
 from regard.report.text.highlights import Row, concentration, rows, top_words
 
 
 @dataclass(frozen=True)
 class ExplainedText:
     answer: Answer
-    chances: list[Chance]
+    probabilities: list[ClassProbability]
     more: int  # classes that are less likely
     rows: list[Row]
     sentences: bool
@@ -43,14 +43,14 @@ def page(explanations: Sequence[Explanation], title: str) -> str:
 
 
 def fragment(explanation: Explanation) -> str:
-    """One explanation with inline styles, for `_repr_html_`; ink and background are those of the notebook around it."""
+    """One explanation with inline styles, for `_repr_html_`; text and background colours are those of the notebook."""
     return templates().get_template("fragment.html").render(text=view_of(explanation))
 
 
 def view_of(explanation: Explanation) -> ExplainedText:
     return ExplainedText(
         answer(explanation),
-        *chances(explanation),
+        *class_probabilities(explanation),
         rows(explanation),
         bool(explanation.sentences),
         explanation.tokens,

@@ -1,4 +1,4 @@
-// Playing a recording: the slider walks over its moments, the points move evenly from one to the next.
+// Playing a recording: the slider moves over its moments, and the points move linearly from one to the next.
 "use strict";
 
 function makePlayer(scatter, { play, slider, when, saved }, changed) {
@@ -10,11 +10,11 @@ function makePlayer(scatter, { play, slider, when, saved }, changed) {
   function show(moment) {
     showMoment(scatter, moment);
     slider.value = String(Math.floor(moment));
-    told(`epoch ${written(scatter.given.recording.moments[Math.floor(moment)])}`);
+    label(`epoch ${written(scatter.given.recording.moments[Math.floor(moment)])}`);
     changed();
   }
 
-  function told(words) {
+  function label(words) {
     when.textContent = words;
     slider.setAttribute("aria-valuetext", words);
     saved.setAttribute("aria-pressed", String(scatter.moment === null));
@@ -27,7 +27,7 @@ function makePlayer(scatter, { play, slider, when, saved }, changed) {
     play.querySelector("span").textContent = "Pause";
     const step = (now) => {
       const moment = Math.min((Math.max(now - began, 0) / whole) * last, last);
-      show(still.matches ? Math.floor(moment) : moment); // who wants less motion gets one picture after another
+      show(still.matches ? Math.floor(moment) : moment); // with reduced motion, no interpolation between moments
       frame = moment < last ? requestAnimationFrame(step) : (pause(), 0);
     };
     frame = requestAnimationFrame(step);
@@ -44,7 +44,7 @@ function makePlayer(scatter, { play, slider, when, saved }, changed) {
     pause();
     showSaved(scatter);
     slider.value = String(last);
-    told("the saved model");
+    label("the saved model");
     changed();
   }
 

@@ -1,4 +1,4 @@
-// The reader for texts: which are shown, by which explainer, and how the keyboard goes from one to the next.
+// The list of texts: which are shown, with which explainer, and keyboard navigation.
 "use strict";
 
 {
@@ -25,11 +25,11 @@
       article.setAttribute("aria-posinset", place + 1);
       article.setAttribute("aria-setsize", shown.length);
     });
-    part("count").textContent = shown.length ? `${shown.length} of ${articles.length} shown` : "no text is like that";
+    part("count").textContent = shown.length ? `${shown.length} of ${articles.length} shown` : "no matching texts";
     rove(shown[0]);
   }
 
-  // One text at a time is reached by Tab.
+  // Only one text at a time is in the tab order.
   function rove(article) {
     for (const other of articles) other.tabIndex = other === article ? 0 : -1;
   }
@@ -38,16 +38,16 @@
     const method = part("method").value;
     for (const article of articles) {
       const views = [...article.querySelectorAll(".view")];
-      const own = views.some((view) => view.dataset.method === method);
-      for (const view of views) view.hidden = own && view.dataset.method !== method; // a text without it keeps what it has
+      const has = views.some((view) => view.dataset.method === method);
+      for (const view of views) view.hidden = has && view.dataset.method !== method; // a text without this explainer keeps its views
     }
   }
 
   function walk(event) {
-    const way = { PageDown: 1, PageUp: -1 }[event.key], from = event.target.closest("article");
-    if (!way || !from) return;
+    const step = { PageDown: 1, PageUp: -1 }[event.key], from = event.target.closest("article");
+    if (!step || !from) return;
     const shown = articles.filter((article) => !article.hidden);
-    const next = shown[shown.indexOf(from) + way];
+    const next = shown[shown.indexOf(from) + step];
     if (!next) return;
     event.preventDefault();
     rove(next);

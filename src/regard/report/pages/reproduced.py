@@ -1,4 +1,4 @@
-"""A reproduced table as one HTML document: its numbers beside the paper's, comparisons, figures, and where all comes from."""
+"""A reproduced table as one HTML document: its numbers next to the paper's, comparisons, figures, and sources."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from regard.report.pages.templates import templates
 
 
 def page_of_table(sheet: object, heads: Sequence[str], explained: str, figures: Sequence[tuple[str, str]]) -> str:
-    """`sheet` as the laboratory makes it; `figures`: title and SVG of each, which is ours and stands as it is."""
+    """`sheet` is made by the laboratory; `figures`: titles and SVGs, which are trusted and not escaped."""
     drawn = [(title, Markup(svg)) for title, svg in figures]
     template = templates().get_template("reproduced.html")
     return template.render(sheet=sheet, heads=heads, explained=explained, figures=drawn)

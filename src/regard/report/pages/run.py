@@ -1,4 +1,4 @@
-"""The report of a run as one HTML document that needs nothing but itself: figures, tables, a scatter plot, a reader for texts."""
+"""The report of a run as one self-contained HTML document: figures, tables, a scatter plot, explained texts."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ PREFIXES = {  # of vocabularies of word pieces, and what they mean
 
 
 class Tile(NamedTuple):
-    """A number to know first, and how sure it is."""
+    """A headline number and its uncertainty."""
 
     name: str
     value: str
-    sure: str
+    uncertainty: str
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class RunView:
 
 
 def write_report(facts: RunFacts, out: Path, figures: Path | None = None) -> str:
-    """The page, and if `figures` names a folder every figure and table as files; "" or what to know about the figures."""
+    """Write the page, and every figure and table into the folder `figures` if given; returns a caution about figures, or ""."""
     check_writable(out.parent)
     drawn, tables = run_figures(facts), run_tables(facts)
     caution = "" if figures is None else write_exported(drawn, tables, figures)
@@ -115,14 +115,14 @@ def run_page(facts: RunFacts, figures: Mapping[str, Figure], tables: Mapping[str
 def header_facts(facts: RunFacts) -> dict[str, str]:
     shown = {"data": facts.data, **facts.facts}
     if (taken := rounds(facts.history, facts.best_epoch)) is not None:
-        shown["rounds"] = f"{taken.listed[-1].number}, number {taken.kept.number} was kept"
+        shown["rounds"] = f"{taken.listed[-1].number}, round {taken.kept.number} was kept"
     if facts.texts_in_all:
         shown["texts"] = f"{facts.texts_in_all:,}"
     return {name: one_line(value) for name, value in shown.items() if value}
 
 
 def sections(facts: RunFacts, figures: Mapping[str, Figure]) -> dict[str, str]:
-    """Titles by anchor, of the sections that the page has."""
+    """Titles of the page's sections, by anchor."""
     present = {
         "measures": ("Measures", facts.measures is not None),
         "calibration": ("Calibration", "calibration" in figures),
@@ -140,14 +140,14 @@ def tiles(facts: RunFacts) -> list[Tile]:
     for key, name in TILES.items():
         if facts.measures and (one := facts.measures.get(key)):
             ends = one.interval
-            sure = f"95 % interval {written(ends[0])} to {written(ends[1])}" if ends else ""
-            shown.append(Tile(name, written(one.value), sure))
+            uncertainty = f"95 % interval {written(ends[0])} to {written(ends[1])}" if ends else ""
+            shown.append(Tile(name, written(one.value), uncertainty))
     if facts.calibration and facts.calibration.kind == "classes":
         excess = facts.calibration.excess
         ends_text = f"95 % interval {signed(excess.low)} to {signed(excess.high)}"
         shown.append(Tile("mean confidence minus accuracy", signed(excess.mean), ends_text))
     if facts.audit:
-        texts = f"by {facts.audit.texts:,} texts of {one_line(facts.audit.data)}"
+        texts = f"on {facts.audit.texts:,} texts of {one_line(facts.audit.data)}"
         shown.append(Tile("attention", one_line(facts.audit.verdict.name), texts))
     return shown
 
@@ -165,12 +165,14 @@ def words_view(facts: AnalysisFacts) -> WordsView:
 
 
 def prefix(tokens: Sequence[Token]) -> str:
-    """What the sign before some word pieces means; "" if none has one."""
-    return next((told for sign, told in PREFIXES.items() if any(one.token.startswith(sign) for one in tokens)), "")
+    """The meaning of the sign before some word pieces; "" if none has one."""
+    return next(
+        (meaning for sign, meaning in PREFIXES.items() if any(one.token.startswith(sign) for one in tokens)), ""
+    )
 
 
 def run_tables(facts: RunFacts) -> dict[str, Table]:
-    """By name; what the report lacks leaves no table."""
+    """Tables by name, of what the report contains."""
     tables = {
         **(measure_tables(facts.measures) if facts.measures else {}),
         **({"words": words_table(facts.analysis)} if facts.analysis else {}),

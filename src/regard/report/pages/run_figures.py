@@ -1,6 +1,6 @@
 """The figures of a report, each readable alone: as SVG, with the numbers that it was drawn from.
 
-Where training went through phases, each phase has curves of its own: they train different weights by different losses.
+If training had phases, each phase has separate curves: phases train different weights with different losses.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Point = tuple[float, float, float, float]  # epoch, value, and the ends of a ban
 
 
 def run_figures(facts: RunFacts) -> dict[str, Figure]:
-    """By name; what the report lacks leaves no figure."""
+    """Figures by name, of what the report contains."""
     drawn = {
         "confusion": confusion_figure(facts),
         "calibration": calibration_figure(facts.calibration) if facts.calibration else None,
@@ -68,7 +68,7 @@ def calibration_figure(calibration: Calibration) -> Figure:
 
 
 def training_figure(history: Sequence[Epoch]) -> Figure | None:
-    return over_epochs("Over the epochs", history_panels(history))
+    return over_epochs("Loss and scores by epoch", history_panels(history))
 
 
 def norms_figure(history: Sequence[Epoch]) -> Figure | None:
@@ -94,15 +94,15 @@ def history_panels(history: Sequence[Epoch]) -> list[Panel]:
     """The training loss, then every score of held-out texts."""
     shown: dict[str, dict[str, list[Point]]] = {"loss": {}}
     for epoch in history:
-        own = shown["loss"].setdefault(in_phase("training", epoch), [])
-        own += [] if epoch.loss is None else [point(epoch, epoch.loss)]
+        points = shown["loss"].setdefault(in_phase("training", epoch), [])
+        points += [] if epoch.loss is None else [point(epoch, epoch.loss)]
     for split in ("dev", "test"):
         constant: list[Point] = []  # comes last, so that a phase has the same colour in all panels
         for epoch in history:
             for name, value in epoch.scores.get(split, {}).items():
                 curves = shown.setdefault(metric_name("rmse" if name == OF_MEAN else name), {})
-                own = constant if name == OF_MEAN else curves.setdefault(in_phase(split, epoch), [])
-                own.append(point(epoch, value))
+                points = constant if name == OF_MEAN else curves.setdefault(in_phase(split, epoch), [])
+                points.append(point(epoch, value))
         if constant:
             shown[metric_name("rmse")][f"{split}, the mean"] = constant
     return [panel for title, curves in shown.items() if (panel := make_panel(title, title, curves))]
@@ -156,9 +156,9 @@ def rounds_figure(facts: RunFacts) -> Figure | None:
     return Figure(svg, ("panel", "curve", "round", "epoch", "value", "kept"), round_rows(shown, taken))
 
 
-def round_curve(name: str, own: Sequence[Round], values: Sequence[float]) -> Curve:
+def round_curve(name: str, listed: Sequence[Round], values: Sequence[float]) -> Curve:
     y = tuple(values)
-    return Curve(name, tuple(float(one.number) for one in own), y, y, y)
+    return Curve(name, tuple(float(one.number) for one in listed), y, y, y)
 
 
 def round_rows(shown: Sequence[Panel], taken: Rounds) -> list[list[object]]:
@@ -172,25 +172,25 @@ def round_rows(shown: Sequence[Panel], taken: Rounds) -> list[list[object]]:
 
 
 def rounds_text(taken: Rounds) -> str:
-    """What the figure of rounds shows, in words."""
+    """A description of the figure of rounds."""
     kept, name = taken.kept, metric_name(taken.measure)
     chosen = (
         f"Round {kept.number} was kept: the best on dev texts of those after round 0."
         if taken.held_out
-        else f"Without dev texts nothing chooses among rounds: the last one, {kept.number}, was kept."
+        else f"Without dev texts to select by, the last round, {kept.number}, was kept."
     )
     return (
-        "Round 0 is plain attention. In every later round the learner is trained with the attention that it finds, and "
-        "then the compressor trains the attention anew, by getting the answer through a narrow, noisy channel. "
-        f"{chosen} Its answers, by {LEARNER}, have an {name} of {written(kept.learner)} on {taken.texts} (round 0: "
+        "Round 0 is plain attention. In every later round the learner is trained with the current attention, and then "
+        "the compressor trains the attention again, by predicting the label through a narrow, noisy channel. "
+        f"{chosen} Its predictions, by {LEARNER}, have an {name} of {written(kept.learner)} on {taken.texts} (round 0: "
         f"{written(taken.listed[0].learner)}); {COMPRESSOR}, which sees only what passes the channel, has "
-        f"{written(kept.compressor)}. The KL divergence is the most that can pass: {written(kept.divergence)} in round "
-        f"{kept.number}; 0 would be nothing."
+        f"{written(kept.compressor)}. The KL divergence is an upper bound of the information that passes: "
+        f"{written(kept.divergence)} in round {kept.number}; 0 would be none."
     )
 
 
 def words_figures(facts: AnalysisFacts) -> dict[str, Figure]:
-    """Those of an analysis that are about words."""
+    """The figures of an analysis that are about words."""
     drawn = analysis_figures(facts)
     columns = ("polarity", "attention", "weight", "count", "gamma")
     tokens = [

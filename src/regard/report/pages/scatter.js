@@ -1,17 +1,17 @@
-// The scatter: where tokens stand at a moment, and how they are drawn.
+// The scatter plot: positions of tokens at a moment, and how they are drawn.
 "use strict";
 
 const MARGIN = { left: 60, right: 20, top: 18, bottom: 50 };
-const REACH = 16; // pixels from a point within which the pointer means it
+const REACH = 16; // largest distance in pixels from the pointer to the point it selects
 
 function makeScatter(canvas, given) {
   const count = given.token.length;
   const scatter = {
     canvas, given, count,
     pen: canvas.getContext("2d"),
-    x: new Float64Array(count), // scores as they are shown; NaN where a token is not
+    x: new Float64Array(count), // scores as shown; NaN if a token is not shown
     y: new Float64Array(count),
-    moment: null, // place in the recording, maybe between two moments; null: the saved model
+    moment: null, // position in the recording, possibly between two moments; null: the saved model
     hidden: new Set(), // kinds
     matched: null, // tokens that a search found; null: no search
     selected: -1,
@@ -63,7 +63,7 @@ function nearest(scatter, left, top) {
     if (!isShown(scatter, k)) continue;
     const a = across(scatter, scatter.x[k]) - left, b = down(scatter, scatter.y[k]) - top;
     const distance = a * a + b * b;
-    if (distance <= least) [found, least] = [k, distance]; // of two in one place the one on top
+    if (distance <= least) [found, least] = [k, distance]; // of two at the same position, the one on top
   }
   return found;
 }
@@ -76,11 +76,11 @@ function resize(scatter) {
   scatter.canvas.style.height = `${height}px`;
   scatter.canvas.width = Math.round(width * ratio);
   scatter.canvas.height = Math.round(height * ratio);
-  dress(scatter);
+  updateColours(scatter);
 }
 
-// The colours of the page as it is now, light or dark, and a small picture of each kind of mark in them.
-function dress(scatter) {
+// Read the current colours of the page, light or dark, and draw a sprite of each kind of mark in them.
+function updateColours(scatter) {
   const style = getComputedStyle(document.documentElement);
   const colour = (name) => style.getPropertyValue(name).trim();
   scatter.dark = matchMedia("screen and (prefers-color-scheme: dark)").matches;
@@ -105,7 +105,7 @@ function sprite(corners, colour, radius, scatter) {
   pen.closePath();
   pen.fillStyle = colour;
   pen.fill();
-  pen.lineWidth = 0.75; // a thin edge of paper keeps marks apart where they crowd
+  pen.lineWidth = 0.75; // a thin edge in the background colour separates overlapping marks
   pen.strokeStyle = scatter.colours.paper;
   pen.stroke();
   return { picture, size };
@@ -185,7 +185,7 @@ function drawRing(scatter, k, thick) {
   pen.stroke();
 }
 
-// The way of a token from the start of training to the moment that is shown.
+// The path of a token from the start of training to the moment shown.
 function drawTrail(scatter, k) {
   const { pen, given, moment } = scatter;
   const column = moment === null ? -1 : given.recording.token.indexOf(k);
@@ -203,7 +203,7 @@ function drawTrail(scatter, k) {
   pen.stroke();
 }
 
-// Words beside their points: the chosen one first, then what a search found, else the strongest; none over another.
+// Labels next to points: the selected token first, then search results or the strongest words; labels never overlap.
 function drawNames(scatter) {
   const { pen, given, matched, colours } = scatter;
   const found = matched ? [...matched].slice(0, 30) : given.named;
@@ -216,7 +216,7 @@ function drawNames(scatter) {
     pen.font = `${k === scatter.selected ? "600 13px" : "12px"} ${scatter.font}`;
     const x = across(scatter, scatter.x[k]), y = down(scatter, scatter.y[k]);
     const name = shortened(pen, given.token[k], 0.4 * scatter.width), wide = pen.measureText(name).width;
-    let left = x > scatter.width / 2 ? x + 9 : x - 9 - wide; // outwards, where fewer points are
+    let left = x > scatter.width / 2 ? x + 9 : x - 9 - wide; // on the outside, where there are fewer points
     if (left < MARGIN.left || left + wide > scatter.width - 4) left = 2 * x - left - wide;
     if (taken.some(([start, end, line]) => left < end && start < left + wide && Math.abs(line - y) < 14)) continue;
     taken.push([left - 4, left + wide + 4, y]);
@@ -228,7 +228,7 @@ function drawNames(scatter) {
   }
 }
 
-// A word without its end, where it is too long for the picture; the card has all of it.
+// A word cut to fit the plot; the card shows all of it.
 function shortened(pen, word, most) {
   if (pen.measureText(word).width <= most) return word;
   const letters = [...word].slice(0, 60);

@@ -1,4 +1,4 @@
-// The search box: which tokens contain what is typed, as a list to walk with the arrow keys.
+// The search box: a list of tokens that contain the query, navigable with the arrow keys.
 "use strict";
 
 const LISTED = 50;
@@ -9,22 +9,22 @@ function matches(scatter, typed) {
   scatter.given.token.forEach((token, k) => {
     const at = token.normalize().toLowerCase().indexOf(wanted);
     if (at < 0) return;
-    const rank = token.length === wanted.length ? 0 : at === 0 ? 1 : 2; // the word itself, its beginnings, the rest
+    const rank = token.length === wanted.length ? 0 : at === 0 ? 1 : 2; // exact match, prefix, others
     found.push([rank, -(scatter.given.count[k] ?? 0), k]);
   });
   return found.sort((a, b) => a[0] - b[0] || a[1] - b[1]).map((entry) => entry[2]);
 }
 
-// `marked` is told what was found (null: nothing asked), `chosen` which token was taken.
-function makeSearch(scatter, { input, list, told }, marked, chosen) {
+// `marked` gets the set of matches (null: empty query), `chosen` the token that was selected.
+function makeSearch(scatter, { input, list, status }, marked, chosen) {
   let found = [], active = -1;
 
   function search() {
     const hits = matches(scatter, input.value);
     found = (hits ?? []).slice(0, LISTED);
-    told.textContent = hits === null ? "" : answer(hits.length, input.value.trim());
+    status.textContent = hits === null ? "" : answer(hits.length, input.value.trim());
     list.replaceChildren(...found.map(option));
-    open(found.length > 0); // an unknown word leaves its sentence
+    open(found.length > 0); // without matches, the message stays
     marked(hits && new Set(hits));
   }
 
@@ -36,20 +36,20 @@ function makeSearch(scatter, { input, list, told }, marked, chosen) {
   function option(k, place) {
     const { token, kind, polarity, kinds } = scatter.given;
     const label = element("bdi", "", [token[k]]), note = `${kinds[kind[k]].name}, ${written(polarity[k])}`;
-    const made = element("li", "", [label, element("span", "note", [note])]);
-    made.id = `found-${place}`;
-    made.setAttribute("role", "option");
-    made.setAttribute("aria-selected", "false");
-    made.addEventListener("pointerdown", (event) => {
-      event.preventDefault(); // the box keeps the focus
+    const node = element("li", "", [label, element("span", "note", [note])]);
+    node.id = `found-${place}`;
+    node.setAttribute("role", "option");
+    node.setAttribute("aria-selected", "false");
+    node.addEventListener("pointerdown", (event) => {
+      event.preventDefault(); // keep the focus in the search box
       take(place);
     });
-    return made;
+    return node;
   }
 
   function open(yes) {
     list.hidden = !yes;
-    if (!yes && found.length) told.textContent = "";
+    if (!yes && found.length) status.textContent = "";
     input.setAttribute("aria-expanded", String(yes));
     walk(-1);
   }
@@ -85,7 +85,7 @@ function makeSearch(scatter, { input, list, told }, marked, chosen) {
 
   input.addEventListener("input", search);
   input.addEventListener("focus", search);
-  input.addEventListener("blur", () => (open(false), (told.textContent = "")));
+  input.addEventListener("blur", () => (open(false), (status.textContent = "")));
   input.addEventListener("keydown", (event) => {
     if (!keys[event.key] || event.isComposing) return;
     event.preventDefault();

@@ -1,4 +1,4 @@
-"""Texts for the reader of a page: their words shaded by every explainer, and which of them speak against the answer."""
+"""Texts for a page: their words shaded by every explainer, and which words count against the answer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from regard.facts.run import ShownText, TextView
 from regard.records import Explanation
 from regard.report.names import explainer_name
-from regard.report.text.answers import Answer, Chance, answer, chances
+from regard.report.text.answers import Answer, ClassProbability, answer, class_probabilities
 from regard.report.text.highlights import Row, rows, top_words
 
 READER = "reader.js"
@@ -22,7 +22,7 @@ class ReaderView:
     name: str
     signed: bool
     rows: list[Row]
-    against: frozenset[int]  # where words begin that speak against the answer
+    against: frozenset[int]  # starts of words that count against the answer
     sentences: bool
     sentences_against: set[int]  # numbers of rows
     top: list[tuple[str, str]]
@@ -30,14 +30,14 @@ class ReaderView:
 
 @dataclass(frozen=True)
 class ReaderText:
-    """`said` and `true` are the numbers of classes, "" if there is none; `right` is "yes", "no" or ""."""
+    """`predicted` and `true` are indices of classes, "" if there is none; `right` is "yes", "no" or ""."""
 
     place: str
     answer: Answer
-    chances: list[Chance]
+    probabilities: list[ClassProbability]
     more: int  # classes that are less likely
     right: str
-    said: int | str
+    predicted: int | str
     true: int | str
     views: list[ReaderView]
 
@@ -66,7 +66,7 @@ class Reading:
 
     @property
     def unknown(self) -> bool:
-        """Some word has no vector of its own."""
+        """Whether some word is unknown to the model."""
         views = (view for text in self.texts for view in text.views)
         return any(not piece.known for view in views for row in view.rows for piece in row.pieces)
 
@@ -78,13 +78,13 @@ def reading(texts: Sequence[ShownText], texts_in_all: int, classes: Sequence[str
 def reader_text(text: ShownText, classes: list[str]) -> ReaderText:
     """The answer is that of the first view."""
     first = replace(text.views[0].explanation, label=text.label)
-    said, true = str(first.prediction.value), str(text.label)
+    predicted, true = str(first.prediction.value), str(text.label)
     return ReaderText(
         text.place,
         answer(first),
-        *chances(first),
+        *class_probabilities(first),
         {True: "no", False: "yes", None: ""}[text.mistake],
-        classes.index(said) if said in classes else "",
+        classes.index(predicted) if predicted in classes else "",
         classes.index(true) if true in classes else "",
         [reader_view(view) for view in text.views],
     )
@@ -111,7 +111,7 @@ def largest(explanation: Explanation, against: frozenset[int], count: int = 8) -
 
 
 def against_rows(explanation: Explanation, against: Sequence[int]) -> set[int]:
-    """Numbers of the rows whose sentence speaks against the answer; rows begin where their sentence does."""
+    """Numbers of the rows whose sentence counts against the answer; a row begins where its sentence does."""
     numbers, at = set(), 0
     for number, row in enumerate(rows(explanation)):
         length = sum(len(piece.text) for piece in row.pieces) + len(row.tail)

@@ -51,7 +51,7 @@ def log_ticks(low: float, high: float, most: int) -> list[float]:
 
 
 def roomy_ticks(x: Axis) -> list[float]:
-    """As many round ticks as fit beside each other with their numbers."""
+    """As many round ticks as fit next to each other with their numbers."""
     for most in (6, 5, 4, 3):
         marked = x.ticks(most)
         widest = LETTER * max((len(number(tick)) for tick in marked), default=0)

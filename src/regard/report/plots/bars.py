@@ -25,7 +25,7 @@ class Histogram:
 
 
 def histogram(title: str, values: Sequence[float], low: float, high: float) -> Histogram:
-    """Of one value per text, with a line at the mean."""
+    """The histogram of one value per text, with a line at the mean."""
     counts = [0] * BINS
     for value in values:
         counts[min(max(int((value - low) / (high - low) * BINS), 0), BINS - 1)] += 1
@@ -33,7 +33,7 @@ def histogram(title: str, values: Sequence[float], low: float, high: float) -> H
 
 
 def histograms(title: str, x_title: str, y_title: str, shown: Sequence[Histogram]) -> str:
-    """Panels with axes of their own."""
+    """Panels with separate axes."""
     room = tick_room([(0.0, float(max(one.counts)) or 1.0) for one in shown])
     drawn = [partial(draw_histogram, one, room, (x_title, y_title)) for one in shown]
     return panels(title, drawn, SIZE, (room, 14), headed=any(one.title for one in shown))

@@ -28,7 +28,7 @@ class Box:
 
 
 def boxes(title: str, x_title: str, shown: Sequence[Box]) -> str:
-    """Positive values with a long tail (mean weights) get a logarithmic axis, and the name of the axis says so."""
+    """Positive values with a long tail (mean weights) get a logarithmic axis, which its name states."""
     log = min(box.low for box in shown) > 0 and max(box.high for box in shown) > 50 * max(box.median for box in shown)
     room = max(name_room(one_line(box.name)) for box in shown)
     named = f"{x_title}, logarithmic" if log else x_title

@@ -17,7 +17,7 @@ TYPES_ROW = 26  # of a panel of values per type
 
 @dataclass(frozen=True)
 class Dot:
-    """A value with its interval, and optionally a value of somebody else as a hollow mark."""
+    """A value with its interval, and optionally another value to compare with as a hollow mark."""
 
     name: str
     y: float
@@ -42,7 +42,7 @@ class TypePanel:
 
 
 def dots(title: str, y_title: str, shown: Sequence[DotPanel], other: str) -> str:
-    """`other` says what the hollow marks are; "" if there are none."""
+    """`other` is the legend of the hollow marks; "" if there are none."""
     room = 16 + LETTER * max((cells(dot.name) for panel in shown for dot in panel.dots), default=0)
     size = (WIDTH, float(ROW * max(len(panel.dots) for panel in shown)))
     drawn = [partial(dot_panel, panel, y_title) for panel in shown]
@@ -64,8 +64,8 @@ def dot_panel(panel: DotPanel, y_title: str, left: float, top: float) -> Iterato
         yield text(axis(tick), bottom + 17, number(tick), anchor="middle", colour=FAINT)
     yield f'<path d="M{left:.1f} {bottom:.1f}h{WIDTH:g}" stroke="{FAINT}"/>'
     yield text(left + WIDTH / 2, bottom + 35, y_title, anchor="middle", colour=FAINT)
-    for place, dot in enumerate(panel.dots):
-        y = top + ROW * (place + 0.5)
+    for index, dot in enumerate(panel.dots):
+        y = top + ROW * (index + 0.5)
         yield text(left - 8, y + 4, dot.name, anchor="end")
         if dot.high > dot.low:
             yield f'<path d="M{axis(dot.low):.1f} {y:.1f}H{axis(dot.high):.1f}" stroke="{COLOURS[0]}" stroke-width="2"/>'
@@ -89,11 +89,11 @@ def type_panel(panel: TypePanel, marks: Mapping[str, Mark], width: float, left: 
     x = Axis(*span([0.0, *(value for _, values in panel.rows for value in values.values())]), left, left + width)
     yield text(left, top - 12, panel.title, weight="600")
     yield from value_axis(x, top, bottom, panel.x_title)
-    for place, (name, values) in enumerate(panel.rows):
-        y = top + TYPES_ROW * (place + 0.5)
+    for index, (name, values) in enumerate(panel.rows):
+        y = top + TYPES_ROW * (index + 0.5)
         yield text(left - 10, y + 4, name, anchor="end")
         yield f'<path d="M{left:.1f} {y:.1f}h{width:g}" stroke="{EDGE}"/>'
         for kind, value in values.items():
             yield f'<path d="{marks[kind].path(x(value), y, 4.5)}" fill="{marks[kind].colour}" fill-opacity="0.85"/>'
-    for place, (kind, mark) in enumerate(marks.items()):
-        yield from legend_entry(mark, kind, left + width + 20, top + 8 + 18 * place)
+    for index, (kind, mark) in enumerate(marks.items()):
+        yield from legend_entry(mark, kind, left + width + 20, top + 8 + 18 * index)

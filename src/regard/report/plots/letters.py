@@ -1,8 +1,8 @@
-"""Which of a PDF's own fonts has a letter, and how wide it is: nothing is embedded, so that a figure stays a few kilobytes.
+"""The standard PDF font that contains a letter, and the letter's width: no fonts are embedded, to keep figures small.
 
 Helvetica and Symbol are among the fourteen fonts that every viewer has (ISO 32000-1, 9.6.2.2; widths are Adobe's). Chinese,
-Japanese, Cyrillic and Korean letters are asked for by their Unicode numbers (9.7.5.2), and viewers set what font they have
-for them. No such way exists for other scripts, Arabic for one: their letters are drawn as hollow boxes, and the SVG has them.
+Japanese, Cyrillic and Korean letters are referred to by their Unicode numbers (9.7.5.2), and viewers choose a font for
+them. That is not possible for other scripts such as Arabic: their letters are drawn as hollow boxes, and the SVG has them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BOLD = """
 975 722 722 722 722 667 611 778 722 278 556 722 611 833 722 778 667 778 722 667 611 722 667 944 667 667 611 333 278 333 584 556
 333 556 611 556 611 556 333 611 611 278 278 556 278 889 611 611 611 611 389 556 333 611 556 778 556 556 500 389 280 389 584
 """
-LATIN = {  # from the space on; letters with accents are as wide as without, others half as wide as they are high
+LATIN = {  # from the space on; letters with accents are as wide as without, others get a default width
     name: dict(zip(map(chr, range(32, 127)), map(int, table.split()), strict=True))
     | dict.fromkeys("…—‰™ŒÆ", 1000)
     | dict.fromkeys("×÷±¬", 584)
@@ -40,18 +40,18 @@ WIDTHS = """
 549 549 549 549 549 987 987
 """
 SYMBOLS = {char: (code, int(width)) for (char, code), width in zip(CODES.items(), WIDTHS.split(), strict=True)}
-BY_NUMBER = {"GB1": "gbk", "Korea1": "cp949"}  # a collection of characters, and Python's name of what it covers
-NARROW = 0.6  # of the square that such a font gives each letter, for those that are no ideographs
+BY_NUMBER = {"GB1": "gbk", "Korea1": "cp949"}  # a collection of characters, and the Python codec that covers it
+NARROW = 0.6  # horizontal scale of letters in such a font that are not ideographs
 BOX = 600
 
 
 class Letter(NamedTuple):
-    """One letter in a font; "" where no font has it."""
+    """One letter in a font; the font is "" if none has it."""
 
     font: str
     code: bytes
     width: float  # in thousandths of the size
-    narrow: bool = False  # pressed to NARROW
+    narrow: bool = False  # scaled to NARROW
 
 
 class Stretch(NamedTuple):
@@ -65,9 +65,9 @@ class Stretch(NamedTuple):
 
 def stretches(words: str, bold: bool) -> Iterator[Stretch]:
     letters = [letter(char, bold) for char in unicodedata.normalize("NFC", words) if cells(char)]
-    for (font, narrow), own in groupby(letters, lambda one: (one.font, one.narrow)):
-        found = list(own)
-        yield Stretch(font, b"".join(one.code for one in found), tuple(one.width for one in found), narrow)
+    for (font, narrow), group in groupby(letters, lambda one: (one.font, one.narrow)):
+        run = list(group)
+        yield Stretch(font, b"".join(one.code for one in run), tuple(one.width for one in run), narrow)
 
 
 def letter(char: str, bold: bool) -> Letter:
@@ -96,7 +96,7 @@ def latin_width(char: str, widths: dict[str, int]) -> int:
 
 
 def unshown(words: str) -> set[str]:
-    """The letters that no font of a PDF has."""
+    """The letters that no standard PDF font contains."""
     return {char for char in unicodedata.normalize("NFC", words) if cells(char) and not letter(char, False).font}
 
 

@@ -12,7 +12,7 @@ from regard.report.plots.marks import Mark
 from regard.report.plots.svg import COLOURS, DASHES, FAINT, GAP, LEFT, LETTER, arrange, document, text
 from regard.report.text.characters import cells, one_line
 
-BANDS = 6  # with more curves than this their bands would only hide each other
+BANDS = 6  # with more curves, bands would hide each other
 MARKED = 30  # points of a curve that get a dot each
 
 
@@ -62,7 +62,7 @@ def lines(
     log: bool = False,
     whole: bool = False,
 ) -> str:
-    """Panels that share the names of their axes, each with ranges of its own."""
+    """Panels that share the names of their axes, each with separate ranges."""
     size = (330.0, 210.0) if len(shown) > 1 else (440.0, 260.0)
     style = Style(band, log, whole)
     return line_plot(title, x_title, [replace(panel, y_title=y_title) for panel in shown], style, size)
@@ -117,7 +117,7 @@ def draw_panel(
                 yield band(curve, x, y, mark_of(curve, number).colour)
     ends = apart([y(curve.y[-1]) for curve in panel.curves], 14, top, bottom)
     for number, (curve, end) in enumerate(zip(panel.curves, ends, strict=True)):
-        aside = 0.0 if style.band else 2.5 * (number - (len(panel.curves) - 1) / 2)  # or intervals would overlap
+        aside = 0.0 if style.band else 2.5 * (number - (len(panel.curves) - 1) / 2)  # so that intervals do not overlap
         yield from draw_curve(curve, mark_of(curve, number), style, (x, y), aside)
         yield text(right + 10, end + 4, curve.name, colour=mark_of(curve, number).colour)
 

@@ -44,7 +44,7 @@ def scatter(
     spans: tuple[Span, Span],
     words: Sequence[tuple[str, Point]] = (),
 ) -> str:
-    """`words` are written beside their points where there is room; the first ones take precedence."""
+    """`words` are written next to their points if there is room; the first ones take precedence."""
     width, height = 620.0, 380.0
     shown = [counted(cloud) for cloud in clouds]
     right = 30 + LETTER * max((cells(cloud.name) for cloud in shown), default=0)
@@ -70,11 +70,11 @@ def draw_clouds(clouds: Sequence[Cloud], x: Axis, y: Axis, legend: bool = True) 
     """A vertical line at zero, the points, and the legend on the right: the cloud on top comes first."""
     if legend and x.low < 0 < x.high:
         yield f'<path d="M{x(0):.1f} {y.end:.1f}v{y.start - y.end}" stroke="{FAINT}"/>'
-    for place, cloud in enumerate(clouds):
+    for index, cloud in enumerate(clouds):
         drawn = "".join(cloud.mark.path(x(a), y(b), cloud.size) for a, b in cloud.points)
         yield f'<path d="{drawn}" fill="{cloud.mark.colour}" fill-opacity="{cloud.opacity}"/>'
         if legend:
-            yield from legend_entry(cloud.mark, cloud.name, x.end + 16, y.end + 6 + 18 * (len(clouds) - 1 - place))
+            yield from legend_entry(cloud.mark, cloud.name, x.end + 16, y.end + 6 + 18 * (len(clouds) - 1 - index))
 
 
 def draw_words(words: Sequence[tuple[str, Point]], x: Axis, y: Axis) -> Iterator[str]:
@@ -111,13 +111,13 @@ def crosses(title: str, x_title: str, y_title: str, shown: Sequence[Cross]) -> s
 
 def draw_crosses(shown: Sequence[Cross], x: Axis, y: Axis) -> Iterator[str]:
     named: list[tuple[float, float, float]] = []  # left, right, baseline
-    for place, one in enumerate(shown):
+    for index, one in enumerate(shown):
         a, b = x(one.x[0]), y(one.y[0])
-        way = f"M{x(one.x[1]):.1f} {b:.1f}H{x(one.x[2]):.1f}M{a:.1f} {y(one.y[1]):.1f}V{y(one.y[2]):.1f}"
-        yield f'<path d="{way}" stroke="{COLOURS[0]}" stroke-width="2"/>'
+        path = f"M{x(one.x[1]):.1f} {b:.1f}H{x(one.x[2]):.1f}M{a:.1f} {y(one.y[1]):.1f}V{y(one.y[2]):.1f}"
+        yield f'<path d="{path}" stroke="{COLOURS[0]}" stroke-width="2"/>'
         yield f'<circle cx="{a:.1f}" cy="{b:.1f}" r="4" fill="{COLOURS[0]}"/>'
-        # alternately above and below, and farther away where there is a name already: points may be close together
-        line, step = (y(one.y[1]) + 15, LINE) if place % 2 else (y(one.y[2]) - 6, -LINE)
+        # alternately above and below, and farther away if there is already a name: points may be close together
+        line, step = (y(one.y[1]) + 15, LINE) if index % 2 else (y(one.y[2]) - 6, -LINE)
         start, end = a - label_width(one.name) / 2, a + label_width(one.name) / 2
         while any(start < right and left < end and abs(line - other) < LINE for left, right, other in named):
             line += step

@@ -1,4 +1,4 @@
-"""The canvas of every plot: text, panels beside each other, and the SVG document around them.
+"""The canvas of every plot: text, panels next to each other, and the SVG document around them.
 
 The colours are those of Okabe and Ito, which people with any kind of color blindness can tell apart; lines also differ in
 their dashes.
@@ -71,8 +71,8 @@ def text(x: float, y: float, words: str, anchor: str = "start", colour: str = IN
 
 def rotated(x: float, y: float, words: str) -> str:
     """Text that reads upwards, for the name of a vertical axis."""
-    given = f'x="{x:.1f}" y="{y:.1f}" transform="rotate(-90 {x:.1f} {y:.1f})" text-anchor="middle" fill="{FAINT}"'
-    return f"<text {given}>{escape(one_line(words))}</text>"
+    attributes = f'x="{x:.1f}" y="{y:.1f}" transform="rotate(-90 {x:.1f} {y:.1f})" text-anchor="middle" fill="{FAINT}"'
+    return f"<text {attributes}>{escape(one_line(words))}</text>"
 
 
 def document(title: str, width: float, height: float, body: Sequence[str]) -> str:
@@ -81,7 +81,7 @@ def document(title: str, width: float, height: float, body: Sequence[str]) -> st
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
         f'height="{height:.0f}" role="img" font-family="system-ui, sans-serif" font-size="12">'
     )
-    named = f"<title>{escape(one_line(title))}</title>"
-    ground = f'<rect width="{width:.0f}" height="{height:.0f}" fill="#ffffff"/>'
+    hidden_title = f"<title>{escape(one_line(title))}</title>"
+    background = f'<rect width="{width:.0f}" height="{height:.0f}" fill="#ffffff"/>'
     heading = text(12, 22, title, weight="600").replace("<text ", '<text font-size="14" ', 1)
-    return "\n".join([head, named, ground, heading, *body, "</svg>", ""])
+    return "\n".join([head, hidden_title, background, heading, *body, "</svg>", ""])

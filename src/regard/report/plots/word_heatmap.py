@@ -1,9 +1,9 @@
 """One explanation as a stand-alone SVG heat map of its words, for papers and slides: always dark ink on white.
 
-Every word is placed by itself, in a monospace font and with its width written down, so that rectangles fit the words
-whatever font the viewer has. Lines break at white space and between wide characters. On a right-to-left line the words run
-from the right, and several left-to-right words in a row keep their order (and vice versa); inside a word the bidirectional
-algorithm of the viewer does the work.
+Every word is placed separately, in a monospace font and with an explicit width, so that rectangles fit the words in any
+font. Lines break at white space and between wide characters. On a right-to-left line the words run from the right, and
+consecutive left-to-right words keep their order (and vice versa); inside a word the viewer's bidirectional algorithm
+decides.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _PARTS = re.compile(r"\n|[^\S\n]+|\S+")
 def svg(explanation: Explanation, width: int = 800) -> str:
     """The figure; its height depends on the text."""
     if width < NARROWEST:
-        raise InputError(f"width: {width} is too narrow for a figure; at least {NARROWEST} (pixels) is needed")
+        raise InputError(f"width: expected at least {NARROWEST} pixels, got {width}")
     left = MARGIN + (GUTTER if explanation.sentences else 0)
     room = int((width - left - MARGIN) // CELL)
     title = _title(answer(explanation))
@@ -60,13 +60,13 @@ def svg(explanation: Explanation, width: int = 800) -> str:
     return "\n".join([head, f"<title>{escape(title)}</title>", paper, caption, *drawn, "</svg>", ""])
 
 
-def _title(given: Answer) -> str:
-    said = f"{_isolated(given.said)} {given.probability}".rstrip()
-    if given.right is not None:
-        return f"{said} ✓" if given.right else f"{said} ✗ (true: {_isolated(given.truth)})"
-    if given.truth:
-        return f"{said} (true: {given.truth}{f', off by {given.error}' if given.error else ''})"
-    return said
+def _title(shown: Answer) -> str:
+    title = f"{_isolated(shown.prediction)} {shown.probability}".rstrip()
+    if shown.right is not None:
+        return f"{title} ✓" if shown.right else f"{title} ✗ (true: {_isolated(shown.truth)})"
+    if shown.truth:
+        return f"{title} (true: {shown.truth}{f', off by {shown.error}' if shown.error else ''})"
+    return title
 
 
 def _isolated(name: str) -> str:
@@ -97,11 +97,11 @@ def _word(placed: Placed, left: int, y: int) -> Iterator[str]:
         yield f'<rect {box} fill="{fill}">{hint}</rect>'
     if piece.text.isspace():
         return
-    way = ' direction="rtl"' if placed.way == "rtl" else ""
+    rtl = ' direction="rtl"' if placed.direction == "rtl" else ""
     new = "" if piece.known else ' text-decoration="underline" style="text-decoration-style:dotted"'
     fit = f' textLength="{size:.1f}" lengthAdjust="spacingAndGlyphs"' if size else ""
-    # Anchored in the middle: the only anchor that means the same in both directions.
-    yield f'<text x="{x + size / 2:.1f}" y="{y + 17}" text-anchor="middle"{fit}{way}{new}>{escape(piece.text)}</text>'
+    # Anchored in the middle, the only anchor that is the same in both directions.
+    yield f'<text x="{x + size / 2:.1f}" y="{y + 17}" text-anchor="middle"{fit}{rtl}{new}>{escape(piece.text)}</text>'
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +111,11 @@ class Placed:
     piece: Piece
     at: int
     width: int
-    way: str  # 'ltr' or 'rtl'
+    direction: str  # 'ltr' or 'rtl'
 
 
 def lines(pieces: Iterable[Piece], width: int) -> list[list[Placed]]:
-    """The pieces wrapped at `width` cells: at white space, between wide characters, and inside what fits on no line."""
+    """The pieces wrapped at `width` cells: at white space, between wide characters, and inside words longer than a line."""
     parts = list(_parts(pieces, width))
     base = direction("".join(part.text for part in parts)) or "ltr"
     return [_place(_ordered(line, base), width, base) for line in _wrapped(parts, width)]
@@ -135,11 +135,11 @@ def _parts(pieces: Iterable[Piece], width: int) -> Iterator[Piece]:
 
 def _cuts(word: str, width: int) -> Iterator[str]:
     start, used = 0, 0
-    for place, char in enumerate(word):
+    for index, char in enumerate(word):
         size = cells(char)
-        if used + size > width and place > start:
-            yield word[start:place]
-            start, used = place, 0
+        if used + size > width and index > start:
+            yield word[start:index]
+            start, used = index, 0
         used += size
     yield word[start:]
 
@@ -185,18 +185,18 @@ def _may_break(before: str, after: str) -> bool:
 
 def _ordered(line: Sequence[Piece], base: str) -> list[Piece]:
     """The parts of a line from left to right."""
-    ways = [direction(part.text) or _neutral(part.text, base) for part in line]
+    directions = [direction(part.text) or _neutral(part.text, base) for part in line]
     ordered: list[Piece] = []
-    place = 0
-    while place < len(line):
-        end = place
-        while ways[place] not in (None, base) and (following := _next_strong(ways, end + 1)) is not None:
-            if ways[following] == base:
+    start = 0
+    while start < len(line):
+        end = start
+        while directions[start] not in (None, base) and (following := _next_strong(directions, end + 1)) is not None:
+            if directions[following] == base:
                 break
             end = following
-        run = list(line[place : end + 1])
+        run = list(line[start : end + 1])
         ordered += run[::-1] if len(run) > 1 else run
-        place = end + 1
+        start = end + 1
     # Runs against the base direction were reversed above, so that reversing a right-to-left line puts them in order.
     return ordered[::-1] if base == "rtl" else ordered
 
@@ -206,8 +206,8 @@ def _neutral(text: str, base: str) -> str | None:
     return "ltr" if base == "rtl" and any(char.isdigit() for char in text) else None
 
 
-def _next_strong(ways: Sequence[str | None], start: int) -> int | None:
-    return next((place for place in range(start, len(ways)) if ways[place] is not None), None)
+def _next_strong(directions: Sequence[str | None], start: int) -> int | None:
+    return next((index for index in range(start, len(directions)) if directions[index] is not None), None)
 
 
 def _place(line: Sequence[Piece], width: int, base: str) -> list[Placed]:

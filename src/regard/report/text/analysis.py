@@ -53,12 +53,12 @@ class OutputRow:
 
 
 def unit_name(facts: AnalysisFacts) -> str:
-    """What has a vector and scores of its own."""
+    """The unit that has a vector and scores."""
     return "word piece" if facts.model.encoder == "bert" else "word"
 
 
 def header_facts(facts: AnalysisFacts) -> dict[str, str]:
-    """What was analysed."""
+    """The facts at the head of an analysis: model, data, number of texts."""
     model, classes = facts.model, facts.classes
     read = f"{one_line(model.encoder)}, {one_line(model.attention)} attention"
     return {
@@ -121,16 +121,16 @@ def print_analysis(facts: AnalysisFacts, console: Console) -> None:
 
 
 def analysis_tables(facts: AnalysisFacts) -> list[RenderableType]:
-    """What there is to print, in order. Text objects everywhere: a class or a word may be called "[bold]"."""
+    """What is printed, in order. Text objects everywhere: a class or a word may be called "[bold]"."""
     parts = [_header(facts), _types(facts), _words(facts), _separation(facts), _vtw(facts), _notes(facts)]
     return [part for part in parts if part is not None]
 
 
 def _header(facts: AnalysisFacts) -> Text:
-    told = header_facts(facts)
+    head = header_facts(facts)
     line = Text()
-    line.append(told["run"] or "a run", "bold")
-    line.append(f" on {told['data']}, {told['texts']} texts; {told['model']}, λ = {told['λ']}; scores {told['scores']}")
+    line.append(head["run"] or "a run", "bold")
+    line.append(f" on {head['data']}, {head['texts']} texts; {head['model']}, λ = {head['λ']}; scores {head['scores']}")
     return line
 
 
@@ -171,22 +171,22 @@ def _lines(listed: dict[str, list[WordRow]], unit: str) -> Table:
     table.add_column("class", overflow="fold")
     table.add_column(f"{unit}s", overflow="fold")
     for name, words in listed.items():
-        told = ", ".join(f"{word.token} {word.polarity}" for word in words) or "none"
-        table.add_row(Text(one_line(name)), Text(told))
+        cell = ", ".join(f"{word.token} {word.polarity}" for word in words) or "none"
+        table.add_row(Text(one_line(name)), Text(cell))
     return table
 
 
 def _separation(facts: AnalysisFacts) -> Text | None:
-    found = facts.separation
-    if found is None:
+    separation = facts.separation
+    if separation is None:
         return None
     line = Text()
     line.append("separation ", "dim")
-    line.append(f"AUC {share(found.auc)} ({between(found.area)})", "bold")
-    line.append(f": attention of {found.tied:,} tokens of a class against {found.neutral:,} neutral ones")
-    for one in found.by_type if len(found.by_type) <= TABLES else ():
+    line.append(f"AUC {share(separation.auc)} ({between(separation.area)})", "bold")
+    line.append(f": attention of {separation.tied:,} tokens of a class against {separation.neutral:,} neutral ones")
+    for one in separation.by_type if len(separation.by_type) <= TABLES else ():
         line.append(f"; {one_line(one.name)} {share(one.auc)} ({between(one.area)})")
-    line.append(f"\n{one_line(found.meaning)}")
+    line.append(f"\n{one_line(separation.meaning)}")
     return line
 
 

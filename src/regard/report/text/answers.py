@@ -1,4 +1,4 @@
-"""A prediction in words: the answer, its probability, and whether it is right."""
+"""A prediction as text: its value, its probability, and whether it is right."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from regard.report.text.numbers import figures
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Text to be escaped; `right` is None if the truth is unknown or the task is regression."""
+    """Unescaped text; `right` is None if the truth is unknown or the task is regression."""
 
-    said: str
+    prediction: str
     probability: str = ""
     truth: str = ""
     right: bool | None = None
@@ -22,20 +22,20 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Chance:
+class ClassProbability:
     """A class and its probability."""
 
     name: str
     probability: float
-    said: bool
+    predicted: bool
     true: bool
 
 
 def answer(explanation: Explanation) -> Answer:
     value, label = explanation.prediction.value, explanation.label
     if isinstance(value, str) or explanation.prediction.probabilities:
-        chance = explanation.prediction.probabilities.get(str(value))
-        probability = "" if chance is None else f"{chance:.3f}"
+        share = explanation.prediction.probabilities.get(str(value))
+        probability = "" if share is None else f"{share:.3f}"
         if label is None:
             return Answer(one_line(value), probability)
         return Answer(one_line(value), probability, one_line(label), str(label) == str(value))
@@ -46,17 +46,17 @@ def answer(explanation: Explanation) -> Answer:
     return Answer(figures(value), truth=figures(label), error=figures(value - label, "+"))
 
 
-def chances(explanation: Explanation, limit: int = 6) -> tuple[list[Chance], int]:
+def class_probabilities(explanation: Explanation, limit: int = 6) -> tuple[list[ClassProbability], int]:
     """The most likely classes and the true one, and how many more there are."""
     probabilities = explanation.prediction.probabilities
-    said, true = str(explanation.prediction.value), str(explanation.label)
+    predicted, true = str(explanation.prediction.value), str(explanation.label)
     ranked = sorted(probabilities, key=lambda name: -probabilities[name])
-    kept = [name for place, name in enumerate(ranked) if place < limit or name in (said, true)]
-    found = [Chance(one_line(name), probabilities[name], name == said, name == true) for name in kept]
-    return found, len(ranked) - len(found)
+    kept = [name for rank, name in enumerate(ranked) if rank < limit or name in (predicted, true)]
+    listed = [ClassProbability(one_line(name), probabilities[name], name == predicted, name == true) for name in kept]
+    return listed, len(ranked) - len(listed)
 
 
 def tally(answers: Sequence[Answer]) -> tuple[int, list[int]]:
-    """How many answers could be judged, and the numbers (from 1) of the wrong ones."""
-    judged = [(place, given.right) for place, given in enumerate(answers, start=1) if given.right is not None]
-    return len(judged), [place for place, right in judged if not right]
+    """How many answers have a known truth, and the numbers (from 1) of the wrong ones."""
+    judged = [(number, one.right) for number, one in enumerate(answers, start=1) if one.right is not None]
+    return len(judged), [number for number, right in judged if not right]

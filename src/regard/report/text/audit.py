@@ -1,4 +1,4 @@
-"""An audit in the terminal: the measures of each explainer, the diagnostics, and the verdict in words."""
+"""An audit in the terminal: the measures of each explainer, the diagnostics, and the verdict as sentences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from regard.report.text.characters import one_line
 from regard.report.text.intervals import mean_or_dash, percent, span
 from regard.report.text.tables import plain_table
 
-SHORT = {MAIN: "comprehens.", "sufficiency": "suffic.", "accuracy_fall": "acc. fall", "post_hoc": "post hoc"}
+SHORT = {MAIN: "comprehens.", "sufficiency": "suffic.", "accuracy_fall": "acc. drop", "post_hoc": "post hoc"}
 
 
 def print_audit(facts: AuditFacts, console: Console) -> None:

@@ -28,7 +28,7 @@ from regard.report.text.numbers import written
 
 OVER = "mean with its 95 % interval"
 CHECKS = {
-    "inside": "the inside of the model was accessible",
+    "inside": "the model's attention weights were accessible",
     "enough": "there are enough texts for a verdict",
     "above_chance": "removing its top words lowers probabilities clearly more than removing random words",
     "below_chance": "removing its top words lowers probabilities clearly less than removing random words",
@@ -43,8 +43,8 @@ CHECKS = {
 
 
 def audit_tables(facts: AuditFacts) -> dict[str, Table]:
-    """By name; there is no table of what the audit doesn't hold."""
-    made = {
+    """Tables by name, of what the audit contains."""
+    tables = {
         "explainers": measures_table(facts.faithfulness),
         "comparisons": comparisons_table(facts.faithfulness),
         "agreement": agreement_table(facts.agreement),
@@ -54,7 +54,7 @@ def audit_tables(facts: AuditFacts) -> dict[str, Table]:
         "model": model_table(facts),
         "checks": checks_table(facts.verdict.checks),
     }
-    return {name: table for name, table in made.items() if table is not None and table.rows}
+    return {name: table for name, table in tables.items() if table is not None and table.rows}
 
 
 def diagnostic_tables(facts: Diagnostics) -> dict[str, Table | None]:
@@ -150,7 +150,7 @@ def adversary_table(facts: Adversary) -> Table:
         rows.append(("the same, of texts where any weights are that far away", span_or_dash(facts.far_of_possible)))
     rows += [
         ("the maximum", written(facts.largest)),
-        ("how they were found", "exactly" if facts.exact else "by a search, so a lower bound"),
+        ("method", "exact" if facts.exact else "search, so a lower bound"),
     ]
     return Table(f"Farthest weights that keep answers within {facts.epsilon:g}", ("what", OVER), rows)
 
@@ -178,7 +178,7 @@ def guided_table(facts: Guided) -> Table:
     rows = [
         ("accuracy with the run’s attention", span_or_dash(facts.guided), ""),
         ("accuracy with uniform weights", span_or_dash(facts.even), ""),
-        ("accuracy with weights that it learns", span_or_dash(facts.learned), ""),
+        ("accuracy with learned weights", span_or_dash(facts.learned), ""),
         ("attention minus uniform weights", span_or_dash(less_even), p_value(less_even.p)),
         ("attention minus learned weights", span_or_dash(less_learned), p_value(less_learned.p)),
     ]
@@ -209,12 +209,12 @@ def separation_table(facts: Separation) -> Table:
 
 def plausibility_table(facts: Plausibility) -> Table:
     rows = [(explainer_name(one.name), span_or_dash(one.auprc), span_or_dash(one.f)) for one in facts.explainers]
-    rows += [("share of words that people marked", span_or_dash(facts.base_rate), "")]
-    return Table(f"{facts.texts:,} texts have words that people marked", ("explainer", "AUPRC", "token F1"), rows)
+    rows += [("share of words that annotators marked", span_or_dash(facts.base_rate), "")]
+    return Table(f"{facts.texts:,} texts have words that annotators marked", ("explainer", "AUPRC", "token F1"), rows)
 
 
 def model_table(facts: AuditFacts) -> Table:
-    """What was audited, and what each explanation costs."""
+    """The audited model, and the cost of each explanation."""
     model, rows = facts.model, list[tuple[str, ...]]()
     if model is not None:
         named = {"encoder": model.encoder, "pooling": model.pooling, "levels": model.levels}

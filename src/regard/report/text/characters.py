@@ -1,17 +1,17 @@
-"""What a user's text may do to the page, figure or terminal that shows it: nothing."""
+"""Make text safe to show: control characters from a user's text must not affect a page, figure or terminal."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 
-# Controls, lone surrogates and noncharacters: no XML holds them, no encoder writes the surrogates, and a terminal obeys
-# the controls. Tab, newline and carriage return are text.
+# Controls, lone surrogates and noncharacters: XML cannot contain them, UTF-8 cannot encode surrogates, and a terminal
+# executes controls. Tab, newline and carriage return are text.
 _UNSAFE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 
 
 def visible(text: str) -> str:
-    """The text with every unsafe character drawn as a symbol. Its length stays the same, so that spans still hold."""
+    """The text with every unsafe character replaced by a symbol. Its length stays the same, so that spans stay valid."""
     return _UNSAFE.sub(lambda match: _symbol(ord(match.group())), text)
 
 
@@ -26,7 +26,7 @@ def cells(text: str) -> int:
 
 
 def shortened(text: str, most: int) -> str:
-    """On one line of so many cells; what is longer ends with three dots."""
+    """On one line of at most so many cells; longer text is cut and ends with an ellipsis."""
     text = one_line(text)
     while cells(text) > most:
         text = text[:-2] + "…"
@@ -38,7 +38,7 @@ def is_wide(char: str) -> bool:
 
 
 def direction(text: str) -> str | None:
-    """'ltr' or 'rtl' by the first letter that has a direction; None where no letter has one."""
+    """'ltr' or 'rtl' by the first letter that has a direction; None if none has."""
     for char in text:
         kind = unicodedata.bidirectional(char)
         if kind == "L":

@@ -1,4 +1,4 @@
-"""Figures and tables as they leave a page: each figure as SVG, PDF and CSV, each table as LaTeX and CSV."""
+"""Figures and tables as files: each figure as SVG, PDF and CSV, each table as LaTeX and CSV."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SPECIAL = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     **{character: f"\\{character}" for character in "&%$#_{}"},
-    # bare, at the beginning of a row, they would be arguments of the \\ before it
+    # unprotected at the start of a row, they would be arguments of the preceding \\
     **{character: f"{{{character}}}" for character in "[]*"},
     **{character: f"${character}$" for character in "<>"},
     "–": "--",
@@ -53,14 +53,14 @@ class Table(NamedTuple):
 
 
 def write_exported(figures: Mapping[str, Figure], tables: Mapping[str, Table], folder: Path) -> str:
-    """All files or none; "" or what to know of the PDFs."""
+    """Write all files or none; returns a caution about the PDFs, or ""."""
     check_writable(folder)
     write_all(folder, exported(figures, tables))
     return caution(figures)
 
 
 def exported(figures: Mapping[str, Figure], tables: Mapping[str, Table]) -> dict[str, bytes]:
-    """By the names of their files."""
+    """Contents by file name."""
     files: dict[str, bytes] = {}
     for name, figure in figures.items():
         files |= {f"{name}.svg": encoded(figure.svg), f"{name}.pdf": pdf(figure.svg)}
@@ -74,14 +74,14 @@ def exported(figures: Mapping[str, Figure], tables: Mapping[str, Table]) -> dict
 
 
 def caution(figures: Mapping[str, Figure]) -> str:
-    """What to know of the PDFs: "" or a sentence."""
-    lacking = {name: found for name, figure in figures.items() if (found := boxed(figure.svg))}
-    if not lacking:
+    """A sentence about letters that the PDFs cannot show, or ""."""
+    missing = {name: boxes for name, figure in figures.items() if (boxes := boxed(figure.svg))}
+    if not missing:
         return ""
-    letters = sorted(set("".join(lacking.values())))
+    letters = sorted(set("".join(missing.values())))
     some = "".join(letters[:12]) + "…" * (len(letters) > 12)
-    names = ", ".join(f"{name}.pdf" for name in lacking)
-    return f"{names}: a PDF's own fonts have no {some}, which are boxes there; the SVG has them"
+    names = ", ".join(f"{name}.pdf" for name in missing)
+    return f"{names}: the standard PDF fonts lack {some}, which are drawn as boxes; the SVG shows them"
 
 
 def as_csv(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -91,19 +91,19 @@ def as_csv(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def for_machines(cell: str) -> str:
-    """With a minus that a spreadsheet takes for one."""
+    """With an ASCII minus, which spreadsheets understand."""
     return re.sub(r"−(?=\d)", "-", cell)
 
 
 def latex(table: Table) -> str:
-    """With the rules of booktabs."""
+    """A LaTeX table with booktabs rules."""
     body = [" & ".join(map(escaped, row)) + r" \\" for row in table.rows]
-    ways = "l" + "r" * (len(table.head) - 1)
+    alignment = "l" + "r" * (len(table.head) - 1)
     lines = [
         r"\begin{table}",
         r"\centering",
         rf"\caption{{{escaped(table.caption)}}}",
-        rf"\begin{{tabular}}{{{ways}}}",
+        rf"\begin{{tabular}}{{{alignment}}}",
         r"\toprule",
         " & ".join(map(escaped, table.head)) + r" \\",
         r"\midrule",
@@ -115,10 +115,10 @@ def latex(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-def escaped(words: str) -> str:
+def escaped(text: str) -> str:
     """As LaTeX, on one line."""
-    return "".join(SPECIAL.get(character, character) for character in one_line(words))
+    return "".join(SPECIAL.get(character, character) for character in one_line(text))
 
 
-def encoded(told: str) -> bytes:
-    return told.encode("utf-8", "replace")
+def encoded(text: str) -> bytes:
+    return text.encode("utf-8", "replace")

@@ -1,8 +1,8 @@
-"""A text cut into pieces that know how strongly to be drawn: the part that terminal, page and figure share.
+"""A text split into pieces with the strength of their shading, as used by terminal, page and figure.
 
-A word is drawn relative to the heaviest word of its own text, because the weights of a text sum to 1: on an absolute
-scale every long text would look blank. The square root of that ratio is taken, because attention falls off steeply: a
-word with a tenth of the top weight is then drawn at a third of the strength instead of vanishing.
+A word is shaded relative to the heaviest word of its text, because the weights of a text sum to 1: on an absolute scale
+every long text would look blank. The square root of that ratio is taken, because attention falls off steeply: a word
+with a tenth of the top weight is then shaded at a third of the strength instead of vanishing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from regard.report.text.characters import one_line, visible
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of the text: a word with its strength, or what stands between words."""
+    """A stretch of the text: a word with its strength, or the characters between words."""
 
     text: str
     token: TokenScore | None = None
@@ -45,12 +45,12 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A sentence with its weight; or a whole flat text, or a stretch that no sentence covers, without one."""
+    """A sentence with its weight; or, without a weight, a whole flat text or a stretch outside of sentences."""
 
     pieces: tuple[Piece, ...]
     tail: str = ""  # the white space before the next row
     weight: float | None = None
-    share: float = 0.0  # of the heaviest sentence: the length of the bar
+    share: float = 0.0  # relative to the heaviest sentence: the length of the bar
     part: str = ""  # the line above the first row of a part, in a text of three levels
 
 
@@ -62,47 +62,47 @@ def rows(explanation: Explanation) -> list[Row]:
     strengths = _strengths([token.weight for token in tokens])
     sentences = _leaves(explanation.sentences)
     heaviest = max((_weight(sentence.weight) for sentence in sentences), default=0.0)
-    found = []
+    result = []
     for (start, end), sentence in _stretches(text, sentences):
         body = start + len(text[start:end].rstrip()) if sentences else end
         low, high = bisect_left(starts, start), bisect_left(starts, end)
         pieces = tuple(_pieces(text, (start, body), tokens[low:high], strengths[low:high]))
         weight = None if sentence is None else _weight(sentence.weight)
         share = weight / heaviest if weight is not None and heaviest > 0 else 0.0
-        opened = [
-            _part(place, explanation.parts) for place, part in enumerate(explanation.parts) if start <= part.start < end
+        parts = [
+            _part(index, explanation.parts) for index, part in enumerate(explanation.parts) if start <= part.start < end
         ]
-        found.append(Row(pieces, text[body:end], weight, share, ", ".join(opened)))
-    return found
+        result.append(Row(pieces, text[body:end], weight, share, ", ".join(parts)))
+    return result
 
 
 def top_words(explanation: Explanation, count: int = 8) -> list[tuple[str, str]]:
-    """The heaviest words with their weights as text; words that weigh nothing are none of them."""
+    """The heaviest words with their weights as text, without words of weight 0."""
     heavy = [token for token in explanation.top(count) if _weight(token.weight) > 0]
     return [(one_line(token.text), weight_text(token.weight)) for token in heavy]
 
 
 def concentration(explanation: Explanation) -> str:
-    """On how few words half of the weight lies: what shading relative to the heaviest word cannot show."""
+    """The number of words that carry half of the weight, which shading relative to the heaviest word cannot show."""
     weights = sorted((_weight(token.weight) for token in explanation.tokens), reverse=True)
     total, held, count = sum(weights), 0.0, 0
     if not total:
         return ""
-    while held < total / 2 * (1 - 1e-9):  # halves of equal weights must not hang on rounding
+    while held < total / 2 * (1 - 1e-9):  # halves of equal weights must not depend on rounding
         held += weights[count]
         count += 1
     return f"half of the weight lies on {count} of {len(weights)} word{'s' * (len(weights) != 1)}"
 
 
 def weight_text(weight: float) -> str:
-    """A weight in five characters; what is too small for them is not written as zero."""
+    """A weight in five characters; a small positive weight is not shown as zero."""
     if not math.isfinite(weight):
         return "–"
     return "<.001" if 0 < weight < 0.0005 else f"{weight:.3f}"
 
 
-def _part(place: int, parts: Sequence[SentenceScore]) -> str:
-    return f"part {place + 1} of {len(parts)}, weight {weight_text(parts[place].weight)}"
+def _part(index: int, parts: Sequence[SentenceScore]) -> str:
+    return f"part {index + 1} of {len(parts)}, weight {weight_text(parts[index].weight)}"
 
 
 def _strengths(weights: Sequence[float]) -> list[float]:
@@ -115,14 +115,14 @@ def _weight(weight: float) -> float:
 
 
 def _leaves(sentences: Sequence[SentenceScore]) -> list[SentenceScore]:
-    """Sentences in reading order, without the parts that hold other sentences."""
+    """Sentences in reading order, without those that contain other sentences."""
     ordered = sorted((s for s in sentences if s.start < s.end), key=lambda s: (s.start, -s.end))
     following = [*ordered, None][1:]
     return [s for s, after in zip(ordered, following, strict=True) if after is None or after.end > s.end]
 
 
 def _stretches(text: str, sentences: Sequence[SentenceScore]) -> Iterator[tuple[Span, SentenceScore | None]]:
-    """The spans of the rows, without gaps: white space joins the row before it, other uncovered text is its own row."""
+    """The spans of the rows, without gaps: white space joins the row before it, other text is a separate row."""
     at = 0
     for index, sentence in enumerate(sentences):
         start, end = max(sentence.start, at), min(sentence.end, len(text))

@@ -9,7 +9,7 @@ DASH = "–"
 
 
 def signed(value: float) -> str:
-    """Three digits, with a minus sign that is one, and none before zero."""
+    """Three decimals, with a typographic minus sign, and none before zero."""
     return f"{value:z.3f}".replace("-", "−")
 
 
@@ -22,7 +22,7 @@ def span(one: Interval, unknown: str = UNKNOWN) -> str:
 
 
 def unsigned_span(one: Interval) -> tuple[str, bool]:
-    """A difference without its sign, and whether it is below zero."""
+    """The absolute value of a difference, and whether it is below zero."""
     if one.mean is None or round(one.mean, 3) >= 0:
         return span(one), False
     low, high = (None if end is None else -end for end in (one.high, one.low))

@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Numbers as text for readers."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def metric_name(key: str) -> str:
 
 
 def short(value: float, digits: int) -> float:
-    """Rounded to so many significant digits."""
+    """Rounded to `digits` significant digits."""
     return float(f"{value:.{digits}g}")
 
 
 def minus(text: str) -> str:
-    """With the sign that print uses."""
+    """With a typographic minus sign."""
     return text.replace("-", "−")
 
 
@@ -47,12 +47,12 @@ def written(value: object) -> str:
 
 
 def interval(ends: tuple[object, object] | None) -> str:
-    """In parentheses, to stand behind a value."""
+    """In parentheses, to follow a value."""
     return "" if ends is None else f" ({written(ends[0])} to {written(ends[1])})"
 
 
 def figures(value: float, sign: str = "") -> str:
-    """Four significant figures, and no exponent where people would write none."""
+    """Four significant figures, without an exponent for common magnitudes."""
     return minus(f"{value:{sign}z,.0f}" if 1000 <= abs(value) < 1e12 else f"{value:{sign}z.4g}")
 
 

@@ -20,19 +20,19 @@ COLUMNS = ("class", "precision", "recall", "F1", "texts")
 
 
 def plain_table(title: str | None = None) -> Table:
-    """Without columns yet: a line under the head and none around. User text goes into it as Text by `one_line`, because
+    """A table without columns yet, with a line below its head. User text must be a Text made with `one_line`, because
     a class may be called "[bold]"."""
-    # a title over a narrow table would wrap word by word; one that is longer than the terminal has to
+    # a title above a narrow table would wrap after every word; one longer than the terminal has to wrap
     fits = title is not None and len(title) < NARROWEST
-    named = None if title is None else Text(title, no_wrap=fits, overflow="ignore" if fits else None)
-    table = Table(title=named, title_justify="left", title_style="dim", box=box.SIMPLE_HEAD)
+    heading = None if title is None else Text(title, no_wrap=fits, overflow="ignore" if fits else None)
+    table = Table(title=heading, title_justify="left", title_style="dim", box=box.SIMPLE_HEAD)
     table.show_edge = table.pad_edge = False
     table.padding = (0, 1, 0, 0)
     return table
 
 
 def metrics_table(metrics: Mapping[str, object]) -> Table:
-    """One printable object. Keys that are missing leave no trace."""
+    """All metrics as one printable object. Missing keys are left out."""
     measures = Measures.of(metrics)
     small = small_matrix(measures)
     mistakes = frequent_mistakes(measures)
@@ -76,13 +76,13 @@ def classes_shown(measures: Measures) -> str:
 
 
 def absent(measures: Measures) -> str:
-    """The classes without texts, so that nobody takes a good score for theirs; "" if there are none."""
+    """A sentence about classes without texts, to which the scores do not apply; "" if there are none."""
     names = [one_line(name) for name in measures.absent]
     if not names:
         return ""
     more = f" and {len(names) - CLASSES} more" if len(names) > CLASSES else ""
     which = "that class" if len(names) == 1 else "those classes"
-    return f"No text is labelled {', '.join(map(repr, names[:CLASSES]))}{more}; the scores tell nothing about {which}."
+    return f"No text is labelled {', '.join(map(repr, names[:CLASSES]))}{more}; the scores do not apply to {which}."
 
 
 def small_matrix(measures: Measures) -> Matrix | None:

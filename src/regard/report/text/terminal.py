@@ -1,4 +1,4 @@
-"""One explanation in the terminal: words on shaded ground where there is colour, in [brackets] otherwise."""
+"""One explanation in the terminal: words with a shaded background, or in [brackets] without colours."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from regard.report.text.answers import answer
 from regard.report.text.highlights import Piece, Row, concentration, rows, top_words, weight_text
 
 BAR = 8  # cells of a full sentence bar
-FAINTEST = 0.25  # weaker words keep the terminal's own ground: a near-invisible box only makes noise
-MARKED = 5  # words in brackets where there is no colour
+FAINTEST = 0.25  # weaker words are not shaded: a barely visible box is only noise
+MARKED = 5  # words in brackets if there are no colours
 
 Mark = tuple[int, int]
 
 
 def show(explanation: Explanation, console: Console, light: bool | None = None) -> None:
-    """Print the answer, the text and its heaviest words. `light` says that the terminal is; None asks COLORFGBG."""
+    """Print the prediction, the text and its heaviest words. `light`: of the terminal; None reads COLORFGBG."""
     console.print(_headline(explanation, console), highlight=False)
     ground = LIGHT if (_light_terminal() if light is None else light) else DARK
     colour = console.color_system if not console.no_color else None
@@ -40,13 +40,13 @@ def show(explanation: Explanation, console: Console, light: bool | None = None) 
 
 
 def _headline(explanation: Explanation, console: Console) -> Text:
-    given = answer(explanation)
-    line = Text.assemble((given.said, "bold"), f" {given.probability}" if given.probability else "")
+    shown = answer(explanation)
+    line = Text.assemble((shown.prediction, "bold"), f" {shown.probability}" if shown.probability else "")
     yes, no = ("right", "wrong") if console.options.ascii_only else ("✓", "✗")
-    if given.right is not None:
-        line.append(f" {yes}" if given.right else f" {no} true: {given.truth}", style="green" if given.right else "red")
-    elif given.truth:
-        line.append(f" true: {given.truth}" + (f", off by {given.error}" if given.error else ""))
+    if shown.right is not None:
+        line.append(f" {yes}" if shown.right else f" {no} true: {shown.truth}", style="green" if shown.right else "red")
+    elif shown.truth:
+        line.append(f" true: {shown.truth}" + (f", off by {shown.error}" if shown.error else ""))
     return line
 
 
@@ -86,12 +86,12 @@ def _style(piece: Piece, colour: str | None, ground: Ground) -> Style | None:
     underline = True if not piece.known else None
     if colour is None or piece.strength < FAINTEST:
         return Style(underline=underline)
-    if colour in ("standard", "windows"):  # sixteen colours hold no ramp: two steps
+    if colour in ("standard", "windows"):  # sixteen colours are too few for a ramp: two steps
         strong = Style(color="black", bgcolor="yellow", underline=underline)
         return strong if piece.strength >= 0.7 else Style(color="yellow", underline=underline)
     return Style(color=hexed(ground.ink), bgcolor=hexed(shade(piece.strength, ground.paper)), underline=underline)
 
 
 def _light_terminal() -> bool:
-    """What rxvt, Konsole and iTerm2 say in COLORFGBG ("foreground;background"); most other terminals are dark."""
+    """By COLORFGBG ("foreground;background") of rxvt, Konsole and iTerm2; most other terminals are dark."""
     return os.environ.get("COLORFGBG", "").rpartition(";")[2] in ("7", "15")

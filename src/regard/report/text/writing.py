@@ -1,4 +1,4 @@
-"""Predictions and explanations as JSONL, CSV, a table in the terminal, a page or a picture; to a file or to the screen."""
+"""Predictions and explanations as JSONL, CSV, terminal output, HTML or SVG; to a file or to standard output."""
 
 from __future__ import annotations
 
@@ -24,60 +24,66 @@ from regard.report.text.terminal import show
 SUFFIXES = {".jsonl": "jsonl", ".csv": "csv", ".html": "html", ".htm": "html", ".svg": "svg", ".txt": "terminal"}
 
 
-def choose_format(given: str | None, out: Path | None, accepted: Sequence[str], default: str) -> str:
-    """The format asked for, or as the file's name ends, or the default where it has no ending."""
-    if given is not None or out is None or not out.suffix:
-        return given or default
+def choose_format(requested: str | None, out: Path | None, formats: Sequence[str], default: str) -> str:
+    """The requested format, or the one of the file's extension, or the default if it has none."""
+    if requested is not None or out is None or not out.suffix:
+        return requested or default
     if out.suffix.lower() not in SUFFIXES:
-        known = ", ".join(suffix for suffix, kind in SUFFIXES.items() if kind in accepted)
-        raise InputError(
-            f"--out {out}: {out.suffix} is no ending that is known here; accepted are {known}, or any with --format"
-        )
-    found = SUFFIXES[out.suffix.lower()]
-    if found not in accepted:
-        raise InputError(f"--out {out}: {found} is not written here; accepted are {', '.join(accepted)}")
-    return found
+        known = ", ".join(suffix for suffix, kind in SUFFIXES.items() if kind in formats)
+        raise InputError(f"--out {out}: expected {known}, or any extension with --format, got {out.suffix}")
+    kind = SUFFIXES[out.suffix.lower()]
+    if kind not in formats:
+        raise InputError(f"--out {out}: expected one of the formats {', '.join(formats)}, got {kind}")
+    return kind
 
 
-def write_predictions(said: Iterable[tuple[Example, Prediction]], given: str | None, out: Path | None) -> None:
-    """A line a text, written as they come; the table alone waits for all."""
+def write_predictions(
+    predictions: Iterable[tuple[Example, Prediction]], requested: str | None, out: Path | None
+) -> None:
+    """One line per text, written as they arrive; only the table waits for all."""
     default = "terminal" if out is None and sys.stdout.isatty() else "jsonl"
-    kind = choose_format(given, out, ("terminal", "jsonl", "csv"), default)
+    kind = choose_format(requested, out, ("terminal", "jsonl", "csv"), default)
     if kind == "terminal":
-        to_console(out, [prediction_table(said)])
+        to_console(out, [prediction_table(predictions)])
     elif kind == "csv":
-        emit(out, as_csv(prediction_rows(said)))
+        emit(out, as_csv(prediction_rows(predictions)))
     else:
-        told = ({"row": one.row, **(one.kept or {}), "text": one.text, **found.as_dict()} for one, found in said)
-        emit(out, lines(told))
+        emit(out, lines(prediction_json(example, prediction) for example, prediction in predictions))
+
+
+def prediction_json(example: Example, prediction: Prediction) -> dict[str, Any]:
+    return {"row": example.row, **(example.kept or {}), "text": example.text, **prediction.as_dict()}
 
 
 def prediction_table(pairs: Iterable[tuple[Example, Prediction]]) -> Table:
-    table = Table(box=None, pad_edge=False, expand=True)  # without `expand` a long text would push all others out
+    table = Table(
+        box=None, pad_edge=False, expand=True
+    )  # without `expand` a long text would push out the other columns
     for heading in ("row", "prediction", "probability"):
         table.add_column(heading, no_wrap=True, overflow="ellipsis", max_width=24)
     table.add_column("text", no_wrap=True, overflow="ellipsis", ratio=1)
-    for example, said in pairs:
-        chance = f"{said.probabilities[str(said.value)]:.3f}" if said.probabilities else ""
-        value = said.value if isinstance(said.value, str) else f"{said.value:z.3f}".replace("-", "−")
-        table.add_row(str(example.row), Text(one_line(value)), chance, Text(one_line(example.text[:300])))
+    for example, prediction in pairs:
+        value, probabilities = prediction.value, prediction.probabilities
+        probability = f"{probabilities[str(value)]:.3f}" if probabilities else ""
+        shown = value if isinstance(value, str) else f"{value:z.3f}".replace("-", "−")
+        table.add_row(str(example.row), Text(one_line(shown)), probability, Text(one_line(example.text[:300])))
     return table
 
 
 def prediction_rows(pairs: Iterable[tuple[Example, Prediction]]) -> Iterator[list[str]]:
-    for number, (example, said) in enumerate(pairs):
-        classes, others = list(said.probabilities), example.kept or {}
+    for number, (example, prediction) in enumerate(pairs):
+        classes, others = list(prediction.probabilities), example.kept or {}
         if number == 0:
             yield ["row", *others, "text", "prediction", *(f"p({name})" for name in classes)]
         kept = ["" if value is None else str(value) for value in others.values()]
-        chances = [repr(said.probabilities[name]) for name in classes]
-        yield [str(example.row), *kept, example.text, str(said.value), *chances]
+        probabilities = [repr(prediction.probabilities[name]) for name in classes]
+        yield [str(example.row), *kept, example.text, str(prediction.value), *probabilities]
 
 
 def write_explanations(
-    explained: Iterable[tuple[Example, Explanation]], given: str | None, out: Path | None, title: str
+    explained: Iterable[tuple[Example, Explanation]], requested: str | None, out: Path | None, title: str
 ) -> None:
-    kind = choose_format(given, out, ("terminal", "jsonl", "csv", "html", "svg"), "terminal")
+    kind = choose_format(requested, out, ("terminal", "jsonl", "csv", "html", "svg"), "terminal")
     if kind == "jsonl":
         emit(out, lines({"row": example.row, **item.as_dict()} for example, item in explained))
     elif kind == "csv":
@@ -85,21 +91,21 @@ def write_explanations(
     elif kind == "html":
         emit(out, [page([item for _, item in explained], title)])
     elif kind == "svg":
-        found = [item for _, item in explained]
-        if len(found) != 1:
-            raise InputError(f"svg draws one text, and {len(found)} were given; --limit 1 takes the first")
-        emit(out, [svg(found[0])])
+        items = [item for _, item in explained]
+        if len(items) != 1:
+            raise InputError(f"svg: expected one text, got {len(items)}; --limit 1 takes the first")
+        emit(out, [svg(items[0])])
     else:
         to_console(out, (item for _, item in explained))
 
 
 def explanation_rows(explained: Iterable[tuple[Example, Explanation]]) -> Iterator[list[str]]:
-    """One row a word, for a spreadsheet; `row` is that of the text in its file."""
+    """One row per word, for a spreadsheet; `row` is that of the text in its file."""
     yield ["row", "prediction", "word", "start", "end", "weight", "known"]
     for example, item in explained:
         for token in item.tokens:
-            place = [str(token.start), str(token.end), repr(token.weight), str(token.known)]
-            yield [str(example.row), str(item.prediction.value), token.text, *place]
+            fields = [str(token.start), str(token.end), repr(token.weight), str(token.known)]
+            yield [str(example.row), str(item.prediction.value), token.text, *fields]
 
 
 def as_csv(rows: Iterable[Sequence[str]]) -> Iterator[str]:
