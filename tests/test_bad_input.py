@@ -228,11 +228,11 @@ def test_results_that_cannot_be_written(regard: Regard, run: Path, tmp_path: Pat
         refused(regard, f"{out.parent if out.suffix else out}", "predict", run, "good film", "--out", out)
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder"]
     refused(
-        regard, "svg is not written here; accepted are terminal, jsonl, csv", "predict", run, "a b", "--out", "a.svg"
+        regard, "expected one of the formats terminal, jsonl, csv, got svg", "predict", run, "a b", "--out", "a.svg"
     )
     for command, name in (("predict", "a.xlsx"), ("predict", "a.tsv"), ("explain", "a.JSON")):
         out = tmp_path / name
-        message = f"--out {out}: {out.suffix} is no ending that is known here; accepted are .jsonl, .csv,"
+        message = f"--out {out}: expected .jsonl, .csv,"
         refused(regard, message, command, run, "good film", "--out", out, left=out)
     assert regard("predict", run, "good film", "--out", tmp_path / "a.json", "--format", "jsonl").code == 0
 
@@ -390,9 +390,7 @@ def test_columns_that_are_not_there(regard: Regard, run: Path, table: Path) -> N
 
 
 def test_one_figure_holds_one_text(regard: Regard, run: Path, table: Path) -> None:
-    refused(
-        regard, "svg draws one text, and 60 were given; --limit 1", "explain", run, "--file", table, "--format", "svg"
-    )
+    refused(regard, "svg: expected one text, got 60; --limit 1", "explain", run, "--file", table, "--format", "svg")
 
 
 @pytest.mark.parametrize(

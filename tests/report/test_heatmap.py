@@ -43,7 +43,7 @@ def test_notebooks_show_it_drawn_and_it_is_still_a_string() -> None:
 def test_weights_may_be_a_tensor_with_its_gradient() -> None:
     weights = torch.tensor([0.25, 0.75], requires_grad=True)
     assert heatmap(["a", "good"], weights) == heatmap(["a", "good"], [0.25, 0.75]) == heatmap(["a", "good"], [*weights])
-    with pytest.raises(InputError, match="weights: number 1 is tensor"):
+    with pytest.raises(InputError, match="weights: expected finite numbers, got tensor"):
         heatmap(["a"], torch.ones(1, 2))
 
 
@@ -62,13 +62,13 @@ def test_no_words_and_no_weight_are_drawn_too(kind: Any) -> None:
     ("given", "sentence"),
     [
         ((["a", "b"], [1.0]), "2 tokens and 1 weights"),
-        ((["a", "b"], [1.0, math.nan]), "weights: number 2 is nan; finite numbers"),
-        ((["a"], [math.inf]), "weights: number 1 is inf"),
-        ((["a"], ["much"]), "weights: number 1 is 'much'"),
-        (("ab", [1.0, 2.0]), "tokens: a single string"),
-        (([3], [1.0]), "tokens: number 1 is no text but int"),
-        ((["a"], [1.0], "png"), "kind = 'png': accepted are html, svg"),
-        ((["a"], [-1.0], "svg"), "weights: number 1 is -1"),
+        ((["a", "b"], [1.0, math.nan]), "weights: expected finite numbers, got nan as number 2"),
+        ((["a"], [math.inf]), "weights: expected finite numbers, got inf as number 1"),
+        ((["a"], ["much"]), "weights: expected finite numbers, got 'much' as number 1"),
+        (("ab", [1.0, 2.0]), "tokens: expected a list of words, got a single string"),
+        (([3], [1.0]), "tokens: expected str, got int as number 1"),
+        ((["a"], [1.0], "png"), "kind: expected one of html, svg, got 'png'"),
+        ((["a"], [-1.0], "svg"), "weights: expected 0 or more for an SVG, got -1 as number 1"),
     ],
 )
 def test_bad_input_is_refused_by_name(given: tuple[Any, ...], sentence: str) -> None:

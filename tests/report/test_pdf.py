@@ -86,7 +86,7 @@ def test_letters_that_no_font_has_are_boxes_and_told_of() -> None:
     svg = document("", 99, 99, [text(1, 1, ARABIC)])
     assert drawn(pdf(svg)).count(" re") - 1 == len(ARABIC.replace(" ", ""))  # and the paper
     assert set(boxed(svg)) == set(ARABIC) - {" "}
-    assert caution({"words": Figure(svg, (), [])}).startswith("words.pdf: a PDF's own fonts have no ")
+    assert caution({"words": Figure(svg, (), [])}).startswith("words.pdf: the standard PDF fonts lack ")
     assert caution({"words": Figure(document("很 λ é", 9, 9, []), (), [])}) == ""
 
 

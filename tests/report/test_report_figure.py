@@ -91,7 +91,7 @@ def test_right_to_left_words_run_from_the_right_and_foreign_ones_keep_their_orde
 
 
 def test_a_figure_too_narrow_is_refused_by_name(flat: Explanation) -> None:
-    with pytest.raises(InputError, match=r"width: 50 .*240"):
+    with pytest.raises(InputError, match=r"width: expected at least 240 pixels, got 50"):
         svg(flat, 50)
 
 

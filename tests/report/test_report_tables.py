@@ -53,10 +53,10 @@ def test_classes_without_a_text_are_named_and_are_not_the_weakest() -> None:
     assert "No text" not in printed({"per_class": common})
     rare = {"[rare]": {**scores, "f": 0.0, "n": 0}}
     out = printed({"per_class": common | rare}, 200)
-    assert "No text is labelled '[rare]'; the scores tell nothing about that class." in out
+    assert "No text is labelled '[rare]'; the scores do not apply to that class." in out
     many = {f"empty {k}": {**scores, "f": 0.0, "n": 0} for k in range(30)}
     out = printed({"per_class": common | many}, 600)
-    assert "'empty 19' and 10 more; the scores tell nothing about those classes." in out
+    assert "'empty 19' and 10 more; the scores do not apply to those classes." in out
     assert all(f"{name} 1.000 1.000 1.000 9" in out for name in common)
 
 

@@ -64,7 +64,7 @@ def test_texts_are_filtered_by_mistake_class_and_words(page: Browser) -> None:
     assert page.evaluate("document.getElementById('count').textContent") == "1 of 5 shown"
     choose(page, "true", "1")
     assert seen(page) == []
-    assert page.evaluate("document.getElementById('count').textContent") == "no text is like that"
+    assert page.evaluate("document.getElementById('count').textContent") == "no matching texts"
     for identity in ("which", "true"):
         choose(page, identity, "")
     choose(page, "seek", CHINESE[:4])

@@ -94,7 +94,7 @@ def test_without_a_word_to_draw_the_page_says_so(runs: Path, regard: Regard, tmp
     result = regard("report", trained(runs, "two classes"), "--data", given, "--out", tmp_path / "page.html")
     assert result.code == 0, result.err
     page = check_page(tmp_path / "page.html")
-    assert "No word stands often enough in these texts to be drawn." in page
+    assert "No word is frequent enough in these texts to be drawn." in page
     assert 'id="scatter"' not in page
 
 

@@ -56,9 +56,9 @@ def test_every_part_has_its_section() -> None:
 
 def test_a_separation_of_few_words_is_read_neither_way() -> None:
     found = report()
-    assert "Attention tells words of a class" in run_page(found)
+    assert "Attention separates words of a class" in run_page(found)
     page = run_page(found | {"analysis": without_interval(found["analysis"])})
-    assert "Attention tells words of a class" not in page
+    assert "Attention separates words of a class" not in page
     assert "<p>Too few words.</p>" in page
 
 
@@ -123,7 +123,7 @@ def test_word_pieces_are_called_so(piece: str, told: str) -> None:
     found["analysis"]["tokens"][0]["token"] = piece
     page = run_page(found)
     assert '<h2 id="words">Polarity and attention of word pieces</h2>' in page
-    assert f"named as in its vocabulary{told}; a word of several pieces has no mark of its own." in page
+    assert f"named as in its vocabulary{told}; a word of several pieces has no mark." in page
     assert "Strongest word pieces of each class" in page
     assert "Search a word piece" in page
     assert run_tables(found)["words"].caption == "Strongest word pieces"
@@ -216,4 +216,4 @@ def test_classes_that_no_text_is_of_are_named() -> None:
     name = "<b>rare</b>"
     found["metrics"]["per_class"][name] = {"precision": 0.0, "recall": 0.0, "f": 0.0, "n": 0}
     page = run_page(found)
-    assert "No text is labelled &#39;&lt;b&gt;rare&lt;/b&gt;&#39;; the scores tell nothing about that class." in page
+    assert "No text is labelled &#39;&lt;b&gt;rare&lt;/b&gt;&#39;; the scores do not apply to that class." in page

@@ -1,4 +1,4 @@
-"""Rounds of purified attention on the page of a run: what each left, which was kept, and phases that are told apart."""
+"""Rounds of purified attention on the page of a run: what each left, which was kept, and phases that are distinguished."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_without_dev_texts_rounds_are_as_they_ended_on_training_texts() -> None:
     assert found is not None
     assert [one.epoch for one in found.listed] == [3, 6, 9]
     assert found.kept.number == 2
-    assert "the last one, 2, was kept" in told_rounds(given)
+    assert "the last round, 2, was kept" in told_rounds(given)
     assert "on training texts" in told_rounds(given)
     assert "accuracy on training texts" in run_figures(given)["rounds"].svg
 
@@ -118,8 +118,11 @@ def test_the_page_says_what_the_rounds_did() -> None:
     page = run_page(report(history=history(), best_epoch=8))
     assert "Round 2 was kept: the best on dev texts of those after round 0." in page
     assert "an accuracy of 0.750 on dev texts (round 0: 0.800)" in page
-    assert "has 0.700. The KL divergence is the most that can pass: 4.000 in round 2; 0 would be nothing." in page
-    assert "2, number 2 was kept" in page
+    assert (
+        "has 0.700. The KL divergence is an upper bound of the information that passes: 4.000 in round 2; 0 would be none."
+        in page
+    )
+    assert "2, round 2 was kept" in page
 
 
 def test_a_run_without_rounds_has_none() -> None:
@@ -172,7 +175,7 @@ def test_a_run_that_was_trained_so_has_its_rounds(kind: str, regard: Regard, tmp
     assert result.code == 0, result.err
     best = json.loads((run / "metrics.json").read_text())["best_round"]
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert f"2, number {best} was kept" in page
+    assert f"2, round {best} was kept" in page
     assert ("of those after round 0" in page) == (kind != "no dev texts")
     for ending in ("svg", "pdf"):
         assert (tmp_path / "figures" / f"rounds.{ending}").exists()

@@ -24,7 +24,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--rationales",
         metavar="COLUMN",
-        help="what annotators marked: a column with one JSON list of [start, end] spans per text",
+        help="what people marked: a column with one JSON list of [start, end] spans per text",
     )
     parser.add_argument(
         "--rationales-in", choices=("characters", "tokens"), help="unit of these spans (default: characters)"

@@ -73,8 +73,8 @@ PARTS = {
         ("trained_adversary",),
     ),
     "plausibility": Part(
-        "Words that annotators marked",
-        "Does it point to the words that annotators marked? That is a different question from what the model relies on.",
+        "Words that people marked",
+        "Does it point to the words that people marked? That is a different question from what the model relies on.",
         ("plausibility",),
         ("plausibility",),
     ),

@@ -167,7 +167,7 @@ def plausibility_figure(facts: Plausibility) -> Figure | None:
         "AUPRC": [(explainer_name(one.name), one.auprc) for one in facts.explainers],
         "token F1": [(explainer_name(one.name), one.f) for one in facts.explainers],
     }
-    return dots_figure("Agreement with the words that annotators marked", "mean over texts", shown)
+    return dots_figure("Agreement with the words that people marked", "mean over texts", shown)
 
 
 def dots_figure(title: str, x_title: str, shown: Mapping[str, Sequence[tuple[str, Interval]]]) -> Figure | None:

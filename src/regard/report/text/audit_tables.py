@@ -209,8 +209,8 @@ def separation_table(facts: Separation) -> Table:
 
 def plausibility_table(facts: Plausibility) -> Table:
     rows = [(explainer_name(one.name), span_or_dash(one.auprc), span_or_dash(one.f)) for one in facts.explainers]
-    rows += [("share of words that annotators marked", span_or_dash(facts.base_rate), "")]
-    return Table(f"{facts.texts:,} texts have words that annotators marked", ("explainer", "AUPRC", "token F1"), rows)
+    rows += [("share of words that people marked", span_or_dash(facts.base_rate), "")]
+    return Table(f"{facts.texts:,} texts have words that people marked", ("explainer", "AUPRC", "token F1"), rows)
 
 
 def model_table(facts: AuditFacts) -> Table:
