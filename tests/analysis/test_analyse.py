@@ -8,7 +8,7 @@ import pytest
 
 from command import Regard, write_csv
 from regard.analysis.analyse import analyse
-from regard.analysis.meaning import of_separation, of_vtw
+from regard.analysis.interpretation import of_separation, of_vtw
 from regard.analysis.separation import Separation
 from regard.config import Config
 from regard.data.synthetic import TwoClasses, classes, data_one
@@ -116,7 +116,7 @@ def test_without_typed_words_the_rest_is_told() -> None:
     few = [Example("p0 o1 o2", "positive"), Example("n0 o1 o2", "negative")]
     found = analyse(run, [e.text for e in few], labels_of(run, few), "two texts").to_json()
     assert found["separation"] is None
-    assert any("no word stands mostly in one class" in note for note in found["notes"])
+    assert any("no frequent word belongs to one class" in note for note in found["notes"])
     assert found["types"][0] == {"name": "negative", "count": 0, "polarity": None, "attention": None, "weight": None}
 
 
@@ -127,17 +127,17 @@ def test_sentences_say_no_more_than_the_intervals() -> None:
     assert "not by much" in of_separation(weak, {"a": weak}, 99, 99)
     assert "but those of 'a' below" in of_separation(clear, {"a": low, "b": clear}, 99, 99)
     assert "clearly" in of_separation(clear, {"a": unknown, "b": clear}, 99, 99)
-    assert "do not tell" in of_separation(Separation(0.52, 0.45, 0.59), {}, 99, 99)
+    assert "do not separate" in of_separation(Separation(0.52, 0.45, 0.59), {}, 99, 99)
     assert "below neutral" in of_separation(low, {}, 99, 99)
-    assert of_separation(unknown, {"a": unknown}, 487, 3).endswith(": 3 neutral found, at least 10 of each are needed.")
+    assert of_separation(unknown, {"a": unknown}, 487, 3).endswith(": only 3 neutral, at least 10 of each are needed.")
     assert of_separation(unknown, {"a": unknown}, 2, 3).endswith(
-        ": 2 of a class and 3 neutral found, at least 10 of each are needed."
+        ": only 2 of a class and 3 neutral, at least 10 of each are needed."
     )
     pulls = Flow({}, {"D": {"bad": -2.0, "good": 2.0}, "E": {"bad": 1.0, "good": 1.0}})
     assert "is 2 times as large as" in of_vtw([3.0], ("bad", "good"), pulls)
     assert "it raises the attention of 'good' words" in of_vtw([3.0], ("bad", "good"), pulls)
     pulls.attention["D"] = {"bad": -0.1, "good": 0.1}
-    assert "it is not what moves attention from here" in of_vtw([3.0], ("bad", "good"), pulls)
+    assert "it is not the main influence on attention" in of_vtw([3.0], ("bad", "good"), pulls)
 
 
 @pytest.fixture(scope="module")
@@ -174,9 +174,9 @@ def test_bad_input_gets_one_sentence(flat: Path, made: Path, run: Path, rated: P
     write_csv(folder / "other.csv", [("p0 o1 o2", "splendid"), ("n0 o1 o2", "negative")])
     (folder / "plain.txt").write_text("p0 o1\nn0 o2\n")
     for arguments, sentence in [
-        ((run,), f"{run}: levels = 2: a model with one level of attention is accepted"),
-        ((rated,), "task = 'regression': token types need classes"),
-        ((flat, "--data", folder / "foreign.csv"), "the run knows 0 % of its words"),
+        ((run,), f"{run}: levels: expected a model with one level of attention, got 2"),
+        ((rated,), "task: expected a classifier, because token types need classes, got 'regression'"),
+        ((flat, "--data", folder / "foreign.csv"), "of which the run knows at least 20 % of the words, got 0 %"),
         ((flat, "--data", folder / "other.csv"), "the label 'splendid' was not among the training labels"),
         ((flat, "--data", folder / "plain.txt"), "label"),
         ((flat, "--data", folder / "nowhere.csv"), "no such file"),

@@ -127,9 +127,9 @@ def test_inequalities_of_one_pair_say_nothing_of_two_alike() -> None:
 
 def test_what_makes_no_pairs_is_refused() -> None:
     case = make_case("DP", "binary", EXAMPLE)
-    with pytest.raises(InputError, match="2 and 1 tokens"):
+    with pytest.raises(InputError, match="expected pairs of tokens, got 2 and 1"):
         inequalities(*case.given, np.array([1, 2]), np.array([3]))
-    with pytest.raises(InputError, match="kind = 'regression'"):
+    with pytest.raises(InputError, match=r"kind: expected 'binary', .* got 'regression'"):
         inequalities(*make_case("DP", "regression", EXAMPLE).given, np.array([1]), np.array([3]))
-    with pytest.raises(InputError, match="two lists of one length"):
+    with pytest.raises(InputError, match="expected two lists of equal length"):
         drift(*case.given, np.array([1, 2]), np.array([3]))

@@ -17,9 +17,9 @@ from killed import Kill, Killed
 from regard.analysis.dot_products import group_means
 from regard.analysis.dynamics import FED, Dynamics, mean_products, spread
 from regard.analysis.gradient_flow import flow
-from regard.analysis.panel import PULLED, most_frequent, panel, taken
 from regard.analysis.token_scores import global_scores, lead
 from regard.analysis.token_types import token_types
+from regard.analysis.tracked_tokens import PULLED, most_frequent, select_texts, track_tokens
 from regard.config import Config
 from regard.data.reviews import reviews
 from regard.data.unit_texts import UnitTexts
@@ -232,7 +232,7 @@ def test_a_look_leaves_mode_and_chance_alone(kind: str, training: bool) -> None:
     model = trained.model.train(training)
     dynamics = Dynamics(trained.config, trained.tokenizer, trained.task, texts_of(trained), model)
     before = torch.get_rng_state()
-    dynamics.look(0)
+    dynamics.record(0)
     assert torch.equal(torch.get_rng_state(), before)
     assert all(part.training == training for part in model.modules())
 
@@ -395,12 +395,12 @@ def test_counts_by_class_in_one_pass() -> None:
     np.testing.assert_array_equal(found, slow)
 
 
-def test_a_panel_holds_what_it_was_made_of() -> None:
+def test_tracked_tokens_are_those_requested() -> None:
     trained = learn(epochs=1)
     texts = texts_of(trained)
     types = token_types(texts, len(trained.tokenizer), ("bad", "good"))
     for most in (None, 3, 0):
-        found = panel(types, texts, most, pulls=True)
+        found = track_tokens(types, texts, most, pulls=True)
         assert len(set(found.rows.tolist())) == len(found.rows)
         for code, own, pulled in zip(found.codes, found.slices, found.pulled, strict=True):
             assert (types.codes[found.rows[own]] == code).all()
@@ -417,7 +417,7 @@ def test_some_texts_are_taken_whole() -> None:
     texts = UnitTexts(
         np.array([5, 6, 7, 8, 9], np.int32), np.ones(5, np.uint16), np.array([0, 2, 2, 4, 5]), np.arange(4.0)
     )
-    found = taken(texts, np.array([0, 1, 3]))
+    found = select_texts(texts, np.array([0, 1, 3]))
     assert found.ids.tolist() == [5, 6, 9]
     assert found.offsets.tolist() == [0, 2, 2, 3]
     assert found.labels.tolist() == [0, 1, 3]

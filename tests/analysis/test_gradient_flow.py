@@ -219,21 +219,21 @@ def test_what_cannot_be_read_is_refused() -> None:
     state, scale, texts, kind = case.given
     no_labels = UnitTexts(texts.ids, texts.counts, texts.offsets, texts.labels[:0])
     without = {name: value for name, value in state.items() if name != QUERY}
-    with pytest.raises(InputError, match="kind = 'ternary': binary, multiclass, regression are accepted"):
+    with pytest.raises(InputError, match="kind: expected one of binary, multiclass, regression, got 'ternary'"):
         flow(state, scale, texts, "ternary")
-    with pytest.raises(InputError, match="5 texts with 0 labels"):
+    with pytest.raises(InputError, match="expected one label per text, got 5 texts and 0 labels"):
         flow(state, scale, no_labels, kind)
-    with pytest.raises(InputError, match="unit 107 with a table of 9 units"):
+    with pytest.raises(InputError, match="expected ids below 9 from the run's tokenizer, got 107"):
         flow(state, scale, texts._replace(ids=texts.ids + np.int32(100)), kind)
-    with pytest.raises(InputError, match="the model has 1 outputs"):
+    with pytest.raises(InputError, match="got 1 for 'multiclass'"):
         flow(state, scale, texts, "multiclass")
-    with pytest.raises(InputError, match="labels such as 2; class numbers 0 … 1 are accepted"):
+    with pytest.raises(InputError, match="expected labels 0 … 1, got 2"):
         flow(state, scale, texts._replace(labels=texts.labels + 2), kind)
     with pytest.raises(InputError, match=r"no 'levels\.0\.pooling.scorer\.query' among its weights"):
         flow(without, scale, texts, kind)
-    with pytest.raises(InputError, match="scale = 0"):
+    with pytest.raises(InputError, match="scale: expected λ above 0, got 0"):
         flow(state, 0.0, texts, kind)
-    with pytest.raises(InputError, match="attention is 'dot'"):
+    with pytest.raises(InputError, match="expected additive attention, got 'dot'"):
         first_order(state, scale, texts, kind)
 
 

@@ -389,7 +389,7 @@ def test_levels_and_other_poolings_have_every_diagnostic(pooling: str) -> None:
     names = [one["name"] for one in found["explainers"]]
     assert ("attention_norm" in names) == (pooling == "apln")
     left = {one["what"]: one["why"] for one in found["left_out"]}
-    assert "levels = 2" in left["separation"]
+    assert "levels: expected a model with one level of attention, got 2" in left["separation"]
 
 
 def test_attention_below_the_highest_level_has_no_weights_to_permute() -> None:
@@ -495,7 +495,7 @@ def test_bad_input_gets_one_sentence_each(regard: Regard, folder: Path, texts: P
         ((folder, "--data", texts, "--seed", -1), "seed: expected at least 0, got -1"),
         ((folder, "--data", texts, "--explainers", "magic"), "got 'magic'"),
         ((folder, "--data", texts, "--rationales", "no"), "column 'no': the row has no such field"),
-        ((folder, "--data", texts, "--rationales", "text"), "a JSON list of [start, end] in characters is accepted"),
+        ((folder, "--data", texts, "--rationales", "text"), "expected a JSON list of [start, end] in characters"),
         ((folder, "--data", texts, "--rationales-in", "tokens"), "needs --rationales"),
         ((tmp_path / "nowhere", "--data", texts), "there is no such folder"),
         ((run, "--data", texts), "was not among the training labels"),

@@ -322,7 +322,7 @@ def test_a_separation_of_few_words_is_read_neither_way() -> None:
     said = verdict(given)
     assert (said["name"], said["checks"]["below_neutral"]) == ("inconclusive", None)
     (told,) = [one["text"] for kind in ("may", "may_not") for one in said[kind] if one["evidence"] == "separation"]
-    assert "is unknown: 3 neutral found, at least 10 of each are needed; the area under the ROC curve is 0.100." in told
+    assert "is unknown: only 3 neutral, at least 10 of each are needed; the area under the ROC curve is 0.100." in told
 
 
 def test_verdicts_never_say_more_than_the_intervals() -> None:

@@ -177,7 +177,11 @@ def test_several_values_stand_in_one_panel_along_training(figure: Table, rows: l
 
 def test_only_models_with_one_level_of_attention_and_classes(figure: Table, tmp_path: Path) -> None:
     for old, new, sentence in (
-        ('attention = "dot"\n[methods.dp-l]', 'pooling = "max"\n[methods.dp-l]', "pooling = 'max'"),
+        (
+            'attention = "dot"\n[methods.dp-l]',
+            'pooling = "max"\n[methods.dp-l]',
+            "pooling: expected 'attention', got 'max'",
+        ),
         ('task = "binary"', 'task = "regression"', "regression"),
     ):
         assert old in TOML

@@ -1,4 +1,4 @@
-"""Analyse the attention of a run as Sun & Lu do: types of words, their scores, and what pulls on them (analysis.json)."""
+"""Analyse the attention of a run as Sun & Lu do: types of words, their scores, and the gradient flow (analysis.json)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from regard.analysis.dot_products import pair_quartiles, quartiles
 from regard.analysis.gradient_flow import flow
-from regard.analysis.meaning import of_separation, of_vtw
+from regard.analysis.interpretation import of_separation, of_vtw
 from regard.analysis.separation import separation
 from regard.analysis.token_names import token_names
 from regard.analysis.token_scores import (
@@ -21,7 +21,7 @@ from regard.analysis.token_scores import (
     lead,
     local_scores,
     of_type,
-    said_for,
+    support_for,
     token_scores,
 )
 from regard.analysis.token_types import SEEN, TokenTypes, token_types
@@ -36,13 +36,13 @@ from regard.models.trained import Trained
 
 SHOWN = 3000  # tokens kept by name
 STRONGEST = 20  # words of each class
-LEAST_KNOWN = 0.2  # of a corpus' words, below which it is another corpus than the run's
+LEAST_KNOWN = 0.2  # share of known words below which a corpus does not fit the run
 
 Floats = NDArray[np.float64]
 
 
 class Tokens(NamedTuple):
-    """Arrays of one length: what is known of every token."""
+    """Names, types and scores of all tokens, as arrays of equal length."""
 
     names: list[str]
     types: TokenTypes
@@ -50,30 +50,28 @@ class Tokens(NamedTuple):
     polarity: Floats  # one number per token: `lead`
 
     @property
-    def places(self) -> NDArray[np.int64]:
+    def counts(self) -> NDArray[np.int64]:
         return np.asarray(self.types.counts.sum(1))
 
 
 def analyse(
     trained: Trained, texts: Sequence[str], labels: Floats, where: str, run: str = "", contexts: bool = True
 ) -> AnalysisFacts:
-    """Analyse a run on labelled texts, which `where` names. `contexts`: local scores of an encoder, otherwise global."""
+    """Analyse a run on labelled texts; `where` names them. `contexts`: local scores of an encoder, otherwise global."""
     task = check_model(trained)
     units = UnitTexts.of(trained.tokenizer, texts, labels)
     notes = known_words(units, where)
     types = token_types(units, len(trained.tokenizer), task.classes)
     if not len(types.tied) or not len(types.neutral):
-        missing = "stands mostly in one class" if not len(types.tied) else "stands evenly in all classes"
-        notes.append(f"no word {missing} often enough, so attention cannot be tested against the types of words")
+        missing = "belongs to one class" if not len(types.tied) else "is neutral"
+        notes.append(f"no frequent word {missing}, so attention cannot be compared between types of words")
     scores, kind = find_scores(trained, units, texts, contexts)
     tokens = Tokens(token_names(trained.tokenizer), types, scores, lead(scores.polarity))
-    never = int((tokens.places[SPECIALS:] == 0).sum())
+    never = int((tokens.counts[SPECIALS:] == 0).sum())
     if never:
-        notes.append(
-            f"{never:,} of the run's {len(tokens.names) - SPECIALS:,} words and pairs stand nowhere in {where}"
-        )
+        notes.append(f"{never:,} of the run's {len(tokens.names) - SPECIALS:,} words and pairs do not occur in {where}")
     terms = flow_by_type(trained, units, types)
-    shown = chosen(tokens)
+    shown = listed_tokens(tokens)
     dynamics = trained.dynamics
     return AnalysisFacts(
         run=run,
@@ -103,19 +101,19 @@ def analyse(
 
 
 def check_model(trained: Trained) -> Classes:
-    """The task, where there is something to analyse."""
+    """The task, if the model can be analysed; otherwise an error."""
     check_scores(trained.config.model)
     return check_classes(trained)
 
 
 def known_words(units: UnitTexts, where: str) -> list[str]:
-    """Refuse a corpus of other words than the run's; tell where part of it is unknown."""
+    """Reject a corpus whose words the run does not know; note the share of unknown words."""
     total = int(units.counts.sum())
     known = 1 - int(units.counts[units.ids == UNKNOWN].sum()) / max(total, 1)
     if total == 0 or known < LEAST_KNOWN:
         raise InputError(
-            f"{where}: the run knows {100 * known if total else 0:.0f} % of its words; a corpus in the words of the run "
-            f"(at least {100 * LEAST_KNOWN:.0f} %) is accepted"
+            f"{where}: expected a corpus of which the run knows at least {100 * LEAST_KNOWN:.0f} % of the words, "
+            f"got {100 * known if total else 0:.0f} %"
         )
     return [f"{100 * (1 - known):.0f} % of the words of {where} are unknown to the run"] if known < 0.9 else []
 
@@ -142,9 +140,9 @@ def analysed_model(trained: Trained) -> AnalysedModel:
 
 
 def type_facts(tokens: Tokens, name: str) -> TokenType:
-    own = tokens.types.of(name)
+    members = tokens.types.of(name)
     scores = (tokens.polarity, tokens.scores.attention, tokens.scores.weight)
-    return TokenType(name, len(own), *(box(values[own]) for values in scores))
+    return TokenType(name, len(members), *(box(values[members]) for values in scores))
 
 
 def box(values: Floats) -> Box | None:
@@ -180,9 +178,9 @@ def flow_by_type(trained: Trained, units: UnitTexts, types: TokenTypes) -> Flow 
     def means(values: Floats) -> dict[str, float | None]:
         by_type: dict[str, float | None] = {}
         for k, name in enumerate(types.names):
-            own = values[types.of(name)]
-            own = own if own.ndim == 1 else of_type(own, k)
-            by_type[name] = float(own.mean()) if len(own) else 0.0
+            members = values[types.of(name)]
+            members = members if members.ndim == 1 else of_type(members, k)
+            by_type[name] = float(members.mean()) if len(members) else 0.0
         return by_type
 
     return Flow(
@@ -216,25 +214,25 @@ def vtw_facts(trained: Trained, terms: Flow | None) -> Vtw | None:
 
 
 def strongest(tokens: Tokens, k: int) -> list[int]:
-    """Words that speak for a class, by what they say for it, of those that stand often enough."""
-    said = said_for(tokens.scores.polarity, k)
-    said = np.where((tokens.places > SEEN) & np.isfinite(said), said, 0.0)
-    said[:SPECIALS] = 0.0
-    return [int(unit) for unit in np.argsort(-said, kind="stable")[:STRONGEST] if said[unit] > 0]
+    """The frequent words that support a class most."""
+    support = support_for(tokens.scores.polarity, k)
+    support = np.where((tokens.counts > SEEN) & np.isfinite(support), support, 0.0)
+    support[:SPECIALS] = 0.0
+    return [int(unit) for unit in np.argsort(-support, kind="stable")[:STRONGEST] if support[unit] > 0]
 
 
-def chosen(tokens: Tokens) -> list[int]:
-    """The most frequent of each type in equal parts, and what room is left for the most frequent of no type."""
-    types, places = tokens.types, tokens.places
-    by_places = np.argsort(-places, kind="stable")
+def listed_tokens(tokens: Tokens) -> list[int]:
+    """The most frequent tokens of each type in equal parts, then the most frequent without a type."""
+    types, counts = tokens.types, tokens.counts
+    by_count = np.argsort(-counts, kind="stable")
     kept: list[int] = []
     for left, name in zip(
         range(len(types.names), 0, -1), sorted(types.names, key=lambda n: len(types.of(n))), strict=True
     ):
-        own = by_places[types.codes[by_places] == types.names.index(name)]
-        kept += own[: (SHOWN - len(kept)) // left].tolist()
-    rest = by_places[(types.codes[by_places] < 0) & (by_places >= SPECIALS) & (places[by_places] > SEEN)]
-    return sorted(kept + rest[: max(0, SHOWN - len(kept))].tolist(), key=lambda unit: -places[unit])
+        members = by_count[types.codes[by_count] == types.names.index(name)]
+        kept += members[: (SHOWN - len(kept)) // left].tolist()
+    rest = by_count[(types.codes[by_count] < 0) & (by_count >= SPECIALS) & (counts[by_count] > SEEN)]
+    return sorted(kept + rest[: max(0, SHOWN - len(kept))].tolist(), key=lambda unit: -counts[unit])
 
 
 def token_facts(tokens: Tokens, unit: int) -> Token:
@@ -247,6 +245,6 @@ def token_facts(tokens: Tokens, unit: int) -> Token:
         tuple(scores.polarity[unit].tolist()) if scores.polarity.shape[1] > 1 else None,
         float(scores.attention[unit]),
         weight if np.isfinite(weight) else None,
-        int(tokens.places[unit]),
+        int(tokens.counts[unit]),
         float(types.gamma[unit]),
     )

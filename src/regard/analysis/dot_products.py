@@ -1,9 +1,9 @@
-"""Dot-products of embeddings, Ω_ik = e_iᵀe_k: their size by types of tokens, and where training drives them (supplement B).
+"""Dot products of embeddings, Ω_ik = e_iᵀe_k: their size by types of tokens, and how training changes them (supplement B).
 
     dΩ_ik/dτ = (A_ik + B_ik) + (A_ki + B_ki)        A_ik = (1/m) ρ(e_i) a_k        B_ik = (1/m) π(e_i)ᵀs_k
 
-(43 and 44; as printed, 44 has one 1/λ too many.) It holds for any flat model, h being e or M e, but that with additive
-attention v_iᵀh_k / λ stands in the place of a_k: e_k's score if it bent as e_i's does.
+(43 and 44; as printed, 44 has one 1/λ too many.) This holds for any flat model, with h = e or h = M e, except that with
+additive attention v_iᵀh_k / λ replaces a_k: the score of e_k with the slope of e_i's.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.analysis.flat_rows import Doubles, Given, Numbers, Rows, Weights
+from regard.analysis.flat_rows import AnyState, Doubles, Numbers, Rows, Weights
 from regard.analysis.gradient_flow import Pulls, pulls_at
 from regard.data.unit_texts import UnitTexts
 from regard.errors import InputError
 from regard.facts.analysis import DotProducts
 from regard.models.flat import CHUNK
 
-SAMPLE = 20_000  # pairs that quartiles are taken of, where there are more
+SAMPLE = 20_000  # most pairs from which quartiles are computed
 MARKS = {"min": 0.0, "q1": 0.25, "median": 0.5, "q3": 0.75, "max": 1.0}
 
 
 class Drift(NamedTuple):
-    """dΩ/dτ of pairs (i, k), in parts."""
+    """dΩ/dτ of pairs (i, k), by term."""
 
     a: Doubles  # A_ik: e_i moves along what raises its attention
     b: Doubles  # B_ik: e_i moves along what raises its polarity
@@ -39,12 +39,12 @@ class Drift(NamedTuple):
 
 
 def group_means(vectors: NDArray[Any], groups: Sequence[Numbers]) -> Doubles:
-    """(G, G) mean Ω of pairs of different tokens, of groups that share none."""
+    """(G, G) mean Ω of pairs of different tokens, for disjoint groups."""
     return mean_products([vectors[group] for group in groups])
 
 
 def mean_products(groups: Sequence[NDArray[Any]]) -> Doubles:
-    """The same of the groups' own vectors, from sums alone; NaN where there is no pair."""
+    """The same from the groups' vectors, computed from sums; NaN if there is no pair."""
     if not len(groups):
         return np.empty((0, 0))
     wide = [group.astype(np.float64) for group in groups]
@@ -62,103 +62,101 @@ def pair_quartiles(
 ) -> list[DotProducts]:
     """Ω of pairs of different tokens for every two types, including a type with itself.
 
-    The mean is over all pairs; quartiles and extremes are those of `sample` pairs where there are more. Types without a
-    pair are left out.
+    The mean is over all pairs; quartiles and extremes are those of `sample` random pairs if there are more. Types without
+    a pair are left out.
     """
     names = list(groups)
-    own = [np.unique(np.asarray(groups[name], dtype=np.int64)) for name in names]
-    means, chance = group_means(vectors, own), np.random.default_rng(seed)
-    found = []
-    for i in range(len(own)):
-        for k in range(i, len(own)):
+    members = [np.unique(np.asarray(groups[name], dtype=np.int64)) for name in names]
+    means, rng = group_means(vectors, members), np.random.default_rng(seed)
+    products = []
+    for i in range(len(members)):
+        for k in range(i, len(members)):
             if np.isnan(means[i, k]):
                 continue
-            left, right = drawn(own[i], own[k], i == k, sample, chance)
+            left, right = sample_pairs(members[i], members[k], i == k, sample, rng)
             values = (vectors[left].astype(np.float64) * vectors[right]).sum(1)
-            found.append(DotProducts((names[i], names[k]), float(means[i, k]), **quartiles(values)))
-    return found
+            products.append(DotProducts((names[i], names[k]), float(means[i, k]), **quartiles(values)))
+    return products
 
 
 def quartiles(values: Doubles) -> dict[str, float]:
-    """With both ends, by name."""
+    """Minimum, quartiles and maximum by name."""
     return dict(zip(MARKS, np.quantile(values, list(MARKS.values())).tolist(), strict=True))
 
 
-def drawn(
-    left: NDArray[np.int64], right: NDArray[np.int64], same: bool, most: int, chance: np.random.Generator
+def sample_pairs(
+    left: NDArray[np.int64], right: NDArray[np.int64], same: bool, most: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Pairs of different tokens: all of them, or `most` by chance where there are many more."""
+    """Pairs of different tokens: all of them, or `most` random ones if there are many more."""
     if len(left) * len(right) <= 2 * most:
         first, second = (side.ravel() for side in np.meshgrid(left, right, indexing="ij"))
         kept = first < second if same else first != second
         return first[kept], second[kept]
-    first, second = chance.choice(left, 2 * most), chance.choice(right, 2 * most)
-    kept = np.flatnonzero(first != second)[:most]  # more than half are, in groups of this size
+    first, second = rng.choice(left, 2 * most), rng.choice(right, 2 * most)
+    kept = np.flatnonzero(first != second)[:most]  # in groups of this size, more than half are different
     return first[kept], second[kept]
 
 
-def drift(state: Given, scale: float, texts: UnitTexts, kind: str, i: Numbers, k: Numbers) -> Drift:
+def drift(state: AnyState, scale: float, texts: UnitTexts, kind: str, i: Numbers, k: Numbers) -> Drift:
     """dΩ/dτ of the pairs (i[0], k[0]), (i[1], k[1]), …"""
     weights = Weights.of(state, scale)
-    found = pulls_at(weights, texts, kind)
+    pulls = pulls_at(weights, texts, kind)
     left, right = np.asarray(i, dtype=np.int64), np.asarray(k, dtype=np.int64)
     if left.shape != right.shape or left.ndim != 1:
-        raise InputError(f"i, k: {left.shape} and {right.shape} numbers; two lists of one length are accepted")
+        raise InputError(f"i, k: expected two lists of equal length, got the shapes {left.shape} and {right.shape}")
     parts = []
     for start in range(0, max(len(left), 1), CHUNK):
         one, other = (weights.look(side[start : start + CHUNK]) for side in (left, right))
-        parts.append(np.stack([*by_pairs(weights, found, one, other), *by_pairs(weights, found, other, one)]))
+        parts.append(np.stack([*by_pairs(weights, pulls, one, other), *by_pairs(weights, pulls, other, one)]))
     return Drift(*np.concatenate(parts, axis=1))
 
 
-def by_pairs(weights: Weights, found: Pulls, one: Rows, other: Rows) -> tuple[Doubles, Doubles]:
-    """A and B of row with row: (R,) each."""
-    pulled, said = found.pi[one.numbers], other.states @ weights.head.T
+def by_pairs(weights: Weights, pulls: Pulls, one: Rows, other: Rows) -> tuple[Doubles, Doubles]:
+    """A and B of corresponding rows: (R,) each."""
+    pi, polarity = pulls.pi[one.numbers], other.states @ weights.head.T
     along = (one.slopes * other.states).sum(1) / weights.scale
-    return found.rho[one.numbers] * along / found.texts, (pulled * said).sum(1) / found.texts
+    return pulls.rho[one.numbers] * along / pulls.texts, (pi * polarity).sum(1) / pulls.texts
 
 
-def by_all(weights: Weights, found: Pulls, one: Rows, other: Rows) -> tuple[Doubles, Doubles]:
+def by_all(weights: Weights, pulls: Pulls, one: Rows, other: Rows) -> tuple[Doubles, Doubles]:
     """A and B of every row with every other: (R, S) each."""
-    pulled, said = found.pi[one.numbers], other.states @ weights.head.T
+    pi, polarity = pulls.pi[one.numbers], other.states @ weights.head.T
     along = one.slopes @ other.states.T / weights.scale
-    return found.rho[one.numbers, None] * along / found.texts, pulled @ said.T / found.texts
+    return pulls.rho[one.numbers, None] * along / pulls.texts, pi @ polarity.T / pulls.texts
 
 
 def inequalities(
-    state: Given, scale: float, texts: UnitTexts, kind: str, positive: Numbers, negative: Numbers
+    state: AnyState, scale: float, texts: UnitTexts, kind: str, positive: Numbers, negative: Numbers
 ) -> dict[str, float]:
     """For each of (48)–(55) the share of the cases in which it holds: a token e_* with a pair e_+, e_−.
 
-    The paper's pairs are mirror images: positive[r] and negative[r] are one. Of (48)–(54) e_* is positive, of (55)
-    negative; a token is not compared with itself. Of the chains (54) and (55) the ends are compared, dΩ of like tokens
-    against −dΩ of unlike ones: the equality between them is one of perfectly symmetric texts.
+    The paper's pairs are mirror images: positive[r] and negative[r] are a pair. In (48)–(54) e_* is positive, in (55)
+    negative; a token is not compared with itself. Of the chains (54) and (55) the ends are compared, dΩ of tokens of one class
+    against −dΩ of tokens of two: the equality between them holds for perfectly symmetric texts.
     """
     if kind != "binary":
-        raise InputError(f"kind = {kind!r}: the inequalities are of two classes; 'binary' is accepted")
+        raise InputError(f"kind: expected 'binary', because the inequalities are for two classes, got {kind!r}")
     if len(positive) != len(negative):
-        raise InputError(
-            f"positive, negative: {len(positive)} and {len(negative)} tokens; pairs, and so as many of each, are accepted"
-        )
+        raise InputError(f"positive, negative: expected pairs of tokens, got {len(positive)} and {len(negative)}")
     weights = Weights.of(state, scale)
-    found = pulls_at(weights, texts, kind)
+    pulls = pulls_at(weights, texts, kind)
     plus, minus = (weights.look(np.asarray(side, dtype=np.int64)) for side in (positive, negative))
     others = ~np.eye(len(positive), dtype=bool)
-    shares = dict(of_positive(weights, found, plus, minus, others))
-    shares["55"] = share(omega(weights, found, minus, minus) > -omega(weights, found, minus, plus), others)
+    shares = dict(of_positive(weights, pulls, plus, minus, others))
+    shares["55"] = share(omega(weights, pulls, minus, minus) > -omega(weights, pulls, minus, plus), others)
     return shares
 
 
 def of_positive(
-    weights: Weights, found: Pulls, plus: Rows, minus: Rows, others: NDArray[np.bool_]
+    weights: Weights, pulls: Pulls, plus: Rows, minus: Rows, others: NDArray[np.bool_]
 ) -> Iterator[tuple[str, float]]:
-    a, b = by_all(weights, found, plus, plus)  # A_*+, B_*+
+    a, b = by_all(weights, pulls, plus, plus)  # A_*+, B_*+
     yield "48", share((a + b > b) & (b > 0), others)
     yield "49", share((a + b > b).T & (b > 0).T, others)
     like = a + b + a.T + b.T  # dΩ_*+
     yield "50", share((like > b + b.T) & (b + b.T > 0), others)
-    a, b = by_all(weights, found, plus, minus)  # A_*−, B_*−
-    a_back, b_back = (side.T for side in by_all(weights, found, minus, plus))  # A_−*, B_−*
+    a, b = by_all(weights, pulls, plus, minus)  # A_*−, B_*−
+    a_back, b_back = (side.T for side in by_all(weights, pulls, minus, plus))  # A_−*, B_−*
     yield "51", share((a + b < 0) & (a + b > b))
     yield "52", share((a_back + b_back < 0) & (a_back + b_back > b_back))
     unlike = a + b + a_back + b_back  # dΩ_*−
@@ -166,13 +164,13 @@ def of_positive(
     yield "54", share(like > -unlike, others)
 
 
-def omega(weights: Weights, found: Pulls, one: Rows, other: Rows) -> Doubles:
+def omega(weights: Weights, pulls: Pulls, one: Rows, other: Rows) -> Doubles:
     """dΩ/dτ of every row with every other."""
-    a, b = by_all(weights, found, one, other)
-    a_back, b_back = by_all(weights, found, other, one)
+    a, b = by_all(weights, pulls, one, other)
+    a_back, b_back = by_all(weights, pulls, other, one)
     return np.asarray(a + b + a_back.T + b_back.T)
 
 
 def share(holds: NDArray[np.bool_], among: NDArray[np.bool_] | None = None) -> float:
-    asked = holds if among is None else holds[among]
-    return float(asked.mean()) if asked.size else float("nan")
+    cases = holds if among is None else holds[among]
+    return float(cases.mean()) if cases.size else float("nan")

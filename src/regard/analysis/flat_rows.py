@@ -1,4 +1,4 @@
-"""A flat model in float64, some units at a time: their vectors, their states, and how attention scores depend on these.
+"""A flat model in float64, chunk by chunk: vectors and states of units, and the slopes of their attention scores.
 
     dot        a = hᵀV / λ                       ∂a/∂h = V / λ
     additive   a = tanh(x)ᵀV / λ,  x = P h + b   ∂a/∂h = Pᵀu / λ,  ∂a/∂x = u / λ,  u = (1 − tanh² x) ⊙ V
@@ -20,23 +20,23 @@ from regard.models.flat import AFFINE, CHUNK, EMBEDDING, HEAD, HEAD_BIAS, PROJEC
 
 Doubles = NDArray[np.float64]
 Numbers = NDArray[np.integer]
-Given = Mapping[str, NDArray[Any]]  # a state of any precision
+AnyState = Mapping[str, NDArray[Any]]  # a state of any precision
 
 
 class Rows(NamedTuple):
-    """Some units: R rows."""
+    """R units."""
 
     numbers: Numbers  # (R,)
     embedded: Doubles  # (R, E) e
     states: Doubles  # (R, D) h
     keys: Doubles  # (R, Q) what V is multiplied with: h, or tanh(x)
-    bends: Doubles  # (R, Q) u; of dot scores V itself
+    bends: Doubles  # (R, Q) u; for dot attention V
     slopes: Doubles  # (R, D) λ ∂a/∂h
 
 
 @dataclass(frozen=True)
 class Weights:
-    """All but the embeddings is turned to float64 at once; those as they are asked for."""
+    """All weights but the embeddings are converted to float64 at once; embeddings when needed."""
 
     embedding: NDArray[Any]  # (U, E)
     affine: Doubles | None  # M (D, E)
@@ -46,18 +46,18 @@ class Weights:
     head: Doubles  # Wᵀ (K, D)
     bias: Doubles  # (K,)
     scale: float  # λ
-    straight: bool = False  # tanh(x) taken for x
+    straight: bool = False  # tanh(x) approximated by x
 
     @classmethod
-    def of(cls, state: Given, scale: float, straight: bool = False) -> Weights:
+    def of(cls, state: AnyState, scale: float, straight: bool = False) -> Weights:
         missing = [name for name in (EMBEDDING, QUERY, HEAD) if name not in state]
         if missing:
             raise InputError(
-                f"state: no {missing[0]!r} among its weights; a flat attention model's are accepted: embeddings, "
-                "perhaps an affine layer, dot or additive attention, a linear head"
+                f"state: no {missing[0]!r} among its weights; expected those of a flat attention model: embeddings, "
+                "optionally an affine layer, dot or additive attention, a linear head"
             )
         if not scale > 0:
-            raise InputError(f"scale = {scale:g}: λ above 0 is accepted")
+            raise InputError(f"scale: expected λ above 0, got {scale:g}")
 
         def double(name: str) -> Doubles | None:
             return state[name].astype(np.float64) if name in state else None
@@ -77,7 +77,7 @@ class Weights:
         )
 
     def rows(self, numbers: Numbers) -> Iterator[Rows]:
-        """These units, a chunk at a time; of no units, one chunk with none."""
+        """These units, chunk by chunk; without units, one empty chunk."""
         for start in range(0, max(len(numbers), 1), CHUNK):
             yield self.look(numbers[start : start + CHUNK])
 
@@ -95,9 +95,9 @@ class Weights:
             slopes = np.broadcast_to(self.query @ self.project, states.shape)
             return Rows(numbers, embedded, states, x, same, slopes)
         small = np.exp(-2 * np.abs(x))
-        bends = 4 * small / (1 + small) ** 2 * self.query  # 1 − tanh² would lose its digits where tanh is near ±1
+        bends = 4 * small / (1 + small) ** 2 * self.query  # 1 − tanh² would lose precision where tanh is near ±1
         return Rows(numbers, embedded, states, np.tanh(x), bends, bends @ self.project)
 
     def back(self, states: Doubles) -> Doubles:
-        """From the states' side of M to the embeddings': x ↦ Mᵀx for every row x."""
+        """From the space of the states to that of the embeddings: x ↦ Mᵀx for every row x."""
         return states if self.affine is None else states @ self.affine

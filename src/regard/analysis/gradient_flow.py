@@ -1,12 +1,12 @@
-"""What pushes each token's polarity and attention score along: gradient flow of a flat model (Sun & Lu §4, supplement D–F).
+"""How training changes each token's polarity and attention score: gradient flow of a flat model (Sun & Lu §4, supplement D–F).
 
-Training by small steps moves every weight by dz/dτ = −∂ℓ/∂z: the mean loss of all texts, no dropout, no penalty. With
+Training with small steps moves every weight by dz/dτ = −∂ℓ/∂z: the mean loss of all texts, no dropout, no penalty. With
 g = −∂ℓ⁽ᵗ⁾/∂s (two classes yβ, K classes onehot(y) − p, a number 2(y − s)) the texts pull at a token by
 
-    π(e) = Σ α g  ∈ R^K (16)          ρ(e) = Σ α (s_e − s)ᵀg (20)          over all places where e stands
+    π(e) = Σ α g  ∈ R^K (16)          ρ(e) = Σ α (s_e − s)ᵀg (20)          over all occurrences of e
 
-and the derivatives ds_e/dτ (19, 63, 82) and da_e/dτ (27, 64, 83; exact where 71 is not) are sums of these terms. v_e is
-λ ∂a_e/∂h_e: V, or with additive attention Pᵀu_e (`flat_rows`); W' = MᵀW and v' = Mᵀv, or W and v where there is no M.
+and the derivatives ds_e/dτ (19, 63, 82) and da_e/dτ (27, 64, 83; exact, unlike 71) are sums of these terms. v_e is
+λ ∂a_e/∂h_e: V, or with additive attention Pᵀu_e (`flat_rows`); W' = MᵀW and v' = Mᵀv, or W and v without M.
 
     polarity        A         W'ᵀv'_e ρ(e) / mλ            its own vector moves along v'
                     B         W'ᵀW' π(e) / m               its own vector moves along W'
@@ -21,8 +21,8 @@ and the derivatives ds_e/dτ (19, 63, 82) and da_e/dτ (27, 64, 83; exact where 
                     E via P   u_eᵀ Σ_f u_f ρ(f) (h_fᵀh_e) / mλ²    P moves (additive attention)
                     E via b   u_eᵀ Σ_f u_f ρ(f) / mλ²              b moves (the paper has none)
 
-Sums over f are products with a few columns, so the work is that of the texts' units and of the table: no matrix of tokens by
-tokens. Where embeddings are frozen, A, B, D and E fall away.
+Sums over f are products with a few columns, so the cost is linear in the texts' units and in the table: no matrix of tokens
+by tokens is needed. With frozen embeddings, A, B, D and E are absent.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.analysis.flat_rows import Doubles, Given, Numbers, Weights
+from regard.analysis.flat_rows import AnyState, Doubles, Numbers, Weights
 from regard.data.unit_texts import UnitTexts
 from regard.errors import InputError
 from regard.kernels.pulls import pull
@@ -41,7 +41,7 @@ from regard.models.flat import PROJECT
 
 
 class Pulls(NamedTuple):
-    """What the texts would have the scores do."""
+    """The pull of the texts on the scores of every unit."""
 
     pi: Doubles  # (U, K)
     rho: Doubles  # (U,)
@@ -50,12 +50,12 @@ class Pulls(NamedTuple):
 
     @property
     def seen(self) -> NDArray[np.int64]:
-        """The units at which something pulls."""
+        """The units with a nonzero pull."""
         return np.flatnonzero(self.pi.any(1) | (self.rho != 0))
 
 
 class Flow(NamedTuple):
-    """Derivatives of the scores of every token asked for, by term."""
+    """Derivatives of the scores of the requested tokens, by term."""
 
     polarity: dict[str, Doubles]  # (U, K) each
     attention: dict[str, Doubles]  # (U,) each
@@ -69,27 +69,27 @@ class Flow(NamedTuple):
         return np.asarray(sum(self.attention.values()))
 
 
-def pulls(state: Given, scale: float, texts: UnitTexts, kind: str) -> Pulls:
-    """π and ρ of every unit, 0 for those that the texts don't have."""
+def pulls(state: AnyState, scale: float, texts: UnitTexts, kind: str) -> Pulls:
+    """π and ρ of every unit, 0 for units that do not occur in the texts."""
     return pulls_at(Weights.of(state, scale), texts, kind)
 
 
-def flow(state: Given, scale: float, texts: UnitTexts, kind: str, units: Numbers | None = None) -> Flow:
-    """The exact terms, of all units or of these."""
+def flow(state: AnyState, scale: float, texts: UnitTexts, kind: str, units: Numbers | None = None) -> Flow:
+    """The exact terms, for all units or for `units`."""
     weights = Weights.of(state, scale)
     return terms(weights, pulls_at(weights, texts, kind), units)
 
 
-def first_order(state: Given, scale: float, texts: UnitTexts, kind: str, units: Numbers | None = None) -> Flow:
-    """Additive attention with tanh(x) ≈ x and u ≈ V in the terms (71), but weights α as they are."""
+def first_order(state: AnyState, scale: float, texts: UnitTexts, kind: str, units: Numbers | None = None) -> Flow:
+    """Additive attention with tanh(x) ≈ x and u ≈ V in the terms (71), but with exact weights α."""
     if PROJECT not in state:
-        raise InputError("first_order: the model's attention is 'dot', whose flow is exact; 'additive' is accepted")
-    found = pulls_at(Weights.of(state, scale), texts, kind)
-    return terms(Weights.of(state, scale, straight=True), found, units)
+        raise InputError("first_order: expected additive attention, got 'dot', whose flow is exact")
+    pulls_of_texts = pulls_at(Weights.of(state, scale), texts, kind)
+    return terms(Weights.of(state, scale, straight=True), pulls_of_texts, units)
 
 
 def gap(exact: Flow, approximate: Flow) -> float:
-    """How far da/dτ of all tokens is off: the length of the difference over the length of the exact one."""
+    """The relative error of da/dτ over all tokens: the norm of the difference over the norm of the exact one."""
     true = exact.attention_total
     length, off = np.linalg.norm(true), np.linalg.norm(approximate.attention_total - true)
     return float(off / length) if length else float(off > 0)
@@ -103,32 +103,30 @@ def pulls_at(weights: Weights, texts: UnitTexts, kind: str) -> Pulls:
         scores[rows.numbers] = rows.keys @ weights.query / weights.scale
         polarity[rows.numbers] = rows.states @ weights.head.T
     pi, rho = np.zeros((units, outputs)), np.zeros(units)
-    given = texts.ids, texts.counts, texts.offsets, texts.labels
-    loss = pull(*given, scores, polarity, weights.bias, KINDS[kind], pi, rho)
+    arrays = texts.ids, texts.counts, texts.offsets, texts.labels
+    loss = pull(*arrays, scores, polarity, weights.bias, KINDS[kind], pi, rho)
     size = len(texts.labels)
     return Pulls(pi, rho, size, loss / size)
 
 
 def check(weights: Weights, texts: UnitTexts, kind: str) -> None:
-    """Refuse what would be read beyond the end of a table."""
+    """Reject input that would be read beyond the end of a table."""
     units, outputs, labels = len(weights.embedding), len(weights.head), texts.labels
     if kind not in KINDS:
-        raise InputError(f"kind = {kind!r}: {', '.join(KINDS)} are accepted")
+        raise InputError(f"kind: expected one of {', '.join(KINDS)}, got {kind!r}")
     if len(labels) == 0 or len(labels) != len(texts.offsets) - 1:
-        raise InputError(f"texts: {len(texts.offsets) - 1} texts with {len(labels)} labels; a label each is accepted")
+        raise InputError(
+            f"texts: expected one label per text, got {len(texts.offsets) - 1} texts and {len(labels)} labels"
+        )
     if (kind == "multiclass") != (outputs > 1):
         raise InputError(
-            f"kind = {kind!r}: the model has {outputs} outputs; several classes have one each, else it is 1"
+            f"kind: expected one output per class for 'multiclass' and one otherwise, got {outputs} for {kind!r}"
         )
     if len(texts.ids) and not 0 <= texts.ids.min() <= texts.ids.max() < units:
-        raise InputError(
-            f"texts: unit {texts.ids.max()} with a table of {units} units; texts numbered by the run's own tokenizer are accepted"
-        )
+        raise InputError(f"texts: expected ids below {units} from the run's tokenizer, got {texts.ids.max()}")
     classes = {"binary": 2, "multiclass": outputs}.get(kind)
     if classes is not None and not np.isin(labels, np.arange(classes)).all():
-        raise InputError(
-            f"texts: labels such as {wrong(labels, classes)}; class numbers 0 … {classes - 1} are accepted"
-        )
+        raise InputError(f"texts: expected labels 0 … {classes - 1}, got {wrong(labels, classes)}")
 
 
 def wrong(labels: NDArray[Any], classes: int) -> str:
@@ -136,7 +134,7 @@ def wrong(labels: NDArray[Any], classes: int) -> str:
 
 
 class Sums(NamedTuple):
-    """Over all units f at which something pulls."""
+    """Sums over all units f with a nonzero pull."""
 
     states_pi: Doubles  # (D, K) Σ h π
     keys_rho: Doubles  # (Q,) Σ k ρ
@@ -146,7 +144,7 @@ class Sums(NamedTuple):
     bends: Doubles  # (Q,) Σ u ρ
 
 
-def add_up(weights: Weights, found: Pulls) -> Sums:
+def add_up(weights: Weights, pulls_of_texts: Pulls) -> Sums:
     outputs, width = weights.head.shape
     sums = Sums(
         np.zeros((width, outputs)),
@@ -156,8 +154,8 @@ def add_up(weights: Weights, found: Pulls) -> Sums:
         np.zeros((len(weights.query), width)),
         np.zeros(len(weights.query)),
     )
-    for rows in weights.rows(found.seen):
-        pi, rho = found.pi[rows.numbers], found.rho[rows.numbers]
+    for rows in weights.rows(pulls_of_texts.seen):
+        pi, rho = pulls_of_texts.pi[rows.numbers], pulls_of_texts.rho[rows.numbers]
         sums.states_pi[:] += rows.states.T @ pi
         sums.keys_rho[:] += rho @ rows.keys
         if weights.affine is not None:
@@ -169,18 +167,18 @@ def add_up(weights: Weights, found: Pulls) -> Sums:
     return sums
 
 
-def terms(weights: Weights, found: Pulls, units: Numbers | None = None) -> Flow:
+def terms(weights: Weights, pulls_of_texts: Pulls, units: Numbers | None = None) -> Flow:
     numbers = np.arange(len(weights.embedding)) if units is None else np.asarray(units, dtype=np.int64)
-    sums, m, scale = add_up(weights, found), found.texts, weights.scale
-    head, own = weights.head, weights.back(weights.head)  # Wᵀ (K, D), W'ᵀ (K, E)
+    sums, m, scale = add_up(weights, pulls_of_texts), pulls_of_texts.texts, weights.scale
+    head, mapped = weights.head, weights.back(weights.head)  # Wᵀ (K, D), W'ᵀ (K, E)
     parts = []
     for rows in weights.rows(numbers):
-        pi, rho, e = found.pi[rows.numbers], found.rho[rows.numbers], rows.embedded
+        pi, rho, e = pulls_of_texts.pi[rows.numbers], pulls_of_texts.rho[rows.numbers], rows.embedded
         slopes = weights.back(rows.slopes)  # (R, E) v'
-        across = slopes @ own.T  # (R, K) W'ᵀv'
+        across = slopes @ mapped.T  # (R, K) W'ᵀv'
         polarity = {
             "A": rho[:, None] * across / (m * scale),
-            "B": pi @ (own @ own.T) / m,
+            "B": pi @ (mapped @ mapped.T) / m,
             "C": rows.states @ sums.states_pi / m,
         }
         attention = {

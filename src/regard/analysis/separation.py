@@ -1,4 +1,4 @@
-"""How well one number tells two groups apart: the area under the ROC curve, with DeLong's variance (Biometrics, 1988)."""
+"""How well a score separates two groups: the area under the ROC curve, with DeLong's variance (Biometrics, 1988)."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ from numpy.typing import NDArray
 
 from regard.wilson import wilson_interval
 
-# Members of either group, from which there is an interval. Drawn from two normals of equal spread, 487 against n, with a true
-# area of 0.5, 0.7 and 0.9, it covers that in 96, 96 and 91 % of cases with n = 10, and in 85 % or more where one spread is 2.5
-# times the other. Of fewer it says next to nothing: with n = 3 it is 0.8 wide.
+# Fewest members of either group for an interval. For samples from two normals of equal variance, 487 against n, with a true
+# area of 0.5, 0.7 and 0.9, it covers that in 96, 96 and 91 % of cases with n = 10, and in 85 % or more if one standard
+# deviation is 2.5 times the other. With fewer it is almost useless: with n = 3 it is 0.8 wide.
 FEWEST = 10
 
 
 class Separation(NamedTuple):
-    auc: float  # the chance that a member of the first group has the larger number; a tie counts half
-    low: float | None  # None where a group has fewer than FEWEST
+    auc: float  # the probability that a member of the first group has the larger score; a tie counts half
+    low: float | None  # None if a group has fewer than FEWEST members
     high: float | None
 
 
 def separation(group: NDArray[np.float64], others: NDArray[np.float64]) -> Separation | None:
-    """None where a group is empty. The interval takes the members for independent.
+    """None if a group is empty. The interval treats the members as independent.
 
-    It is made on the scale of log-odds, so that it keeps within 0 and 1, with t for as many degrees as the smaller group
-    leaves. Where the groups do not overlap there is no variance, and it is that of a share of the smaller group.
+    It is computed on the scale of log-odds, so that it stays within 0 and 1, with the t distribution and the degrees of
+    freedom of the smaller group. If the groups do not overlap there is no variance, and it is that of a proportion in the
+    smaller group.
     """
     if not len(group) or not len(others):
         return None
@@ -46,7 +47,7 @@ def separation(group: NDArray[np.float64], others: NDArray[np.float64]) -> Separ
 
 
 def placements(group: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
-    """For each member, the share of the others that lie below it; those level with it count half."""
+    """For each member, the share of the others below it; ties count half."""
     order = np.sort(others)
     below, level = np.searchsorted(order, group, "left"), np.searchsorted(order, group, "right")
     return np.asarray((below + level) / (2 * len(others)))

@@ -1,7 +1,7 @@
-"""What each token says and how much it counts: polarity s = hᵀW, attention score a, and its mean attention weight (Sun & Lu).
+"""Polarity s = hᵀW, attention score a and mean attention weight of each token (Sun & Lu).
 
-Of a flat model (DP, DP-A, AD) both scores belong to the token whatever the text. With an encoder that reads contexts there
-are two of each (supplement, G.1): *global*, the token fed alone, and *local*, the mean over all places where it stands.
+In a flat model (DP, DP-A, AD) both scores depend only on the token. With an encoder that reads context there are two of
+each (supplement, G.1): *global*, of the token fed alone, and *local*, the mean over all its occurrences.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from regard.models.trained import Trained, outputs
 
 
 class TokenScores(NamedTuple):
-    """NaN where a token was never seen."""
+    """NaN for tokens that do not occur."""
 
     polarity: NDArray[np.float64]  # (U, C)
     attention: NDArray[np.float64]  # (U,)
@@ -29,75 +29,75 @@ class TokenScores(NamedTuple):
 
 
 def check_scores(model: Model) -> None:
-    """Refuse what has no attention score for each token of a text."""
+    """Reject models without an attention score and a polarity for each token."""
     if model.levels > 1:
-        raise InputError(f"levels = {model.levels}: a model with one level of attention is accepted")
+        raise InputError(f"levels: expected a model with one level of attention, got {model.levels}")
     if model.pooling != "attention":
         raise InputError(
-            f"pooling = {model.pooling!r}: its words have no attention score or no polarity; 'attention' is accepted"
+            f"pooling: expected 'attention', got {model.pooling!r}, whose words have no attention score or no polarity"
         )
     if model.head_hidden:
-        raise InputError("head_hidden = True: words have no polarity score; a head without a hidden layer is accepted")
+        raise InputError("head_hidden: expected a head without a hidden layer, because words need a polarity, got True")
 
 
 def check_classes(trained: Trained) -> Classes:
     if not isinstance(trained.task, Classes):
-        raise InputError(f"task = {trained.task.kind!r}: token types need classes; a classifier's run is accepted")
+        raise InputError(f"task: expected a classifier, because token types need classes, got {trained.task.kind!r}")
     return trained.task
 
 
 def token_scores(trained: Trained, texts: UnitTexts) -> TokenScores:
-    """Of a flat model, with mean weights over these texts."""
-    made = trained.tables
+    """The scores of a flat model, with mean weights over these texts."""
+    tables = trained.tables
     return TokenScores(
-        made.polarity.astype(np.float64), made.scores.astype(np.float64), mean_weights(made.scores, texts)
+        tables.polarity.astype(np.float64), tables.scores.astype(np.float64), mean_weights(tables.scores, texts)
     )
 
 
 def mean_weights(scores: NDArray[np.floating], texts: UnitTexts) -> NDArray[np.float64]:
-    """The mean of α over the places of each token, where scores belong to tokens: (U,)"""
+    """The mean of α over the occurrences of each token of a flat model: (U,)"""
     lengths = np.diff(texts.offsets)
     filled = lengths > 0
     starts = texts.offsets[:-1][filled]
-    own = scores[texts.ids].astype(np.float64)
-    if len(own):
-        own = np.exp(own - np.repeat(np.maximum.reduceat(own, starts), lengths[filled]))
-        own /= np.repeat(np.add.reduceat(own * texts.counts, starts), lengths[filled])
-    places = np.bincount(texts.ids, texts.counts, minlength=len(scores))
-    total = np.bincount(texts.ids, own * texts.counts, minlength=len(scores))
-    with np.errstate(invalid="ignore"):  # 0 / 0: never seen
-        return np.asarray(total / places)
+    weights = scores[texts.ids].astype(np.float64)
+    if len(weights):
+        weights = np.exp(weights - np.repeat(np.maximum.reduceat(weights, starts), lengths[filled]))
+        weights /= np.repeat(np.add.reduceat(weights * texts.counts, starts), lengths[filled])
+    counts = np.bincount(texts.ids, texts.counts, minlength=len(scores))
+    total = np.bincount(texts.ids, weights * texts.counts, minlength=len(scores))
+    with np.errstate(invalid="ignore"):  # 0 / 0: does not occur
+        return np.asarray(total / counts)
 
 
 def global_scores(trained: Trained) -> TokenScores:
-    """Each token as a text of its own; its weight there is 1."""
+    """Scores of each token as a text of one word; its weight there is 1."""
     units = len(trained.tokenizer)
     alone = [Indexed(np.array([unit], dtype=np.int32)) for unit in range(units)]
     return local_scores(trained, alone)
 
 
 def local_scores(trained: Trained, texts: Sequence[Indexed]) -> TokenScores:
-    """Means over all places where a token stands."""
+    """Means over all occurrences of a token."""
     model = trained.model
     units, classes = len(trained.tokenizer), trained.task.out_dim
     head = model.head.weight.detach()
-    places, attention, weight = (np.zeros(units) for _ in range(3))
+    counts, attention, weight = (np.zeros(units) for _ in range(3))
     polarity = np.zeros((units, classes))
     for _, batch, output in outputs(model, texts):
         trace = output.traces[0]
         ids = batch.ids[batch.mask].cpu().numpy()
-        said = (trace.states[batch.mask] @ head.T.to(trace.states.dtype)).double().cpu().numpy()  # (places, C)
-        places += np.bincount(ids, minlength=units)
+        logits = (trace.states[batch.mask] @ head.T.to(trace.states.dtype)).double().cpu().numpy()  # (words, C)
+        counts += np.bincount(ids, minlength=units)
         attention += np.bincount(ids, trace.pooled.scores[batch.mask].double().cpu().numpy(), minlength=units)
         weight += np.bincount(ids, trace.pooled.weights[batch.mask].double().cpu().numpy(), minlength=units)
         for k in range(classes):
-            polarity[:, k] += np.bincount(ids, said[:, k], minlength=units)
-    with np.errstate(invalid="ignore"):  # 0 / 0: never seen
-        return TokenScores(polarity / places[:, None], attention / places, weight / places)
+            polarity[:, k] += np.bincount(ids, logits[:, k], minlength=units)
+    with np.errstate(invalid="ignore"):  # 0 / 0: does not occur
+        return TokenScores(polarity / counts[:, None], attention / counts, weight / counts)
 
 
 def lead(polarity: NDArray[np.float64]) -> NDArray[np.float64]:
-    """One number a token: s of two classes; of more, its strongest class's polarity less the mean of the others'."""
+    """One number per token: s for two classes; for more, the polarity of its strongest class minus the mean of the others."""
     classes = polarity.shape[1]
     if classes == 1:
         return polarity[:, 0]
@@ -105,16 +105,16 @@ def lead(polarity: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(largest - (polarity.sum(1) - largest) / (classes - 1))
 
 
-def said_for(polarity: NDArray[np.float64], k: int) -> NDArray[np.float64]:
-    """What tokens say for class k: s of two classes, or −s; of more, its polarity less the mean of the others'."""
+def support_for(polarity: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+    """How much tokens support class k: s or −s for two classes; for more, its polarity minus the mean of the others."""
     classes = polarity.shape[1]
     if classes == 1:
         return polarity[:, 0] if k == 1 else -polarity[:, 0]
-    own = polarity[:, k]
-    return np.asarray(own - (polarity.sum(1) - own) / (classes - 1))
+    column = polarity[:, k]
+    return np.asarray(column - (polarity.sum(1) - column) / (classes - 1))
 
 
 def of_type(values: NDArray[np.float64], code: int) -> NDArray[np.float64]:
-    """(tokens, C) -> (tokens,): what is said for the class of a type; of neutral tokens, for the strongest class."""
+    """(tokens, C) -> (tokens,): the values for the class of a type; for neutral tokens, those for the strongest class."""
     outputs = values.shape[1]
     return values[:, 0] if outputs == 1 else values[:, code] if code < outputs else values.max(1)

@@ -1,13 +1,13 @@
-"""Which tokens belong to a class and which to none, by where they stand in the training texts (Sun & Lu §5, equation 28).
+"""Types of tokens, one per class and neutral, by their frequency in the texts of each class (Sun & Lu §5, equation 28).
 
-    γ = (f⁺ − f⁻) / (f⁺ + f⁻)       f: how often a token stands in the texts of each class
+    γ = (f⁺ − f⁻) / (f⁺ + f⁻)       f: the count of a token in the texts of each class
 
     positive   γ > 0.5 and f⁺ > 5        negative   γ < −0.5 and f⁻ > 5        neutral   |γ| < 0.1 and |f⁺ − f⁻| < 5
 
-The paper writes (0.5, 1), an open interval; with γ = 1, tokens of one class only, its own counts come out (412, 265 and
-1,384 on SST). For K classes it compares the largest share f_k / Σf with a threshold that it doesn't give. **Choice**: γ > 0.5
-of two classes is a share above 3/4, half of the way from chance to certainty, and so is (K + 1) / 2K of K classes; |γ| < 0.1
-is a largest share less a smallest below 1/10, of K classes too.
+The paper writes (0.5, 1), an open interval; with γ = 1 included, tokens of one class only, its reported counts are
+reproduced (412, 265 and 1,384 on SST). For K classes it compares the largest share f_k / Σf with a threshold that it doesn't
+give. **Choice**: γ > 0.5 for two classes is a share above 3/4, halfway from 1/2 to 1, and (K + 1) / 2K is halfway from 1/K to
+1; |γ| < 0.1 means that the largest minus the smallest share is below 1/10, also for K classes.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from regard.data.unit_texts import UnitTexts
 from regard.data.vocabulary import SPECIALS
 from regard.kernels.class_counts import class_counts
 
-SEEN = 5  # places of a token in its class, which it must have more than
-EVEN, NEAR = 0.1, 5  # a neutral one: shares and counts that lie nearer to each other than this
+SEEN = 5  # a token of a class must occur more often than this in it
+EVEN, NEAR = 0.1, 5  # a neutral token: largest differences of shares and counts between classes
 NEUTRAL = "neutral"
 NONE = -1
 
 
 class TokenTypes(NamedTuple):
-    """The type of every token: a class by its number, after the classes neutral, or −1 for neither."""
+    """The type of every token: the index of a class, the number of classes for neutral, or −1 for neither."""
 
-    names: tuple[str, ...]  # the classes, then "neutral" ("of no class" where a class is called that)
+    names: tuple[str, ...]  # the classes, then "neutral" ("of no class" if a class is called that)
     codes: NDArray[np.int32]  # (U,)
-    counts: NDArray[np.int64]  # (U, K) places in the texts of each class
-    gamma: NDArray[np.float64]  # (U,) γ of two classes; of more, the largest share less the mean of the others
+    counts: NDArray[np.int64]  # (U, K) occurrences in the texts of each class
+    gamma: NDArray[np.float64]  # (U,) γ for two classes; for more, the largest share minus the mean of the others
 
     def of(self, name: str) -> NDArray[np.int64]:
         """The tokens of a type."""
@@ -51,9 +51,9 @@ class TokenTypes(NamedTuple):
 
 
 def token_types(texts: UnitTexts, units: int, classes: Sequence[str]) -> TokenTypes:
-    """Of the numbers 0 … units − 1. Padding and the unknown word have no type."""
-    given = (texts.ids, texts.counts, texts.offsets, texts.labels.astype(np.int64))
-    return types_of(class_counts(*given, units, len(classes)), classes)
+    """Types of the ids 0 … units − 1. Padding and the unknown word have no type."""
+    arrays = (texts.ids, texts.counts, texts.offsets, texts.labels.astype(np.int64))
+    return types_of(class_counts(*arrays, units, len(classes)), classes)
 
 
 def types_of(counts: NDArray[np.int64], classes: Sequence[str]) -> TokenTypes:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import asdict
 
-from regard.analysis.meaning import too_few
+from regard.analysis.interpretation import too_few
 from regard.audit.rule import AREA, FEWEST, NEAR, SIGNIFICANT, SMALLEST, Judged, above, below, is_few, is_small, judge
 from regard.audit.sentences import (
     around,

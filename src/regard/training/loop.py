@@ -142,10 +142,10 @@ class Loop:
             title = self.engine.phases[progress.phase].title
             self.recorder.note(f"resuming after epoch {progress.epoch}" + (f" ({title})" if title else ""))
             if self.dynamics is not None:
-                self.dynamics.go_on(strip_prefix(arrays, RECORDED))
+                self.dynamics.resume(strip_prefix(arrays, RECORDED))
             self.runs, self.first_phase, epoch = [progress], progress.phase, progress.epoch
         if self.dynamics is not None:
-            self.dynamics.look(epoch)
+            self.dynamics.record(epoch)
 
     def run(self) -> list[Progress | InputError]:
         for index in range(self.first_phase, len(self.engine.phases)):
@@ -186,7 +186,7 @@ class Loop:
     def run_epoch(self, plan: EpochPlan, active: Mapping[int, Progress], start: float) -> None:
         losses = self.engine.run_epoch(plan, self.recorder, self.dynamics)
         if self.dynamics is not None:
-            self.dynamics.look(plan.epoch)
+            self.dynamics.record(plan.epoch)
         evaluations = self.engine.evaluate(plan.phase)
         seconds = (time.perf_counter() - start) / len(active)
         records = []

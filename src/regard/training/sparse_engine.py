@@ -101,7 +101,7 @@ class SparseEngine:
                 seen += sum(map(len, part))
                 recorder.step(checked_loss(total / seen, f"epoch {epoch}"))
                 if dynamics is not None:
-                    dynamics.within(epoch, seen, source.size)
+                    dynamics.record_within(epoch, seen, source.size)
         return [total / seen]
 
     def steps(self, texts: UnitTexts, batches: list[NDArray[np.int64]], rates: list[float], seed: int) -> float:

@@ -93,7 +93,7 @@ class TorchEngine:
             where = f"{plan.where}, step {number}"
             recorder.step(None if mean is None else checked_loss(float(mean), where, plan.phase.remedy))
             if dynamics is not None:
-                dynamics.within(plan.epoch, number, len(batches))
+                dynamics.record_within(plan.epoch, number, len(batches))
         return [float(running.mean)]
 
     def batch(self, rows: NDArray[np.int64], cache: StateCache | None) -> Batch:

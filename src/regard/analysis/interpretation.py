@@ -1,4 +1,4 @@
-"""What the numbers mean, in a sentence that says no more than they do."""
+"""Interpret the numbers of an analysis in one sentence each, without overstating them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from regard.analysis.separation import FEWEST, Separation
 from regard.facts.analysis import Flow
 
-CLEAR = 0.7  # an area from which we call the groups well told apart
+CLEAR = 0.7  # area from which groups count as clearly separated
 
 
 def of_separation(found: Separation, by_type: Mapping[str, Separation], tied: int, neutral: int) -> str:
-    """`tied` words of a class were held against `neutral` ones."""
+    """`tied` words of a class were compared with `neutral` ones."""
     if found.low is None or found.high is None:
-        return f"Too few words to tell whether attention scores can be read as importance: {too_few(tied, neutral)}."
+        return f"Too few words to decide whether attention scores can be read as importance: {too_few(tied, neutral)}."
     below = [name for name, one in by_type.items() if one.high is not None and one.high < 0.5]
     if found.low > 0.5 and not below:
         strength = "clearly" if found.low >= CLEAR else "but not by much"
@@ -30,21 +30,21 @@ def of_separation(found: Separation, by_type: Mapping[str, Separation], tied: in
             "Attention scores rank words of a class below neutral words: they must not be read as importance here. A "
             "smaller λ, or a penalty on VᵀW (--vtw), makes them readable in most cases."
         )
-    return "Attention scores do not tell words of a class from neutral words: they must not be read as importance here."
+    return "Attention scores do not separate words of a class from neutral words: they must not be read as importance here."
 
 
 def too_few(tied: int, neutral: int) -> str:
     """Why their separation has no interval."""
-    counted = {"of a class": tied, "neutral": neutral}
-    found = " and ".join(f"{count} {kind}" for kind, count in counted.items() if count < FEWEST)
-    return f"{found} found, at least {FEWEST} of each are needed"
+    counts = {"of a class": tied, "neutral": neutral}
+    few = " and ".join(f"{count} {kind}" for kind, count in counts.items() if count < FEWEST)
+    return f"only {few}, at least {FEWEST} of each are needed"
 
 
 def of_vtw(products: Sequence[float], classes: Sequence[str], terms: Flow | None) -> str:
-    """VᵀW·λ scales term D, which pulls the classes apart; it is held against the other terms of the attention scores' update."""
+    """VᵀW·λ scales term D, which pulls the classes apart; it is compared with the other terms of the flow of attention."""
     pulls = terms.attention if terms else {}
     if not pulls:
-        return "The larger it is in size, the further it pulls the classes' attention scores apart."
+        return "The larger its absolute value, the further it pulls the classes' attention scores apart."
     apart, up = (
         sum(
             abs(sum(means[name] or 0.0 for term, means in pulls.items() if (term[0] == "D") == of_d))
@@ -56,15 +56,15 @@ def of_vtw(products: Sequence[float], classes: Sequence[str], terms: Flow | None
         return "No term moves attention scores any more."
     ratio = apart / up
     times = f"{ratio:.2g}" if ratio >= 1e-3 else "under 0.001"
-    begun = f"Where training stopped, term D, which it scales, is {times} times as large as the other terms together"
+    start = f"At the end of training, term D, which it scales, is {times} times as large as the other terms together"
     if apart < up:
-        return f"{begun}: it is not what moves attention from here."
+        return f"{start}: it is not the main influence on attention."
     if len(products) == 1:
         favoured = classes[1] if products[0] > 0 else classes[0]
-        done = f"it raises the attention of {favoured!r} words and lowers that of the others"
+        effect = f"it raises the attention of {favoured!r} words and lowers that of the others"
     else:
-        done = "it pulls the classes' attention scores apart"
-    return f"{begun}: {done}. A smaller λ or a penalty (--vtw) weakens it."
+        effect = "it pulls the classes' attention scores apart"
+    return f"{start}: {effect}. A smaller λ or a penalty (--vtw) weakens it."
 
 
 def listed(names: Sequence[str]) -> str:
