@@ -162,8 +162,9 @@ def inequality_measures(trained: Trained, texts: TypedTexts) -> dict[str, float]
 
 def largest_difference(state: Mapping[str, NDArray[Any]], scale: float, texts: UnitTexts, kind: str) -> float:
     """The largest difference between the sum of the terms and autograd's derivative, relative to the largest derivative."""
-    from regard.analysis.gradient_flow import flow
     from regard.analysis.panel import taken
+
+    from regard.analysis.gradient_flow import flow
 
     rng = np.random.default_rng(0)
     nonempty = np.flatnonzero(np.diff(texts.offsets))
