@@ -80,9 +80,9 @@ def patterns(
     types: TokenTypes, scores: TokenScores, products: Sequence[Mapping[str, Any]], classes: Sequence[str]
 ) -> dict[str, float]:
     """`products`: mean Ω by pair of types, as `analyse` returns them. Empty if a class has no tokens."""
-    from regard.analysis.token_scores import lead, said_for
+    from regard.analysis.token_scores import lead, support_for
 
-    polarities = [said_for(occurring(scores.polarity[types.codes == k]), k) for k in range(len(classes))]
+    polarities = [support_for(occurring(scores.polarity[types.codes == k]), k) for k in range(len(classes))]
     if not all(map(len, polarities)):
         return {}
     attention = [mean_of(scores.attention[types.codes == k]) for k in range(len(classes))]
