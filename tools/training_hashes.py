@@ -31,10 +31,14 @@ from safetensors import safe_open
 from regard.config import Config
 from regard.data.reviews import reviews
 from regard.models.trained import Trained
-from regard.recorder import Silent
 from regard.records import Example
 from regard.runs import train_run
 from regard.training.fit import Parts
+
+try:
+    from regard.recorder import Silent
+except ModuleNotFoundError:  # until 3f75458
+    from regard.recording import Silent  # type: ignore[import-not-found, no-redef]
 
 sys.path.append(str(Path(__file__).parent.parent / "tests"))
 
@@ -222,12 +226,12 @@ def run_towers() -> dict[str, Any]:
     }
 
 
-def from_either(name: str, room: str) -> Any:
-    """A module of the laboratory, which was part of a room of regard until 3f75458."""
+def from_either(name: str, package: str) -> Any:
+    """A module of the laboratory, which was part of another package of regard until 3f75458."""
     try:
         return import_module(f"regard_lab.{name}")
     except ModuleNotFoundError:
-        return import_module(f"regard.{room}.{name.rpartition('.')[2]}")
+        return import_module(f"regard.{package}.{name.rpartition('.')[2]}")
 
 
 def compare(found: Mapping[str, Any], folder: Path, version: str) -> int:

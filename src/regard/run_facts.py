@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from regard.analysis.analyse import analyse, check_model
 from regard.audit.audit_run import audited_model, check_run
-from regard.audit.training_texts import is_same, texts_learned
+from regard.audit.training_texts import is_same, training_overlap
 from regard.config import Data
 from regard.errors import InputError
 from regard.explain.shown_texts import MOST, SECOND, WORDS, has_attention, shown_texts
@@ -118,8 +118,8 @@ def calibration_of(trained: Trained, answers: Floats, labels: Floats) -> Calibra
 def caution(data: Data, texts: Sequence[str], where: str) -> str:
     """Why measures on these texts are better than on new ones, or \"\"."""
     reasons = [CHOSEN] if is_same(where, data.dev) and not is_same(where, data.test) else []
-    if learned := texts_learned(data, texts, where):
-        reasons.insert(0, f"{learned[0].upper()}{learned[1:]}: expect lower scores on new texts.")
+    if overlap := training_overlap(data, texts, where):
+        reasons.insert(0, f"{overlap[0].upper()}{overlap[1:]}: expect lower scores on new texts.")
     return " ".join(reasons)
 
 

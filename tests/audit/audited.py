@@ -1,4 +1,4 @@
-"""Models made to deserve a verdict: flat models whose every weight is set by hand, and texts in which one word decides."""
+"""Models for each verdict: flat models with weights set by hand, and texts in which one word decides."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from regard.models.tasks import Binary, Multiclass, Task
 from regard.models.trained import Trained
 from regard.records import Example
 
-FILLING = tuple(f"o{number}" for number in range(20))
+FILLERS = tuple(f"o{number}" for number in range(20))
 GOOD, BAD = tuple(f"p{number}" for number in range(6)), tuple(f"n{number}" for number in range(6))
-LOUD = ("loud",)  # a neutral word, which stands in every text
+LOUD = ("loud",)  # a neutral word that is in every text
 
 
-def made_model(scores: Mapping[str, float], said: Mapping[str, Sequence[float]], outputs: int = 1) -> Trained:
-    """DP with λ = 1: a word's vector is its attention score and what it says for each output."""
-    words = tuple(dict.fromkeys((*scores, *said)))
+def model_by_hand(scores: Mapping[str, float], polarity: Mapping[str, Sequence[float]], outputs: int = 1) -> Trained:
+    """Dot attention with λ = 1: a word's vector is its attention score and its logit for each output."""
+    words = tuple(dict.fromkeys((*scores, *polarity)))
     tokenizer = Tokenizer(Vocabulary(words))
     table = np.zeros((len(tokenizer), 1 + outputs), dtype=np.float32)
-    for place, word in enumerate(words, SPECIALS):
-        table[place] = (scores.get(word, 0.0), *said.get(word, (0.0,) * outputs))
+    for row, word in enumerate(words, SPECIALS):
+        table[row] = (scores.get(word, 0.0), *polarity.get(word, (0.0,) * outputs))
     head = np.concatenate([np.zeros((outputs, 1)), np.eye(outputs)], axis=1).astype(np.float32)
     weights = {
         EMBEDDING: table,
@@ -41,34 +41,34 @@ def made_model(scores: Mapping[str, float], said: Mapping[str, Sequence[float]],
 
 
 def one_decides(texts: int, seed: int = 0, loud: bool = False) -> list[Example]:
-    """Texts of eight words, one of which decides; where `loud`, another is always the same."""
-    chance = np.random.default_rng(seed)
-    found = []
+    """Texts of eight words, one of which decides; if `loud`, another one is always the same."""
+    rng = np.random.default_rng(seed)
+    examples = []
     for number in range(texts):
         side, label = ((BAD, "negative"), (GOOD, "positive"))[number % 2]
-        words = [str(chance.choice(side)), *(LOUD if loud else ())]
-        words += [str(word) for word in chance.choice(FILLING, 8 - len(words), replace=False)]
-        chance.shuffle(words)
+        words = [str(rng.choice(side)), *(LOUD if loud else ())]
+        words += [str(word) for word in rng.choice(FILLERS, 8 - len(words), replace=False)]
+        rng.shuffle(words)
         text = " ".join(words)
         start = next(at for at in range(len(text)) if text[at] in "pn" and (at == 0 or text[at - 1] == " "))
-        found.append(Example(text, label, number + 1, ((start, start + 2),)))
-    return found
+        examples.append(Example(text, label, number + 1, ((start, start + 2),)))
+    return examples
 
 
 def polarity(size: float) -> dict[str, tuple[float]]:
-    return {**dict.fromkeys(GOOD, (size,)), **dict.fromkeys(BAD, (-size,)), **dict.fromkeys((*FILLING, *LOUD), (0.0,))}
+    return {**dict.fromkeys(GOOD, (size,)), **dict.fromkeys(BAD, (-size,)), **dict.fromkeys((*FILLERS, *LOUD), (0.0,))}
 
 
 def the_cause() -> Trained:
-    """Attention lies on the word that decides."""
-    return made_model(dict.fromkeys((*GOOD, *BAD), 3.0), polarity(3.0))
+    """Attention is on the word that decides."""
+    return model_by_hand(dict.fromkeys((*GOOD, *BAD), 3.0), polarity(3.0))
 
 
 def hardly_varies() -> Trained:
-    """As with a very large λ: scores hardly differ, so that weights are even."""
-    return made_model(dict.fromkeys((*GOOD, *BAD), 1e-3), polarity(20.0))
+    """As with a very large λ: scores hardly differ, so that weights are nearly uniform."""
+    return model_by_hand(dict.fromkeys((*GOOD, *BAD), 1e-3), polarity(20.0))
 
 
 def points_elsewhere() -> Trained:
-    """Half of the attention lies on a word that says nothing; the answer comes from what the others say."""
-    return made_model({**dict.fromkeys((*GOOD, *BAD), -0.5), "loud": 2.0}, polarity(20.0))
+    """Half of the attention is on a neutral word; the answer comes from the others."""
+    return model_by_hand({**dict.fromkeys((*GOOD, *BAD), -0.5), "loud": 2.0}, polarity(20.0))

@@ -1,4 +1,4 @@
-"""`audit` for scores that any tool made, of any classifier."""
+"""`audit` for the scores of any tool and any classifier."""
 
 from __future__ import annotations
 
@@ -30,102 +30,102 @@ def predict(texts: Sequence[str]) -> Doubles:
     return np.stack([1 - positive, positive], 1)
 
 
-def made(texts: int = 60) -> tuple[list[str], dict[str, list[Any]]]:
-    """The truth, its opposite, chance, and the truth in another form."""
-    chance = np.random.default_rng(0)
-    told: list[str] = []
-    for number in range(texts):
-        words = [f"{('up', 'down')[number % 2]}{chance.integers(5)}", *(f"plain{n}" for n in chance.integers(0, 30, 9))]
-        chance.shuffle(words)
-        told.append(" ".join(words))
-    spans = [[match.span() for match in re.finditer(r"\S+", text)] for text in told]
-    true = [[abs(WEIGHTS.get(word, 0.0)) for word in text.split()] for text in told]
-    return told, {
+def make_scores(count: int = 60) -> tuple[list[str], dict[str, list[Any]]]:
+    """Texts with the true scores, their opposite, random ones, and the true ones with noise."""
+    rng = np.random.default_rng(0)
+    texts: list[str] = []
+    for number in range(count):
+        words = [f"{('up', 'down')[number % 2]}{rng.integers(5)}", *(f"plain{n}" for n in rng.integers(0, 30, 9))]
+        rng.shuffle(words)
+        texts.append(" ".join(words))
+    spans = [[match.span() for match in re.finditer(r"\S+", text)] for text in texts]
+    true = [[abs(WEIGHTS.get(word, 0.0)) for word in text.split()] for text in texts]
+    return texts, {
         "true": list(zip(spans, true, strict=True)),
-        "turned": [(own, [-one for one in scores]) for own, scores in zip(spans, true, strict=True)],
-        "drawn": [(own, chance.random(len(own))) for own in spans],
-        "blurred": [(own, np.add(scores, chance.random(len(own)))) for own, scores in zip(spans, true, strict=True)],
+        "reversed": [(words, [-one for one in scores]) for words, scores in zip(spans, true, strict=True)],
+        "drawn": [(words, rng.random(len(words))) for words in spans],
+        "noisy": [(words, np.add(scores, rng.random(len(words)))) for words, scores in zip(spans, true, strict=True)],
     }
 
 
-def test_the_truth_is_faithful_its_opposite_misleads_and_chance_tells_nothing() -> None:
-    texts, scores = made()
+def test_verdicts_on_true_reversed_random_and_noisy_scores() -> None:
+    texts, scores = make_scores()
     names = {focus: audit(predict, texts, scores, focus=focus)["verdict"]["name"] for focus in scores}
-    assert names == {"true": "faithful", "turned": "misleading", "drawn": "inconclusive", "blurred": "faithful"}
+    assert names == {"true": "faithful", "reversed": "misleading", "drawn": "inconclusive", "noisy": "faithful"}
 
 
-def test_beside_what_is_no_better_than_chance_nothing_is_called_faithful() -> None:
-    texts, scores = made()
-    one = audit(predict, texts, {name: scores[name] for name in ("true", "turned", "drawn")})["verdict"]
+def test_without_a_rival_better_than_random_nothing_is_faithful() -> None:
+    texts, scores = make_scores()
+    one = audit(predict, texts, {name: scores[name] for name in ("true", "reversed", "drawn")})["verdict"]
     assert (one["name"], one["checks"]["keeps_up"]) == ("partial", None)
     assert any(
         "compared with no explainer that clearly beats random words" in sentence["text"] for sentence in one["may_not"]
     )
 
 
-def test_one_text_many_times_tells_nothing() -> None:
-    texts, scores = made(1)
-    found = audit(predict, texts * 60, {name: own * 60 for name, own in scores.items()})
-    assert found["verdict"]["name"] == "inconclusive"
-    assert found["notes"] == ["59 of 60 texts are duplicates, which intervals count as texts of their own"]
+def test_copies_of_one_text_are_inconclusive() -> None:
+    texts, scores = make_scores(1)
+    result = audit(predict, texts * 60, {name: values * 60 for name, values in scores.items()})
+    assert result["verdict"]["name"] == "inconclusive"
+    assert result["notes"] == ["59 of 60 texts are duplicates, which intervals count as separate texts"]
 
 
-def test_alone_it_is_held_against_chance_only() -> None:
-    texts, scores = made()
-    found = audit(predict, texts, {"true": scores["true"]})
-    json.dumps(found, allow_nan=False)
-    assert found["faithfulness"]["lead"] is None
-    assert found["verdict"]["name"] == "partial", "nothing is known of how it keeps up"
-    assert found["diagnostics"] == {}
-    assert {one["what"] for one in found["left_out"]} >= {"post_hoc", "plausibility"}
+def test_a_single_attribution_is_compared_with_random_words() -> None:
+    texts, scores = make_scores()
+    result = audit(predict, texts, {"true": scores["true"]})
+    json.dumps(result, allow_nan=False)
+    assert result["faithfulness"]["lead"] is None
+    assert result["verdict"]["name"] == "partial", "there is no rival to compare with"
+    assert result["diagnostics"] == {}
+    assert {one["what"] for one in result["left_out"]} >= {"post_hoc", "plausibility"}
 
 
-def test_it_can_be_shown_and_saved(tmp_path: Path) -> None:
-    texts, scores = made()
-    found = audit(predict, texts, scores)
-    assert found["verdict"]["title"] in found.page()
-    assert found.save(tmp_path / "audit", tmp_path / "figures") == tmp_path / "audit"
-    assert (tmp_path / "audit" / "audit.html").read_text(encoding="utf-8") == found.page()
-    assert json.loads((tmp_path / "audit" / "audit.json").read_text(encoding="utf-8")) == found
+def test_page_and_save(tmp_path: Path) -> None:
+    texts, scores = make_scores()
+    result = audit(predict, texts, scores)
+    assert result["verdict"]["title"] in result.page()
+    assert result.save(tmp_path / "audit", tmp_path / "figures") == tmp_path / "audit"
+    assert (tmp_path / "audit" / "audit.html").read_text(encoding="utf-8") == result.page()
+    assert json.loads((tmp_path / "audit" / "audit.json").read_text(encoding="utf-8")) == result
     assert (tmp_path / "figures" / "faithfulness.pdf").read_bytes().startswith(b"%PDF-1.5")
 
 
-def test_a_name_cannot_speak_to_the_terminal() -> None:
-    texts, scores = made(30)
-    found = audit(predict, texts, {"\x1b]0;mine": scores["true"], "gradient_times_input": scores["drawn"]})
-    hostile = {**found, "data": "\x1b[2Jfile", "notes": ["\x9b2J"]}
+def test_names_cannot_send_escape_codes_to_the_terminal() -> None:
+    texts, scores = make_scores(30)
+    result = audit(predict, texts, {"\x1b]0;mine": scores["true"], "gradient_times_input": scores["drawn"]})
+    hostile = {**result, "data": "\x1b[2Jfile", "notes": ["\x9b2J"]}
     console = Console(file=io.StringIO(), width=120)
     print_audit(AuditFacts.from_json(hostile), console)
     assert isinstance(console.file, io.StringIO)
-    told = console.file.getvalue()
-    assert "␛]0;mine on ␛[2Jfile" in told
-    assert not set(told) & {"\x1b", "\x9b"}
-    assert "gradient × input" in told, "named as on the page"
+    printed = console.file.getvalue()
+    assert "␛]0;mine on ␛[2Jfile" in printed
+    assert not set(printed) & {"\x1b", "\x9b"}
+    assert "gradient × input" in printed, "named as on the page"
 
 
-def test_a_minus_is_one_and_zero_has_none() -> None:
+def test_means_have_a_minus_sign_unless_they_round_to_zero() -> None:
     assert [mean_or_dash(Interval(1, mean, None, None)) for mean in (None, -0.0004, -0.25)] == ["–", "0.000", "−0.250"]
 
 
-def test_scored_texts_labels_and_evidence_are_taken() -> None:
-    texts, scores = made()
-    given = [Scored(text, *one) for text, one in zip(texts, scores["true"], strict=True)]
-    marks = [[spans[int(np.argmax(own))]] for spans, own in scores["true"]]
-    found = audit(predict, texts, {"true": given}, labels=[1 - n % 2 for n in range(60)], evidence=marks)
-    assert found["left_out"] == []
-    own = [one._replace(label=1 - n % 2) for n, one in enumerate(given)]
-    assert {one["what"] for one in audit(predict, texts, {"true": own})["left_out"]} == {"plausibility"}
-    unknown = audit(predict, texts, {"true": given}, labels=[-1] * 60)
+def test_scored_texts_labels_and_evidence() -> None:
+    texts, scores = make_scores()
+    scored = [Scored(text, *one) for text, one in zip(texts, scores["true"], strict=True)]
+    marks = [[spans[int(np.argmax(values))]] for spans, values in scores["true"]]
+    result = audit(predict, texts, {"true": scored}, labels=[1 - n % 2 for n in range(60)], evidence=marks)
+    assert result["left_out"] == []
+    labelled = [one._replace(label=1 - n % 2) for n, one in enumerate(scored)]
+    assert {one["what"] for one in audit(predict, texts, {"true": labelled})["left_out"]} == {"plausibility"}
+    unknown = audit(predict, texts, {"true": scored}, labels=[-1] * 60)
     assert {one["what"] for one in unknown["left_out"]} >= {"post_hoc", "accuracy_fall"}
-    assert found["plausibility"]["explainers"][0]["auprc"]["mean"] == 1.0
-    # without the one word that decides all is even, and the first class is said: every second text is still right
-    fall = next(one for one in found["faithfulness"]["curves"] if one["measure"] == "accuracy_fall")
+    assert result["plausibility"]["explainers"][0]["auprc"]["mean"] == 1.0
+    # without the deciding word both classes are equally likely, and the first one is predicted: half of the texts are right
+    fall = next(one for one in result["faithfulness"]["curves"] if one["measure"] == "accuracy_fall")
     assert fall["explainer"] == "true"
     assert fall["mean"]["mean"] == pytest.approx(0.5)
 
 
-def test_bad_input_gets_a_sentence() -> None:
-    texts, scores = made(3)
+def test_bad_input() -> None:
+    texts, scores = make_scores(3)
     (spans, numbers), *rest = scores["true"]
     for given, sentence in (
         ({}, "attributions: expected at least one, got none"),
@@ -147,7 +147,7 @@ def test_bad_input_gets_a_sentence() -> None:
         audit(predict, [], {"a": []})
     with pytest.raises(InputError, match="texts: expected a list of strings, got a single string"):
         audit(predict, "abc", scores)
-    with pytest.raises(InputError, match=r"focus: expected 'true' or 'turned' or .*, got 'b'"):
+    with pytest.raises(InputError, match=r"focus: expected 'true' or 'reversed' or .*, got 'b'"):
         audit(predict, texts, scores, focus="b")
     with pytest.raises(InputError, match="texts, number 1: expected str, got NoneType"):
         audit(predict, [None, *texts[1:]], scores)  # type: ignore[list-item]

@@ -1,4 +1,4 @@
-"""The page on audits says what is true: its example runs, its numbers are the rule's, and its schema is the file's."""
+"""docs/audit.md is correct: its examples run, its numbers are those of the rule, and its schema is that of the file."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ def test_examples_run(code: str, tmp_path: Path) -> None:
     command = [sys.executable, "-W", "error", "-c", code]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
-    told = "mine points to words that matter" if "audit(" in code else "((2, 6),)\n((2, 6),)\n"
-    assert told in done.stdout
+    expected = "mine points to words that matter" if "audit(" in code else "((2, 6),)\n((2, 6),)\n"
+    assert expected in done.stdout
 
 
 def test_the_table_of_verdicts_is_the_rule() -> None:
     part = PAGE.partition("The first row that matches is the verdict:")[2].partition("\n\n- **Faithful is relative")[0]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in part.strip().splitlines()[2:]]
-    told = []
+    table = []
     for when, name, _ in rows:
         wants = {check: not before for before, check in re.findall(r"(not )?`(\w+)`", when)}
-        told.append((name, wants))
-    assert told == list(TABLE)
+        table.append((name, wants))
+    assert table == list(TABLE)
 
 
 def test_numbers_are_those_of_the_code() -> None:
@@ -64,24 +64,24 @@ def test_numbers_are_those_of_the_code() -> None:
 
 
 def test_every_key_of_the_file_is_in_the_schema() -> None:
-    found = audit_run(the_cause(), one_decides(40), AuditOptions(retrain=True), learned_from=one_decides(60, seed=1))
+    facts = audit_run(the_cause(), one_decides(40), AuditOptions(retrain=True), learned_from=one_decides(60, seed=1))
     schema = PAGE.partition("## audit.json")[2]
     names = {"attention", "tfidf", *Scored._fields, *TRAINING}
 
-    def look(value: object, above: str) -> None:
+    def check(value: object, above: str) -> None:
         if isinstance(value, list):
             for one in value[:1]:
-                look(one, above)
+                check(one, above)
         elif isinstance(value, dict):
-            for key, own in value.items():
+            for key, entry in value.items():
                 known = f'"{key}"' in schema or above in ("correlation", "scores", "checks") or key in names
                 assert known, f"{above}.{key}"
-                look(own, key)
+                check(entry, key)
 
-    look(found | {"separation": None}, "")
+    check(facts | {"separation": None}, "")
 
 
 def test_checks_are_explained() -> None:
-    found = audit_run(the_cause(), one_decides(4), AuditOptions(retrain=True), learned_from=one_decides(40))
-    for name in found["verdict"]["checks"]:
+    facts = audit_run(the_cause(), one_decides(4), AuditOptions(retrain=True), learned_from=one_decides(40))
+    for name in facts["verdict"]["checks"]:
         assert f"`{name}`" in PAGE

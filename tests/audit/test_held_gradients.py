@@ -1,4 +1,4 @@
-"""Gradients with the weights held, by hand on two words and against a difference quotient."""
+"""Gradients with fixed weights: by hand for two words, and against finite differences."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from audited import made_model
+from audited import model_by_hand
 
 from regard.audit.held_gradients import held_gradients
 from regard.config import Config
@@ -17,33 +17,35 @@ from regard.explain.reading import read
 from regard.training.fit import Parts, fit
 
 
-def test_of_two_words_it_is_weight_times_what_a_word_says() -> None:
-    model = made_model({"good": math.log(3)}, {"good": (2.0,), "film": (-1.0,)})  # weights 3/4 and 1/4
+def test_two_words_by_hand() -> None:
+    model = model_by_hand({"good": math.log(3)}, {"good": (2.0,), "film": (-1.0,)})  # weights 3/4 and 1/4
     one, other, none = held_gradients(model, read(model, ["good film", "film film good", ""]))
     assert one.tolist() == pytest.approx([3 / 4 * 2, 1 / 4 * 1])
     assert other.tolist() == pytest.approx([1 / 5, 1 / 5, 3 / 5 * 2])
     assert none.tolist() == []
-    through = attribute(model, ["good film"], "gradient_times_input")[0].scores
-    assert abs(through[0]) != pytest.approx(one[0])  # the weights follow the words there
+    with_weights = attribute(model, ["good film"], "gradient_times_input")[0].scores
+    assert abs(with_weights[0]) != pytest.approx(one[0])  # there the weights depend on the words
 
 
-def test_with_contexts_only_states_follow_a_word() -> None:
+def test_an_lstm_against_finite_differences() -> None:
     options = {"encoder": "bilstm", "embedding": 6, "hidden": 8, "query": 8, "epochs": 1, "min_count": 1}
     model = fit(Config().override({**options, "device": "cpu", "engine": "torch"}), Parts(reviews(20)))
     (reading,) = read(model, [reviews(3)[2].text])
-    (found,) = held_gradients(model, [reading])
+    (gradients,) = held_gradients(model, [reading])
     decided = int(model.answers([reading.text]).argmax())
     net = model.model.double()
     ids = torch.from_numpy(np.asarray(reading.indexed.ids)).long()[None]
     embedded, mask = net.embedding(ids).detach(), torch.ones_like(ids, dtype=torch.bool)
     weights = net.levels[0](embedded, mask).pooled.weights.detach()
 
-    def logit(scale: float, place: int) -> float:
+    def logit(scale: float, position: int) -> float:
         moved = embedded.clone()
-        moved[0, place] *= scale
+        moved[0, position] *= scale
         states = net.levels[0](moved, mask).states
         return float(net.head((weights.unsqueeze(-1) * states).sum(1))[0, decided].detach())
 
     step = 1e-5
-    slopes = [abs(logit(1 + step, place) - logit(1 - step, place)) / (2 * step) for place in range(len(found))]
-    np.testing.assert_allclose(found, slopes, rtol=1e-3, atol=1e-7)
+    slopes = [
+        abs(logit(1 + step, position) - logit(1 - step, position)) / (2 * step) for position in range(len(gradients))
+    ]
+    np.testing.assert_allclose(gradients, slopes, rtol=1e-3, atol=1e-7)

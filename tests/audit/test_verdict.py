@@ -1,4 +1,4 @@
-"""The verdict is a table over intervals: each row on hand-made numbers, and never more than the intervals allow."""
+"""The verdict is a table over intervals: each row with numbers made by hand, and never more than the intervals allow."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def span(low: float, high: float) -> dict[str, Any]:
 
 NOTHING: dict[str, Any] = {"n": 0, "mean": None, "low": None, "high": None}
 RETRAINED = {"learned_from": 100, "judged_on": 100, "epochs": 1}
-# what the rule does not look at
+# what the rule does not use
 UNSEEN: dict[str, Any] = {
     "format": "regard audit 1",
     "run": None,
@@ -58,21 +58,21 @@ UNSEEN_DIAGNOSTICS: dict[str, Any] = {
 }
 
 
-def completed(given: dict[str, Any]) -> Measurements:
-    """With what the rule does not look at filled in."""
-    whole = {**UNSEEN, **given}
+def completed(facts: dict[str, Any]) -> Measurements:
+    """Filled in with what the rule does not use."""
+    whole = {**UNSEEN, **facts}
     for name, part in UNSEEN_PARTS.items():
         whole[name] = None if whole[name] is None else {**part, **whole[name]}
-    whole["diagnostics"] = {name: {**UNSEEN_DIAGNOSTICS[name], **one} for name, one in given["diagnostics"].items()}
+    whole["diagnostics"] = {name: {**UNSEEN_DIAGNOSTICS[name], **one} for name, one in facts["diagnostics"].items()}
     return from_json(Measurements, whole)
 
 
-def verdict(given: dict[str, Any]) -> dict[str, Any]:
-    return dict(to_json(judging.verdict(completed(given))))
+def verdict(facts: dict[str, Any]) -> dict[str, Any]:
+    return dict(to_json(judging.verdict(completed(facts))))
 
 
-def found(
-    chance: tuple[float, float] = (0.1, 0.2),
+def measurements(
+    against_random: tuple[float, float] = (0.1, 0.2),
     contrast: tuple[float, float] | None = (0.01, 0.02),
     moved: tuple[float, float] | None = (0.1, 0.2),
     uneven: tuple[float, float] = (0.3, 0.4),
@@ -84,7 +84,7 @@ def found(
     best_lead: tuple[float, float] = (0.2, 0.3),
     **others: Any,
 ) -> dict[str, Any]:
-    """What audit.json has, as far as the verdict looks at it."""
+    """The part of audit.json that the verdict uses."""
     model = {
         "encoder": "embedding",
         "pooling": "attention",
@@ -97,7 +97,7 @@ def found(
         "measure": "comprehensiveness",
         "best": "rival",
         "kept": 0.8,
-        "own_lead": span(*chance),
+        "own_lead": span(*against_random),
         "best_lead": span(*best_lead),
     }
     diagnostics: dict[str, Any] = {**others}
@@ -114,7 +114,7 @@ def found(
                     "measure": "comprehensiveness",
                     "one": "attention",
                     "other": "random",
-                    **span(*chance),
+                    **span(*against_random),
                     "p": 0.001,
                     "holm": holm,
                 }
@@ -130,7 +130,7 @@ def found(
 
 
 @pytest.mark.parametrize(
-    ("name", "given"),
+    ("name", "options"),
     [
         ("faithful", {}),
         ("faithful", {"inside": False, "moved": None}),
@@ -147,27 +147,27 @@ def found(
         ("irrelevant", {"moved": (0.001, 0.009)}),
         ("irrelevant", {"moved": (0.005, 0.02), "uneven": (0.01, 0.04)}),
         ("faithful", {"moved": (0.02, 0.03), "uneven": (0.01, 0.04)}),
-        ("misleading", {"chance": (-0.2, -0.1)}),
-        ("misleading", {"chance": (-0.1, 0.1), "separation": (0.2, 0.4)}),
+        ("misleading", {"against_random": (-0.2, -0.1)}),
+        ("misleading", {"against_random": (-0.1, 0.1), "separation": (0.2, 0.4)}),
         ("faithful", {"separation": (0.2, 0.4)}),
-        ("inconclusive", {"chance": (-0.1, 0.1)}),
-        ("inconclusive", {"chance": (0.001, 0.002)}),
-        ("inconclusive", {"chance": (0.005, 0.02)}),
-        ("inconclusive", {"chance": (-0.02, -0.005)}),
-        ("inconclusive", {"chance": (-0.1, 0.1), "separation": (0.46, 0.49)}),
+        ("inconclusive", {"against_random": (-0.1, 0.1)}),
+        ("inconclusive", {"against_random": (0.001, 0.002)}),
+        ("inconclusive", {"against_random": (0.005, 0.02)}),
+        ("inconclusive", {"against_random": (-0.02, -0.005)}),
+        ("inconclusive", {"against_random": (-0.1, 0.1), "separation": (0.46, 0.49)}),
         ("inconclusive", {"holm": 0.06}),
         ("inconclusive", {"holm": None}),
-        ("inconclusive", {"chance": (-0.2, -0.1), "holm": 0.06}),
+        ("inconclusive", {"against_random": (-0.2, -0.1), "holm": 0.06}),
         ("inconclusive", {"texts": FEWEST - 1}),
-        ("inconclusive", {"chance": (-0.2, -0.1), "texts": FEWEST - 1}),
+        ("inconclusive", {"against_random": (-0.2, -0.1), "texts": FEWEST - 1}),
     ],
 )
-def test_rows_of_the_table(name: str, given: dict[str, Any]) -> None:
-    assert verdict(found(**given))["name"] == name
+def test_rows_of_the_table(name: str, options: dict[str, Any]) -> None:
+    assert verdict(measurements(**options))["name"] == name
 
 
 @pytest.mark.parametrize(
-    ("chance", "holm", "why"),
+    ("against_random", "holm", "why"),
     [
         ((0.001, 0.002), 0.001, "a clear difference but too small to matter"),
         ((-0.002, -0.001), 0.001, "a clear difference but too small to matter"),
@@ -179,85 +179,85 @@ def test_rows_of_the_table(name: str, given: dict[str, Any]) -> None:
         ((0.001, 0.03), 0.06, None),
     ],
 )
-def test_a_lead_that_is_sure_may_be_too_small_to_matter(
-    chance: tuple[float, float], holm: float, why: str | None
+def test_a_significant_lead_may_be_too_small_to_matter(
+    against_random: tuple[float, float], holm: float, why: str | None
 ) -> None:
-    one = verdict(found(chance=chance, holm=holm))
-    (told,) = [sentence["text"] for sentence in one["may_not"] if sentence["evidence"] == "faithfulness"]
+    one = verdict(measurements(against_random=against_random, holm=holm))
+    (sentence,) = [each["text"] for each in one["may_not"] if each["evidence"] == "faithfulness"]
     size = f", which is {why} (less than 0.01)" if why else ""
-    assert told.endswith(f"than removing random words{size}.")
+    assert sentence.endswith(f"than removing random words{size}.")
     assert not [sentence for sentence in one["may"] if sentence["evidence"] == "faithfulness"]
     assert not one["checks"]["above_chance"]
     assert not one["checks"]["below_chance"]
 
 
-def test_more_texts_are_not_asked_for_where_a_lead_is_known_to_be_small() -> None:
-    one = verdict(found(chance=(0.001, 0.002), inside=False, moved=None, contrast=(-0.2, -0.1)))
+def test_more_texts_are_not_advised_if_the_lead_is_small_for_sure() -> None:
+    one = verdict(measurements(against_random=(0.001, 0.002), inside=False, moved=None, contrast=(-0.2, -0.1)))
     assert one["title"] == "attention points to words that matter hardly more than others"
     assert "cannot be read as a ranking of words" in texts_of(one, "may_not")
     assert "Use more texts" not in texts_of(one, "change")
     assert "Show rival beside it" in texts_of(one, "change")
-    inside = verdict(found(chance=(0.001, 0.002), contrast=None))
+    inside = verdict(measurements(against_random=(0.001, 0.002), contrast=None))
     assert "--pooling apln or bottleneck, now attention" in texts_of(inside, "change")
-    unclear = verdict(found(chance=(0.001, 0.03)))
+    unclear = verdict(measurements(against_random=(0.001, 0.03)))
     assert unclear["title"] == "These texts are inconclusive"
     assert "Use more texts: over 100 the" in texts_of(unclear, "change")
-    alone = verdict(found(chance=(0.001, 0.002), inside=False, moved=None, contrast=None))
-    assert alone["change"] == [], "there is nothing known to try"
+    alone = verdict(measurements(against_random=(0.001, 0.002), inside=False, moved=None, contrast=None))
+    assert alone["change"] == [], "there is nothing to try"
 
 
-def test_small_differences_of_the_further_measures_are_told_as_small() -> None:
+def test_small_differences_of_the_other_measures() -> None:
     right = {"even": span(0.8, 0.9), "attention": span(0.8, 0.9), "guided": span(0.8, 0.9)}
-    given = found(
+    facts = measurements(
         even={**right, "difference": span(0.001, 0.009)},
         guided={**right, "guided_less_even": span(0.004, 0.02)},
         separation=(0.51, 0.53),
     )
-    given["plausibility"] = {"texts": 100, "above_chance": span(0.001, 0.002)}
-    one = verdict(given)
-    said = {sentence["evidence"]: sentence["text"] for sentence in one["may_not"]}
-    assert "no evidence that attention helps in this task" in said["even"]
-    assert said["even"].endswith(
+    facts["plausibility"] = {"texts": 100, "above_chance": span(0.001, 0.002)}
+    one = verdict(facts)
+    texts = {sentence["evidence"]: sentence["text"] for sentence in one["may_not"]}
+    assert "no evidence that attention helps in this task" in texts["even"]
+    assert texts["even"].endswith(
         "(0.001 to 0.009), which is a clear difference but too small to matter (less than 0.01)."
     )
-    assert said["guided"].endswith(", which is a clear difference but may be too small to matter (less than 0.01).")
-    assert said["plausibility"].endswith(
+    assert texts["guided"].endswith(", which is a clear difference but may be too small to matter (less than 0.01).")
+    assert texts["plausibility"].endswith(
         "in 100 texts, which is a clear difference but too small to matter (less than 0.01)."
     )
-    assert said["separation"].endswith(
+    assert texts["separation"].endswith(
         "0.520 (0.510 to 0.530), which is a clear difference but too small to matter (within 0.05 of 0.5)."
     )
-    none = verdict(found(even={**right, "difference": span(0.0, 0.0)}))
-    assert "too small" not in texts_of(none, "may_not"), "texts that all are answered alike do not tell how small it is"
-    wider = verdict(found(chance=(-0.1, 0.1), separation=(0.4, 0.47)))
+    none = verdict(measurements(even={**right, "difference": span(0.0, 0.0)}))
+    assert "too small" not in texts_of(none, "may_not"), "if all texts have the same answer, the size is unknown"
+    wider = verdict(measurements(against_random=(-0.1, 0.1), separation=(0.4, 0.47)))
     assert wider["checks"]["below_neutral"] is False
     assert "which is a clear difference but may be too small to matter (within 0.05 of 0.5)" in texts_of(
         wider, "may_not"
     )
 
 
-def test_every_row_is_reached_by_some_numbers() -> None:
+def test_every_row_has_a_title() -> None:
     assert {name for name, _ in TABLE} == set(sentences()["titles"]) - {"slight", "neutral"}
     assert TABLE[-1] == ("inconclusive", {}), "there is always a verdict"
 
 
-def test_every_check_is_told_on_the_page() -> None:
-    assert set(CHECKS) == set(verdict(found())["checks"])
+def test_every_check_is_on_the_page() -> None:
+    assert set(CHECKS) == set(verdict(measurements())["checks"])
 
 
-def test_copies_of_a_text_are_no_more_texts() -> None:
-    one = verdict({**found(), "different": FEWEST - 1})
+def test_copies_of_a_text_do_not_count() -> None:
+    one = verdict({**measurements(), "different": FEWEST - 1})
     assert one["name"] == "inconclusive"
     assert "29 different texts are fewer than the 30" in texts_of(one, "may_not")
-    assert {sentence["evidence"] for sentence in one["may_not"]} == {"faithfulness"}, "and nothing else is said"
+    assert {sentence["evidence"] for sentence in one["may_not"]} == {"faithfulness"}, "and there are no other sentences"
     assert one["may"] == []
 
 
-def test_intervals_of_few_texts_say_nothing() -> None:
-    """Most texts may have one sentence, or no marks."""
+def test_intervals_of_few_texts_do_not_count() -> None:
+    """For example because most texts have one sentence, or no marks."""
     few = {"n": FEWEST - 1}
     right = {"even": span(0.7, 0.8), "attention": span(0.8, 0.9), "guided": span(0.8, 0.9)}
-    given = found(
+    facts = measurements(
         adversary={
             "far": span(0.8, 0.9) | few,
             "far_of_possible": span(0.8, 0.9) | few,
@@ -268,18 +268,18 @@ def test_intervals_of_few_texts_say_nothing() -> None:
         even={**right, "difference": span(0.05, 0.1) | few},
         guided={**right, "guided_less_even": span(0.05, 0.1) | few},
     )
-    given["diagnostics"]["permutation"] = {"moved": span(0.1, 0.2) | few, "uneven": span(0.3, 0.4) | few}
-    given["plausibility"] = {"texts": FEWEST - 1, "above_chance": span(0.1, 0.2) | few}
-    one = verdict(given)
+    facts["diagnostics"]["permutation"] = {"moved": span(0.1, 0.2) | few, "uneven": span(0.3, 0.4) | few}
+    facts["plausibility"] = {"texts": FEWEST - 1, "above_chance": span(0.1, 0.2) | few}
+    one = verdict(facts)
     assert one["name"] == "partial"
     assert {sentence["evidence"] for sentence in one["may"]} == {"faithfulness"}
     assert texts_of(one, "may_not").count("only 29 texts have a value, fewer than the 30 needed") == 4
-    given["diagnostics"]["permutation"]["moved"] = span(0.001, 0.002) | few
-    assert verdict(given)["name"] == "partial"
+    facts["diagnostics"]["permutation"]["moved"] = span(0.001, 0.002) | few
+    assert verdict(facts)["name"] == "partial"
 
 
 def test_sentences_name_the_weights_that_they_are_about() -> None:
-    """Permuted are those of the highest level: still ones say nothing of the words' weights below."""
+    """Only weights of the highest level are permuted, which shows nothing about the weights of words below."""
     seeds = {"seeds": {"divergence": span(0.1, 0.2)}}
     far = {
         "adversary": {
@@ -290,63 +290,67 @@ def test_sentences_name_the_weights_that_they_are_about() -> None:
             "divergence": span(0.5, 0.6),
         }
     }
-    one = verdict(found(moved=(0.001, 0.009), levels=2, **far, **seeds))
+    one = verdict(measurements(moved=(0.001, 0.009), levels=2, **far, **seeds))
     assert "The values of the weights of sentences cannot be read as the cause of the answer" in texts_of(
         one, "may_not"
     )
     assert "The weights of sentences are not the only ones" in texts_of(one, "may_not")
     assert "seeds" not in texts_of(one, "may") + texts_of(one, "may_not"), "those are weights of words"
-    even = verdict(found(uneven=(0.01, 0.02), **far, **seeds))
-    assert "seeds" not in texts_of(even, "may"), "even weights are alike with any seed"
-    above = found(moved=(0.001, 0.009), levels=2)
+    even = verdict(measurements(uneven=(0.01, 0.02), **far, **seeds))
+    assert "seeds" not in texts_of(even, "may"), "uniform weights are alike with any seed"
+    above = measurements(moved=(0.001, 0.009), levels=2)
     above["model"]["pooling"] = "max,attention"
     assert verdict(above)["name"] == "irrelevant", "there are no other weights"
 
 
-def test_separation_alone_does_not_tell_which_words_decide() -> None:
-    assert "words that decide" not in verdict(found(chance=(-0.1, 0.1), separation=(0.2, 0.4)))["title"]
-    assert "words that decide" in verdict(found(chance=(-0.2, -0.1), separation=(0.2, 0.4)))["title"]
+def test_separation_alone_does_not_show_which_words_decide() -> None:
+    assert "words that decide" not in verdict(measurements(against_random=(-0.1, 0.1), separation=(0.2, 0.4)))["title"]
+    assert "words that decide" in verdict(measurements(against_random=(-0.2, -0.1), separation=(0.2, 0.4)))["title"]
 
 
-def test_a_name_of_somebody_s_own_is_written_as_they_wrote_it() -> None:
-    theirs = verdict({**found(inside=False, moved=None), "focus": "coef"})
+def test_names_of_users_are_not_capitalized() -> None:
+    theirs = verdict({**measurements(inside=False, moved=None), "focus": "coef"})
     assert theirs["title"].startswith("coef points to the words")
     assert theirs["may"][0]["text"].startswith("coef can be read")
     assert theirs["may"][1]["text"].startswith("It keeps")
-    assert verdict(found())["title"].startswith("Attention points to")
+    assert verdict(measurements())["title"].startswith("Attention points to")
 
 
-def test_a_separation_of_few_words_is_read_neither_way() -> None:
-    given = found(chance=(-0.1, 0.1))
-    given["separation"] = {"auc": 0.1, "low": None, "high": None, "tied": 487, "neutral": 3}
-    said = verdict(given)
-    assert (said["name"], said["checks"]["below_neutral"]) == ("inconclusive", None)
-    (told,) = [one["text"] for kind in ("may", "may_not") for one in said[kind] if one["evidence"] == "separation"]
-    assert "is unknown: only 3 neutral, at least 10 of each are needed; the area under the ROC curve is 0.100." in told
+def test_a_separation_of_few_words_is_not_interpreted() -> None:
+    facts = measurements(against_random=(-0.1, 0.1))
+    facts["separation"] = {"auc": 0.1, "low": None, "high": None, "tied": 487, "neutral": 3}
+    result = verdict(facts)
+    assert (result["name"], result["checks"]["below_neutral"]) == ("inconclusive", None)
+    (sentence,) = [
+        one["text"] for kind in ("may", "may_not") for one in result[kind] if one["evidence"] == "separation"
+    ]
+    assert (
+        "is unknown: only 3 neutral, at least 10 of each are needed; the area under the ROC curve is 0.100." in sentence
+    )
 
 
-def test_verdicts_never_say_more_than_the_intervals() -> None:
-    chance = np.random.default_rng(0)
+def test_verdicts_never_claim_more_than_the_intervals() -> None:
+    rng = np.random.default_rng(0)
 
-    def drawn(width: float, low: float = -0.5) -> tuple[float, float]:
-        start = chance.uniform(low, 0.5) * width
-        return float(start), float(start + chance.uniform(0, width))
+    def random_interval(width: float, low: float = -0.5) -> tuple[float, float]:
+        start = rng.uniform(low, 0.5) * width
+        return float(start), float(start + rng.uniform(0, width))
 
     for _ in range(500):
-        given = found(
-            chance=drawn(0.2),
-            contrast=drawn(0.2) if chance.random() < 0.8 else None,
-            moved=drawn(0.03, 0.0) if chance.random() < 0.8 else None,
-            uneven=drawn(0.1, 0.0),
-            separation=tuple(0.5 + side for side in drawn(0.4)) if chance.random() < 0.5 else None,  # type: ignore[arg-type]
-            texts=int(chance.integers(10, 60)),
-            holm=float(chance.uniform(0, 0.1)),
+        facts = measurements(
+            against_random=random_interval(0.2),
+            contrast=random_interval(0.2) if rng.random() < 0.8 else None,
+            moved=random_interval(0.03, 0.0) if rng.random() < 0.8 else None,
+            uneven=random_interval(0.1, 0.0),
+            separation=tuple(0.5 + side for side in random_interval(0.4)) if rng.random() < 0.5 else None,  # type: ignore[arg-type]
+            texts=int(rng.integers(10, 60)),
+            holm=float(rng.uniform(0, 0.1)),
         )
-        one = verdict(given)
-        compared, lead = given["faithfulness"]["comparisons"][0], given["faithfulness"]["lead"]
-        permuted, sure = given["diagnostics"].get("permutation"), compared["holm"] < 0.05
+        one = verdict(facts)
+        compared, lead = facts["faithfulness"]["comparisons"][0], facts["faithfulness"]["lead"]
+        permuted, sure = facts["diagnostics"].get("permutation"), compared["holm"] < 0.05
         if one["name"] != "inconclusive":
-            assert given["texts"] >= FEWEST
+            assert facts["texts"] >= FEWEST
         if one["name"] == "faithful":
             assert sure
             assert compared["low"] > SMALLEST
@@ -358,7 +362,7 @@ def test_verdicts_never_say_more_than_the_intervals() -> None:
         elif one["name"] == "irrelevant":
             assert permuted["moved"]["high"] < SMALLEST or permuted["uneven"]["high"] < EVEN
         elif one["name"] == "misleading":
-            assert (sure and compared["high"] < -SMALLEST) or given["separation"]["high"] < 0.5 - AREA
+            assert (sure and compared["high"] < -SMALLEST) or facts["separation"]["high"] < 0.5 - AREA
         for kind in ("may", "may_not", "change"):
             for sentence in one[kind]:
                 assert re.search(r"\d", sentence["text"]), "each sentence has the numbers behind it"
@@ -374,10 +378,10 @@ def texts_of(one: dict[str, Any], kind: str) -> str:
     return " ".join(sentence["text"] for sentence in one[kind])
 
 
-def test_further_diagnostics_speak_on_the_side_that_their_intervals_are_on() -> None:
+def test_sentences_of_the_other_diagnostics() -> None:
     right = {"even": span(0.7, 0.8), "attention": span(0.8, 0.9), "guided": span(0.8, 0.9)}
     good = verdict(
-        found(
+        measurements(
             adversary={
                 "far": span(0.1, 0.2),
                 "far_of_possible": span(0.1, 0.2),
@@ -399,7 +403,7 @@ def test_further_diagnostics_speak_on_the_side_that_their_intervals_are_on() -> 
     ):
         assert words in texts_of(good, "may")
     bad = verdict(
-        found(
+        measurements(
             adversary={
                 "far": span(0.8, 0.9),
                 "far_of_possible": span(0.8, 0.9),
@@ -425,10 +429,10 @@ def test_further_diagnostics_speak_on_the_side_that_their_intervals_are_on() -> 
 
 def test_a_search_that_finds_nothing_far_proves_nothing() -> None:
     near = {"points": [{"factor": 1.0, "distance": span(0.01, 0.02), "divergence": span(0.1, 0.2)}]}
-    other = verdict(found(trained_adversary=near))
+    other = verdict(measurements(trained_adversary=near))
     assert "attend elsewhere" not in texts_of(other, "may") + texts_of(other, "may_not")
     one = verdict(
-        found(
+        measurements(
             adversary={
                 "far": span(0.1, 0.2),
                 "far_of_possible": span(0.1, 0.2),
@@ -441,62 +445,62 @@ def test_a_search_that_finds_nothing_far_proves_nothing() -> None:
     assert "gives the same answer" not in texts_of(one, "may") + texts_of(one, "may_not")
 
 
-def test_texts_of_few_words_have_no_far_weights_to_be_missed() -> None:
+def test_texts_of_few_words_have_no_far_weights() -> None:
     short = {"far": span(0.1, 0.2), "far_of_possible": span(0.1, 0.2) | {"n": FEWEST - 1}, "divergence": span(0.1, 0.2)}
-    one = verdict(found(adversary={**short, "exact": True, "epsilon": 0.01}))
+    one = verdict(measurements(adversary={**short, "exact": True, "epsilon": 0.01}))
     assert "gives the same answer" not in texts_of(one, "may") + texts_of(one, "may_not")
 
 
-def test_advice_names_what_there_is_to_turn() -> None:
-    turned = texts_of(verdict(found(chance=(-0.2, -0.1))), "change")
+def test_advice_names_options() -> None:
+    turned = texts_of(verdict(measurements(against_random=(-0.2, -0.1))), "change")
     assert "--scale, now 3" in turned
     assert "--vtw" in turned
     assert "--pooling apln or bottleneck, now attention" in turned
-    assert "--vtw" not in texts_of(verdict(found(moved=(0.0, 0.001))), "change")
-    deeper = found(chance=(-0.2, -0.1))
-    deeper["model"]["head_hidden"] = True  # there is no W that it would hold apart
+    assert "--vtw" not in texts_of(verdict(measurements(moved=(0.0, 0.001))), "change")
+    deeper = measurements(against_random=(-0.2, -0.1))
+    deeper["model"]["head_hidden"] = True  # there is no W for the penalty
     assert "--vtw" not in texts_of(verdict(deeper), "change")
-    assert "Show rival beside it" in texts_of(verdict(found(contrast=(-0.2, -0.1))), "change")
+    assert "Show rival beside it" in texts_of(verdict(measurements(contrast=(-0.2, -0.1))), "change")
 
 
 def test_a_rival_that_attention_keeps_up_with_is_not_advised() -> None:
     still = {"moved": (0.001, 0.009)}
-    assert "beside it" not in texts_of(verdict(found(**still)), "change")
-    assert "Show rival beside it" in texts_of(verdict(found(contrast=(-0.2, 0.1), **still)), "change")
+    assert "beside it" not in texts_of(verdict(measurements(**still)), "change")
+    assert "Show rival beside it" in texts_of(verdict(measurements(contrast=(-0.2, 0.1), **still)), "change")
 
 
-def test_what_was_held_against_chance_alone_is_told() -> None:
-    one = verdict(found(contrast=None))
+def test_a_comparison_with_random_words_only_is_stated() -> None:
+    one = verdict(measurements(contrast=None))
     assert (
         "It was compared with random words only, and with no other explainer: its lead is 0.150 (0.100 to 0.200)."
         in texts_of(one, "may_not")
     )
 
 
-def test_of_copies_other_texts_are_asked_for() -> None:
-    assert "Use more texts: over 29 the" in texts_of(verdict(found(texts=29)), "change")
-    one = verdict({**found(), "different": 2})
+def test_more_different_texts_are_advised_if_there_are_copies() -> None:
+    assert "Use more texts: over 29 the" in texts_of(verdict(measurements(texts=29)), "change")
+    one = verdict({**measurements(), "different": 2})
     assert "Use more different texts: over 100, of which 2 differ, the difference" in texts_of(one, "change")
 
 
-def test_a_fall_by_less_than_chance_is_said_without_a_minus() -> None:
-    said = texts_of(verdict(found(chance=(-0.02, 0.004))), "may_not")
-    assert "predicted class by 0.008 (−0.004 to 0.020) less than removing random words" in said
-    said = texts_of(verdict(found(chance=(-0.2, -0.1))), "may_not")
-    assert "predicted class by 0.150 (0.100 to 0.200) less than removing random words." in said
-    assert "predicted class by 0.150 (0.100 to 0.200) more than" in texts_of(verdict(found()), "may")
-    unsigned = verdict(found(chance=(-0.0004, 0.0002)))  # −0.0001, written 0.000
+def test_a_smaller_drop_than_random_has_no_minus_sign() -> None:
+    text = texts_of(verdict(measurements(against_random=(-0.02, 0.004))), "may_not")
+    assert "predicted class by 0.008 (−0.004 to 0.020) less than removing random words" in text
+    text = texts_of(verdict(measurements(against_random=(-0.2, -0.1))), "may_not")
+    assert "predicted class by 0.150 (0.100 to 0.200) less than removing random words." in text
+    assert "predicted class by 0.150 (0.100 to 0.200) more than" in texts_of(verdict(measurements()), "may")
+    unsigned = verdict(measurements(against_random=(-0.0004, 0.0002)))  # −0.0001, written 0.000
     assert "predicted class by 0.000 (0.000 to 0.000) more than" in texts_of(unsigned, "may_not")
 
 
-def test_shares_are_written_as_in_the_documents() -> None:
-    said = texts_of(verdict(found()), "may")
-    assert "It keeps at least 80 % of the lead" in said
+def test_shares_are_written_as_percentages() -> None:
+    text = texts_of(verdict(measurements()), "may")
+    assert "It keeps at least 80 % of the lead" in text
     assert percent(Interval(100, 0.5, 0.25, 0.75)) == "50.0 % (25.0 % to 75.0 %)"
     assert percent(Interval(1, 0.5, None, None)) == "50.0 %"
 
 
-def test_the_table_of_checks_says_what_counts() -> None:
+def test_the_table_of_checks_states_the_thresholds() -> None:
     title = checks_table({}).caption
     assert f"{SMALLEST:g}" in title
     assert f"{AREA:g}" in title

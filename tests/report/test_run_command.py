@@ -60,7 +60,7 @@ def test_a_flat_run_gets_every_section_and_its_files(regard: Regard, flat: Path,
 
 def test_texts_that_training_saw_are_called_so(flat: Path, two: Path) -> None:
     examples = [Example("A fine room.", "good", 1)]
-    assert "learned from these texts" in gather(load(flat), flat, examples, str(two)).caution
+    assert "was trained on these texts" in gather(load(flat), flat, examples, str(two)).caution
     assert gather(load(flat), flat, examples, "other.csv").caution == ""
     assert "epoch was selected on these texts" in gather(load(flat), flat, []).caution
 
@@ -72,9 +72,9 @@ def test_texts_that_training_saw_are_known_by_another_name_too(
     examples[0] = replace(examples[0], text=examples[0].text.replace(" ", " \n "))
     monkeypatch.chdir(two.parent)
     for name in ("two.csv", "./two.csv", f"../{two.parent.name}/two.csv"):
-        assert gather(load(flat), flat, examples, name).caution.startswith("The run learned from these texts:")
+        assert gather(load(flat), flat, examples, name).caution.startswith("The run was trained on these texts:")
     result = gather(load(flat), flat, examples, "copied.csv").caution
-    assert result.startswith("2 of these 3 texts stand word for word among those that the run was trained with:")
+    assert result.startswith("2 of these 3 texts are word for word among the training texts of the run:")
     assert gather(load(flat), flat, examples[2:], "other.csv").caution == ""
     run = load(flat)
     run.config = run.config.override({"train": str(tmp_path / "moved.csv")})

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-LONGEST = 5.0  # norm that gradients are clipped to, except those of word vectors
+MAX_NORM = 5.0  # that gradients are clipped to, except those of word vectors
 
 
 class Adam:
-    """For the parameters of a module that learn; its `embedding` gets sparse gradients."""
+    """For the trainable parameters of a module; its `embedding` gets sparse gradients."""
 
     def __init__(self, module: nn.Module, embedding: nn.Embedding, rate: float) -> None:
         from torch import optim
@@ -35,6 +35,6 @@ class Adam:
             optimizer.param_groups[0]["lr"] = factor * self.rate
             optimizer.zero_grad()
         loss.backward()
-        clip_grad_norm_(self.dense, LONGEST)
+        clip_grad_norm_(self.dense, MAX_NORM)
         for optimizer in self.optimizers:
             optimizer.step()

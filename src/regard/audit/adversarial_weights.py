@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.audit.given_weights import Given, chances, distances, divergences, given_weights
+from regard.audit.given_weights import Mixture, distances, divergences, given_weights, probabilities
 from regard.audit.intervals import mean_interval, series
 from regard.explain.reading import Reading
 from regard.facts.audit import Adversary, DivergenceByText
@@ -59,39 +59,44 @@ def farthest(trained: Trained, readings: Sequence[Reading], seed: int = 0) -> Fa
     is_linear = top.is_linear and not top.compresses and not trained.config.model.head_hidden
     if not is_linear and len(readings) > SEARCHED:
         chosen = np.sort(np.random.default_rng((seed, 3)).choice(len(readings), SEARCHED, replace=False))
-    for given in given_weights(trained, [readings[row] for row in chosen.tolist()]):
-        rows = chosen[given.rows]
-        exact = given.said is not None and isinstance(trained.task, Binary)
+    for mixture in given_weights(trained, [readings[row] for row in chosen.tolist()]):
+        rows = chosen[mixture.rows]
+        exact = mixture.contributions is not None and isinstance(trained.task, Binary)
         texts = [readings[row].text for row in rows]
-        found = corners(given, EPSILON) if exact else searched(trained, given, texts, seed, EPSILON)
+        adversarial = corners(mixture, EPSILON) if exact else searched(trained, mixture, texts, seed, EPSILON)
         with torch.no_grad():
-            before, after = (chances(trained.task, logits) for logits in (given.logits, given.answer(found)))
-            apart, moved = divergences(found, given.weights).cpu().numpy(), distances(after, before).cpu().numpy()
-        lengths = given.mask.sum(1).cpu().numpy()
+            before, after = (
+                probabilities(trained.task, logits) for logits in (mixture.logits, mixture.answer(adversarial))
+            )
+            apart, moved = (
+                divergences(adversarial, mixture.weights).cpu().numpy(),
+                distances(after, before).cpu().numpy(),
+            )
+        lengths = mixture.mask.sum(1).cpu().numpy()
         known = (lengths > 1) & (lengths <= LONGEST if exact else True)
         divergence[rows] = np.where(known, apart, np.nan)
         distance[rows] = np.where(known, moved, np.nan)
-        smallest = given.weights.masked_fill(~given.mask, torch.inf).amin(1).cpu().numpy()
-        reach[rows] = np.where(known, standing(smallest), np.nan)
-        for place, row in enumerate(rows):
-            weights[row] = found[place, : lengths[place]].cpu().numpy()
+        smallest = mixture.weights.masked_fill(~mixture.mask, torch.inf).amin(1).cpu().numpy()
+        reach[rows] = np.where(known, single_position(smallest), np.nan)
+        for index, row in enumerate(rows):
+            weights[row] = adversarial[index, : lengths[index]].cpu().numpy()
     return Farthest(divergence, distance, exact, weights, reach)
 
 
-def corners(given: Given, epsilon: float) -> Tensor:
+def corners(mixture: Mixture, epsilon: float) -> Tensor:
     """(B, L), for two classes."""
     import torch
 
-    assert given.said is not None
-    found = np.zeros(tuple(given.weights.shape))
-    lengths = given.mask.sum(1).tolist()
-    own, said = given.weights.cpu().numpy(), given.said[..., 0].cpu().numpy()
-    for place, (length, logit) in enumerate(zip(lengths, given.logits[:, 0].tolist(), strict=True)):
+    assert mixture.contributions is not None
+    farthest_weights = np.zeros(tuple(mixture.weights.shape))
+    lengths = mixture.mask.sum(1).tolist()
+    own, contributions = mixture.weights.cpu().numpy(), mixture.contributions[..., 0].cpu().numpy()
+    for row, (length, logit) in enumerate(zip(lengths, mixture.logits[:, 0].tolist(), strict=True)):
         if 0 < length <= LONGEST:
-            weights, values = own[place, :length], said[place, :length]
+            weights, values = own[row, :length], contributions[row, :length]
             edges = allowed_logits(logit, epsilon) - logit + float(weights @ values)
-            found[place, :length] = corner(weights, values, *edges.tolist())
-    return torch.from_numpy(found).to(given.weights)
+            farthest_weights[row, :length] = corner(weights, values, *edges.tolist())
+    return torch.from_numpy(farthest_weights).to(mixture.weights)
 
 
 def allowed_logits(logit: float, epsilon: float) -> Doubles:
@@ -106,12 +111,12 @@ def allowed_logits(logit: float, epsilon: float) -> Doubles:
 
 def corner(weights: Doubles, values: Doubles, low: float, high: float) -> Doubles:
     """The farthest weights whose Σ weight × value lies in [low, high]: on one position, or on two and at an edge."""
-    places = len(weights)
+    size = len(weights)
     best, chosen = 0.0, weights
-    alone = standing(weights)
+    alone = single_position(weights)
     alone[(values < low) | (values > high)] = -np.inf
     if alone.max() > best:
-        best, chosen = float(alone.max()), np.zeros(places)
+        best, chosen = float(alone.max()), np.zeros(size)
         chosen[int(alone.argmax())] = 1.0
     for edge in (low, high):
         if not math.isfinite(edge):
@@ -124,86 +129,86 @@ def corner(weights: Doubles, values: Doubles, low: float, high: float) -> Double
             part = (edge - values[above]) / (values[lower][:, None] - values[above])  # (lower, above) α' of the lower
             apart = (
                 math.log(2) / 2 * (1 - weights[lower][:, None] - weights[above])
-                + shared(weights[lower][:, None], part)
-                + shared(weights[above], 1 - part)
+                + position_term(weights[lower][:, None], part)
+                + position_term(weights[above], 1 - part)
             )
             if apart.max() > best:
                 one, two = np.unravel_index(int(apart.argmax()), apart.shape)
-                best, chosen = float(apart.max()), np.zeros(places)
+                best, chosen = float(apart.max()), np.zeros(size)
                 chosen[lower[one]], chosen[above[two]] = part[one, two], 1 - part[one, two]
     return chosen
 
 
-def standing(weights: Doubles) -> Doubles:
+def single_position(weights: Doubles) -> Doubles:
     """JSD of α' on a single position, for each: a position that α' leaves out adds α log 2 / 2."""
-    return np.asarray(math.log(2) / 2 * (1 - weights) + shared(weights, np.ones(len(weights))))
+    return np.asarray(math.log(2) / 2 * (1 - weights) + position_term(weights, np.ones(len(weights))))
 
 
-def shared(p: Doubles, q: Doubles) -> Doubles:
+def position_term(p: Doubles, q: Doubles) -> Doubles:
     """What one position adds to JSD: (p log p + q log q) / 2 − m log m, m = (p + q) / 2."""
     middle = (p + q) / 2
-    return np.asarray((entropic(p) + entropic(q)) / 2 - entropic(middle))
+    return np.asarray((p_log_p(p) + p_log_p(q)) / 2 - p_log_p(middle))
 
 
-def entropic(p: Doubles) -> Doubles:
+def p_log_p(p: Doubles) -> Doubles:
     return np.asarray(p * np.log(np.maximum(p, 1e-300)))
 
 
-def searched(trained: Trained, given: Given, texts: Sequence[str], seed: int, epsilon: float) -> Tensor:
+def searched(trained: Trained, mixture: Mixture, texts: Sequence[str], seed: int, epsilon: float) -> Tensor:
     """(B, L), for any model."""
     import torch
 
     from regard.masking import masked_softmax
 
-    own, mask, task = given.weights, given.mask, trained.task
-    before = chances(task, given.logits)
+    own, mask, task = mixture.weights, mixture.mask, trained.task
+    before = probabilities(task, mixture.logits)
     logits = starts(own, mask, texts, seed).requires_grad_()  # (S, B, L)
     adam = torch.optim.Adam([logits], lr=RATE)
     with torch.enable_grad():
         for step in range(STEPS):
-            adam.param_groups[0]["lr"] = RATE * (
-                1 - step / STEPS
-            )  # with a constant rate it never settles at the edge of ε
+            # with a constant rate it never settles at the edge of ε
+            adam.param_groups[0]["lr"] = RATE * (1 - step / STEPS)
             weights = masked_softmax(logits, mask)
-            beyond = (distances(chances(task, given.answer(weights)), before) - epsilon).clamp_min(0)
+            beyond = (distances(probabilities(task, mixture.answer(weights)), before) - epsilon).clamp_min(0)
             loss = (PENALTY * beyond - divergences(weights, own)).sum()
             (logits.grad,) = torch.autograd.grad(loss, logits)
             adam.step()
     with torch.no_grad():
-        found = stretched(trained, given, masked_softmax(logits.detach(), mask), before, epsilon)
-        best = divergences(found, own).argmax(0)  # (B,)
-        return found[best, torch.arange(len(best), device=best.device)]
+        candidates = stretched(trained, mixture, masked_softmax(logits.detach(), mask), before, epsilon)
+        best = divergences(candidates, own).argmax(0)  # (B,)
+        return candidates[best, torch.arange(len(best), device=best.device)]
 
 
 def starts(own: Tensor, mask: Tensor, texts: Sequence[str], seed: int) -> Tensor:
     """(S, B, L): the weights inverted, and random ones. A text's random numbers do not depend on the other texts."""
     import torch
 
-    found = np.zeros((STARTS, *own.shape))
-    found[0] = -own.clamp_min(1e-6).log().cpu().numpy()
-    for place, (text, length) in enumerate(zip(texts, mask.sum(1).tolist(), strict=True)):
+    logits = np.zeros((STARTS, *own.shape))
+    logits[0] = -own.clamp_min(1e-6).log().cpu().numpy()
+    for row, (text, length) in enumerate(zip(texts, mask.sum(1).tolist(), strict=True)):
         crc = zlib.crc32(text.encode("utf-8", "surrogatepass"))
-        found[1:, place, :length] = 3 * np.random.default_rng((seed, crc)).standard_normal((STARTS - 1, length))
-    return torch.from_numpy(found).to(own)
+        logits[1:, row, :length] = 3 * np.random.default_rng((seed, crc)).standard_normal((STARTS - 1, length))
+    return torch.from_numpy(logits).to(own)
 
 
-def stretched(trained: Trained, given: Given, weights: Tensor, before: Tensor, epsilon: float) -> Tensor:
-    """Each as far along its line from α as the simplex and ε allow; α itself, at 0, is always feasible."""
+def stretched(trained: Trained, mixture: Mixture, weights: Tensor, before: Tensor, epsilon: float) -> Tensor:
+    """Move each as far along its line from α as the simplex and ε allow; α itself, at 0, is always feasible."""
     import torch
 
-    way = weights - given.weights  # (S, B, L)
-    room = torch.where(way < 0, given.weights / -way.clamp_max(-1e-300), torch.inf).amin(-1).clamp(1, 1e6)  # (S, B)
+    direction = weights - mixture.weights  # (S, B, L)
+    steps = torch.where(direction < 0, mixture.weights / -direction.clamp_max(-1e-300), torch.inf)
+    longest = steps.amin(-1).clamp(1, 1e6)  # (S, B)
 
     def at(t: Tensor) -> Tensor:
-        moved = (given.weights + t.unsqueeze(-1) * way).clamp_min(0)
+        moved = (mixture.weights + t.unsqueeze(-1) * direction).clamp_min(0)
         return moved / moved.sum(-1, keepdim=True).clamp_min(1e-300)
 
     def allowed(t: Tensor) -> Tensor:
-        return distances(chances(trained.task, given.answer(at(t))), before) <= epsilon * (1 - 1e-6)
+        return distances(probabilities(trained.task, mixture.answer(at(t))), before) <= epsilon * (1 - 1e-6)
 
-    one = torch.ones_like(room)
+    one = torch.ones_like(longest)
     inside = allowed(one)
-    low, high = torch.where(inside, one, 0 * one), torch.where(inside, room, one)
+    low, high = torch.where(inside, one, 0 * one), torch.where(inside, longest, one)
     low = torch.where(allowed(high), high, low)
     for _ in range(HALVINGS):
         middle = (low + high) / 2

@@ -84,7 +84,7 @@ def audit(
     cuts: Sequence[Cut] = CUTS,
     seed: int = 0,
 ) -> AuditResult:
-    """Audit the scores of any tool, without a look inside the model.
+    """Audit the scores of any tool, without access to the inside of the model.
 
     `predict` returns the probability of every class, (texts, classes). Each attribution has one entry per text: the spans
     of the words and a number for each. The verdict is about `focus`, by default the first one; the others are its rivals.
@@ -162,7 +162,7 @@ def scored_texts(given: AuditInput) -> Attributions:
             scored_text(name, place, *row) for place, row in enumerate(zip(given.texts, own, labels, strict=True), 1)
         ]
         for name, own in given.attributions.items()
-        if name != RANDOM  # which is always there, drawn several times
+        if name != RANDOM  # always included, drawn several times
     }
     if not scored:
         raise InputError(f"attributions: expected at least one besides {RANDOM!r}, got none")
@@ -187,7 +187,7 @@ def scored_text(name: str, place: int, text: str, given: Given, label: int | Non
 
 
 def details(attributions: Attributions, answers: Doubles, seed: int, lacking: Lacking) -> tuple[AuditedText, ...]:
-    """The texts that a page shows one at a time; a random sample where there are more than SHOWN."""
+    """The texts that a page shows one at a time; a random sample if there are more than SHOWN."""
     first = next(iter(attributions.values()))
     places = np.arange(len(first))
     if len(first) > SHOWN:
@@ -222,7 +222,7 @@ def duplicates(texts: Sequence[str]) -> tuple[str, ...]:
     count = len(texts) - len(set(texts))
     if not count:
         return ()
-    are = "is a duplicate, which intervals count as a text of its own"
+    are = "is a duplicate, which intervals count as a separate text"
     if count > 1:
-        are = "are duplicates, which intervals count as texts of their own"
+        are = "are duplicates, which intervals count as separate texts"
     return (f"{count} of {len(texts)} texts {are}",)

@@ -16,14 +16,14 @@ from regard.analysis.token_types import token_types
 from regard.audit.adversarial_weights import adversary_facts, farthest
 from regard.audit.audit import AuditInput, AuditResult, decided, measure
 from regard.audit.correlation import correlations
-from regard.audit.explained import FOCUS, Explained, explained
+from regard.audit.explanations import FOCUS, Explanations, explain_all
 from regard.audit.guided import guided
 from regard.audit.intervals import finite
 from regard.audit.permutation import permutation_facts, permuted
 from regard.audit.retraining import Audited, LazyRetraining
 from regard.audit.seed_variance import other_seeds, uniform_weights
 from regard.audit.trained_adversary import trained_adversary
-from regard.audit.training_texts import texts_learned
+from regard.audit.training_texts import training_overlap
 from regard.data.unit_texts import UnitTexts
 from regard.errors import InputError
 from regard.explain.explainers import EXPLAINERS
@@ -48,7 +48,7 @@ from regard.records import Example
 
 Ints = NDArray[np.int64]
 STANDARD = (FOCUS, "gradient", "gradient_times_input", "integrated_gradients", "leave_one_out", "tfidf")
-# leave-one-out is no rival, but the measure itself, word by word
+# leave-one-out is not a rival: it is the measure itself, word by word
 RIVALS = ("gradient", "gradient_times_input", "integrated_gradients")
 CORRELATED = ("gradient", "leave_one_out")  # what Jain & Wallace correlate attention with
 LIMIT = 1000  # texts
@@ -59,7 +59,7 @@ DIAGNOSTICS = ("correlation", "permutation", "adversary", *TRAINING)
 
 @dataclass(frozen=True)
 class AuditOptions:
-    """What is asked for."""
+    """What to audit, and how."""
 
     explainers: Sequence[str] | None = None  # None: STANDARD
     limit: int = LIMIT
@@ -80,7 +80,7 @@ def audit_run(
     recorder: Recorder | None = None,
     learned_from: Sequence[Example] | None = None,
 ) -> AuditResult:
-    """`examples` need labels for some of the measures only. `learned_from` stands in for the run's training texts."""
+    """Audit a run. Only some measures need labels of the `examples`. `learned_from` replaces the run's training texts."""
     return AuditResult(run_facts(trained, examples, options, recorder, learned_from).to_json())
 
 
@@ -98,12 +98,12 @@ def run_facts(
     texts = [example.text for example in chosen]
     labels = labels_of(task, chosen, options.data)
     audited = Audited(trained, texts, labels, options.seed, recorder)
-    explanations = explained(trained, texts, names, options.explainers is not None, recorder)
-    recorder.note("asking the model without the top words, and with them alone")
+    explanations = explain_all(trained, texts, names, options.explainers is not None, recorder)
+    recorder.note("predicting texts without their top words, and the top words alone")
     given = AuditInput(
         trained.answers,
         texts,
-        explanations.given,
+        explanations.scores,
         None if labels is None else labels.tolist(),
         [example.evidence for example in chosen],
         FOCUS,
@@ -133,7 +133,7 @@ def run_facts(
 
 
 def check_run(trained: Trained) -> Classes:
-    """The task, where there is something to audit."""
+    """The task; an error if there is nothing to audit."""
     if not isinstance(trained.task, Classes):
         raise InputError(f"task: expected a classifier, got {trained.task.kind!r}, whose answers are numbers")
     if not any(level.attends for level in trained.capabilities):
@@ -168,12 +168,12 @@ def sample(examples: Sequence[Example], options: AuditOptions, recorder: Recorde
     if len(examples) <= options.limit:
         return list(examples)
     recorder.note(f"{options.limit} of {len(examples)} texts, chosen at random; --limit sets how many")
-    places = np.random.default_rng(options.seed).choice(len(examples), options.limit, replace=False)
-    return [examples[place] for place in np.sort(places).tolist()]
+    rows = np.random.default_rng(options.seed).choice(len(examples), options.limit, replace=False)
+    return [examples[row] for row in np.sort(rows).tolist()]
 
 
 def labels_of(task: Classes, examples: Sequence[Example], where: str) -> Ints | None:
-    """None where a text has no label."""
+    """None if a text has no label."""
     if any(example.label is None for example in examples):
         return None
     return np.array([task.encode(x.label, f"{where or 'texts'}, row {x.row}") for x in examples], dtype=np.int64)
@@ -184,14 +184,14 @@ def audited_model(trained: Trained) -> AuditedModel:
     return AuditedModel(model.encoder, model.pooling, model.levels, model.attention, model.scale, model.head_hidden)
 
 
-def audited_explainers(explanations: Explained) -> tuple[AuditedExplainer, ...]:
-    own = (audited_explainer(name, explanations.own(name)) for name in explanations.given)
-    return (*own, AuditedExplainer(RANDOM, control=True))
+def audited_explainers(explanations: Explanations) -> tuple[AuditedExplainer, ...]:
+    explainers = (audited_explainer(name, explanations.complete(name)) for name in explanations.scores)
+    return (*explainers, AuditedExplainer(RANDOM, control=True))
 
 
-def audited_explainer(name: str, given: Sequence[Attributed]) -> AuditedExplainer:
+def audited_explainer(name: str, scores: Sequence[Attributed]) -> AuditedExplainer:
     """Its cost is in passes over a text, on average: seconds would differ from run to run."""
-    forward, backward = (finite(float(np.mean([one.cost[what] for one in given]))) for what in ("forward", "backward"))
+    forward, backward = (finite(float(np.mean([one.cost[what] for one in scores]))) for what in ("forward", "backward"))
     return AuditedExplainer(name, EXPLAINERS[name].signed, EXPLAINERS[name].is_control, forward, backward)
 
 
@@ -205,40 +205,41 @@ def separation_of(task: Classes, audited: Audited, left_out: list[LeftOut]) -> S
         units = UnitTexts.of(trained.tokenizer, texts, labels.astype(np.float64))
         types = token_types(units, len(trained.tokenizer), task.classes)
         scores, _ = find_scores(trained, units, texts, True)
-        found = separation_facts(Tokens(token_names(trained.tokenizer), types, scores, lead(scores.polarity)))
-        if found is None:
+        facts = separation_facts(Tokens(token_names(trained.tokenizer), types, scores, lead(scores.polarity)))
+        if facts is None:
             raise InputError("no word is typical of one class, or none is neutral")
     except InputError as error:
         left_out.append(LeftOut("separation", str(error)))
         return None
-    return found
+    return facts
 
 
 def notes(
-    audited: Audited, explanations: Explained, options: AuditOptions, learned_from: Sequence[Example] | None
+    audited: Audited, explanations: Explanations, options: AuditOptions, learned_from: Sequence[Example] | None
 ) -> list[str]:
     data = audited.trained.config.data
-    told = explanations.notes()
-    if learned := texts_learned(data, audited.texts, options.data, learned_from):
-        told.append(f"{learned}: the model is more confident on such texts than on others")
-    most = data.max_words
-    if most is not None and any(len(one.spans) == most for one in explanations.given[FOCUS]):
-        told.append(
-            f"some texts have {most} words or more, and the model reads no further: removing words brings later ones into view"
+    sentences = explanations.notes()
+    if overlap := training_overlap(data, audited.texts, options.data, learned_from):
+        sentences.append(f"{overlap}: the model is more confident on such texts than on others")
+    max_words = data.max_words
+    if max_words is not None and any(len(one.spans) == max_words for one in explanations.scores[FOCUS]):
+        sentences.append(
+            f"some texts have {max_words} words or more, and the model reads only the first {max_words}: when words are removed, "
+            "it reads later ones"
         )
-    return told
+    return sentences
 
 
 def diagnose(
     audited: Audited,
     retraining: LazyRetraining,
-    explanations: Explained,
+    explanations: Explanations,
     options: AuditOptions,
     left_out: list[LeftOut],
 ) -> Diagnostics:
     """Each diagnostic that can be made; the reasons of the others are added to `left_out`."""
     trained, seed = audited.trained, audited.seed
-    correlated_with = [name for name in CORRELATED if name in explanations.given]
+    correlated_with = [name for name in CORRELATED if name in explanations.scores]
     readings = read(trained, audited.texts)
     steps: dict[str, Callable[[], object]] = {
         "correlation": lambda: correlated(explanations, correlated_with, seed),
@@ -249,28 +250,30 @@ def diagnose(
         "guided": lambda: guided(audited, retraining.setup),
         "trained_adversary": lambda: trained_adversary(audited, retraining.setup),
     }
-    made: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for name, step in steps.items():
         try:
             check_diagnostic(name, trained, options, bool(correlated_with))
             audited.recorder.note(name.replace("_", " "))
-            made[name] = step()
+            results[name] = step()
         except InputError as error:
             left_out.append(LeftOut(name, str(error)))
-    return Diagnostics(**made)
+    return Diagnostics(**results)
 
 
-def correlated(explanations: Explained, names: Sequence[str], seed: int) -> dict[str, Correlation]:
-    """In the texts that each has scores for."""
-    made: dict[str, Correlation] = {}
+def correlated(explanations: Explanations, names: Sequence[str], seed: int) -> dict[str, Correlation]:
+    """Of attention with each, over the texts that it has scores for."""
+    facts: dict[str, Correlation] = {}
     for name in names:
-        attention, other = ([Scored(*one.scored()) for one in explanations.own(who, name)] for who in (FOCUS, name))
-        made |= correlations(attention, {name: other}, seed)
-    return made
+        attention, other = (
+            [Scored(*one.scored()) for one in explanations.complete(who, name)] for who in (FOCUS, name)
+        )
+        facts |= correlations(attention, {name: other}, seed)
+    return facts
 
 
 def check_diagnostic(name: str, trained: Trained, options: AuditOptions, can_correlate: bool) -> None:
-    """Refuse a diagnostic that is not wanted, or that there is nothing for."""
+    """Refuse a diagnostic that is not wanted or not possible."""
     if name in options.without:
         raise InputError("left out as requested")
     if name == "correlation" and not can_correlate:

@@ -1,7 +1,7 @@
 """Kendall's τ of attention with other measures of importance (Jain & Wallace 2019, §4.1), per text.
 
-Attention has no sign, so the others are compared by their absolute values. A text counts as significant where p < 0.05 by
-itself, uncorrected, as in the paper: with words in random order one text in twenty would be.
+Attention has no sign, so the others are compared by their absolute values. A text counts as significant if p < 0.05,
+uncorrected, as in the paper: with words in random order one text in twenty would be.
 """
 
 from __future__ import annotations

@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 
 
-class Given(NamedTuple):
-    """A batch of texts with what their answers are mixed from."""
+class Mixture(NamedTuple):
+    """A batch of texts, and its answers as a function of attention weights."""
 
     rows: Ints  # (B,) which texts
     mask: Tensor  # (B, L)
-    weights: Tensor  # (B, L) the model's own, float64
+    weights: Tensor  # (B, L) the model's attention, float64
     logits: Tensor  # (B, C) with these
     answer: Callable[[Tensor], Tensor]  # (…, B, L) weights -> (…, B, C) logits
-    said: Tensor | None  # (B, L, C) what each place says, where logits are Σ weight × said and a bias
+    contributions: Tensor | None  # (B, L, C) per position, if logits are Σ weight × contribution + bias
 
 
-def given_weights(trained: Trained, readings: Sequence[Reading]) -> Iterator[Given]:
+def given_weights(trained: Trained, readings: Sequence[Reading]) -> Iterator[Mixture]:
     """Every text once, in batches of similar length. The highest level must attend."""
     import torch
 
@@ -46,39 +46,39 @@ def given_weights(trained: Trained, readings: Sequence[Reading]) -> Iterator[Giv
     for rows, batch in batches(trained, readings):
         with torch.no_grad():
             trace = model(batch).traces[-1]
-        weights = own_weights(trace)
-        said, answer = mixing(model, level, trace)
+        weights = attention_weights(trace)
+        contributions, answer = mixing(model, level, trace)
         with torch.no_grad():
             logits = answer(weights)
-        yield Given(rows, trace.mask, weights, logits, answer, said)
+        yield Mixture(rows, trace.mask, weights, logits, answer, contributions)
 
 
-def own_weights(trace: Trace) -> Tensor:
+def attention_weights(trace: Trace) -> Tensor:
     from regard.masking import masked_softmax
 
     return masked_softmax(trace.pooled.scores.double(), trace.mask)
 
 
 def mixing(model: Classifier, level: Level, trace: Trace) -> tuple[Tensor | None, Callable[[Tensor], Tensor]]:
-    """What each place says, where that is all that matters, and logits as a function of weights."""
+    """The contribution of each position, if logits are linear in the weights; and logits as a function of weights."""
     import torch
     from torch import nn
 
     states, mask, head = trace.states.detach(), trace.mask, model.head
     if level.pooling.is_linear and isinstance(head, nn.Linear):
-        said = states.double() @ head.weight.detach().double().T  # (B, L, C)
+        contributions = states.double() @ head.weight.detach().double().T  # (B, L, C)
         bias = 0.0 if head.bias is None else head.bias.detach().double()
-        return said, lambda weights: torch.einsum("...bl,blc->...bc", weights.double(), said) + bias
+        return contributions, lambda weights: torch.einsum("...bl,blc->...bc", weights.double(), contributions) + bias
 
     def answer(weights: Tensor) -> Tensor:
         rows = weights.to(states.dtype).reshape(-1, *mask.shape)
-        logits = torch.stack([head(level.pooling.mix(states, own, mask)) for own in rows])  # (…, B, C)
+        logits = torch.stack([head(level.pooling.mix(states, row, mask)) for row in rows])  # (…, B, C)
         return logits.double().reshape(*weights.shape[:-1], -1)
 
     return None, answer
 
 
-def chances(task: Task, logits: Tensor) -> Tensor:
+def probabilities(task: Task, logits: Tensor) -> Tensor:
     """Probabilities of all classes, (…, C) -> (…, classes), with their gradient."""
     import torch
 
@@ -89,15 +89,15 @@ def chances(task: Task, logits: Tensor) -> Tensor:
 
 
 def distances(one: Tensor, other: Tensor) -> Tensor:
-    """Total variation of the last axis."""
+    """Total variation distance over the last axis."""
     return (one - other).abs().sum(-1) / 2
 
 
 def divergences(one: Tensor, other: Tensor) -> Tensor:
-    """Jensen–Shannon of the last axis, in nats, with a gradient that is finite also at a share of 0, as padding has."""
+    """Jensen–Shannon divergence over the last axis, in nats; its gradient is finite also at a weight of 0 (padding)."""
     middle = log((one + other) / 2)
     return ((one * (log(one) - middle) + other * (log(other) - middle)).sum(-1) / 2).clamp_min(0)
 
 
-def log(shares: Tensor) -> Tensor:
-    return shares.clamp_min(1e-300).log()
+def log(weights: Tensor) -> Tensor:
+    return weights.clamp_min(1e-300).log()

@@ -44,13 +44,13 @@ def guided(audited: Audited, retraining: Retraining) -> Guided:
     trained, seed, classes = audited.trained, audited.seed, retraining.classes
     labels = np.array([classes.index(str(example.label)) for example in retraining.examples], dtype=np.int64)
     learned = weigh(trained, [example.text for example in retraining.examples])
-    judged = weigh(trained, retraining.texts)
+    evaluated = weigh(trained, retraining.texts)
     right = {}
     for kind in KINDS:
-        audited.recorder.note(f"training a model without contexts on {len(labels)} texts: {kind} weights")
+        audited.recorder.note(f"training a context-free model on {len(labels)} texts: {kind} weights")
         sizes = (len(trained.tokenizer), len(classes))
         model = learn(learned, labels, kind, *sizes, seed, trained.model.embedding.weight.device)
-        right[kind] = np.asarray(answer(model, judged, kind) == retraining.labels, dtype=np.float64)
+        right[kind] = np.asarray(answer(model, evaluated, kind) == retraining.labels, dtype=np.float64)
     return Guided(
         replace(retraining.facts(), epochs=EPOCHS),
         guided=mean_interval(right["guided"], seed),
@@ -69,10 +69,10 @@ def weigh(trained: Trained, texts: Sequence[str]) -> Weighed:
     weights: list[Doubles] = [np.empty(0)] * len(texts)
     for rows, batch in batches(trained, readings):
         with torch.no_grad():
-            found = trained.model(batch).word_weights.double().cpu().numpy()
+            products = trained.model(batch).word_weights.double().cpu().numpy()
         mask = batch.mask.cpu().numpy()
-        for place, row in enumerate(rows):
-            weights[row] = found[place][mask[place]]
+        for index, row in enumerate(rows):
+            weights[row] = products[index][mask[index]]
     return Weighed([Indexed(reading.indexed.ids) for reading in readings], weights)
 
 
@@ -92,7 +92,7 @@ def make_model(units: int, classes: int) -> nn.ModuleDict:
 
 
 def learn(
-    given: Weighed, labels: Ints, kind: str, units: int, classes: int, seed: int, device: torch.device | str
+    weighed: Weighed, labels: Ints, kind: str, units: int, classes: int, seed: int, device: torch.device | str
 ) -> nn.ModuleDict:
     import torch
     from torch.nn import functional
@@ -104,13 +104,13 @@ def learn(
         model = make_model(units, classes).to(device)
         adam = Adam(model, cast("nn.Embedding", model["embedding"]), RATE)
         for epoch in range(1, EPOCHS + 1):
-            for rows in shuffled(given.texts, BATCH, seed, epoch):
+            for rows in shuffled(weighed.texts, BATCH, seed, epoch):
                 truth = torch.from_numpy(labels[rows]).to(device)
-                adam.step(functional.cross_entropy(logits(model, given, rows, kind), truth))
+                adam.step(functional.cross_entropy(logits(model, weighed, rows, kind), truth))
     return model.eval()
 
 
-def logits(model: nn.ModuleDict, given: Weighed, rows: Ints, kind: str) -> Tensor:
+def logits(model: nn.ModuleDict, weighed: Weighed, rows: Ints, kind: str) -> Tensor:
     """(rows, classes)"""
     import torch
 
@@ -118,7 +118,7 @@ def logits(model: nn.ModuleDict, given: Weighed, rows: Ints, kind: str) -> Tenso
     from regard.masking import uniform, weighted_sum
 
     device = cast("nn.Embedding", model["embedding"]).weight.device
-    batch = to_device(collate([given.texts[row] for row in rows], 1), device)
+    batch = to_device(collate([weighed.texts[row] for row in rows], 1), device)
     states = model["layer"](model["embedding"](batch.ids))  # (B, L, D)
     if kind == "learned":
         vector = model["attention"](states, batch.mask).vector
@@ -126,19 +126,19 @@ def logits(model: nn.ModuleDict, given: Weighed, rows: Ints, kind: str) -> Tenso
         vector = weighted_sum(uniform(batch.mask, states.dtype), states)
     else:
         weights = torch.zeros(batch.mask.shape, device=device)
-        own = torch.from_numpy(np.concatenate([given.weights[row] for row in rows]))
-        weights[batch.mask] = own.float().to(device)
+        flat = torch.from_numpy(np.concatenate([weighed.weights[row] for row in rows]))
+        weights[batch.mask] = flat.float().to(device)
         vector = weighted_sum(weights, states)
     return cast("Tensor", model["head"](vector))
 
 
-def answer(model: nn.ModuleDict, given: Weighed, kind: str) -> Ints:
+def answer(model: nn.ModuleDict, weighed: Weighed, kind: str) -> Ints:
     import torch
 
     from regard.data.collate import in_order
 
-    found = np.zeros(len(given.texts), dtype=np.int64)
+    predicted = np.zeros(len(weighed.texts), dtype=np.int64)
     with torch.no_grad():
-        for rows in in_order(given.texts, BATCH):
-            found[rows] = logits(model, given, rows, kind).argmax(1).cpu().numpy()
-    return found
+        for rows in in_order(weighed.texts, BATCH):
+            predicted[rows] = logits(model, weighed, rows, kind).argmax(1).cpu().numpy()
+    return predicted

@@ -1,8 +1,8 @@
 """Gradients as in Jain & Wallace (2019, Algorithm 1): of the answer by each word's presence, with the weights held fixed.
 
-    |e_i · ∂f/∂e_i|      with r = Σ α_i h_i, where α counts as given and only the states follow the words
+    |e_i · ∂f/∂e_i|      with r = Σ α_i h_i, where α is constant and only the states depend on the words
 
-It says what the states do with a word, where the explainer `gradient_times_input` also sees what the weights do.
+It shows the effect of a word through the states; the explainer `gradient_times_input` also includes the weights.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def held_gradients(trained: Trained, readings: Sequence[Reading]) -> list[Double
 
     from regard.masking import weighted_sum
 
-    found: list[Doubles] = [np.empty(0)] * len(readings)
+    gradients: list[Doubles] = [np.empty(0)] * len(readings)
     for rows, batch in batches(trained, readings):
         # cuDNN refuses the backward pass of an RNN in eval mode
         with torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
@@ -38,6 +38,6 @@ def held_gradients(trained: Trained, readings: Sequence[Reading]) -> list[Double
             (slope,) = torch.autograd.grad(value.sum(), leaf, materialize_grads=True)
         scores = (slope * leaf.detach()).sum(-1).abs().double().cpu().numpy()
         mask = batch.mask.cpu().numpy()
-        for place, row in enumerate(rows):
-            found[row] = to_words(readings[row], scores[place][mask[place]])
-    return found
+        for index, row in enumerate(rows):
+            gradients[row] = to_words(readings[row], scores[index][mask[index]])
+    return gradients

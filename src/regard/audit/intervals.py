@@ -1,4 +1,4 @@
-"""Means over texts and paired differences as facts: rounded to six digits, None where there is no number."""
+"""Means over texts and paired differences as facts: rounded to six digits, None instead of NaN."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def series(values: Iterable[float]) -> tuple[float | None, ...]:
     return tuple(finite(float(value)) for value in values)
 
 
-def interval_of(found: intervals.Interval) -> Interval:
-    return Interval(found.n, finite(found.mean), finite(found.low), finite(found.high))
+def interval_of(one: intervals.Interval) -> Interval:
+    return Interval(one.n, finite(one.mean), finite(one.low), finite(one.high))
 
 
 def mean_interval(values: Doubles, seed: int) -> Interval:
@@ -34,5 +34,5 @@ def mean_interval(values: Doubles, seed: int) -> Interval:
 
 def paired_difference(one: Doubles, other: Doubles, seed: int) -> Difference:
     """`one` minus `other`, paired by text."""
-    found = intervals.difference(one, other, seed=seed)
-    return Difference(found.n, finite(found.mean), finite(found.low), finite(found.high), finite(found.p))
+    paired = intervals.difference(one, other, seed=seed)
+    return Difference(paired.n, finite(paired.mean), finite(paired.low), finite(paired.high), finite(paired.p))

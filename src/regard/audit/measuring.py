@@ -1,5 +1,7 @@
-"""The measures of `regard.faithfulness` side by side for several explainers, and by how much each differs from the audited
-one: paired by text, with Holm's correction over all comparisons."""
+"""The measures of `regard.faithfulness` for several explainers, and how much each differs from the audited one.
+
+Differences are paired by text, with Holm's correction over all comparisons.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ from regard.report.names import COMPARED, MAIN
 
 Doubles = NDArray[np.float64]
 Attributions = Mapping[str, Sequence[Scored]]
-Lacking = Mapping[str, NDArray[np.bool_]]  # by name, (texts,) True where scores only stand in for missing ones
+Lacking = Mapping[str, NDArray[np.bool_]]  # by name, (texts,) True where scores are missing and others fill the gap
 CUTS = tuple(Cut(share, True) for share in (0.05, 0.1, 0.2, 0.3, 0.5))
 SMALLER = ("accuracy_after", "sufficiency")  # measures of which smaller is better
 KEPT = 0.8  # the share of the best rival's lead over random words that an explainer must keep
@@ -76,7 +78,7 @@ def curves_of(judged: Mapping[str, Judged], measure: str, lacking: Lacking) -> d
 
 
 def known(values: Doubles, lacking: Lacking, *names: str) -> Doubles:
-    """(texts, …) with NaN where one of these has no scores."""
+    """(texts, …) with NaN where one of these explainers has no scores."""
     for name in names:
         if name in lacking:
             values = values.copy()
@@ -112,7 +114,7 @@ def comparisons(means: Mapping[str, Mapping[str, Doubles]], focus: str, seed: in
 
 
 def lead(means: Mapping[str, Doubles], focus: str, rivals: Sequence[str], seed: int) -> Lead | None:
-    """own − random − KEPT × (best rival − random): not below 0 where the focus keeps that share of the rival's lead."""
+    """focus − random − KEPT × (best rival − random): not below 0 if the focus keeps that share of the rival's lead."""
     candidates = [name for name in rivals if name in means and name != focus]
     if not candidates:
         return None
@@ -157,14 +159,14 @@ def agreement_of(sized: Attributions, pair: tuple[str, str], seed: int, lacking:
 def plausibilities(
     attributions: Attributions, evidence: Sequence[Sequence[Span]], focus: str, seed: int, lacking: Lacking
 ) -> Plausibility | None:
-    """Against the words that people marked, in the texts that have such; None where none has."""
+    """Against the words that people marked, in the texts that have any; None if none has."""
     gold = marked(attributions[focus], evidence)
-    chosen = [place for place, own in enumerate(gold) if own.any()]
+    chosen = [row for row, marks in enumerate(gold) if marks.any()]
     if not chosen:
         return None
-    marks = [evidence[place] for place in chosen]
+    marks = [evidence[row] for row in chosen]
     measured = {
-        name: plausibility.against_rationales([scored[place] for place in chosen], marks)
+        name: plausibility.against_rationales([scored[row] for row in chosen], marks)
         for name, scored in attributions.items()
     }
     lacks = {name: where[chosen] for name, where in lacking.items()}

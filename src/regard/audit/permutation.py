@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.audit.given_weights import Given, chances, distances, given_weights
+from regard.audit.given_weights import Mixture, distances, given_weights, probabilities
 from regard.audit.intervals import finite, mean_interval, series
 from regard.explain.reading import Reading
 from regard.facts.audit import Permutation, PermutationByText, WeightGroup
@@ -36,29 +36,31 @@ class Permuted(NamedTuple):
 
 
 def permuted(trained: Trained, readings: Sequence[Reading], seed: int = 0, draws: int = DRAWS) -> Permuted:
-    found = Permuted(*(np.full(len(readings), np.nan) for _ in Permuted._fields))
-    for given in given_weights(trained, readings):
-        texts = [readings[row].text for row in given.rows]
-        for name, values in permute(trained, given, texts, seed, draws)._asdict().items():
-            getattr(found, name)[given.rows] = values
-    return found
+    results = Permuted(*(np.full(len(readings), np.nan) for _ in Permuted._fields))
+    for mixture in given_weights(trained, readings):
+        texts = [readings[row].text for row in mixture.rows]
+        for name, values in permute(trained, mixture, texts, seed, draws)._asdict().items():
+            getattr(results, name)[mixture.rows] = values
+    return results
 
 
-def permute(trained: Trained, given: Given, texts: Sequence[str], seed: int, draws: int) -> Permuted:
+def permute(trained: Trained, mixture: Mixture, texts: Sequence[str], seed: int, draws: int) -> Permuted:
     import torch
 
-    own, mask = given.weights.cpu().numpy(), given.mask.cpu().numpy()
+    own, mask = mixture.weights.cpu().numpy(), mixture.mask.cpu().numpy()
     lengths = mask.sum(1)
-    mixed = np.zeros((draws, *own.shape))
-    for place, (text, length) in enumerate(zip(texts, lengths.tolist(), strict=True)):
+    permuted_weights = np.zeros((draws, *own.shape))
+    for row, (text, length) in enumerate(zip(texts, lengths.tolist(), strict=True)):
         orders = random_rankings(text, length, draws, seed)  # (draws, length)
-        mixed[:, place, :length] = own[place, orders]
+        permuted_weights[:, row, :length] = own[row, orders]
     even = mask / np.maximum(lengths, 1)[:, None]
     with torch.no_grad():
-        before = chances(trained.task, given.logits)
+        before = probabilities(trained.task, mixture.logits)
         answers, evened = (
-            distances(chances(trained.task, given.answer(torch.from_numpy(weights).to(given.weights))), before)
-            for weights in (mixed, even)
+            distances(
+                probabilities(trained.task, mixture.answer(torch.from_numpy(weights).to(mixture.weights))), before
+            )
+            for weights in (permuted_weights, even)
         )
     values = (
         np.median(answers.cpu().numpy(), axis=0),

@@ -1,9 +1,9 @@
 """Training models again to compare them with a run: on a part of its training texts, for a bounded time.
 
 **Choices**: at most TEXTS of the training texts, drawn with a seed; at most EPOCHS epochs; otherwise the run's own options.
-All models that are compared learn from the same texts, and none of them is the run itself. They are judged on the audited
-texts where these have labels, and otherwise on a fifth of the training texts, which none has learned from. None learns from
-a text that is audited: on what it has seen, any model is right.
+All compared models are trained on the same texts, and none of them is the run itself. They are evaluated on the audited texts
+if these have labels, and otherwise on a held-out fifth of the training texts. No audited text is trained on: any model is
+right on what it has seen.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ EVEN = 1e9  # a λ so large that attention weights are uniform, whatever the sco
 
 
 class Retraining(NamedTuple):
-    """How the compared models are trained and judged."""
+    """How the compared models are trained and evaluated."""
 
     config: Config
-    examples: list[Example]  # to learn from
-    texts: Sequence[str]  # to be judged on
-    labels: Ints  # of these
+    examples: list[Example]  # to train on
+    texts: Sequence[str]  # to evaluate on
+    labels: Ints  # of these texts
     classes: tuple[str, ...]
 
     def facts(self) -> Retrained:
@@ -67,7 +67,7 @@ class LazyRetraining:
 
     def __init__(self, audited: Audited, learned_from: Sequence[Example] | None) -> None:
         self.audited = audited
-        self.learned_from = learned_from  # None until the run's own training texts are read
+        self.learned_from = learned_from  # None until the run's training texts are read
 
     @cached_property
     def setup(self) -> Retraining:
@@ -90,20 +90,22 @@ def make_retraining(
     most_texts: int = TEXTS,
     most_epochs: int = EPOCHS,
 ) -> Retraining:
-    """With some of `examples`, the run's training texts. InputError where there is nothing to learn from."""
+    """With some of `examples`, the run's training texts. InputError if none can be used."""
     audited = set(texts)
     examples = [example for example in examples if example.text not in audited]
     if not examples:
-        raise InputError("every training text of the run is audited, so none is left to learn from")
+        raise InputError("every training text of the run is audited, so none is left to train on")
     rng = np.random.default_rng((seed, 2))
-    chosen = [examples[place] for place in np.sort(rng.permutation(len(examples))[:most_texts]).tolist()]
+    chosen = [examples[row] for row in np.sort(rng.permutation(len(examples))[:most_texts]).tolist()]
     classes = tuple(trained.task.as_dict()["classes"])
     if labels is None:
         held_out = set(rng.permutation(len(chosen))[: len(chosen) // 5].tolist())
-        judged = [chosen[place] for place in sorted(held_out)]
-        chosen = [example for place, example in enumerate(chosen) if place not in held_out]
-        texts = [example.text for example in judged]
-        labels = np.array([trained.task.encode(example.label, "training texts") for example in judged], dtype=np.int64)
+        evaluated = [chosen[row] for row in sorted(held_out)]
+        chosen = [example for row, example in enumerate(chosen) if row not in held_out]
+        texts = [example.text for example in evaluated]
+        labels = np.array(
+            [trained.task.encode(example.label, "training texts") for example in evaluated], dtype=np.int64
+        )
     if {str(example.label) for example in chosen} != set(classes):
         raise InputError("the sample of the training texts lacks some of the run's classes")
     options = {

@@ -1,7 +1,7 @@
 """The rule behind a verdict: what attention may be read as for this model on these texts, by a table over intervals.
 
-It looks at nothing but the measurements that audit.json holds. A check is true only where a whole 95 % interval, of FEWEST
-texts or more, says so, and a difference counts only where it is larger than what matters; a check that could not be made is
+It uses only the measurements that audit.json holds. A check is true only if a whole 95 % interval, over at least FEWEST
+texts, shows it, and a difference counts only if it is large enough to matter; a check that could not be made is
 None. The first row of TABLE whose checks all have the wanted values gives the verdict, so the order of the rows is part of
 the rule. docs/audit.md has the same table in words; verdicts.toml has the sentences.
 """
@@ -15,14 +15,13 @@ from regard.facts.intervals import Interval
 from regard.models.capabilities import capabilities
 from regard.report.names import MAIN
 
-FEWEST = 30  # texts that differ; the percentiles of fewer are too narrow to be believed
+FEWEST = 30  # distinct texts; percentiles of fewer give intervals that are too narrow
 SIGNIFICANT = 0.05  # of p after Holm's correction
 # a difference that matters is larger, in probability (or total variation of answers), accuracy or average precision:
 # within that distance an adversary's weights already count as giving the same answer
 SMALLEST = 0.01
-AREA = (
-    0.05  # the same for an area under the ROC curve, from 0.5: one pair of words in twenty more is in the right order
-)
+# the same for an area under the ROC curve, from 0.5: one pair of words in twenty more is in the right order
+AREA = 0.05
 NEAR = 0.05  # total variation distance of answers below which a trained adversary gives the same answers
 EVEN = 0.05  # total variation distance of weights from uniform ones below which they hardly vary
 
@@ -59,7 +58,7 @@ class Checks:
 
 @dataclass(frozen=True)
 class Judged:
-    """The measurements with the checks and the name of the verdict: what the reasons are given for."""
+    """The measurements with the checks and the name of the verdict."""
 
     facts: Measurements
     checks: Checks
@@ -88,7 +87,7 @@ def make_checks(facts: Measurements) -> Checks:
     compared = against_random(facts)
     is_significant = compared.holm is not None and compared.holm < SIGNIFICANT
     lead, area, permuted = facts.faithfulness.lead, facts.separation, facts.diagnostics.permutation
-    # a rival that hardly finds more than random words do is nothing to keep up with
+    # a rival that is hardly better than random words is not worth comparing with
     contrast = lead.contrast if lead is not None and above(lead.best_lead, SMALLEST) else None
     return Checks(
         inside=facts.model is not None,
@@ -117,7 +116,7 @@ def permutes_all(facts: Measurements) -> bool:
 
 
 def above(one: Interval, edge: float, or_equal: bool = False) -> bool:
-    """Whether the whole interval lies above; without an interval, or over few texts, that cannot be said."""
+    """Whether the whole interval lies above; False without an interval, or with few texts."""
     return one.low is not None and not is_few(one) and (one.low >= edge if or_equal else one.low > edge)
 
 
@@ -131,5 +130,5 @@ def is_small(one: Interval, edge: float = SMALLEST, about: float = 0.0) -> bool:
 
 
 def is_few(one: Interval) -> bool:
-    """An area under a curve is over words, and has an interval of its own kind."""
+    """An area under a curve is over words, and has no number of texts."""
     return one.n is not None and one.n < FEWEST

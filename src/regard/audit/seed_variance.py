@@ -1,9 +1,9 @@
 """Uniform weights, and other seeds (Wiegreffe & Pinter 2019, §3.1 and §3.2).
 
-uniform weights   the same model with attention that cannot but be uniform, λ being very large: if it is as good, the task
-                  has no use for attention, and nothing that attention shows there can be needed for the answer
-other seeds       the same model from other seeds: how far apart attention lies (JSD over a text's words) when nothing but
-                  the seed differs; an adversary's attention that lies no farther is nothing unusual
+uniform weights   the same model with a very large λ, so that attention is uniform: if it is as good, the task does not need
+                  attention, and nothing that attention shows can be needed for the answer
+other seeds       the same model from other seeds: how much attention differs (JSD over a text's words) if only the seed
+                  does; an adversary's attention that differs no more is nothing unusual
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def fragment(key: str, evidence: str | None = None, **values: object) -> str:
 
 
 def capitalized(text: str, facts: Measurements) -> str:
-    """Unless it begins with the name that somebody gave to their own scores."""
+    """Unless it begins with a name that the user gave to scores."""
     named = facts.model is None and text.startswith(focus_of(facts))
     return text if named else text[0].upper() + text[1:]
 
@@ -46,12 +46,12 @@ def weights_of(model: AuditedModel | None) -> str:
 
 
 def few(one: Interval) -> str:
-    """Why an interval is not believed, where that is so."""
+    """Why an interval does not count, if it does not."""
     return fragment("few_values", n=one.n, fewest=FEWEST) if is_few(one) else ""
 
 
 def too_small(one: Interval, edge: float = SMALLEST, about: float = 0.0) -> str:
-    """Why a difference that is sure doesn't count, where that is so."""
+    """Why a significant difference does not count, if it does not."""
     is_sure, is_large = (above(one, about + by) or below(one, about - by) for by in (0.0, edge))
     if is_large or not is_sure:
         return ""

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.audit.adam import Adam
-from regard.audit.given_weights import chances, distances, divergences, own_weights
+from regard.audit.given_weights import attention_weights, distances, divergences, probabilities
 from regard.audit.intervals import mean_interval
 from regard.audit.retraining import Audited, Retraining
 from regard.data.tokenizer import Indexed
@@ -35,12 +35,8 @@ if TYPE_CHECKING:
     from regard.values import Batch
 
 Doubles = NDArray[np.float64]
-FACTORS = (
-    0.0,
-    0.01,
-    0.1,
-    1.0,
-)  # λ; with 0 it only imitates the run: how close answers get, and how far attention is then
+# λ; with 0 it only imitates the run, which shows how close answers get, and how far attention is then
+FACTORS = (0.0, 0.01, 0.1, 1.0)
 TEXTS, EPOCHS, STEP, RATE = 2000, 5, 32, 0.003
 
 
@@ -72,28 +68,28 @@ def learn(trained: Trained, texts: Sequence[Indexed], factor: float, seed: int) 
     for module in model.modules():
         if isinstance(module, nn.RNNBase):  # cuDNN refuses the backward pass of an RNN in eval mode
             module.train()
-            module.flatten_parameters()  # the weights of a copy are scattered, and cuDNN would gather them at every step
+            module.flatten_parameters()  # otherwise cuDNN would gather the scattered weights of a copy in every step
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         cast("Level", model.levels[-1]).pooling.redraw_attention(trained.config.model.query_range)
         adam = Adam(model, model.embedding, RATE)
         for epoch in range(1, EPOCHS + 1):
-            turns = shuffled(texts, STEP, seed, epoch)
-            for place, rows in enumerate(turns):
-                batch = made_batch(model, texts, rows)
+            batches = shuffled(texts, STEP, seed, epoch)
+            for number, rows in enumerate(batches):
+                batch = make_batch(model, texts, rows)
                 with torch.no_grad():
-                    its, weights, _ = said(base, trained.task, batch)
-                own, mine, _ = said(model, trained.task, batch)
-                loss = (distances(own, its) - factor * divergences(mine, weights)).mean()
+                    target, attention, _ = read_batch(base, trained.task, batch)
+                answers, weights, _ = read_batch(model, trained.task, batch)
+                loss = (distances(answers, target) - factor * divergences(weights, attention)).mean()
                 # the gradient of TVD does not shrink near the answers: with a constant rate it never settles
-                adam.step(loss, 1 - (epoch - 1 + place / len(turns)) / EPOCHS)
+                adam.step(loss, 1 - (epoch - 1 + number / len(batches)) / EPOCHS)
     return model.eval()
 
 
-def said(model: Classifier, task: Task, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
+def read_batch(model: Classifier, task: Task, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
     """Probabilities (B, classes), and the highest level's weights and mask (B, L)."""
     output = model(batch)
-    return chances(task, output.logits.double()), own_weights(output.traces[-1]), output.traces[-1].mask
+    return probabilities(task, output.logits.double()), attention_weights(output.traces[-1]), output.traces[-1].mask
 
 
 def compare(
@@ -108,16 +104,17 @@ def compare(
     decided = np.zeros(len(texts), dtype=np.int64)
     for rows in in_order(texts, BATCH):
         with torch.no_grad():
-            batch = made_batch(model, texts, rows)
-            (its, weights, mask), (own, mine, _) = (said(one, trained.task, batch) for one in (trained.model, model))
-            distance[rows] = distances(own, its).cpu().numpy()
-            apart = divergences(mine, weights)
+            batch = make_batch(model, texts, rows)
+            target, attention, mask = read_batch(trained.model, trained.task, batch)
+            answers, weights, _ = read_batch(model, trained.task, batch)
+            distance[rows] = distances(answers, target).cpu().numpy()
+            apart = divergences(weights, attention)
             divergence[rows] = torch.where(mask.sum(1) > 1, apart, torch.nan).cpu().numpy()
-            decided[rows] = own.argmax(1).cpu().numpy()
+            decided[rows] = answers.argmax(1).cpu().numpy()
     return distance, divergence, decided
 
 
-def made_batch(model: Classifier, texts: Sequence[Indexed], rows: NDArray[np.int64]) -> Batch:
+def make_batch(model: Classifier, texts: Sequence[Indexed], rows: NDArray[np.int64]) -> Batch:
     from regard.data.collate import collate
 
     return to_device(collate([texts[row] for row in rows], len(model.levels)), model.embedding.weight.device)

@@ -17,28 +17,29 @@ LARGEST = 50_000_000  # bytes of a training file that is read again to look for 
 
 
 def training_texts(data: Data) -> Stream:
-    """One at a time, from the file that the run's config names. InputError where it names none, or the file is gone."""
+    """One at a time, from the file that the run's config names. InputError if it names none, or the file is gone."""
     if data.train is None:
         raise InputError("the run does not say what it was trained on")
     path = resolve(data.train, "train")
     return stream(path, ReadOptions(data.text, data.label, skip_bad_rows=data.skip_bad_rows))
 
 
-def texts_learned(data: Data, texts: Sequence[str], where: str, examples: Iterable[Example] | None = None) -> str:
-    """Half a sentence, or "" if none is known; `where` names the texts, `examples` replace the ones that `data` names."""
+def training_overlap(data: Data, texts: Sequence[str], where: str, examples: Iterable[Example] | None = None) -> str:
+    """How many texts are training texts, as half a sentence; "" if none are. `where` names the texts; `examples` replace the
+    training texts that `data` names."""
     # the name of a corpus means its test part here, and its training part there
     if os.path.exists(where) and is_same(where, data.train):
-        return "the run learned from these texts"
+        return "the run was trained on these texts"
     wanted = Counter(filter(None, map(flattened, texts)))
     try:
-        found = wanted.keys() & (flattened(one.text) for one in (again(data) if examples is None else examples))
+        shared = wanted.keys() & (flattened(one.text) for one in (reread(data) if examples is None else examples))
     except (InputError, OSError):  # moved, or another file by now
         return ""
-    count = sum(wanted[text] for text in found)
+    count = sum(wanted[text] for text in shared)
     if not count:
         return ""
-    stand = f"text{'s' * (len(texts) > 1)} {'stands' if count == 1 else 'stand'}"
-    return f"{count:,} of these {len(texts):,} {stand} word for word among those that the run was trained with"
+    are = f"text{'s' * (len(texts) > 1)} {'is' if count == 1 else 'are'}"
+    return f"{count:,} of these {len(texts):,} {are} word for word among the training texts of the run"
 
 
 def is_same(one: str, other: str | None) -> bool:
@@ -48,7 +49,7 @@ def is_same(one: str, other: str | None) -> bool:
     return other is not None and os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
 
 
-def again(data: Data) -> Iterable[Example]:
+def reread(data: Data) -> Iterable[Example]:
     """The training texts, if there is a file of them that is not too large."""
     path = None if data.train is None else resolve(data.train, "train")
     if path is None or not path.is_file() or path.stat().st_size > LARGEST:

@@ -24,7 +24,7 @@ from regard.facts.intervals import Interval
 from regard.report.names import explainer_name
 from regard.report.text.intervals import percent, span, unsigned_span
 
-OTHER_POOLINGS = ("apln", "bottleneck")  # worth a try where attention fails
+OTHER_POOLINGS = ("apln", "bottleneck")  # worth trying if attention fails
 
 
 def verdict(facts: Measurements) -> Verdict:
@@ -35,7 +35,7 @@ def verdict(facts: Measurements) -> Verdict:
 
 
 def reasons(judged: Judged) -> list[Reason]:
-    """Of fewer texts than a verdict takes, nothing else is said."""
+    """With too few texts for a verdict, only the ranking and the advice."""
     rules = (*FIRST, *FURTHER, advice) if judged.checks.enough else (ranking, advice)
     return [reason for rule in rules for reason in rule(judged)]
 
@@ -196,7 +196,7 @@ def use_of_attention(judged: Judged, evidence: str, difference: Interval, shares
 
 
 def trained_adversary(judged: Judged) -> list[Reason]:
-    """Only where one was found that looks far elsewhere: that training found none proves nothing."""
+    """Only if training found one with a very different attention: that it found none proves nothing."""
     measured = judged.facts.diagnostics.trained_adversary
     near = [] if measured is None else [point for point in measured.points if below(point.distance, NEAR)]
     far = [point for point in near if above(point.divergence, math.log(2) / 2)]
@@ -220,7 +220,7 @@ def plausibility(judged: Judged) -> list[Reason]:
 
 
 def advice(judged: Judged) -> list[Reason]:
-    """What to try; whether it helps, another audit shows."""
+    """What to try; another audit shows whether it helps."""
     facts, lead = judged.facts, judged.facts.faithfulness.lead
     values = {"texts": facts.texts, "different": facts.different, "difference": span(judged.against_random.difference)}
     if judged.name == "inconclusive" and not judged.is_slight:
