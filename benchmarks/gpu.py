@@ -206,13 +206,13 @@ def errors(norm: float) -> dict[str, float]:
 @contextmanager
 def as_before() -> Iterator[None]:
     """What made a step slower before there were graphs."""
-    turned = bilstm.turned
-    bilstm.turned = reverse
+    reverse_rows = bilstm.reverse_rows
+    bilstm.reverse_rows = reverse
     torch.utils.deterministic.fill_uninitialized_memory = True  # type: ignore[attr-defined]
     try:
         yield
     finally:
-        bilstm.turned = turned
+        bilstm.reverse_rows = reverse_rows
         torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
 
 
