@@ -90,11 +90,11 @@ def test_words_that_leave_no_doubt_can_be_written_and_read() -> None:
 @pytest.mark.parametrize(
     ("keys", "told"),
     [
-        ({"users": 1}, "users is 1"),
+        ({"users": 1}, "users: expected a whole number of at least .*, got 1"),
         ({"each": 61}, "each: expected at most the number of items, 60, got 61"),
         ({"noise": 0.0}, "noise: expected a finite number above 0, got 0.0"),
-        ({"silent": 1.5}, "silent is 1.5"),
-        ({"length": 3}, "length is 3"),
+        ({"silent": 1.5}, "silent: expected a share between 0 and 1, got 1.5"),
+        ({"length": 3}, "length: expected a whole number of at least .*, got 3"),
     ],
 )
 def test_what_makes_no_world_is_refused(keys: dict[str, int], told: str) -> None:

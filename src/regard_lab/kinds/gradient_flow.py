@@ -162,13 +162,12 @@ def inequality_measures(trained: Trained, texts: TypedTexts) -> dict[str, float]
 
 def largest_difference(state: Mapping[str, NDArray[Any]], scale: float, texts: UnitTexts, kind: str) -> float:
     """The largest difference between the sum of the terms and autograd's derivative, relative to the largest derivative."""
-    from regard.analysis.panel import taken
-
     from regard.analysis.gradient_flow import flow
+    from regard.analysis.tracked_tokens import select_texts
 
     rng = np.random.default_rng(0)
     nonempty = np.flatnonzero(np.diff(texts.offsets))
-    sample = taken(texts, np.sort(rng.permutation(nonempty)[:SAMPLE]))
+    sample = select_texts(texts, np.sort(rng.permutation(nonempty)[:SAMPLE]))
     terms = flow(state, scale, sample, kind)
     polarity, attention = autograd_flow(state, scale, sample, kind)
     return max(relative_error(terms.polarity_total, polarity), relative_error(terms.attention_total, attention))
