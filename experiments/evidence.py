@@ -1,4 +1,4 @@
-"""Write docs/evidence.md from evidence.toml and the results beside the tables: `make evidence`."""
+"""Write docs/evidence.md from evidence.toml and the results next to the tables: `make evidence`."""
 
 from __future__ import annotations
 

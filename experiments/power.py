@@ -3,8 +3,8 @@
     python experiments/power.py
 
 For each comparison of a learned norm (or of VAT) with its baseline: the mean and standard deviation of the paired differences
-at hand; the difference that the paper prints; the seeds that a two-sided paired t-test at 5 % needs to see that difference with
-80 % power; and the seeds that two one-sided tests need to show equivalence within the margin if the true difference is zero.
+so far; the difference printed in the paper; the seeds that a two-sided paired t-test at 5 % needs to detect that difference
+with 80 % power; and the seeds that two one-sided tests need to show equivalence within the margin if the true difference is 0.
 Accuracies are in points. A standard deviation from few seeds is itself uncertain: the numbers of seeds are orders of magnitude.
 """
 

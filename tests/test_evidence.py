@@ -1,4 +1,4 @@
-"""The Evidence page is what the claims and the results give, and every claim says how it is tested."""
+"""The Evidence page follows from the claims and the results, and every claim names its test."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def book() -> TableFolder:
 
 def test_the_page_is_up_to_date(book: TableFolder) -> None:
     committed = (ROOT / "docs" / "evidence.md").read_text(encoding="utf-8")
-    assert committed == page(CLAIMS, book), "`make evidence` writes it anew"
+    assert committed == page(CLAIMS, book), "run `make evidence`"
 
 
-def test_a_table_that_is_not_there_is_told_with_what_may_be_meant(book: TableFolder) -> None:
+def test_a_missing_table_is_an_error_with_a_suggestion(book: TableFolder) -> None:
     with pytest.raises(InputError, match=r"apln/tabel2: no such table in .*; did you mean 'apln/table2'"):
         book.table("apln/tabel2")
 
@@ -63,29 +63,29 @@ def test_every_claim_names_what_tests_it(claim: Claim, book: TableFolder) -> Non
 
 @pytest.mark.parametrize("claim", [one for one in CLAIMS.claims if one.source == "vat"], ids=lambda one: one.claim[:40])
 def test_a_claim_of_vat_gets_its_verdict_as_soon_as_there_are_results(claim: Claim, book: TableFolder) -> None:
-    """With made-up numbers at every place of its table: the names of measures and words in it are those of the rows."""
-    table, chance = book.table(claim.table), random.Random(0)
+    """With random numbers in every cell of its table: its measures and words must exist in rows."""
+    table, rng = book.table(claim.table), random.Random(0)
 
     def row(cell: Cell, seed: int) -> Row:
-        values = {name: chance.random() for name in (*MEASURES, *table.does.measures)}
+        values = {name: rng.random() for name in (*MEASURES, *table.does.measures)}
         words = str(cell.options.get("quoted", "")).replace(".", " .").split()
-        tokens = [{"text": word, "weight": chance.random()} for word in words]
+        tokens = [{"text": word, "weight": rng.random()} for word in words]
         return {"seed": seed, "values": values, "texts": [{"tokens": tokens}]}
 
     rows = {cell.key: [row(cell, seed) for seed in range(3)] for cell in table.cells()}
-    found = RULES[claim.rule](table, rows, **claim.arguments)
-    assert found is not None
-    assert found.verdict != LATER
-    assert "so far" not in found.measured
+    result = RULES[claim.rule](table, rows, **claim.arguments)
+    assert result is not None
+    assert result.verdict != LATER
+    assert "so far" not in result.measured
 
 
-def test_no_claim_stands_twice() -> None:
-    told = [(claim.source, claim.claim, claim.where) for claim in CLAIMS.claims]
-    assert len(set(told)) == len(told)
+def test_no_claim_is_repeated() -> None:
+    messages = [(claim.source, claim.claim, claim.where) for claim in CLAIMS.claims]
+    assert len(set(messages)) == len(messages)
 
 
 @pytest.mark.parametrize(
-    ("part", "said"),
+    ("part", "message"),
     [
         ({"planed": "a/b"}, "unknown key 'planed'"),
         ({"source": "other", "planned": "a/b"}, "source = 'other'"),
@@ -98,13 +98,13 @@ def test_no_claim_stands_twice() -> None:
         ({"test": {"rule": "below", "table": "a/b", "limit": 1}}, "the rule below has no argument 'limit'"),
     ],
 )
-def test_a_claim_that_cannot_be_read_is_told(part: dict[str, object], said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_an_invalid_claim_is_an_error(part: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         read_claim({**PART, **part}, SOURCES, "claims.toml: [[claim]] 1")
 
 
-def test_a_verdict_on_a_part_says_so(tmp_path: Path) -> None:
-    """Two seeds are asked for on two corpora; what a claim does not speak of need not be there."""
+def test_a_verdict_on_incomplete_results_is_marked(tmp_path: Path) -> None:
+    """Two seeds are planned on two corpora; cells that the claim is not about may be missing."""
     folder = tmp_path / "experiments" / "paper"
     folder.mkdir(parents=True)
     toml = 'seeds = 2\nmeasures = ["norm"]\n[methods.a]\n[corpora.x]\ntrain = "x"\n[corpora.y]\ntrain = "y"\n'
@@ -121,11 +121,11 @@ def test_a_verdict_on_a_part_says_so(tmp_path: Path) -> None:
         book = TableFolder(folder.parent)
         assert is_whole(of_all, book) is whole
         assert is_whole(of_x, book)
-        said = page(Claims(SOURCES, [of_all]), book)
-        assert f"**{HOLDS}**{'' if whole else ' so far'} |" in said
+        message = page(Claims(SOURCES, [of_all]), book)
+        assert f"**{HOLDS}**{'' if whole else ' so far'} |" in message
 
 
-def test_what_is_not_measured_yet_says_so_by_itself(tmp_path: Path) -> None:
+def test_a_claim_without_results_is_to_be_measured(tmp_path: Path) -> None:
     folder = tmp_path / "experiments" / "paper"
     folder.mkdir(parents=True)
     (folder / "one.toml").write_text('measures = ["norm"]\n[methods.a]\n[corpora.x]\ntrain = "x"\n', encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Every committed experiment can be read, its rows belong to it, and what is rendered is what the results say."""
+"""Every committed experiment can be read, its rows belong to it, and its rendered files are up to date."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_every_table_is_read_and_every_model_built(path: Path, tmp_path: Path) -
     tried: list[object] = []
     for cell in table.cells():
         own = {key: value for key, value in cell.options.items() if key not in table.does.keys}
-        if "pretrained" in own:  # a small one of the same kind stands for what may have to be fetched
+        if "pretrained" in own:  # a small model of the same kind, because the real one may have to be downloaded
             pytest.importorskip("transformers")
             small = tmp_path / "bert"
             own["pretrained"] = str(small if small.exists() else save_bert(small))
@@ -52,10 +52,10 @@ def test_every_table_is_read_and_every_model_built(path: Path, tmp_path: Path) -
 
 @every_result
 def test_every_row_belongs_to_a_cell(path: Path) -> None:
-    """What was measured with other options is told in the rendered table; nothing else may stand in the file."""
-    rows, told = read_rows(path.with_suffix(".jsonl"))
+    """Rows with other options are mentioned in the rendered table; the file must contain no other rows."""
+    rows, messages = read_rows(path.with_suffix(".jsonl"))
     assert rows
-    assert not told, "a committed file ends with a whole line"
+    assert not messages, "a committed file ends with a whole line"
     results = match(read(path), rows)
     assert len(results.rows) + results.others <= len(rows)
     assert bool(results.others) == ("are not counted" in path.with_suffix(".md").read_text(encoding="utf-8"))
@@ -64,7 +64,7 @@ def test_every_row_belongs_to_a_cell(path: Path) -> None:
 
 
 @every_result
-def test_what_is_rendered_is_up_to_date(path: Path) -> None:
+def test_rendered_files_are_up_to_date(path: Path) -> None:
     table = read(path)
     contents = rendered(table, match(table, read_rows(path.with_suffix(".jsonl"))[0]))
     stale = [
@@ -72,7 +72,9 @@ def test_what_is_rendered_is_up_to_date(path: Path) -> None:
         for name, content in contents.items()
         if not (path.parent / name).exists() or (path.parent / name).read_text(encoding="utf-8") != content
     ]
-    assert not stale, f"`regard reproduce {table.name} --render --out {path.parent.name}` writes them anew"
+    assert not stale, (
+        f"`regard reproduce {table.name} --render --out experiments/{path.parent.name}` renders them again"
+    )
 
 
 @pytest.mark.parametrize("name", ["first/choice", "sun_lu/table2_choice"])
@@ -83,8 +85,8 @@ def test_choices_never_read_test(name: str) -> None:
     assert not [row for row in rows if any("test" in file for file in row["data"])]
 
 
-def test_what_was_chosen_on_dev_is_what_table_2_runs() -> None:
-    """The best mean of dev; ties to the smaller rate, then to less dropout and penalty."""
+def test_table_2_uses_the_options_chosen_on_dev() -> None:
+    """The best mean on dev; ties go to the smaller learning rate, then to less dropout and penalty."""
     tried: dict[tuple[str, str], dict[tuple[float, float, float], list[float]]] = {}
     for row in read_rows(FOLDER / "sun_lu" / "table2_choice.jsonl")[0]:
         method = "dp" if row["method"] == "dp" else row["method"].rpartition("-")[0]
@@ -99,7 +101,7 @@ def test_what_was_chosen_on_dev_is_what_table_2_runs() -> None:
         assert (tuned["lr"], tuned["dropout"], tuned.get("l2", 0.0)) == best
 
 
-def test_nothing_that_was_measured_first_is_lost() -> None:
+def test_the_first_measurements_are_kept() -> None:
     for name, count in (("table", 145), ("choice", 88)):
         path = FOLDER / "first" / f"{name}.toml"
         results = match(read(path), read_rows(path.with_suffix(".jsonl"))[0])

@@ -2,8 +2,8 @@
 
     python experiments/vat/choose.py [--write]
 
-Without --write it says what would change. The rules are those that the notes of the two tables state; a corpus that was not
-tried keeps what the methods say.
+Without --write it prints what would change. The rules are those in the notes of the two tables; a corpus that was not tried
+keeps the options of the methods.
 """
 
 from __future__ import annotations
@@ -20,10 +20,13 @@ FOLDER = Path(__file__).parent
 ROUNDS = 5
 BETAS = {"vat-001": 0.01, "vat-01": 0.1, "vat-1": 1.0, "vat-10": 10.0}
 DROPOUTS = {"d-02": 0.2, "d-05": 0.5}
-COMPRESSORS = {"c3": 3e-4, "c10": 1e-3}  # the compressor's own rate, tried as vat-01-c3 and so on; else it is lr
+COMPRESSORS = {
+    "c3": 3e-4,
+    "c10": 1e-3,
+}  # the compressor's learning rate, tried as vat-01-c3 and so on; otherwise it is lr
 RATES = {"r-2": 2e-5, "r-5": 5e-5, "r-8": 8e-5}
 LIKE = {"sst_trees": "sst2"}  # the same sentences
-HALF = ("imdb",)  # BERT learns from these long texts in bfloat16; not chosen, but needed
+HALF = ("imdb",)  # BERT is trained on these long texts in bfloat16: needed, not chosen
 
 
 class Try(NamedTuple):
@@ -63,24 +66,24 @@ def read(name: str) -> Tries:
 
 
 def best(tries: Mapping[Any, float]) -> Any:
-    """Ties go to what stands first, the smaller number."""
+    """The best of them; ties go to the first, which is the smaller number."""
     return max(tries, key=lambda name: tries[name]) if tries else None
 
 
 def chosen(tries: Tries) -> dict[str, dict[str, dict[str, Any]]]:
-    """By corpus and method: dropout for base and ATT; for VAT the best β at ATT's dropout, then the other dropout at it."""
-    found: dict[str, dict[str, dict[str, Any]]] = {}
+    """By corpus and method: dropout for base and ATT; for VAT the best β at ATT's dropout, then the other dropout at this β."""
+    tuned: dict[str, dict[str, dict[str, Any]]] = {}
     for corpus in dict.fromkeys(corpus for corpus, _, _ in tries):
 
         def of(method: str, corpus: str = corpus) -> dict[str, float]:
-            own = {setting: tries.get((corpus, method, setting)) for setting in DROPOUTS}
-            return {setting: one.accuracy for setting, one in own.items() if one}
+            options = {setting: tries.get((corpus, method, setting)) for setting in DROPOUTS}
+            return {setting: one.accuracy for setting, one in options.items() if one}
 
         base, att = best(of("base")), best(of("att"))
         if base is None or att is None:
             continue
         judge = DROPOUTS[base]
-        own: dict[str, dict[str, Any]] = {
+        options: dict[str, dict[str, Any]] = {
             "random": {"dropout": judge, "judge_dropout": judge},
             "base": {"dropout": judge, "judge_dropout": judge},
             "att": {"dropout": DROPOUTS[att], "judge_dropout": judge},
@@ -90,28 +93,28 @@ def chosen(tries: Tries) -> dict[str, dict[str, dict[str, Any]]]:
             first = {att: of(beta)[att], **of(beta)}
             dropout = best(first)
             rounds = tries[corpus, beta, dropout].best_round
-            own["att-head"] = {"dropout": DROPOUTS[dropout], "judge_dropout": judge}
-            own["vat"] = {
+            options["att-head"] = {"dropout": DROPOUTS[dropout], "judge_dropout": judge}
+            options["vat"] = {
                 "dropout": DROPOUTS[dropout],
                 "judge_dropout": judge,
                 "beta": BETAS[beta],
                 "rounds": rounds,
             }
-        found[corpus] = own
-    return found | {copy: found[source] for copy, source in LIKE.items() if source in found}
+        tuned[corpus] = options
+    return tuned | {copy: tuned[source] for copy, source in LIKE.items() if source in tuned}
 
 
 def bert_chosen(tries: Tries) -> dict[str, float | None]:
-    """One rate, β and compressor's rate for all: the best mean over corpora, the rate for attention, then β at this rate, then
-    the compressor's rate at both (None: `lr`), then a rate of VAT's own at those (None: it is attention's)."""
+    """One learning rate, β and compressor's learning rate for all corpora, by the best mean: the rate for attention, then β at
+    this rate, then the compressor's rate at both (None: `lr`), then VAT's rate at those (None: that of attention)."""
 
     def means(methods: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[tuple[str, str], float]:
-        """Over the corpora on which all of them that were tried at all were tried."""
+        """Sums over the corpora on which all of these combinations were tried, ignoring those that were never tried."""
         ways = [(method, setting) for method in methods for setting in settings]
-        where = {way: {corpus for corpus, *own in tries if tuple(own) == way} for way in ways}
+        where = {way: {corpus for corpus, *methods_ in tries if tuple(methods_) == way} for way in ways}
         where = {way: corpora for way, corpora in where.items() if corpora}
         shared = set.intersection(*where.values()) if where else set()
-        # exact: a plain sum changes with the order of a set, which is another one in every run
+        # fsum is exact: a plain sum depends on the order of the set, which differs between runs
         return {way: math.fsum(tries[corpus, *way].accuracy for corpus in shared) for way in where}
 
     rate = best(means({"att": None}, RATES))
@@ -120,19 +123,19 @@ def bert_chosen(tries: Tries) -> dict[str, float | None]:
     beta = best(means(BETAS, {rate[1]: None}))
     if beta is None:
         return {"lr": RATES[rate[1]]}
-    own = {beta[0]: None, **{f"{beta[0]}-{name}": value for name, value in COMPRESSORS.items()}}
-    way = best(means(own, {rate[1]: None}))[0]
+    methods_ = {beta[0]: None, **{f"{beta[0]}-{name}": value for name, value in COMPRESSORS.items()}}
+    way = best(means(methods_, {rate[1]: None}))[0]
     purified = best(means({way: None}, {rate[1]: None, **RATES}))[1]
     return {
         "lr": RATES[rate[1]],
         "beta": BETAS[beta[0]],
-        "compressor_lr": own[way],
+        "compressor_lr": methods_[way],
         "vat_lr": None if purified == rate[1] else RATES[purified],
     }
 
 
-def with_tuned(text: str, found: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
-    """The table's [tuned] parts, those of its own corpora and methods and with keys that its kind knows."""
+def with_tuned(text: str, tuned: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
+    """The table with new [tuned] sections, for its corpora and methods and with keys that its kind has."""
     corpora, methods = (re.findall(rf"^\[{kind}\.([\w-]+)\]", text, re.MULTILINE) for kind in ("corpora", "methods"))
     judged = 'judge = "' in text
     by_round = "by_round = true" in text
@@ -141,36 +144,36 @@ def with_tuned(text: str, found: Mapping[str, Mapping[str, Mapping[str, Any]]]) 
         for method in methods:
             options = {
                 name: value
-                for name, value in found.get(corpus, {}).get(method, {}).items()
+                for name, value in tuned.get(corpus, {}).get(method, {}).items()
                 if (name != "judge_dropout" or judged) and (name != "rounds" or not by_round)
             }
             if corpus in HALF and method.startswith("bert-"):
                 options["bf16"] = True
             if options:
-                told = "".join(f"{name} = {json.dumps(value)}\n" for name, value in options.items())
-                parts.append(f"[tuned.{corpus}.{method}]\n{told}\n")
+                lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in options.items())
+                parts.append(f"[tuned.{corpus}.{method}]\n{lines}\n")
     bare = re.sub(r"^\[tuned\.[^\]]+\]\n(?:[^\[\n].*\n)*\n?", "", text, flags=re.MULTILINE)
-    place = re.search(r"^\[(?:printed\.|\[compare)", bare, re.MULTILINE)
-    where = place.start() if place else len(bare)
+    position = re.search(r"^\[(?:printed\.|\[compare)", bare, re.MULTILINE)
+    where = position.start() if position else len(bare)
     before = bare[:where].rstrip("\n") + "\n\n"
     return (before + "".join(parts) + bare[where:]).rstrip("\n") + "\n"
 
 
-def with_bert(text: str, found: Mapping[str, float | None]) -> str:
-    """In every method that reads word pieces. The judge of VAT has the rate of the others'."""
-    compressor, vat = found.get("compressor_lr"), found.get("vat_lr")
+def with_bert(text: str, options: Mapping[str, float | None]) -> str:
+    """The table with new options for every method with word pieces. VAT's judge has the learning rate of the other judges."""
+    compressor, vat = options.get("compressor_lr"), options.get("vat_lr")
 
     def changed(block: re.Match[str]) -> str:
-        own = re.sub(r"^(?:compressor_lr|judge_lr) = .*\n", "", block.group(0), flags=re.MULTILINE)
+        text_ = re.sub(r"^(?:compressor_lr|judge_lr) = .*\n", "", block.group(0), flags=re.MULTILINE)
         for name in ("lr", "beta"):
-            if name in found:
-                own = re.sub(rf"^{name} = .*$", f"{name} = {found[name]}", own, flags=re.MULTILINE)
+            if name in options:
+                text_ = re.sub(rf"^{name} = .*$", f"{name} = {options[name]}", text_, flags=re.MULTILINE)
         if compressor is not None:
-            own = re.sub(r"^(beta = .*)$", rf"\1\ncompressor_lr = {compressor}", own, flags=re.MULTILINE)
-        if vat is not None and 'pooling = "bottleneck"' in own:
-            own = re.sub(r"^lr = .*$", f"lr = {vat}", own, flags=re.MULTILINE)
-            own = re.sub(r"^(judge = .*)$", rf"\1\njudge_lr = {found['lr']}", own, flags=re.MULTILINE)
-        return own
+            text_ = re.sub(r"^(beta = .*)$", rf"\1\ncompressor_lr = {compressor}", text_, flags=re.MULTILINE)
+        if vat is not None and 'pooling = "bottleneck"' in text_:
+            text_ = re.sub(r"^lr = .*$", f"lr = {vat}", text_, flags=re.MULTILINE)
+            text_ = re.sub(r"^(judge = .*)$", rf"\1\njudge_lr = {options['lr']}", text_, flags=re.MULTILINE)
+        return text_
 
     return re.sub(r'^\[methods\.[\w-]+\]\n(?:.+\n)*?encoder = "bert"\n(?:.+\n)*', changed, text, flags=re.MULTILINE)
 

@@ -56,16 +56,19 @@ def table(path: Path, content: str = TOML) -> Table:
 
 
 def rows(**values: Sequence[float]) -> Rows:
-    """new_one=[…] are the accuracies of `new` on `one`, by seed, all measures alike."""
-    found: Rows = {}
+    """new_one=[…]: the values of `new` on `one` by seed, the same for all measures."""
+    result: Rows = {}
     for name, several in values.items():
         method, corpus = name.split("_")
-        found[method, corpus, ""] = [
+        result[method, corpus, ""] = [
             {"seed": seed, "values": {"accuracy": value, "rmse": value, "norm": value}}
             for seed, value in enumerate(several)
         ]
-    return found
+    return result
 
 
 BASE = [0.50, 0.51, 0.49, 0.50]
-FAR, SAME = [0.60, 0.61, 0.59, 0.601], [0.51, 0.50, 0.50, 0.49]  # a tenth more but for 0.001; and no more on average
+FAR, SAME = (
+    [0.60, 0.61, 0.59, 0.601],
+    [0.51, 0.50, 0.50, 0.49],
+)  # a tenth more, apart from 0.001; and no difference on average

@@ -1,4 +1,4 @@
-"""What tests of reproducing share: a folder of corpora, and a small table of three methods on two of them."""
+"""Fixtures for tests of `regard reproduce`: a folder of corpora, and a small table of three methods on two of them."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ Rows = list[dict[str, Any]]
 
 @pytest.fixture
 def rows_of() -> Callable[[Table, int], Rows]:
-    """Rows as a run would leave them: accuracy 0.50, 0.51, … by method, and 0.01 more a seed."""
+    """Rows as written by a run: accuracy 0.50, 0.51, … by method, and 0.01 more per seed."""
 
     def make(table: Table, seeds: int) -> Rows:
         assert table.kind in KINDS
         found = []
-        for place, cell in enumerate(table.cells()):
+        for index, cell in enumerate(table.cells()):
             for seed in range(seeds):
-                values = {"accuracy": 0.5 + place / 100 + seed / 100, "macro_f": 0.4 + place / 100 - seed / 50}
+                values = {"accuracy": 0.5 + index / 100 + seed / 100, "macro_f": 0.4 + index / 100 - seed / 50}
                 result = {"seed": seed, "values": values, "history": {"loss": [1.0, 0.5 - seed / 10]}, "seconds": 2.0}
                 result |= {"environment": {"python": "3", "cpu": "1 threads"}, "data": {"films/train.jsonl": "abc"}}
                 found.append(complete(cell, table.name, "cpu", result))

@@ -1,4 +1,4 @@
-"""The texts of a column: one split for all, whole groups held out, checksums, and missing corpora told at once."""
+"""The texts of a column: one split for all, whole groups held out, checksums, and errors for missing corpora."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def test_whole_groups_are_held_out(toy: Table, corpora: Path) -> None:
 
 def test_the_same_texts_for_every_method_and_read_once(toy: Table, corpora: Path) -> None:
     read = Corpora()
-    found = [read.prepare(cell.corpus, cell.options) for cell in toy.cells() if cell.corpus.name == "meals"]
-    assert found[0] is found[1]
+    result = [read.prepare(cell.corpus, cell.options) for cell in toy.cells() if cell.corpus.name == "meals"]
+    assert result[0] is result[1]
 
 
 def test_another_folder_of_corpora_gives_its_own_texts(
@@ -36,19 +36,19 @@ def test_another_folder_of_corpora_gives_its_own_texts(
 ) -> None:
     """The same name, of a corpus and of word vectors, in two folders that one process reads after each other."""
     own = Corpus("films", "Films", {}, ("accuracy",), 1, train="films")
-    read, found = Corpora(), []
+    read, result = Corpora(), []
     for folder, count in ((corpora, 60), (tmp_path / "other", 30)):
         write_texts(folder / "films" / "train.jsonl", count, 0)
         (folder / "words").mkdir()
         (folder / "words" / "vectors.txt").write_text(f"good {count}\n", encoding="utf-8")
         monkeypatch.setenv("REGARD_DATA", str(folder))
-        found.append(read.prepare(own, {"text": "text", "label": "label", "vectors": "words"}))
-        assert read.prepare(own, {"text": "text", "label": "label", "vectors": "words"}) is found[-1]
-    assert [len(list(one.parts.train)) for one in found] == [60, 30]
-    assert len({one.data["words/vectors.txt"] for one in found}) == 2
+        result.append(read.prepare(own, {"text": "text", "label": "label", "vectors": "words"}))
+        assert read.prepare(own, {"text": "text", "label": "label", "vectors": "words"}) is result[-1]
+    assert [len(list(one.parts.train)) for one in result] == [60, 30]
+    assert len({one.data["words/vectors.txt"] for one in result}) == 2
 
 
-def test_only_texts_of_the_labels_that_are_asked_for(corpora: Path) -> None:
+def test_only_texts_with_the_requested_labels(corpora: Path) -> None:
     """Six of 60 texts are of each of ten places; of two places half are held out, three of each."""
     own = Corpus("films", "Films", {}, ("accuracy",), 1, train="films", test="films/test", labels=("0", "1"))
     parts = Corpora().prepare(own, {"label": "label", "text": "text"}).parts
@@ -64,7 +64,7 @@ def test_only_texts_of_the_labels_that_are_asked_for(corpora: Path) -> None:
         Corpora().prepare(replace(own, labels=("place 1", "place 77")), {"label": "place", "text": "text"})
 
 
-def test_train_and_test_drawn_again_by_chance(corpora: Path) -> None:
+def test_train_and_test_split_again_at_random(corpora: Path) -> None:
     """80 texts in all, of two labels: a fifth as test, a quarter of the rest as dev."""
     own = Corpus("films", "Films", {}, ("accuracy",), 1, train="films", test="films/test", pooled=0.2, hold_out=0.25)
     parts = Corpora().prepare(own, {"label": "label", "text": "text", "task": "binary"}).parts
@@ -82,7 +82,7 @@ def test_train_and_test_drawn_again_by_chance(corpora: Path) -> None:
     assert "pooled" not in replace(own, pooled=0.0).definition()
 
 
-def test_files_are_told_by_their_checksums(toy: Table, corpora: Path) -> None:
+def test_files_are_identified_by_their_checksums(toy: Table, corpora: Path) -> None:
     cell = next(toy.cells())
     data = Corpora().prepare(cell.corpus, cell.options).data
     assert data["films/train.jsonl"] == checksum(corpora / "films" / "train.jsonl")
@@ -98,9 +98,9 @@ def test_one_group_cannot_be_split() -> None:
     assert len(kept) == len(held) == 1
 
 
-def test_a_made_up_corpus_needs_no_file() -> None:
-    made = Corpus("made", "Made", {}, ("accuracy",), 1, make="synthetic", keys={"texts": 40})
-    parts = Corpora().prepare(made, {}).parts
+def test_a_synthetic_corpus_needs_no_file() -> None:
+    created = Corpus("made", "Made", {}, ("accuracy",), 1, make="synthetic", keys={"texts": 40})
+    parts = Corpora().prepare(created, {}).parts
     assert [len(list(part or ())) for part in (parts.train, parts.dev, parts.test)] == [40, 8, 8]
 
 

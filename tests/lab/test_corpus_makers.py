@@ -1,4 +1,4 @@
-"""Corpora that are changed before training: the right counts, none twice, the same every time."""
+"""Corpora that are changed before training: right counts, no repetition, deterministic."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_padding_fills_up_to_a_length_and_leaves_longer_texts() -> None:
     assert long.text == "one two three four"
 
 
-def test_balanced_and_skewed_have_the_same_total_and_no_text_twice() -> None:
+def test_balanced_and_skewed_have_the_same_total_without_repetition() -> None:
     """Shares 1:2:4 of 100 each: the last class allows 175 in all (25 + 50 + 100)."""
     examples = texts(a=100, b=100, c=100)
     even, odd = balanced(examples, "train", ratio=2.0), skewed(examples, "train", ratio=2.0)
@@ -68,7 +68,7 @@ def test_one_class_cannot_be_balanced() -> None:
         skewed(texts(a=3, b=3), "train", ratio=0.0)
 
 
-def test_a_part_is_the_first_texts_or_some_by_chance_and_only_of_train() -> None:
+def test_a_part_is_the_first_or_random_training_texts() -> None:
     examples = texts(a=10, b=10)
     assert part(examples, "train", texts=3) == examples[:3]
     assert part(examples, "test", texts=3) == examples
@@ -78,9 +78,9 @@ def test_a_part_is_the_first_texts_or_some_by_chance_and_only_of_train() -> None
 
 
 def test_made_up_texts_differ_between_splits() -> None:
-    found = {split: synthetic([], split, data="two", texts=50) for split in ("train", "dev", "test")}
-    assert [len(several) for several in found.values()] == [50, 10, 10]
-    assert len({example.text for several in found.values() for example in several}) == 70
+    result = {split: synthetic([], split, data="two", texts=50) for split in ("train", "dev", "test")}
+    assert [len(several) for several in result.values()] == [50, 10, 10]
+    assert len({example.text for several in result.values() for example in several}) == 70
     assert {example.label for example in synthetic([], "train", data="classes", texts=9, number=3)} == {"0", "1", "2"}
     assert not synthetic([], "dev", texts=50, chosen="last")
     assert synthetic([], "test", texts=50, chosen="last") == synthetic([], "test", texts=50)
@@ -92,6 +92,6 @@ def test_rounding_gives_away_every_text() -> None:
 
 
 @pytest.mark.parametrize("name", CORPUS_MAKERS)
-def test_every_maker_tells_its_keys(name: str) -> None:
+def test_every_maker_lists_its_keys(name: str) -> None:
     assert keys_of(name)
     assert not {"examples", "split"} & set(keys_of(name))

@@ -1,4 +1,4 @@
-"""The kind "counts": texts, words and tokens of a corpus, nothing trained."""
+"""The kind "counts": texts, words and tokens of a corpus, without training."""
 
 from __future__ import annotations
 
@@ -68,17 +68,17 @@ def table(tmp_path: Path) -> Table:
 
 def test_every_number_of_a_small_corpus(table: Table) -> None:
     """Words: 6·4 + 6·2 in train, 4 + 2 + 1 in test, of 15 texts. `day` stands 6 times in each class, `so` 12 in one."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for cell in table.cells():
         counts.check(cell)
         rows = list(counts.run(cell, [0], Context("cpu", Silent())))
-        found[cell.method] = rows[0]["values"]["number"]
+        result[cell.method] = rows[0]["values"]["number"]
         assert {"seed", "seconds", "data", "environment"} <= set(rows[0])
     expected = {"train": 12, "train-2": 6, "test": 3, "vocabulary": 5, "tokens-1": 1, "tokens-2": 2, "neutral": 1}
-    assert found == {**expected, "length": pytest.approx(43 / 15)}
+    assert result == {**expected, "length": pytest.approx(43 / 15)}
 
 
-def test_what_cannot_be_counted_is_told_before_anything_is_read(table: Table, tmp_path: Path) -> None:
+def test_invalid_counts_are_rejected_before_reading(table: Table, tmp_path: Path) -> None:
     text = table.path.read_text(encoding="utf-8")
     for old, new, sentence in (
         (
@@ -99,7 +99,7 @@ def test_what_cannot_be_counted_is_told_before_anything_is_read(table: Table, tm
             counts.check(length)
 
 
-def test_a_class_that_is_not_there_is_told(table: Table, tmp_path: Path) -> None:
+def test_a_missing_class_is_an_error(table: Table, tmp_path: Path) -> None:
     text = table.path.read_text(encoding="utf-8").replace("of_class = 2", "of_class = 3")
     (tmp_path / "third.toml").write_text(text, encoding="utf-8")
     cell = list(read_table(tmp_path / "third.toml", "paper/third").cells())[1]

@@ -1,4 +1,4 @@
-"""The kind "debate": what two papers measured of attention, beside one model a seed; and its tables and figures."""
+"""The kind "debate": the measurements of two papers on attention, one model per seed; tables and figures."""
 
 from __future__ import annotations
 
@@ -90,14 +90,14 @@ def rows(table: Table, tmp_path_factory: pytest.TempPathFactory) -> Rows:
     return first_rows(table, tmp_path_factory.mktemp("data"), splits, write)
 
 
-def test_the_same_model_stands_behind_all_rows(rows: Rows) -> None:
+def test_all_rows_have_the_same_model(rows: Rows) -> None:
     assert not [row for row in rows.values() if "error" in row]
     assert rows["diagnosed"]["values"]["accuracy"] == rows["attention"]["values"]["accuracy"]
     assert rows["diagnosed"]["values"]["farthest"] == rows["texts"]["values"]["jsd"]
     assert all(row["data"] and row["environment"] for row in rows.values())
 
 
-def test_attention_is_correlated_and_chance_is_not(rows: Rows) -> None:
+def test_attention_is_correlated_and_random_scores_are_not(rows: Rows) -> None:
     row, values = rows["diagnosed"], rows["diagnosed"]["values"]
     assert values["tau_gradient"] > abs(values["tau_random"])
     assert set(row["histograms"]) == {"held", "gradient", "leave_one_out", "random", "between"}
@@ -127,7 +127,7 @@ def test_a_larger_factor_drives_weights_apart(rows: Rows) -> None:
     assert adversary["jsd"] > imitator["jsd"]
 
 
-def test_what_guides_a_model_without_contexts_stands_in_every_row_that_has_weights(rows: Rows) -> None:
+def test_every_row_with_weights_has_the_guided_accuracy(rows: Rows) -> None:
     guided = {name for name, row in rows.items() if "guided" in row["values"]}
     assert guided == {"attention", "even", "imitator", "adversary", "mlp"}
     assert set(rows["mlp"]["values"]) == {"guided", "guided_macro_f"}
@@ -143,7 +143,7 @@ def test_a_cell_gives_the_same_again(table: Table, rows: Rows, tmp_path: Path, m
     assert again["values"] == rows["adversary"]["values"]
 
 
-def test_figures_show_what_there_is(table: Table, rows: Rows) -> None:
+def test_figures_show_existing_rows(table: Table, rows: Rows) -> None:
     drawn = drawings.draw_debate(table, list(rows.values()))
     assert set(drawn) == {"tau", "permuted", "adversaries"}
     for svg in drawn.values():
@@ -154,7 +154,7 @@ def test_figures_show_what_there_is(table: Table, rows: Rows) -> None:
     assert drawings.draw_debate(table, []) == {}
 
 
-def test_a_model_with_weights_but_no_answers_is_no_point(table: Table, rows: Rows) -> None:
+def test_a_model_without_predictions_is_not_drawn(table: Table, rows: Rows) -> None:
     texts = rows["texts"]
     without = {**texts, "values": {**texts["values"], "tvd": None}}  # null stands for NaN in a file
     assert drawings.draw_debate(table, [without]) == {}
@@ -183,7 +183,7 @@ def cell_of(table: Table, method: str, **options: Any) -> Cell:
         ({"shows": "adversary", "factor": -1.0}, "factor: expected 0 or more, got -1.0"),
     ],
 )
-def test_options_that_cannot_be_are_refused(table: Table, options: dict[str, Any], words: str) -> None:
+def test_invalid_options_are_rejected(table: Table, options: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
         debate.check(cell_of(table, "diagnosed", **options))
 

@@ -1,4 +1,4 @@
-"""Two towers learn from other reviews: known effects come out, and the rated review is never seen."""
+"""Two towers learn from other reviews: known effects are recovered, and the rated review is never read."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def trained() -> TrainedTowers:
     return fitted()
 
 
-def rmse(said: NDArray[np.float64] | Sequence[float], ratings: Sequence[Rating]) -> float:
-    return float(np.sqrt(np.mean((np.asarray(said) - [rating.value for rating in ratings]) ** 2)))
+def rmse(message: NDArray[np.float64] | Sequence[float], ratings: Sequence[Rating]) -> float:
+    return float(np.sqrt(np.mean((np.asarray(message) - [rating.value for rating in ratings]) ** 2)))
 
 
 def strangers(seed: int = 9) -> World:
@@ -84,15 +84,15 @@ def test_the_rated_review_is_never_seen(trained: TrainedTowers) -> None:
     assert trained.answers(asked).tolist() == trained.answers(TEST).tolist()
 
 
-def test_the_order_of_questions_changes_no_answer(trained: TrainedTowers) -> None:
+def test_predictions_do_not_depend_on_the_order_of_ratings(trained: TrainedTowers) -> None:
     whole = trained.answers(TEST)
     assert trained.answers(TEST[::-1])[::-1] == pytest.approx(whole, abs=1e-5)
     assert trained.answers(TEST[3:4]) == pytest.approx(whole[3:4], abs=1e-5)
 
 
 def test_nobody_known_gives_one_answer_to_all(trained: TrainedTowers) -> None:
-    said = trained.answers([Rating("new", "other", 0.0, "any words"), Rating(None, None, 5.0, "others")])
-    assert said[0] == said[1]
+    message = trained.answers([Rating("new", "other", 0.0, "any words"), Rating(None, None, 5.0, "others")])
+    assert message[0] == message[1]
 
 
 def test_one_side_alone_reads_one_side_alone() -> None:
@@ -112,26 +112,26 @@ def test_the_same_seed_gives_the_same_answers() -> None:
     assert one.tolist() != third.tolist()
 
 
-def test_history_tells_the_norms_of_both_towers() -> None:
+def test_history_has_the_norms_of_both_towers() -> None:
     history = fitted(epochs=1, pooling="apln").metrics["history"]
     levels = ("words", "sentences", "parts")
     assert set(history[0]["norms"]) == {f"{side}_{level}" for side in ("user", "item") for level in levels}
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "messages"),
     [
         ({"levels": 2}, "levels: expected 3 for two towers .*, got 2"),
         ({"most": 0}, "max_reviews: expected 1 or more, got 0"),
         ({"lr": 1e6, "clip": 0.0}, "training diverged"),
     ],
 )
-def test_what_cannot_be_trained_is_told(change: dict[str, Any], told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_invalid_options_are_errors(change: dict[str, Any], messages: str) -> None:
+    with pytest.raises(InputError, match=messages):
         fitted(**change)
 
 
-def test_ratings_that_are_all_alike_are_refused() -> None:
+def test_constant_ratings_are_rejected() -> None:
     alike = [replace(rating, value=3.0) for rating in TRAIN]
     with pytest.raises(InputError, match="expected at least two different training ratings"):
         fit_pairs(Config().override(OPTIONS), alike, DEV, Silent())

@@ -1,4 +1,4 @@
-"""Verdicts from one measure of a model less another of it, on numbers checked by eye."""
+"""Verdicts from one measure of a model minus another, on numbers checked by hand."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from regard_lab.claims.verdicts import HOLDS, NOT_HERE, PARTLY
 
 def rows(**accuracies: list[float]) -> Rows:
     """new_one=[…] are the accuracies of `new` on `one` by seed; its norm is `BASE` everywhere."""
-    found: Rows = {}
+    result: Rows = {}
     for name, several in accuracies.items():
         method, corpus = name.split("_")
         pairs = zip(several, BASE, strict=True)
-        found[method, corpus, ""] = [
+        result[method, corpus, ""] = [
             {"seed": seed, "values": {"accuracy": one, "norm": other}} for seed, (one, other) in enumerate(pairs)
         ]
-    return found
+    return result
 
 
 @pytest.mark.parametrize(
     ("one", "two", "verdict"), [(FAR, FAR, HOLDS), (FAR, SAME, PARTLY), (SAME, SAME, NOT_HERE), (BASE, BASE, NOT_HERE)]
 )
 def test_a_gap_between_two_measures(tmp_path: Path, one: list[float], two: list[float], verdict: str) -> None:
-    found = gap(table(tmp_path), rows(new_one=one, new_two=two), "accuracy", "norm", ["new"])
-    assert found is not None
-    assert found.verdict == verdict
-    assert "2 comparisons, 4 seeds" in found.measured
+    result = gap(table(tmp_path), rows(new_one=one, new_two=two), "accuracy", "norm", ["new"])
+    assert result is not None
+    assert result.verdict == verdict
+    assert "2 comparisons, 4 seeds" in result.measured
 
 
 def test_of_what_should_be_small_a_fall_counts(tmp_path: Path) -> None:
@@ -41,16 +41,16 @@ def test_of_what_should_be_small_a_fall_counts(tmp_path: Path) -> None:
     assert gap(table(tmp_path), given, "rmse", "accuracy", ["new"], corpora=["one"])[0] == HOLDS  # type: ignore[index]
 
 
-def test_the_gap_of_one_model_beside_that_of_another(tmp_path: Path) -> None:
+def test_the_gap_of_one_model_against_that_of_another(tmp_path: Path) -> None:
     given = rows(new_one=FAR, old_one=SAME)
-    found = gap(table(tmp_path), given, "accuracy", "norm", pairs=[["new", "old"]])
+    result = gap(table(tmp_path), given, "accuracy", "norm", pairs=[["new", "old"]])
     turned = gap(table(tmp_path), given, "accuracy", "norm", pairs=[["old", "new"]])
-    assert found is not None
+    assert result is not None
     assert turned is not None
-    assert (found.verdict, turned.verdict) == (HOLDS, NOT_HERE)
-    assert "1 of 2 comparisons so far" in found.measured
-    assert "+10.02 ± " in found.measured
-    assert "(New − Old, One)" in found.measured
+    assert (result.verdict, turned.verdict) == (HOLDS, NOT_HERE)
+    assert "1 of 2 comparisons so far" in result.measured
+    assert "+10.02 ± " in result.measured
+    assert "(New − Old, One)" in result.measured
 
 
 def test_nothing_without_both_measures_or_with_one_seed(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The kind "flow" and Sun & Lu's patterns: one seed of Data I and of Data II shows them, and the terms sum to autograd's word."""
+"""The kind "flow" and Sun & Lu's patterns: Data I and Data II show them, and the terms sum to autograd's derivative."""
 
 from __future__ import annotations
 
@@ -90,24 +90,24 @@ methods = ["dp-a"]
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Table:
+def flow_table(tmp_path_factory: pytest.TempPathFactory) -> Table:
     path = tmp_path_factory.mktemp("flow") / "flow.toml"
     path.write_text(TOML, encoding="utf-8")
     return read_table(path, "paper/flow")
 
 
 @pytest.fixture(scope="module")
-def rows(made: Table) -> dict[tuple[str, str], dict[str, Any]]:
-    found = {}
-    for cell in made.cells():
+def rows(flow_table: Table) -> dict[tuple[str, str], dict[str, Any]]:
+    by_cell = {}
+    for cell in flow_table.cells():
         gradient_flow.check(cell)
         (result,) = gradient_flow.run(cell, [0], Context("cpu", Silent()))
-        found[cell.method, cell.corpus.name] = complete(cell, made.name, "cpu", result)
-    return found
+        by_cell[cell.method, cell.corpus.name] = complete(cell, flow_table.name, "cpu", result)
+    return by_cell
 
 
 @pytest.mark.parametrize("corpus", ["one", "two"])
-def test_the_patterns_show_on_made_up_texts(rows: dict[tuple[str, str], dict[str, Any]], corpus: str) -> None:
+def test_synthetic_texts_show_the_patterns(rows: dict[tuple[str, str], dict[str, Any]], corpus: str) -> None:
     values = rows["dp", corpus]["values"]
     for pattern in ("signs_right", "neutral_within_tenth", "attention_above", "omega_like"):
         assert values[pattern] == 1, pattern
@@ -116,7 +116,7 @@ def test_the_patterns_show_on_made_up_texts(rows: dict[tuple[str, str], dict[str
     assert values["omega_epoch"] <= 2
 
 
-def test_terms_sum_to_what_autograd_says(rows: dict[tuple[str, str], dict[str, Any]]) -> None:
+def test_terms_sum_to_autograds_derivative(rows: dict[tuple[str, str], dict[str, Any]]) -> None:
     for row in rows.values():
         assert 0 < row["values"]["difference"] < 1e-10
     assert 0 < rows["ad", "one"]["values"]["first_order"] < 1
@@ -144,18 +144,18 @@ def test_the_last_epoch_counts_and_a_row_stays_small(rows: dict[tuple[str, str],
 
 
 def test_boxes_of_dot_products_and_of_what_an_affine_layer_makes(
-    made: Table, rows: dict[tuple[str, str], dict[str, Any]]
+    flow_table: Table, rows: dict[tuple[str, str], dict[str, Any]]
 ) -> None:
-    drawn = draw(made, list(rows.values()))
+    drawn = draw(flow_table, list(rows.values()))
     assert set(drawn) == {"all", "mapped"}
     assert "one, dp: negative-positive" in drawn["all"][1]
     assert "two, dp: positive-neutral" in drawn["all"][1]
     assert ">positive-positive, mapped<" in drawn["mapped"][1], "one model needs no name"
     assert "omega_like_mapped" in rows["dp-a", "one"]["values"]
-    assert draw(made, [{**row, "pairs": {}} for row in rows.values()]) == {}
+    assert draw(flow_table, [{**row, "pairs": {}} for row in rows.values()]) == {}
 
 
-def test_an_encoder_that_reads_contexts_has_no_terms(tmp_path: Path) -> None:
+def test_a_contextual_encoder_has_no_terms(tmp_path: Path) -> None:
     path = tmp_path / "wrong.toml"
     path.write_text(
         TOML.replace('[methods.dp]\nattention = "dot"\nvtw = 1e-4', '[methods.dp]\nencoder = "lstm"\nattention = "dot"')
@@ -200,7 +200,7 @@ def test_patterns_by_hand() -> None:
 
 
 @pytest.mark.parametrize("code", [0, 1])
-def test_of_a_class_without_tokens_no_pattern_is_told(code: int) -> None:
+def test_a_class_without_tokens_has_no_patterns(code: int) -> None:
     """Whichever of the two it is."""
     types = TokenTypes(
         ("neg", "pos", "neutral"),

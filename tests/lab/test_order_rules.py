@@ -1,4 +1,4 @@
-"""Verdicts from measures beside each other, shares of seeds, printed counts and paths, on numbers checked by eye."""
+"""Verdicts from the order of measures, shares of seeds, printed counts and paths, on numbers checked by hand."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ def of_model(**measures: list[float]) -> Rows:
 )
 def test_an_order_of_measures(tmp_path: Path, where: list[list[str | float]], verdict: str) -> None:
     given = of_model(accuracy=FAR, norm=BASE)
-    found = order_rules.stands(table(tmp_path), given, where)
-    assert found is not None
-    assert found.verdict == verdict
-    assert f"of {len(where)} in the claimed order, 4 seeds" in found.measured
+    result = order_rules.stands(table(tmp_path), given, where)
+    assert result is not None
+    assert result.verdict == verdict
+    assert f"of {len(where)} in the claimed order, 4 seeds" in result.measured
 
 
-def test_an_order_is_told_by_what_fails_first_and_left_out_where_there_is_no_measure(tmp_path: Path) -> None:
+def test_failed_conditions_are_listed_first_and_missing_measures_left_out(tmp_path: Path) -> None:
     given = of_model(accuracy=FAR, norm=BASE)
-    found = order_rules.stands(table(tmp_path), given, [["norm", ">", "accuracy"], ["rmse", ">", 0.0]])
-    assert found is not None
-    assert "0 of 1" in found.measured
-    assert "not: One, New, p > Accuracy: 0.500 and 0.600" in found.measured
+    result = order_rules.stands(table(tmp_path), given, [["norm", ">", "accuracy"], ["rmse", ">", 0.0]])
+    assert result is not None
+    assert "0 of 1" in result.measured
+    assert "not: One, New, p > Accuracy: 0.500 and 0.600" in result.measured
     assert order_rules.stands(table(tmp_path), given, [["norm", ">", 0.0]], methods=["old"]) is None
     assert order_rules.stands(table(tmp_path), of_model(norm=[1.0]), [["norm", ">", 0.0]]) is None, "one seed"
 
@@ -49,36 +49,36 @@ def test_an_order_is_told_by_what_fails_first_and_left_out_where_there_is_no_mea
 @pytest.mark.parametrize(("margin", "verdict"), [(-0.12, HOLDS), (-0.10, NOT_HERE), (0.02, NOT_HERE)])
 def test_an_order_with_a_margin(tmp_path: Path, margin: float, verdict: str) -> None:
     """`norm` is a tenth below `accuracy`: above it less 0.12 for sure, less 0.10 by half of the interval only."""
-    found = order_rules.stands(table(tmp_path), of_model(accuracy=FAR, norm=BASE), [["norm", ">", "accuracy", margin]])
-    assert found is not None
-    assert found.verdict == verdict
+    result = order_rules.stands(table(tmp_path), of_model(accuracy=FAR, norm=BASE), [["norm", ">", "accuracy", margin]])
+    assert result is not None
+    assert result.verdict == verdict
     sign = "−" if margin < 0 else "+"
-    assert f"One, New, p > Accuracy {sign} {abs(margin):.3f}: 0.500 and 0.600" in found.measured
+    assert f"One, New, p > Accuracy {sign} {abs(margin):.3f}: 0.500 and 0.600" in result.measured
 
 
-def test_an_order_that_need_not_stand_everywhere(tmp_path: Path) -> None:
+def test_an_order_that_need_not_hold_everywhere(tmp_path: Path) -> None:
     given = of_model(accuracy=FAR, norm=BASE)
     for bounds, verdict in (([0.4, 0.45, 0.55], HOLDS), ([0.4, 0.55], PARTLY), ([0.55], NOT_HERE)):
-        found = order_rules.stands(table(tmp_path), given, [["norm", ">", bound] for bound in bounds], need="most")
-        assert found is not None
-        assert found.verdict == verdict
+        result = order_rules.stands(table(tmp_path), given, [["norm", ">", bound] for bound in bounds], need="most")
+        assert result is not None
+        assert result.verdict == verdict
 
 
 @pytest.mark.parametrize(
     ("shown", "verdict"), [([1, 1, 1, 1, 0], HOLDS), ([1, 1, 1, 0, 0], NOT_HERE), ([1, 1, 1, 1, 1], HOLDS)]
 )
 def test_a_pattern_that_enough_seeds_show(tmp_path: Path, shown: list[float], verdict: str) -> None:
-    found = order_rules.often(table(tmp_path), of_model(norm=shown), ["norm"])
-    assert found is not None
-    assert found.verdict == verdict
-    assert f"p {sum(shown)} of 5" in found.measured
+    result = order_rules.often(table(tmp_path), of_model(norm=shown), ["norm"])
+    assert result is not None
+    assert result.verdict == verdict
+    assert f"p {sum(shown)} of 5" in result.measured
 
 
 def test_a_pattern_of_two_that_one_shows(tmp_path: Path) -> None:
     given = of_model(norm=[1.0, 1.0], accuracy=[0.0, 1.0])
-    found = order_rules.often(table(tmp_path), given, ["norm", "accuracy"])
-    assert found is not None
-    assert found.verdict == PARTLY
+    result = order_rules.often(table(tmp_path), given, ["norm", "accuracy"])
+    assert result is not None
+    assert result.verdict == PARTLY
 
 
 def test_numbers_of_a_corpus_that_are_the_printed_ones(tmp_path: Path) -> None:
@@ -96,10 +96,10 @@ def test_values_that_rise_and_fall_along_training(tmp_path: Path) -> None:
         return {"seed": seed, "history": {"omega.a-a": [0.0, end], "omega.a-b": [0.0, -end]}}
 
     given = {ONE: [row(0, 1.0), row(1, 1.1), row(2, 0.9)]}
-    found = order_rules.moves(table(tmp_path), given, ["omega.a-a"], ["omega.a-b"])
-    assert found is not None
-    assert (found.verdict, found.measured[:6]) == (HOLDS, "2 of 2")
-    assert "a-b 0 → −1" in found.measured
+    result = order_rules.moves(table(tmp_path), given, ["omega.a-a"], ["omega.a-b"])
+    assert result is not None
+    assert (result.verdict, result.measured[:6]) == (HOLDS, "2 of 2")
+    assert "a-b 0 → −1" in result.measured
     turned = order_rules.moves(table(tmp_path), given, ["omega.a-a", "omega.a-b"])
     assert turned is not None
     assert turned.verdict == PARTLY
@@ -136,7 +136,7 @@ def test_a_setting_that_costs_little(tmp_path: Path) -> None:
     assert level_rules.peak(toml, given, "accuracy", "norm_init", 1.0, corpora=["one"])[0] == PARTLY  # type: ignore[index]
 
 
-def test_a_loss_is_no_gain(tmp_path: Path) -> None:
+def test_a_loss_is_not_a_gain(tmp_path: Path) -> None:
     toml, pairs = table(tmp_path), [["new", "old"]]
     assert difference_rules.no_gain(toml, rows(new_one=BASE, old_one=FAR), "accuracy", pairs)[0] == HOLDS  # type: ignore[index]
     assert difference_rules.no_gain(toml, rows(new_one=FAR, old_one=BASE), "accuracy", pairs)[0] == NOT_HERE  # type: ignore[index]

@@ -1,4 +1,4 @@
-"""Which runs are wanted, in which order, and when there is no time for one."""
+"""Which runs to make, in which order, and which no longer fit into the budget."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_only_takes_names_pairs_of_them_and_stars(toy: Table) -> None:
     assert len(only()) == 5
 
 
-def test_only_that_matches_nothing_says_what_may_be_meant(toy: Table) -> None:
+def test_only_without_a_match_suggests_a_name(toy: Table) -> None:
     with pytest.raises(InputError, match=r"--only mels: no cell of toy/table matches; did you mean 'meals'\?"):
         wanted(toy, ["mels"])
     with pytest.raises(InputError, match=r"--only meals/affine: no cell"):

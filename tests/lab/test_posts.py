@@ -30,11 +30,11 @@ def test_a_signature_begins_at_the_last_rule_or_empty_line() -> None:
     assert without_signature("\nOne line\nand another\n") == "\nOne line\nand another\n", "nothing to cut at inside"
 
 
-def test_posts_without_a_word_left_are_left_out() -> None:
+def test_posts_without_words_are_dropped() -> None:
     posts = [Example(POST, "a", 1), Example("> all of it\n> quoted", "b", 2), Example("short", "b", 3)]
-    made = unquoted(posts, "test")
-    assert [(post.row, post.label) for post in made] == [(1, "a"), (3, "b")]
-    assert made[0].text == "It was, I say.\n\nThe second half above all."
+    created = unquoted(posts, "test")
+    assert [(post.row, post.label) for post in created] == [(1, "a"), (3, "b")]
+    assert created[0].text == "It was, I say.\n\nThe second half above all."
     assert [post.row for post in unquoted(posts, "test", least=2)] == [1]
     with pytest.raises(InputError, match="expected least to be 1 or more, got 0"):
         unquoted(posts, "test", least=0)

@@ -1,4 +1,4 @@
-"""Who may be read when a rating is guessed: others, and never the review itself."""
+"""Which reviews may be read to predict a rating: others, never the rated review itself."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def test_the_others_are_read(rating: Rating, user: tuple[int, ...], item: tuple[
 
 
 def test_a_rated_review_stays_out_whatever_its_words_and_rating() -> None:
-    for place, rating in enumerate(KNOWN.ratings):
+    for index, rating in enumerate(KNOWN.ratings):
         if rating.user is not None:
             for other in (replace(rating, text="other words"), replace(rating, value=1.5), replace(rating, row=99)):
                 context = KNOWN.context(other)
-                assert place not in context.user + context.item
+                assert index not in context.user + context.item
                 assert context == KNOWN.context(rating)
 
 
@@ -73,22 +73,22 @@ def test_ratings_are_read_with_their_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rating", "found"), [("good", "expected a finite number, got 'good'"), (None, "label is missing")]
+    ("rating", "result"), [("good", "expected a finite number, got 'good'"), (None, "label is missing")]
 )
-def test_a_rating_that_is_no_number_is_told_with_its_place(tmp_path: Path, rating: object, found: str) -> None:
+def test_a_rating_that_is_not_a_number_is_an_error_with_its_row(tmp_path: Path, rating: object, result: str) -> None:
     path = tmp_path / "reviews.jsonl"
     rows = [
         {"user": "u", "item": "i", "rating": 1, "text": "one"},
         {"user": "u", "item": "i", "rating": rating, "text": "two"},
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    with pytest.raises(InputError, match=found) as told:
+    with pytest.raises(InputError, match=result) as messages:
         read_ratings(path)
-    assert "row 2" in str(told.value)
-    assert "'rating'" in str(told.value)
+    assert "row 2" in str(messages.value)
+    assert "'rating'" in str(messages.value)
 
 
-def test_a_missing_column_is_told(tmp_path: Path) -> None:
+def test_a_missing_column_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "reviews.csv"
     path.write_text("user,rating,text\nu,1,one\nv,2,two\n")
     with pytest.raises(InputError, match="item"):

@@ -1,4 +1,4 @@
-"""The kind "raw_labels": the same training on labels normalised and as they are."""
+"""The kind "raw_labels": the same training on normalised and raw labels."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_labels_as_they_are_far_from_zero_are_hard_to_reach(rated: Table) -> Non
     assert raw > 50
 
 
-def test_classes_have_no_raw_labels(rated: Table) -> None:
+def test_raw_labels_need_regression(rated: Table) -> None:
     cell = next(rated.cells())
     cell.options["task"] = "multiclass"
     with pytest.raises(InputError, match="task: expected 'regression', got 'multiclass'"):

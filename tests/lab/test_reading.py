@@ -1,4 +1,4 @@
-"""A table's TOML is read strictly: whatever is unknown or of another kind is one sentence with its place."""
+"""A table's TOML is read strictly: unknown keys and wrong types are errors of one sentence with their place."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_with_settings_a_printed_row_names_one(tmp_path: Path) -> None:
         read_table(path, "x/t")
 
 
-def test_a_method_may_ask_for_seeds_of_its_own(toy: Table, tmp_path: Path) -> None:
+def test_a_method_may_set_its_number_of_seeds(toy: Table, tmp_path: Path) -> None:
     path = tmp_path / "t.toml"
     path.write_text(TOML.replace("[methods.shallow]\n", "[methods.shallow]\nseeds = 1\n"), encoding="utf-8")
     table = read_table(path, "x/t")
@@ -259,7 +259,7 @@ def test_keys_of_a_maker_are_known(tmp_path: Path) -> None:
     assert read_table(path, "x/table").corpora["films"].keys == {"length": 5}
 
 
-def test_words_that_are_printed_stand_on_one_line(tmp_path: Path) -> None:
+def test_printed_text_is_on_one_line(tmp_path: Path) -> None:
     path = tmp_path / "table.toml"
     text = (
         TOML.replace('"A toy"', '"""A\n\ntoy"""')

@@ -1,4 +1,4 @@
-"""What is rendered: means beside the paper's numbers, marks, comparisons, sources; nothing that breaks the format."""
+"""Rendered tables: means and printed numbers, marks, comparisons, sources; no text breaks the format."""
 
 from __future__ import annotations
 
@@ -55,19 +55,22 @@ def test_comparisons_are_paired_and_corrected(toy: Table, rows_of: Make) -> None
     rows = rows_of(toy, 3)
     rows[0]["values"]["accuracy"] -= 0.003
     rows[1]["values"]["accuracy"] += 0.003
-    sheet = make_contents(toy, match(toy, rows), None)
-    assert len(sheet.comparisons) == 4  # two corpora, two measures
-    one = sheet.comparisons[0]
+    contents = make_contents(toy, match(toy, rows), None)
+    assert len(contents.comparisons) == 4  # two corpora, two measures
+    one = contents.comparisons[0]
     assert (one.method, one.against, one.corpus, one.measure) == ("plain", "shallow", "films", "accuracy")
     assert one.test.difference.mean == pytest.approx(-0.01)
     assert one.words[5] == "−1.00 ± 0.75"  # 4.303 · 0.3 / √3
     assert one.words[9] == "+10.25"  # 80.25 − 70
     assert one.holm == one.test.p == pytest.approx(0.02871, abs=1e-5)  # t² = 3 · (1 / 0.3)² = 33.3; 1 − √(33.3 / 35.3)
-    assert sheet.comparisons[1].words[6:8] == ("–", "–")  # the same difference three times: no test, and none counted
+    assert contents.comparisons[1].words[6:8] == (
+        "–",
+        "–",
+    )  # the same difference three times: no test, and none counted
     assert "with Holm's correction over the one comparison of this table" in rendered(toy, match(toy, rows))["table.md"]
 
 
-def test_figures_are_drawn_of_what_there_is(toy: Table, rows_of: Make) -> None:
+def test_figures_show_existing_results(toy: Table, rows_of: Make) -> None:
     files = rendered(toy, match(toy, rows_of(toy, 2)))
     assert set(files) == {"table-means.svg", "table-loss.svg", "table.tex", "table.html", "table.md"}
     for name in ("table-means.svg", "table-loss.svg"):
@@ -128,11 +131,11 @@ def test_latex_has_as_many_cells_in_every_row(toy: Table, rows_of: Make) -> None
 def test_the_sources_tell_versions_data_and_time(toy: Table, rows_of: Make) -> None:
     rows = rows_of(toy, 2)
     rows[0]["data"] = {"films/train.jsonl": "other"}
-    told = rendered(toy, match(toy, rows))["table.md"]
-    assert "- Command: `regard reproduce toy/table`" in told
-    assert "- Seeds: 0–1" in told
-    assert "- Time: 20 s in total" in told
-    assert "`films/train.jsonl abc and other (runs differ!)`" in told
+    messages = rendered(toy, match(toy, rows))["table.md"]
+    assert "- Command: `regard reproduce toy/table`" in messages
+    assert "- Seeds: 0–1" in messages
+    assert "- Time: 20 s in total" in messages
+    assert "`films/train.jsonl abc and other (runs differ!)`" in messages
 
 
 def test_a_table_without_rows_is_a_table_of_the_papers_numbers(toy: Table) -> None:
@@ -141,12 +144,12 @@ def test_a_table_without_rows_is_a_table_of_the_papers_numbers(toy: Table) -> No
     assert "| Plain |  | 80.25 |  | 79.50 |" in shown
 
 
-def test_other_data_than_the_published_is_told(toy: Table, rows_of: Make) -> None:
+def test_data_that_differ_from_the_published_are_reported(toy: Table, rows_of: Make) -> None:
     own, published = rows_of(toy, 1), rows_of(toy, 1)
     for row in own:
         row["data"] = {"films/train.jsonl": "other", "films/dev.jsonl": "new"}
-    told = rendered(toy, match(toy, own), match(toy, published))["table.md"]
-    assert "These files differ from those of the published results: films/train.jsonl." in told
+    messages = rendered(toy, match(toy, own), match(toy, published))["table.md"]
+    assert "These files differ from those of the published results: films/train.jsonl." in messages
     assert "not those of" not in rendered(toy, match(toy, own))["table.md"]
 
 
@@ -164,7 +167,7 @@ def test_equal_means_are_best_together(toy: Table, rows_of: Make) -> None:
     assert shown.count("**50.00 ± 0.00**") == 5
 
 
-def test_numbers_without_end_are_left_out_and_told(toy: Table, rows_of: Make) -> None:
+def test_infinite_values_are_left_out_and_reported(toy: Table, rows_of: Make) -> None:
     rows = rows_of(toy, 3)
     rows[0]["values"]["accuracy"] = None  # as NaN is kept
     rows[1]["values"]["accuracy"] = 1e300
@@ -185,7 +188,7 @@ def test_a_path_is_drawn_as_far_as_it_has_numbers(toy: Table, rows_of: Make) -> 
     assert drawn == expected
 
 
-def test_figures_of_one_title_both_stand_in_the_page(toy: Table, rows_of: Make) -> None:
+def test_figures_with_the_same_title_both_appear_on_the_page(toy: Table, rows_of: Make) -> None:
     table = replace(toy, figures=tuple(replace(figure, title="Twice") for figure in toy.figures))
     assert rendered(table, match(table, rows_of(table, 2)))["table.html"].count("<svg") == 2
 
@@ -201,15 +204,15 @@ def test_brackets_and_entities_stay_words(toy: Table, rows_of: Make) -> None:
 def titles(files: dict[str, str]) -> list[str]:
     """What the rows of the table are called, which are the same in every format."""
     body = files["table.md"].split("|---", 1)[1].split("\n\n")[0].splitlines()[1:]
-    found = [line.split(" | ")[0].removeprefix("| ") for line in body]
+    result = [line.split(" | ")[0].removeprefix("| ") for line in body]
     page = files["table.html"].split("<tbody>")[1].split("</tbody>")[0]
-    assert [html.unescape(name) for name in re.findall(r'<th scope="row">(.*?)</th>', page)] == found
+    assert [html.unescape(name) for name in re.findall(r'<th scope="row">(.*?)</th>', page)] == result
     tex = files["table.tex"].split(r"\midrule")[1].split(r"\bottomrule")[0].strip().splitlines()
-    assert [line.split(" & ")[0].replace(r"\&", "&").replace(r"$\cdot$", "·") for line in tex] == found
-    return found
+    assert [line.split(" & ")[0].replace(r"\&", "&").replace(r"$\cdot$", "·") for line in tex] == result
+    return result
 
 
-def test_a_method_run_for_other_measures_has_no_row(toy: Table, rows_of: Make) -> None:
+def test_a_method_with_other_measures_only_has_no_row(toy: Table, rows_of: Make) -> None:
     rows = [{**row, "values": {"n": 20}} if row["method"] == "affine" else row for row in rows_of(toy, 2)]
     assert titles(rendered(toy, match(toy, rows))) == ["Plain", "Shallow & quick"]
     others = [row for row in rows if row["method"] != "affine"]
@@ -232,7 +235,7 @@ def test_what_failed_and_what_the_paper_prints_keep_their_rows(toy: Table, rows_
     assert "| Affine | (2 of 2 failed) |" in files["table.md"]
 
 
-def test_a_count_of_seeds_stands_beside_the_first_number_of_a_corpus(toy: Table, rows_of: Make) -> None:
+def test_the_number_of_seeds_is_shown_once_per_corpus(toy: Table, rows_of: Make) -> None:
     rows = [row for row in rows_of(toy, 3) if row["method"] != "plain" or row["seed"] < 2]
     for row in rows:
         if row["method"] == "plain":
@@ -257,7 +260,7 @@ def test_a_count_of_seeds_does_not_hide_numbers_that_are_missing(toy: Table, row
     assert "| Plain | 50.50 ± 6.35 (2 seeds) | 80.25 | 38.00 (1 of 2 without a number) |" in shown
 
 
-def test_pairs_of_method_and_setting_that_nobody_ran_have_no_row(tmp_path: Path, rows_of: Make) -> None:
+def test_pairs_of_method_and_setting_without_runs_have_no_row(tmp_path: Path, rows_of: Make) -> None:
     path = tmp_path / "table.toml"
     printed = TOML.replace("plain = [80.25, 79.5]\nshallow = [70.0, 69.0]", '"plain/l2" = [80.25]')
     path.write_text(printed + "".join(f"[settings.l{k}]\nlr = 0.{k}\n" for k in (1, 2)), encoding="utf-8")
@@ -277,7 +280,7 @@ def test_pairs_of_method_and_setting_that_nobody_ran_have_no_row(tmp_path: Path,
     ("value", "written"),
     [(-0.0004, "0.000"), (-0.0, "0.000"), (-0.0006, "−0.001"), (0.0004, "0.000"), (-12.5, "−12.500")],
 )
-def test_what_rounds_to_zero_has_no_minus(value: float, written: str) -> None:
+def test_values_that_round_to_zero_have_no_minus(value: float, written: str) -> None:
     assert shown(value, Measure("R²")) == written
 
 
@@ -285,5 +288,5 @@ def test_what_rounds_to_zero_has_no_minus(value: float, written: str) -> None:
     ("value", "written"),
     [(0.0004, "0.000"), (0.0, "0.000"), (-0.0004, "0.000"), (0.0006, "+0.001"), (-0.0006, "−0.001"), (12.5, "+12.500")],
 )
-def test_what_rounds_to_zero_has_no_plus(value: float, written: str) -> None:
+def test_values_that_round_to_zero_have_no_plus(value: float, written: str) -> None:
     assert signed(value, Measure("R²")) == written

@@ -1,4 +1,4 @@
-"""`regard reproduce` as a user has it: runs, goes on, keeps what failed, and refuses rubbish before anything runs."""
+"""`regard reproduce` for a user: it runs, resumes, stores failures, and rejects invalid input before anything runs."""
 
 from __future__ import annotations
 
@@ -54,72 +54,74 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_a_table_runs_from_end_to_end(regard: Regard, experiments: Path, corpora: Path, results: Path) -> None:
-    said = regard("reproduce", "toy/table", *HERE, "--seeds", "1", "--only", "films/plain", "films/shallow")
-    assert said.code == 0
+    message = regard("reproduce", "toy/table", *HERE, "--seeds", "1", "--only", "films/plain", "films/shallow")
+    assert message.code == 0
     assert [row["method"] for row in rows(results)] == ["plain", "shallow"]
-    assert "2/2 films/shallow, seed 0: accuracy" in said.err
+    assert "2/2 films/shallow, seed 0: accuracy" in message.err
     row = rows(results)[0]
     assert (row["form"], row["table"], row["device"], row["seed"]) == (1, "toy/table", "cpu", 0)
     assert row["options"]["epochs"] == 2
     written = {path.name for path in results.parent.iterdir()}
     assert written == {"table.jsonl", "table.md", "table.tex", "table.html", "table-means.svg", "table-loss.svg"}
-    assert {Path(line).name for line in said.out.split()} == written - {"table.jsonl"}
+    assert {Path(line).name for line in message.out.split()} == written - {"table.jsonl"}
 
 
-def test_what_is_there_is_not_run_again(regard: Regard, experiments: Path, corpora: Path, quick: list[str]) -> None:
+def test_existing_results_are_not_run_again(regard: Regard, experiments: Path, corpora: Path, quick: list[str]) -> None:
     assert regard("reproduce", "toy/table", *HERE, "--seeds", "1", "--only", "meals").code == 0
     assert quick == ["meals/plain 0", "meals/shallow 0"]
-    said = regard("reproduce", "toy/table", *HERE, "--only", "meals")
+    message = regard("reproduce", "toy/table", *HERE, "--only", "meals")
     assert quick[2:] == ["meals/plain 1", "meals/shallow 1"]
-    assert "2 runs to do on cpu, 2 of the requested runs exist already" in said.err
+    assert "2 runs to do on cpu, 2 of the requested runs exist already" in message.err
     assert "0 runs to do" in regard("reproduce", "toy/table", *HERE, "--only", "meals").err
     assert len(quick) == 4
 
 
-def test_changed_options_run_anew_and_keep_the_old_rows(
+def test_changed_options_are_run_and_old_rows_kept(
     regard: Regard, experiments: Path, corpora: Path, quick: list[str], results: Path
 ) -> None:
     regard("reproduce", "toy/table", *HERE, "--seeds", "1", "--only", "meals")
     before = results.read_text(encoding="utf-8")
     (experiments / "table.toml").write_text(TOML.replace("epochs = 2", "epochs = 3"), encoding="utf-8")
-    said = regard("reproduce", "toy/table", *HERE, "--seeds", "1", "--only", "meals")
-    assert "2 rows belong to cells that the table no longer has, or has with other options" in said.err
+    message = regard("reproduce", "toy/table", *HERE, "--seeds", "1", "--only", "meals")
+    assert "2 rows belong to cells that the table no longer has, or has with other options" in message.err
     assert len(quick) == 4
     assert results.read_text(encoding="utf-8").startswith(before)
 
 
-def test_means_over_other_texts_of_the_same_name_are_told(
+def test_different_texts_of_the_same_name_are_reported(
     regard: Regard, experiments: Path, corpora: Path, results: Path
 ) -> None:
-    told = "table.jsonl: runs used different versions of these files, and means are over all of them: films/test.jsonl"
-    assert told not in regard("reproduce", "toy/table", *HERE, "--seeds", "1", "--only", "films/plain").err
+    messages = (
+        "table.jsonl: runs used different versions of these files, and means are over all of them: films/test.jsonl"
+    )
+    assert messages not in regard("reproduce", "toy/table", *HERE, "--seeds", "1", "--only", "films/plain").err
     (row,) = rows(results)
     row["data"]["films/test.jsonl"] = "0123456789abcdef"  # the file was another one then
     results.write_text(json.dumps(row) + "\n", encoding="utf-8")
-    said = regard("reproduce", "toy/table", *HERE, "--seeds", "2", "--only", "films/plain")
-    assert said.code == 0
-    assert told in said.err
-    assert told in regard("reproduce", "toy/table", "--render").err
+    message = regard("reproduce", "toy/table", *HERE, "--seeds", "2", "--only", "films/plain")
+    assert message.code == 0
+    assert messages in message.err
+    assert messages in regard("reproduce", "toy/table", "--render").err
 
 
-def test_a_cell_that_fails_is_kept_and_the_rest_goes_on(
+def test_a_failed_cell_is_stored_and_the_rest_continues(
     regard: Regard, experiments: Path, corpora: Path, quick: list[str], results: Path
 ) -> None:
-    said = regard("reproduce", "toy/table", *HERE, "--seeds", "1")
-    assert said.code == 0
+    message = regard("reproduce", "toy/table", *HERE, "--seeds", "1")
+    assert message.code == 0
     failed = [row for row in rows(results) if "error" in row]
     assert [(row["method"], row["error"]) for row in failed] == [("affine", "ZeroDivisionError: by nothing")]
     assert len(rows(results)) == 5
-    assert "1 of 5 runs failed" in said.err
+    assert "1 of 5 runs failed" in message.err
     assert "1 of 1 failed" in (results.parent / "table.md").read_text(encoding="utf-8")
-    said = regard("reproduce", "toy/table", *HERE, "--seeds", "1")
-    assert "1 run failed earlier and is not repeated" in said.err
+    message = regard("reproduce", "toy/table", *HERE, "--seeds", "1")
+    assert "1 run failed earlier and is not repeated" in message.err
     assert len(quick) == 5
     regard("reproduce", "toy/table", *HERE, "--seeds", "1", "--retry-failed")
     assert quick[5:] == ["films/affine 0"]
 
 
-def test_ctrl_c_says_what_is_left(
+def test_ctrl_c_reports_what_is_left(
     regard: Regard, experiments: Path, corpora: Path, results: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def run(cell: Cell, seeds: list[int], context: Context) -> Iterator[dict[str, Any]]:
@@ -128,21 +130,21 @@ def test_ctrl_c_says_what_is_left(
         yield {"seed": seeds[0], "values": {"accuracy": 0.5}}
 
     monkeypatch.setitem(KINDS, "train", Kind(run))
-    said = regard("reproduce", "toy/table", *HERE)
-    assert said.code == 130
-    assert "stopped: 2 runs done, 8 left; the same command continues" in said.err
+    message = regard("reproduce", "toy/table", *HERE)
+    assert message.code == 130
+    assert "stopped: 2 runs done, 8 left; the same command continues" in message.err
     assert len(rows(results)) == 2
 
 
 def test_a_budget_runs_first_methods_first(regard: Regard, experiments: Path, corpora: Path, quick: list[str]) -> None:
-    said = regard("reproduce", "toy/table", *HERE, "--seeds", "1", "--budget", "0.5")
-    assert said.code == 0
+    message = regard("reproduce", "toy/table", *HERE, "--seeds", "1", "--budget", "0.5")
+    assert message.code == 0
     assert quick[:2] == ["films/shallow 0", "meals/shallow 0"]
-    said = regard("reproduce", "toy/table", *HERE, "--seeds", "2", "--budget", "0.000001")
-    assert "the budget of 1e-06 minutes is used up: 5 runs left" in said.err
+    message = regard("reproduce", "toy/table", *HERE, "--seeds", "2", "--budget", "0.000001")
+    assert "the budget of 1e-06 minutes is used up: 5 runs left" in message.err
 
 
-def test_published_results_stand_beside_ones_own(
+def test_published_results_are_shown_next_to_new_ones(
     regard: Regard, experiments: Path, corpora: Path, quick: list[str], results: Path
 ) -> None:
     regard("reproduce", "toy/table", *HERE, "--out", experiments)
@@ -155,9 +157,9 @@ def test_published_results_stand_beside_ones_own(
 def test_rendering_alone_runs_nothing(
     regard: Regard, experiments: Path, corpora: Path, quick: list[str], results: Path
 ) -> None:
-    said = regard("reproduce", "toy/table", "--render")
-    assert said.code == 2
-    assert "table.jsonl: no results to render yet" in said.complaint
+    message = regard("reproduce", "toy/table", "--render")
+    assert message.code == 2
+    assert "table.jsonl: no results to render yet" in message.complaint
     regard("reproduce", "toy/table", *HERE, "--seeds", "1")
     before = len(quick)
     assert regard("reproduce", "toy/table", "--render").code == 0
@@ -187,7 +189,7 @@ def test_a_path_to_a_toml_works_too(regard: Regard, experiments: Path, corpora: 
         ("sub/../table.toml", "here", "`regard reproduce sub/../table.toml`"),
     ],
 )
-def test_the_command_that_is_told_leads_to_the_table_again(
+def test_the_shown_command_finds_the_table_again(
     regard: Regard,
     experiments: Path,
     corpora: Path,
@@ -204,21 +206,21 @@ def test_the_command_that_is_told_leads_to_the_table_again(
     Path(place).parent.mkdir(parents=True, exist_ok=True)
     Path(place).write_text(TOML, encoding="utf-8")
     assert regard("reproduce", place, *HERE, "--seeds", "1", "--only", "meals").code == 0
-    told = (Path("reproduced") / folder / "table.md").read_text(encoding="utf-8")
-    assert f"\n- Command: {command}\n" in told
+    messages = (Path("reproduced") / folder / "table.md").read_text(encoding="utf-8")
+    assert f"\n- Command: {command}\n" in messages
 
 
-def test_the_list_tells_size_needs_and_cost(
+def test_the_list_shows_size_needs_and_cost(
     regard: Regard, experiments: Path, corpora: Path, quick: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     regard("reproduce", "toy/table", *HERE, "--seeds", "1", "--out", experiments)
     (experiments / "broken.toml").write_text("nonsense = 1", encoding="utf-8")
-    said = regard("reproduce", "--list").out
-    assert "5 cells, 10 runs" in said
-    assert "films, meals" in said
-    assert "5 runs (1 failed), 5 left, 4 s" in said
-    assert "missing" not in said
-    assert "cannot be read" in said
+    message = regard("reproduce", "--list").out
+    assert "5 cells, 10 runs" in message
+    assert "films, meals" in message
+    assert "5 runs (1 failed), 5 left, 4 s" in message
+    assert "missing" not in message
+    assert "cannot be read" in message
     monkeypatch.delenv("REGARD_DATA")
     assert "films, meals" in regard("reproduce", "--list").out.partition("missing")[2]
 
@@ -239,7 +241,7 @@ def test_the_list_tells_size_needs_and_cost(
         (["toy/table", "--out", "experiments/toy/table.toml"], "cannot be a folder"),
     ],
 )
-def test_what_cannot_be_asked_for(
+def test_invalid_arguments_are_errors(
     regard: Regard, experiments: Path, corpora: Path, quick: list[str], argv: list[str], message: str, tmp_path: Path
 ) -> None:
     said = regard("reproduce", *argv)
@@ -249,27 +251,27 @@ def test_what_cannot_be_asked_for(
     assert not (tmp_path / "reproduced").exists()
 
 
-def test_missing_corpora_are_told_before_anything_runs(
+def test_missing_corpora_are_reported_before_anything_runs(
     regard: Regard, experiments: Path, tmp_path: Path, quick: list[str]
 ) -> None:
-    said = regard("reproduce", "toy/table", *HERE)
-    assert said.code == 2
-    assert "toy/table needs films, meals, not found because REGARD_DATA is not set" in said.complaint
+    message = regard("reproduce", "toy/table", *HERE)
+    assert message.code == 2
+    assert "toy/table needs films, meals, not found because REGARD_DATA is not set" in message.complaint
     text = TOML.replace('train = "films"', 'train = "my/films.csv"').replace('"films/dev"', '"/my/films.csv"')
     (experiments / "table.toml").write_text(text, encoding="utf-8")
-    said = regard("reproduce", "toy/table", *HERE)
-    assert "toy/table needs my/films.csv, /my/films.csv, films, meals, not found" in said.complaint
+    message = regard("reproduce", "toy/table", *HERE)
+    assert "toy/table needs my/films.csv, /my/films.csv, films, meals, not found" in message.complaint
     assert not (tmp_path / "reproduced").exists()
 
 
-def test_a_model_that_cannot_be_built_is_told_before_anything_runs(
+def test_a_model_that_cannot_be_built_is_reported_before_anything_runs(
     regard: Regard, experiments: Path, corpora: Path, tmp_path: Path
 ) -> None:
     path = experiments / "table.toml"
     path.write_text(TOML.replace('encoder = "affine"', 'encoder = "afine"'), encoding="utf-8")
-    said = regard("reproduce", "toy/table", *HERE)
-    assert said.code == 2
-    assert "table.toml: films/affine: encoder = 'afine'" in said.complaint.replace(
+    message = regard("reproduce", "toy/table", *HERE)
+    assert message.code == 2
+    assert "table.toml: films/affine: encoder = 'afine'" in message.complaint.replace(
         "'afine' is unknown", "encoder = 'afine'"
     )
     assert not (tmp_path / "reproduced").exists()
@@ -280,18 +282,18 @@ def test_two_runs_on_one_file_and_results_of_an_older_form(
 ) -> None:
     results.parent.mkdir(parents=True)
     with Lock(results):
-        said = regard("reproduce", "toy/table", *HERE)
-    assert said.code == 2
-    assert "another run is writing to it" in said.complaint
+        message = regard("reproduce", "toy/table", *HERE)
+    assert message.code == 2
+    assert "another run is writing to it" in message.complaint
     results.write_text('{"config": "old.toml", "seed": 0}\n', encoding="utf-8")
-    said = regard("reproduce", "toy/table", *HERE)
-    assert said.code == 2
-    assert "table.jsonl, line 1: expected a result of form 1, got no form" in said.complaint
+    message = regard("reproduce", "toy/table", *HERE)
+    assert message.code == 2
+    assert "table.jsonl, line 1: expected a result of form 1, got no form" in message.complaint
     assert results.read_text(encoding="utf-8") == '{"config": "old.toml", "seed": 0}\n'
     assert not quick
 
 
-def test_experiments_are_found_where_the_variable_says(
+def test_experiments_are_found_through_the_variable(
     regard: Regard, experiments: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "elsewhere").mkdir()
@@ -305,7 +307,7 @@ def test_experiments_are_found_where_the_variable_says(
     )
 
 
-def test_a_worker_that_died_while_it_waited_is_no_broken_pipe_of_ours(toy: Table) -> None:
+def test_a_worker_that_died_while_waiting_does_not_raise(toy: Table) -> None:
     def send(job: Job) -> None:
         raise BrokenPipeError
 
@@ -323,10 +325,10 @@ def test_a_worker_that_dies_fails_its_seeds_only(toy: Table) -> None:
     dead.line = SimpleNamespace(recv=recv)
     dead.process = SimpleNamespace(exitcode=-9, join=lambda seconds: None)
     dead.stop = lambda: setattr(dead, "stopped", True)
-    told = list(workers.receive(dead, "toy/table", "cpu"))
-    assert [one.kind for one in told] == ["row", "row", "done"]
-    assert [one.content["seed"] for one in told[:2]] == [1, 2]
-    assert "its worker process ended by signal 9 (out of memory?)" in told[0].content["error"]
+    messages = list(workers.receive(dead, "toy/table", "cpu"))
+    assert [one.kind for one in messages] == ["row", "row", "done"]
+    assert [one.content["seed"] for one in messages[:2]] == [1, 2]
+    assert "its worker process ended by signal 9 (out of memory?)" in messages[0].content["error"]
     assert dead.stopped
     assert dead.job is None
 
@@ -336,7 +338,7 @@ def children(pid: int) -> list[int]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks at /proc for the processes")
-def test_killed_in_the_middle_it_goes_on_and_repeats_nothing(
+def test_a_killed_run_resumes_without_repeating(
     regard: Regard, experiments: Path, corpora: Path, results: Path
 ) -> None:
     text = TOML.replace("epochs = 2", "epochs = 20000\npatience = 0\nengine = 'sparse'", 1)
@@ -364,9 +366,9 @@ def test_killed_in_the_middle_it_goes_on_and_repeats_nothing(
     assert not [pid for pid in mine if Path(f"/proc/{pid}/stat").exists()], "a killed run leaves no process behind"
     with open(results, "ab") as file:
         file.write(before.splitlines()[0][:50])  # as if it had been killed while it wrote
-    said = regard("reproduce", "toy/table", *HERE, "--only", "shallow")
-    assert said.code == 0
-    assert "the last line is incomplete because a run was killed" in said.err
-    assert "0 runs to do, 2 of the requested runs" in said.err
+    message = regard("reproduce", "toy/table", *HERE, "--only", "shallow")
+    assert message.code == 0
+    assert "the last line is incomplete because a run was killed" in message.err
+    assert "0 runs to do, 2 of the requested runs" in message.err
     assert results.read_bytes() == before
     assert train.run is KINDS["train"].run

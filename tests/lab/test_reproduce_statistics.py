@@ -12,30 +12,30 @@ from regard_lab.statistics import holm, interval, paired, signed_rank, t_test
 
 def test_the_interval_of_a_mean() -> None:
     """80, 81 and 82: the mean is 81, the deviation 1, and t of two degrees of freedom 4.303: 4.303 / √3 = 2.484."""
-    found = interval([80, 81, 82])
-    assert found is not None
-    assert (found.n, found.mean) == (3, 81)
-    assert found.half == pytest.approx(4.30265 / math.sqrt(3), abs=1e-5)
-    assert (found.low, found.high) == (pytest.approx(78.516, abs=1e-3), pytest.approx(83.484, abs=1e-3))
+    result = interval([80, 81, 82])
+    assert result is not None
+    assert (result.n, result.mean) == (3, 81)
+    assert result.half == pytest.approx(4.30265 / math.sqrt(3), abs=1e-5)
+    assert (result.low, result.high) == (pytest.approx(78.516, abs=1e-3), pytest.approx(83.484, abs=1e-3))
 
 
-def test_one_value_has_no_interval_and_none_no_mean() -> None:
+def test_one_value_has_no_interval_and_no_values_no_mean() -> None:
     assert interval([]) is None
-    found = interval([3.0])
-    assert found == (1, 3.0, None)
-    assert found.low == found.high == 3.0
+    result = interval([3.0])
+    assert result == (1, 3.0, None)
+    assert result.low == result.high == 3.0
 
 
 def test_only_seeds_that_both_have_are_compared() -> None:
-    found = paired({0: 3.0, 1: 5.0, 2: 9.0, 7: 100.0}, {0: 1.0, 1: 2.0, 2: 5.0, 8: -100.0})
-    assert found is not None
-    assert found.difference.n == 3
-    assert found.difference.mean == pytest.approx((2 + 3 + 4) / 3)
-    assert found.p == pytest.approx(stats.ttest_rel([3, 5, 9], [1, 2, 5]).pvalue, rel=1e-9)
+    result = paired({0: 3.0, 1: 5.0, 2: 9.0, 7: 100.0}, {0: 1.0, 1: 2.0, 2: 5.0, 8: -100.0})
+    assert result is not None
+    assert result.difference.n == 3
+    assert result.difference.mean == pytest.approx((2 + 3 + 4) / 3)
+    assert result.p == pytest.approx(stats.ttest_rel([3, 5, 9], [1, 2, 5]).pvalue, rel=1e-9)
     assert paired({0: 1.0}, {1: 1.0}) is None
 
 
-def test_a_t_test_needs_two_pairs_and_bears_no_spread() -> None:
+def test_a_t_test_needs_two_pairs_and_variance() -> None:
     assert t_test([1.0]) is None
     assert t_test([0.0, 0.0]) == 1.0
     assert t_test([0.1, 0.1, 0.1]) is None  # nothing to test against: two seeds that agree would be a certainty
@@ -73,9 +73,9 @@ def test_ties_are_ties_though_not_to_the_last_bit() -> None:
     one, other = [0.81, 0.41, 0.62, 0.53, 0.44, 0.35, 0.2], [0.8, 0.4, 0.6, 0.5, 0.4, 0.3, 0.3]
     differences = [a - b for a, b in zip(one, other, strict=True)]
     assert differences[0] != differences[1]
-    found = paired(dict(enumerate(one)), dict(enumerate(other)))
-    assert found is not None
-    assert found.wilcoxon == pytest.approx(
+    result = paired(dict(enumerate(one)), dict(enumerate(other)))
+    assert result is not None
+    assert result.wilcoxon == pytest.approx(
         stats.wilcoxon([1, 1, 2, 3, 4, 5, -10], method=stats.PermutationMethod()).pvalue
     )
     assert signed_rank([0.1 + 0.2 - 0.3, 1, 2, 3, 4, 5]) is None  # what is left of 0.1 + 0.2 − 0.3 is no difference

@@ -1,4 +1,4 @@
-"""Results as data: nothing is lost by a kill, nothing old is counted, and one writer at a time."""
+"""Results as data: a kill loses nothing, outdated rows are not counted, and one process writes at a time."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ def test_rows_come_back_as_they_were(toy: Table, rows_of: Make, tmp_path: Path) 
 def test_numbers_that_json_has_not_become_null(toy: Table, rows_of: Make, tmp_path: Path) -> None:
     row = rows_of(toy, 1)[0]
     append(tmp_path / "t.jsonl", {**row, "values": {"accuracy": float("nan")}, "history": {"loss": [float("inf")]}})
-    (found,), _ = read_rows(tmp_path / "t.jsonl")
-    assert found["values"] == {"accuracy": None}
-    assert found["history"] == {"loss": [None]}
+    (result,), _ = read_rows(tmp_path / "t.jsonl")
+    assert result["values"] == {"accuracy": None}
+    assert result["history"] == {"loss": [None]}
 
 
-def test_a_half_written_line_is_told_and_all_others_are_kept(toy: Table, rows_of: Make, tmp_path: Path) -> None:
+def test_an_incomplete_line_is_reported_and_all_others_are_kept(toy: Table, rows_of: Make, tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     for row in rows_of(toy, 1):
         append(path, row)
     whole = path.read_bytes()
     path.write_bytes(whole[:-30])
-    rows, told = read_rows(path)
+    rows, messages = read_rows(path)
     assert len(rows) == 4
-    assert "the last line is incomplete" in told[0]
+    assert "the last line is incomplete" in messages[0]
     assert "is run again" in (repair(path) or "")
     assert path.read_bytes() == b"".join(line + b"\n" for line in whole.splitlines()[:4])
     assert repair(path) is None
@@ -78,7 +78,7 @@ def test_a_line_that_only_lacks_its_end_counts(toy: Table, rows_of: Make, tmp_pa
         (ROW % '"error": "x", "seconds": 1, "values": []', "line 2: 'values' is missing or has the wrong type"),
     ],
 )
-def test_what_is_no_result_of_this_form_names_its_line(
+def test_a_line_of_another_form_is_an_error_with_its_number(
     toy: Table, rows_of: Make, tmp_path: Path, line: str, message: str
 ) -> None:
     path = tmp_path / "t.jsonl"
@@ -98,13 +98,13 @@ def test_a_foreign_last_line_is_never_taken_away(tmp_path: Path) -> None:
     assert path.read_text(encoding="utf-8") == "my notes"
 
 
-def test_rows_of_other_options_are_told_and_not_counted(toy: Table, rows_of: Make) -> None:
+def test_rows_with_other_options_are_reported_and_not_counted(toy: Table, rows_of: Make) -> None:
     rows = rows_of(toy, 1)
     rows[0]["fingerprint"] = "0" * 16
     rows[1]["method"] = "gone"
-    found = match(toy, rows, where="t.jsonl")
-    assert (len(found.rows), found.others) == (3, 2)
-    assert "t.jsonl: 2 rows belong to cells that the table no longer has" in found.notes[0]
+    result = match(toy, rows, where="t.jsonl")
+    assert (len(result.rows), result.others) == (3, 2)
+    assert "t.jsonl: 2 rows belong to cells that the table no longer has" in result.notes[0]
 
 
 def test_a_good_row_counts_before_a_failed_one_in_either_order(toy: Table, rows_of: Make) -> None:
@@ -130,7 +130,7 @@ def test_an_error_is_kept_as_one_line() -> None:
     assert len(sentence(RuntimeError("x" * 5000))) < 600
 
 
-def test_a_row_is_one_line_whatever_its_error_says(toy: Table, rows_of: Make, tmp_path: Path) -> None:
+def test_a_row_is_one_line_whatever_its_error(toy: Table, rows_of: Make, tmp_path: Path) -> None:
     row = {**rows_of(toy, 1)[0], "error": "a\nb\u2028c \ud800"}
     del row["values"]
     append(tmp_path / "t.jsonl", row)

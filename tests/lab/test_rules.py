@@ -1,4 +1,4 @@
-"""Verdicts from differences: a table of two methods on two corpora, its numbers checked by eye."""
+"""Verdicts from differences: a table of two methods on two corpora, its numbers checked by hand."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ PAIRS = [["new", "old"]]
     [(FAR, FAR, HOLDS), (FAR, SAME, PARTLY), (SAME, SAME, NOT_HERE), (BASE, BASE, NOT_HERE)],
 )
 def test_better_by_what_is_confirmed(tmp_path: Path, one: list[float], two: list[float], verdict: str) -> None:
-    found = difference_rules.better(
+    result = difference_rules.better(
         table(tmp_path), rows(new_one=one, old_one=BASE, new_two=two, old_two=BASE), "accuracy", pairs=PAIRS
     )
-    assert found is not None
-    assert found.verdict == verdict
-    assert "2 comparisons, 4 seeds" in found.measured
-    assert "in the paper's numbers 1 of 2 are in favour" in found.measured
+    assert result is not None
+    assert result.verdict == verdict
+    assert "2 comparisons, 4 seeds" in result.measured
+    assert "in the paper's numbers 1 of 2 are in favour" in result.measured
 
 
 def test_of_errors_the_smaller_is_better(tmp_path: Path) -> None:
@@ -47,11 +47,11 @@ def test_several_measures_are_corrected_for_together(tmp_path: Path) -> None:
     assert "in the paper's numbers 1 of 1 are in favour" in both.measured
 
 
-def test_one_seed_tests_nothing_and_half_a_table_says_so(tmp_path: Path) -> None:
+def test_one_seed_is_not_tested_and_an_incomplete_table_is_marked(tmp_path: Path) -> None:
     assert difference_rules.better(table(tmp_path), rows(new_one=[0.9], old_one=[0.1]), "accuracy", pairs=PAIRS) is None
-    found = difference_rules.better(table(tmp_path), rows(new_one=FAR, old_one=BASE), "accuracy", pairs=PAIRS)
-    assert found is not None
-    assert "1 of 2 comparisons so far" in found.measured
+    result = difference_rules.better(table(tmp_path), rows(new_one=FAR, old_one=BASE), "accuracy", pairs=PAIRS)
+    assert result is not None
+    assert "1 of 2 comparisons so far" in result.measured
 
 
 def test_the_correction_counts_all_comparisons() -> None:
@@ -65,7 +65,7 @@ def test_the_correction_counts_all_comparisons() -> None:
     assert judge([middling, nothing]).favour == 2
 
 
-def test_same_where_nothing_is_confirmed(tmp_path: Path) -> None:
+def test_same_if_nothing_is_confirmed(tmp_path: Path) -> None:
     alike = difference_rules.same(table(tmp_path), rows(new_one=SAME, old_one=BASE), "accuracy", PAIRS)
     other = difference_rules.same(table(tmp_path), rows(new_one=FAR, old_one=BASE), "accuracy", PAIRS)
     assert alike is not None
@@ -76,12 +76,12 @@ def test_same_where_nothing_is_confirmed(tmp_path: Path) -> None:
 def test_a_gain_that_is_larger_on_one_corpus(tmp_path: Path) -> None:
     """On one the gain is a tenth, on two nothing."""
     given = rows(new_one=FAR, old_one=BASE, new_two=SAME, old_two=BASE)
-    found = difference_rules.larger_gain(table(tmp_path), given, "accuracy", PAIRS, [["one", "two"]])
+    result = difference_rules.larger_gain(table(tmp_path), given, "accuracy", PAIRS, [["one", "two"]])
     turned = difference_rules.larger_gain(table(tmp_path), given, "accuracy", PAIRS, [["two", "one"]])
-    assert found is not None
+    assert result is not None
     assert turned is not None
-    assert (found.verdict, turned.verdict) == (HOLDS, NOT_HERE)
-    assert "+10.02 ± " in found.measured
+    assert (result.verdict, turned.verdict) == (HOLDS, NOT_HERE)
+    assert "+10.02 ± " in result.measured
 
 
 def test_a_value_that_is_lower_on_one_corpus(tmp_path: Path) -> None:
@@ -101,6 +101,6 @@ def test_a_peak_needs_both_ends_lower(
         ("m", "one", name): [{"seed": seed, "values": {"accuracy": value}} for seed, value in enumerate(values)]
         for name, values in (("low", low), ("middle", middle), ("high", high))
     }
-    found = level_rules.peak(table(tmp_path, AXIS), given, "accuracy", "norm_init", 1.0)
-    assert found is not None
-    assert found.verdict == verdict
+    result = level_rules.peak(table(tmp_path, AXIS), given, "accuracy", "norm_init", 1.0)
+    assert result is not None
+    assert result.verdict == verdict

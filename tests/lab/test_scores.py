@@ -1,4 +1,4 @@
-"""The kind "scores": means by type of token, what was recorded along training, and the figures."""
+"""The kind "scores": means by type of token, values recorded during training, and the figures."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_a_class_may_be_called_neutral(tmp_path: Path) -> None:
     assert row["history"]["attention.2"] != row["history"]["attention.neutral"]
 
 
-def test_a_row_keeps_types_and_numbers_but_no_word(rows: list[dict[str, Any]]) -> None:
+def test_a_row_has_types_and_numbers_but_no_words(rows: list[dict[str, Any]]) -> None:
     assert not [row for row in rows if row["seed"] and ({"tokens", "boxes", "pairs"} & set(row))], (
         "figures show one seed"
     )
@@ -144,7 +144,7 @@ def test_the_history_goes_from_the_start_to_the_last_epoch(rows: list[dict[str, 
     assert {"vtw.1", "vtw.2", "vtw.3"} <= set(rows[-1]["history"])
 
 
-def test_an_encoder_has_local_scores_beside_the_global_ones(rows: list[dict[str, Any]]) -> None:
+def test_an_encoder_has_local_and_global_scores(rows: list[dict[str, Any]]) -> None:
     values = next(row for row in rows if row["method"] == "dp-l")["values"]
     assert {"local_attention_positive", "local_polarity_negative", "local_auc", "auc"} <= set(values)
     assert values["local_attention_positive"] != values["attention_positive"]
@@ -158,21 +158,23 @@ def texts_of(svg: str) -> list[str]:
 def test_a_scatter_a_corpus_and_one_figure_of_weights(figure: Table, rows: list[dict[str, Any]]) -> None:
     drawn = drawings.draw_scores(figure, rows)
     assert set(drawn) == {"scores-two", "scores-three", "weights"}
-    told = texts_of(drawn["scores-two"])
-    assert {"DP & co.", "DP-L, global scores", "DP-L, local scores"} <= set(told)
-    assert told.count("positive") == 3
+    messages = texts_of(drawn["scores-two"])
+    assert {"DP & co.", "DP-L, global scores", "DP-L, local scores"} <= set(messages)
+    assert messages.count("positive") == 3
     assert "Two, DP & co.: positive" in texts_of(drawn["weights"])
     assert (
         drawings.draw_scores(figure, [{"error": "x", "method": "dp", "corpus": "two", "setting": "", "seed": 0}]) == {}
     )
 
 
-def test_several_values_stand_in_one_panel_along_training(figure: Table, rows: list[dict[str, Any]]) -> None:
+def test_several_values_share_a_panel(figure: Table, rows: list[dict[str, Any]]) -> None:
     ((title, svg),) = draw(figure, rows).values()
-    told = texts_of(svg)
+    messages = texts_of(svg)
     assert "along" in title
-    assert told.count("positive") == told.count("negative") == 2, "DP and DP-L on two classes; three have other names"
-    assert {"Two, DP & co.", "Two, DP-L"} <= set(told)
+    assert messages.count("positive") == messages.count("negative") == 2, (
+        "DP and DP-L on two classes; three have other names"
+    )
+    assert {"Two, DP & co.", "Two, DP-L"} <= set(messages)
 
 
 def test_only_models_with_one_level_of_attention_and_classes(figure: Table, tmp_path: Path) -> None:

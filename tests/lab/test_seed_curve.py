@@ -1,4 +1,4 @@
-"""Curves over seeds, on numbers checked by eye."""
+"""Curves over seeds, on numbers checked by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keywords of functions that TOML files fill in."""
+"""Keyword parameters of functions that TOML files fill in."""
 
 from __future__ import annotations
 

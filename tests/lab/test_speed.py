@@ -1,4 +1,4 @@
-"""The kind "speed": every form runs, times are taken by turns, and what cannot be timed here is left."""
+"""The kind "speed": every form runs, measurements alternate, and cells for a missing device are skipped."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def cell(path: Path, **changes: str) -> Cell:
-    told = {"form": "pow", "beside": "apln", "shape": "[2, 3, 4]", "machine": "cpu", "layer": "false"}
+    messages = {"form": "pow", "beside": "apln", "shape": "[2, 3, 4]", "machine": "cpu", "layer": "false"}
     file = path / "table.toml"
-    file.write_text(TOML.format(**{**told, "backward": "true", **changes}), encoding="utf-8")
+    file.write_text(TOML.format(**{**messages, "backward": "true", **changes}), encoding="utf-8")
     (one,) = read_table(file, "paper/table").cells()
     return one
 
@@ -78,7 +78,7 @@ def test_forms_take_turns() -> None:
     assert {len(several) for several in times.values()} == {3}
 
 
-def test_the_plain_forms_agree_where_they_are_the_same() -> None:
+def test_equivalent_forms_agree() -> None:
     """Inside the limits all of APLN's forms are one formula; a power by log is a power."""
     states, mask = torch.rand(2, 3, 4, generator=torch.Generator().manual_seed(0)), torch.ones(2, 3, dtype=torch.bool)
     weights, norm, forms = torch.full((2, 3), 1 / 3), torch.tensor(0.9), speed.forms()
@@ -90,18 +90,18 @@ def test_the_plain_forms_agree_where_they_are_the_same() -> None:
     )
 
 
-def test_cuda_is_left_where_there_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cuda_is_skipped_without_a_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert list(speed.run(cell(tmp_path, machine="cuda"), [0], Context("cpu", Silent()))) == []
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"form": "cube"}, "form: expected one of apln, .*, got 'cube'"),
         ({"shape": "[2, 3]"}, r"shape: expected numbers of texts, words and features, 1 or more each, got \[2, 3\]"),
     ],
 )
-def test_what_cannot_be_timed_is_refused(tmp_path: Path, changes: dict[str, str], said: str) -> None:
-    with pytest.raises(InputError, match=said):
+def test_invalid_forms_are_rejected(tmp_path: Path, changes: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         speed.check(cell(tmp_path, **changes))

@@ -1,4 +1,4 @@
-"""Seeds trained together: each is what it would be alone, in gradients, losses, weights and answers."""
+"""Seeds trained together have the same gradients, losses, weights and predictions as trained alone."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ REST = ("the", "a", "film", "it", "was", "and", "of", "so", "in")
 
 def made(count: int, seed: int = 0, sentences: int = 1) -> list[Example]:
     """Texts of one to twelve words a sentence, a word that decides somewhere among them."""
-    chance = np.random.default_rng(seed)
-    found = []
+    rng = np.random.default_rng(seed)
+    result = []
     for number in range(count):
-        said = []
-        for _ in range(chance.integers(1, sentences + 1)):
-            words = list(chance.choice(REST, chance.integers(1, 12)))
-            words.insert(chance.integers(len(words) + 1), chance.choice(GOOD if number % 2 else BAD))
-            said.append(" ".join(words).capitalize() + ".")
-        found.append(Example(" ".join(said), ("no", "yes")[number % 2], number + 1))
-    return found
+        message = []
+        for _ in range(rng.integers(1, sentences + 1)):
+            words = list(rng.choice(REST, rng.integers(1, 12)))
+            words.insert(rng.integers(len(words) + 1), rng.choice(GOOD if number % 2 else BAD))
+            message.append(" ".join(words).capitalize() + ".")
+        result.append(Example(" ".join(message), ("no", "yes")[number % 2], number + 1))
+    return result
 
 
 def options(**given: Any) -> Config:
@@ -55,15 +55,15 @@ def parts(sentences: int = 1) -> Parts:
 
 
 def together(config: Config, parts: Parts) -> list[Trained]:
-    found = fit_stacked(config, parts, SEEDS, Silent())
-    assert all(isinstance(one, Trained) for one in found)
-    return [one for one in found if isinstance(one, Trained)]
+    result = fit_stacked(config, parts, SEEDS, Silent())
+    assert all(isinstance(one, Trained) for one in result)
+    return [one for one in result if isinstance(one, Trained)]
 
 
-def same(found: Trained, alone: Trained) -> None:
-    assert found.metrics["best_epoch"] == alone.metrics["best_epoch"]
-    assert found.metrics["epochs"] == alone.metrics["epochs"]
-    for ours, theirs in zip(found.metrics["history"], alone.metrics["history"], strict=True):
+def same(result: Trained, alone: Trained) -> None:
+    assert result.metrics["best_epoch"] == alone.metrics["best_epoch"]
+    assert result.metrics["epochs"] == alone.metrics["epochs"]
+    for ours, theirs in zip(result.metrics["history"], alone.metrics["history"], strict=True):
         assert ours["loss"] == pytest.approx(theirs["loss"], abs=1e-5)
         assert ours["dev"] == pytest.approx(theirs["dev"], abs=1e-4)
         for name, norm in theirs["norms"].items():
@@ -71,17 +71,17 @@ def same(found: Trained, alone: Trained) -> None:
         for name, scores in theirs["scores"].items():
             assert ours["scores"][name] == pytest.approx(scores, abs=1e-3)
     for name, weight in alone.weights.items():
-        np.testing.assert_allclose(found.weights[name], weight, atol=2e-3, err_msg=name)
-    assert found.metrics["test"]["accuracy"] == alone.metrics["test"]["accuracy"]
-    assert found.config.training.seed == alone.config.training.seed
+        np.testing.assert_allclose(result.weights[name], weight, atol=2e-3, err_msg=name)
+    assert result.metrics["test"]["accuracy"] == alone.metrics["test"]["accuracy"]
+    assert result.config.training.seed == alone.config.training.seed
 
 
 @pytest.mark.parametrize("pooling", ["attention", "apln", "max", "last"])
 @pytest.mark.parametrize("encoder", ["embedding", "cnn", "bilstm"])
-def test_each_seed_ends_where_it_would_alone(encoder: str, pooling: str) -> None:
+def test_each_seed_ends_as_if_trained_alone(encoder: str, pooling: str) -> None:
     config = options(encoder=encoder, pooling=pooling)
-    for seed, found in zip(SEEDS, together(config, parts()), strict=True):
-        same(found, prepare_torch(config.override({"seed": seed}), parts(), Silent()).fit(Run()))
+    for seed, result in zip(SEEDS, together(config, parts()), strict=True):
+        same(result, prepare_torch(config.override({"seed": seed}), parts(), Silent()).fit(Run()))
 
 
 @pytest.mark.parametrize(
@@ -95,8 +95,8 @@ def test_each_seed_ends_where_it_would_alone(encoder: str, pooling: str) -> None
 )
 def test_so_it_does_with_several_levels_and_other_steps(changed: dict[str, Any]) -> None:
     config, given = options(encoder="lstm", pooling="apln", **changed), parts(sentences=4)
-    for seed, found in zip(SEEDS, together(config, given), strict=True):
-        same(found, prepare_torch(config.override({"seed": seed}), given, Silent()).fit(Run()))
+    for seed, result in zip(SEEDS, together(config, given), strict=True):
+        same(result, prepare_torch(config.override({"seed": seed}), given, Silent()).fit(Run()))
 
 
 def test_numbers_and_penalties_too() -> None:
@@ -104,9 +104,9 @@ def test_numbers_and_penalties_too() -> None:
         *([Example(x.text, float(x.label == "yes") * 3 + 1, x.row) for x in part or ()] for part in parts()[:3])
     )
     config = options(task="regression", attention="dot", vtw=0.1, vtw_mapped=0.1, optimizer="adam", encoder="affine")
-    for seed, found in zip(SEEDS, together(config, rated), strict=True):
+    for seed, result in zip(SEEDS, together(config, rated), strict=True):
         alone = prepare_torch(config.override({"seed": seed}), rated, Silent()).fit(Run())
-        assert found.metrics["test"]["rmse"] == pytest.approx(alone.metrics["test"]["rmse"], abs=1e-4)
+        assert result.metrics["test"]["rmse"] == pytest.approx(alone.metrics["test"]["rmse"], abs=1e-4)
 
 
 @pytest.mark.parametrize("pooling", [name for name, kind in POOLINGS.items() if not kind.reads_summary])
@@ -116,12 +116,12 @@ def test_the_first_gradients_are_each_seeds_own(encoder: str, pooling: str) -> N
     stack, singles, texts = stacked(encoder=encoder, pooling=pooling)
     rows = shuffled_together(texts.indexed, 8, SEEDS, 1)[0]
     stack.apply(side_by_side(texts, rows, 1), lambda output, _: output.logits.square().sum()).sum().backward()
-    for place, (model, own) in enumerate(zip(singles, rows, strict=True)):
+    for index, (model, own) in enumerate(zip(singles, rows, strict=True)):
         model(collate([texts.indexed[row] for row in own], 1)).logits.square().sum().backward()
         for name, parameter in model.named_parameters():
-            found = stack.weights[name].grad
+            result = stack.weights[name].grad
             expected = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
-            torch.testing.assert_close(torch.zeros_like(expected) if found is None else found[place], expected)
+            torch.testing.assert_close(torch.zeros_like(expected) if result is None else result[index], expected)
 
 
 def stacked(**given: Any) -> tuple[Stack, list[Any], Texts]:
@@ -155,17 +155,17 @@ def test_a_long_gradient_is_cut_for_its_own_seed_only() -> None:
 
 
 def test_batches_side_by_side_are_those_of_each_seed_alone_and_of_like_length() -> None:
-    chance = np.random.default_rng(0)
-    texts = [Indexed(chance.integers(2, 9, size)) for size in chance.integers(1, 300, 1000)]
-    found = shuffled_together(texts, 16, SEEDS, 4)
-    for place, seed in enumerate(SEEDS):
-        for rows, alone in zip(found, shuffled(texts, 16, seed, 4), strict=True):
-            assert rows[place].tolist() == alone.tolist()
-    longest = np.array([[max(len(texts[row].ids) for row in own) for own in rows] for rows in found])
+    rng = np.random.default_rng(0)
+    texts = [Indexed(rng.integers(2, 9, size)) for size in rng.integers(1, 300, 1000)]
+    result = shuffled_together(texts, 16, SEEDS, 4)
+    for index, seed in enumerate(SEEDS):
+        for rows, alone in zip(result, shuffled(texts, 16, seed, 4), strict=True):
+            assert rows[index].tolist() == alone.tolist()
+    longest = np.array([[max(len(texts[row].ids) for row in own) for own in rows] for rows in result])
     assert (longest.max(1) / longest.mean(1)).mean() < 1.1
 
 
-def test_a_seed_that_goes_astray_is_told_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_diverging_seed_is_reported_and_the_others_continue(monkeypatch: pytest.MonkeyPatch) -> None:
     """One seed's weights are spoiled after its first step; no other seed may notice."""
     config, given = options(encoder="cnn", pooling="attention"), parts()
     plain = fit_stacked(config, given, SEEDS, Silent())
@@ -178,11 +178,11 @@ def test_a_seed_that_goes_astray_is_told_and_the_others_go_on(monkeypatch: pytes
         return losses
 
     monkeypatch.setattr(StackedStep, "__call__", spoiling)
-    found = fit_stacked(config, given, SEEDS, Silent())
-    assert isinstance(found[1], InputError)
-    assert "diverged" in str(found[1])
+    result = fit_stacked(config, given, SEEDS, Silent())
+    assert isinstance(result[1], InputError)
+    assert "diverged" in str(result[1])
     for place in (0, 2):
-        ours, theirs = found[place], plain[place]
+        ours, theirs = result[place], plain[place]
         assert isinstance(ours, Trained)
         assert isinstance(theirs, Trained)
         np.testing.assert_array_equal(ours.weights["head.weight"], theirs.weights["head.weight"])
@@ -190,8 +190,8 @@ def test_a_seed_that_goes_astray_is_told_and_the_others_go_on(monkeypatch: pytes
 
 def test_a_seed_that_is_over_keeps_its_best_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
     config, given = options(encoder="embedding", epochs=12, patience=1, lr=0.1), parts()
-    for seed, found in zip(SEEDS, together(config, given), strict=True):
-        same(found, prepare_torch(config.override({"seed": seed}), given, Silent()).fit(Run()))
+    for seed, result in zip(SEEDS, together(config, given), strict=True):
+        same(result, prepare_torch(config.override({"seed": seed}), given, Silent()).fit(Run()))
 
 
 def test_what_is_watched_is_the_mean_of_the_seeds_still_running() -> None:
@@ -202,10 +202,10 @@ def test_what_is_watched_is_the_mean_of_the_seeds_still_running() -> None:
             ended.append(record)
 
     config, given = options(encoder="cnn", pooling="apln", norm="sample", epochs=2), parts()
-    found = [one for one in fit_stacked(config, given, SEEDS, Watching()) if isinstance(one, Trained)]
+    result = [one for one in fit_stacked(config, given, SEEDS, Watching()) if isinstance(one, Trained)]
     assert [record["epoch"] for record in ended] == [1, 2]
     for number, record in enumerate(ended):
-        own = [one.metrics["history"][number] for one in found]
+        own = [one.metrics["history"][number] for one in result]
         assert record["loss"] == pytest.approx(np.mean([each["loss"] for each in own]))
         assert record["dev"]["accuracy"] == pytest.approx(np.mean([each["dev"]["accuracy"] for each in own]))
 
@@ -233,16 +233,16 @@ def test_on_a_gpu_first_gradients_and_twenty_losses_agree(encoder: str, pooling:
             slopes = slopes or {
                 name: weight.grad.clone() for name, weight in stack.weights.items() if weight.grad is not None
             }
-        for place, seed in enumerate(SEEDS):
+        for index, seed in enumerate(SEEDS):
             model = make_model(material, learned, seed).to("cuda")
             alone = Step(model, task, training, make_optimizer(model.named_parameters(), training))
             for number, rows in enumerate(batches):
-                loss = alone(collate([texts.indexed[row] for row in rows[place]], 1, texts.labels[rows[place]]))
-                assert float(loss) == pytest.approx(losses[number][place], abs=1e-4)
+                loss = alone(collate([texts.indexed[row] for row in rows[index]], 1, texts.labels[rows[index]]))
+                assert float(loss) == pytest.approx(losses[number][index], abs=1e-4)
                 if number == 0:
                     for name, parameter in model.named_parameters():
                         if parameter.grad is not None:
-                            torch.testing.assert_close(slopes[name][place], parameter.grad, atol=1e-5, rtol=0)
+                            torch.testing.assert_close(slopes[name][index], parameter.grad, atol=1e-5, rtol=0)
     finally:
         torch.backends.cudnn.rnn.fp32_precision = torch.backends.cudnn.conv.fp32_precision = "tf32"  # type: ignore[attr-defined]
 
@@ -251,5 +251,5 @@ def test_on_a_gpu_first_gradients_and_twenty_losses_agree(encoder: str, pooling:
 @pytest.mark.parametrize("levels", [1, 2])
 def test_on_a_gpu_a_whole_run_learns(levels: int) -> None:
     config = options(encoder="bilstm", pooling="apln", device="cuda", levels=levels, epochs=15, dropout=0.2)
-    for found in together(config, parts(sentences=3)):
-        assert found.metrics["test"]["accuracy"] > 0.8
+    for result in together(config, parts(sentences=3)):
+        assert result.metrics["test"]["accuracy"] > 0.8

@@ -1,4 +1,4 @@
-"""Made-up ratings: the effects are where they are said to be, and the texts show them."""
+"""Synthetic ratings: the effects are as documented, and the texts show them."""
 
 from __future__ import annotations
 
@@ -74,21 +74,21 @@ def test_the_ideal_reader_by_hand() -> None:
 
 def test_the_ideal_reader_comes_between_noise_and_spread() -> None:
     known = ReviewIndex(WORLD.ratings)
-    said = ideal(WORLD, WORLD.ratings, [known.context(x) for x in WORLD.ratings])
-    error = math.sqrt(mean((guess - x.value) ** 2 for guess, x in zip(said, WORLD.ratings, strict=True)))
+    message = ideal(WORLD, WORLD.ratings, [known.context(x) for x in WORLD.ratings])
+    error = math.sqrt(mean((guess - x.value) ** 2 for guess, x in zip(message, WORLD.ratings, strict=True)))
     assert WORLD.noise < error < 0.65 * pstdev(x.value for x in WORLD.ratings)
     blind = ideal(WORLD, WORLD.ratings, [ReviewContext((), ())])
     assert blind == [pytest.approx(MEAN)]
 
 
-def test_words_that_leave_no_doubt_can_be_written_and_read() -> None:
+def test_unambiguous_words_can_be_written_and_read() -> None:
     clear = world(WorldOptions(users=4, items=4, each=2, slope=5000.0))
     known = ReviewIndex(clear.ratings)
     assert all(map(math.isfinite, ideal(clear, clear.ratings, [known.context(x) for x in clear.ratings])))
 
 
 @pytest.mark.parametrize(
-    ("keys", "told"),
+    ("keys", "messages"),
     [
         ({"users": 1}, "users: expected a whole number of at least .*, got 1"),
         ({"each": 61}, "each: expected at most the number of items, 60, got 61"),
@@ -97,8 +97,8 @@ def test_words_that_leave_no_doubt_can_be_written_and_read() -> None:
         ({"length": 3}, "length: expected a whole number of at least .*, got 3"),
     ],
 )
-def test_what_makes_no_world_is_refused(keys: dict[str, int], told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_invalid_options_of_a_world_are_rejected(keys: dict[str, int], messages: str) -> None:
+    with pytest.raises(InputError, match=messages):
         world(WorldOptions(**keys))  # type: ignore[arg-type]
 
 

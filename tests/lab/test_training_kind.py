@@ -1,4 +1,4 @@
-"""The kind "train": what a row keeps, and what happens where the memory of a GPU runs out."""
+"""The kind "train": contents of a row, and what happens if a GPU runs out of memory."""
 
 from __future__ import annotations
 
@@ -81,26 +81,26 @@ def outcome(toy: Table, monkeypatch: pytest.MonkeyPatch, seeds: tuple[int, ...])
     return list(run_inline(queue, toy.name, "cuda"))
 
 
-def test_out_of_memory_halves_the_seeds_and_goes_on(
+def test_out_of_memory_halves_the_seeds_and_continues(
     toy: Table, monkeypatch: pytest.MonkeyPatch, gpu: list[tuple[int, ...]]
 ) -> None:
-    told = outcome(toy, monkeypatch, (0, 1, 2, 3, 4))
+    messages = outcome(toy, monkeypatch, (0, 1, 2, 3, 4))
     assert gpu == [(0, 1, 2, 3, 4), (0, 1, 2), (0, 1), (2,), (3, 4)]
-    rows = [one.content for one in told if one.kind == "row"]
+    rows = [one.content for one in messages if one.kind == "row"]
     assert [row["seed"] for row in rows] == [0, 1, 2, 3, 4]
     assert [row.get("error") for row in rows] == [None, "training diverged", None, None, None]
     assert [row["stacked"] for row in rows] == [2, 2, 1, 2, 2]
     assert "out of memory with 5 seeds at once; continuing with 3" in [
-        one.content for one in told if one.kind == "halved"
+        one.content for one in messages if one.kind == "halved"
     ]
 
 
 def test_one_seed_that_does_not_fit_is_kept_as_failed(
     toy: Table, monkeypatch: pytest.MonkeyPatch, gpu: list[tuple[int, ...]]
 ) -> None:
-    told = outcome(toy, monkeypatch, (9, 10))
+    messages = outcome(toy, monkeypatch, (9, 10))
     assert gpu == [(9, 10), (9,), (10,)]
-    first, second = [one.content for one in told if one.kind == "row"]
+    first, second = [one.content for one in messages if one.kind == "row"]
     assert (first["seed"], second["seed"]) == (9, 10)
     assert "out of GPU memory with a single seed" in first["error"]
     assert "values" in second

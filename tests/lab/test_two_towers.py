@@ -1,4 +1,4 @@
-"""Two towers: what stands around a pair changes nothing in it, and what is not there says nothing."""
+"""Two towers: predictions for a pair do not depend on its batch, and a side without reviews has no effect."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ def make(encoder: str = "cnn,bilstm,embedding", pooling: str = "attention") -> T
     return model
 
 
-def reviews(shape: Sequence[Sequence[int]], chance: np.random.Generator) -> Indexed:
-    found = []
+def reviews(shape: Sequence[Sequence[int]], rng: np.random.Generator) -> Indexed:
+    result = []
     for lengths in shape:
-        ids = chance.integers(1, WORDS, sum(lengths)).astype(np.int32)
-        found.append(Indexed(ids, (np.array(lengths, dtype=np.int64),)))
-    return gather(found)
+        ids = rng.integers(1, WORDS, sum(lengths)).astype(np.int32)
+        result.append(Indexed(ids, (np.array(lengths, dtype=np.int64),)))
+    return gather(result)
 
 
 def rows() -> list[Readings]:
-    chance = np.random.default_rng(1)
-    return [Readings(reviews(user, chance), reviews(item, chance)) for user, item in PAIRS]
+    rng = np.random.default_rng(1)
+    return [Readings(reviews(user, rng), reviews(item, rng)) for user, item in PAIRS]
 
 
 def batch(places: Sequence[int] = range(len(PAIRS))) -> Pair:
-    found = rows()
-    return collate_pairs([found[place] for place in places])
+    result = rows()
+    return collate_pairs([result[place] for place in places])
 
 
 def read(model: TwoTowers, pair: Pair) -> PairOutput:
@@ -135,8 +135,8 @@ def test_gradients_are_exact(pooling: str) -> None:
 
     def logits(*values: Tensor) -> Tensor:
         given = dict(zip(names, values, strict=True))
-        found: PairOutput = torch.func.functional_call(model, given, (pair,))
-        return found.logits
+        result: PairOutput = torch.func.functional_call(model, given, (pair,))
+        return result.logits
 
     values = tuple(parameter.detach().clone().requires_grad_() for parameter in model.parameters())
     assert torch.autograd.gradcheck(logits, values)
@@ -147,9 +147,9 @@ def test_reviews_are_gathered_as_the_tokenizer_would_read_them() -> None:
     texts = ["One cup. Two cups!", "No hat.", "Three."]
     vocabulary = Vocabulary.build([["one", "cup", ".", "two", "no", "hat", "three"]], 1)
     single, whole = Tokenizer(vocabulary, 2), Tokenizer(vocabulary, 3)
-    found, expected = gather([single.encode(text) for text in texts]), whole.encode("\n\n".join(texts))
-    assert found.ids.tolist() == expected.ids.tolist()
-    assert [axis.tolist() for axis in found.shape] == [axis.tolist() for axis in expected.shape]
+    result, expected = gather([single.encode(text) for text in texts]), whole.encode("\n\n".join(texts))
+    assert result.ids.tolist() == expected.ids.tolist()
+    assert [axis.tolist() for axis in result.shape] == [axis.tolist() for axis in expected.shape]
 
 
 def test_reviews_without_a_word_leave_nothing() -> None:

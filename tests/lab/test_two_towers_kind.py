@@ -1,4 +1,4 @@
-"""The kind "two_towers": a small made-up world and a small file of reviews, judged by everybody."""
+"""The kind "two_towers": a small synthetic world and a small file of reviews, with all predictors."""
 
 from __future__ import annotations
 
@@ -86,17 +86,17 @@ def test_towers_are_judged_at_home_and_among_strangers() -> None:
 
 
 def test_the_rivals_come_in_the_order_that_they_must() -> None:
-    found = {name: run({**SMALL, "reader": name})[0]["values"] for name in ("mean", "ridge", "ideal")}
-    assert found["mean"]["rmse"] == found["mean"]["rmse_of_mean"]
-    assert found["mean"]["gap"] == pytest.approx(1)
-    assert "user_r" not in found["mean"]
-    among = [found[name]["rmse_strangers"] for name in ("ideal", "ridge", "mean")]
+    result = {name: run({**SMALL, "reader": name})[0]["values"] for name in ("mean", "ridge", "ideal")}
+    assert result["mean"]["rmse"] == result["mean"]["rmse_of_mean"]
+    assert result["mean"]["gap"] == pytest.approx(1)
+    assert "user_r" not in result["mean"]
+    among = [result[name]["rmse_strangers"] for name in ("ideal", "ridge", "mean")]
     assert among == sorted(among)
-    assert found["ideal"]["user_r_strangers"] > 0.8
-    assert found["ideal"]["item_r_strangers"] > 0.8
+    assert result["ideal"]["user_r_strangers"] > 0.8
+    assert result["ideal"]["item_r_strangers"] > 0.8
 
 
-def test_one_side_alone_says_nothing_of_the_other() -> None:
+def test_one_side_does_not_predict_effects_of_the_other() -> None:
     values = run({**SMALL, "reader": "ridge", "side": "user"})[0]["values"]
     assert "user_r" in values
     assert "item_r" not in values
@@ -105,10 +105,10 @@ def test_one_side_alone_says_nothing_of_the_other() -> None:
 
 def test_effects_that_are_added_up_can_be_heard_alone() -> None:
     """Ridge on bags is a sum of two sides: f(u, i) − f(u, –) does not depend on u."""
-    made = world(WorldOptions(30, 20, 6, kind=4, neutral=10))
-    known = ReviewIndex(made.ratings)
-    contexts = [known.context(rating) for rating in made.ratings]
-    guess = ridge_predictor(known, contexts, made.ratings[:30], contexts[:30])
+    created = world(WorldOptions(30, 20, 6, kind=4, neutral=10))
+    known = ReviewIndex(created.ratings)
+    contexts = [known.context(rating) for rating in created.ratings]
+    guess = ridge_predictor(known, contexts, created.ratings[:30], contexts[:30])
     item = tuple(known.by_item["i3"])
     users = [tuple(places) for places in known.by_user.values()]
     with_item = guess(known, [ReviewContext(user, item) for user in users])
@@ -117,20 +117,20 @@ def test_effects_that_are_added_up_can_be_heard_alone() -> None:
     assert alone.std() > 0.01
 
 
-def test_coverage_is_told_and_scored_by_group() -> None:
+def test_coverage_is_reported_and_scored_by_group() -> None:
     ratings = [Rating("u", "i", value, "") for value in (1.0, 2.0, 4.0)]
     contexts = [ReviewContext((0,), (1,)), ReviewContext((), ()), ReviewContext((0,), (2,))]
     recorder = Listening()
     values = by_coverage(np.array([2.0, 2.5, 3.0]), ratings, contexts, recorder)
     assert values == {"n_both": 2, "n_user": 0, "n_item": 0, "n_neither": 1, "rmse_both": 1.0, "rmse_neither": 0.5}
-    (said,) = recorder.said
-    assert "both 2 (66.7 %), user 0 (0.0 %), item 0 (0.0 %), neither 1 (33.3 %)" in said
+    (message,) = recorder.said
+    assert "both 2 (66.7 %), user 0 (0.0 %), item 0 (0.0 %), neither 1 (33.3 %)" in message
 
 
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, str]:
-    made = world(WorldOptions(30, 20, 6, kind=4, neutral=10)).ratings
-    parts = {"train": made[:120], "dev": made[120:150], "test": made[150:]}
+    created = world(WorldOptions(30, 20, 6, kind=4, neutral=10)).ratings
+    parts = {"train": created[:120], "dev": created[120:150], "test": created[150:]}
     for name, part in parts.items():
         rows = [{"user": x.user, "item": x.item, "rating": x.value, "text": x.text} for x in part]
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -138,23 +138,23 @@ def files(tmp_path: Path) -> dict[str, str]:
 
 
 def test_files_of_reviews_are_read_and_their_checksums_kept(files: dict[str, str]) -> None:
-    (found,) = run({**TOWERS, "epochs": 1}, **files)
-    assert len(found["data"]) == 3
-    assert found["values"]["n_both"] > 0
-    assert "rmse_strangers" not in found["values"]
+    (result,) = run({**TOWERS, "epochs": 1}, **files)
+    assert len(result["data"]) == 3
+    assert result["values"]["n_both"] > 0
+    assert "rmse_strangers" not in result["values"]
     assert mean_predictor([Rating("u", "i", 2.0, ""), Rating("u", "j", 4.0, "")])(
         ReviewIndex([]), [ReviewContext((), ())]
     ).tolist() == [3]
 
 
 def test_a_seed_that_fails_is_kept_as_failed(files: dict[str, str]) -> None:
-    (found,) = run({**TOWERS, "lr": 1e9, "clip": 0.0}, **files)
-    assert "training diverged" in found["error"]
-    assert "values" not in found
+    (result,) = run({**TOWERS, "lr": 1e9, "clip": 0.0}, **files)
+    assert "training diverged" in result["error"]
+    assert "values" not in result
 
 
 @pytest.mark.parametrize(
-    ("options", "corpus", "told"),
+    ("options", "corpus", "messages"),
     [
         ({**SMALL, "levels": 2}, {}, "levels: expected 3 for two towers, got 2"),
         ({"reader": "mean"}, {"dev": "x"}, "dev or test without train"),
@@ -171,6 +171,6 @@ def test_a_seed_that_fails_is_kept_as_failed(files: dict[str, str]) -> None:
         ),
     ],
 )
-def test_what_cannot_be_done_is_refused_first(options: dict[str, Any], corpus: dict[str, str], told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_invalid_cells_are_rejected_first(options: dict[str, Any], corpus: dict[str, str], messages: str) -> None:
+    with pytest.raises(InputError, match=messages):
         two_towers.check(cell(options, **corpus))

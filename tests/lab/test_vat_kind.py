@@ -1,4 +1,4 @@
-"""The kind "purified": accuracy, what a base model says of erased texts, marked words, rounds and maps; and its tables."""
+"""The kind "purified": accuracy, a base model's predictions for erased texts, marked words, rounds and maps; and its tables."""
 
 from __future__ import annotations
 
@@ -96,18 +96,18 @@ def rows(table: Table, tmp_path_factory: pytest.TempPathFactory) -> Rows:
     return first_rows(table, tmp_path_factory.mktemp("data"), splits, write)
 
 
-def test_the_base_model_judges_and_words_by_chance_cost_it_less(rows: Rows) -> None:
-    att, chance = rows["att"]["values"], rows["random"]["values"]
+def test_the_base_model_judges_and_random_words_cost_less(rows: Rows) -> None:
+    att, rng = rows["att"]["values"], rows["random"]["values"]
     assert rows["base"]["values"]["accuracy"] == att["judge_accuracy"] == 1.0
-    assert att["aopc_1"] > att["aopc_1_random"] == chance["aopc_1"]
-    assert att["post_hoc_1"] > att["post_hoc_1_random"] == chance["post_hoc_1"]
-    assert "accuracy" not in chance
+    assert att["aopc_1"] > att["aopc_1_random"] == rng["aopc_1"]
+    assert att["post_hoc_1"] > att["post_hoc_1_random"] == rng["post_hoc_1"]
+    assert "accuracy" not in rng
     assert "aopc_1" not in rows["base"]["values"]
     low, high = att_interval = rows["att"]["intervals"]["aopc_1"]
     assert low <= att["aopc_1"] <= high, att_interval
 
 
-def test_marked_words_are_found_and_chance_is_the_share_of_marked_words(rows: Rows) -> None:
+def test_marked_words_are_found_and_random_precision_is_their_share(rows: Rows) -> None:
     values = rows["att"]["values"]
     assert values["precision_1_positive_random"] == pytest.approx(1 / 6)  # one word of six is marked
     assert values["recall_5_negative_random"] == pytest.approx(5 / 6)
@@ -143,7 +143,7 @@ def replace_options(cell: Any, options: dict[str, Any]) -> Any:
     return replace(cell, options=options)
 
 
-def test_figures_are_svg_and_rows_hold_no_texts(table: Table, rows: Rows) -> None:
+def test_figures_are_svg_and_rows_contain_no_texts(table: Table, rows: Rows) -> None:
     figures = drawings.draw_purified(table, list(rows.values()))
     assert set(figures) == {"along-k-aopc", "along-k-post-hoc", "rounds", "map-toy"}
     for svg in figures.values():
@@ -160,26 +160,26 @@ def test_a_judge_is_trained_once_for_a_corpus(table: Table, rows: Rows) -> None:
     assert rows["base"]["seconds"] == rows["random"]["seconds"]  # the very same training
 
 
-def test_judges_of_one_folder_of_corpora_judge_no_other(
+def test_judges_are_not_reused_for_another_folder_of_corpora(
     table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same corpus by name: 60 training texts, then 30, and the first ones again."""
     (cell,) = wanted(table, ["base"])
     plain = cell.without(purified.KEYS)
     config = Config().override(plain.options)
-    context, found = Context("cpu", Silent()), []
-    for place, count in (("one", 60), ("other", 30), ("one", 60)):
+    context, result = Context("cpu", Silent()), []
+    for index, count in (("one", 60), ("other", 30), ("one", 60)):
         for split in ("train", "dev", "test"):
-            write(tmp_path / place / "toy" / f"{split}.jsonl", count, 0)
-        monkeypatch.setenv("REGARD_DATA", str(tmp_path / place))
+            write(tmp_path / index / "toy" / f"{split}.jsonl", count, 0)
+        monkeypatch.setenv("REGARD_DATA", str(tmp_path / index))
         prepared = context.corpora.prepare(cell.corpus, plain.options)
-        found.append(train.judges_of(cell, config, prepared, context))
-    assert found[0].key == found[2].key != found[1].key
-    assert found[0] is not found[1]
+        result.append(train.judges_of(cell, config, prepared, context))
+    assert result[0].key == result[2].key != result[1].key
+    assert result[0] is not result[1]
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"marks": "stars"}, "marks: expected one of phrases, leaves, rationales, got 'stars'"),
         ({"judge": "attention", "by_round": True}, "by_round needs"),
@@ -187,9 +187,9 @@ def test_judges_of_one_folder_of_corpora_judge_no_other(
         ({"task": "regression"}, "expected a classification task, because accuracy is measured"),
     ],
 )
-def test_bad_options_are_refused(table: Table, change: dict[str, Any], said: str) -> None:
+def test_bad_options_are_refused(table: Table, change: dict[str, Any], message: str) -> None:
     (cell,) = wanted(table, ["att"])
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         purified.check(replace_options(cell, {**cell.options, **change}))
 
 
@@ -208,7 +208,7 @@ def test_marks_become_characters(tmp_path: Path) -> None:
         marks_of(path, [Example("so good", "1", 1)], "leaves")
 
 
-def test_ratings_take_sides_and_the_middle_goes() -> None:
+def test_ratings_become_two_classes_without_the_middle() -> None:
     ratings = [Example("a", "1.0"), Example("b", "3"), Example("c", 4.0), Example("d", "2")]
     assert [(one.text, one.label) for one in sided(ratings, "train", low=2, high=4)] == [
         ("a", "0"),
@@ -225,8 +225,8 @@ def test_closeness_is_within_over_between() -> None:
     vectors = np.array([[0.0], [1.0], [10.0], [11.0]])
     # within: 1, 1; between: 10, 11, 9, 10
     assert closeness(vectors, np.array([0, 0, 1, 1])) == pytest.approx(0.1)
-    made = plane(np.random.default_rng(0).normal(size=(12, 3)))
-    assert np.array(made).shape == (12, 2)
+    created = plane(np.random.default_rng(0).normal(size=(12, 3)))
+    assert np.array(created).shape == (12, 2)
 
 
 @pytest.mark.parametrize("path", TABLES, ids=lambda path: path.stem)

@@ -1,4 +1,4 @@
-"""The kind "weights": what a row keeps of texts, how spread is measured, and the figure."""
+"""The kind "weights": which texts a row keeps, how spread is measured, and the figure."""
 
 from __future__ import annotations
 
@@ -91,10 +91,10 @@ def test_one_figure_a_corpus_with_every_method_and_its_norm(figure: Table, rows:
     assert set(drawn) == {"own", "films"}
     for name, svg in drawn.items():
         tree = ElementTree.fromstring(svg)
-        told = [text.text or "" for text in tree.iter("{http://www.w3.org/2000/svg}text")]
-        assert told[0] == f"Figure 9: {figure.corpora[name].title}"
-        assert sum(word == "Attention & co." for word in told) == 2
-        assert sum(word.startswith("APLN, p of words ") for word in told) == 2
+        messages = [text.text or "" for text in tree.iter("{http://www.w3.org/2000/svg}text")]
+        assert messages[0] == f"Figure 9: {figure.corpora[name].title}"
+        assert sum(word == "Attention & co." for word in messages) == 2
+        assert sum(word.startswith("APLN, p of words ") for word in messages) == 2
         panels = list(tree.iter("{http://www.w3.org/2000/svg}svg"))[1:]
         ends = [float(panel.attrib["y"]) + float(panel.attrib["height"]) for panel in panels]
         assert len(panels) == 4
@@ -127,7 +127,7 @@ def test_on_cuda_all_seeds_of_a_cell_learn_together(figure: Table, monkeypatch: 
     assert (failed["seed"], failed["error"]) == (5, "training diverged")
 
 
-def test_the_share_in_effect() -> None:
+def test_the_effective_share() -> None:
     assert weights.effective_share([0.25] * 4) == pytest.approx(1)
     assert weights.effective_share([1.0, 0.0, 0.0, 0.0]) == pytest.approx(0.25)
     assert weights.effective_share([0.5, 0.5, 0.0, 0.0]) == pytest.approx(0.5)
@@ -137,7 +137,7 @@ def test_the_share_in_effect() -> None:
     assert weights.effective_share([0.0, 0.0]) == 0
 
 
-def test_no_text_of_another_corpus_is_drawn(tmp_path: Path, corpora: Path) -> None:
+def test_texts_of_other_corpora_are_not_drawn(tmp_path: Path, corpora: Path) -> None:
     changed = TOML.replace('quoted = "a warm thing\\n but a rude one"', "drawn = 1")
     (tmp_path / "figure.toml").write_text(changed, encoding="utf-8")
     cell = list(read_table(tmp_path / "figure.toml", "paper/figure").cells())[-1]

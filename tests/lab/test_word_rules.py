@@ -1,4 +1,4 @@
-"""Verdicts from the weights of words in drawn texts, over seeds, on numbers checked by eye."""
+"""Verdicts from the weights of words in quoted texts, over seeds, on numbers checked by hand."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def test_a_word_that_weighs_more(tmp_path: Path) -> None:
         return {"seed": seed, "values": {}, "texts": [{"tokens": tokens}]}
 
     given: Rows = {("new", "one", ""): [row(seed, 0.8) for seed in range(3)]}
-    found = difference_rules.heavier(table(tmp_path), given, "one", ["new"], "good", ["but"])
-    assert found is not None
-    assert found.verdict == HOLDS
-    assert "+0.690 ± " in found.measured  # 0.8 − (0.10 + 0.11 + 0.12) / 3
+    result = difference_rules.heavier(table(tmp_path), given, "one", ["new"], "good", ["but"])
+    assert result is not None
+    assert result.verdict == HOLDS
+    assert "+0.690 ± " in result.measured  # 0.8 − (0.10 + 0.11 + 0.12) / 3
     assert difference_rules.heavier(table(tmp_path), given, "one", ["new"], "missing", ["but"]) is None
 
 
@@ -38,22 +38,22 @@ def drawn(*weights: float) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(("words", "verdict"), [(["fine", "lot"], HOLDS), (["a", "."], NOT_HERE)])
 def test_words_that_weigh_more_than_their_share(tmp_path: Path, words: list[str], verdict: str) -> None:
     given: Rows = {("new", "one", ""): drawn(0.50, 0.52, 0.48)}
-    found = difference_rules.rests_on(table(tmp_path), given, {"one": words}, methods=["new"])
-    assert found is not None
-    assert found.verdict == verdict
+    result = difference_rules.rests_on(table(tmp_path), given, {"one": words}, methods=["new"])
+    assert result is not None
+    assert result.verdict == verdict
     side = "+0.250" if verdict == HOLDS else "−0.250"  # 0.75 or 0.25, where two words of four have 0.5
-    assert f"difference {side} ± " in found.measured
-    assert "(New − uniform weights, “" in found.measured
+    assert f"difference {side} ± " in result.measured
+    assert "(New − uniform weights, “" in result.measured
 
 
 def test_words_that_weigh_more_under_one_method(tmp_path: Path) -> None:
     given: Rows = {("new", "one", ""): drawn(0.50, 0.52, 0.48), ("old", "one", ""): drawn(0.30, 0.30, 0.30)}
     words = {"one": ["fine", "lot"], "two": ["fine"]}
-    found = difference_rules.rests_on(table(tmp_path), given, words, pairs=[["new", "old"]])
+    result = difference_rules.rests_on(table(tmp_path), given, words, pairs=[["new", "old"]])
     turned = difference_rules.rests_on(table(tmp_path), given, words, pairs=[["old", "new"]])
-    assert found is not None
+    assert result is not None
     assert turned is not None
-    assert (found.verdict, turned.verdict) == (HOLDS, NOT_HERE)
-    assert found.measured.startswith("1 of 2 comparisons so far, 3 seeds")
-    assert "+0.300 ± 0.075 (New − Old, “fine”, “lot”)" in found.measured
+    assert (result.verdict, turned.verdict) == (HOLDS, NOT_HERE)
+    assert result.measured.startswith("1 of 2 comparisons so far, 3 seeds")
+    assert "+0.300 ± 0.075 (New − Old, “fine”, “lot”)" in result.measured
     assert difference_rules.rests_on(table(tmp_path), given, {"one": ["missing"]}, ["new"]) is None

@@ -1,4 +1,4 @@
-"""A small table, small corpora and rows as runs leave them, for tests of reproducing."""
+"""A small table, small corpora and rows as written by runs, for tests of `regard reproduce`."""
 
 from __future__ import annotations
 
