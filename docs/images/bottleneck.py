@@ -52,7 +52,7 @@ OPTIONS: dict[str, Any] = {
 
 
 class Weights(Silent):
-    """What the attention weighs after each round, seen at the moments at which `Looks` looks."""
+    """The attention weights after each round, recorded when `RoundRecorder` evaluates the model."""
 
     trained: Trained
 
@@ -140,7 +140,7 @@ def maps(seen: Seen, labels: Sequence[str]) -> str:
     codes = np.unique(labels, return_inverse=True)[1].tolist()
     drawn = [
         partial(cloud, f"after round {number}" if number else "round 0: plain attention", plane(own), codes)
-        for number, own in seen.looks.seen.items()
+        for number, own in seen.looks.vectors_by_round.items()
         if number in (0, ROUNDS)
     ]
     return panels("Test texts in the plane (t-SNE), two classes", drawn, (WIDE, WIDE), (LEFT, 20), headed=True)
