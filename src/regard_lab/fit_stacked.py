@@ -51,18 +51,18 @@ class EncodedCache:
         self.key = ""
         self.kept: tuple[TorchInputs, Texts | None] | None = None
 
-    def encode(self, given: PreparedTorch, recorder: Recorder) -> tuple[TorchInputs, Texts | None]:
+    def encode(self, prepared: PreparedTorch, recorder: Recorder) -> tuple[TorchInputs, Texts | None]:
         """Encoded training and dev texts, and the encoded test texts."""
-        config = given.config
+        config = prepared.config
         data = replace(config.data, train=None, dev=None, test=None)
-        seed = config.training.seed if given.dev is None else None  # decides what is held out
-        test = "" if given.test is None else digest(given.test)
-        key = "\0".join((Config(data).identity_text(), str(config.model.levels), str(seed), *given.digests, test))
+        seed = config.training.seed if prepared.dev is None else None  # decides what is held out
+        test = "" if prepared.test is None else digest(prepared.test)
+        key = "\0".join((Config(data).identity_text(), str(config.model.levels), str(seed), *prepared.digests, test))
         if self.kept is None or key != self.key:
-            learned, tests = make_inputs(given, recorder), None
-            if given.test is not None:
-                tests = Texts(learned.tokenizer.encode_each([example.text for example in given.test]), given.truth)
-            self.key, self.kept = key, (learned, tests)
+            inputs, tests = make_inputs(prepared, recorder), None
+            if prepared.test is not None:
+                tests = Texts(inputs.tokenizer.encode_each([example.text for example in prepared.test]), prepared.truth)
+            self.key, self.kept = key, (inputs, tests)
         return self.kept
 
 
@@ -75,16 +75,17 @@ def fit_stacked(
     """
     if config.training.record != "no":
         raise InputError(f"record = {config.training.record!r}: seeds are recorded one by one (`fit`), not together")
-    given = prepare_torch(config, parts, recorder)
-    learned, test = (cache or EncodedCache()).encode(given, recorder)
-    stack = Stack([make_model(given, learned, seed) for seed in seeds], given.device)
-    engine = StackedEngine(stack, given.task, learned.texts, learned.dev, given.config.training, seeds)
+    prepared = prepare_torch(config, parts, recorder)
+    inputs, test = (cache or EncodedCache()).encode(prepared, recorder)
+    stack = Stack([make_model(prepared, inputs, seed) for seed in seeds], prepared.device)
+    engine = StackedEngine(stack, prepared.task, inputs.texts, inputs.dev, prepared.config.training, seeds)
     runs = train_side_by_side(engine, recorder)
     scores = {
         split: [
-            measure(given.task, each.answers[LABEL], texts.labels) for each in read_through(stack, given.task, texts)
+            measure(prepared.task, each.answers[LABEL], texts.labels)
+            for each in read_through(stack, prepared.task, texts)
         ]
-        for split, texts in (("dev", learned.dev), ("test", test))
+        for split, texts in (("dev", inputs.dev), ("test", test))
         if texts is not None
     }
     results: list[Trained | InputError] = []
@@ -92,13 +93,18 @@ def fit_stacked(
         if isinstance(run, InputError):
             results.append(run)
             continue
-        metrics = common_metrics(given.task, len(learned.texts.labels), run, "")
-        metrics |= {"engine": "torch", "environment": environment(given.device), "stacked": len(seeds)}
+        metrics = common_metrics(prepared.task, len(inputs.texts.labels), run, "")
+        metrics |= {"engine": "torch", "environment": environment(prepared.device), "stacked": len(seeds)}
         metrics |= {split: each[model] for split, each in scores.items()}
-        options = given.config.override({"seed": seed})
+        options = prepared.config.override({"seed": seed})
         results.append(
             Trained(
-                options, learned.tokenizer, given.task, metrics, weights=run.best, encoder_config=given.encoder_config
+                options,
+                inputs.tokenizer,
+                prepared.task,
+                metrics,
+                weights=run.best,
+                encoder_config=prepared.encoder_config,
             )
         )
     return results
@@ -113,17 +119,19 @@ class StackedEngine:
         self.stack, self.task, self.texts, self.dev, self.config = stack, task, texts, dev, config
         self.seeds, self.models = seeds, len(seeds)
         self.phases = schedule(config, len(stack.model.levels))
-        self.stages = make_phase_optimizers(self.phases, stack.weights, config)
+        self.optimizers = make_phase_optimizers(self.phases, stack.weights, config)
         self.steps: dict[str, Callable[[Batch], Tensor]] = {}  # by name of phase
 
     def begin_phase(self, index: int, recorder: Recorder) -> None:
         later = {phase.name for phase in self.phases[index:]}
         self.steps = {name: step for name, step in self.steps.items() if name in later}  # captured graphs hold memory
         phase = self.phases[index]
-        stage = self.stages[phase.name]
-        stage.enter(self.stack.weights)
+        optimizer = self.optimizers[phase.name]
+        optimizer.enter(self.stack.weights)
         if phase.name not in self.steps:
-            self.steps[phase.name] = make_step(StackedStep(self.stack, self.task, self.config, stage.optimizer, phase))
+            self.steps[phase.name] = make_step(
+                StackedStep(self.stack, self.task, self.config, optimizer.optimizer, phase)
+            )
 
     def run_epoch(self, plan: EpochPlan, recorder: Recorder, dynamics: Dynamics | None) -> list[float]:
         torch.manual_seed(self.seeds[0] * 100_003 + plan.seed)

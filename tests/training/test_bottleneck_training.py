@@ -1,4 +1,4 @@
-"""Purified attention as it is trained: what each phase moves, what it costs nothing, which round is kept."""
+"""Training of purified attention: what each phase changes, cached states, and which round is the best."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def training(**options: Any) -> Training:
     plain: dict[str, Any] = {
         "optimizer": "adam", "clip": 0.0, "patience": 0, "rounds": 2, "beta": 0.1, "phase_epochs": 1
     }  # fmt: skip
-    own = {name: value for name, value in SMALL.items() if name not in ("embedding", "hidden", "query")}
-    return Training(**{**plain, **own, **options})
+    small = {name: value for name, value in SMALL.items() if name not in ("embedding", "hidden", "query")}
+    return Training(**{**plain, **small, **options})
 
 
 def make_texts(count: int = 40, levels: int = 1) -> Texts:
-    """Word 2 or word 3 decides, somewhere among others; one text is empty."""
+    """Word 2 or word 3 decides, at a random position among others; one text is empty."""
     rng, texts = np.random.default_rng(0), []
     for number in range(count):
         ids = rng.integers(4, 12, rng.integers(2, 9))
@@ -82,43 +82,43 @@ def trained(config: Training | None = None, levels: int = 1, dev: bool = False, 
     return model.state_dict()
 
 
-def same(found: dict[str, Tensor], expected: dict[str, Tensor]) -> bool:
-    return all(torch.equal(value, expected[name]) for name, value in found.items())
+def same(state: dict[str, Tensor], expected: dict[str, Tensor]) -> bool:
+    return all(torch.equal(value, expected[name]) for name, value in state.items())
 
 
 @pytest.mark.parametrize("number", [0, 1, 2])
 @pytest.mark.parametrize("levels", [1, 2])
-def test_what_a_phase_freezes_gets_no_gradient_and_stays_bit_by_bit(levels: int, number: int) -> None:
+def test_frozen_weights_get_no_gradient_and_do_not_change(levels: int, number: int) -> None:
     model, config = make(levels), training(l2=0.1)
     phase = schedule(config, levels)[number]
     weights, texts = dict(model.named_parameters()), make_texts(levels=levels)
-    stage = make_phase_optimizers([phase], weights, config)[phase.name]
+    optimizer = make_phase_optimizers([phase], weights, config)[phase.name]
     before = {name: weight.detach().clone() for name, weight in weights.items()}
-    stage.enter(weights)
+    optimizer.enter(weights)
     set_module_modes(phase, model)
-    step = Step(model, TASK, config, stage.optimizer, phase)
+    step = Step(model, TASK, config, optimizer.optimizer, phase)
     for _ in range(3):
         step(collate(texts.indexed[:9], levels, texts.labels[:9]))
-    moved = {name for name, weight in weights.items() if not torch.equal(weight, before[name])}
-    assert moved == stage.names
+    changed = {name for name, weight in weights.items() if not torch.equal(weight, before[name])}
+    assert changed == optimizer.names
     for name, weight in weights.items():
-        assert (weight.grad is None) == (name not in stage.names), name
+        assert (weight.grad is None) == (name not in optimizer.names), name
 
 
 def test_round_0_is_the_plain_attention_model() -> None:
-    """The same weights as of attention under the same head: the bottleneck takes neither gradient nor chance."""
+    """The same weights as attention with the same head: the bottleneck uses neither gradients nor random numbers."""
     texts, config = make_texts(), training()
     model, plain = make(), make()
-    plain.levels[0].pooling.deviation = plain.levels[0].pooling.mean  # it must not matter what they are
+    plain.levels[0].pooling.deviation = plain.levels[0].pooling.mean  # their values must not matter
     phase = schedule(config, 1)[0]
     for one in (model, plain):
         weights = {name: weight for name, weight in one.named_parameters() if "deviation" not in name}
-        stage = make_phase_optimizers([phase], weights, config)[phase.name]
-        stage.enter(weights)
+        optimizer = make_phase_optimizers([phase], weights, config)[phase.name]
+        optimizer.enter(weights)
         torch.manual_seed(0)
         set_module_modes(phase, one)
         for _ in range(4):
-            Step(one, TASK, config, stage.optimizer, phase)(collate(texts.indexed, 1, texts.labels))
+            Step(one, TASK, config, optimizer.optimizer, phase)(collate(texts.indexed, 1, texts.labels))
     for name, value in plain.state_dict().items():
         if "deviation" not in name:
             assert torch.equal(value, model.state_dict()[name]), name
@@ -137,7 +137,7 @@ def test_without_beta_and_deviation_the_compressor_reaches_the_plain_loss() -> N
 
 
 def test_a_larger_beta_leaves_less_divergence() -> None:
-    """And at the largest, what is let through knows nothing."""
+    """And with the largest beta, nothing passes the bottleneck."""
     texts, left = make_texts(), []
     for beta in (0.0, 0.1, 10.0):
         progress = train_torch(make(), TASK, texts, None, training(beta=beta, phase_epochs=20, rounds=1), Silent())
@@ -146,17 +146,17 @@ def test_a_larger_beta_leaves_less_divergence() -> None:
     assert left[2] < 0.1
 
 
-def test_one_seed_gives_one_result() -> None:
+def test_the_seed_determines_the_weights() -> None:
     assert same(trained(), trained())
     assert not same(trained(), trained(training(seed=1)))
 
 
-# kept states
+# cached states
 
 
 @pytest.mark.parametrize("encoder", ["embedding", "cnn", "lstm"])
 @pytest.mark.parametrize("levels", [1, 2, 3])
-def test_kept_states_are_those_that_would_be_computed(levels: int, encoder: str) -> None:
+def test_cached_states_equal_computed_ones(levels: int, encoder: str) -> None:
     model, texts = make(levels, encoder), make_texts(levels=levels)
     cache = StateCache(texts.indexed, levels)
     assert cache.fill(model, texts.indexed)
@@ -172,47 +172,47 @@ def test_kept_states_are_those_that_would_be_computed(levels: int, encoder: str)
 
 
 @pytest.mark.parametrize("levels", [1, 2])
-def test_training_is_the_same_without_keeping_states(monkeypatch: pytest.MonkeyPatch, levels: int) -> None:
+def test_training_is_the_same_without_the_cache(monkeypatch: pytest.MonkeyPatch, levels: int) -> None:
     filled: list[int] = []
     real = StateCache.fill
-    monkeypatch.setattr(StateCache, "fill", lambda self, *given: filled.append(1) or real(self, *given))
-    with_them = trained(levels=levels)
-    assert len(filled) == 2, "once a compressor's phase"
+    monkeypatch.setattr(StateCache, "fill", lambda self, *others: filled.append(1) or real(self, *others))
+    with_cache = trained(levels=levels)
+    assert len(filled) == 2, "once per compressor phase"
     monkeypatch.setattr(torch_engine, "make_state_cache", lambda *_: None)
     without = trained(levels=levels)
     assert len(filled) == 2
-    for name, value in with_them.items():
+    for name, value in with_cache.items():
         torch.testing.assert_close(value, without[name], rtol=0, atol=1e-6, msg=name)
 
 
-def test_too_many_states_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_states_are_not_cached(monkeypatch: pytest.MonkeyPatch) -> None:
     notes: list[str] = []
 
     class Listener(Silent):
         def note(self, sentence: str) -> None:
             notes.append(sentence)
 
-    with_them = trained()
+    with_cache = trained()
     monkeypatch.setattr(state_cache, "MAX_BYTES", {"cpu": 1000})
     model, texts = make(), make_texts()
     train_torch(model, TASK, texts, None, training(), Listener())
     assert notes == ["the encoder's states do not fit into the cache: they are computed in every step"], (
-        "and it is said once"
+        "and the note appears once"
     )
-    for name, value in with_them.items():
+    for name, value in with_cache.items():
         torch.testing.assert_close(value, model.state_dict()[name], rtol=0, atol=1e-6, msg=name)
 
 
-def test_ordinary_training_keeps_none() -> None:
-    """Not even where word vectors are frozen: what is dropped differs at every step."""
+def test_ordinary_training_has_no_cache() -> None:
+    """Not even with frozen word vectors, because dropout differs in every step."""
     model = make(encoder="embedding", freeze_embeddings=True)
     assert torch_engine.make_state_cache(schedule(training(rounds=None), 1)[0], model, make_texts()) is None
     assert torch_engine.make_state_cache(schedule(training(), 1)[1], model, make_texts()) is None
     assert torch_engine.make_state_cache(schedule(training(), 1)[2], model, make_texts()) is not None
 
 
-def test_what_learned_in_round_0_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a GPU it holds graphs, and their memory."""
+def test_steps_of_round_0_are_freed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a GPU a step holds graphs and their memory."""
     steps: list[weakref.ref[Step]] = []
 
     def make_step(step: Step) -> Step:
@@ -227,21 +227,15 @@ def test_what_learned_in_round_0_is_let_go(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(torch_engine, "make_step", make_step)
     train_torch(make(), TASK, make_texts(), None, training(), Watching())
-    assert Watching.alive == [
-        1,
-        1,
-        1,
-        2,
-        2,
-        1,
-    ]  # two epochs of round 0, learner, compressor, and both for the last time
+    # two epochs of round 0, learner, compressor, and both for the last time
+    assert Watching.alive == [1, 1, 1, 2, 2, 1]
 
 
-# which round is kept
+# the best round
 
 
 def test_the_best_round_is_chosen_on_dev(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the compressor's epochs: round 0 and the learner's, better here, are not what was asked for."""
+    """Among the epochs of the compressor: those of round 0 and of the learner, better here, do not count."""
     texts = make_texts()
     for accuracies, best in (([0.9, 0.8, 0.99, 0.6, 0.99, 0.5], 4), ([0.9, 0.8, 0.99, 0.5, 0.99, 0.6], 6)):
         model = make()
@@ -253,7 +247,7 @@ def test_the_best_round_is_chosen_on_dev(monkeypatch: pytest.MonkeyPatch) -> Non
         assert [(record["round"], record["phase"]) for record in progress.history[1:4]] == [
             (0, "attention"), (1, "learner"), (1, "compressor")
         ]  # fmt: skip
-        # the learner of round 1 began with the best epoch of round 0, the first: as if there had been no other
+        # the learner of round 1 began with the best epoch of round 0, the first one
         assert same(trained(training(epochs=1, rounds=best // 2 - 1)), model.state_dict())
 
 
@@ -266,7 +260,7 @@ def test_patience_ends_round_0_only(monkeypatch: pytest.MonkeyPatch) -> None:
     assert progress.best_epoch == 4
 
 
-def test_without_dev_the_last_round_counts() -> None:
+def test_without_dev_the_last_round_is_the_best() -> None:
     progress = train_torch(make(), TASK, make_texts(), None, training(), Silent())
     assert progress.best_epoch == progress.epoch == 6
 
@@ -274,8 +268,8 @@ def test_without_dev_the_last_round_counts() -> None:
 # fit
 
 
-def options(**given: Any) -> Config:
-    return Config().override({**SMALL, "encoder": "lstm", "pooling": "bottleneck", "rounds": 2, **given})
+def options(**values: Any) -> Config:
+    return Config().override({**SMALL, "encoder": "lstm", "pooling": "bottleneck", "rounds": 2, **values})
 
 
 def labelled(count: int = 60) -> list[Example]:
@@ -283,21 +277,21 @@ def labelled(count: int = 60) -> list[Example]:
 
 
 def test_both_heads_are_scored_in_every_round() -> None:
-    found = fit(options(), Parts(labelled())).metrics
-    assert found["best_round"] in (1, 2)
-    assert found["history"][found["best_epoch"] - 1]["round"] == found["best_round"]
-    assert [record["round"] for record in found["history"]] == [0, 0, 1, 1, 2, 2]
-    for record in found["history"]:
+    result = fit(options(), Parts(labelled())).metrics
+    assert result["best_round"] in (1, 2)
+    assert result["history"][result["best_epoch"] - 1]["round"] == result["best_round"]
+    assert [record["round"] for record in result["history"]] == [0, 0, 1, 1, 2, 2]
+    for record in result["history"]:
         assert 0 <= record["heads"]["compressed"]["accuracy"] <= 1
         assert 0 <= record["dev"]["accuracy"] <= 1
         assert record["terms"]["kl"] >= 0
-    best = found["history"][found["best_epoch"] - 1]["dev"]
-    assert best["accuracy"] == found["dev"]["accuracy"], "the learner's head answers"
+    best = result["history"][result["best_epoch"] - 1]["dev"]
+    assert best["accuracy"] == result["dev"]["accuracy"], "predictions come from the learner's head"
 
 
-def test_what_is_left_open_is_filled_in() -> None:
-    found = fit(options(rounds=None, epochs=1), Parts(labelled())).config.training
-    assert (found.beta, found.rounds, found.phase_epochs) == (0.1, 3, 1)
+def test_defaults_of_the_bottleneck() -> None:
+    result = fit(options(rounds=None, epochs=1), Parts(labelled())).config.training
+    assert (result.beta, result.rounds, result.phase_epochs) == (0.1, 3, 1)
 
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -313,36 +307,36 @@ KINDS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_it_goes_with_everything(tmp_path: Path, kind: str) -> None:
+def test_combinations_with_other_options(tmp_path: Path, kind: str) -> None:
     from regard.models.folder import load, save
 
     examples = list(reviews(60))
-    found = fit(options(**KINDS[kind]), Parts(examples))
-    assert found.metrics["epochs"] == 6
-    save(found, tmp_path)
+    result = fit(options(**KINDS[kind]), Parts(examples))
+    assert result.metrics["epochs"] == 6
+    save(result, tmp_path)
     texts = [example.text for example in examples[:8]]
-    np.testing.assert_allclose(load(tmp_path).answers(texts), found.answers(texts), atol=1e-6)
+    np.testing.assert_allclose(load(tmp_path).answers(texts), result.answers(texts), atol=1e-6)
 
 
 def decided(count: int, seed: int) -> list[Example]:
-    """Texts that one of their words decides."""
-    chance, found = np.random.default_rng(seed), []
+    """Texts in which one word decides."""
+    rng, examples = np.random.default_rng(seed), []
     for number in range(count):
-        words = list(chance.choice(["the", "film", "was", "so", "and"], chance.integers(1, 9)))
-        words.insert(chance.integers(len(words) + 1), chance.choice([["poor", "sad"], ["fine", "great"]][number % 2]))
-        found.append(Example(" ".join(words), ("no", "yes")[number % 2], number + 1))
-    return found
+        words = list(rng.choice(["the", "film", "was", "so", "and"], rng.integers(1, 9)))
+        words.insert(rng.integers(len(words) + 1), rng.choice([["poor", "sad"], ["fine", "great"]][number % 2]))
+        examples.append(Example(" ".join(words), ("no", "yes")[number % 2], number + 1))
+    return examples
 
 
-def test_seeds_learn_together_as_they_would_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """But for chance, which is taken out: ε = 0 and nothing dropped. Round 0 ends early, at each seed's own time."""
+def test_stacked_seeds_train_as_they_would_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without randomness: ε = 0 and no dropout. Round 0 ends early, in a different epoch for each seed."""
     monkeypatch.setattr(bottleneck.torch, "randn_like", torch.zeros_like)
     config = options(dropout=0.0, epochs=9, patience=1, encoder="cnn")
-    given, seeds = Parts(decided(60, 0), decided(30, 1), decided(30, 2)), (3, 8, 1)
-    found = [one for one in fit_stacked(config, given, seeds, Silent()) if isinstance(one, Trained)]
-    alone = [fit(config.override({"seed": seed}), given, Run()) for seed in seeds]
-    assert len({one.metrics["epochs"] for one in alone}) > 1, "else nothing is shown of their own times"
-    for one, other in zip(found, alone, strict=True):
+    parts, seeds = Parts(decided(60, 0), decided(30, 1), decided(30, 2)), (3, 8, 1)
+    stacked = [one for one in fit_stacked(config, parts, seeds, Silent()) if isinstance(one, Trained)]
+    alone = [fit(config.override({"seed": seed}), parts, Run()) for seed in seeds]
+    assert len({one.metrics["epochs"] for one in alone}) > 1, "otherwise stopping in different epochs is not tested"
+    for one, other in zip(stacked, alone, strict=True):
         for name in ("epochs", "best_epoch", "best_round"):
             assert one.metrics[name] == other.metrics[name]
         for ours, theirs in zip(one.metrics["history"], other.metrics["history"], strict=True):
@@ -369,32 +363,32 @@ def test_the_command_line_names_round_and_phase(regard: Regard, table: Path, tmp
         *(f"round {number}/3 · {phase} · epoch  1/1" for number in (1, 2, 3) for phase in ("learner", "compressor")),
     ]
     assert "compressed 0." in lines[-1]
-    found = json.loads((tmp_path / "run" / "metrics.json").read_text(encoding="utf-8"))
-    assert f"dev (epoch {found['best_epoch']} of 8, round {found['best_round']})" in said.out
+    result = json.loads((tmp_path / "run" / "metrics.json").read_text(encoding="utf-8"))
+    assert f"dev (epoch {result['best_epoch']} of 8, round {result['best_round']})" in said.out
     assert (
-        f"on dev: {found['best_epoch']}, of round {found['best_round']} |" in (tmp_path / "run/README.md").read_text()
+        f"on dev: {result['best_epoch']}, of round {result['best_round']} |" in (tmp_path / "run/README.md").read_text()
     )
     assert regard("explain", tmp_path / "run", "a fine film").code == 0
 
 
-def test_where_it_diverged_is_told_with_round_and_phase() -> None:
+def test_divergence_names_round_and_phase() -> None:
     config = training(rounds=1, compressor_lr=1e30)
     with pytest.raises(InputError, match=r"in epoch \d+ \(round 1/1 · compressor\), step"):
         train_torch(make(), TASK, make_texts(200), None, config, Silent())
 
 
-@pytest.mark.parametrize("batch", [8, 200])  # the loss tells it, or, where a phase has one step, the answers do
+@pytest.mark.parametrize("batch", [8, 200])  # the loss shows it, or, if a phase has one step, the answers
 @pytest.mark.parametrize(
     ("options", "remedy"), [({"beta": 1e40}, "compressor_lr or beta"), ({"lr": 1e38, "clip": 0.0}, "lr")]
 )
-def test_where_it_diverged_a_remedy_of_the_phase_is_named(batch: int, options: dict[str, Any], remedy: str) -> None:
+def test_divergence_names_options_of_the_phase(batch: int, options: dict[str, Any], remedy: str) -> None:
     config = training(rounds=1, batch_size=batch, **options)
     with pytest.raises(InputError, match=rf"^training diverged: .*; try a smaller {remedy}$"):
         train_torch(make(), TASK, make_texts(200), None, config, Silent())
 
 
 def test_the_bar_names_round_and_phase() -> None:
-    """And its time left is the phase's own. Ordinary training has no such name."""
+    """The remaining time is that of the phase. Ordinary training has no such name."""
     with ConsoleRecorder(Console(file=io.StringIO(), force_terminal=True)) as recorder:
         recorder.begin(1, 4, 10)
         assert recorder.bar is not None
@@ -427,29 +421,29 @@ gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA dev
 
 @gpu
 @pytest.mark.parametrize("levels", [1, 2])
-@pytest.mark.parametrize("kept", [True, False])
-def test_on_a_gpu_graphs_and_plain_steps_give_the_same_weights(
-    monkeypatch: pytest.MonkeyPatch, levels: int, kept: bool
+@pytest.mark.parametrize("cached", [True, False])
+def test_on_a_gpu_graphs_and_ordinary_steps_give_the_same_weights(
+    monkeypatch: pytest.MonkeyPatch, levels: int, cached: bool
 ) -> None:
-    found, taken = [], []
+    states, steps = [], []
     for plain in (False, True):
         with monkeypatch.context() as patch:
 
             def make_step(step: Step, plain: bool = plain) -> GraphedStep:
-                taken.append(GraphedStep(step))
-                taken[-1].cannot_capture = plain or step.levels > 1
-                return taken[-1]
+                steps.append(GraphedStep(step))
+                steps[-1].cannot_capture = plain or step.levels > 1
+                return steps[-1]
 
             patch.setattr(torch_engine, "make_step", make_step)
-            if not kept:
+            if not cached:
                 patch.setattr(torch_engine, "make_state_cache", lambda *_: None)
             model, texts = make(levels).cuda(), make_texts(200, levels)
             train_torch(model, TASK, texts, None, training(rounds=3, phase_epochs=2), Silent())
-            found.append(model.state_dict())
-    captured = [bool(one.graphs) for one in taken]  # one object a kind of phase: attention, learner, compressor
-    assert captured == [levels == 1, levels == 1, levels == 1 or kept, False, False, False]
-    for name, value in found[0].items():
-        torch.testing.assert_close(value, found[1][name], rtol=1e-4, atol=1e-5, msg=name)
+            states.append(model.state_dict())
+    captured = [bool(one.graphs) for one in steps]  # one object per kind of phase: attention, learner, compressor
+    assert captured == [levels == 1, levels == 1, levels == 1 or cached, False, False, False]
+    for name, value in states[0].items():
+        torch.testing.assert_close(value, states[1][name], rtol=1e-4, atol=1e-5, msg=name)
 
 
 BAD = [
@@ -468,7 +462,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("words", "sentence"), BAD)
-def test_what_cannot_be_is_refused_in_one_sentence(
+def test_bad_options_are_refused(
     regard: Regard, table: Path, tmp_path: Path, words: tuple[str, ...], sentence: str
 ) -> None:
     said = regard("train", table, "--pooling", "bottleneck", *words, "--out", tmp_path / "run")

@@ -90,10 +90,10 @@ def corners(mixture: Mixture, epsilon: float) -> Tensor:
     assert mixture.contributions is not None
     farthest_weights = np.zeros(tuple(mixture.weights.shape))
     lengths = mixture.mask.sum(1).tolist()
-    own, contributions = mixture.weights.cpu().numpy(), mixture.contributions[..., 0].cpu().numpy()
+    attention, contributions = mixture.weights.cpu().numpy(), mixture.contributions[..., 0].cpu().numpy()
     for row, (length, logit) in enumerate(zip(lengths, mixture.logits[:, 0].tolist(), strict=True)):
         if 0 < length <= LONGEST:
-            weights, values = own[row, :length], contributions[row, :length]
+            weights, values = attention[row, :length], contributions[row, :length]
             edges = allowed_logits(logit, epsilon) - logit + float(weights @ values)
             farthest_weights[row, :length] = corner(weights, values, *edges.tolist())
     return torch.from_numpy(farthest_weights).to(mixture.weights)
@@ -160,9 +160,9 @@ def searched(trained: Trained, mixture: Mixture, texts: Sequence[str], seed: int
 
     from regard.masking import masked_softmax
 
-    own, mask, task = mixture.weights, mixture.mask, trained.task
+    attention, mask, task = mixture.weights, mixture.mask, trained.task
     before = probabilities(task, mixture.logits)
-    logits = starts(own, mask, texts, seed).requires_grad_()  # (S, B, L)
+    logits = starts(attention, mask, texts, seed).requires_grad_()  # (S, B, L)
     adam = torch.optim.Adam([logits], lr=RATE)
     with torch.enable_grad():
         for step in range(STEPS):
@@ -170,25 +170,25 @@ def searched(trained: Trained, mixture: Mixture, texts: Sequence[str], seed: int
             adam.param_groups[0]["lr"] = RATE * (1 - step / STEPS)
             weights = masked_softmax(logits, mask)
             beyond = (distances(probabilities(task, mixture.answer(weights)), before) - epsilon).clamp_min(0)
-            loss = (PENALTY * beyond - divergences(weights, own)).sum()
+            loss = (PENALTY * beyond - divergences(weights, attention)).sum()
             (logits.grad,) = torch.autograd.grad(loss, logits)
             adam.step()
     with torch.no_grad():
         candidates = stretched(trained, mixture, masked_softmax(logits.detach(), mask), before, epsilon)
-        best = divergences(candidates, own).argmax(0)  # (B,)
+        best = divergences(candidates, attention).argmax(0)  # (B,)
         return candidates[best, torch.arange(len(best), device=best.device)]
 
 
-def starts(own: Tensor, mask: Tensor, texts: Sequence[str], seed: int) -> Tensor:
+def starts(attention: Tensor, mask: Tensor, texts: Sequence[str], seed: int) -> Tensor:
     """(S, B, L): the weights inverted, and random ones. A text's random numbers do not depend on the other texts."""
     import torch
 
-    logits = np.zeros((STARTS, *own.shape))
-    logits[0] = -own.clamp_min(1e-6).log().cpu().numpy()
+    logits = np.zeros((STARTS, *attention.shape))
+    logits[0] = -attention.clamp_min(1e-6).log().cpu().numpy()
     for row, (text, length) in enumerate(zip(texts, mask.sum(1).tolist(), strict=True)):
         crc = zlib.crc32(text.encode("utf-8", "surrogatepass"))
         logits[1:, row, :length] = 3 * np.random.default_rng((seed, crc)).standard_normal((STARTS - 1, length))
-    return torch.from_numpy(logits).to(own)
+    return torch.from_numpy(logits).to(attention)
 
 
 def stretched(trained: Trained, mixture: Mixture, weights: Tensor, before: Tensor, epsilon: float) -> Tensor:

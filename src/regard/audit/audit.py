@@ -34,7 +34,7 @@ from regard.faithfulness.scored import Scored
 from regard.records import Span
 from regard.report.text.numbers import short
 
-Given = Scored | Attributed | tuple[Sequence[Span], Sequence[float]]
+TextScores = Scored | Attributed | tuple[Sequence[Span], Sequence[float]]
 Doubles = NDArray[np.float64]
 SHOWN = 100  # texts that the facts hold with all their scores
 
@@ -63,7 +63,7 @@ class AuditInput:
 
     predict: Judge
     texts: Sequence[str]
-    attributions: Mapping[str, Sequence[Given]]
+    attributions: Mapping[str, Sequence[TextScores]]
     labels: Sequence[int] | None = None
     evidence: Sequence[Sequence[Span]] | None = None
     focus: str | None = None
@@ -76,7 +76,7 @@ class AuditInput:
 def audit(
     predict: Judge,
     texts: Sequence[str],
-    attributions: Mapping[str, Sequence[Given]],
+    attributions: Mapping[str, Sequence[TextScores]],
     *,
     labels: Sequence[int] | None = None,
     evidence: Sequence[Sequence[Span]] | None = None,
@@ -91,25 +91,25 @@ def audit(
     `labels` are numbers of classes, `evidence` spans that people marked. The result is a dict, as audit.json holds it;
     `.page()` is an HTML document of it, `.save(folder)` writes both.
     """
-    given = AuditInput(predict, texts, attributions, labels, evidence, focus, cuts, seed)
-    return AuditResult(decided(measure(given)).to_json())
+    inputs = AuditInput(predict, texts, attributions, labels, evidence, focus, cuts, seed)
+    return AuditResult(decided(measure(inputs)).to_json())
 
 
 def decided(measurements: Measurements) -> AuditFacts:
     return AuditFacts(**vars(measurements), verdict=verdict(measurements))
 
 
-def measure(given: AuditInput) -> Measurements:
+def measure(inputs: AuditInput) -> Measurements:
     """Everything but the verdict and what needs to look inside a model."""
-    check_input(given)
-    texts, seed, lacking = given.texts, given.seed, given.lacking
-    scored = scored_texts(given)
-    focus = next(iter(scored)) if given.focus is None else given.focus
+    check_input(inputs)
+    texts, seed, lacking = inputs.texts, inputs.seed, inputs.lacking
+    scored = scored_texts(inputs)
+    focus = next(iter(scored)) if inputs.focus is None else inputs.focus
     if focus not in scored:
         raise InputError(f"focus: expected {' or '.join(map(repr, scored))}, got {focus!r}")
-    rivals = [name for name in scored if name != focus] if given.rivals is None else given.rivals
-    faithful, answers = faithfulness(given.predict, scored, focus, rivals, given.cuts, seed, lacking)
-    plausible = None if given.evidence is None else plausibilities(scored, given.evidence, focus, seed, lacking)
+    rivals = [name for name in scored if name != focus] if inputs.rivals is None else inputs.rivals
+    faithful, answers = faithfulness(inputs.predict, scored, focus, rivals, inputs.cuts, seed, lacking)
+    plausible = None if inputs.evidence is None else plausibilities(scored, inputs.evidence, focus, seed, lacking)
     return Measurements(
         format=FORMAT,
         run=None,
@@ -132,20 +132,20 @@ def measure(given: AuditInput) -> Measurements:
     )
 
 
-def check_input(given: AuditInput) -> None:
-    texts, attributions, labels, seed = given.texts, given.attributions, given.labels, given.seed
+def check_input(inputs: AuditInput) -> None:
+    texts, attributions, labels, seed = inputs.texts, inputs.attributions, inputs.labels, inputs.seed
     if isinstance(texts, str):
         raise InputError("texts: expected a list of strings, got a single string")
     if not texts:
         raise InputError("texts: expected at least one, got none")
-    for place, text in enumerate(texts, 1):
+    for number, text in enumerate(texts, 1):
         if not isinstance(text, str):
-            raise InputError(f"texts, number {place}: expected str, got {type(text).__name__}")
+            raise InputError(f"texts, number {number}: expected str, got {type(text).__name__}")
     if not isinstance(attributions, Mapping):
         raise InputError(f"attributions: expected a dict of scores by name, got {type(attributions).__name__}")
     if not attributions:
         raise InputError("attributions: expected at least one, got none")
-    for name, entries in {**attributions, "labels": labels, "evidence": given.evidence}.items():
+    for name, entries in {**attributions, "labels": labels, "evidence": inputs.evidence}.items():
         if entries is not None and len(entries) != len(texts):
             raise InputError(f"{name}: expected one entry for each of {len(texts)} texts, got {len(entries)}")
     for label in () if labels is None else labels:
@@ -155,13 +155,14 @@ def check_input(given: AuditInput) -> None:
         raise InputError(f"seed: expected an integer of at least 0, got {seed!r}")
 
 
-def scored_texts(given: AuditInput) -> Attributions:
-    labels: Sequence[int | None] = [None] * len(given.texts) if given.labels is None else given.labels
+def scored_texts(inputs: AuditInput) -> Attributions:
+    labels: Sequence[int | None] = [None] * len(inputs.texts) if inputs.labels is None else inputs.labels
     scored = {
         name: [
-            scored_text(name, place, *row) for place, row in enumerate(zip(given.texts, own, labels, strict=True), 1)
+            scored_text(name, number, *row)
+            for number, row in enumerate(zip(inputs.texts, entries, labels, strict=True), 1)
         ]
-        for name, own in given.attributions.items()
+        for name, entries in inputs.attributions.items()
         if name != RANDOM  # always included, drawn several times
     }
     if not scored:
@@ -169,44 +170,44 @@ def scored_texts(given: AuditInput) -> Attributions:
     return scored
 
 
-def scored_text(name: str, place: int, text: str, given: Given, label: int | None) -> Scored:
-    if isinstance(given, Attributed):
-        given = Scored(*given.scored())
-    if isinstance(given, Scored):
-        if given.text != text:
-            raise InputError(f"{name}, text {place}: expected scores of this text, got scores of another one")
-        return given._replace(label=given.label if label is None else int(label))
+def scored_text(name: str, number: int, text: str, entry: TextScores, label: int | None) -> Scored:
+    if isinstance(entry, Attributed):
+        entry = Scored(*entry.scored())
+    if isinstance(entry, Scored):
+        if entry.text != text:
+            raise InputError(f"{name}, text {number}: expected scores of this text, got scores of another one")
+        return entry._replace(label=entry.label if label is None else int(label))
     try:
-        spans, scores = given
+        spans, scores = entry
         return Scored(
             text, [(int(a), int(b)) for a, b in spans], np.asarray(scores, dtype=np.float64).reshape(-1), label
         )
     except (TypeError, ValueError):
-        kind = type(given).__name__
-        raise InputError(f"{name}, text {place}: expected a Scored or (spans, scores), got {kind}") from None
+        kind = type(entry).__name__
+        raise InputError(f"{name}, text {number}: expected a Scored or (spans, scores), got {kind}") from None
 
 
 def details(attributions: Attributions, answers: Doubles, seed: int, lacking: Lacking) -> tuple[AuditedText, ...]:
     """The texts that a page shows one at a time; a random sample if there are more than SHOWN."""
     first = next(iter(attributions.values()))
-    places = np.arange(len(first))
+    rows = np.arange(len(first))
     if len(first) > SHOWN:
-        places = np.sort(np.random.default_rng((seed, 1)).choice(len(first), SHOWN, replace=False))
+        rows = np.sort(np.random.default_rng((seed, 1)).choice(len(first), SHOWN, replace=False))
     return tuple(
         AuditedText(
-            place=place,
-            text=first[place].text,
-            label=first[place].label,
-            decided=int(answers[place].argmax()),
-            probabilities=tuple(short(value, 4) for value in answers[place]),
-            spans=tuple((int(a), int(b)) for a, b in first[place].spans),
+            place=row,
+            text=first[row].text,
+            label=first[row].label,
+            decided=int(answers[row].argmax()),
+            probabilities=tuple(short(value, 4) for value in answers[row]),
+            spans=tuple((int(a), int(b)) for a, b in first[row].spans),
             scores={
-                name: tuple(short(value, 4) for value in scored[place].scores)
+                name: tuple(short(value, 4) for value in scored[row].scores)
                 for name, scored in attributions.items()
-                if name not in lacking or not lacking[name][place]
+                if name not in lacking or not lacking[name][row]
             },
         )
-        for place in places.tolist()
+        for row in rows.tolist()
     )
 
 

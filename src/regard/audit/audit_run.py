@@ -100,7 +100,7 @@ def run_facts(
     audited = Audited(trained, texts, labels, options.seed, recorder)
     explanations = explain_all(trained, texts, names, options.explainers is not None, recorder)
     recorder.note("predicting texts without their top words, and the top words alone")
-    given = AuditInput(
+    inputs = AuditInput(
         trained.answers,
         texts,
         explanations.scores,
@@ -111,7 +111,7 @@ def run_facts(
         rivals=RIVALS,
         lacking=explanations.lacking,
     )
-    measured = measure(given)
+    measured = measure(inputs)
     left_out = [*measured.left_out, *(LeftOut(**one) for one in explanations.refused)]
     separation = separation_of(task, audited, left_out)
     retraining = LazyRetraining(audited, learned_from)

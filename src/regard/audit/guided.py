@@ -43,13 +43,13 @@ class Weighed(NamedTuple):
 def guided(audited: Audited, retraining: Retraining) -> Guided:
     trained, seed, classes = audited.trained, audited.seed, retraining.classes
     labels = np.array([classes.index(str(example.label)) for example in retraining.examples], dtype=np.int64)
-    learned = weigh(trained, [example.text for example in retraining.examples])
+    training = weigh(trained, [example.text for example in retraining.examples])
     evaluated = weigh(trained, retraining.texts)
     right = {}
     for kind in KINDS:
         audited.recorder.note(f"training a context-free model on {len(labels)} texts: {kind} weights")
         sizes = (len(trained.tokenizer), len(classes))
-        model = learn(learned, labels, kind, *sizes, seed, trained.model.embedding.weight.device)
+        model = train_guided(training, labels, kind, *sizes, seed, trained.model.embedding.weight.device)
         right[kind] = np.asarray(answer(model, evaluated, kind) == retraining.labels, dtype=np.float64)
     return Guided(
         replace(retraining.facts(), epochs=EPOCHS),
@@ -91,7 +91,7 @@ def make_model(units: int, classes: int) -> nn.ModuleDict:
     )
 
 
-def learn(
+def train_guided(
     weighed: Weighed, labels: Ints, kind: str, units: int, classes: int, seed: int, device: torch.device | str
 ) -> nn.ModuleDict:
     import torch

@@ -59,12 +59,17 @@ def faithfulness(
     taken = [name for name in MEASURES if has_labels(judged) or name not in NEED_LABELS]
     curves = {name: curves_of(judged, name, lacking) for name in taken}
     # by measure and explainer, (texts,)
-    means = {name: {who: curve.values.mean(1) for who, curve in own.items()} for name, own in curves.items()}
+    means = {
+        name: {who: curve.values.mean(1) for who, curve in by_explainer.items()}
+        for name, by_explainer in curves.items()
+    }
     facts = Faithfulness(
         how=judged[focus].how,
         cuts=tuple(str(cut) for cut in judged[focus].cuts),
         curves=tuple(
-            measure_curve(name, who, curve, seed) for name, own in curves.items() for who, curve in own.items()
+            measure_curve(name, who, curve, seed)
+            for name, by_explainer in curves.items()
+            for who, curve in by_explainer.items()
         ),
         comparisons=comparisons(means, focus, seed),
         lead=lead(means[MAIN], focus, rivals, seed),
@@ -73,7 +78,7 @@ def faithfulness(
 
 
 def curves_of(judged: Mapping[str, Judged], measure: str, lacking: Lacking) -> dict[str, Curve]:
-    curves = {who: MEASURES[measure](own) for who, own in judged.items()}
+    curves = {who: MEASURES[measure](one) for who, one in judged.items()}
     return {who: replace(curve, values=known(curve.values, lacking, who)) for who, curve in curves.items()}
 
 
@@ -103,10 +108,10 @@ def measure_curve(measure: str, who: str, curve: Curve, seed: int) -> MeasureCur
 def comparisons(means: Mapping[str, Mapping[str, Doubles]], focus: str, seed: int) -> tuple[Comparison, ...]:
     """The focus minus each other, by the mean over the cut-offs."""
     uncorrected = [
-        Comparison(name, focus, who, paired_difference(own[focus], values, seed))
-        for name, own in means.items()
+        Comparison(name, focus, who, paired_difference(by_explainer[focus], values, seed))
+        for name, by_explainer in means.items()
         if name in COMPARED
-        for who, values in own.items()
+        for who, values in by_explainer.items()
         if who != focus
     ]
     corrected = holm([np.nan if one.difference.p is None else one.difference.p for one in uncorrected])
@@ -119,14 +124,14 @@ def lead(means: Mapping[str, Doubles], focus: str, rivals: Sequence[str], seed: 
     if not candidates:
         return None
     best = max(candidates, key=lambda name: float(np.nanmean(means[name])))
-    random, own, rival = means[RANDOM], means[focus], means[best]
+    random, focused, rival = means[RANDOM], means[focus], means[best]
     return Lead(
         measure=MAIN,
         kept=KEPT,
         best=best,
-        own_lead=mean_interval(own - random, seed),
+        own_lead=mean_interval(focused - random, seed),
         best_lead=mean_interval(rival - random, seed),
-        contrast=mean_interval(own - random - KEPT * (rival - random), seed),
+        contrast=mean_interval(focused - random - KEPT * (rival - random), seed),
     )
 
 
@@ -143,8 +148,8 @@ def agreement_of(sized: Attributions, pair: tuple[str, str], seed: int, lacking:
     one, other = pair
     values = agreement(sized[one], sized[other], [OVERLAP])
 
-    def mean(own: Doubles) -> Interval:
-        return mean_interval(known(own, lacking, one, other), seed)
+    def mean(by_text: Doubles) -> Interval:
+        return mean_interval(known(by_text, lacking, one, other), seed)
 
     return Agreement(
         one=one,
@@ -170,16 +175,16 @@ def plausibilities(
         for name, scored in attributions.items()
     }
     lacks = {name: where[chosen] for name, where in lacking.items()}
-    own = measured[focus]
+    focused = measured[focus]
     random = ExplainerPlausibility(
-        RANDOM, mean_interval(own.random_auprc, seed), mean_interval(own.random_tokens.f.values[:, 0], seed)
+        RANDOM, mean_interval(focused.random_auprc, seed), mean_interval(focused.random_tokens.f.values[:, 0], seed)
     )
     return Plausibility(
         texts=len(chosen),
-        share=finite(own.share),
-        base_rate=mean_interval(own.base_rate, seed),
+        share=finite(focused.share),
+        base_rate=mean_interval(focused.base_rate, seed),
         explainers=(*(explainer_plausibility(name, one, seed, lacks) for name, one in measured.items()), random),
-        above_chance=paired_difference(own.auprc, own.random_auprc, seed),
+        above_chance=paired_difference(focused.auprc, focused.random_auprc, seed),
     )
 
 

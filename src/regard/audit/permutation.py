@@ -47,12 +47,12 @@ def permuted(trained: Trained, readings: Sequence[Reading], seed: int = 0, draws
 def permute(trained: Trained, mixture: Mixture, texts: Sequence[str], seed: int, draws: int) -> Permuted:
     import torch
 
-    own, mask = mixture.weights.cpu().numpy(), mixture.mask.cpu().numpy()
+    attention, mask = mixture.weights.cpu().numpy(), mixture.mask.cpu().numpy()
     lengths = mask.sum(1)
-    permuted_weights = np.zeros((draws, *own.shape))
+    permuted_weights = np.zeros((draws, *attention.shape))
     for row, (text, length) in enumerate(zip(texts, lengths.tolist(), strict=True)):
         orders = random_rankings(text, length, draws, seed)  # (draws, length)
-        permuted_weights[:, row, :length] = own[row, orders]
+        permuted_weights[:, row, :length] = attention[row, orders]
     even = mask / np.maximum(lengths, 1)[:, None]
     with torch.no_grad():
         before = probabilities(trained.task, mixture.logits)
@@ -64,9 +64,9 @@ def permute(trained: Trained, mixture: Mixture, texts: Sequence[str], seed: int,
         )
     values = (
         np.median(answers.cpu().numpy(), axis=0),
-        own.max(1),
+        attention.max(1),
         evened.cpu().numpy(),
-        np.abs(own - even).sum(1) / 2,
+        np.abs(attention - even).sum(1) / 2,
     )
     return Permuted(*(np.where(lengths > 1, value, np.nan) for value in values))
 

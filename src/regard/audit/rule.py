@@ -41,7 +41,7 @@ TABLE: tuple[tuple[str, dict[str, bool]], ...] = (
 
 @dataclass(frozen=True)
 class Checks:
-    """None: could not be made."""
+    """None: the check could not be made."""
 
     inside: bool
     enough: bool
@@ -70,7 +70,7 @@ class Judged:
 
     @property
     def is_slight(self) -> bool:
-        """Whether the words found are known to matter hardly more than random ones, so that more texts would not help."""
+        """Whether the top words certainly matter hardly more than random ones, so that more texts would not help."""
         return self.name == "inconclusive" and self.checks.enough and is_small(self.against_random.difference)
 
 

@@ -43,19 +43,19 @@ TEXTS, EPOCHS, STEP, RATE = 2000, 5, 32, 0.003
 def trained_adversary(audited: Audited, retraining: Retraining) -> TrainedAdversary:
     """Measured on the audited texts."""
     trained, labels, seed = audited.trained, audited.labels, audited.seed
-    learned = [reading.indexed for reading in read(trained, [x.text for x in retraining.examples[:TEXTS]])]
-    judged = [reading.indexed for reading in read(trained, audited.texts)]
+    texts = [reading.indexed for reading in read(trained, [x.text for x in retraining.examples[:TEXTS]])]
+    audited_texts = [reading.indexed for reading in read(trained, audited.texts)]
     points = []
     for factor in FACTORS:
-        audited.recorder.note(f"training an adversary on {len(learned)} texts: λ = {factor:g}")
-        model = learn(trained, learned, factor, seed)
-        distance, divergence, decided = compare(trained, model, judged)
+        audited.recorder.note(f"training an adversary on {len(texts)} texts: λ = {factor:g}")
+        model = train_adversary(trained, texts, factor, seed)
+        distance, divergence, decided = compare(trained, model, audited_texts)
         accuracy = None if labels is None else mean_interval((decided == labels).astype(np.float64), seed)
         points.append(AdversaryPoint(factor, mean_interval(distance, seed), mean_interval(divergence, seed), accuracy))
-    return TrainedAdversary(len(learned), EPOCHS, tuple(points))
+    return TrainedAdversary(len(texts), EPOCHS, tuple(points))
 
 
-def learn(trained: Trained, texts: Sequence[Indexed], factor: float, seed: int) -> Classifier:
+def train_adversary(trained: Trained, texts: Sequence[Indexed], factor: float, seed: int) -> Classifier:
     import torch
     from torch import nn
 

@@ -1,4 +1,4 @@
-"""The texts that a run learned from, and which of some other texts are among them."""
+"""The training texts of a run, and how many of some other texts are among them."""
 
 from __future__ import annotations
 

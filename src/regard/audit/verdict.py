@@ -29,8 +29,10 @@ OTHER_POOLINGS = ("apln", "bottleneck")  # worth trying if attention fails
 
 def verdict(facts: Measurements) -> Verdict:
     judged = judge(facts)
-    given = reasons(judged)
-    may, may_not, change = (tuple(one for one in given if one.kind == kind) for kind in ("may", "may_not", "change"))
+    all_reasons = reasons(judged)
+    may, may_not, change = (
+        tuple(one for one in all_reasons if one.kind == kind) for kind in ("may", "may_not", "change")
+    )
     return Verdict(judged.name, title(judged), asdict(judged.checks), may, may_not, change)
 
 
@@ -229,28 +231,28 @@ def advice(judged: Judged) -> list[Reason]:
         return [reason(judged, "faithfulness", "change", key, **values)]
     if judged.name == "faithful":
         return [reason(judged, "faithfulness", "change", "nothing", **values)]
-    given = []
+    advised = []
     if judged.checks.keeps_up is False and lead is not None:
         best = {"best": explainer_name(lead.best), "lead": span(lead.best_lead)}
-        given.append(reason(judged, "faithfulness", "change", "show_best", **best))
-    return given if facts.model is None else [*given, *advice_for(judged, facts.model)]
+        advised.append(reason(judged, "faithfulness", "change", "show_best", **best))
+    return advised if facts.model is None else [*advised, *advice_for(judged, facts.model)]
 
 
 def advice_for(judged: Judged, model: AuditedModel) -> list[Reason]:
-    given: list[Reason] = []
+    advised: list[Reason] = []
     permuted = judged.facts.diagnostics.permutation
     if judged.name in ("irrelevant", "misleading"):
         key, uneven = ("scale", "") if permuted is None else ("scale_and_weights", span(permuted.uneven))
-        given.append(reason(judged, "model", "change", key, scale=model.scale, uneven=uneven))
+        advised.append(reason(judged, "model", "change", key, scale=model.scale, uneven=uneven))
     has_v = model.attention == "dot" and model.pooling.endswith("attention")
     if judged.name == "misleading" and has_v and not model.head_hidden:  # and W
         difference = span(judged.against_random.difference)
-        given.append(reason(judged, "model", "change", "vtw", difference=difference))
+        advised.append(reason(judged, "model", "change", "vtw", difference=difference))
     others = [pooling for pooling in OTHER_POOLINGS if pooling not in model.pooling]
     if others:
         values = {"others": " or ".join(others), "pooling": model.pooling, "texts": judged.facts.texts}
-        given.append(reason(judged, "model", "change", "pooling", **values))
-    return given
+        advised.append(reason(judged, "model", "change", "pooling", **values))
+    return advised
 
 
 FIRST: tuple[Callable[[Judged], list[Reason]], ...] = (ranking, permutation, separation)

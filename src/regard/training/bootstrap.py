@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 
 def measure_with_intervals(task: Task, answers: Floats, labels: Floats, seed: int = 0) -> dict[str, Any]:
-    """`measure` with NAME_interval beside each number, and the accuracy of always predicting the most frequent class."""
+    """`measure` with NAME_interval for each number, and the accuracy of always predicting the most frequent class."""
     metrics = measure(task, answers, labels)
     if isinstance(task, Classes):
         metrics["always_the_most_frequent_class"] = float(np.bincount(labels.astype(np.int64)).max() / len(labels))

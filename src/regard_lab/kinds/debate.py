@@ -228,14 +228,14 @@ def analyse_uniform(case: Case) -> Row:
 def analyse_adversary(case: Case) -> Row:
     import numpy as np
 
-    from regard.audit.trained_adversary import learn
+    from regard.audit.trained_adversary import train_adversary
     from regard.explain.reading import read
     from regard.models.trained import Trained
 
     indices = np.random.default_rng((case.seed, 1)).permutation(len(case.train))[:ADVERSARY_TEXTS]
     case.recorder.note(f"training an adversary on {len(indices)} texts: λ = {case.options['factor']:g}")
     texts = [reading.indexed for reading in read(case.base, [case.train[index].text for index in indices.tolist()])]
-    model = learn(case.base, texts, case.options["factor"], case.seed)
+    model = train_adversary(case.base, texts, case.options["factor"], case.seed)
     base = case.base
     adversary = Trained(base.config, base.tokenizer, base.task, model=model, device=case.device)
     return {"values": distances(case, adversary, scored=True) | guided_accuracy(case, adversary)}
@@ -260,7 +260,7 @@ def distances(case: Case, other: Trained, scored: bool = False) -> dict[str, flo
 
 def guided_accuracy(case: Case, other: Trained, kind: str = "guided") -> dict[str, float]:
     """The accuracy of a model without context with a model's weights; `kind` "learned": with weights that it learns."""
-    from regard.audit.guided import answer, learn, weigh
+    from regard.audit.guided import answer, train_guided, weigh
     from regard.models.tasks import Classes
 
     task = case.base.task
@@ -268,7 +268,7 @@ def guided_accuracy(case: Case, other: Trained, kind: str = "guided") -> dict[st
     train_weights, test_weights = (weigh(other, [example.text for example in part]) for part in (case.train, case.test))
     case.recorder.note(f"training a model without context on {len(train_weights.texts)} texts: {kind} weights")
     sizes = (len(case.base.tokenizer), len(task.classes))
-    model = learn(train_weights, case.labels(case.train), kind, *sizes, case.seed, case.device)
+    model = train_guided(train_weights, case.labels(case.train), kind, *sizes, case.seed, case.device)
     scores = scores_of(case, answer(model, test_weights, kind))
     return {"guided": scores["accuracy"], "guided_macro_f": scores["macro_f"]}
 
