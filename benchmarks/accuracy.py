@@ -1,17 +1,17 @@
-"""The default `regard train` beside fastText and TF-IDF with linear classifiers: accuracy, and time from file to saved model.
+"""The default `regard train` compared with fastText and TF-IDF with linear classifiers: accuracy and training time.
 
-    REGARD_DATA=… python benchmarks/accuracy.py choose [CORPUS …]   each peer's setting, by dev alone
-    REGARD_DATA=… python benchmarks/accuracy.py peers [CORPUS …]    at that setting: five seeds, test read now
-    REGARD_DATA=… python benchmarks/accuracy.py regard [CORPUS …]   the command line with no options, the same five seeds
-    REGARD_DATA=… python benchmarks/accuracy.py times [CORPUS …]    regard and the best peer by turns, in fresh processes
-    REGARD_DATA=… python benchmarks/accuracy.py table               the results as Markdown
+    REGARD_DATA=… python benchmarks/accuracy.py choose [CORPUS …]   choose each peer's setting on dev
+    REGARD_DATA=… python benchmarks/accuracy.py peers [CORPUS …]    score that setting on test, five seeds
+    REGARD_DATA=… python benchmarks/accuracy.py regard [CORPUS …]   score the command line without options, same seeds
+    REGARD_DATA=… python benchmarks/accuracy.py times [CORPUS …]    time regard and the best peer alternately, in new processes
+    REGARD_DATA=… python benchmarks/accuracy.py table               write the results as Markdown
 
-Results are kept in benchmarks/results as soon as they are there, and what stands there is not run again without --again.
+Results are saved in benchmarks/results as soon as they are measured; saved results are not measured again without --again.
 
-Everyone learns from the same texts. Where a corpus has no dev part, a tenth of train is held out as regard does it: with seed
-0 to choose by, then with each run's own seed. DEVELOPMENT corpora were looked at while regard's defaults were chosen, OTHERS
-were not. The grids are in peers.py; two are not walked through: logistic regression takes the features that were best for
-LinearSVC, and of LONG corpora fastText sees plain lower-cased text only at the rate that was best for regard's words.
+All models are trained on the same texts. If a corpus has no dev part, a tenth of train is held out as regard does it: with
+seed 0 for the choice, then with the seed of each run. DEVELOPMENT corpora were used to choose regard's defaults, OTHERS were
+not. The grids are in peers.py; two are not searched completely: logistic regression uses the features that were best for
+LinearSVC, and on LONG corpora fastText sees plain lower-case text only at the rate that was best for regard's words.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from keeping import processor, versions
+from figures import processor, versions
 from peers import PEERS, READINGS, THREADS, Peer, Setting, answers, classifier, fit, vectorizer
 from scipy import stats
 
@@ -60,10 +60,10 @@ def main() -> None:
     steps = {"choose": choose, "peers": score_peers, "regard": score_regard, "times": measure_times}
     parser.add_argument("step", choices=[*steps, "table"])
     parser.add_argument("corpora", nargs="*", metavar="CORPUS")
-    parser.add_argument("--again", action="store_true", help="begin again instead of keeping what stands there")
+    parser.add_argument("--again", action="store_true", help="measure again instead of keeping saved results")
     arguments = parser.parse_args()
     if arguments.step == "table":
-        TABLE.write_text(table(kept(PEERS_FILE), kept(REGARD), kept(TIMES)), encoding="utf-8")
+        TABLE.write_text(table(load_rows(PEERS_FILE), load_rows(REGARD), load_rows(TIMES)), encoding="utf-8")
         print(TABLE.read_text(encoding="utf-8"))
         return
     if arguments.again:
@@ -74,18 +74,20 @@ def main() -> None:
         steps[arguments.step](corpus)
 
 
-# What is kept
+# Saved results
 
 
-def kept(path: Path) -> dict[str, Row]:
+def load_rows(path: Path) -> dict[str, Row]:
     return json.loads(path.read_text(encoding="utf-8"))["corpora"] if path.exists() else {}
 
 
-def keep(path: Path, step: str, corpus: str, row: Row) -> None:
-    """One row more. A file has one machine and one set of versions: rows of others would not be comparable."""
-    content = {"command": f"python benchmarks/accuracy.py {step}", **surroundings(), "corpora": kept(path)}
+def save_row(path: Path, step: str, corpus: str, row: Row) -> None:
+    """Add one row. All rows of a file come from one machine and one set of versions; others would not be comparable."""
+    content = {"command": f"python benchmarks/accuracy.py {step}", **surroundings(), "corpora": load_rows(path)}
     if path.exists() and json.loads(path.read_text(encoding="utf-8")) != content:
-        raise SystemExit(f"{path.name} was made elsewhere or with other versions; remove it to begin again")
+        raise SystemExit(
+            f"{path.name}: expected results of this machine and these versions, got others; remove it to start over"
+        )
     content["corpora"][corpus] = {"data": checksums(corpus), **row}
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -105,7 +107,7 @@ def checksums(corpus: str) -> dict[str, str]:
     return {file.name: hashlib.sha256(file.read_bytes()).hexdigest()[:16] for file in files if file is not None}
 
 
-# Choosing
+# Choice of settings
 
 
 def learn_and_dev(corpus: str, seed: int) -> tuple[list[Example], list[Example]]:
@@ -117,64 +119,64 @@ def labels(examples: Sequence[Example]) -> list[str]:
     return [str(example.label) for example in examples]
 
 
-def share(said: Sequence[str], true: Sequence[str]) -> float:
-    return float(np.mean([one == other for one, other in zip(said, true, strict=True)]))
+def accuracy(predicted: Sequence[str], true: Sequence[str]) -> float:
+    return float(np.mean([one == other for one, other in zip(predicted, true, strict=True)]))
 
 
 class Search:
-    """Dev accuracy of settings on one corpus; texts are made ready once, and so are features."""
+    """Dev accuracy of settings on one corpus; texts and features are prepared once."""
 
     def __init__(self, corpus: str) -> None:
         self.parts = learn_and_dev(corpus, seed=0)
         self.lines: dict[str, list[list[str]]] = {}
         self.features: dict[str, tuple[Any, Any]] = {}
 
-    def ready(self, reading: str) -> list[list[str]]:
+    def prepared(self, reading: str) -> list[list[str]]:
         if reading not in self.lines:
             self.lines[reading] = [[READINGS[reading](example.text) for example in part] for part in self.parts]
         return self.lines[reading]
 
     def dev(self, peer: Peer, setting: Setting) -> float | None:
-        """None where fastText could not learn at that rate."""
-        learn, dev = self.ready(setting["reading"])
+        """None if fastText diverged at that learning rate."""
+        learn, dev = self.prepared(setting["reading"])
         true, wanted = map(labels, self.parts)
         if peer.kind == "fasttext":
             model = fit(peer, setting, learn, true, seed=0)
-            return None if model is None else share(answers(peer, model, dev), wanted)
+            return None if model is None else accuracy(answers(peer, model, dev), wanted)
         key = json.dumps([peer.ngrams, {**setting, "C": None}])
         if key not in self.features:
             vectors = vectorizer(peer, setting)
             self.features[key] = vectors.fit_transform(learn), vectors.transform(dev)
         seen, unseen = self.features[key]
-        return share(classifier(peer, setting, seed=0).fit(seen, true).predict(unseen), wanted)
+        return accuracy(classifier(peer, setting, seed=0).fit(seen, true).predict(unseen), wanted)
 
 
 def choose(corpus: str) -> None:
     search: Search | None = None
-    done = kept(CHOICE).get(corpus, {}).get("peers", {})
+    results = load_rows(CHOICE).get(corpus, {}).get("peers", {})
     for name, peer in PEERS.items():
-        if name in done:
+        if name in results:
             continue
         search = search or Search(corpus)
         tried: list[tuple[Setting, float | None]] = []
-        begun = time.perf_counter()
-        for setting in settings(corpus, peer, done, tried):
+        begin = time.perf_counter()
+        for setting in settings(corpus, peer, results, tried):
             tried.append((setting, search.dev(peer, setting)))
         setting, dev = best(tried)
-        done[name] = {"setting": setting, "dev": dev, "tried": {written(one): score for one, score in tried}}
-        keep(CHOICE, "choose", corpus, {"held_out": companion(corpus, "dev") is None, "peers": done})
-        seconds = time.perf_counter() - begun
+        results[name] = {"setting": setting, "dev": dev, "tried": {as_text(one): score for one, score in tried}}
+        save_row(CHOICE, "choose", corpus, {"held_out": companion(corpus, "dev") is None, "peers": results})
+        seconds = time.perf_counter() - begin
         print(
-            f"{corpus}: {name}: {written(setting)}: dev {dev:.2%} ({len(tried)} settings, {seconds:.0f} s)", flush=True
+            f"{corpus}: {name}: {as_text(setting)}: dev {dev:.2%} ({len(tried)} settings, {seconds:.0f} s)", flush=True
         )
 
 
-def settings(corpus: str, peer: Peer, done: Row, tried: list[tuple[Setting, float | None]]) -> Iterator[Setting]:
-    """The grid, or the part of it that is looked at; the last step of one depends on what was `tried` before."""
+def settings(corpus: str, peer: Peer, results: Row, tried: list[tuple[Setting, float | None]]) -> Iterator[Setting]:
+    """The settings to try: the grid or a part of it, the last of which may depend on the settings `tried` so far."""
     grid = list(peer.grid())
     if peer.kind == "logistic":
         name = next(name for name, other in PEERS.items() if other == Peer("svm", peer.ngrams))
-        features = {key: value for key, value in done[name]["setting"].items() if key != "C"}
+        features = {key: value for key, value in results[name]["setting"].items() if key != "C"}
         yield from (setting for setting in grid if features.items() <= setting.items())
     elif peer.kind == "fasttext" and corpus in LONG:
         yield from (setting for setting in grid if setting["reading"] == "words")
@@ -184,11 +186,11 @@ def settings(corpus: str, peer: Peer, done: Row, tried: list[tuple[Setting, floa
 
 
 def best(tried: Sequence[tuple[Setting, float | None]]) -> tuple[Setting, float]:
-    """The highest on dev; of equal ones the first."""
+    """The best setting on dev; among equals the first."""
     return max(((setting, dev) for setting, dev in tried if dev is not None), key=lambda pair: pair[1])
 
 
-def written(setting: Setting) -> str:
+def as_text(setting: Setting) -> str:
     return ", ".join(f"{name} {value}" for name, value in setting.items())
 
 
@@ -196,37 +198,37 @@ def written(setting: Setting) -> str:
 
 
 def score_peers(corpus: str) -> None:
-    choice = kept(CHOICE)[corpus]
-    done = kept(PEERS_FILE).get(corpus, {}).get("peers", {})
-    left = [name for name in PEERS if name not in done and name in choice["peers"]]
-    if not left:
+    choice = load_rows(CHOICE)[corpus]
+    results = load_rows(PEERS_FILE).get(corpus, {}).get("peers", {})
+    remaining = [name for name in PEERS if name not in results and name in choice["peers"]]
+    if not remaining:
         return
     test = read(resolve(corpus, "test")).examples
-    for name in left:
+    for name in remaining:
         peer, setting = PEERS[name], choice["peers"][name]["setting"]
         reading = READINGS[setting["reading"]]
-        unseen = [reading(example.text) for example in test]
+        test_lines = [reading(example.text) for example in test]
         scores: dict[str, list[float]] = {"dev": [], "test": []}
         for seed in SEEDS:
             if scores["test"] and peer.kind == "logistic" and not choice["held_out"]:
-                same = {part: values[0] for part, values in scores.items()}  # nothing here depends on chance
+                row = {part: values[0] for part, values in scores.items()}  # nothing is random here
             else:
                 learn, dev = learn_and_dev(corpus, seed)
                 model = fit(peer, setting, [reading(example.text) for example in learn], labels(learn), seed)
                 if model is None:
-                    raise SystemExit(f"{corpus}: {name} could not learn with {written(setting)} and seed {seed}")
-                known = [reading(example.text) for example in dev]
-                same = {"dev": share(answers(peer, model, known), labels(dev))}
-                same["test"] = share(answers(peer, model, unseen), labels(test))
-            for part, value in same.items():
+                    raise SystemExit(f"{corpus}: {name} diverged with {as_text(setting)} and seed {seed}")
+                dev_lines = [reading(example.text) for example in dev]
+                row = {"dev": accuracy(answers(peer, model, dev_lines), labels(dev))}
+                row["test"] = accuracy(answers(peer, model, test_lines), labels(test))
+            for part, value in row.items():
                 scores[part].append(value)
-        done[name] = {"setting": setting, **summary(scores)}
-        keep(PEERS_FILE, "peers", corpus, {"test_texts": len(test), "peers": done})
-        print(f"{corpus}: {name}: dev {shown(done[name], 'dev')}, test {shown(done[name], 'test')}", flush=True)
+        results[name] = {"setting": setting, **summary(scores)}
+        save_row(PEERS_FILE, "peers", corpus, {"test_texts": len(test), "peers": results})
+        print(f"{corpus}: {name}: dev {shown(results[name], 'dev')}, test {shown(results[name], 'test')}", flush=True)
 
 
 def score_regard(corpus: str) -> None:
-    if corpus in kept(REGARD):
+    if corpus in load_rows(REGARD):
         return
     scores: dict[str, list[float]] = {"dev": [], "test": []}
     seconds, size = [], 0
@@ -239,25 +241,25 @@ def score_regard(corpus: str) -> None:
             values.append(metrics[part]["accuracy"])
         size = metrics["test"]["n"]
     row = {"test_texts": size, **summary(scores), "seconds_with_test": [round(value, 2) for value in seconds]}
-    keep(REGARD, "regard", corpus, row)
+    save_row(REGARD, "regard", corpus, row)
     print(f"{corpus}: regard: dev {shown(row, 'dev')}, test {shown(row, 'test')}", flush=True)
 
 
 def regard_command(corpus: str, out: Path) -> list[str]:
-    beside = Path(sys.executable).with_name("regard")  # of the same environment as this script
-    return [str(beside) if beside.exists() else shutil.which("regard") or "regard", "train", corpus, "--out", str(out)]
+    script = Path(sys.executable).with_name("regard")  # of the same environment as this script
+    return [str(script) if script.exists() else shutil.which("regard") or "regard", "train", corpus, "--out", str(out)]
 
 
 def timed(command: Sequence[str]) -> float:
-    begun = time.perf_counter()
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise SystemExit(f"{' '.join(command)}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-    return time.perf_counter() - begun
+    begin = time.perf_counter()
+    process = subprocess.run(command, capture_output=True, text=True)
+    if process.returncode:
+        raise SystemExit(f"{' '.join(command)}\n{process.stdout[-2000:]}{process.stderr[-2000:]}")
+    return time.perf_counter() - begin
 
 
 def summary(scores: dict[str, list[float]]) -> Row:
-    """In percent, rounded to thousandths; `interval` is half of the 95 % interval of the mean over seeds (Student's t)."""
+    """In percent, rounded to thousandths; `interval` is half the 95 % interval of the mean over seeds (Student's t)."""
     row: Row = {}
     for part, values in scores.items():
         percent = [100 * value for value in values]
@@ -275,10 +277,10 @@ def shown(row: Row, part: str) -> str:
 
 
 def measure_times(corpus: str) -> None:
-    """By turns, so that whatever else the machine does falls on both."""
-    if corpus in kept(TIMES):
+    """Alternately, so that other load on the machine affects both."""
+    if corpus in load_rows(TIMES):
         return
-    name, peer = best_by("dev", kept(PEERS_FILE)[corpus]["peers"])
+    name, peer = best_by("dev", load_rows(PEERS_FILE)[corpus]["peers"])
     seconds: dict[str, list[float]] = {"regard": [], "peer": []}
     for _ in range(REPETITIONS):
         with tempfile.TemporaryDirectory() as folder:
@@ -286,15 +288,15 @@ def measure_times(corpus: str) -> None:
             model = str(Path(folder) / "model")
             seconds["regard"].append(timed(regard_command(corpus, Path(folder) / "run")))
             seconds["peer"].append(timed([sys.executable, script, corpus, name, json.dumps(peer["setting"]), model]))
-    middle = {who: statistics.median(values) for who, values in seconds.items()}
+    medians = {who: statistics.median(values) for who, values in seconds.items()}
     row = {
         "peer": name,
         "setting": peer["setting"],
         "seconds": {who: [round(value, 2) for value in values] for who, values in seconds.items()},
-        "median": {who: round(value, 2) for who, value in middle.items()},
-        "peer_to_regard": round(middle["peer"] / middle["regard"], 3),
+        "median": {who: round(value, 2) for who, value in medians.items()},
+        "peer_to_regard": round(medians["peer"] / medians["regard"], 3),
     }
-    keep(TIMES, "times", corpus, row)
+    save_row(TIMES, "times", corpus, row)
     print(f"{corpus}: {row['median']}, {name} takes {row['peer_to_regard']} times as long", flush=True)
 
 
@@ -302,7 +304,7 @@ def measure_times(corpus: str) -> None:
 
 
 def best_by(part: str, rows: dict[str, Row]) -> tuple[str, Row]:
-    """The peer that is best on dev (which a user could know), or on test (which none could)."""
+    """The peer that is best on dev (which a user can know) or on test (which nobody can)."""
     name = max(rows, key=lambda name: rows[name][f"{part}_mean"])
     return name, rows[name]
 
@@ -320,35 +322,39 @@ def difference(pairs: Sequence[tuple[Row, Row]]) -> tuple[float, float]:
 
 def table(peers: dict[str, Row], regard: dict[str, Row], times: dict[str, Row]) -> str:
     lines = [
-        "Made by `python benchmarks/accuracy.py table`. Test accuracy in percent, mean over five seeds ± half the 95 % interval",
-        "over seeds; what another sample of test texts would change is not in it. The best peer is the one with the highest",
-        "mean on dev. *Highest on test* is the peer that test itself would have picked: no fair choice, but the hardest one.",
+        "Written by `python benchmarks/accuracy.py table`. Test accuracy in percent, mean over five seeds ± half the 95 %",
+        "interval over seeds; the variance of sampling the test texts is not included. The best peer is the one with the highest mean on",
+        "dev. *Highest on test* is the peer that is best on test: not a fair choice, but the hardest one.",
         "",
         "| corpus | test texts | best peer | its setting | peer | regard | regard − peer | highest on test | regard − highest |",
         "|---" * 9 + "|",
     ]
     for title, corpora in (("development", DEVELOPMENT), ("others", OTHERS)):
-        fair, hard = [], []
+        by_dev, by_test = [], []
         for corpus in corpora:
             if corpus not in peers:
                 continue
             (name, row), (top, highest) = (best_by(part, peers[corpus]["peers"]) for part in ("dev", "test"))
-            cells = [corpus, str(peers[corpus]["test_texts"]), name, written(row["setting"]), shown(row, "test")]
+            cells = [corpus, str(peers[corpus]["test_texts"]), name, as_text(row["setting"]), shown(row, "test")]
             ours = regard.get(corpus)
             if ours is not None:
-                fair.append((ours, row))
-                hard.append((ours, highest))
-            cells += [shown(ours, "test"), signed([fair[-1]])] if ours else ["", ""]
-            cells += [f"{top} {shown(highest, 'test')}", signed([hard[-1]]) if ours else ""]
+                by_dev.append((ours, row))
+                by_test.append((ours, highest))
+            cells += [shown(ours, "test"), signed([by_dev[-1]])] if ours else ["", ""]
+            cells += [f"{top} {shown(highest, 'test')}", signed([by_test[-1]]) if ours else ""]
             lines.append("| " + " | ".join(cells) + " |")
-        if fair:
-            means = [f"{np.mean([pair[who]['test_mean'] for pair in fair]):.2f}" for who in (1, 0)]
-            top = f"{np.mean([pair[1]['test_mean'] for pair in hard]):.2f}"
-            head = f"**{title}, mean of {len(fair)}**"
-            lines.append(f"| {head} | | | | {' | '.join(means)} | {signed(fair)} | {top} | {signed(hard)} |")
+        if by_dev:
+            means = [f"{np.mean([pair[who]['test_mean'] for pair in by_dev]):.2f}" for who in (1, 0)]
+            top = f"{np.mean([pair[1]['test_mean'] for pair in by_test]):.2f}"
+            head = f"**{title}, mean of {len(by_dev)}**"
+            lines.append(f"| {head} | | | | {' | '.join(means)} | {signed(by_dev)} | {top} | {signed(by_test)} |")
     lines += ["", *every_peer(peers)]
     if times:
-        lines += ["", f"Seconds from file to saved model, median of {REPETITIONS} by turns in fresh processes:", ""]
+        lines += [
+            "",
+            f"Seconds from file to saved model, median of {REPETITIONS} alternating runs in new processes:",
+            "",
+        ]
         lines += ["| corpus | regard | best peer | peer | peer / regard |", "|---|---|---|---|---|"]
         for corpus, row in times.items():
             ours, theirs = (f"{row['median'][who]:.1f}" for who in ("regard", "peer"))
@@ -357,7 +363,7 @@ def table(peers: dict[str, Row], regard: dict[str, Row], times: dict[str, Row]) 
 
 
 def every_peer(peers: dict[str, Row]) -> Iterator[str]:
-    yield "Every peer on test, each at its own setting:"
+    yield "All peers on test, each with its best setting:"
     yield ""
     yield "| corpus | " + " | ".join(PEERS) + " |"
     yield "|---" * (len(PEERS) + 1) + "|"
@@ -374,6 +380,6 @@ def signed(pairs: Sequence[tuple[Row, Row]]) -> str:
 
 
 if __name__ == "__main__":
-    # threads that spin for long while they wait slow everything beside them down
+    # threads that spin while they wait would slow down everything else
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     main()

