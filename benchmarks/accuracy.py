@@ -323,8 +323,8 @@ def difference(pairs: Sequence[tuple[Row, Row]]) -> tuple[float, float]:
 def table(peers: dict[str, Row], regard: dict[str, Row], times: dict[str, Row]) -> str:
     lines = [
         "Written by `python benchmarks/accuracy.py table`. Test accuracy in percent, mean over five seeds ± half the 95 %",
-        "interval over seeds; the variance of sampling the test texts is not included. The best peer is the one with the highest mean on",
-        "dev. *Highest on test* is the peer that is best on test: not a fair choice, but the hardest one.",
+        "interval over seeds; the variance of sampling the test texts is not included. The best peer is the one with the highest",
+        "mean on dev. *Highest on test* is the peer that is best on test: not a fair choice, but the hardest one.",
         "",
         "| corpus | test texts | best peer | its setting | peer | regard | regard − peer | highest on test | regard − highest |",
         "|---" * 9 + "|",

@@ -1,7 +1,7 @@
-"""A browser for tests: Chromium without a window, driven over two pipes by its own protocol. Nothing to install but itself.
+"""A browser for tests: headless Chromium, controlled over two pipes by the DevTools protocol, without further packages.
 
-With `--remote-debugging-pipe` Chromium reads commands from descriptor 3 and answers on descriptor 4, each message JSON
-ended by a zero byte (https://chromedevtools.github.io/devtools-protocol/).
+With `--remote-debugging-pipe` Chromium reads commands from file descriptor 3 and answers on 4; each message is
+JSON, ended by a zero byte (https://chromedevtools.github.io/devtools-protocol/).
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ FLAGS = (
     "--hide-scrollbars",
     "--remote-debugging-pipe",
 )
-# puts the pipes where Chromium looks for them and becomes Chromium
+# moves the pipes to descriptors 3 and 4 and becomes Chromium
 START = "import os, sys; [os.dup2(int(end), k) for k, end in zip((3, 4), sys.argv[1:])]; os.execv(sys.argv[3], sys.argv[3:])"
 Message = dict[str, Any]
 
 
 def chromium() -> str | None:
-    """Where it is installed, if it is."""
+    """The path of Chromium, or None if it is not installed."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
 class Browser:
-    """One page. `events` keeps what the browser told on its own: console messages, errors, requests."""
+    """One page. `events` has everything the browser reports by itself: console messages, errors, requests."""
 
     def __init__(self, profile: Path, size: tuple[int, int] = (1280, 900), flags: tuple[str, ...] = ()) -> None:
         program = chromium()
         assert program is not None
         (commands, self._out), (self._in, answers) = os.pipe(), os.pipe()
-        ends = [fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (commands, answers)]  # out of the way of 3 and 4
-        given = [*FLAGS, *flags, f"--user-data-dir={profile}", f"--window-size={size[0]},{size[1]}", "about:blank"]
+        ends = [fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (commands, answers)]  # not 3 or 4, which are overwritten
+        arguments = [*FLAGS, *flags, f"--user-data-dir={profile}", f"--window-size={size[0]},{size[1]}", "about:blank"]
         self._process = subprocess.Popen(
-            [sys.executable, "-c", START, *map(str, ends), program, *given],
+            [sys.executable, "-c", START, *map(str, ends), program, *arguments],
             pass_fds=ends,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -59,8 +59,8 @@ class Browser:
         self._kept, self._number, self._session = b"", 0, ""
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for room in ("Page", "Runtime", "Log", "Network"):
-            self.send(f"{room}.enable")
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.send(f"{domain}.enable")
 
     def __enter__(self) -> Browser:
         return self
@@ -80,7 +80,7 @@ class Browser:
         os.close(self._in)
 
     def send(self, method: str, **params: Any) -> Any:
-        """Its result, once it comes; what else comes before it is kept."""
+        """Send a command and wait for its result; events that arrive before it are kept."""
         self._number += 1
         message: Message = {"id": self._number, "method": method, "params": params}
         if self._session:
@@ -89,11 +89,11 @@ class Browser:
         while left:
             left = left[os.write(self._out, left) :]
         while True:
-            found = self._receive(30)
-            if found.get("id") == self._number:
-                assert "error" not in found, f"{method}: {found['error']}"
-                return found["result"]
-            self.events.append(found)
+            received = self._receive(30)
+            if received.get("id") == self._number:
+                assert "error" not in received, f"{method}: {received['error']}"
+                return received["result"]
+            self.events.append(received)
 
     def _receive(self, seconds: float) -> Message:
         end = time.monotonic() + seconds
@@ -103,31 +103,31 @@ class Browser:
                 raise TimeoutError("the browser did not answer")
             piece = os.read(self._in, 1 << 16)
             if not piece:
-                raise EOFError("the browser went away")
+                raise EOFError("the browser closed the connection")
             self._kept += piece
         message, _, self._kept = self._kept.partition(b"\0")
-        found: Message = json.loads(message)
-        return found
+        parsed: Message = json.loads(message)
+        return parsed
 
     def open(self, path: Path) -> None:
-        """The file, until it is loaded and drawn."""
+        """Open a file and wait until it is loaded and drawn."""
         self.send("Page.navigate", url=path.absolute().as_uri())
         self.until("document.readyState === 'complete' && location.protocol === 'file:'")
         self.frame()
 
     def evaluate(self, expression: str) -> Any:
-        found = self.send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        assert "exceptionDetails" not in found, found["exceptionDetails"]
-        return found["result"].get("value")
+        answer = self.send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
+        return answer["result"].get("value")
 
     def frame(self) -> None:
-        """Two frames later everything asked for before is drawn."""
+        """Wait two frames, after which all earlier changes are drawn."""
         self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
 
     def until(self, expression: str, seconds: float = 30) -> None:
         end = time.monotonic() + seconds
         while not self.evaluate(expression):
-            assert time.monotonic() < end, f"never came true: {expression}"
+            assert time.monotonic() < end, f"timeout: {expression}"
             time.sleep(0.05)
 
     def move(self, x: float, y: float) -> None:
@@ -141,10 +141,10 @@ class Browser:
         self.frame()
 
     def click_on(self, selector: str) -> None:
-        """A real click in the middle of an element."""
-        found = json.dumps(selector)
-        self.evaluate(f"document.querySelector({found}).scrollIntoView({{block: 'nearest'}})")
-        box = self.evaluate(f"document.querySelector({found}).getBoundingClientRect().toJSON()")
+        """A mouse click in the middle of an element."""
+        quoted = json.dumps(selector)
+        self.evaluate(f"document.querySelector({quoted}).scrollIntoView({{block: 'nearest'}})")
+        box = self.evaluate(f"document.querySelector({quoted}).getBoundingClientRect().toJSON()")
         self.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
 
     def write(self, text: str) -> None:
@@ -152,7 +152,7 @@ class Browser:
         self.frame()
 
     def press(self, key: str) -> None:
-        """A key by its name (Enter, ArrowDown, Tab, Escape)."""
+        """Press a key, by name (Enter, ArrowDown, Tab, Escape)."""
         code = {"Enter": 13, "Tab": 9, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}[
             key
         ]
@@ -161,17 +161,17 @@ class Browser:
         self.frame()
 
     def media(self, **features: str) -> None:
-        """What the reader prefers, such as `prefers_color_scheme="dark"`."""
-        wanted = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
-        self.send("Emulation.setEmulatedMedia", features=wanted)
+        """Set media features, such as `prefers_color_scheme="dark"`."""
+        settings = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
+        self.send("Emulation.setEmulatedMedia", features=settings)
         self.frame()
 
-    def complaints(self) -> list[str]:
+    def console_messages(self) -> list[str]:
         """Errors and console messages so far."""
-        rooms = ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded")
-        return [json.dumps(event["params"])[:2000] for event in self.events if event.get("method") in rooms]
+        methods = ("Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded")
+        return [json.dumps(event["params"])[:2000] for event in self.events if event.get("method") in methods]
 
     def requests(self) -> list[str]:
-        """What was asked for, but for data that stands in the page itself."""
-        asked = [e["params"]["request"]["url"] for e in self.events if e.get("method") == "Network.requestWillBeSent"]
-        return [url for url in asked if not url.startswith("data:")]
+        """The URLs requested so far, without data URLs."""
+        urls = [e["params"]["request"]["url"] for e in self.events if e.get("method") == "Network.requestWillBeSent"]
+        return [url for url in urls if not url.startswith("data:")]

@@ -16,7 +16,7 @@ class CommandResult(NamedTuple):
     err: str
 
     @property
-    def complaint(self) -> str:
+    def error(self) -> str:
         """The one sentence about bad input; notes may come before it."""
         assert "Traceback" not in self.err
         *notes, last = self.err.splitlines()

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-os.environ.setdefault(
-    "OMP_NUM_THREADS", "1"
-)  # before torch is imported: threads of parallel tests would wait for each other
+# before torch is imported: threads of parallel tests would wait for each other
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from browser import Browser
 from command import TINY, CommandResult, Regard, write_csv

@@ -29,7 +29,7 @@ GOOD = "text,label\ngood film,1\nbad film,0\n"
 def refused(regard: Regard, message: str, *argv: object, left: Path | None = None) -> None:
     result = regard(*argv)
     assert result.code == 2
-    assert message in result.complaint
+    assert message in result.error
     assert result.out == ""
     assert left is None or not left.exists(), "a failed start leaves nothing behind"
 
@@ -67,7 +67,7 @@ def test_data_that_cannot_be_learned_from(regard: Regard, tmp_path: Path, name: 
     path, out = tmp_path / "data.csv", tmp_path / "deep" / "run"
     path.write_bytes(content)
     refused(regard, message, "train", path, *TINY, "--out", out, left=out.parent)
-    assert str(path) in regard("train", path, *TINY, "--out", out).complaint
+    assert str(path) in regard("train", path, *TINY, "--out", out).error
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_options_that_cannot_be_used(
 def test_commands_that_make_no_sense(regard: Regard, argv: list[str]) -> None:
     result = regard(*argv)
     assert result.code == 2
-    assert "--help`)" in result.complaint
+    assert "--help`)" in result.error
 
 
 def test_nothing_to_learn_from(regard: Regard) -> None:
@@ -164,7 +164,7 @@ def test_numbers_without_a_deviation_are_refused(regard: Regard, tmp_path: Path,
     path = write_csv(tmp_path / "a.csv", zip(("good", "bad"), labels, strict=True))
     result = regard("train", path, *TINY, "--task", "regression", "--out", tmp_path / "run")
     assert result.code == 2
-    assert str(path) in result.complaint
+    assert str(path) in result.error
 
 
 def test_vectors_of_the_wrong_width_name_the_line(regard: Regard, table: Path, tmp_path: Path) -> None:
@@ -476,9 +476,9 @@ def test_ctrl_c_while_saving_leaves_nothing_half_written(
 
     monkeypatch.setattr(os, "fsync", stop)
     result = regard("train", table, *TINY, "--out", tmp_path / "run")
-    assert (result.code, result.complaint) == (130, "stopped; --resume continues after the last saved epoch")
+    assert (result.code, result.error) == (130, "stopped; --resume continues after the last saved epoch")
     result = regard("predict", run, "good film", "--out", tmp_path / "a.jsonl")
-    assert (result.code, result.complaint) == (130, "stopped")
+    assert (result.code, result.error) == (130, "stopped")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -23,7 +23,7 @@ import {name}
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.stem)
 def test_a_benchmark_can_be_imported(path: Path) -> None:
-    """In a process of its own: some set environment variables and threads as they are imported."""
+    """In a separate process: some set environment variables and threads when they are imported."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(FOLDER), *sys.path])}
     command = [sys.executable, "-c", SCRIPT.format(name=path.stem)]
     result = subprocess.run(command, capture_output=True, text=True, env=environment)

@@ -465,7 +465,7 @@ def test_an_analysis_that_cannot_be_kept_is_not_begun(regard: Regard, table: Pat
     result = regard("analyse", out, "--out", file / "analysis")
     assert result.code == 2
     assert result.out == ""
-    assert f"{file / 'analysis'}: cannot be a folder, because {file} is a file" in result.complaint
+    assert f"{file / 'analysis'}: cannot be a folder, because {file} is a file" in result.error
 
 
 def test_a_stop_while_the_words_are_read_is_a_sentence(regard: Regard, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -474,4 +474,4 @@ def test_a_stop_while_the_words_are_read_is_a_sentence(regard: Regard, monkeypat
 
     monkeypatch.setattr(cli, "make_parser", stopped)
     result = regard("train", "a.csv")
-    assert (result.code, result.complaint) == (130, "stopped")
+    assert (result.code, result.error) == (130, "stopped")

@@ -1,4 +1,4 @@
-"""Options: every one is a TOML key, a flag and a parameter; strange ones are refused with what is accepted."""
+"""Options: each is a TOML key, a flag and a parameter; invalid ones are refused with what is expected."""
 
 from __future__ import annotations
 
@@ -32,9 +32,8 @@ SPECIAL: dict[str, st.SearchStrategy[Any]] = {
     "norm_init": st.none() | st.floats(0.01, 1000),
     "lr": st.none() | st.floats(1e-12, 1e12),
     "dropout": st.floats(0, 0.95),
-    "rescale": st.sampled_from(
-        ("clip", "normalise")
-    ),  # signed, penalties, `record` and what only one engine reads depend on others
+    # signed powers, penalties, `record` and options of one engine depend on other options
+    "rescale": st.sampled_from(("clip", "normalise")),
     "vtw": st.just(0.0),
     "vtw_mapped": st.just(0.0),
     "beta": st.none(),
@@ -70,13 +69,13 @@ def values_of(name: str, kind: Any) -> st.SearchStrategy[Any]:
 @example({"train": "\x00\x7f\x85\u2028\\\"'\r\n", "lr": 1e-05, "l2": 1e300})
 @example({"pairs": True, "beginnings": 100, "decay": True, "engine": "sparse", "attention": "dot", "vtw": 0.5})
 @example({"encoder": "affine", "attention": "dot", "vtw_mapped": 0.5, "record": "step", "embedding_range": 1.0})
-def test_a_config_comes_back_from_its_toml(values: dict[str, Any]) -> None:
+def test_a_config_can_be_restored_from_its_toml(values: dict[str, Any]) -> None:
     config = Config().override(values)
-    found = options_in(tomllib.loads(config_toml(config)), "file", pytest.fail)
-    assert Config().override(found) == config
+    restored = options_in(tomllib.loads(config_toml(config)), "file", pytest.fail)
+    assert Config().override(restored) == config
 
 
-def test_the_file_tells_every_option_that_is_set() -> None:
+def test_the_file_has_every_option_that_is_set() -> None:
     tables = tomllib.loads(config_toml(Config()))
     unset = {item.name for _, item, _ in options() if item.default is None}
     assert {key for table in tables.values() for key in table} == set(NAMES) - unset
@@ -97,12 +96,12 @@ def test_defaults_in_python_are_those_of_the_config() -> None:
     from regard import TextClassifier, TextRegressor
 
     defaults = {item.name: item.default for _, item, _ in options()}
-    # what names files, columns and the task is what `fit` is given
+    # files, columns and the task are arguments of `fit` instead
     elsewhere = {"train", "dev", "test", "text", "label", "task", "skip_bad_rows"}
     for kind in (TextClassifier, TextRegressor):
-        own = {name: parameter.default for name, parameter in inspect.signature(kind).parameters.items()}
-        assert own.pop("verbose") is False
-        assert own == {name: value for name, value in defaults.items() if name not in elsewhere}
+        parameters = {name: parameter.default for name, parameter in inspect.signature(kind).parameters.items()}
+        assert parameters.pop("verbose") is False
+        assert parameters == {name: value for name, value in defaults.items() if name not in elsewhere}
 
 
 def test_every_parameter_is_documented_with_its_default() -> None:
@@ -201,7 +200,7 @@ BAD_FILES = [
 
 
 @pytest.mark.parametrize(("content", "message"), BAD_FILES)
-def test_a_strange_file_is_refused(tmp_path: Path, content: str | bytes, message: str) -> None:
+def test_an_invalid_file_is_refused(tmp_path: Path, content: str | bytes, message: str) -> None:
     path = tmp_path / "run.toml"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     with pytest.raises(InputError, match=message) as caught:
@@ -216,14 +215,14 @@ def test_an_unknown_key_lists_every_known_one(tmp_path: Path) -> None:
     assert all(name in str(caught.value) for name in NAMES)
 
 
-def test_whole_numbers_are_numbers(tmp_path: Path) -> None:
+def test_a_whole_number_is_a_valid_float(tmp_path: Path) -> None:
     (tmp_path / "run.toml").write_text("[training]\nlr = 1\n")
     assert read_config(tmp_path / "run.toml") == {"lr": 1.0}
     with pytest.raises(InputError, match="no such file"):
         read_config(tmp_path / "none.toml")
 
 
-def test_keys_in_the_table_they_have_left_are_read_with_a_warning(tmp_path: Path) -> None:
+def test_keys_in_their_old_table_are_read_with_a_warning(tmp_path: Path) -> None:
     (tmp_path / "run.toml").write_text(
         "[model]\nnorm_init = 2.0\nhidden = 8\n[training]\nbeta = 0.5\n[apln]\nnorm_lr = 0.1\n"
     )

@@ -108,7 +108,7 @@ def test_nothing_is_replaced_unless_it_is_said(regard: Regard, home: Path, origi
     regard("datasets", "trec", "--from", original)
     before = (home / "trec/README.md").read_bytes()
     result = regard("datasets", "trec", "--from", original)
-    assert (result.code, result.complaint) == (
+    assert (result.code, result.error) == (
         2,
         f"{home}/trec already exists; use another --out, or --overwrite to replace it",
     )
@@ -118,7 +118,7 @@ def test_nothing_is_replaced_unless_it_is_said(regard: Regard, home: Path, origi
     assert (home / "trec/README.md").read_bytes() != before
     (home / "trec/mine.txt").write_text("notes")
     result = regard("datasets", "trec", "--from", original, "--overwrite")
-    assert "contains 'mine.txt'; --overwrite replaces only" in result.complaint
+    assert "contains 'mine.txt'; --overwrite replaces only" in result.error
 
 
 def test_a_table_of_ones_own_is_divided_and_trained_on(regard: Regard, home: Path, tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_parts_of_a_folder_are_kept(regard: Regard, home: Path, tmp_path: Path) 
     assert result.out.startswith("train 2, dev 2\n")
     write_csv(tmp_path / "mine" / "dev.csv", [("x", "a")])
     result = regard("datasets", "own-two", "--from", tmp_path / "mine")
-    assert "expected one dev split, got dev.csv and valid.csv" in result.complaint
+    assert "expected one dev split, got dev.csv and valid.csv" in result.error
 
 
 def test_texts_that_cannot_be_used_are_left_out_and_told(regard: Regard, home: Path, original: Path) -> None:
@@ -206,7 +206,7 @@ def test_bad_input_is_told_in_a_sentence_and_leaves_nothing(
     argv, message = BAD[case]
     result = regard("datasets", *argv)
     assert result.code == 2
-    assert message in result.complaint
+    assert message in result.error
     assert result.out == ""
     assert list(home.iterdir()) == []
 
@@ -218,10 +218,10 @@ def test_bad_rows_are_skipped_where_that_is_asked_for(regard: Regard, home: Path
 
 def test_a_place_for_corpora_is_asked_for(regard: Regard, original: Path, tmp_path: Path) -> None:
     result = regard("datasets", "trec", "--from", original)
-    assert result.complaint.startswith("expected the folder for corpora in REGARD_DATA or --out, got neither")
+    assert result.error.startswith("expected the folder for corpora in REGARD_DATA or --out, got neither")
     (tmp_path / "file").touch()
     result = regard("datasets", "trec", "--from", original, "--out", tmp_path / "file")
-    assert f"because {tmp_path / 'file'} is a file" in result.complaint
+    assert f"because {tmp_path / 'file'} is a file" in result.error
 
 
 @pytest.mark.parametrize("fault", [KeyboardInterrupt, OSError(28, "No space left on device")])

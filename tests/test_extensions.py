@@ -1,4 +1,4 @@
-"""Commands of other packages: found by entry point, or by name where the metadata is absent; never looked for in vain."""
+"""Commands of other packages: found by entry point, or by name without metadata; searched only if a command is unknown."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def test_an_entry_point_adds_a_command(
     assert {"greet", "reproduce"} <= set(extra_commands())
 
 
-def test_the_usual_commands_look_for_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    def looked() -> dict[str, str]:
-        raise AssertionError("extra commands were looked for")
+def test_built_in_commands_do_not_search_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    def search() -> dict[str, str]:
+        raise AssertionError("searched for extra commands")
 
-    monkeypatch.setattr(cli, "extra_commands", looked)
+    monkeypatch.setattr(cli, "extra_commands", search)
     for name in cli.COMMANDS:
         cli.make_parser([name])
-    with pytest.raises(AssertionError, match="looked for"):
+    with pytest.raises(AssertionError, match="searched for"):
         cli.make_parser(["reproduce"])
 
 

@@ -1,4 +1,4 @@
-"""tools/goldens.py compare: equal folders pass, and every kind of difference is reported with its place."""
+"""tools/goldens.py compare: equal folders pass, and every kind of difference is reported with its position."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def after(count: int, real: Callable[..., Any]) -> Callable[..., Any]:
 def test_killed_while_the_finished_run_is_saved(
     table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files_moved: int, engine: str
 ) -> None:
-    """Before the first of six files is files_moved into place, between any two, and before the checkpoint is removed."""
+    """Before the first of six files is moved into place, between any two, and before the checkpoint is removed."""
     config, out = config_of(table, epochs=2, engine=engine), tmp_path / "killed"
     start(config, tmp_path / "unbroken")
     with monkeypatch.context() as patch:
@@ -259,7 +259,7 @@ def test_other_options_are_refused(
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     result = regard("train", table, *OPTIONS, *other, "--out", out, "--resume")
     assert result.code == 2
-    assert f"{out}: this run was started with other options or texts" in result.complaint
+    assert f"{out}: this run was started with other options or texts" in result.error
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
     assert regard("train", table, *OPTIONS, "--out", out, "--resume").code == 0
 
@@ -270,12 +270,10 @@ def test_other_texts_are_refused(regard: Regard, table: Path, tmp_path: Path) ->
     other = tmp_path / "other.csv"
     other.write_text("".join(lines[:-1]))
     result = regard("train", other, *OPTIONS, "--out", tmp_path / "run", "--resume")
-    assert "this run was started with other options or texts" in result.complaint
-    files_moved = tmp_path / "files_moved.csv"
-    files_moved.write_text("".join(lines))
-    assert regard("train", files_moved, *OPTIONS, "--out", tmp_path / "run", "--resume").code == 0, (
-        "the path does not matter"
-    )
+    assert "this run was started with other options or texts" in result.error
+    moved = tmp_path / "moved.csv"
+    moved.write_text("".join(lines))
+    assert regard("train", moved, *OPTIONS, "--out", tmp_path / "run", "--resume").code == 0, "the path does not matter"
 
 
 def test_a_finished_run_is_only_reported(regard: Regard, table: Path, tmp_path: Path) -> None:

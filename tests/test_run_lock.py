@@ -68,7 +68,7 @@ def test_two_runs_at_once_take_two_folders(
         assert (tmp_path / "runs" / f"{name}-2" / "weights.safetensors").is_file()
         said = regard("train", table, *TINY, "--out", f"runs/{name}")
         assert said.code == 2
-        assert said.complaint.startswith(f"runs/{name}: another run is writing to it")
+        assert said.error.startswith(f"runs/{name}: another run is writing to it")
     assert [path.name for path in (tmp_path / "runs").iterdir()] == [f"{name}-2"]
 
 

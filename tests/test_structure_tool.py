@@ -1,4 +1,4 @@
-"""The structure tool, on a small source tree with at least one of everything that it counts."""
+"""The structure tool on a small source tree that has at least one of everything it counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Training a PyTorch model as `fit` does, without files and texts: for tests of the loop and its torch engine."""
+"""Training of a PyTorch model as in `fit`, without files and texts, for tests of the loop and its torch engine."""
 
 from __future__ import annotations
 

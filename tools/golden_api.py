@@ -1,4 +1,4 @@
-"""What `regard serve` answers about one text, for goldens.py."""
+"""The answers of `regard serve` about one text, for goldens.py."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def ask_everything(address: str, server: subprocess.Popen[str]) -> dict[str, Any
     return answers
 
 
-def ask(address: str, question: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The status and the body of an answer; status 0 where nobody listens yet."""
-    body = None if question is None else json.dumps(question).encode()
+def ask(address: str, fields: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The status and the body of an answer; status 0 if no server listens yet."""
+    body = None if fields is None else json.dumps(fields).encode()
     request = urllib.request.Request(address, body, {"Content-Type": "application/json"})
     try:
         with urllib.request.urlopen(request, timeout=60) as answer:

@@ -1,4 +1,4 @@
-"""Made-up reviews whose deciding words are known, for goldens.py; they depend on nothing in regard."""
+"""Synthetic reviews with known evidence, for goldens.py; independent of regard."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DAYS = ("Monday", "Tuesday", "Friday", "Saturday", "Sunday")
 
 
 def write_reviews(folder: Path) -> None:
-    """Three parts, each as CSV and as JSON lines: a label, whole stars, a rating, and the tokens that decide."""
+    """Three parts, each as CSV and as JSON lines: a label, whole stars, a rating, and the deciding tokens."""
     rng = random.Random(17)
     folder.mkdir(parents=True)
     for part, count in (("train", 400), ("dev", 80), ("test", 40)):
@@ -51,5 +51,5 @@ def write_review(rng: random.Random) -> dict[str, Any]:
 
 
 def pick(items: tuple[Any, ...], rng: random.Random) -> Any:
-    """By random() alone, whose numbers are promised to be the same in every version of Python."""
+    """Uses only random(), which is guaranteed to give the same numbers in every version of Python."""
     return items[int(rng.random() * len(items))]

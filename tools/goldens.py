@@ -9,12 +9,12 @@
 
     tables/, evidence.md   every table of experiments/ and docs/evidence.md, from the result files of commit BASE
     runs/NAME/             the folder of one small run per kind of model, with its report, audit and analysis
-    outputs/NAME/          what the commands and the JSON API answer for that run
+    outputs/NAME/          the output of the commands and of the JSON API for that run
     demo/                  what `regard demo` writes
     toy/                   the small tables of golden_tables/, which are run as well as rendered: one per kind of table
-    help/                  `regard --help`, the help of each command, and what `regard datasets` says
+    help/                  `regard --help`, the help of each command, and the output of `regard datasets`
 
-Of weights it keeps one hash per tensor. Floating-point results depend on the processor and on the versions of the
+Weights are stored as one hash per tensor. Floating-point results depend on the processor and on the versions of the
 libraries, so compare only goldens that were made on one machine with one environment.
 """
 
@@ -109,7 +109,7 @@ def make(out: Path, source: Path, results: Path | None) -> None:
 
 
 class Home:
-    """A folder to work in, by relative paths only, and a Python that finds the regard in question there."""
+    """A working folder, used with relative paths only, and a Python that imports the regard under test."""
 
     def __init__(self, folder: Path, source: Path):
         self.folder = folder
@@ -131,9 +131,9 @@ class Home:
             text=True,
         )
 
-    def python(self, *words: str, given: str = "", **environment: str) -> None:
+    def python(self, *words: str, stdin: str = "", **environment: str) -> None:
         process = self.start(*words, **environment)
-        _, messages = process.communicate(given)
+        _, messages = process.communicate(stdin)
         if process.returncode:
             raise SystemExit(messages)
 
@@ -142,7 +142,7 @@ class Home:
         for out, _ in steps:
             (self.folder / out).parent.mkdir(parents=True, exist_ok=True)
         split = [(out, command.split()) for out, command in steps]
-        self.python("-c", DRIVER, given=json.dumps([str(self.source), split]), **environment)
+        self.python("-c", DRIVER, stdin=json.dumps([str(self.source), split]), **environment)
 
 
 def render_tables(home: Home, results: Path | None) -> None:
@@ -195,7 +195,7 @@ def run_toy_tables(home: Home) -> None:
 
 
 def run_model(home: Home, name: str) -> None:
-    """Train a model and let every command show what it can of it."""
+    """Train a model and run every command on it."""
     run, out, test = f"golden/runs/{name}", f"golden/outputs/{name}", "data/reviews/test.csv"
     label = RUNS[name].split()[1]
     files = f"data/reviews/train.csv --dev data/reviews/dev.csv --test {test}"
@@ -235,7 +235,7 @@ def ask_server(home: Home, run: str, out: Path) -> None:
 
 
 def keep(path: Path, to: Path, varies: bool = True) -> None:
-    """Copy a file, tensors as hashes, and replace what varies where that is to be expected."""
+    """Copy a file, tensors as hashes, and replace what varies between runs."""
     to.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix == ".safetensors":
         to.with_name(f"{to.name}.json").write_text(json.dumps(tensor_hashes(path), indent=1), encoding="utf-8")
@@ -265,18 +265,24 @@ def tensor_hashes(path: Path) -> dict[str, Any]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
-    making = commands.add_parser("make", help="write the goldens of a source tree")
-    making.add_argument("out", type=Path, metavar="OUT", help="a new folder")
-    making.add_argument("--source", type=Path, default=TOOLS.parent / "src", metavar="DIR", help="the folder of regard")
-    making.add_argument("--results", type=Path, metavar="DIR", help=f"holds experiments/ (default: commit {BASE})")
-    comparing = commands.add_parser("compare", help="list what differs between two folders of goldens")
-    comparing.add_argument("a", type=Path, metavar="A")
-    comparing.add_argument("b", type=Path, metavar="B")
-    comparing.add_argument("--numbers", action="store_true", help="of pages, compare only numbers and embedded JSON")
-    given = parser.parse_args()
-    if given.command == "compare":
-        return compare(given.a, given.b, given.numbers)
-    make(given.out, given.source, given.results)
+    make_parser = commands.add_parser("make", help="write the goldens of a source tree")
+    make_parser.add_argument("out", type=Path, metavar="OUT", help="a new folder")
+    make_parser.add_argument(
+        "--source", type=Path, default=TOOLS.parent / "src", metavar="DIR", help="the folder of regard"
+    )
+    make_parser.add_argument(
+        "--results", type=Path, metavar="DIR", help=f"contains experiments/ (default: commit {BASE})"
+    )
+    compare_parser = commands.add_parser("compare", help="list what differs between two folders of goldens")
+    compare_parser.add_argument("a", type=Path, metavar="A")
+    compare_parser.add_argument("b", type=Path, metavar="B")
+    compare_parser.add_argument(
+        "--numbers", action="store_true", help="of pages, compare only numbers and embedded JSON"
+    )
+    arguments = parser.parse_args()
+    if arguments.command == "compare":
+        return compare(arguments.a, arguments.b, arguments.numbers)
+    make(arguments.out, arguments.source, arguments.results)
     return 0
 
 

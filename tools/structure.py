@@ -123,7 +123,7 @@ class Source:
 
 
 def read_source(folder: Path) -> Source:
-    """Reads every package, that is, every folder with an `__init__.py`, under `folder`."""
+    """Read every package, that is, every folder with an `__init__.py`, under `folder`."""
     paths = [path for init in sorted(folder.glob("*/__init__.py")) for path in sorted(init.parent.rglob("*.py"))]
     modules = {}
     for path in paths:
@@ -147,7 +147,7 @@ def find_imports(module: Module, modules: Mapping[str, Module]) -> Iterator[Impo
 
 
 def import_statements(node: ast.AST, in_function: bool = False) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
-    """All import statements below a node except those under `if TYPE_CHECKING:`, and whether a function holds them."""
+    """All import statements below a node except those under `if TYPE_CHECKING:`, and whether they are inside a function."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         yield node, in_function
     children = ast.iter_child_nodes(node)

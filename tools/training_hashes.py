@@ -65,7 +65,7 @@ CASES: dict[str, dict[str, Any]] = {
     },
     "bert": {"encoder": "bert", "epochs": 2, "batch_size": 64},
 }  # fmt: skip
-KILLED_IN = {"bottleneck": (2, 4, 6), "bottleneck, two levels": (2, 3, 5)}  # epochs; of other cases the second
+KILLED_IN = {"bottleneck": (2, 4, 6), "bottleneck, two levels": (2, 3, 5)}  # epochs; for other cases the second
 STACKED: dict[str, dict[str, Any]] = {
     "stacked": {"encoder": "cnn", "epochs": 3, "dropout": 0.3, **TINY},
     "stacked, patience": {"encoder": "bilstm", "pooling": "apln", "epochs": 9, "patience": 1, "lr": 0.03, **TINY},
@@ -85,7 +85,7 @@ class Killed(BaseException): ...
 
 
 class Log(Silent):
-    """Keeps all that is reported, and may die at the first step of an epoch."""
+    """Records everything that is reported, and can kill the run at the first step of an epoch."""
 
     def __init__(self, fatal: int = 0) -> None:
         self.events: list[tuple[Any, ...]] = []
@@ -126,15 +126,15 @@ def of_arrays(arrays: Mapping[str, Any]) -> str:
 
 
 def of_run(folder: Path, log: Log, root: Path) -> dict[str, str]:
-    """What a run leaves; paths and times are left out."""
-    found = {
+    """Hashes of a run's files, without paths and times."""
+    results = {
         name: digest((folder / name).read_bytes())
         for name in ("weights.safetensors", "tokenizer.json", "task.json", "config.toml", "dynamics.safetensors")
         if (folder / name).exists()
     }
-    found["metrics.json"] = digest(without_times(json.loads((folder / "metrics.json").read_text())))
-    found["events"] = digest(json.dumps(log.events).replace(str(folder), "RUN").replace(str(root), "").encode())
-    return found
+    results["metrics.json"] = digest(without_times(json.loads((folder / "metrics.json").read_text())))
+    results["events"] = digest(json.dumps(log.events).replace(str(folder), "RUN").replace(str(root), "").encode())
+    return results
 
 
 def of_checkpoint(path: Path) -> str:
@@ -159,7 +159,7 @@ def make_data(folder: Path) -> Path:
 
 
 def save_always() -> None:
-    """Write a checkpoint after every epoch, however short."""
+    """Write a checkpoint after every epoch, even a short one."""
     module = import_module("regard.training.fit_sparse")
     if not hasattr(module, "SAVED_EVERY"):
         module = import_module("regard.training.sparse")  # until 3f75458
@@ -171,23 +171,23 @@ def run_case(name: str, folder: Path, version: str) -> dict[str, Any]:
     if options.get("encoder") == "bert":
         options["pretrained"] = str(folder / "data" / "bert")
     os.environ["OMP_NUM_THREADS"] = str(options.pop("threads", 2))
-    config, own = Config().override(options), folder / version / name
+    config, unbroken = Config().override(options), folder / version / name
     log = Log()
-    train_run(config, own, False, False, log)
-    found: dict[str, Any] = of_run(own, log, folder)
+    train_run(config, unbroken, False, False, log)
+    results: dict[str, Any] = of_run(unbroken, log, folder)
     for epoch in KILLED_IN.get(name, (2,)):
         killed = folder / version / f"{name}, killed in {epoch}"
         try:
             train_run(config, killed, False, False, Log(epoch))
         except Killed:
-            found[f"checkpoint {epoch}"] = of_checkpoint(killed / "checkpoint.safetensors")
+            results[f"checkpoint {epoch}"] = of_checkpoint(killed / "checkpoint.safetensors")
         for earlier in [version, *sorted(path.stem for path in folder.glob("*.json") if path.stem != version)]:
             resumed = folder / version / f"{name}, resumed {epoch} {earlier}"
             shutil.copytree(folder / earlier / f"{name}, killed in {epoch}", resumed)
             log = Log()
             train_run(config, resumed, True, False, log)
-            found[f"resumed {epoch} {'itself' if earlier == version else 'other'}"] = of_run(resumed, log, folder)
-    return found
+            results[f"resumed {epoch} {'itself' if earlier == version else 'other'}"] = of_run(resumed, log, folder)
+    return results
 
 
 def run_stacked(name: str) -> dict[str, Any]:
@@ -196,16 +196,16 @@ def run_stacked(name: str) -> dict[str, Any]:
     log = Log()
     config = Config().override({"device": "cpu", "engine": "torch", "task": "multiclass", **STACKED[name]})
     models = fit_stacked(config, Parts(examples[:200], None, examples[200:]), (3, 8, 1), log)
-    found: dict[str, Any] = {"events": digest(log.events)}
+    results: dict[str, Any] = {"events": digest(log.events)}
     for seed, model in zip((3, 8, 1), models, strict=True):
         if isinstance(model, Trained):
-            found |= {
+            results |= {
                 f"weights {seed}": of_arrays(model.weights),
                 f"metrics {seed}": digest(without_times(model.metrics)),
             }
         else:
-            found[f"error {seed}"] = digest(str(model))
-    return found
+            results[f"error {seed}"] = digest(str(model))
+    return results
 
 
 def run_towers() -> dict[str, Any]:
@@ -234,14 +234,14 @@ def from_either(name: str, package: str) -> Any:
         return import_module(f"regard.{package}.{name.rpartition('.')[2]}")
 
 
-def compare(found: Mapping[str, Any], folder: Path, version: str) -> int:
-    """Print what differs; how many things do."""
-    wrong = []
-    for name, hashes in found.items():
+def compare(results: Mapping[str, Any], folder: Path, version: str) -> int:
+    """Print the differences and return their number."""
+    differences = []
+    for name, hashes in results.items():
         for what, value in hashes.items():
             if what.startswith("resumed"):
-                wrong += [
-                    f"{name}: {what}: {file} is not that of the unbroken run"
+                differences += [
+                    f"{name}: {what}: {file} differs from the unbroken run"
                     for file in ("weights.safetensors", "metrics.json", "config.toml")
                     if value[file] != hashes[file]
                 ]
@@ -249,11 +249,11 @@ def compare(found: Mapping[str, Any], folder: Path, version: str) -> int:
         if path.stem == version:
             continue
         for name, hashes in json.loads(path.read_text()).items():
-            for what, value in hashes.items() if name in found else ():
-                if found[name].get(what) != value:
-                    wrong.append(f"{name}: {what}: {found[name].get(what)} here, {value} in {path.stem}")
-    print("\n".join(wrong) or "all the same")
-    return len(wrong)
+            for what, value in hashes.items() if name in results else ():
+                if results[name].get(what) != value:
+                    differences.append(f"{name}: {what}: {results[name].get(what)} here, {value} in {path.stem}")
+    print("\n".join(differences) or "all the same")
+    return len(differences)
 
 
 def main() -> None:
@@ -261,21 +261,23 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("version", help="name of this version of the code")
     parser.add_argument("--only", help="only the cases whose name contains this", default="")
-    given = parser.parse_args()
-    folder = given.folder.resolve()
-    shutil.rmtree(folder / given.version, ignore_errors=True)
-    (folder / given.version).mkdir(parents=True)
+    arguments = parser.parse_args()
+    folder = arguments.folder.resolve()
+    shutil.rmtree(folder / arguments.version, ignore_errors=True)
+    (folder / arguments.version).mkdir(parents=True)
     save_always()
-    found: dict[str, Any] = {}
-    runs = {name: lambda name=name: run_case(name, folder, given.version) for name in CASES}
+    results: dict[str, Any] = {}
+    runs = {name: lambda name=name: run_case(name, folder, arguments.version) for name in CASES}
     runs |= {name: lambda name=name: run_stacked(name) for name in STACKED} | {"two towers": run_towers}
     for name, run in runs.items():
-        if given.only in name:
-            found[name] = run()
-            first = found[name].get("weights.safetensors") or next(v for k, v in found[name].items() if k != "events")
+        if arguments.only in name:
+            results[name] = run()
+            first = results[name].get("weights.safetensors") or next(
+                v for k, v in results[name].items() if k != "events"
+            )
             print(f"{first}  {name}", flush=True)
-    (folder / f"{given.version}.json").write_text(json.dumps(found, indent=1))
-    raise SystemExit(bool(compare(found, folder, given.version)))
+    (folder / f"{arguments.version}.json").write_text(json.dumps(results, indent=1))
+    raise SystemExit(bool(compare(results, folder, arguments.version)))
 
 
 if __name__ == "__main__":

@@ -15,31 +15,31 @@ from typing import Any, NoReturn
 def complain(sentence: str, code: int) -> int:
     from regard.report.text.progress import printable
 
-    if sys.stderr is not None:  # closed: the exit code must do
+    if sys.stderr is not None:  # if it is closed, only the exit code reports the error
         print(f"regard: {printable(sentence)}", file=sys.stderr)
     return code
 
 
 class Parser(argparse.ArgumentParser):
-    def __init__(self, **given: Any):
-        super().__init__(**given, allow_abbrev=False)  # --epoch is a typing error, not --epochs: options are strict
-        self.advanced: dict[argparse.Action, str] = {}  # their help, which --help leaves out
+    def __init__(self, **options: Any):
+        super().__init__(**options, allow_abbrev=False)  # --epoch is a typing error, not --epochs: options are strict
+        self.advanced: dict[argparse.Action, str] = {}  # their help texts, which --help leaves out
 
-    def add_advanced(self, group: argparse._ArgumentGroup, *names: str, help: str, **given: Any) -> None:
+    def add_advanced(self, group: argparse._ArgumentGroup, *names: str, help: str, **options: Any) -> None:
         """Add an option that only `--help-all` shows."""
         if not self.advanced:
             self.add_argument("--help-all", action=HelpAll, help="show all options, including advanced ones, and exit")
-        self.advanced[group.add_argument(*names, help=argparse.SUPPRESS, **given)] = help
+        self.advanced[group.add_argument(*names, help=argparse.SUPPRESS, **options)] = help
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         arguments, unknown = super().parse_known_args(args, namespace)
         if unknown and unknown[0].startswith("--"):
-            self.error(f"unknown option {unknown[0]}{self.nearest(unknown[0])}")
+            self.error(f"unknown option {unknown[0]}{self.suggestion(unknown[0])}")
         return arguments, unknown
 
-    def nearest(self, given: str) -> str:
-        """The option that an unknown one was probably meant to be."""
-        near = difflib.get_close_matches(given.partition("=")[0], self._option_string_actions, 1, 0.7)
+    def suggestion(self, option: str) -> str:
+        """The option that an unknown one probably means."""
+        near = difflib.get_close_matches(option.partition("=")[0], self._option_string_actions, 1, 0.7)
         return f"; did you mean {near[0]}?" if near else ""
 
     def error(self, message: str) -> NoReturn:

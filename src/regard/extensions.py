@@ -1,7 +1,7 @@
 """Commands that other packages add to `regard`: the entry point group "regard.commands".
 
-An entry point names a module that has `PURPOSE` (a line for `regard --help`), `add_arguments(parser)` and `run(arguments)`,
-as the modules in `commands/` have the latter two.
+An entry point names a module with `PURPOSE` (a line for `regard --help`), `add_arguments(parser)` and `run(arguments)`; the
+modules in `commands/` have the latter two as well.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ SHIPPED = {"reproduce": "regard_lab.command"}
 
 def extra_commands() -> dict[str, str]:
     """Command -> module."""
-    from importlib.metadata import entry_points  # takes longer to import than most of a prediction takes
+    from importlib.metadata import entry_points  # slow to import compared with a prediction
 
-    named = {name: module for name, module in SHIPPED.items() if find_spec(module.partition(".")[0]) is not None}
-    return named | {point.name: point.module for point in entry_points(group=GROUP)}
+    shipped = {name: module for name, module in SHIPPED.items() if find_spec(module.partition(".")[0]) is not None}
+    return shipped | {point.name: point.module for point in entry_points(group=GROUP)}

@@ -501,4 +501,4 @@ def test_bad_input(regard: Regard, folder: Path, texts: Path, run: Path, tmp_pat
     ):
         done = regard("audit", *argv)
         assert done.code == 2
-        assert sentence in done.complaint
+        assert sentence in done.error

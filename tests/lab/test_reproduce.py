@@ -159,7 +159,7 @@ def test_rendering_alone_runs_nothing(
 ) -> None:
     message = regard("reproduce", "toy/table", "--render")
     assert message.code == 2
-    assert "table.jsonl: no results to render yet" in message.complaint
+    assert "table.jsonl: no results to render yet" in message.error
     regard("reproduce", "toy/table", *HERE, "--seeds", "1")
     before = len(quick)
     assert regard("reproduce", "toy/table", "--render").code == 0
@@ -246,7 +246,7 @@ def test_invalid_arguments_are_errors(
 ) -> None:
     said = regard("reproduce", *argv)
     assert said.code == 2
-    assert message in said.complaint
+    assert message in said.error
     assert not quick
     assert not (tmp_path / "reproduced").exists()
 
@@ -256,11 +256,11 @@ def test_missing_corpora_are_reported_before_anything_runs(
 ) -> None:
     message = regard("reproduce", "toy/table", *HERE)
     assert message.code == 2
-    assert "toy/table needs films, meals, not found because REGARD_DATA is not set" in message.complaint
+    assert "toy/table needs films, meals, not found because REGARD_DATA is not set" in message.error
     text = TOML.replace('train = "films"', 'train = "my/films.csv"').replace('"films/dev"', '"/my/films.csv"')
     (experiments / "table.toml").write_text(text, encoding="utf-8")
     message = regard("reproduce", "toy/table", *HERE)
-    assert "toy/table needs my/films.csv, /my/films.csv, films, meals, not found" in message.complaint
+    assert "toy/table needs my/films.csv, /my/films.csv, films, meals, not found" in message.error
     assert not (tmp_path / "reproduced").exists()
 
 
@@ -271,7 +271,7 @@ def test_a_model_that_cannot_be_built_is_reported_before_anything_runs(
     path.write_text(TOML.replace('encoder = "affine"', 'encoder = "afine"'), encoding="utf-8")
     message = regard("reproduce", "toy/table", *HERE)
     assert message.code == 2
-    assert "table.toml: films/affine: encoder = 'afine'" in message.complaint.replace(
+    assert "table.toml: films/affine: encoder = 'afine'" in message.error.replace(
         "'afine' is unknown", "encoder = 'afine'"
     )
     assert not (tmp_path / "reproduced").exists()
@@ -284,11 +284,11 @@ def test_two_runs_on_one_file_and_results_of_an_older_form(
     with Lock(results):
         message = regard("reproduce", "toy/table", *HERE)
     assert message.code == 2
-    assert "another run is writing to it" in message.complaint
+    assert "another run is writing to it" in message.error
     results.write_text('{"config": "old.toml", "seed": 0}\n', encoding="utf-8")
     message = regard("reproduce", "toy/table", *HERE)
     assert message.code == 2
-    assert "table.jsonl, line 1: expected a result of form 1, got no form" in message.complaint
+    assert "table.jsonl, line 1: expected a result of form 1, got no form" in message.error
     assert results.read_text(encoding="utf-8") == '{"config": "old.toml", "seed": 0}\n'
     assert not quick
 
@@ -303,7 +303,7 @@ def test_experiments_are_found_through_the_variable(
     monkeypatch.setenv("REGARD_EXPERIMENTS", "nowhere")
     assert (
         "REGARD_EXPERIMENTS: expected a folder of PAPER/TABLE.toml, got 'nowhere'"
-        in regard("reproduce", "--list").complaint
+        in regard("reproduce", "--list").error
     )
 
 
@@ -356,7 +356,7 @@ def test_a_killed_run_resumes_without_repeating(
             busy = regard("reproduce", "toy/table", *HERE)
         finally:
             process.send_signal(signal.SIGKILL)
-    assert "another run is writing to it" in busy.complaint
+    assert "another run is writing to it" in busy.error
     before = results.read_bytes()
     assert [row["method"] for row in rows(results)] == ["shallow", "shallow"]
     deadline = time.monotonic() + 20

@@ -270,7 +270,7 @@ def test_a_text_that_is_too_long_is_named_before_training(
     splits = () if part == "held out" else ("--dev", tmp_path / "dev.csv", "--test", tmp_path / "test.csv")
     options = ("--encoder", "bert", "--pretrained", folder, "--window", 0, "--epochs", 1, "--device", "cpu")
     said = regard("train", tmp_path / "train.csv", *options, *splits, "--out", tmp_path / "run")
-    assert f"{where}.csv, row {row}: a text of 19 word pieces is longer than the 18" in said.complaint
+    assert f"{where}.csv, row {row}: a text of 19 word pieces is longer than the 18" in said.error
     assert "epoch" not in said.err
     assert not (tmp_path / "run").exists()
 
@@ -295,9 +295,9 @@ def test_the_command_line(regard: Regard, folder: Path, table: Path, tmp_path: P
 def test_the_command_line_rejects_folders_that_are_not_models(regard: Regard, table: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     arguments = ("train", table, "--encoder", "bert", "--out", out)
-    assert "needs pretrained" in regard(*arguments).complaint
-    assert "config.json is missing" in regard(*arguments, "--pretrained", tmp_path).complaint
-    assert "there is no such folder" in regard(*arguments, "--pretrained", tmp_path / "none").complaint
+    assert "needs pretrained" in regard(*arguments).error
+    assert "config.json is missing" in regard(*arguments, "--pretrained", tmp_path).error
+    assert "there is no such folder" in regard(*arguments, "--pretrained", tmp_path / "none").error
     assert not out.exists()
 
 

@@ -24,7 +24,7 @@ def open_page(browser: Browser, folder: Path, found: dict[str, Any]) -> None:
 
 def quiet(browser: Browser) -> None:
     """Nothing was complained of, and nothing but the page itself was asked for."""
-    assert browser.complaints() == []
+    assert browser.console_messages() == []
     assert [url.rpartition("/")[2] for url in browser.requests()] == ["analysis.html"]
 
 

@@ -25,7 +25,7 @@ def page(browser: Browser, tmp_path: Path) -> Iterator[Browser]:
     browser.events.clear()
     browser.open(path)
     yield browser
-    assert browser.complaints() == []
+    assert browser.console_messages() == []
     assert {url.partition("#")[0].rpartition("/")[2] for url in browser.requests()} == {"audit.html"}
 
 

@@ -26,7 +26,7 @@ def page(browser: Browser, tmp_path: Path) -> Iterator[Browser]:
     browser.media()
     open_page(browser, tmp_path, report())
     yield browser
-    assert browser.complaints() == []
+    assert browser.console_messages() == []
     assert [url.rpartition("/")[2] for url in browser.requests()] == ["report.html"]
 
 
@@ -125,4 +125,4 @@ def test_a_hostile_text_is_only_shown(browser: Browser, tmp_path: Path) -> None:
     )
     assert browser.evaluate("document.images.length") == 0
     assert "<script>alert" in browser.evaluate("document.querySelector('.text').textContent")
-    assert browser.complaints() == []
+    assert browser.console_messages() == []

@@ -172,11 +172,11 @@ def test_a_run_without_attention_is_shown_by_gradients(regard: Regard, table: Pa
 
 def test_bad_input_is_one_sentence(regard: Regard, flat: Path, tmp_path: Path) -> None:
     (tmp_path / "empty.csv").write_text("", encoding="utf-8")
-    assert "empty.csv" in regard("report", flat, "--data", tmp_path / "empty.csv").complaint
+    assert "empty.csv" in regard("report", flat, "--data", tmp_path / "empty.csv").error
     other = write_csv(tmp_path / "other.csv", [("a fine room", "sideways")])
-    assert "'sideways' was not among the training labels" in regard("report", flat, "--data", other).complaint
-    assert "got the folder" in regard("report", flat, "--out", tmp_path).complaint
-    assert "nowhere" in regard("report", tmp_path / "nowhere").complaint
+    assert "'sideways' was not among the training labels" in regard("report", flat, "--data", other).error
+    assert "got the folder" in regard("report", flat, "--out", tmp_path).error
+    assert "nowhere" in regard("report", tmp_path / "nowhere").error
 
 
 def test_odd_texts_are_shown_as_they_are(flat: Path) -> None:

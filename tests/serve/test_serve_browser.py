@@ -34,7 +34,7 @@ def words(browser: Browser, card: int = 0) -> list[dict[str, Any]]:
 
 def assert_quiet(browser: Browser, serving: Serving) -> None:
     """No errors in the console, and no requests to other servers."""
-    assert browser.complaints() == []
+    assert browser.console_messages() == []
     assert {url.split("/")[2] for url in browser.requests()} == {f"127.0.0.1:{serving.port}"}
 
 

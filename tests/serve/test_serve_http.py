@@ -326,9 +326,7 @@ def test_the_description_is_complete(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_port_in_use_is_reported(regard: Regard, flat: Serving, flat_run: Path) -> None:
     result = regard("serve", flat_run, "--port", flat.port)
     assert result.code == 2
-    assert result.complaint == (
-        f"--port {flat.port}: Address already in use; choose another port, or 0 for any free one"
-    )
+    assert result.error == (f"--port {flat.port}: Address already in use; choose another port, or 0 for any free one")
 
 
 @pytest.mark.parametrize(
@@ -346,7 +344,7 @@ def test_bad_arguments_are_refused_in_one_sentence(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     result = regard("serve", *(word.format(run=flat_run) for word in arguments))
-    assert (result.code, result.complaint) == (2, sentence.format(run=flat_run))
+    assert (result.code, result.error) == (2, sentence.format(run=flat_run))
     assert result.out == "", "nothing was opened"
 
 
@@ -446,7 +444,7 @@ def test_a_damaged_run_stops_the_server(regard: Regard, flat_run: Path, tmp_path
     threads = threading.active_count()
     result = regard("serve", damaged, "--port", "0")
     assert result.code == 2
-    assert result.complaint.startswith(f"{damaged}: damaged run (task.json is not JSON: ")
+    assert result.error.startswith(f"{damaged}: damaged run (task.json is not JSON: ")
     assert threading.active_count() == threads
 
 

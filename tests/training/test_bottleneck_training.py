@@ -467,5 +467,5 @@ def test_bad_options_are_refused(
 ) -> None:
     said = regard("train", table, "--pooling", "bottleneck", *words, "--out", tmp_path / "run")
     assert said.code == 2
-    assert sentence in said.complaint
+    assert sentence in said.error
     assert list(tmp_path.iterdir()) == []

@@ -1,8 +1,8 @@
 """Every option of a run: its default, what `--help` says about it, its bounds, and the TOML table it belongs to.
 
-A default of None means that the option is open: `training/defaults` fills it in, by engine and size of the data. Options that
-only readers of one paper need stand in a TOML table of their own ([apln], [bottleneck], [sun_lu]); on the command line they
-appear under `--help-all`.
+A default of None means that the option is open: `training/defaults` fills it in, by engine and size of the data. Options of
+interest to readers of one paper are in separate TOML tables ([apln], [bottleneck], [sun_lu]); on the command line they appear
+under `--help-all`.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from regard.config.bounds import COUNT, NOT_NEGATIVE, POSITIVE, WIDTH, Bounds
 
-AUTO = "auto"  # a word that some options take beside numbers
+AUTO = "auto"  # a value that some options accept besides numbers
 
 
 class About(NamedTuple):
-    """What is known about an option beside its name, type and default."""
+    """What is known about an option besides its name, type and default."""
 
     help: str
     bounds: Bounds | None = None
-    table: str | None = None  # the TOML table, where it is not that of its section
+    table: str | None = None  # the TOML table, if it is not that of its section
     basic: bool = False  # whether `regard train --help` shows it
 
 
@@ -34,7 +34,7 @@ def option(
 
 @dataclass(frozen=True)
 class Data:
-    """What is read, and how."""
+    """Which texts are read, and how."""
 
     train: str | None = option(None, "file, folder or named corpus to learn from", basic=True)
     dev: str | None = option(
@@ -75,7 +75,7 @@ class Data:
 
 @dataclass(frozen=True)
 class Model:
-    """What is built. `encoder` and `pooling` may name one per level, words first: "cnn,bilstm"."""
+    """How the model is built. `encoder` and `pooling` may name one per level, words first: "cnn,bilstm"."""
 
     encoder: str = option(
         "embedding",
@@ -155,7 +155,7 @@ class Model:
 
     @property
     def reads_pieces(self) -> bool:
-        """Whether the lowest encoder is pretrained and reads word pieces of its own."""
+        """Whether the lowest encoder is pretrained and reads word pieces."""
         return level_names(self.encoder)[0] == "bert"
 
     @property
@@ -164,14 +164,14 @@ class Model:
         return str(self.scale) == AUTO
 
     def filled(self) -> Model:
-        """With the defaults of PyTorch models in place of what is left open."""
+        """With the defaults of PyTorch models for options that are left open."""
         plain: dict[str, Any] = {"embedding": 100, "attention": "additive", "scale": 1.0}
         return replace(self, **{name: value for name, value in plain.items() if getattr(self, name) is None})
 
 
 @dataclass(frozen=True)
 class Training:
-    """How it learns."""
+    """How the model is trained."""
 
     engine: Literal["auto", "sparse", "torch"] = option(
         "auto", "sparse: the fast engine, for attention over embedding or affine on a CPU; torch: everything else"
@@ -266,13 +266,13 @@ class OptionField(NamedTuple):
 
 
 def options() -> Iterator[OptionField]:
-    """Every option there is."""
+    """All options."""
     for name, section in (("data", Data), ("model", Model), ("training", Training)):
         hints = typing.get_type_hints(section, include_extras=True)
         for item in fields(section):
             yield OptionField(name, item, hints[item.name])
 
 
-def level_names(given: str) -> list[str]:
+def level_names(text: str) -> list[str]:
     """The names in "cnn,bilstm": one for all levels, or one per level, words first."""
-    return [name.strip() for name in given.split(",")]
+    return [name.strip() for name in text.split(",")]

@@ -19,7 +19,7 @@ Warn = Callable[[str], None]
 
 
 def config_toml(config: Config) -> str:
-    """The options as a TOML file, without those that are left open; research options in tables of their own."""
+    """The options as a TOML file, without those that are left open; research options in separate tables."""
     tables: dict[str, list[str]] = {}
     for option in options():
         value = getattr(getattr(config, option.section), option.name)
@@ -60,7 +60,7 @@ def options_in(tables: Mapping[str, Any], where: str, warn: Warn | None = None) 
 
 
 def suggestion(key: str, known: Mapping[str, OptionField]) -> str:
-    """Which known key an unknown one might be, and all that are known."""
+    """The known key that an unknown one might mean, and all known keys."""
     near = difflib.get_close_matches(key, known, 1, 0.7)
     hint = f"; did you mean {near[0]!r} in [{known[near[0]].table}]?" if near else ";"
     tables: dict[str, list[str]] = {}
@@ -71,7 +71,7 @@ def suggestion(key: str, known: Mapping[str, OptionField]) -> str:
 
 def converted(value: Any, kind: Any, where: str) -> Any:
     """A value from TOML or Python as the type of its field, or an error that says what is expected."""
-    if getattr(value, "ndim", None) == 0:  # a NumPy scalar, as a grid search gives it
+    if getattr(value, "ndim", None) == 0:  # a NumPy scalar, for example from a grid search
         value = value.item()
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if origin is Annotated:

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from regard.config.fields import OptionField, options
 
-# options that name files, columns and the kind of task: `fit` is given these instead
+# files, columns and the kind of task: these are arguments of `fit` instead
 NOT_IN_PYTHON = ("train", "dev", "test", "text", "label", "task", "skip_bad_rows")
 WIDTH = 88
 
