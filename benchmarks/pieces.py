@@ -22,7 +22,7 @@ from figures import machine, save_figures
 from regard.corpora.lookup import resolve
 from regard.data.read_options import ReadOptions
 from regard.data.readers import read
-from regard.data.wordpieces import Row, WordPieces, evened
+from regard.data.wordpieces import Row, WordPieces, normalised
 from regard.encoders.pretrained import read_pretrained
 
 RESULTS = Path(__file__).parent / "results" / "pieces.json"
@@ -39,7 +39,9 @@ def main() -> None:
     texts = [example.text for example in examples[: arguments.texts]]
     tokenizer = WordPieces(read_pretrained(arguments.model).tokenizer, max_words=WORDS)
     outlines = [tokenizer.outline(text).words for text in texts]
-    shown = [evened(Row(text, words, 0, len(words)).written)[0] for text, words in zip(texts, outlines, strict=True)]
+    shown = [
+        normalised(Row(text, words, 0, len(words)).written)[0] for text, words in zip(texts, outlines, strict=True)
+    ]
     variants: dict[str, Callable[[], Any]] = {
         "package": lambda: tokenizer.backend.encode_batch(shown, add_special_tokens=False),
         "together": lambda: tokenizer.encode_each(texts),

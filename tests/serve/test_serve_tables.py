@@ -14,6 +14,7 @@ def test_a_row_that_is_too_long_for_the_model_gets_an_error_of_its_own() -> None
     short, long = (Row(number, None, {"text": text}) for number, text in enumerate(("good film", "good " * 7), 1))
     assert example_of(short, "text", None, tokenizer) == Example("good film", None, 1)
     error = str(example_of(long, "text", None, tokenizer))
-    assert error.startswith("table, row 2: a text of 7 word pieces is longer than the 6")
+    assert error.startswith("table, row 2: expected a text of up to 6 word pieces, ")
+    assert "got 7;" in error
     unlimited = WordPieces(word_pieces().to_str())
     assert isinstance(example_of(long, "text", None, unlimited), Example)

@@ -18,7 +18,7 @@ export function startTable(runs, openText) {
     if (file.size > 5e6) return showProblem("The file is larger than 5 MB; `regard predict` reads files of any size.");
     const bytes = new Uint8Array(await file.arrayBuffer());
     const text = decoded(bytes);
-    if (text === null) return showProblem(`${file.name}, ${firstBad(bytes)} is not UTF-8; convert the file to UTF-8 (of Windows: iconv -f cp1252 -t utf-8)`);
+    if (text === null) return showProblem(`${file.name}, ${firstBad(bytes)} is not UTF-8; convert the file, e.g. from Windows with iconv -f cp1252 -t utf-8`);
     $("table").value = text;
     predictTable(openText);
   });
