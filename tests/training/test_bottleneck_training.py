@@ -349,7 +349,10 @@ def test_stacked_seeds_train_as_they_would_alone(monkeypatch: pytest.MonkeyPatch
 
 
 def test_two_towers_have_no_rounds() -> None:
-    with pytest.raises(InputError, match="two towers have no rounds of training; any other is accepted"):
+    with pytest.raises(
+        InputError,
+        match="pooling: expected one without rounds of training for two towers, got 'attention,attention,bottleneck'",
+    ):
         build_towers(Model(levels=3, pooling="attention,attention,bottleneck"), 5)
 
 

@@ -48,10 +48,10 @@ def test_auto_trains_with_the_scale_it_chooses() -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"pooling": "max"}, r"pooling = 'max': its words have no attention score"),
-        ({"levels": 2}, r"levels = 2: a model with one level"),
-        ({"head_hidden": True}, r"head_hidden = True: words have no polarity score"),
-        ({"task": "regression"}, r"task = 'regression': token types need classes"),
+        ({"pooling": "max"}, r"pooling: expected 'attention', got 'max', whose words have no attention score"),
+        ({"levels": 2}, r"levels: expected a model with one level of attention, got 2"),
+        ({"head_hidden": True}, r"head_hidden: expected a head without a hidden layer, .*, got True"),
+        ({"task": "regression"}, r"task: expected a classifier, because token types need classes, got 'regression'"),
     ],
 )
 def test_models_without_comparable_attention_scores_are_refused(options: dict[str, object], sentence: str) -> None:
