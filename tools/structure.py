@@ -158,7 +158,7 @@ def import_statements(node: ast.AST, in_function: bool = False) -> Iterator[tupl
 
 
 def absolute_origin(node: ast.ImportFrom, module: Module) -> str:
-    """What stands between `from` and `import`, with the leading dots of a relative import resolved."""
+    """The module between `from` and `import`, with the leading dots of a relative import resolved."""
     folder = module.path.parent.parts
     parts = folder[: len(folder) - node.level + 1] if node.level else ()
     return ".".join([*parts, *([node.module] if node.module else [])])

@@ -76,7 +76,7 @@ EXPLAINERS: dict[str, Explainer] = {
     "gradient_times_input": Explainer(
         function=gradient_times_input,
         title="gradient × input",
-        sentence="how fast the answer changes along the word's own vector",
+        sentence="how fast the answer changes along the word's vector",
         reads="gradients",
         signed=True,
         passes=3,

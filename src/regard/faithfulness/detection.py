@@ -34,7 +34,7 @@ class Rates(NamedTuple):
 
 
 class Detection(NamedTuple):
-    found: Rates
+    found: Rates  # of the top words
     random: Rates  # expectation for random words, exact
     left_out: int  # texts without a marked word
 
