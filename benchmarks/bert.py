@@ -34,10 +34,10 @@ from regard.data.wordpieces import WordPieces
 from regard.encoders import BERT
 from regard.encoders.pretrained import Pretrained, read_pretrained
 from regard.models.build import build
+from regard.models.device import choose_device
 from regard.models.tasks import Binary
 from regard.training.cuda_graphs import make_step
 from regard.training.defaults import DataSize, fill_defaults
-from regard.training.device import choose_device
 from regard.training.optimizers import make_optimizer
 from regard.training.step import Step
 

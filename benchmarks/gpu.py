@@ -37,11 +37,11 @@ from regard.kernels.attended_power_mean import attended_power_mean
 from regard.kernels.power_mean import power_mean
 from regard.masking import at_least_float32, reverse
 from regard.models.build import build
+from regard.models.device import choose_device
 from regard.models.tasks import Binary
 from regard.recorder import Silent
 from regard.training.cuda_graphs import make_step
 from regard.training.defaults import DataSize, fill_defaults
-from regard.training.device import choose_device
 from regard.training.loop import EpochPlan
 from regard.training.optimizers import make_optimizer
 from regard.training.step import Step

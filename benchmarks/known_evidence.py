@@ -23,7 +23,7 @@ from figures import machine, save_figures
 from regard.config import Config
 from regard.data.reviews import splits
 from regard.demo import SETTINGS
-from regard.explain.explain import explain
+from regard.explain.attribute import explain
 from regard.faithfulness.plausibility import against_rationales, plausibility
 from regard.faithfulness.scored import from_explanation
 from regard.training.fit import Parts, fit

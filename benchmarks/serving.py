@@ -34,7 +34,7 @@ from figures import machine, save_figures
 from regard.config import Config
 from regard.data.reviews import splits
 from regard.data.sentences import sentences
-from regard.models.folder import save
+from regard.models.saving import save
 from regard.training.fit import Parts, fit
 
 RESULTS = Path(__file__).parent / "results" / "serving.json"

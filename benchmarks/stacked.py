@@ -29,10 +29,10 @@ from regard.data.collate import collate, shuffled, shuffled_together
 from regard.data.tokenizer import Indexed
 from regard.models.build import build
 from regard.models.classifier import Classifier
+from regard.models.device import choose_device
 from regard.models.tasks import Binary
 from regard.training.cuda_graphs import make_step
 from regard.training.defaults import DataSize, fill_defaults
-from regard.training.device import choose_device
 from regard.training.optimizers import make_optimizer
 from regard.training.step import Step
 from regard.training.torch_engine import Texts

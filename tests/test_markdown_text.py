@@ -11,7 +11,7 @@ from regard.corpora.readme import Tally, readme
 from regard.data.tokenizer import Tokenizer
 from regard.data.vocabulary import Vocabulary
 from regard.markdown_text import escape
-from regard.models.card import card
+from regard.models.saving import card
 from regard.models.tasks import Binary
 from regard.models.trained import Trained
 

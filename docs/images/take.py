@@ -30,7 +30,7 @@ from regard.cli import main as regard
 from regard.config import Config
 from regard.data.reviews import splits
 from regard.demo import SETTINGS
-from regard.models.folder import save
+from regard.models.saving import save
 from regard.records import Example
 from regard.training.fit import Parts, fit
 

@@ -9,10 +9,10 @@ from rich.console import Console
 
 from regard.config import Config
 from regard.data.reviews import splits
-from regard.explain.explain import explain
+from regard.explain.attribute import explain
 from regard.faithfulness.plausibility import plausibility
 from regard.files import check_writable
-from regard.models.folder import save
+from regard.models.saving import save
 from regard.recorder import Recorder
 from regard.report.pages.run import write_report
 from regard.report.text.tables import metrics_table

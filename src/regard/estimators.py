@@ -15,8 +15,9 @@ from regard.config import Config, converted, options
 from regard.config.numpydoc import class_doc
 from regard.data.labels import Task
 from regard.errors import InputError
-from regard.explain.explain import explain
+from regard.explain.attribute import explain
 from regard.models import folder as folders
+from regard.models.saving import save
 from regard.models.tasks import Classes
 from regard.models.trained import Trained
 from regard.recorder import Silent
@@ -120,7 +121,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         """Write the fitted model as a run folder, for `regard.load` and the command line."""
         check_is_fitted(self, "trained_")
         folders.check_run_folder(Path(folder))
-        folders.save(self.trained_, folder)
+        save(self.trained_, folder)
 
     def config(self, task: Task) -> Config:
         parameters = self.get_params(deep=False)

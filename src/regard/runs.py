@@ -12,7 +12,8 @@ from regard.data.labels import Labels
 from regard.data.read_options import ReadOptions
 from regard.data.readers import Corpus, Stream, report_reading, report_skipped, stream
 from regard.errors import InputError
-from regard.models.folder import CHECKPOINT, check_run_folder, has_checkpoint, is_run, load, save
+from regard.models.folder import CHECKPOINT, check_run_folder, has_checkpoint, is_run, load
+from regard.models.saving import save
 from regard.models.tasks import encoded
 from regard.models.trained import Trained
 from regard.recorder import Recorder
@@ -79,7 +80,7 @@ def check_options(config: Config) -> None:
     if chosen.training.engine == "sparse":
         return  # the config has already rejected what it cannot train
     from regard.models.build import build
-    from regard.training.device import choose_device
+    from regard.models.device import choose_device
 
     build(chosen.model, words=2, outputs=1)
     choose_device(config.training.device)

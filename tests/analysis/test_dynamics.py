@@ -17,6 +17,7 @@ from killed import Kill, Killed
 from regard.analysis.dot_products import group_means
 from regard.analysis.dynamics import FED, Dynamics, mean_products, spread
 from regard.analysis.gradient_flow import flow
+from regard.analysis.recording import recording_facts
 from regard.analysis.token_scores import global_scores, lead
 from regard.analysis.token_types import token_types
 from regard.analysis.tracked_tokens import PULLED, most_frequent, select_texts, track_tokens
@@ -27,7 +28,8 @@ from regard.errors import InputError
 from regard.facts.json_form import to_json
 from regard.kernels.class_counts import class_counts
 from regard.models.flat import EMBEDDING, HEAD, QUERY
-from regard.models.folder import DYNAMICS, load, save
+from regard.models.folder import DYNAMICS, load
+from regard.models.saving import save
 from regard.models.tasks import Classes
 from regard.models.trained import Trained
 from regard.recorder import Silent
@@ -69,7 +71,7 @@ def learn(examples: list[Example] = TWO, recorder: Silent | None = None, **optio
 
 def recording(trained: Trained) -> dict[str, Any]:
     assert trained.dynamics is not None
-    found = dict(to_json(trained.dynamics.facts()))
+    found = dict(to_json(recording_facts(trained.dynamics)))
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     return found
 

@@ -23,7 +23,7 @@ from regard.data.synthetic import TwoClasses, data_one
 from regard.errors import InputError
 from regard.explain.attribute import attribute
 from regard.facts.audit import AuditFacts
-from regard.models.folder import save
+from regard.models.saving import save
 from regard.models.trained import Trained
 from regard.recorder import Silent
 from regard.records import Example

@@ -16,8 +16,7 @@ from regard.errors import InputError
 from regard.explain import integrated_gradients as integrated
 from regard.explain import leave_one_out as leaving
 from regard.explain import reading
-from regard.explain.attribute import attribute, is_fast
-from regard.explain.explain import explain
+from regard.explain.attribute import attribute, explain, is_fast
 from regard.explain.explainers import EXPLAINERS, default_method, methods
 from regard.explain.word_scores import Attributed
 from regard.faithfulness.judged import judge_erased

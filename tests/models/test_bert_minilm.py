@@ -13,7 +13,8 @@ from regard.config import Config, Model
 from regard.data.wordpieces import WordPieces
 from regard.encoders import BERT
 from regard.encoders.pretrained import Pretrained, read_pretrained
-from regard.models.folder import load, save
+from regard.models.folder import load
+from regard.models.saving import save
 from regard.records import Example
 from regard.training.fit import Parts, fit
 

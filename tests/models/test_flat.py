@@ -17,7 +17,8 @@ from regard.errors import InputError
 from regard.models import flat
 from regard.models.build import build
 from regard.models.flat import EMBEDDING, HEAD_BIAS, State, fresh, is_flat, shapes, tables
-from regard.models.folder import load, save
+from regard.models.folder import load
+from regard.models.saving import save
 from regard.models.tasks import Binary
 from regard.models.trained import Trained, answers
 from regard.records import Example

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from regard.report.colours import DARK, LIGHT, RGB, contrast
-from regard.report.plots.marks import HUES, ON_DARK, UNTYPED, pair_marks, type_marks
+from regard.report.colours import DARK, LIGHT, ON_DARK, RGB, contrast
+from regard.report.plots.marks import HUES, UNTYPED, pair_marks, type_marks
 
 
 def rgb(colour: str) -> RGB:

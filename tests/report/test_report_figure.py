@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from regard.errors import InputError
 from regard.records import Explanation, Prediction, SentenceScore, TokenScore
-from regard.report.plots.word_heatmap import CELL, MARGIN, lines, svg
 from regard.report.text.highlights import Piece
+from regard.report.word_heatmap import CELL, MARGIN, lines, svg
 
 NAME = "{http://www.w3.org/2000/svg}"
 

@@ -12,7 +12,7 @@ import pytest
 from serving import Serving, serving
 
 from regard.data.words import spans
-from regard.explain.explain import explain
+from regard.explain.attribute import explain
 from regard.explain.explainers import EXPLAINERS
 from regard.faithfulness.erasing import delete
 from regard.models.folder import load

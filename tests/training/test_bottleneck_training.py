@@ -308,7 +308,8 @@ KINDS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_combinations_with_other_options(tmp_path: Path, kind: str) -> None:
-    from regard.models.folder import load, save
+    from regard.models.folder import load
+    from regard.models.saving import save
 
     examples = list(reviews(60))
     result = fit(options(**KINDS[kind]), Parts(examples))

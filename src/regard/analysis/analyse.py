@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from regard.analysis.dot_products import pair_quartiles, quartiles
 from regard.analysis.gradient_flow import flow
 from regard.analysis.interpretation import of_separation, of_vtw
+from regard.analysis.recording import recording_facts
 from regard.analysis.separation import separation
 from regard.analysis.token_names import token_names
 from regard.analysis.token_scores import (
@@ -95,7 +96,7 @@ def analyse(
             for k, name in enumerate(task.classes)
         },
         tokens=tuple(token_facts(tokens, unit) for unit in shown),
-        recording=None if dynamics is None else dynamics.facts(),
+        recording=None if dynamics is None else recording_facts(dynamics),
         notes=tuple(notes),
     )
 

@@ -26,7 +26,7 @@ def load_model(folder: str, device: str) -> Trained:
     trained = load(folder)
     if device == "cpu" or (device == "auto" and trained.is_flat):
         return trained  # on a CPU, a flat model predicts in less time than importing PyTorch takes
-    from regard.training.device import choose_device
+    from regard.models.device import choose_device
 
     chosen = str(choose_device(device))
     return trained if chosen == "cpu" else load(folder, chosen)

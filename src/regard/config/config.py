@@ -1,4 +1,4 @@
-"""All options of one run, checked when they are put together."""
+"""All options of one run. Values outside their bounds and contradictory options are rejected when they are combined."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
-from regard.config.checks import check
-from regard.config.fields import Data, Model, Training
+from regard.config.fields import Data, Model, Training, level_names, options
+from regard.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -54,3 +54,113 @@ def toml_value(value: Any) -> str:
         return "true" if value else "false"
     # a JSON string is a TOML string as long as non-ASCII characters are kept; only DEL must be escaped too
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f") if isinstance(value, str) else repr(value)
+
+
+def check(data: Data, model: Model, training: Training) -> None:
+    check_bounds(data, model, training)
+    check_apln(model)
+    check_flat_options(data, model)
+    check_bottleneck(model, training)
+    check_penalties(model, training)
+    check_record(data, model, training)
+    check_encoders(model)
+    check_pretrained(data, model, training)
+
+
+def check_bounds(data: Data, model: Model, training: Training) -> None:
+    sections = {"data": data, "model": model, "training": training}
+    for option in options():
+        value, bounds = getattr(sections[option.section], option.name), option.about.bounds
+        if value is None or bounds is None or (option.name == "scale" and model.is_scale_open):
+            continue
+        if isinstance(value, str) or not bounds.accept(value):
+            also = ", or auto" if option.name == "scale" else ""
+            raise InputError(f"{option.name}: expected {bounds.expected}{also}, got {value!r}")
+    if not model.windows or min(model.windows) < 1 or max(model.windows) > 100:
+        raise InputError(f"windows: expected one or more whole numbers from 1 to 100, got {list(model.windows)}")
+
+
+def check_apln(model: Model) -> None:
+    if model.rescale == "signed" and not (model.nonnegative and model.reformulate):
+        raise InputError(
+            "rescale = 'signed' needs nonnegative and reformulate left on: it replaces the clip at 0 and has no direct power"
+        )
+
+
+def check_flat_options(data: Data, model: Model) -> None:
+    if (data.pairs or data.beginnings) and (model.levels > 1 or model.encoder not in ("embedding", "affine")):
+        raise InputError(
+            "pairs and beginnings need encoder = 'embedding' or 'affine' and levels = 1: other encoders read words in order"
+        )
+
+
+def check_bottleneck(model: Model, training: Training) -> None:
+    names = level_names(model.pooling)
+    below = names[:-1] if len(names) > 1 else names * (model.levels - 1)
+    if "bottleneck" in below:
+        accepted = ",".join(["attention"] * (max(model.levels, len(names)) - 1) + ["bottleneck"])
+        raise InputError(
+            f"pooling = {model.pooling!r}: a bottleneck can only be on the highest level; expected, for example, {accepted!r}"
+        )
+    for name in ("beta", "rounds", "phase_epochs", "compressor_lr"):
+        if names[-1] != "bottleneck" and getattr(training, name) is not None:
+            raise InputError(
+                f"{name} = {getattr(training, name)!r} needs pooling = 'bottleneck' on the highest level: "
+                "other poolings train without rounds"
+            )
+
+
+def is_single_attention(model: Model) -> bool:
+    """Attention over words straight into the output layer: the model of Sun & Lu."""
+    return model.levels == 1 and model.pooling.strip() == "attention" and not model.head_hidden
+
+
+def check_penalties(model: Model, training: Training) -> None:
+    top = level_names(model.pooling)[-1]
+    if training.vtw and (top != "attention" or model.attention != "dot" or model.head_hidden):
+        raise InputError(
+            "vtw needs pooling = 'attention' with attention = 'dot' on the highest level, without head_hidden: "
+            "there is no V or no W otherwise"
+        )
+    has_map = is_single_attention(model) and model.encoder.strip() == "affine" and model.attention == "dot"
+    if training.vtw_mapped and not has_map:
+        raise InputError(
+            "vtw_mapped needs encoder = 'affine', pooling = 'attention', attention = 'dot' and levels = 1, without head_hidden: "
+            "there is no M, no V or no W otherwise"
+        )
+
+
+def check_record(data: Data, model: Model, training: Training) -> None:
+    if training.record != "no" and (not is_single_attention(model) or data.task == "regression"):
+        raise InputError(
+            f"record = {training.record!r} needs pooling = 'attention', levels = 1 and a classification task, "
+            "without head_hidden: words have no attention score, no polarity or no type otherwise"
+        )
+
+
+def check_encoders(model: Model) -> None:
+    names = level_names(model.encoder)
+    if "bert" in names[1:] or (names == ["bert"] and model.levels > 1):
+        raise InputError(
+            f"encoder = {model.encoder!r}: bert reads word pieces and can only be on the lowest level; "
+            "name one encoder per level, such as 'bert,bilstm'"
+        )
+    if model.reads_pieces and model.pretrained is None:
+        raise InputError("encoder = 'bert' needs pretrained: a folder with a model, or its name on the hub")
+    if model.reads_pieces:
+        return
+    for name in ("pretrained", "frozen_layers", "window"):
+        if getattr(model, name) != getattr(Model, name):
+            raise InputError(f"{name} = {getattr(model, name)!r} needs encoder = 'bert', got {names[0]!r}")
+
+
+def check_pretrained(data: Data, model: Model, training: Training) -> None:
+    """What does not go with a pretrained encoder."""
+    if not model.reads_pieces:
+        return
+    if data.vectors is not None:
+        raise InputError(f"vectors = {data.vectors!r}: encoder = 'bert' has vectors of its own; remove one of the two")
+    if data.max_vocabulary is not None:
+        raise InputError("max_vocabulary: encoder = 'bert' has word pieces of its own; remove one of the two")
+    if training.record != "no":
+        raise InputError(f"record = {training.record!r}: encoder = 'bert' cannot be recorded; expected 'no'")

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from regard.data import words
 from regard.data.formats import Row, shown
-from regard.data.rationales import Rationales, marked_spans
 from regard.errors import InputError, quoted
 from regard.records import Example, Span
 
 if TYPE_CHECKING:
+    from regard.data.rationales import Rationales
     from regard.data.tokenizer import Indexed
     from regard.data.wordpieces import AnyTokenizer
 
@@ -41,7 +41,7 @@ def make_example(
                 f"{name}, {row.where()}, column {label_column!r}: {problem}; expected a string or a finite number"
             )
     if rationales is not None:
-        return Example(text, label, row.number, marked_spans(row, name, rationales, text))
+        return Example(text, label, row.number, rationales.spans(row, name, text))
     evidence = fields.get("evidence")
     return Example(text, label, row.number, () if evidence is None else _evidence(evidence, len(text)))
 

@@ -28,27 +28,26 @@ class Rationales(NamedTuple):
     column: str
     unit: Unit = "characters"
 
-
-def marked_spans(row: Row, name: str, wanted: Rationales, text: str) -> tuple[Span, ...]:
-    """Spans of characters, none of them empty."""
-    where = f"{name}, {row.where()}, column {wanted.column!r}"
-    if wanted.column not in row.fields:
-        raise InputError(f"{where}: the row has no such field; its fields are {quoted(list(row.fields))}")
-    value = row.fields[wanted.column]
-    marks = parse_json(value) if isinstance(value, str) else value
-    tokens = token_spans(text) if wanted.unit == "tokens" else None
-    if tokens is not None and is_per_token(marks):
-        if len(marks) != len(tokens):
-            raise InputError(f"{where}: expected one number per token, got {len(marks)} for {len(tokens)} tokens")
-        return tuple(token for token, marked in zip(tokens, marks, strict=True) if marked)
-    if not isinstance(marks, list) or not all(map(is_span, marks)):
-        raise InputError(f"{where}: expected {EXPECTED[wanted.unit]}, got {shown(value)}")
-    length = len(text if tokens is None else tokens)
-    for start, end in marks:
-        if not 0 <= start <= end <= length:
-            raise InputError(f"{where}: expected spans within {length} {wanted.unit}, got [{start}, {end})")
-    spans = [(start, end) for start, end in marks if start < end]
-    return tuple(spans if tokens is None else edges(spans, tokens))
+    def spans(self, row: Row, name: str, text: str) -> tuple[Span, ...]:
+        """The marked spans of a row's text, in characters, none of them empty."""
+        where = f"{name}, {row.where()}, column {self.column!r}"
+        if self.column not in row.fields:
+            raise InputError(f"{where}: the row has no such field; its fields are {quoted(list(row.fields))}")
+        value = row.fields[self.column]
+        marks = parse_json(value) if isinstance(value, str) else value
+        tokens = token_spans(text) if self.unit == "tokens" else None
+        if tokens is not None and is_per_token(marks):
+            if len(marks) != len(tokens):
+                raise InputError(f"{where}: expected one number per token, got {len(marks)} for {len(tokens)} tokens")
+            return tuple(token for token, marked in zip(tokens, marks, strict=True) if marked)
+        if not isinstance(marks, list) or not all(map(is_span, marks)):
+            raise InputError(f"{where}: expected {EXPECTED[self.unit]}, got {shown(value)}")
+        length = len(text if tokens is None else tokens)
+        for start, end in marks:
+            if not 0 <= start <= end <= length:
+                raise InputError(f"{where}: expected spans within {length} {self.unit}, got [{start}, {end})")
+        spans = [(start, end) for start, end in marks if start < end]
+        return tuple(spans if tokens is None else edges(spans, tokens))
 
 
 def token_spans(text: str) -> list[Span]:

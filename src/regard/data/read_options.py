@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from regard.data.rationales import Rationales
+if TYPE_CHECKING:
+    from regard.data.rationales import Rationales
 
 ColumnPair = tuple[str | None, str | None]  # the columns of text and label
 

@@ -8,11 +8,14 @@ from typing import Any
 
 from regard.errors import InputError
 from regard.explain.attention_weights import from_tables
-from regard.explain.explainers import EXPLAINERS, Explainer
+from regard.explain.explainers import EXPLAINERS, Explainer, default_method
 from regard.explain.reading import check_texts, read
 from regard.explain.targets import Target, numbers
 from regard.explain.word_scores import Attributed, Words, attributed
 from regard.models.trained import Trained
+from regard.records import Explanation
+
+CHUNK = 512  # texts that `explain` holds at a time, so that a large file streams
 
 
 def attribute(
@@ -64,3 +67,15 @@ def checked_method(method: str, options: Mapping[str, Any]) -> Explainer:
             expected = f"expected one of {', '.join(explainer.options)}" if explainer.options else "it has no options"
             raise InputError(f"{name}: not an option of {method}; {expected}")
     return explainer
+
+
+def explain(
+    trained: Trained, texts: Sequence[str], labels: Sequence[str | float | None] | None = None
+) -> Iterator[Explanation]:
+    """One explanation per text, in order, by the model's default method: `attribute` in parts, as records to draw."""
+    method = default_method(trained)
+    for start in range(0, len(texts), CHUNK):
+        part = texts[start : start + CHUNK]
+        true = [None] * len(part) if labels is None else labels[start : start + CHUNK]
+        for one, label in zip(attributions(trained, part, method, None, {}), true, strict=True):
+            yield one.explanation(label)

@@ -121,6 +121,11 @@ EXPLAINERS: dict[str, Explainer] = {
 }
 
 
+def explainer_title(name: str) -> str:
+    """The title of an explainer; for scores from elsewhere, the name given with them."""
+    return EXPLAINERS[name].title if name in EXPLAINERS else name.replace("_", " ")
+
+
 def default_method(trained: Trained) -> str:
     """The method if none is named: the weights that the states were summed with."""
     return "attention_norm" if any(level.sharpens for level in trained.capabilities) else "attention"

@@ -15,11 +15,9 @@ from typing import Any
 import numpy as np
 import safetensors.numpy
 
-from regard.config import Config, config_toml, read_config
+from regard.config import Config, read_config
 from regard.data.wordpieces import tokenizer_from_dict
 from regard.errors import InputError
-from regard.files import write_all
-from regard.models.card import card
 from regard.models.flat import EMBEDDING, shapes
 from regard.models.tasks import task_from_dict
 from regard.models.trained import Trained
@@ -28,26 +26,6 @@ from regard.models.training_record import read_training_record
 FILES = ("config.toml", "tokenizer.json", "task.json", "weights.safetensors", "metrics.json")
 CHECKPOINT = "checkpoint.safetensors"  # what an unfinished run has instead
 DYNAMICS, ENCODER = "dynamics.safetensors", "encoder.json"
-
-
-def save(trained: Trained, folder: str | Path) -> None:
-    optional = {} if trained.dynamics is None else {DYNAMICS: trained.dynamics.to_bytes()}
-    if trained.encoder_config is not None:
-        optional[ENCODER] = json.dumps(trained.encoder_config, ensure_ascii=False, indent=1).encode("utf-8", "replace")
-    for name in {DYNAMICS, ENCODER} - set(optional):
-        (Path(folder) / name).unlink(missing_ok=True)  # left by a run that this one overwrites
-    write_all(
-        Path(folder),
-        {
-            **optional,
-            "config.toml": config_toml(trained.config).encode("utf-8", "replace"),
-            "tokenizer.json": trained.tokenizer.to_json().encode("utf-8", "replace"),
-            "task.json": json.dumps(trained.task.as_dict(), ensure_ascii=False, indent=1).encode("utf-8", "replace"),
-            "metrics.json": json.dumps(trained.metrics, ensure_ascii=False, indent=1).encode("utf-8", "replace"),
-            "README.md": card(trained).encode("utf-8", "replace"),
-            "weights.safetensors": safetensors.numpy.save(trained.weights),
-        },
-    )
 
 
 def is_run(folder: Path) -> bool:

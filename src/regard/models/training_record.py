@@ -7,7 +7,7 @@ axes, as JSON.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,8 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
 from regard.errors import InputError
-from regard.facts.analysis import PairPath, Recording, ScorePaths
 
 FORMAT = "regard dynamics 1"
-DIGITS = 6  # significant digits: more would be float32 noise
 
 Frames = dict[str, NDArray[Any]]
 
@@ -41,31 +39,6 @@ class AxisNames:
 class TrainingRecord:
     axes: AxisNames
     frames: Frames
-
-    def facts(self) -> Recording:
-        """The `recording` of analysis.json."""
-        axes, frames = self.axes, self.frames
-        by_type = {name: frames["by_type"][:, index] for index, name in enumerate(axes.names)}  # (M, 2, 3)
-        return Recording(
-            moments=tuple(frames["moments"].tolist()),
-            tokens=tuple(axes.tokens),
-            types=tuple(axes.types),
-            **{name: rounded(frames[name]) for name in ("polarity", "attention", "vtw", "norm_v", "norms_w")},
-            by_type={name: ScorePaths(rounded(paths[:, 0]), rounded(paths[:, 1])) for name, paths in by_type.items()},
-            dot_products=tuple(self.pairs()),
-            terms={
-                term: {name: rounded(frames["terms"][:, index, group]) for group, name in enumerate(axes.names)}
-                for index, term in enumerate(axes.terms)
-            },
-        )
-
-    def pairs(self) -> Iterator[PairPath]:
-        """Each pair of types once. A type with a single token is not paired with itself."""
-        names, means = self.axes.names, self.frames["dot_products"]  # (M, G, G)
-        for one in range(len(names)):
-            for other in range(one, len(names)):
-                if not np.isnan(means[:, one, other]).any():
-                    yield PairPath((names[one], names[other]), rounded(means[:, one, other]))
 
     def to_bytes(self) -> bytes:
         metadata = {
@@ -120,20 +93,3 @@ def check_shapes(axes: AxisNames, frames: Frames) -> None:
     for name, shape in expected.items():
         if frames[name].shape != shape or frames[name].dtype.kind != "f":
             raise ValueError(f"{name}: expected the shape {shape}, got {frames[name].shape}")
-
-
-def rounded(values: NDArray[Any]) -> Any:
-    """Nested tuples of plain numbers, rounded to DIGITS digits; None for NaN."""
-    doubles = values.astype(np.float64)
-    size = np.abs(doubles, where=np.isfinite(doubles) & (doubles != 0), out=np.ones_like(doubles))
-    unit = 10.0 ** (DIGITS - 1 - np.floor(np.log10(size)))
-    result: NDArray[Any] = np.round(doubles * unit) / unit
-    if np.isnan(result).any():
-        missing = np.isnan(result)
-        result = result.astype(object)
-        result[missing] = None
-    return nested(result.tolist())
-
-
-def nested(values: Any) -> Any:
-    return tuple(map(nested, values)) if isinstance(values, list) else values

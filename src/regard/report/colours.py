@@ -15,6 +15,19 @@ ACCENT: RGB = (213, 80, 0)
 COLD: RGB = (0, 114, 178)  # for words against the answer: blue and orange differ for every kind of color blindness
 MOST = 0.6
 LEVELS = 20  # steps of the ramp where it is written as style classes
+GREY = "#555555"  # neutral tokens, between the classes
+PALE = "#8a8f99"  # tokens without a type
+ON_DARK = {  # the same hues, light enough for a dark background
+    "#0072b2": "#4ea6e6",
+    "#d55000": "#ff8a3d",
+    "#009e73": "#2fc79b",
+    "#b0578a": "#e08abb",
+    "#b07a00": "#e0ad3c",
+    "#3b9bd0": "#9bd6f7",
+    "#7d3ac1": "#b98af0",
+    GREY: "#a9afba",
+    PALE: "#7c828e",
+}
 
 
 @dataclass(frozen=True, slots=True)

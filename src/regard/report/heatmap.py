@@ -10,8 +10,8 @@ from typing import Literal
 from regard.errors import InputError
 from regard.records import Explanation, Prediction, TokenScore
 from regard.report.colours import ACCENT, COLD, opacity
-from regard.report.plots.word_heatmap import svg
 from regard.report.text.characters import one_line, visible
+from regard.report.word_heatmap import svg
 
 Kind = Literal["html", "svg"]
 KINDS: tuple[Kind, ...] = ("html", "svg")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from regard.explain.explainers import EXPLAINERS
+from regard.explain.explainers import explainer_title
 from regard.report.text.characters import one_line
 
 MEASURES = {
@@ -24,8 +24,7 @@ MAIN = COMPARED[0]  # the measure that decides the verdict
 
 
 def explainer_name(name: str) -> str:
-    """The title of an explainer; for scores from elsewhere, the name given with them."""
-    return EXPLAINERS[name].title if name in EXPLAINERS else one_line(name).replace("_", " ")
+    return one_line(explainer_title(name))
 
 
 def measure_title(name: str) -> str:

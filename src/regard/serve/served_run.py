@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.errors import InputError
-from regard.explain.explain import explain
+from regard.explain.attribute import explain
 from regard.explain.explainers import default_method, methods
 from regard.models.tasks import Classes
 from regard.models.trained import Trained

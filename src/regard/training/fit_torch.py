@@ -28,13 +28,13 @@ from regard.encoders import BERT
 from regard.encoders.pretrained import Pretrained, read_pretrained
 from regard.models.build import build
 from regard.models.classifier import Classifier
+from regard.models.device import choose_device
 from regard.models.tasks import Classes, Task, encoded
 from regard.models.trained import Trained
 from regard.recorder import Recorder
 from regard.records import Example
 from regard.training.checkpoint import Checkpoint
 from regard.training.defaults import DataSize, fill_defaults
-from regard.training.device import choose_device
 from regard.training.fine_tuning import apply_pretrained, digest_pretrained, load_word_pieces, note_windows
 from regard.training.loop import train
 from regard.training.metrics import measure

@@ -91,7 +91,7 @@ def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
     import torch
 
     from regard import __version__
-    from regard.training.device import choose_device
+    from regard.models.device import choose_device
     from regard.training.fit_torch import environment
 
     options = cell.options

@@ -17,7 +17,7 @@ from regard.config import Config
 from regard.errors import InputError
 from regard.records import Example, Explanation
 from regard.report.colours import LIGHT, hexed
-from regard.report.plots.word_heatmap import FONTS, MARGIN, SIZE, svg
+from regard.report.word_heatmap import FONTS, MARGIN, SIZE, svg
 from regard_lab.kinds.train import measured, trainings
 from regard_lab.measures import Measure
 from regard_lab.rows import Options, Row
@@ -82,7 +82,7 @@ def drawn_texts(cell: Cell, prepared: Prepared) -> list[Example]:
 
 
 def explained(trained: Trained, examples: Sequence[Example]) -> list[dict[str, Any]]:
-    from regard.explain.explain import explain
+    from regard.explain.attribute import explain
     from regard.models.tasks import labels_as_shown
 
     labels = labels_as_shown(trained.task, examples)
@@ -92,7 +92,7 @@ def explained(trained: Trained, examples: Sequence[Example]) -> list[dict[str, A
 def spreads(trained: Trained, examples: Sequence[Example]) -> dict[str, float]:
     """Means over texts: the effective share of words and of sentences, the weight of the top three words, and, if deciding
     words are known, the weight on them divided by that of uniform weights."""
-    from regard.explain.explain import explain
+    from regard.explain.attribute import explain
     from regard.faithfulness.plausibility import plausibility
 
     explanations_ = list(explain(trained, [example.text for example in examples]))

@@ -127,7 +127,7 @@ class Measurements:
 def scored_texts(trained: Trained, plan: MeasurePlan) -> list[Scored]:
     """The words of each text that the model reads, and their weights. Texts are cut after the last word that is read:
     otherwise, with words erased, the model would read others instead."""
-    from regard.explain.explain import explain
+    from regard.explain.attribute import explain
     from regard.faithfulness.scored import from_explanation
     from regard.models.tasks import labels_as_shown
 

@@ -188,7 +188,7 @@ def check_cells(table: Table, cells: Sequence[Cell]) -> None:
 
 def choose(device: str) -> str:
     """cpu or cuda; auto takes CUDA if available."""
-    from regard.training.device import choose_device
+    from regard.models.device import choose_device
 
     return choose_device(device).type
 

@@ -21,13 +21,13 @@ from regard.config import Config, Training
 from regard.data.collate import collate, in_order, shuffled
 from regard.data.tokenizer import Indexed, Tokenizer
 from regard.errors import InputError
+from regard.models.device import choose_device
 from regard.models.tasks import Regression
 from regard.models.trained import BATCH, to_device
 from regard.recorder import Recorder
 from regard.records import Example
 from regard.training.checkpoint import Progress
 from regard.training.defaults import DataSize, fill_defaults
-from regard.training.device import choose_device
 from regard.training.divergence import checked_answers, checked_loss
 from regard.training.evaluation import AttentionStatistics
 from regard.training.fit_torch import learn_vocabulary

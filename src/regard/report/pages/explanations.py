@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from regard.explain.explainers import explainer_title
 from regard.records import Explanation, TokenScore
-from regard.report.names import explainer_name
 from regard.report.pages.templates import render, templates
 from regard.report.text.answers import Answer, ClassProbability, answer, class_probabilities, tally
 from regard.report.text.highlights import Row, concentration, rows, top_words
@@ -54,7 +54,7 @@ def view_of(explanation: Explanation) -> ExplainedText:
         rows(explanation),
         bool(explanation.sentences),
         explanation.tokens,
-        explainer_name(explanation.method),
+        explainer_title(explanation.method),
         top_words(explanation),
         concentration(explanation),
     )

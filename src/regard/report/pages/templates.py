@@ -14,7 +14,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from regard.report import colours
-from regard.report.plots.marks import ON_DARK
 from regard.report.text.characters import one_line, visible
 from regard.report.text.highlights import weight_text
 from regard.report.text.numbers import between, share, signed, written
@@ -62,7 +61,7 @@ def templates() -> Environment:
         "share": share,
         "between": between,
     }
-    environment.globals |= {"colours": colours, "on_dark": ON_DARK}
+    environment.globals |= {"colours": colours, "on_dark": colours.ON_DARK}
     return environment
 
 

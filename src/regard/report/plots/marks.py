@@ -9,21 +9,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from regard.report.colours import GREY, ON_DARK, PALE
 from regard.report.plots.svg import COLOURS, DASHES, text
 
-GREY = "#555555"  # neutral tokens, between the classes
-PALE = "#8a8f99"  # tokens without a type
-ON_DARK = {  # the same hues, light enough for a dark background
-    "#0072b2": "#4ea6e6",
-    "#d55000": "#ff8a3d",
-    "#009e73": "#2fc79b",
-    "#b0578a": "#e08abb",
-    "#b07a00": "#e0ad3c",
-    "#3b9bd0": "#9bd6f7",
-    "#7d3ac1": "#b98af0",
-    GREY: "#a9afba",
-    PALE: "#7c828e",
-}
 HUES = tuple(colour for colour in COLOURS if colour != GREY)
 
 Corner = tuple[float, float]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from regard.facts.intervals import Interval
 from regard.report.text.characters import one_line
+
+if TYPE_CHECKING:
+    from regard.facts.intervals import Interval
 
 NAMES = {
     "n": "texts",

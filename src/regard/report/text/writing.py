@@ -17,9 +17,9 @@ from regard.errors import InputError
 from regard.files import write
 from regard.records import Example, Explanation, Prediction, to_jsonl
 from regard.report.pages.explanations import page
-from regard.report.plots.word_heatmap import svg
 from regard.report.text.characters import one_line
 from regard.report.text.terminal import show
+from regard.report.word_heatmap import svg
 
 SUFFIXES = {".jsonl": "jsonl", ".csv": "csv", ".html": "html", ".htm": "html", ".svg": "svg", ".txt": "terminal"}
 

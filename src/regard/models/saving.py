@@ -1,12 +1,39 @@
-"""The model card of a run: what it is, its training data, its scores, and how to use it."""
+"""Save a trained model as a folder, with a model card: what it is, its training data, its scores, and how to use it."""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
+import safetensors.numpy
+
+from regard.config import config_toml
+from regard.files import write_all
 from regard.markdown_text import escape
+from regard.models.folder import DYNAMICS, ENCODER
 from regard.models.tasks import Classes, Regression
 from regard.models.trained import Trained
+
+
+def save(trained: Trained, folder: str | Path) -> None:
+    optional = {} if trained.dynamics is None else {DYNAMICS: trained.dynamics.to_bytes()}
+    if trained.encoder_config is not None:
+        optional[ENCODER] = json.dumps(trained.encoder_config, ensure_ascii=False, indent=1).encode("utf-8", "replace")
+    for name in {DYNAMICS, ENCODER} - set(optional):
+        (Path(folder) / name).unlink(missing_ok=True)  # left by a run that this one overwrites
+    write_all(
+        Path(folder),
+        {
+            **optional,
+            "config.toml": config_toml(trained.config).encode("utf-8", "replace"),
+            "tokenizer.json": trained.tokenizer.to_json().encode("utf-8", "replace"),
+            "task.json": json.dumps(trained.task.as_dict(), ensure_ascii=False, indent=1).encode("utf-8", "replace"),
+            "metrics.json": json.dumps(trained.metrics, ensure_ascii=False, indent=1).encode("utf-8", "replace"),
+            "README.md": card(trained).encode("utf-8", "replace"),
+            "weights.safetensors": safetensors.numpy.save(trained.weights),
+        },
+    )
 
 
 def card(trained: Trained) -> str:

@@ -1,4 +1,4 @@
-"""The device to train on, set up so that the same seed gives the same weights."""
+"""Choose the device of a model, and set it up so that the same seed gives the same weights."""
 
 from __future__ import annotations
 
