@@ -9,7 +9,7 @@ import torch
 
 from regard.config import Config
 from regard.data.reviews import reviews
-from regard.explain import explain as module
+from regard.explain import attribute as module
 from regard.explain.attribute import explain
 from regard.faithfulness.plausibility import plausibility
 from regard.models.trained import Trained, outputs
