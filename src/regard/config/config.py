@@ -155,12 +155,12 @@ def check_encoders(model: Model) -> None:
 
 
 def check_pretrained(data: Data, model: Model, training: Training) -> None:
-    """What does not go with a pretrained encoder."""
+    """Options that cannot be combined with a pretrained encoder."""
     if not model.reads_pieces:
         return
     if data.vectors is not None:
-        raise InputError(f"vectors = {data.vectors!r}: encoder = 'bert' has vectors of its own; remove one of the two")
+        raise InputError(f"vectors = {data.vectors!r}: encoder = 'bert' has its own vectors; remove one of the two")
     if data.max_vocabulary is not None:
-        raise InputError("max_vocabulary: encoder = 'bert' has word pieces of its own; remove one of the two")
+        raise InputError("max_vocabulary: encoder = 'bert' has its own vocabulary; remove one of the two")
     if training.record != "no":
         raise InputError(f"record = {training.record!r}: encoder = 'bert' cannot be recorded; expected 'no'")
