@@ -232,8 +232,8 @@ def test_steps_are_captured_as_graphs(folder: Path, window: int | None) -> None:
         ({"encoder": "cnn", "frozen_layers": 2}, "frozen_layers = 2 needs encoder = 'bert'"),
         ({"encoder": "bert", "pretrained": "x", "levels": 2}, "can only be on the lowest level"),
         ({"encoder": "lstm,bert", "pretrained": "x", "levels": 2}, "can only be on the lowest level"),
-        ({"encoder": "bert", "pretrained": "x", "vectors": "glove"}, "has vectors of its own"),
-        ({"encoder": "bert", "pretrained": "x", "max_vocabulary": 9}, "has word pieces of its own"),
+        ({"encoder": "bert", "pretrained": "x", "vectors": "glove"}, "has its own vectors"),
+        ({"encoder": "bert", "pretrained": "x", "max_vocabulary": 9}, "has its own vocabulary"),
         ({"encoder": "bert", "pretrained": "x", "record": "epoch"}, "cannot be recorded; expected 'no'"),
         ({"encoder": "bert", "pretrained": "x", "window": -1}, "window: expected a number of at least 0, got -1"),
     ],
@@ -251,7 +251,10 @@ def test_a_summary_needs_an_encoder_that_gives_one() -> None:
 
 
 def test_a_long_text_is_refused_where_windows_are_not_allowed(folder: Path) -> None:
-    with pytest.raises(InputError, match="word pieces is longer than the 18 that the pretrained model reads together"):
+    with pytest.raises(
+        InputError,
+        match="expected a text of up to 18 word pieces, the most that the pretrained model reads at once, got 20",
+    ):
         trained_with(folder, window=0)
     short = trained_with(folder, window=0, max_words=8)
     with pytest.raises(InputError, match="window = 0 refuses it"):
@@ -271,7 +274,8 @@ def test_a_text_that_is_too_long_is_named_before_training(
     splits = () if part == "held out" else ("--dev", tmp_path / "dev.csv", "--test", tmp_path / "test.csv")
     options = ("--encoder", "bert", "--pretrained", folder, "--window", 0, "--epochs", 1, "--device", "cpu")
     said = regard("train", tmp_path / "train.csv", *options, *splits, "--out", tmp_path / "run")
-    assert f"{where}.csv, row {row}: a text of 19 word pieces is longer than the 18" in said.error
+    assert f"{where}.csv, row {row}: expected a text of up to 18 word pieces, the most" in said.error
+    assert "reads at once, got 19;" in said.error
     assert "epoch" not in said.err
     assert not (tmp_path / "run").exists()
 
