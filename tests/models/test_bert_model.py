@@ -257,7 +257,7 @@ def test_a_long_text_is_refused_where_windows_are_not_allowed(folder: Path) -> N
     ):
         trained_with(folder, window=0)
     short = trained_with(folder, window=0, max_words=8)
-    with pytest.raises(InputError, match="window = 0 refuses it"):
+    with pytest.raises(InputError, match="got 32; without window = 0 longer texts are read in several windows"):
         short.answers(["unbelievably " * 8])
 
 
