@@ -1,4 +1,4 @@
-"""Whatever cannot be used: one sentence with its place, exit code 2, no traceback, and nothing left half-written."""
+"""Bad input: one sentence with its position, exit code 2, no traceback, and no partial files."""
 
 from __future__ import annotations
 
@@ -122,18 +122,18 @@ def test_options_that_cannot_be_used(
 
 
 @pytest.mark.parametrize("argv", [["nothing"], ["predict"], ["train", "--epochs"], ["explain", "x", "--limit", "y"]])
-def test_commands_that_make_no_sense(regard: Regard, argv: list[str]) -> None:
+def test_invalid_commands(regard: Regard, argv: list[str]) -> None:
     result = regard(*argv)
     assert result.code == 2
     assert "--help`)" in result.error
 
 
-def test_nothing_to_learn_from(regard: Regard) -> None:
+def test_no_training_texts(regard: Regard) -> None:
     refused(regard, "no training texts: pass a file", "train")
 
 
 @pytest.mark.parametrize("split", ["--dev", "--test"])
-def test_a_label_unseen_in_training_is_told_before_training(
+def test_a_label_unseen_in_training_is_reported_before_training(
     regard: Regard, table: Path, tmp_path: Path, split: str
 ) -> None:
     other, out = write_csv(tmp_path / "other.csv", [("fine", "1"), ("odd", "9")]), tmp_path / "run"
@@ -186,7 +186,7 @@ def test_vectors_of_the_wrong_width_name_the_line(regard: Regard, table: Path, t
 
 @pytest.mark.parametrize("engine", ["sparse", "torch"])
 @pytest.mark.parametrize("number", ["nan", "inf", "-inf", "1e39", "one"])
-def test_vectors_of_what_is_no_number_name_the_line(
+def test_vectors_with_invalid_numbers_name_the_line(
     regard: Regard, table: Path, tmp_path: Path, number: str, engine: str
 ) -> None:
     path, out = tmp_path / "vectors.txt", tmp_path / "run"
@@ -198,14 +198,14 @@ def test_vectors_of_what_is_no_number_name_the_line(
 # Places
 
 
-def test_a_run_that_is_there_is_left_alone(regard: Regard, table: Path, run: Path) -> None:
+def test_an_existing_run_is_left_unchanged(regard: Regard, table: Path, run: Path) -> None:
     before = (run / "weights.safetensors").read_bytes()
     refused(regard, f"{run} already exists; use another --out, --resume", "train", table, *TINY, "--out", run)
     assert (run / "weights.safetensors").read_bytes() == before
 
 
 @pytest.mark.parametrize("option", ["--resume", "--overwrite"])
-def test_a_folder_of_somebody_else_is_left_alone(regard: Regard, table: Path, tmp_path: Path, option: str) -> None:
+def test_a_foreign_folder_is_left_unchanged(regard: Regard, table: Path, tmp_path: Path, option: str) -> None:
     (tmp_path / "README.md").write_text("mine")
     refused(regard, f"{tmp_path} is not a run of regard", "train", table, *TINY, "--out", tmp_path, option)
     assert [path.name for path in tmp_path.iterdir()] == ["README.md"]
@@ -240,7 +240,7 @@ def test_results_that_cannot_be_written(regard: Regard, run: Path, tmp_path: Pat
 # Trained models
 
 
-def test_what_is_no_run_is_refused(regard: Regard, tmp_path: Path) -> None:
+def test_a_folder_that_is_not_a_run_is_rejected(regard: Regard, tmp_path: Path) -> None:
     refused(regard, "there is no such folder", "predict", tmp_path / "none", "good film")
     refused(regard, "not a finished run of regard: config.toml, tokenizer.json", "predict", tmp_path, "good film")
 
@@ -282,7 +282,7 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
 
 
 def refused_when_damaged(regard: Regard, run: Path, folder: Path, damage: Callable[[Path], object]) -> None:
-    """A copy of a run that is used before the damage is done to it, and refused after."""
+    """A copy of a run that works before it is damaged and is rejected after."""
     shutil.copytree(run, folder)
     assert regard("predict", folder, "good film").code == 0
     damage(folder)
@@ -310,7 +310,7 @@ def test_a_damaged_run_is_refused(regard: Regard, run: Path, tmp_path: Path, nam
 
 
 def listed(name: str, key: str, change: Callable[[list[Any]], list[Any]]) -> Callable[[Path], object]:
-    """A list of a JSON file made into another one."""
+    """Change a list in a JSON file."""
     return lambda folder: swapped(name, **{key: change(json.loads((folder / name).read_text())[key])})(folder)
 
 
@@ -389,7 +389,7 @@ def test_columns_that_are_not_there(regard: Regard, run: Path, table: Path) -> N
     refused(regard, "no column 'y' (--label)", "evaluate", run, table, "--label", "y")
 
 
-def test_one_figure_holds_one_text(regard: Regard, run: Path, table: Path) -> None:
+def test_an_svg_needs_a_single_text(regard: Regard, run: Path, table: Path) -> None:
     refused(regard, "svg: expected one text, got 60; --limit 1", "explain", run, "--file", table, "--format", "svg")
 
 
@@ -402,14 +402,14 @@ def test_one_figure_holds_one_text(regard: Regard, run: Path, table: Path) -> No
         (b'{"body": "good"}\n{"body": 3}', "standard input, row 2 (line 2), column 'body'"),
     ],
 )
-def test_standard_input_that_is_no_text(
+def test_invalid_standard_input(
     regard: Regard, run: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, message: str
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
     refused(regard, message, "predict", run)
 
 
-def test_closed_streams_are_told(regard: Regard, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closed_streams_are_reported(regard: Regard, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", None)
     refused(regard, "standard input is closed", "predict", run)
     monkeypatch.setattr(sys, "stdout", None)
@@ -527,8 +527,8 @@ def test_ctrl_c_is_one_sentence(table: Path, tmp_path: Path, engine: str) -> Non
 
 
 @pytest.mark.parametrize("form", ["terminal", "jsonl"])
-def test_a_reader_who_leaves_is_no_error(run: Path, tmp_path: Path, form: str) -> None:
-    """`| head -1`: more is written than a pipe holds, and nobody reads on."""
+def test_a_closed_pipe_is_not_an_error(run: Path, tmp_path: Path, form: str) -> None:
+    """`| head -1`: more is written than a pipe buffers, and nobody reads it."""
     path = write_csv(tmp_path / "many.csv", [("good film and more of it " * 20, "1")] * 400)
     command = [*COMMAND, "explain", run, "--file", path, "--format", form]
     with subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -542,7 +542,7 @@ def test_a_reader_who_leaves_is_no_error(run: Path, tmp_path: Path, form: str) -
     assert b"Broken" not in err
 
 
-def test_training_goes_on_where_nobody_watches(table: Path, tmp_path: Path) -> None:
+def test_training_continues_when_the_progress_pipe_is_closed(table: Path, tmp_path: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     command = [*COMMAND, "train", table, *TINY, "--out", tmp_path / "run"]

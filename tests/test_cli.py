@@ -1,4 +1,4 @@
-"""Every command as it is used: what goes in, what comes out, and what stands in the folder."""
+"""Every command as it is used: input, output, and files in the run folder."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_every_format_is_learned_from_and_scored(regard: Regard, tmp_path: Path,
     assert json.loads(result.out)["n"] == 12
 
 
-def test_a_run_folder_holds_what_a_stranger_needs(regard: Regard, table: Path, run: Path) -> None:
+def test_a_run_folder_is_self_explanatory(regard: Regard, table: Path, run: Path) -> None:
     names = ("README.md", "config.toml", "metrics.json", "task.json", "tokenizer.json", "weights.safetensors")
     assert sorted(os.listdir(run)) == sorted(names)
     card = (run / "README.md").read_text()
@@ -78,7 +78,7 @@ def test_a_run_folder_holds_what_a_stranger_needs(regard: Regard, table: Path, r
     assert tomllib.loads((run / "config.toml").read_text())["data"]["train"] == str(table)
 
 
-def test_the_history_tells_what_an_epoch_did(run: Path) -> None:
+def test_the_history_records_every_epoch(run: Path) -> None:
     metrics = json.loads((run / "metrics.json").read_text())
     assert metrics["epochs"] == len(metrics["history"]) == 2
     assert metrics["dev"]["accuracy"] == metrics["history"][metrics["best_epoch"] - 1]["dev"]["accuracy"]
@@ -100,7 +100,7 @@ def test_the_config_of_a_run_makes_the_same_run(regard: Regard, run: Path, tmp_p
     assert read_config(tmp_path / "again" / "config.toml") == read_config(run / "config.toml")
 
 
-def test_the_command_line_goes_before_the_file(regard: Regard, table: Path, tmp_path: Path) -> None:
+def test_the_command_line_takes_precedence_over_the_file(regard: Regard, table: Path, tmp_path: Path) -> None:
     (tmp_path / "run.toml").write_text(
         '[model]\nhidden = 6\nencoder = "cnn"\nwindows = [1, 2]\n[training]\nepochs = 1\n'
     )
@@ -198,8 +198,8 @@ def test_evaluate_looks_at_the_columns_of_training(regard: Regard, tmp_path: Pat
 # predict
 
 
-def test_predictions_stay_beside_their_rows(regard: Regard, run: Path, table: Path, tmp_path: Path) -> None:
-    """Texts are read in order of length; answers come in the order of the file, whatever stands around a text."""
+def test_predictions_stay_with_their_rows(regard: Regard, run: Path, table: Path, tmp_path: Path) -> None:
+    """Texts are read in order of length; predictions are in the order of the file and do not depend on neighbouring texts."""
     found = jsonl(regard("predict", run, table, "--format", "jsonl"))
     assert [row["row"] for row in found] == list(range(1, 61))
     assert [row["text"] for row in found] == [text for text, _ in rows(table)]
@@ -217,7 +217,7 @@ def test_predictions_stay_beside_their_rows(regard: Regard, run: Path, table: Pa
 
 
 @pytest.mark.parametrize("large", [0, 1 << 26])  # a file that is answered while it is read, or all at once
-def test_rows_that_are_left_out_keep_their_numbers(
+def test_skipped_rows_keep_their_numbers(
     regard: Regard, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, large: int
 ) -> None:
     monkeypatch.setattr(predict, "LARGE", large)
@@ -233,7 +233,7 @@ def test_rows_that_are_left_out_keep_their_numbers(
     assert "(--skip-bad-rows skips such rows)" in regard("predict", run, path).err
 
 
-def test_columns_go_along_with_answers(regard: Regard, run: Path, tmp_path: Path) -> None:
+def test_columns_are_kept_with_predictions(regard: Regard, run: Path, tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("number,text,place\n007,good,\n008,bad,Rome\n", encoding="utf-8")
     sheet = list(
@@ -253,7 +253,7 @@ def test_columns_go_along_with_answers(regard: Regard, run: Path, tmp_path: Path
     assert "lines and folders of text have no columns" in regard("predict", run, lines, "--keep", "number").err
 
 
-def test_the_column_that_a_run_learned_from_goes_before_a_likelier_name(regard: Regard, tmp_path: Path) -> None:
+def test_the_column_of_training_takes_precedence_over_a_likelier_name(regard: Regard, tmp_path: Path) -> None:
     result = [
         ("a fine film", "a", "zzz"),
         ("a dull film", "b", "zzz"),
@@ -279,7 +279,9 @@ def test_the_column_that_a_run_learned_from_goes_before_a_likelier_name(regard: 
 
 
 @pytest.mark.parametrize("twins", [("Good", "good"), ("1", "1.0")])
-def test_labels_that_differ_in_writing_only_are_told(regard: Regard, tmp_path: Path, twins: tuple[str, str]) -> None:
+def test_labels_that_differ_only_in_spelling_are_reported(
+    regard: Regard, tmp_path: Path, twins: tuple[str, str]
+) -> None:
     path, (one, other) = tmp_path / "a.csv", twins
     path.write_text("text,label\n" + f"a fine film,{one}\na dull film,bad\nfine,{other}\n" * 4, encoding="utf-8")
     result = regard("train", path, "--out", tmp_path / "run", "--device", "cpu", "--epochs", 1)
@@ -319,7 +321,7 @@ def test_a_table_for_the_terminal_shows_every_column(regard: Regard, run: Path, 
     assert len(result.out.splitlines()) == 61
 
 
-def test_a_long_text_on_the_command_line_is_no_file_name(regard: Regard, run: Path) -> None:
+def test_a_long_text_on_the_command_line_is_not_a_file_name(regard: Regard, run: Path) -> None:
     text = "good film " * 500
     assert jsonl(regard("predict", run, text))[0]["text"] == text
     assert regard("explain", run, text).code == 0
@@ -337,7 +339,7 @@ def test_a_file_is_read_and_a_text_is_not(regard: Regard, run: Path, tmp_path: P
     assert "there is no file 'three words.txt'; predicting these words as a text" in result.err
 
 
-def test_user_text_does_nothing_to_the_terminal(regard: Regard, run: Path, tmp_path: Path) -> None:
+def test_user_text_cannot_control_the_terminal(regard: Regard, run: Path, tmp_path: Path) -> None:
     nasty = "[bold]good[/] \x1b[31mfilm\x07 [/nope] <b>&"
     path = write_csv(tmp_path / "a.csv", [(nasty, "1")])
     for command in (("predict", run, path, "--format", "terminal"), ("explain", run, "--file", path)):
@@ -404,7 +406,7 @@ def test_three_levels_read_lists_of_texts(regard: Regard, tmp_path: Path) -> Non
                 assert sum(own) == pytest.approx(weight)
 
 
-def test_help_and_version_cost_no_torch_and_no_command() -> None:
+def test_help_and_version_import_neither_torch_nor_commands() -> None:
     code = (
         "import sys, regard.cli\n"
         "try: regard.cli.main(sys.argv[1:])\n"
@@ -417,7 +419,7 @@ def test_help_and_version_cost_no_torch_and_no_command() -> None:
         assert "regard" in done.stdout
 
 
-def test_output_is_utf8_whatever_the_locale_says(run: Path) -> None:
+def test_output_is_utf8_in_any_locale(run: Path) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-W", "error", "-m", "regard.cli", "predict", run, "-"]
     done = subprocess.run(command, env=environment, input="好 film 🎬\n".encode(), capture_output=True)
@@ -458,7 +460,7 @@ def test_the_command_to_try_next_can_be_pasted(regard: Regard, table: Path, tmp_
     assert regard(*shlex.split(command)).code == 0
 
 
-def test_an_analysis_that_cannot_be_kept_is_not_begun(regard: Regard, table: Path, tmp_path: Path) -> None:
+def test_an_analysis_that_cannot_be_written_is_not_started(regard: Regard, table: Path, tmp_path: Path) -> None:
     out, file = tmp_path / "run", tmp_path / "file"
     assert regard("train", table, "--epochs", "1", "--out", out).code == 0
     file.write_text("")
@@ -468,7 +470,7 @@ def test_an_analysis_that_cannot_be_kept_is_not_begun(regard: Regard, table: Pat
     assert f"{file / 'analysis'}: cannot be a folder, because {file} is a file" in result.error
 
 
-def test_a_stop_while_the_words_are_read_is_a_sentence(regard: Regard, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stopping_while_parsing_gives_one_sentence(regard: Regard, monkeypatch: pytest.MonkeyPatch) -> None:
     def stopped(words: object) -> None:
         raise KeyboardInterrupt
 

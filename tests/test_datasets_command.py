@@ -1,4 +1,4 @@
-"""`regard datasets`: what is known of a corpus, and its original turned into our form."""
+"""`regard datasets`: descriptions of corpora, and conversion of originals."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def original(tmp_path: Path) -> Path:
-    """Two questions in TREC's form."""
+    """Two questions in TREC's format."""
     folder = tmp_path / "QC"
     folder.mkdir()
     (folder / "train_5500.label").write_text(QUESTIONS)
@@ -39,7 +39,7 @@ def left(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
-def test_known_corpora_are_listed_though_they_are_not_here(regard: Regard, home: Path) -> None:
+def test_known_corpora_are_listed_even_if_missing(regard: Regard, home: Path) -> None:
     (home / "trec").mkdir()
     write_csv(home / "trec" / "train.csv", [("Who ?", "HUM")])
     lines = regard("datasets").out.splitlines()
@@ -47,7 +47,7 @@ def test_known_corpora_are_listed_though_they_are_not_here(regard: Regard, home:
     assert next(line for line in lines if line.startswith("imdb ")).split()[1:3] == ["not", "here"]
 
 
-def test_a_known_corpus_is_described_beside_what_is_here(regard: Regard, home: Path) -> None:
+def test_a_known_corpus_is_described_with_its_local_files(regard: Regard, home: Path) -> None:
     result = regard("datasets", "trec").out
     for part in (
         "cogcomp.seas.upenn.edu",
@@ -64,13 +64,13 @@ def test_a_known_corpus_is_described_beside_what_is_here(regard: Regard, home: P
     assert "RESTRICTED" in regard("datasets", "yelp").out
 
 
-def test_a_corpus_of_ones_own_is_described_by_what_is_here(regard: Regard, home: Path) -> None:
+def test_a_user_corpus_is_described_by_its_files(regard: Regard, home: Path) -> None:
     (home / "mine").mkdir()
     write_csv(home / "mine" / "train.csv", [("so it is", "a"), ("so it was", "b")])
     assert "train 2, in" in regard("datasets", "mine").out
 
 
-def test_a_title_cannot_speak_to_the_terminal(regard: Regard, home: Path) -> None:
+def test_a_title_cannot_control_the_terminal(regard: Regard, home: Path) -> None:
     (home / "mine").mkdir()
     write_csv(home / "mine" / "train.csv", [("so it is", "a")])
     (home / "mine" / "README.md").write_text("# mine\n\nBooks \x1b]0;gone\x07\x9b2J\n")
@@ -104,7 +104,7 @@ def test_the_same_original_gives_the_same_bytes(regard: Regard, home: Path, orig
     assert left(home) == [], "--out goes before REGARD_DATA"
 
 
-def test_nothing_is_replaced_unless_it_is_said(regard: Regard, home: Path, original: Path) -> None:
+def test_nothing_is_replaced_without_overwrite(regard: Regard, home: Path, original: Path) -> None:
     regard("datasets", "trec", "--from", original)
     before = (home / "trec/README.md").read_bytes()
     result = regard("datasets", "trec", "--from", original)
@@ -121,7 +121,7 @@ def test_nothing_is_replaced_unless_it_is_said(regard: Regard, home: Path, origi
     assert "contains 'mine.txt'; --overwrite replaces only" in result.error
 
 
-def test_a_table_of_ones_own_is_divided_and_trained_on(regard: Regard, home: Path, tmp_path: Path) -> None:
+def test_a_user_table_is_split_and_trained_on(regard: Regard, home: Path, tmp_path: Path) -> None:
     rows = [(f"a {word} film, number {row}", label) for row in range(30) for word, label in (("good", 1), ("bad", 0))]
     films = write_csv(tmp_path / "films.csv", rows, head=("body", "stars"))
     result = regard("datasets", "films", "--from", films, "--text", "body", "--label", "stars")
@@ -160,7 +160,7 @@ def test_parts_of_a_folder_are_kept(regard: Regard, home: Path, tmp_path: Path) 
     assert "expected one dev split, got dev.csv and valid.csv" in result.error
 
 
-def test_texts_that_cannot_be_used_are_left_out_and_told(regard: Regard, home: Path, original: Path) -> None:
+def test_unusable_texts_are_skipped_and_reported(regard: Regard, home: Path, original: Path) -> None:
     (original / "train_5500.label").write_text(QUESTIONS + "DESC:def \n")
     result = regard("datasets", "trec", "--from", original)
     assert result.out.startswith("train 2, test 1")
@@ -198,7 +198,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_told_in_a_sentence_and_leaves_nothing(
+def test_bad_input_gives_one_sentence_and_leaves_nothing(
     regard: Regard, home: Path, original: Path, monkeypatch: pytest.MonkeyPatch, case: str
 ) -> None:
     monkeypatch.chdir(original.parent)
@@ -211,12 +211,12 @@ def test_bad_input_is_told_in_a_sentence_and_leaves_nothing(
     assert list(home.iterdir()) == []
 
 
-def test_bad_rows_are_skipped_where_that_is_asked_for(regard: Regard, home: Path, tmp_path: Path) -> None:
+def test_bad_rows_are_skipped_on_request(regard: Regard, home: Path, tmp_path: Path) -> None:
     bad = write_csv(tmp_path / "bad.csv", [("fine words", "a"), ("", "b"), ("more words", "a")])
     assert regard("datasets", "own", "--from", bad, "--skip-bad-rows").code == 0
 
 
-def test_a_place_for_corpora_is_asked_for(regard: Regard, original: Path, tmp_path: Path) -> None:
+def test_a_folder_for_corpora_is_required(regard: Regard, original: Path, tmp_path: Path) -> None:
     result = regard("datasets", "trec", "--from", original)
     assert result.error.startswith("expected the folder for corpora in REGARD_DATA or --out, got neither")
     (tmp_path / "file").touch()
@@ -244,14 +244,12 @@ def test_a_conversion_that_is_stopped_leaves_what_was_there(
     assert {path: path.read_bytes() for path in (home / "trec").iterdir()} == before
 
 
-def test_a_name_near_a_known_one_is_asked_about(regard: Regard, home: Path, tmp_path: Path) -> None:
+def test_a_name_similar_to_a_known_one_is_noted(regard: Regard, home: Path, tmp_path: Path) -> None:
     films = write_csv(tmp_path / "films.csv", [("good words", 1), ("bad words", 0)])
     assert "imbd is not a known corpus (did you mean imdb?)" in regard("datasets", "imbd", "--from", films).err
 
 
-def test_what_a_killed_conversion_left_is_no_corpus_and_in_nobodys_way(
-    regard: Regard, home: Path, original: Path
-) -> None:
+def test_leftovers_of_a_killed_conversion_are_ignored(regard: Regard, home: Path, original: Path) -> None:
     (home / "trec").mkdir()
     (home / "trec" / ".train.jsonl.gz.partial").write_bytes(b"half")
     assert "not found in the folder" in regard("datasets", "trec").out

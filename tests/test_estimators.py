@@ -1,4 +1,4 @@
-"""The scikit-learn face: fits in its tools, takes what users have, and comes back from a folder as it went."""
+"""The scikit-learn estimators: compatible with its tools, accept common containers, and survive saving and loading."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def test_it_learns(fitted: TextClassifier) -> None:
     assert fitted.score(TEXTS, LABELS) == 1
 
 
-def test_numbers_of_numpy_are_taken_and_the_run_is_read_again(tmp_path: Path) -> None:
-    """As a search over a grid gives them."""
+def test_numpy_numbers_are_accepted_and_saved(tmp_path: Path) -> None:
+    """As a grid search passes them."""
     given = {"hidden": np.int64(8), "dropout": np.float64(0.25), "lr": np.float32(0.5), "bf16": np.bool_(True)}
     own = classifier(encoder="lstm", epochs=np.arange(1, 2)[0], **given).fit(TEXTS, LABELS)
     own.save(tmp_path / "run")
@@ -98,7 +98,7 @@ LABELLINGS: dict[str, list[Any]] = {
 
 
 def assert_parameters_come_back(again: TextClassifier | TextRegressor, model: TextClassifier | TextRegressor) -> None:
-    """Those that were given; those that were left open come back as what was chosen for them, but for the engine."""
+    """Those that were set; open ones come back as the chosen values, except for the engine."""
     chosen = {**vars(model.trained_.config.data), **vars(model.trained_.config.model)}
     chosen |= {**vars(model.trained_.config.training), "engine": "auto"}
     given = {name: value for name, value in model.get_params().items() if value is not None and value != "auto"}
@@ -124,14 +124,14 @@ def test_labels_keep_type_and_order_through_a_folder(tmp_path: Path, name: str) 
         np.testing.assert_array_equal(again.predict(TEXTS), model.predict(TEXTS))
 
 
-def test_the_order_of_classes_is_that_of_no_rows() -> None:
-    """Numbers first; nan is none, whatever Python takes it for."""
+def test_the_order_of_classes_does_not_depend_on_rows() -> None:
+    """Numbers first; nan is not a number here."""
     for names in itertools.permutations(("nan", "1", "b")):
         assert classifier().fit(TEXTS, list(names) * 8).trained_.task.classes == ("1", "b", "nan")
 
 
 def test_a_column_is_the_probability_of_its_class() -> None:
-    """The class with the higher probability for a text that only it was seen with, whatever its place."""
+    """The class with the higher probability for a text seen only with it, at any index."""
     for positive, negative in ((1, 0), (0, 1), ("a", "b"), ("b", "a")):
         labels = [positive if label == "pos" else negative for label in LABELS]
         model = classifier(epochs=6).fit(TEXTS, labels)
@@ -203,7 +203,7 @@ def test_same_seed_same_answers() -> None:
     assert (one != three).any()
 
 
-def test_before_fit_there_are_no_answers() -> None:
+def test_predicting_before_fit_is_an_error() -> None:
     for ask in ("predict", "predict_proba", "explain_all"):
         with pytest.raises(NotFittedError):
             getattr(classifier(), ask)(["good"])
@@ -211,7 +211,7 @@ def test_before_fit_there_are_no_answers() -> None:
         TextRegressor().predict(["good"])
 
 
-def test_no_texts_give_no_answers(fitted: TextClassifier) -> None:
+def test_no_texts_give_no_predictions(fitted: TextClassifier) -> None:
     assert fitted.predict_proba([]).shape == (0, 2)
     assert fitted.predict([]).shape == (0,)
     assert fitted.explain_all([]) == []

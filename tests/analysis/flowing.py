@@ -1,4 +1,4 @@
-"""What tests of gradient flow share: small corpora, models of every flat form, and autograd's word on how scores move."""
+"""Shared by tests of gradient flow: small corpora, models of every flat form, and derivatives of scores by autograd."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def padded(words: list[list[int]]) -> Batch:
 
 
 def loss_of(logits: Tensor, labels: NDArray[Any], kind: str) -> Tensor:
-    """The tasks' losses, which turn to single precision, in double."""
+    """The tasks' losses in double precision."""
     true = torch.tensor(labels)
     if kind == "multiclass":
         return functional.cross_entropy(logits, true.long())
@@ -118,7 +118,7 @@ def downhill(case: Case, made: Classifier) -> Parameters:
 
 
 def scores(made: Classifier, weights: Parameters) -> tuple[Tensor, Tensor]:
-    """Polarity (U, K) and attention (U,) of every unit, each a text of its own."""
+    """Polarity (U, K) and attention (U,) of every unit, each as a text of one word."""
     alone = Batch(torch.arange(UNITS)[:, None], torch.ones(UNITS, 1, dtype=torch.bool))
     output = functional_call(made, weights, (alone,))
     said = output.logits - weights[HEAD_BIAS] if HEAD_BIAS in weights else output.logits

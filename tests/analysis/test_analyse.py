@@ -41,7 +41,7 @@ def labels_of(run: Trained, examples: list[Example]) -> np.ndarray:
     return np.array([run.task.encode(example.label, "") for example in examples])
 
 
-def test_known_tokens_come_out_by_their_types() -> None:
+def test_tokens_of_known_types_are_recovered() -> None:
     examples = known()
     run = trained(examples, record="epoch", vtw=1e-3, epochs=60)
     found = analyse(run, [e.text for e in examples], labels_of(run, examples), "made up").to_json()
@@ -72,7 +72,7 @@ def test_three_classes_and_a_lead() -> None:
     assert found["recording"] is None
 
 
-def test_words_of_a_class_speak_for_it() -> None:
+def test_strongest_words_support_their_class() -> None:
     """Where few do, no others are listed in their place."""
     examples = data_one(300, 3, TwoClasses(8, 2, 20))
     run = trained(examples)
@@ -110,7 +110,7 @@ def test_the_order_of_texts_changes_nothing() -> None:
             assert again["flow"]["attention"][term][name] == pytest.approx(mean, rel=1e-9, abs=1e-15)
 
 
-def test_without_typed_words_the_rest_is_told() -> None:
+def test_analysis_without_typed_words() -> None:
     examples = known(120)
     run = trained(examples, epochs=2)
     few = [Example("p0 o1 o2", "positive"), Example("n0 o1 o2", "negative")]
@@ -120,7 +120,7 @@ def test_without_typed_words_the_rest_is_told() -> None:
     assert found["types"][0] == {"name": "negative", "count": 0, "polarity": None, "attention": None, "weight": None}
 
 
-def test_sentences_say_no_more_than_the_intervals() -> None:
+def test_sentences_follow_the_intervals() -> None:
     clear, weak, unknown = Separation(0.9, 0.85, 0.95), Separation(0.6, 0.55, 0.65), Separation(0.1, None, None)
     low = Separation(0.3, 0.2, 0.4)
     assert "clearly" in of_separation(clear, {"a": clear}, 99, 99)
@@ -168,7 +168,7 @@ def test_the_command_prints_a_table_and_writes_a_page(flat: Path, made: Path, re
     assert json.loads(regard("analyse", flat, "--data", made, "--json").out)["texts"] == 300
 
 
-def test_bad_input_gets_one_sentence(flat: Path, made: Path, run: Path, rated: Path, regard: Regard) -> None:
+def test_bad_input_gives_one_sentence(flat: Path, made: Path, run: Path, rated: Path, regard: Regard) -> None:
     folder = made.parent
     write_csv(folder / "foreign.csv", [("eins zwei drei", "positive"), ("vier fünf", "negative")])
     write_csv(folder / "other.csv", [("p0 o1 o2", "splendid"), ("n0 o1 o2", "negative")])

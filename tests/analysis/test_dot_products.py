@@ -1,4 +1,4 @@
-"""Dot-products by type are those of all pairs, and drift where autograd says."""
+"""Dot products by type are those of all pairs, and drift as autograd computes."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def mirrored(negative_attention: float) -> Case:
     return case._replace(state=state, texts=case.texts._replace(labels=np.array([1.0, 1.0, 0.0, 0.0])))
 
 
-def test_inequalities_hold_where_their_assumptions_do() -> None:
+def test_inequalities_hold_under_their_assumptions() -> None:
     found = inequalities(*mirrored(1.0).given, np.array([1, 2]), np.array([3, 4]))
     assert found == {str(number): 1.0 for number in range(48, 56)}
 
@@ -120,12 +120,12 @@ def test_inequalities_are_counted_case_by_case(form: str) -> None:
     assert found == {name: pytest.approx(np.mean(values)) for name, values in cases.items()}
 
 
-def test_inequalities_of_one_pair_say_nothing_of_two_alike() -> None:
+def test_inequalities_of_a_single_pair() -> None:
     found = inequalities(*mirrored(1.0).given, np.array([1]), np.array([3]))
     assert [name for name, value in found.items() if np.isnan(value)] == ["48", "49", "50", "54", "55"]
 
 
-def test_what_makes_no_pairs_is_refused() -> None:
+def test_invalid_pairs_are_rejected() -> None:
     case = make_case("DP", "binary", EXAMPLE)
     with pytest.raises(InputError, match="expected pairs of tokens, got 2 and 1"):
         inequalities(*case.given, np.array([1, 2]), np.array([3]))

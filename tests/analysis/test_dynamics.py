@@ -1,4 +1,4 @@
-"""The recorder of training: what it keeps is what the weights say, and no weight knows that it was there."""
+"""The recorder of training: its values follow from the weights, and it does not change training."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def same(found: Any, expected: Any) -> None:
 
 @many_classes
 @flat_ones
-def test_the_last_moment_is_that_of_the_finished_flat_model(kind: str, examples: list[Example]) -> None:
+def test_the_last_moment_is_the_finished_flat_model(kind: str, examples: list[Example]) -> None:
     trained = learn(examples, record="epoch", **MODELS[kind])
     told, made, weights = recording(trained), trained.tables, trained.weights
     assert told["moments"] == [0, 1, 2, 3]
@@ -146,7 +146,7 @@ def test_of_an_encoder_tokens_are_fed_alone(kind: str) -> None:
 
 
 def test_the_first_moment_is_before_the_first_step() -> None:
-    """Sun & Lu's start: word vectors from ± embedding_range, far from each other's direction."""
+    """Sun & Lu's start: word vectors from ± embedding_range, in nearly orthogonal directions."""
     told = [recording(learn(record="epoch", embedding_range=reach, decay=False)) for reach in (0.01, 1.0)]
     widths = [np.abs(np.array(one["polarity"][0])).max() for one in told]
     assert widths[1] == pytest.approx(100 * widths[0], rel=1e-4), "the same draw, a hundred times as far"
@@ -192,7 +192,7 @@ def test_texts_without_typed_words_leave_v_and_w() -> None:
     assert len(told["norm_v"]) == len(told["moments"])
 
 
-def test_what_is_looked_at_is_told() -> None:
+def test_the_recording_is_announced() -> None:
     listener = Listener()
     learn(recorder=listener, record="epoch")
     assert [note for note in listener.notes if note.startswith("recording ") and "tokens one by one; types by" in note]
@@ -228,7 +228,7 @@ def test_no_weight_changes(kind: str, record: str) -> None:
 
 @pytest.mark.parametrize("kind", ["torch, dot", "bilstm"])
 @pytest.mark.parametrize("training", [True, False])
-def test_a_look_leaves_mode_and_chance_alone(kind: str, training: bool) -> None:
+def test_recording_changes_neither_mode_nor_random_state(kind: str, training: bool) -> None:
     trained = learn(record="epoch", **MODELS[kind])
     assert isinstance(trained.task, Classes)
     model = trained.model.train(training)
@@ -254,7 +254,7 @@ def run(table: Path, out: Path, recorder: Silent | None = None, how: str = "", *
 
 @pytest.mark.parametrize("record", ["epoch", "step"])
 @pytest.mark.parametrize("kind", ["sparse", "torch, dot", "bilstm"])
-def test_a_killed_run_goes_on_to_the_same_recording(table: Path, tmp_path: Path, kind: str, record: str) -> None:
+def test_a_resumed_run_gives_the_same_recording(table: Path, tmp_path: Path, kind: str, record: str) -> None:
     options = {**MODELS[kind], "record": record}
     run(table, tmp_path / "unbroken", **options)
     with pytest.raises(Killed):
@@ -279,13 +279,13 @@ def test_killed_after_the_last_epoch_the_terms_keep_their_names(table: Path, tmp
 
 
 @pytest.mark.parametrize("kind", ["sparse", "torch, dot"])
-def test_a_run_can_be_recorded_from_where_it_was_killed(table: Path, tmp_path: Path, kind: str) -> None:
+def test_recording_can_start_on_resume(table: Path, tmp_path: Path, kind: str) -> None:
     with pytest.raises(Killed):
         run(table, tmp_path / "run", Kill(step=3), **MODELS[kind])
     assert recording(run(table, tmp_path / "run", how="resume", record="epoch", **MODELS[kind]))["moments"] == [2, 3, 4]
 
 
-def test_a_recorded_run_can_go_on_without(table: Path, tmp_path: Path) -> None:
+def test_recording_can_stop_on_resume(table: Path, tmp_path: Path) -> None:
     with pytest.raises(Killed):
         run(table, tmp_path / "run", Kill(step=3), record="step")
     assert run(table, tmp_path / "run", how="resume").dynamics is None
@@ -301,14 +301,14 @@ def test_a_folder_keeps_the_recording(table: Path, tmp_path: Path, kind: str) ->
     assert (tmp_path / "copy" / DYNAMICS).read_bytes() == (tmp_path / "run" / DYNAMICS).read_bytes()
 
 
-def test_a_finished_run_without_a_recording_says_so(table: Path, tmp_path: Path) -> None:
+def test_a_finished_run_without_a_recording_is_noted(table: Path, tmp_path: Path) -> None:
     run(table, tmp_path / "run")
     listener = Listener()
     assert run(table, tmp_path / "run", listener, how="resume", record="epoch").dynamics is None
     assert any("was trained without --record; --overwrite trains it again" in note for note in listener.notes)
 
 
-def test_a_run_that_is_overwritten_leaves_no_recording_behind(table: Path, tmp_path: Path) -> None:
+def test_overwriting_removes_an_old_recording(table: Path, tmp_path: Path) -> None:
     run(table, tmp_path / "run", record="epoch")
     assert (tmp_path / "run" / DYNAMICS).exists()
     run(table, tmp_path / "run", how="overwrite")
@@ -331,7 +331,7 @@ def renamed(content: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("harm", [cut, foreign, renamed, lambda _: b"", lambda _: b"\xff" * 99])
-def test_a_damaged_recording_is_told(table: Path, tmp_path: Path, harm: Any) -> None:
+def test_a_damaged_recording_is_reported(table: Path, tmp_path: Path, harm: Any) -> None:
     run(table, tmp_path / "run", record="epoch", epochs=1)
     path = tmp_path / "run" / DYNAMICS
     path.write_bytes(harm(path.read_bytes()))
@@ -415,7 +415,7 @@ def test_tracked_tokens_are_those_requested() -> None:
         assert [types.names[types.codes[unit]] for unit in found.rows[found.chosen]] == found.types
 
 
-def test_some_texts_are_taken_whole() -> None:
+def test_selected_texts_are_complete() -> None:
     texts = UnitTexts(
         np.array([5, 6, 7, 8, 9], np.int32), np.ones(5, np.uint16), np.array([0, 2, 2, 4, 5]), np.arange(4.0)
     )

@@ -1,4 +1,4 @@
-"""Equations as the papers print them, sum by sum over the places of the texts, beside autograd (docs/errata.md)."""
+"""Equations as the papers print them, sum by sum over the words of the texts, compared with autograd (docs/errata.md)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SCALE = 3.0
 
 
 class Model(NamedTuple):
-    """The papers' letters for a case's weights. W is (d, K); of two classes K is 1."""
+    """The papers' letters for a case's weights. W is (d, K); for two classes K is 1."""
 
     e: Doubles  # (U, E)
     h: Doubles  # (U, D)
@@ -45,7 +45,7 @@ class Model(NamedTuple):
 
 
 class Place(NamedTuple):
-    """One place (t, j) of a text."""
+    """One position (t, j) of a text."""
 
     text: int
     unit: int
@@ -85,7 +85,7 @@ def places(case: Case, model: Model) -> Iterator[Place]:
 
 
 def texts_of(found: list[Place]) -> list[Place]:
-    """One place of each text: what belongs to the whole text is the same at all of them."""
+    """One position of each text: values of the whole text are the same at all of them."""
     return list({place.text: place for place in found}.values())
 
 
@@ -156,7 +156,7 @@ def test_44_divides_by_the_scale_twice() -> None:
 
 
 def test_45_and_46_lack_the_number_of_texts() -> None:
-    """They leave out A, which goes with 1/λ: at a large λ what remains is exact."""
+    """They leave out A, which is proportional to 1/λ: for large λ the rest is exact."""
     case = make_case("DP", "binary", WORDS, seed=1, scale=1e9, head_bias=False)
     moved = downhill(case, make_classifier(case))[EMBEDDING].numpy() @ case.state[EMBEDDING].T
     s = case.state[EMBEDDING] @ case.state[HEAD][0]
@@ -188,7 +188,7 @@ def test_the_text_before_54_says_that_attention_scores_of_a_pair_have_opposite_s
 
 @pytest.mark.data
 def test_the_intervals_of_section_5_are_closed() -> None:
-    """With γ = ±1 the supplement's counts come out, without them they don't."""
+    """With γ = ±1 the supplement's counts are reproduced, otherwise not."""
     try:
         examples = read(resolve("sst2_uaftc")).examples
     except InputError as missing:
@@ -208,7 +208,7 @@ def test_the_intervals_of_section_5_are_closed() -> None:
 
 
 def test_gulcehres_norms_are_learned() -> None:
-    """The unit as that paper defines it: every p has a gradient of its own."""
+    """The unit as that paper defines it: every p has a separate gradient."""
     torch.manual_seed(0)
     unit = NormUnit(4)
     unit(torch.randn(2, 5, 4), torch.ones(2, 5, dtype=torch.bool)).vector.square().sum().backward()

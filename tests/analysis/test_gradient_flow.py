@@ -64,8 +64,8 @@ def test_terms_sum_to_autograds_derivatives(
 
 @every_kind
 @every_form
-def test_a_small_step_moves_scores_as_said(form: str, kind: str) -> None:
-    """Full-batch SGD, half a step back and half a step on."""
+def test_a_small_step_changes_scores_as_predicted(form: str, kind: str) -> None:
+    """Full-batch SGD, half a step backwards and half a step forwards."""
     case, rate = make_case(form, kind, EXAMPLE), 1e-5
     made = make_classifier(case)
     direction, moved = downhill(case, made), []
@@ -128,7 +128,7 @@ def test_two_texts_by_hand() -> None:
 
 @pytest.mark.parametrize("form", ["AD", "AD-A"])
 def test_the_first_order_is_exact_in_the_limit_of_small_weights(form: str) -> None:
-    """And the gap shrinks with the square of what tanh is given."""
+    """The gap shrinks with the square of tanh's argument."""
     gaps = []
     for size in (0.3, 0.03, 0.003):
         case = make_case(form, "binary", EXAMPLE, size=size)
@@ -142,7 +142,7 @@ def test_the_first_order_is_exact_in_the_limit_of_small_weights(form: str) -> No
 
 
 def test_the_first_order_is_equation_71() -> None:
-    """Term by term from its sums over places; b is 0, for the paper has none."""
+    """Term by term from its sums over positions; b is 0, because the paper has none."""
     case = make_case("AD", "binary", EXAMPLE)
     case.state[PROJECT_BIAS][:] = 0
     found, near = pulls(*case.given), first_order(*case.given)
@@ -160,7 +160,7 @@ def test_the_first_order_is_equation_71() -> None:
     np.testing.assert_allclose(near.attention["E via b"], 0, atol=1e-16)  # Σ ρ = 0
 
 
-def test_gap_of_the_same_flow_is_none() -> None:
+def test_gap_of_equal_flows_is_zero() -> None:
     found = flow(*make_case("AD", "multiclass", EXAMPLE).given)
     assert gap(found, found) == 0
     nothing = Flow(found.polarity, {name: 0 * values for name, values in found.attention.items()})
@@ -201,7 +201,7 @@ def test_scores_beyond_the_range_of_exp_stay_finite() -> None:
     assert np.isfinite(flow(*case.given).attention_total).all()
 
 
-def test_scores_where_tanh_is_nearly_1_keep_their_digits() -> None:
+def test_scores_are_precise_where_tanh_is_nearly_1() -> None:
     """1 − tanh²(18) has one digit left in double precision, 1 / cosh²(18) all."""
     case = make_case("AD", "binary", [[1]], head_bias=False)
     case.state[PROJECT_BIAS][:] = [18, -12, 5]

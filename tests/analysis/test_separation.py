@@ -33,7 +33,7 @@ def test_interval_by_hand() -> None:
 
 @pytest.mark.parametrize(("truth", "apart"), [(0.5, 0.0), (0.7, 0.74161), (0.9, 1.81239)])  # Φ(apart / √2)
 @pytest.mark.parametrize("sizes", [(60, 60), (487, FEWEST), (FEWEST, 487)])
-def test_interval_covers_about_as_often_as_it_says(truth: float, apart: float, sizes: tuple[int, int]) -> None:
+def test_interval_has_its_nominal_coverage(truth: float, apart: float, sizes: tuple[int, int]) -> None:
     chance, hits = np.random.default_rng(1), 0
     for _ in range(400):
         found = separation(chance.normal(apart, 1, sizes[0]), chance.normal(0, 1, sizes[1]))
@@ -44,7 +44,7 @@ def test_interval_covers_about_as_often_as_it_says(truth: float, apart: float, s
     assert 0.88 <= hits / 400 <= 0.99
 
 
-def test_few_have_an_area_and_no_interval() -> None:
+def test_small_groups_have_an_area_but_no_interval() -> None:
     assert separation(np.array([]), np.array([1.0])) is None
     assert separation(np.array([2.0]), np.array([1.0])) == (1.0, None, None)
     many, few = np.arange(487.0), np.arange(FEWEST - 1.0)

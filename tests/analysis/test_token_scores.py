@@ -74,7 +74,7 @@ def test_global_scores_feed_each_token_alone() -> None:
     assert found.weight[5] == pytest.approx(1)
 
 
-def test_the_two_kinds_agree_where_contexts_say_nothing() -> None:
+def test_local_and_global_scores_agree_without_context() -> None:
     run = trained(**FLAT)
     texts = [example.text for example in splits()["test"][:20]]
     table = token_scores(run, UnitTexts.of(run.tokenizer, texts, np.zeros(20)))

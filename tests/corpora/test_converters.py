@@ -1,4 +1,4 @@
-"""Each form of a public original, read from small files with texts made up here."""
+"""Every format of a public corpus, read from small files with synthetic texts."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_trees_give_words_and_phrases(tmp_path: Path) -> None:
     assert splits["test"][0]["spans"] == []
 
 
-def test_sentences_of_trees_are_in_lower_case_and_neutral_ones_no_part_of_sst2(tmp_path: Path) -> None:
+def test_sst_sentences_are_lower_case_and_sst2_has_no_neutral_ones(tmp_path: Path) -> None:
     lay(tmp_path, TREES)
     assert read("sst1", tmp_path)["train"] == [
         {"text": "it really shines", "label": 4, "tree_id": 0},
@@ -147,7 +147,7 @@ def test_sentences_of_trees_are_in_lower_case_and_neutral_ones_no_part_of_sst2(t
 
 
 @pytest.mark.parametrize("tree", ["(3 (2 It)", "(3 (2 It)) (2 x)", "(7 It)", "It shines", "(3 )", "(3 (2 It)))"])
-def test_a_tree_that_is_none_is_told_with_its_line(tmp_path: Path, tree: str) -> None:
+def test_an_invalid_tree_is_reported_with_its_line(tmp_path: Path, tree: str) -> None:
     lay(tmp_path, {"train.txt": f"(3 (2 It) (4 shines))\n\n{tree}\n"})
     with pytest.raises(InputError, match=r"train\.txt, line 3: "):
         read("sst1", tmp_path)
@@ -173,7 +173,7 @@ def test_questions_have_a_coarse_and_a_fine_class(tmp_path: Path) -> None:
         ("subj", ("quote.tok.gt9.5000", "plot.tok.gt9.5000")),
     ],
 )
-def test_sentences_of_two_files_go_to_ten_folds(tmp_path: Path, name: str, files: tuple[str, str]) -> None:
+def test_sentences_of_two_files_are_split_into_ten_folds(tmp_path: Path, name: str, files: tuple[str, str]) -> None:
     first = "".join(f"première {row}\n" for row in range(20)).encode("latin-1") + b"\n"
     lay(tmp_path, {files[0]: first, files[1]: "".join(f"zweiter {row} \r\n" for row in range(13))})
     splits = read(name, tmp_path)
@@ -307,7 +307,7 @@ def test_reviews_of_domains_lose_names_and_repeats(tmp_path: Path) -> None:
     ]
 
 
-def test_tweets_are_cleaned_and_kept_where_they_test(tmp_path: Path) -> None:
+def test_tweets_are_cleaned_and_repeats_stay_in_test_splits(tmp_path: Path) -> None:
     lay(
         tmp_path,
         {
@@ -465,7 +465,7 @@ BAD_LINES: dict[str, tuple[str, dict[str, str | bytes], str]] = {
 
 
 @pytest.mark.parametrize("case", BAD_LINES)
-def test_a_bad_line_is_told_with_its_file(tmp_path: Path, case: str) -> None:
+def test_a_bad_line_is_reported_with_its_file(tmp_path: Path, case: str) -> None:
     name, files, message = BAD_LINES[case]
     with pytest.raises(InputError, match=message):
         read(name, lay(tmp_path, files))
@@ -485,7 +485,7 @@ def test_an_archive_that_climbs_out_is_refused(tmp_path: Path, name: str, kind: 
         read("ag_news", path)
 
 
-def test_links_of_an_archive_lead_nowhere(tmp_path: Path) -> None:
+def test_links_in_an_archive_are_not_followed(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text('"1","t","secret"\n')
     with tarfile.open(tmp_path / "ag.tar", "w") as tar:
         link = tarfile.TarInfo("train.csv")
@@ -506,7 +506,7 @@ def timeless(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 @pytest.mark.parametrize("kind", ["bz2", "xz"])
-def test_an_archive_that_is_damaged_in_its_middle_is_told(tmp_path: Path, kind: str) -> None:
+def test_an_archive_damaged_in_the_middle_is_reported(tmp_path: Path, kind: str) -> None:
     lines = "".join(
         f'"{n % 4 + 1}","Title {n}","words {n * 7919 % 10007} and {n * 104729 % 10009}"\n' for n in range(9000)
     )
@@ -523,7 +523,7 @@ def test_an_archive_that_is_damaged_in_its_middle_is_told(tmp_path: Path, kind: 
     assert "\n" not in str(caught.value)
 
 
-def test_a_byte_order_mark_is_no_letter(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_removed(tmp_path: Path) -> None:
     """Before a CSV it made the first text look like names of columns, and the text was lost."""
     lines = '"3","First","one"\n"1","Second","two"\n'
     rows = read("ag_news", lay(tmp_path / "news", {"train.csv": lines, "test.csv": "\ufeff" + lines}))
@@ -534,7 +534,7 @@ def test_a_byte_order_mark_is_no_letter(tmp_path: Path) -> None:
     assert read("imdb", films)["train"][0]["text"] == "Glad."
 
 
-def test_a_text_may_be_longer_than_the_parser_of_csv_likes(tmp_path: Path) -> None:
+def test_a_text_may_exceed_the_default_csv_field_limit(tmp_path: Path) -> None:
     before = csv.field_size_limit()
     long = "word " * 40_000
     rows = read("ag_news", lay(tmp_path, {"train.csv": "", "test.csv": f'"1","t","{long}"\n'}))
@@ -543,7 +543,7 @@ def test_a_text_may_be_longer_than_the_parser_of_csv_likes(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("suffix", [".zip", ".tar.gz", ".csv.gz"])
-def test_a_damaged_archive_is_told(tmp_path: Path, suffix: str) -> None:
+def test_a_damaged_archive_is_reported(tmp_path: Path, suffix: str) -> None:
     path = lay(tmp_path, {f"train{suffix}": b"\x1f\x8b no archive"}) / f"train{suffix}"
     with pytest.raises(InputError, match="damaged"):
         read("ag_news", path)

@@ -1,4 +1,4 @@
-"""Corpora of the hub, with a stand-in for its library."""
+"""Corpora from the hub, with a fake of its library."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from regard.errors import InputError
 
 
 class Part:
-    """What the library gives for a part: rows as dicts, the names of columns, and features that may name labels."""
+    """A split as the library returns it: rows as dicts, names of columns, and features that may name labels."""
 
     def __init__(self, rows: Sequence[dict[str, Any]], **names: Sequence[str]) -> None:
         self.rows = list(rows)
@@ -74,14 +74,14 @@ def test_a_known_corpus_gets_the_labels_of_the_original(hub: Hub) -> None:
     assert "train: expected 4907 texts, got 2" in done.differences
 
 
-def test_names_of_labels_go_before_their_numbers(hub: Hub) -> None:
+def test_label_names_take_precedence_over_numbers(hub: Hub) -> None:
     rows = [{"text": "It moves me.", "label": 1, "label_text": "subjective"}]
     hub.parts = {"train": Part([*rows, {"text": "He dies.", "label": 0, "label_text": "objective"}])}
     hub.convert("subj", "hub:SetFit/subj")
     assert texts("subj") == [("It moves me.", "0"), ("He dies.", "1")]
 
 
-def test_texts_without_labels_and_other_parts_are_left_out(hub: Hub) -> None:
+def test_unlabelled_texts_and_other_splits_are_skipped(hub: Hub) -> None:
     rows = [{"sentence": "good", "label": 1}, {"sentence": "bad", "label": 0}, {"sentence": "hidden", "label": -1}]
     hub.parts = {part: Part(rows, label=["negative", "positive"]) for part in ("train", "validation", "unsupervised")}
     hub.parts["test"] = Part(rows[2:], label=["negative", "positive"])
@@ -124,13 +124,13 @@ def test_any_other_corpus_is_read_by_columns_and_divided(hub: Hub) -> None:
         ("sst_trees", "hub:x/y", "sst_trees: the hub does not have all fields of this corpus"),
     ],
 )
-def test_what_cannot_be_had_is_told(hub: Hub, tmp_path: Path, name: str, address: str, message: str) -> None:
+def test_what_cannot_be_loaded_is_reported(hub: Hub, tmp_path: Path, name: str, address: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         hub.convert(name, address)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_labels_and_parts_of_another_kind_are_told(hub: Hub) -> None:
+def test_unexpected_labels_and_splits_are_reported(hub: Hub) -> None:
     hub.parts = {"train": Part([{"text": "x y", "label": 7}])}
     with pytest.raises(
         InputError, match=r"hub:a/b \(train\), row 1, column 'label': expected one of world, sports.*, got 7"
@@ -141,7 +141,7 @@ def test_labels_and_parts_of_another_kind_are_told(hub: Hub) -> None:
         hub.convert("ag_news", "hub:a/b")
 
 
-def test_the_library_is_asked_for_where_it_is_missing(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_library_is_reported(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "datasets", None)
     with pytest.raises(InputError, match=r"pip install 'regard\[hub\]'"):
         hub.convert("imdb", "hub:stanfordnlp/imdb")

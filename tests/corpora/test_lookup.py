@@ -1,4 +1,4 @@
-"""Corpora by name, below the folder that REGARD_DATA names."""
+"""Corpora by name, in the folder REGARD_DATA."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_names_resolve_to_files(home: Path) -> None:
     assert resolve("glove", "vectors") == home / "glove/g.6B.npz"
 
 
-def test_an_existing_path_goes_before_a_name(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_existing_path_takes_precedence_over_a_name(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (home / "here").mkdir()
     monkeypatch.chdir(home / "here")
     Path("imdb").write_text("mine")
@@ -64,7 +64,7 @@ def test_unknown_names_are_refused(name: str, split: str, message: str) -> None:
         resolve(name, split)
 
 
-def test_the_variable_is_explained_where_it_is_unset_or_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unset_or_wrong_variable_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REGARD_DATA", str(tmp_path / "nowhere"))
     with pytest.raises(InputError, match="which is not a folder"):
         resolve("imdb")

@@ -1,4 +1,4 @@
-"""Parts where the original has none."""
+"""Splits for originals that have none."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_a_dev_part_is_as_large_as_asked_for() -> None:
     assert {part: len(own) for part, own in parts.items()} == {"train": 4907, "dev": 545}
 
 
-def test_a_sample_is_drawn_from_all_rows_alike() -> None:
+def test_a_sample_is_drawn_uniformly() -> None:
     assert sampled(range(3), 5) == [0, 1, 2]
     drawn = sampled(iter(range(100_000)), 1000)
     assert len(set(drawn)) == 1000

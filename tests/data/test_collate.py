@@ -1,4 +1,4 @@
-"""Batches: every word at its place, padding behind it, every text once, and no batch too large."""
+"""Batches: every word at its index, padding at the end, every text once, and no batch too large."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def indexed(text: Nested, levels: int) -> Indexed:
 
 
 def placed(text: Nested, levels: int) -> dict[tuple[int, ...], int]:
-    """Each word by its place in the text."""
+    """Each word by its index in the text."""
     rows = [
         (r, s, w, word)
         for r, part in enumerate(text)
@@ -45,7 +45,7 @@ def placed(text: Nested, levels: int) -> dict[tuple[int, ...], int]:
 
 
 @given(st.lists(TEXT, min_size=1, max_size=5), st.sampled_from([1, 2, 3]))
-def test_every_word_stands_at_its_place_with_padding_behind(texts: list[Nested], levels: int) -> None:
+def test_every_word_is_at_its_index_with_padding_at_the_end(texts: list[Nested], levels: int) -> None:
     batch = collate([indexed(text, levels) for text in texts], levels)
     words = {(row, *place): word for row, text in enumerate(texts) for place, word in placed(text, levels).items()}
     ids = np.zeros(
@@ -72,7 +72,7 @@ def test_an_empty_text_gives_a_wholly_padded_row(levels: int) -> None:
     assert not alone.mask.any()
 
 
-def test_labels_go_along() -> None:
+def test_labels_are_part_of_the_batch() -> None:
     batch = collate([indexed([[[1]]], 1)] * 2, 1, np.array([1.0, 0.5]))
     assert batch.labels is not None
     assert batch.labels.tolist() == [1.0, 0.5]
@@ -123,7 +123,7 @@ def test_shuffling_is_a_function_of_seed_and_epoch() -> None:
     assert plan(shuffled(texts, 8, seed=2, epoch=2)) != first
 
 
-def test_texts_of_like_length_stand_together() -> None:
+def test_texts_of_similar_length_share_a_batch() -> None:
     lengths = np.random.default_rng(0).integers(1, 50, 400)
     texts = [indexed([[[1] * length]], 1) for length in lengths]
     for batches in (in_order(texts, 8), shuffled(texts, 8, 0, 0)):
@@ -132,5 +132,5 @@ def test_texts_of_like_length_stand_together() -> None:
     assert np.concatenate([lengths[rows] for rows in in_order(texts, 8)]).tolist() == sorted(lengths.tolist())
 
 
-def test_of_nothing_there_are_no_batches() -> None:
+def test_no_texts_give_no_batches() -> None:
     assert in_order([], 8) == shuffled([], 8, 0, 0) == []

@@ -29,11 +29,11 @@ def test_other_names_are_guessed_by_content() -> None:
     assert guess_columns(list(ROWS[0]), ROWS) == ("u", "n")
 
 
-def test_a_name_whose_values_are_numbers_is_no_text() -> None:
+def test_a_column_of_numbers_is_not_text() -> None:
     assert guess_columns(["review", "words"], [{"review": "17", "words": "good one"}])[0] == "words"
 
 
-def test_a_name_whose_values_are_lists_is_no_label() -> None:
+def test_a_column_of_lists_is_not_a_label() -> None:
     rows = [{"text": "good one", "token_label": [0, 1], "kind": n % 2} for n in range(6)]
     assert guess_columns(["text", "token_label", "kind"], rows) == ("text", "kind")
 
@@ -42,7 +42,7 @@ def test_by_name_only_leaves_unnamed_labels_alone() -> None:
     assert guess_columns(list(ROWS[0]), ROWS, by_name_only=True) == ("u", None)
 
 
-def test_no_label_is_guessed_where_nothing_repeats() -> None:
+def test_no_label_is_guessed_without_repeated_values() -> None:
     rows = [{"text": "good one", "id": str(n)} for n in range(9)]
     assert guess_columns(["text", "id"], rows) == ("text", None)
 

@@ -1,4 +1,4 @@
-"""Texts read once and kept as numbers: the words that `forms` finds, in memory or in a file, and few or many of them."""
+"""Texts read once and kept as ids: the words that `forms` finds, in memory or in a file, few or many."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_blocks_and_files_change_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_the_rarest_words_are_forgotten_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two words are in every text, one is new each time; what was forgotten is so in every part that was read."""
+    """Two words are in every text, one is new each time; dropped words are dropped in every split."""
     monkeypatch.setattr(corpus_ids, "BLOCK", 10)
     monkeypatch.setattr(corpus_ids, "MOST_WORDS", 30)
     indexer = CorpusIndexer(True, None)
@@ -69,7 +69,7 @@ def test_the_rarest_words_are_forgotten_when_there_are_too_many(monkeypatch: pyt
     assert all(words[2] is None for words in words_of(indexer, parts[0]))
 
 
-def test_texts_and_labels_are_told_apart_by_their_digest() -> None:
+def test_texts_and_labels_determine_the_digest() -> None:
     base = [Example("good film", "1", 1), Example("bad film", "0", 2)]
     same = [Example("good film", "1", 8), Example("bad film", "0", 9)]
     others = [
@@ -89,7 +89,7 @@ def test_a_surrogate_is_a_text_too() -> None:
     assert words_of(indexer, indexer.read(examples("a \ud83d b"))) == [forms("a \ud83d b")]
 
 
-def test_no_texts_are_no_words() -> None:
+def test_no_texts_give_no_words() -> None:
     part = CorpusIndexer(True, None).read([])
     assert (len(part), len(part.words), part.offsets.tolist()) == (0, 0, [0])
 

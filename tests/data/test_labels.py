@@ -80,17 +80,17 @@ def test_labels_that_cannot_be_learnt_are_refused(labels: list[str], message: st
         (["1", "2"], "overrides this)"),
     ],
 )
-def test_what_keeps_labels_from_being_numbers_is_told(labels: list[str], message: str) -> None:
+def test_labels_that_are_nearly_numbers_are_explained(labels: list[str], message: str) -> None:
     task, reason = guess_task(labels, 90)
     assert task != "regression"
     assert message in reason
     assert reason.endswith(")") == (message == "overrides this)")
 
 
-def test_what_keeps_many_labels_from_being_numbers_is_told() -> None:
+def test_many_labels_that_are_nearly_numbers_are_explained() -> None:
     with pytest.raises(InputError, match=r"do not look like a label column; .*'0,5' is taken as a name"):
         guess_task([f"{n},5" for n in range(40)], 40)
 
 
-def test_a_file_of_words_and_numbers_alike_is_left_alone() -> None:
+def test_mixed_words_and_numbers_are_not_explained() -> None:
     assert guess_task(["spam", "3"], 9)[1].endswith("overrides this)")

@@ -48,7 +48,7 @@ def test_ascii_stays_as_it_is() -> None:
     assert data.flags.writeable
 
 
-def test_no_texts_make_no_bytes() -> None:
+def test_no_texts_give_no_bytes() -> None:
     data, offsets = pack([])
     assert (len(data), offsets.tolist()) == (0, [0])
 

@@ -1,4 +1,4 @@
-"""Readers: every format gives the same examples, and every fault a sentence that names its place."""
+"""Readers: every format gives the same examples, and every error names its position."""
 
 from __future__ import annotations
 
@@ -99,9 +99,7 @@ def test_a_folder_without_classes_is_refused(tmp_path: Path) -> None:
     refused(tmp_path, "no file CLASS/NAME.txt")
 
 
-def test_a_class_whose_folder_cannot_be_read_is_not_passed_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unreadable_class_folder_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("pos/1.txt", "neg/2.txt"):
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_text("one")
@@ -128,7 +126,7 @@ def test_lines_are_unlabelled_texts(write: Write, end: str) -> None:
     refused(path, "lines of text have no labels")
 
 
-def test_guesses_are_told_and_options_override_them(write: Write) -> None:
+def test_guesses_are_reported_and_options_override_them(write: Write) -> None:
     path = write("id,review,stars,other\n1,good one,5,a\n2,bad one,1,b\n")
     both = f"{path}: text column 'review' and label column 'stars' guessed; --text and --label override this"
     assert read(path).guessed == [both]
@@ -153,7 +151,7 @@ def test_other_columns_that_could_be_labels_are_named(write: Write) -> None:
     ]
 
 
-def test_the_line_by_which_excel_names_its_delimiter_is_no_row(write: Write) -> None:
+def test_excels_delimiter_line_is_not_a_row(write: Write) -> None:
     for mark in ";,\t|":
         assert pairs(read(write(f"sep={mark}\r\ntext{mark}label\r\na{mark}1\r\nb{mark}2\r\n"))) == [
             ("a", "1"),
@@ -164,7 +162,7 @@ def test_the_line_by_which_excel_names_its_delimiter_is_no_row(write: Write) -> 
 @pytest.mark.parametrize(
     "head", ["text;label\r", '\n"text; or, if there is none, the title";label\n', '"text\n(what, where, why)";label\n']
 )
-def test_the_delimiter_is_that_of_the_first_row_whatever_ends_it(write: Write, head: str) -> None:
+def test_the_delimiter_is_found_for_any_line_end(write: Write, head: str) -> None:
     end = head[-1]
     assert pairs(read(write(f"{head}a, b, c;1{end}d, e, f;2{end}"))) == [("a, b, c", "1"), ("d, e, f", "2")]
 
@@ -173,7 +171,7 @@ def test_columns_without_a_name_may_be_several(write: Write) -> None:
     assert pairs(read(write("text,label,,\na,1,,\nb,2,,\n"))) == [("a", "1"), ("b", "2")]
 
 
-def test_a_first_row_that_looks_like_data_is_told(write: Write) -> None:
+def test_a_first_row_that_looks_like_data_is_reported(write: Write) -> None:
     path = write("a good film,5\na bad film,1\nanother good film,5\nanother bad film,1\nquite good,5\n")
     assert read(path).guessed[1:] == [
         f"{path}: the label column has the same name as one of its labels, '5'; if the first row is data, "
@@ -182,7 +180,7 @@ def test_a_first_row_that_looks_like_data_is_told(write: Write) -> None:
     assert read(path, ReadOptions(text="a good film", label="5")).guessed == []
 
 
-def test_known_columns_go_before_guesses_where_they_are_there(write: Write) -> None:
+def test_known_columns_take_precedence_over_guesses(write: Write) -> None:
     path = write("text,story,label,kind\na,b,c,d\ne,f,g,h\n")
     assert pairs(read(path, ReadOptions(known=("story", "kind")))) == [("b", "d"), ("f", "h")]
     assert pairs(read(path, ReadOptions(text="text", known=("story", "kind")))) == [("a", "d"), ("e", "h")]
@@ -198,7 +196,7 @@ def test_labels_are_optional_without_labelled(write: Write) -> None:
     )
 
 
-def test_labels_are_kept_as_written_in_csv_but_for_blanks_around_them(write: Write) -> None:
+def test_labels_of_csv_are_only_stripped(write: Write) -> None:
     found = [label for _, label in pairs(read(write("text,label\na,1.0\nb, x\nc,None\nd,x \n")))]
     assert found == ["1.0", "x", "None", "x"]
 
@@ -228,23 +226,23 @@ def test_a_list_of_texts_becomes_parts(write: Write) -> None:
         (None, ()),
     ],
 )
-def test_evidence_is_read_where_it_is_valid(write: Write, evidence: object, expected: object) -> None:
+def test_valid_evidence_is_read(write: Write, evidence: object, expected: object) -> None:
     line = json.dumps({"text": "one two", "label": 1, "evidence": evidence}) + "\n"
     assert read(write(line * 2, "a.jsonl")).examples[1].evidence == expected
 
 
-def test_huge_fields_and_quoted_tables_are_read_and_the_limit_is_put_back(write: Write) -> None:
+def test_huge_fields_and_quoted_tables_are_read_and_the_limit_is_restored(write: Write) -> None:
     before = csv.field_size_limit()
     assert len(read(write("text,label\n" + "word " * 50_000 + ",1\nb,0\n")).examples[0].text) == 250_000
     assert csv.field_size_limit() == before
 
 
-def test_tabs_with_loose_quotation_marks_are_read_as_they_stand(write: Write) -> None:
+def test_tsv_with_unpaired_quotation_marks_is_read_unquoted(write: Write) -> None:
     path = write('text\tlabel\n"odd start\t1\n"even" more\t0\n', "a.tsv")
     assert pairs(read(path)) == [('"odd start', "1"), ('"even" more', "0")]
 
 
-def test_long_text_without_spaces_is_no_long_word(write: Write) -> None:
+def test_long_text_without_spaces_is_not_one_long_word(write: Write) -> None:
     assert len(read(write("text,label\n" + "好" * 10_001 + ",1\nb,0\n")).examples) == 2
 
 
@@ -312,7 +310,7 @@ GOOD = {
 
 
 @pytest.mark.parametrize(("name", "line", "message"), BAD_ROWS)
-def test_a_bad_row_is_refused_or_left_out(write: Write, name: str, line: str, message: str) -> None:
+def test_a_bad_row_is_an_error_or_skipped(write: Write, name: str, line: str, message: str) -> None:
     path = write(line.join(GOOD[name]), name)
     refused(path, message)
     corpus = read(path, ReadOptions(skip_bad_rows=True))
@@ -320,7 +318,7 @@ def test_a_bad_row_is_refused_or_left_out(write: Write, name: str, line: str, me
     assert (corpus.skipped, corpus.examples[1].row) == (1, 3)
 
 
-def test_rows_that_are_not_utf8_can_be_left_out(write: Write) -> None:
+def test_rows_that_are_not_utf8_can_be_skipped(write: Write) -> None:
     path = write(b"text,label\ngood,1\ncaf\xe9,0\nlast,0\nx,\xe9\n")
     corpus = read(path, ReadOptions(skip_bad_rows=True))
     assert pairs(corpus) == [("good", "1"), ("last", "0")]

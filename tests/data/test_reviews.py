@@ -1,4 +1,4 @@
-"""The built-in reviews: the bank is sound, the stars follow from the sentences, and there is something to learn."""
+"""The built-in reviews: the bank is valid, the stars follow from the sentences, and they can be learned."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def marked(sentence: Sentence) -> list[str]:
 
 
 def pattern(sentence: Sentence) -> re.Pattern[str]:
-    """What the sentence can look like in a review; written apart from `fill`, to check it."""
+    """A pattern of the sentence in a review, written independently of `fill`, to check it."""
     plain = re.split(r"(\{\w+\})", re.sub(r"[\[\]]", "", sentence.template))
     parts = [f"(?:{'|'.join(bank().slots[p[1:-1]])})" if p.startswith("{") else re.escape(p) for p in plain]
     return re.compile("".join(parts), re.IGNORECASE)
@@ -41,7 +41,7 @@ def sentences(example: Example) -> list[str]:
 
 
 def strengths(example: Example) -> list[int]:
-    """The strengths of the sentences of a review, found in its text alone."""
+    """The strengths of the sentences of a review, found from its text."""
     found: list[int] = []
     for written in sentences(example):
         fits = {sentence.strength for sentence, form in PATTERNS if form.fullmatch(written)}
@@ -81,7 +81,7 @@ def test_sentence_is_well_formed(sentence: Sentence) -> None:
     assert bool(marked(sentence)) == (sentence.strength != 0)
 
 
-def test_no_sentence_or_filler_stands_twice() -> None:
+def test_no_sentence_or_filler_is_repeated() -> None:
     plain = Counter(re.sub(r"[\[\]]", "", sentence.template).lower() for sentence in bank().sentences)
     assert max(plain.values()) == 1
     for fillers in bank().slots.values():
@@ -96,7 +96,7 @@ def test_every_slot_is_used_and_no_filler_is_a_deciding_word() -> None:
     assert not deciding & fillers
 
 
-def test_deciding_words_are_shared_by_domains_and_some_stand_in_neutral_sentences() -> None:
+def test_deciding_words_are_shared_by_domains_and_occur_in_neutral_sentences() -> None:
     deciding = {word for sentence in OPINIONS for word in marked(sentence)}
     places = {word: {s.domain for s in OPINIONS if word in marked(s)} for word in deciding}
     assert sum(len(domains) > 1 for domains in places.values()) / len(places) > 0.8
@@ -123,7 +123,7 @@ def test_a_fifth_of_the_opinions_is_held_out_and_their_deciding_words_are_known_
 # --- one sentence ---------------------------------------------------------------------------------------------------
 
 
-def test_fill_marks_words_where_they_stand_after_the_slots() -> None:
+def test_fill_marks_words_at_their_final_positions() -> None:
     text, spans = fill("{person} was [not] [happy] with the {item}.", random.Random(1))
     assert [text[a:b] for a, b in spans] == ["not", "happy"]
     assert text[0].isupper()
@@ -131,7 +131,7 @@ def test_fill_marks_words_where_they_stand_after_the_slots() -> None:
     assert "[" not in text
 
 
-def test_fill_never_fills_two_slots_of_a_name_alike() -> None:
+def test_fill_gives_slots_of_one_name_different_fillers() -> None:
     rng = random.Random(0)
     for _ in range(50):
         first, second = fill("{colour} {colour}", rng)[0].lower().split()
@@ -192,7 +192,7 @@ def test_labels_shapes_and_evidence_follow_from_the_sentences_of_each_review() -
         assert list(example.evidence) == expected
 
 
-def test_reviews_are_mixed_but_no_sentence_comes_twice() -> None:
+def test_reviews_are_shuffled_without_repeated_sentences() -> None:
     made = reviews(400, seed=2)
     mixed = 0
     for example in made:
@@ -204,7 +204,7 @@ def test_reviews_are_mixed_but_no_sentence_comes_twice() -> None:
 
 
 def test_the_same_seed_gives_the_same_reviews_on_every_machine() -> None:
-    """Pinned: figures that were published about this corpus hold as long as this passes."""
+    """Pinned: published figures about this corpus are valid as long as this passes."""
     digest = hashlib.sha256("\n".join(f"{e.label} {e.text} {e.evidence}" for e in reviews(200)).encode()).hexdigest()
     assert digest == "1720f5d514198b992e0e6729211a4df6de5df5324b91fa94c9f87b3617c877a7"
     assert [e.text for e in reviews(20, seed=1)] != [e.text for e in reviews(20, seed=2)]
@@ -259,12 +259,12 @@ def test_a_linear_model_learns_the_stars_in_part() -> None:
 
 
 @pytest.mark.parametrize("count", [0, -3, 2.5, True])
-def test_reviews_refuses_a_count_that_is_none(count: int) -> None:
+def test_reviews_rejects_an_invalid_count(count: int) -> None:
     with pytest.raises(InputError, match=rf"count: expected a whole number of at least 1.*, got {count}"):
         reviews(count)
 
 
-def test_splits_names_the_part_that_cannot_be_made() -> None:
+def test_splits_names_the_invalid_argument() -> None:
     with pytest.raises(InputError, match=r"dev: expected .*, got 0"):
         splits(dev=0)
     with pytest.raises(InputError, match=r"seed: expected .*, got -1"):

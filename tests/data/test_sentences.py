@@ -1,4 +1,4 @@
-"""Sentences and parts: where they end, and that they hold every word."""
+"""Sentences and parts: where they end, and that they contain every word."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def split(text: str) -> list[str]:
 
 
 @given(TEXTS)
-def test_sentences_and_parts_hold_every_word_once_and_cut_none(text: str) -> None:
+def test_sentences_and_parts_contain_every_word_once(text: str) -> None:
     for pieces in (sentences(text), parts(text)):
         inside = [word for start, end in pieces for word in words.spans(text) if start <= word[0] and word[1] <= end]
         assert inside == words.spans(text)
@@ -55,7 +55,7 @@ def test_word_ranges_are_the_sentences_counted_in_words(text: str) -> None:
         ("ดีมาก ชอบ ok", ["ดีมาก", "ชอบ ok"]),
     ],
 )
-def test_sentences_end_where_a_reader_says(text: str, expected: list[str]) -> None:
+def test_sentences_end_where_expected(text: str, expected: list[str]) -> None:
     assert split(text) == expected
 
 
@@ -73,7 +73,7 @@ def test_an_address_is_never_cut() -> None:
     assert split("see http://a.org/b.?c and") == ["see http://a.org/b.?c and"]
 
 
-def test_parts_stand_between_blank_lines() -> None:
+def test_parts_are_separated_by_blank_lines() -> None:
     text = "\n one.\ntwo \n \r\n\nthree\n\n"
     assert [text[start:end] for start, end in parts(text)] == ["one.\ntwo", "three"]
 

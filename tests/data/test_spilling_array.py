@@ -1,4 +1,4 @@
-"""A long array in memory or in a file: the same numbers, whatever is asked for and from however many threads."""
+"""A long array in memory or in a file: the same numbers for any range and any number of threads."""
 
 from __future__ import annotations
 

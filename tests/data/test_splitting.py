@@ -1,4 +1,4 @@
-"""Holding out: every example on one side, each label in proportion, none used up."""
+"""Holding out: every example on one side, stratified by label, never all of a label."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ def labels_of(found: list[Example]) -> Counter[str | float | None]:
 
 
 @given(LABELS, FRACTIONS, st.integers(0, 99), st.booleans())
-def test_every_example_is_on_one_side_in_the_order_given(
-    labels: list[str], fraction: float, seed: int, by_label: bool
-) -> None:
+def test_every_example_is_on_one_side_in_order(labels: list[str], fraction: float, seed: int, by_label: bool) -> None:
     given_ones = examples(labels)
     kept, held = hold_out(given_ones, fraction, seed, by_label)
     assert sorted([*kept, *held], key=lambda example: example.row) == given_ones
@@ -58,7 +56,7 @@ def test_what_small_labels_cannot_give_others_give() -> None:
     assert len(kept) == 45
 
 
-def test_without_labels_the_fraction_is_taken_of_all() -> None:
+def test_without_labels_the_fraction_is_of_all_texts() -> None:
     _, held = hold_out(examples("a" * 30 + "b" * 70), 0.2, 0, by_label=False)
     assert len(held) == 20
 
@@ -69,6 +67,6 @@ def test_the_seed_chooses() -> None:
 
 
 @pytest.mark.parametrize(("count", "fraction"), [(0, 0.5), (FEWEST - 1, 0.5), (100, 0.0)])
-def test_of_few_texts_or_no_fraction_nothing_is_held_out(count: int, fraction: float) -> None:
+def test_nothing_is_held_out_of_few_texts_or_with_fraction_zero(count: int, fraction: float) -> None:
     given_ones = examples(("ab" * count)[:count])
     assert hold_out(given_ones, fraction, 0, by_label=True) == (given_ones, [])

@@ -1,4 +1,4 @@
-"""Streams: the examples that `read` gives, one at a time, whatever the size of the file."""
+"""Streams: the same examples as `read`, one at a time, for files of any size."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_a_bad_row_is_an_error_when_it_is_reached(tmp_path: Path, line: str, mes
     assert str(caught.value) == complaint
 
 
-def test_bad_rows_are_counted_while_they_are_left_out(tmp_path: Path) -> None:
+def test_skipped_rows_are_counted(tmp_path: Path) -> None:
     found = stream(many(tmp_path / "a.csv", bad={2: "one", 250: " ,1"}), ReadOptions(skip_bad_rows=True))
     examples = iter(found)
     assert [next(examples).row for _ in range(2)] == [1, 3]
@@ -131,7 +131,7 @@ def test_bad_rows_are_counted_while_they_are_left_out(tmp_path: Path) -> None:
     assert found.skipped == 2
 
 
-def test_what_concerns_the_whole_file_is_told_at_once(tmp_path: Path) -> None:
+def test_errors_about_the_whole_file_are_raised_at_once(tmp_path: Path) -> None:
     for content, message in {
         "": "the file is empty; expected at least 2 rows",
         "text,label\n": "only the row of column names",
@@ -144,7 +144,7 @@ def test_what_concerns_the_whole_file_is_told_at_once(tmp_path: Path) -> None:
         stream(many(tmp_path / "a.csv", bad={250: "one"}), ReadOptions(label="mood"))
 
 
-def test_too_few_rows_are_told_at_the_end(tmp_path: Path) -> None:
+def test_too_few_rows_are_an_error_at_the_end(tmp_path: Path) -> None:
     found, complaint = until_error(
         stream(many(tmp_path / "a.csv", 3, bad={2: "one"}), ReadOptions(skip_bad_rows=True, at_least=3))
     )
@@ -165,7 +165,7 @@ def test_a_column_of_later_rows_can_be_asked_for(tmp_path: Path) -> None:
         stream(path, ReadOptions(label="moods"))
 
 
-def test_one_loose_quotation_mark_at_the_end_of_a_table_holds_for_its_beginning(tmp_path: Path) -> None:
+def test_one_unpaired_quotation_mark_at_the_end_turns_quoting_off(tmp_path: Path) -> None:
     lines = ['"one"\t1\n', *(f"text {number}\t0\n" for number in range(300))]
     assert next(iter(stream(write(tmp_path / "a.tsv", "text\tlabel\n" + "".join(lines))))).text == "one"
     lines.append('"two" 2\t1\n')
@@ -174,7 +174,7 @@ def test_one_loose_quotation_mark_at_the_end_of_a_table_holds_for_its_beginning(
 
 @pytest.mark.parametrize("piece", range(3, 9))
 @pytest.mark.parametrize("bad", [b"\xe9", b"\xe2\x82", b"\xe2\x82(", b"\xff", b"\xf0\x9f\x98"])
-def test_bytes_that_are_no_text_are_named_by_line_and_offset(
+def test_invalid_bytes_are_reported_by_line_and_offset(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece: int, bad: bytes
 ) -> None:
     monkeypatch.setattr(decoding, "PIECE", piece)
@@ -207,7 +207,7 @@ def test_a_pipe_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.jsonl.gz", "a.parquet"])
-def test_a_stream_that_is_left_closes_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_an_abandoned_stream_closes_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     opened: list[IO[bytes]] = []
 
     def watched(real: Callable[..., IO[bytes]]) -> Callable[..., IO[bytes]]:
@@ -230,7 +230,7 @@ def test_a_stream_that_is_left_closes_its_file(tmp_path: Path, monkeypatch: pyte
     assert opened[-1].closed
 
 
-def test_two_tables_are_read_side_by_side_and_the_limit_is_nobodys(tmp_path: Path) -> None:
+def test_two_tables_are_read_in_parallel_and_the_limit_is_restored(tmp_path: Path) -> None:
     before = csv.field_size_limit()
     long = "word " * 50_000
     short = iter(stream(many(tmp_path / "a.csv", 3)))

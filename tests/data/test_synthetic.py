@@ -1,4 +1,4 @@
-"""Sun & Lu's synthetic texts: what stands in them, how evenly, and that the classes mirror each other."""
+"""Sun & Lu's synthetic texts: their content, its balance, and that the classes mirror each other."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_two_equal_classes_are_mirror_images(make: Any) -> None:
     assert positive == negative
 
 
-def test_evidence_has_no_fixed_place() -> None:
+def test_evidence_has_no_fixed_position() -> None:
     starts = Counter(start == 0 for example in data_one(600) for start, _ in example.evidence)
     assert 0.05 < starts[True] / 1200 < 0.12  # 1 place of 12
 
@@ -179,7 +179,7 @@ def test_classes_are_balanced_and_mirror_images(number: int, extra: int, seed: i
     assert all(forms[number - 1] <= forms[k] for k in range(number))  # the last has the fewest
 
 
-def test_neutral_tokens_stand_evenly_in_three_classes() -> None:
+def test_neutral_tokens_are_even_over_three_classes() -> None:
     made = classes(3, 300)
     for k in range(3):
         assert {count_words(made, str(k))[f"o{i}"] for i in range(1000)} == {1}
@@ -189,13 +189,13 @@ def test_neutral_tokens_stand_evenly_in_three_classes() -> None:
 
 
 class Backwards:
-    """Stands in for the generator: a draw of 0 each time."""
+    """A fake generator that always returns 0."""
 
     def random(self) -> float:
         return 0.0
 
 
-def test_deck_goes_on_into_the_next_pack_without_dealing_a_card_twice_in_a_hand() -> None:
+def test_deck_never_deals_a_card_twice_in_a_hand() -> None:
     deck = Deck(3, Backwards())  # type: ignore[arg-type]
     hands = [deck.deal(2) for _ in range(6)]
     assert all(len(set(hand)) == 2 for hand in hands)
@@ -247,7 +247,7 @@ def test_refusals_name_the_argument_the_value_and_what_is_accepted(
         ({"noisy": 0.001}, r"noisy: expected .*, got 0\.001 of 50 positive and 50 negative tokens"),
     ],
 )
-def test_data_two_refuses_shares_that_are_none(arguments: dict[str, float], sentence: str) -> None:
+def test_data_two_rejects_invalid_shares(arguments: dict[str, float], sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         data_two(20, **arguments)  # type: ignore[arg-type]
 

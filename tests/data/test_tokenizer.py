@@ -1,4 +1,4 @@
-"""Tokenizer: ids, spans and shapes agree with each other and with a nested list made by hand."""
+"""Tokenizer: ids, spans and shapes agree with each other and with a handwritten nested list."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_a_sentence_ends_where_its_part_ends() -> None:
     assert shapes(Tokenizer(VOCABULARY, 3).encode(text)) == [[2, 3, 1], [1, 1, 1]]
 
 
-def test_max_words_moves_no_end_of_a_sentence() -> None:
+def test_max_words_does_not_move_sentence_ends() -> None:
     text = "good .\n* bad .\nodd"
     assert shapes(Tokenizer(VOCABULARY, 2, max_words=3).encode(text)) == [[2, 1]]
     outline = Tokenizer(VOCABULARY, 2, max_words=3).outline(text)
@@ -155,7 +155,7 @@ def test_a_tokenizer_of_the_first_format_has_words_alone() -> None:
     "pairs",
     [[[0], [5]], [[-1], [2]], [[2, 3], [3]], [[2]], [[2], [3], [4]], [2, 3], [["good"], ["bad"]], [[2.5], [None]]],
 )
-def test_pairs_of_numbers_that_no_word_has_are_refused(pairs: list[object]) -> None:
+def test_pairs_of_invalid_ids_are_rejected(pairs: list[object]) -> None:
     row = json.loads(Tokenizer(VOCABULARY).to_json())  # its words have the numbers 2, 3 and 4
     with pytest.raises((ValueError, TypeError)):
         Tokenizer.from_dict({**row, "pairs": pairs})
@@ -185,7 +185,7 @@ def test_without_units_many_texts_are_what_each_is_alone(texts: list[str], most:
 
 
 @given(st.lists(TEXTS, max_size=5), st.none() | st.integers(1, 9))
-def test_units_cover_words_of_their_own_text(texts: list[str], most: int | None) -> None:
+def test_units_cover_words_of_their_text(texts: list[str], most: int | None) -> None:
     tokenizer = Tokenizer(
         VOCABULARY, max_words=most, letters=1, beginnings=("a", "b"), pairs=np.array([[0, 2], [2, 0]])
     )

@@ -1,4 +1,4 @@
-"""Word vectors from files: every form, and every way in which a file can be wrong."""
+"""Word vectors from files: every format, and every kind of invalid file."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_every_form_gives_the_same_vectors(vectors: Path) -> None:
     assert vector_words(vectors) == {"the", "Cat", ". ."}
 
 
-def test_the_word_as_written_goes_before_lower_case(tmp_path: Path) -> None:
+def test_the_word_as_written_takes_precedence_over_lower_case(tmp_path: Path) -> None:
     path = tmp_path / "v.txt"
     path.write_text("us 1\nUS 2\n")
     assert read_vectors(path, ["US", "us", "Us"])[0].tolist() == [[2], [1], [1]]

@@ -1,4 +1,4 @@
-"""The vocabulary: which words enter, in what order, and their numbers."""
+"""The vocabulary: which words enter, in what order, and their ids."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from regard.data.vocabulary import SPECIALS, UNKNOWN, Vocabulary
 TEXTS = [["b", "a", "c"], ["b", "a", "d"], ["b"]]
 
 
-def test_words_stand_by_count_then_alphabet() -> None:
+def test_words_are_sorted_by_count_then_alphabetically() -> None:
     assert Vocabulary.build(TEXTS, min_count=1).words == ("b", "a", "c", "d")
 
 

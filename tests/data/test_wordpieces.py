@@ -24,7 +24,7 @@ def pieces(**options: Any) -> WordPieces:
 
 
 def shown(tokenizer: WordPieces, text: str) -> list[tuple[str, str]]:
-    """Each piece beside the words that it covers."""
+    """Each piece with the words that it covers."""
     words = [text[start:end] for start, end in tokenizer.outline(text).words]
     found = tokenizer.encode(text)
     assert found.covers is not None
@@ -74,7 +74,7 @@ def test_pieces_are_those_of_the_tokenizer_on_the_whole_text() -> None:
     assert tokenizer.sources[tokenizer.encode(text).ids].tolist() == word_pieces().encode(text).ids[1:-1]
 
 
-def test_line_breaks_blanks_and_special_tokens_are_no_pieces_of_their_own() -> None:
+def test_line_breaks_blanks_and_special_tokens_are_not_pieces() -> None:
     tokenizer = pieces()
     even = tokenizer.encode("it was good").ids.tolist()
     assert tokenizer.encode("  it\n\twas<br /><BR>good  ").ids.tolist() == even
@@ -91,7 +91,7 @@ def test_byte_pieces_with_their_blanks() -> None:
 
 
 def marked_pieces() -> Any:
-    """A Unigram tokenizer, as XLM-RoBERTa's: its special tokens are pieces like others, and the last number is one's."""
+    """A Unigram tokenizer, as XLM-RoBERTa's: its special tokens are pieces like others, and the last id is a special token."""
     from tokenizers import Tokenizer, models, pre_tokenizers
 
     specials = ("<s>", "<unk>", "<mask>")
@@ -116,7 +116,7 @@ def test_what_the_tokenizer_does_not_know_is_unknown() -> None:
     assert tokenizer.known(text, tokenizer.outline(text).words) == [True, True, False, True]
 
 
-def test_what_the_tokenizer_passes_over_has_no_piece_but_a_row_has_one() -> None:
+def test_a_row_that_the_tokenizer_ignores_has_one_unknown_piece() -> None:
     """U+FFFD is a word here and nothing to BERT."""
     tokenizer = pieces()
     assert shown(tokenizer, "good \ufffd film") == [("good", "good"), ("film", "film")]
@@ -221,7 +221,7 @@ def test_it_is_written_and_read_again() -> None:
         WordPieces.from_dict({**json.loads(tokenizer.to_json()), "lowercase": False})
 
 
-def test_capitals_are_the_tokenizers_own_matter() -> None:
+def test_lower_casing_is_decided_by_the_tokenizer() -> None:
     assert pieces().lowercase
     cased = WordPieces(word_pieces(lowercase=False).to_str())
     assert not cased.lowercase

@@ -1,4 +1,4 @@
-"""Words: spans that cover a text, Penn-like splitting, every script, and no text that is slow."""
+"""Words: spans that cover a text, Penn-like splitting, every script, and linear time for all texts."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_forms_are_the_normalised_words_one_by_one(text: str, lowercase: bool) -
 
 
 @given(st.text(st.characters(max_codepoint=127), max_size=60))
-def test_ascii_is_split_alike_alone_and_beside_other_scripts(text: str) -> None:
+def test_ascii_is_split_the_same_alone_and_among_other_scripts(text: str) -> None:
     assert split(text) == split(text + " é")[:-1]
 
 
@@ -94,7 +94,7 @@ def test_other_scripts_and_emoji_have_words(text: str, expected: list[str]) -> N
     assert split(text) == expected
 
 
-def test_a_letter_that_grows_in_lower_case_moves_no_span() -> None:
+def test_a_letter_that_grows_in_lower_case_does_not_move_spans() -> None:
     assert words.spans("İİ ok") == [(0, 2), (3, 5)]
     assert words.forms("İİ ok")[1] == "ok"
 

@@ -1,4 +1,4 @@
-"""Dataclasses and the plain objects of files are each other's image, and what does not fit is refused with its place."""
+"""Dataclasses to plain objects and back, and errors that name the position of what does not fit."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_what_is_written_is_read_again() -> None:
     assert from_json(Outer, json.loads(json.dumps(WRITTEN))) == OUTER
 
 
-def test_unknown_keys_are_ignored_and_defaults_stand_in_for_missing_ones() -> None:
+def test_unknown_keys_are_ignored_and_missing_ones_get_defaults() -> None:
     short = {name: value for name, value in WRITTEN.items() if name != "last"}
     assert from_json(Outer, {**short, "newer": 1}).last == ()
     assert from_json(Interval, {"n": 1, "mean": 2, "low": None, "high": None}) == Interval(1, 2, None, None)

@@ -1,4 +1,4 @@
-"""Analyses made up for tests, in the form of analysis.json: invented tokens of two or more classes, recorded or not."""
+"""Synthetic analyses in the form of analysis.json: tokens of two or more classes, with or without a recording."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def analysis(
 
 
 def without_interval(found: Analysis) -> Analysis:
-    """As where there are too few words of a kind."""
+    """As with too few words of a kind."""
     unknown = {"low": None, "high": None}
     by_type = [one | unknown for one in found["separation"]["by_type"]]
     return found | {"separation": found["separation"] | unknown | {"by_type": by_type, "meaning": "Too few words."}}
@@ -155,7 +155,7 @@ def pairs(names: list[str]) -> list[list[str]]:
 
 
 def recording(tokens: list[Analysis], names: list[str], moments: int, chance: random.Random) -> Analysis:
-    """Scores that grow from about nothing to what the tokens have, each on its own way."""
+    """Scores that grow from about nothing to what the tokens have, each at a different rate."""
     kept = [t for name in names for t in [t for t in tokens if t["type"] == name][: 600 // len(names)]]
     growth = [1 - math.exp(-4 * place / max(moments - 1, 1)) for place in range(moments)]
     wobble = [chance.uniform(0.5, 1.5) for _ in kept]

@@ -1,4 +1,4 @@
-"""Explanations made by hand: what to show is checked without any model."""
+"""Handmade explanations, to test views without a model."""
 
 from __future__ import annotations
 

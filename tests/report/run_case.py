@@ -1,4 +1,4 @@
-"""A report made by hand: what the page shows is checked without any model."""
+"""A handmade report, to test pages without a model."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def audit() -> dict[str, Any]:
 
 
 def report(**other: Any) -> dict[str, Any]:
-    """Two classes, everything there."""
+    """Two classes, with all facts."""
     counts = [[30, 10], [5, 55]]
     classes = ["negative", "positive"]
     bins = [{"from": 0.5, "to": 0.75, "n": 40, "said": 0.6, "found": 0.7, "low": 0.55, "high": 0.8}]
@@ -188,7 +188,7 @@ def report(**other: Any) -> dict[str, Any]:
 
 
 def facts_of(found: dict[str, Any]) -> RunFacts:
-    """Of what `report` gives."""
+    """From the output of `report`."""
     given = {key: value for key, value in found.items() if key not in ("metrics", "texts", "notes", "classes")}
     given["measures"] = None if found["metrics"] is None else Measures.of(found["metrics"])
     given["calibration"] = None if found["calibration"] is None else calibration_of(found["calibration"])

@@ -1,4 +1,4 @@
-"""The page of an analysis in a real browser: pointed at, searched, played."""
+"""The page of an analysis in a real browser: hovering, search, playback."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def open_page(browser: Browser, folder: Path, found: dict[str, Any]) -> None:
 
 
 def quiet(browser: Browser) -> None:
-    """Nothing was complained of, and nothing but the page itself was asked for."""
+    """No errors in the console, and no request except the page itself."""
     assert browser.console_messages() == []
     assert [url.rpartition("/")[2] for url in browser.requests()] == ["analysis.html"]
 
@@ -45,7 +45,7 @@ def shown(browser: Browser, identity: str) -> str:
 
 
 def alone(found: dict[str, Any]) -> dict[str, Any]:
-    """A token that no other stands near to."""
+    """A token with no other nearby."""
     last: dict[str, Any] = found["tokens"][0]
     last |= {"polarity": -9.0, "attention": -6.0, "weight": 0.25, "count": 1234, "gamma": -0.75}
     return last
@@ -67,7 +67,7 @@ def test_pointing_at_a_mark_shows_its_token(browser: Browser, tmp_path: Path) ->
     quiet(browser)
 
 
-def test_a_mark_is_drawn_in_the_colour_of_its_type_where_its_scores_say(browser: Browser, tmp_path: Path) -> None:
+def test_a_mark_has_the_colour_of_its_type_and_the_position_of_its_scores(browser: Browser, tmp_path: Path) -> None:
     found = analysis()
     token = alone(found)
     open_page(browser, tmp_path, found)
@@ -82,7 +82,7 @@ def test_a_mark_is_drawn_in_the_colour_of_its_type_where_its_scores_say(browser:
     assert colour[3] > 100
 
 
-def test_a_word_is_searched_listed_and_taken(browser: Browser, tmp_path: Path) -> None:
+def test_a_word_can_be_searched_and_selected(browser: Browser, tmp_path: Path) -> None:
     found = analysis(moments=4)
     found["tokens"][0]["token"], found["tokens"][1]["token"] = "Zebra", "zebrafish"
     open_page(browser, tmp_path, found)
@@ -104,7 +104,7 @@ def test_a_word_is_searched_listed_and_taken(browser: Browser, tmp_path: Path) -
     quiet(browser)
 
 
-def test_an_unknown_word_is_said_to_be_unknown(browser: Browser, tmp_path: Path) -> None:
+def test_an_unknown_word_is_reported(browser: Browser, tmp_path: Path) -> None:
     open_page(browser, tmp_path, analysis())
     browser.click_on("#search")
     browser.write("qqqq<b>")
@@ -136,7 +136,7 @@ def test_playing_moves_the_points_to_the_end_of_the_recording(browser: Browser, 
     quiet(browser)
 
 
-def test_less_motion_goes_from_moment_to_moment(browser: Browser, tmp_path: Path) -> None:
+def test_reduced_motion_shows_one_moment_after_another(browser: Browser, tmp_path: Path) -> None:
     open_page(browser, tmp_path, analysis(moments=3))
     browser.media(prefers_reduced_motion="reduce")
     browser.evaluate("window.seen = []; { const old = showMoment; showMoment = (s, m) => (seen.push(m), old(s, m)); }")
@@ -262,7 +262,7 @@ def test_three_thousand_points_are_drawn_within_a_frame_or_two(browser: Browser,
     assert took < 100  # a few milliseconds, but a busy machine must not fail it
 
 
-def test_the_picture_is_there_for_a_printer_that_waits_for_no_frame(browser: Browser, tmp_path: Path) -> None:
+def test_the_plot_is_drawn_for_printing_without_a_frame(browser: Browser, tmp_path: Path) -> None:
     open_page(browser, tmp_path, analysis())
     wide = browser.evaluate(
         "window.kept = requestAnimationFrame, window.requestAnimationFrame = () => 0, scatter.canvas.width"

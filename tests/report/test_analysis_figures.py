@@ -1,4 +1,4 @@
-"""Figures of an analysis: each is whole SVG with a title and named axes, and holds what the numbers say."""
+"""Figures of an analysis: each is valid SVG with a title and named axes, and shows the numbers."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def test_a_recorded_analysis_has_every_figure() -> None:
     assert set(figures(TWO)) == STILL | ALONG
 
 
-def test_without_a_recording_there_is_nothing_along_training() -> None:
+def test_without_a_recording_there_is_no_player() -> None:
     assert set(figures(THREE)) == STILL
 
 
 @pytest.mark.parametrize("name", sorted(STILL | ALONG))
-def test_figures_stand_alone(name: str) -> None:
+def test_figures_are_self_contained(name: str) -> None:
     svg = figures(TWO)[name]
     root = ElementTree.fromstring(svg)
     title = root.find(f"{NAME}title")
@@ -66,7 +66,7 @@ def test_the_scatter_has_a_mark_for_every_token_and_counts_them() -> None:
     assert marks == [1, 1, 1, 1, 20, 60, 60, 150]  # the legend, then the clouds
 
 
-def test_a_type_without_tokens_leaves_no_box_and_no_curve() -> None:
+def test_a_type_without_tokens_has_no_box_and_no_curve() -> None:
     found = analysis(neutral=0, moments=4)
     drawn = figures(found)
     assert set(drawn) == STILL | ALONG
@@ -75,7 +75,7 @@ def test_a_type_without_tokens_leaves_no_box_and_no_curve() -> None:
         assert "positive" in words(drawn[name])
 
 
-def test_what_is_missing_leaves_no_figure() -> None:
+def test_missing_facts_give_no_figure() -> None:
     found: dict[str, Any] = analysis(moments=3) | {"flow": None, "dot_products": [], "tokens": [], "words": {}}
     found["types"] = [kind | {"weight": None} for kind in found["types"]]
     found["recording"] |= {"vtw": [], "norm_v": [], "norms_w": [], "terms": {}, "dot_products": []}
@@ -93,14 +93,14 @@ def test_of_many_pairs_those_of_a_type_with_itself_are_drawn() -> None:
     assert "topic 3 · topic 4" not in drawn
 
 
-def test_numbers_along_an_axis_do_not_touch() -> None:
+def test_tick_labels_do_not_overlap() -> None:
     axis = Axis(-0.00068, 0.00061, 0, 300)
     places = [axis(tick) for tick in roomy_ticks(axis)]
     assert len(places) >= 2
     assert min(after - before for before, after in pairwise(places)) > 6.3 * len("−0.0005")
 
 
-def test_names_are_no_markup() -> None:
+def test_names_are_escaped() -> None:
     found = analysis(("<b>", "a & b"), moments=2)
     for svg in figures(found).values():
         ElementTree.fromstring(svg)
@@ -125,7 +125,7 @@ def test_long_names_of_classes_and_of_the_axis_have_room() -> None:
         assert x + after <= width, words
 
 
-def test_a_very_long_word_is_shortened_beside_its_mark() -> None:
+def test_a_very_long_word_is_shortened_next_to_its_mark() -> None:
     found = analysis()
     word = "donaudampfschifffahrtsgesellschaftskapitaen"
     found["tokens"][0]["token"] = word

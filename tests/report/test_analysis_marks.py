@@ -1,4 +1,4 @@
-"""Marks: types can be told apart without colours, and colours can be seen on both grounds."""
+"""Marks: types differ without colours, and colours are visible on both backgrounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of an analysis as a document: whole, escaped, offline. What its script does is for test_analysis_browser.py."""
+"""The page of an analysis as a document: complete, escaped, offline. Its script is tested in test_analysis_browser.py."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HOSTILE = "</script ><b>\u2028'\"&\ud800\x1b"
 
 
 class Reader(HTMLParser):
-    """The tags, and what stands in scripts; an element left open or closed twice fails."""
+    """The tags and the content of scripts; an unbalanced element fails."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -79,7 +79,7 @@ def test_nothing_that_a_user_wrote_becomes_markup() -> None:
     assert "\x1b" not in page
 
 
-def test_only_its_own_script_may_run() -> None:
+def test_only_the_pages_script_may_run() -> None:
     page = analysis_page(analysis())
     reader = Reader(page)
     allowed = re.search(r"script-src 'sha256-([^']+)'", page)
@@ -96,7 +96,7 @@ def test_the_page_needs_nothing_else() -> None:
     assert values == ["data:,"]
 
 
-def test_the_script_is_given_every_token_once() -> None:
+def test_the_script_gets_every_token_once() -> None:
     found = analysis(moments=3)
     found["recording"]["tokens"][0] = "unlisted"
     given = Reader(analysis_page(found)).given
@@ -130,7 +130,7 @@ def test_the_player_is_there_only_with_a_recording() -> None:
     assert "Along training" not in still
 
 
-def test_numbers_words_and_notes_stand_in_the_page() -> None:
+def test_numbers_words_and_notes_are_in_the_page() -> None:
     found = analysis()
     words = Reader(analysis_page(found)).words
     assert "0.912" in words
@@ -146,7 +146,7 @@ def test_few_words_have_no_interval() -> None:
     assert "None" not in words
 
 
-def test_what_is_missing_is_left_out() -> None:
+def test_missing_facts_are_left_out() -> None:
     found = analysis(neutral=0, untyped=0) | {"separation": None, "vtw": None, "flow": None, "notes": []}
     found["words"] = {"negative": [], "positive": []}
     found["tokens"] = []

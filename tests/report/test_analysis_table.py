@@ -20,7 +20,7 @@ def printed(found: dict[str, Any], width: int = 100) -> str:
     return re.sub(r"[ ─]+", " ", sheet.getvalue())
 
 
-def test_it_says_what_was_analysed_and_what_came_out() -> None:
+def test_it_shows_what_was_analysed_and_the_results() -> None:
     out = printed(analysis(), 200)
     assert "runs/films on films.csv, 12,345 texts; DP (embedding, dot attention), λ = 10" in out
     assert "separation AUC 0.912 (0.887 to 0.937): attention of 120 tokens of a class against 150 neutral ones" in out
@@ -65,7 +65,7 @@ def test_narrow_terminals_keep_the_types_and_their_numbers(width: int) -> None:
         assert any(re.match(r"positiv\w* +60 +\+2\.\d\d +\+0\.\d\d +0\.\d{3}", line) for line in lines)
 
 
-def test_names_and_words_are_no_markup() -> None:
+def test_names_and_words_are_escaped() -> None:
     found = analysis(("[bold]", "[/red]"))
     found["run"] = "[blink]run"
     found["words"]["[bold]"][0] = found["words"]["[bold]"][0] | {"token": "[link=x]\x1b[31m"}
@@ -78,7 +78,7 @@ def test_few_words_have_no_interval() -> None:
     assert "separation AUC 0.912 (no interval): attention of" in printed(without_interval(analysis()))
 
 
-def test_what_is_missing_is_left_out() -> None:
+def test_missing_facts_are_left_out() -> None:
     found = analysis() | {"separation": None, "vtw": None, "flow": None, "notes": [], "words": {}}
     found["types"][2] = {"name": "neutral", "count": 0, "polarity": None, "attention": None, "weight": None}
     out = printed(found)

@@ -41,7 +41,7 @@ def test_a_click_on_a_sentence_shows_its_evidence_and_another_leads_back(page: B
     assert 0 <= top(page, "#verdict") < 400
 
 
-def test_the_keyboard_goes_the_same_way(page: Browser) -> None:
+def test_the_keyboard_does_the_same(page: Browser) -> None:
     page.press("Tab")
     assert page.evaluate("document.activeElement.getAttribute('href')") == "#evidence-faithfulness"
     page.press("Enter")

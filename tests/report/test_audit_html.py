@@ -1,4 +1,4 @@
-"""The page of an audit: every sentence leads to its evidence, nothing is missing, text stays text."""
+"""The page of an audit: every sentence links to its evidence, nothing is missing, text is escaped."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_figures_have_their_numbers() -> None:
     assert figures["trained_adversary"].rows[1] == [0.1, *(0.3, 0.2, 0.4) * 2]
 
 
-def test_what_an_audit_lacks_leaves_no_part() -> None:
+def test_missing_facts_of_an_audit_give_no_part() -> None:
     page = page_of(audit() | ALONE)
     found = set(re.findall(r'id="evidence-(\w+)"', page))
     assert found == {"faithfulness", "checks"}
@@ -139,7 +139,7 @@ def test_mistakes_come_first() -> None:
     assert views[1].against == (5,)  # the last word
 
 
-def test_long_texts_do_not_make_a_page_that_nobody_can_open() -> None:
+def test_long_texts_do_not_make_the_page_too_large() -> None:
     long = [detail(k, "word " * 5000, 0) for k in range(100)]
     assert len(texts_of(audit() | {"details": long})) == 4
 
@@ -165,7 +165,7 @@ def test_nothing_is_asked_of_the_network_and_scripts_keep_their_letters() -> Non
         assert f">{text}</span>" in page
 
 
-def test_notes_and_what_was_left_out_have_headings_of_their_own() -> None:
+def test_notes_and_what_was_left_out_have_separate_headings() -> None:
     note = "7 texts are longer than the model reads"
     page = page_of(audit() | {"notes": [note]})
     left, noted = (page.index(f"<summary>{head}</summary>") for head in ("Left out of the audit", "Notes"))

@@ -24,7 +24,7 @@ def test_heavier_words_are_darker_and_the_sign_is_seen() -> None:
     assert "<strong>mine</strong>" in drawn
 
 
-def test_an_svg_holds_every_word() -> None:
+def test_an_svg_contains_every_word() -> None:
     drawn = heatmap(["a", "good"], np.array([0.25, 0.75]), kind="svg")
     assert drawn.startswith("<svg ")
     assert ">good</text>" in drawn
@@ -53,7 +53,7 @@ def test_words_are_escaped_and_joined_as_asked() -> None:
 
 
 @pytest.mark.parametrize("kind", ["html", "svg"])
-def test_no_words_and_no_weight_are_drawn_too(kind: Any) -> None:
+def test_empty_texts_and_zero_weights_are_drawn(kind: Any) -> None:
     assert heatmap([], [], kind)
     assert heatmap(["a"], [0.0], kind)
 
@@ -71,6 +71,6 @@ def test_no_words_and_no_weight_are_drawn_too(kind: Any) -> None:
         ((["a"], [-1.0], "svg"), "weights: expected 0 or more for an SVG, got -1 as number 1"),
     ],
 )
-def test_bad_input_is_refused_by_name(given: tuple[Any, ...], sentence: str) -> None:
+def test_bad_input_is_rejected_by_name(given: tuple[Any, ...], sentence: str) -> None:
     with pytest.raises(InputError, match=sentence.replace("(", r"\(")):
         heatmap(*given)

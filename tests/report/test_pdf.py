@@ -17,7 +17,7 @@ from regard.report.text.exported import Figure, caution, exported
 
 
 def objects(written: bytes) -> list[bytes]:
-    """What a reader finds by the table at the end."""
+    """The objects found through the table at the end."""
     start = int(written.rpartition(b"startxref\n")[2].split()[0])
     assert written[start:].startswith(b"xref\n0 ")
     places = [int(line[:10]) for line in re.findall(rb"\d{10} 00000 n ", written[start:])]
@@ -82,7 +82,7 @@ def test_each_script_gets_the_font_that_has_it() -> None:
     assert f"<{'很'.encode('utf-16-be').hex()}>" in drawn(pdf(document("", 99, 99, [text(1, 1, "很")])))
 
 
-def test_letters_that_no_font_has_are_boxes_and_told_of() -> None:
+def test_letters_without_a_font_are_boxes_and_reported() -> None:
     svg = document("", 99, 99, [text(1, 1, ARABIC)])
     assert drawn(pdf(svg)).count(" re") - 1 == len(ARABIC.replace(" ", ""))  # and the paper
     assert set(boxed(svg)) == set(ARABIC) - {" "}
@@ -97,6 +97,6 @@ def test_the_same_figure_gives_the_same_bytes() -> None:
 
 
 @pytest.mark.parametrize("shape", ["<ellipse/>", '<path d="M0 0C1 1 2 2 3 3" stroke="#000000"/>'])
-def test_a_shape_that_is_not_known_is_not_left_out_in_silence(shape: str) -> None:
+def test_an_unknown_shape_is_an_error(shape: str) -> None:
     with pytest.raises(ValueError, match="that our plots draw"):
         pdf(document("", 9, 9, [shape]))

@@ -21,6 +21,6 @@ def test_a_title_is_wider_than_a_narrow_table() -> None:
     assert printed("3 of 300 classes, weakest first")[0] == "3 of 300 classes, weakest first"
 
 
-def test_a_title_longer_than_the_terminal_loses_no_word() -> None:
+def test_a_title_longer_than_the_terminal_is_wrapped() -> None:
     title = " ".join(["word"] * 30)
     assert " ".join(printed(title)).split().count("word") == 30

@@ -1,4 +1,4 @@
-"""The SVG as an XML parser reads it, and where its words stand."""
+"""The SVG as an XML parser reads it, and the positions of its words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Strength, colour and cutting, apart from any form they are shown in."""
+"""Strength, colour and splitting of words, independent of the output format."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_sentences_become_rows_and_uncovered_text_a_row_without_weight(hierarchi
     assert joined(hierarchical) == hierarchical.text
 
 
-def test_a_part_that_holds_sentences_gives_way_to_them() -> None:
+def test_a_sentence_that_contains_others_is_replaced_by_them() -> None:
     sentences = (SentenceScore(0, 9, 1.0), SentenceScore(0, 4, 0.3), SentenceScore(5, 9, 0.7))
     shown = Explanation("One. Two.", Prediction("x", {}), (), sentences)
     assert [row.weight for row in rows(shown)] == [0.3, 0.7]

@@ -18,7 +18,7 @@ VOID = {"meta", "link", "br", "img", "input", "hr"}
 
 
 class Reader(HTMLParser):
-    """Collects the tags, the attributes and the text inside the elements that hold the user's text."""
+    """Collects the tags, the attributes and the text inside the elements that contain the user's text."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -119,7 +119,7 @@ def test_the_heaviest_word_has_the_last_step_of_the_ramp(flat: Explanation) -> N
     assert "background:rgba(213,80,0,0.6)" in fragment(flat)
 
 
-def test_right_and_wrong_are_said_in_words_and_linked(flat: Explanation, hierarchical: Explanation) -> None:
+def test_right_and_wrong_are_shown_as_words_and_linked(flat: Explanation, hierarchical: Explanation) -> None:
     read = Reader(page([flat, hierarchical, replace(flat, label=None)], "A title"))
     assert "1 of 2 right. Wrong: 2" in read.all
     assert ("href", "#text-2") in read.attributes
@@ -138,12 +138,12 @@ def test_parts_are_named(hierarchical: Explanation) -> None:
         assert read.text == hierarchical.text
 
 
-def test_every_direction_is_left_to_the_text(flat: Explanation) -> None:
+def test_the_direction_is_that_of_the_text(flat: Explanation) -> None:
     assert ("dir", "auto") in Reader(whole(flat)).attributes
     assert ("dir", "auto") in Reader(fragment(flat)).attributes
 
 
-def test_many_classes_leave_the_likeliest_and_the_true_one(flat: Explanation) -> None:
+def test_of_many_classes_the_likeliest_and_the_true_one_are_shown(flat: Explanation) -> None:
     chances = {f"class{place}.": (50 - place) / 1275 for place in range(50)}
     text = Reader(whole(replace(flat, prediction=Prediction("class0.", chances), label="class40."))).all
     assert "class40." in text
@@ -151,5 +151,5 @@ def test_many_classes_leave_the_likeliest_and_the_true_one(flat: Explanation) ->
     assert "and 43 less likely" in text
 
 
-def test_a_page_of_no_texts() -> None:
+def test_a_page_without_texts() -> None:
     assert "0 texts" in Reader(page([], "Nothing")).all

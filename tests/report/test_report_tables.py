@@ -39,7 +39,7 @@ def test_numbers_carry_their_intervals() -> None:
     assert "interval" not in out
 
 
-def test_classes_and_confusions_are_shown_and_names_are_no_markup() -> None:
+def test_classes_and_confusions_are_shown_and_names_are_escaped() -> None:
     out = printed(METRICS)
     assert "pos 0.800 0.700 0.750 9" in out
     assert "[bold] – – – –" in out

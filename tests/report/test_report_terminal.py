@@ -1,4 +1,4 @@
-"""What reaches the terminal, with and without colour."""
+"""Terminal output with and without colour."""
 
 from __future__ import annotations
 
@@ -37,14 +37,16 @@ def shown(
     return raw.getvalue().decode(encoding)
 
 
-def test_without_colour_the_heaviest_words_stand_in_brackets(flat: Explanation) -> None:
+def test_without_colour_the_heaviest_words_are_in_brackets(flat: Explanation) -> None:
     out = shown(flat)
     assert "[A] [slow], [quiet] film." in out
     assert "top words: slow 0.762, quiet 0.190, A 0.048" in out
     assert "\x1b" not in out
 
 
-def test_the_answer_says_whether_it_was_right(flat: Explanation, hierarchical: Explanation, price: Explanation) -> None:
+def test_the_headline_shows_whether_the_prediction_is_right(
+    flat: Explanation, hierarchical: Explanation, price: Explanation
+) -> None:
     assert shown(flat).startswith("positive 0.750 ✓\n")
     assert shown(hierarchical).startswith("positive 0.600 ✗ true: negative\n")
     assert shown(replace(flat, label=None)).startswith("positive 0.750\n")
@@ -74,7 +76,7 @@ def test_sixteen_colours_still_show_the_heaviest_word(flat: Explanation) -> None
 
 
 @pytest.mark.parametrize("colour", [None, "standard", "truecolor"])
-def test_user_text_cannot_speak_to_the_terminal(hostile: Explanation, colour: str | None) -> None:
+def test_user_text_cannot_control_the_terminal(hostile: Explanation, colour: str | None) -> None:
     hostile = replace(
         hostile, prediction=Prediction("\x1b[2J[red]a[/red]", {"\x1b[2J[red]a[/red]": 1.0}), label="\x07b"
     )

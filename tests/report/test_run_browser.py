@@ -1,4 +1,4 @@
-"""The page of a run in a real browser: filtered, searched, walked through by keyboard, dark and narrow."""
+"""The page of a run in a real browser: filters, search, keyboard, dark and narrow."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def choose(browser: Browser, identity: str, value: str) -> None:
 
 
 def seen(browser: Browser) -> list[str]:
-    """The texts that are shown, by their identity."""
+    """The ids of the texts that are shown."""
     return list(
         browser.evaluate("[...document.querySelectorAll('article')].filter(a => a.offsetHeight).map(a => a.id)")
     )

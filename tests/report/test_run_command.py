@@ -1,4 +1,4 @@
-"""`regard report`: facts of runs of each kind, and what it reports where something is missing."""
+"""`regard report`: facts of runs of each kind, and what it reports if something is missing."""
 
 from __future__ import annotations
 
@@ -58,14 +58,14 @@ def test_a_flat_run_gets_every_section_and_its_files(regard: Regard, flat: Path,
     assert json.loads((flat / "audit" / "audit.json").read_text())["verdict"]["title"] in page
 
 
-def test_texts_that_training_saw_are_called_so(flat: Path, two: Path) -> None:
+def test_training_texts_are_reported(flat: Path, two: Path) -> None:
     examples = [Example("A fine room.", "good", 1)]
     assert "was trained on these texts" in gather(load(flat), flat, examples, str(two)).caution
     assert gather(load(flat), flat, examples, "other.csv").caution == ""
     assert "epoch was selected on these texts" in gather(load(flat), flat, []).caution
 
 
-def test_texts_that_training_saw_are_known_by_another_name_too(
+def test_training_texts_are_recognised_under_another_name(
     flat: Path, two: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     examples = [*read(two).examples[:2], Example("A text that is nowhere else.", "good", 3)]
@@ -81,9 +81,7 @@ def test_texts_that_training_saw_are_known_by_another_name_too(
     assert gather(run, flat, examples, "copied.csv").caution == ""
 
 
-def test_texts_that_chose_the_epoch_are_known_by_another_name_too(
-    flat: Path, two: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_dev_texts_are_recognised_under_another_name(flat: Path, two: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(two.parent)
     run = load(flat)
     run.config = run.config.override({"train": None, "dev": str(two)})
@@ -108,7 +106,7 @@ def test_an_audit_of_another_model_is_not_shown(regard: Regard, flat: Path, two:
         path.write_text(kept, encoding="utf-8")
 
 
-def test_a_hierarchical_run_has_sentences_norms_and_no_words(run: Path, table: Path) -> None:
+def test_a_hierarchical_run_has_sentences_and_norms_but_no_words(run: Path, table: Path) -> None:
     examples = [Example(one.text, one.label, row) for row, one in enumerate(reviews(60), 1)]
     found = gather(load(run), run, examples, "stars.csv")
     assert found.analysis is None
@@ -152,7 +150,7 @@ def test_texts_without_labels_are_read_and_not_measured(regard: Regard, flat: Pa
     assert "has no labels" in page
 
 
-def test_without_texts_the_page_has_what_training_left(regard: Regard, flat: Path) -> None:
+def test_without_texts_the_page_has_the_measures_from_training(regard: Regard, flat: Path) -> None:
     result = regard("report", flat)
     assert result.code == 0
     assert "pass texts with --data" in result.err
@@ -170,7 +168,7 @@ def test_a_run_without_attention_is_shown_by_gradients(regard: Regard, table: Pa
     assert "no attention to audit" in found.no_audit
 
 
-def test_bad_input_is_one_sentence(regard: Regard, flat: Path, tmp_path: Path) -> None:
+def test_bad_input_gives_one_sentence(regard: Regard, flat: Path, tmp_path: Path) -> None:
     (tmp_path / "empty.csv").write_text("", encoding="utf-8")
     assert "empty.csv" in regard("report", flat, "--data", tmp_path / "empty.csv").error
     other = write_csv(tmp_path / "other.csv", [("a fine room", "sideways")])
@@ -179,7 +177,7 @@ def test_bad_input_is_one_sentence(regard: Regard, flat: Path, tmp_path: Path) -
     assert "nowhere" in regard("report", tmp_path / "nowhere").error
 
 
-def test_odd_texts_are_shown_as_they_are(flat: Path) -> None:
+def test_odd_texts_are_shown_unchanged(flat: Path) -> None:
     from regard.report.pages.run import run_page, run_tables
     from regard.report.pages.run_figures import run_figures
 

@@ -1,4 +1,4 @@
-"""`regard report` and the audit's page where there is little to show: few texts, one class, no labels, every kind of run."""
+"""`regard report` and the audit's page with little to show: few texts, one class, no labels, every kind of run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DATA = ("one text", "two texts", "one word", "unknown words", "one class", "no l
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of each kind, trained when it is first asked for."""
+    """A run of each kind, trained on first use."""
     place = tmp_path_factory.mktemp("few")
     write_csv(place / "two.csv", [(one.text, LIKED[str(one.label)]) for one in reviews(90) if str(one.label) in LIKED])
     write_csv(place / "five.csv", [(one.text, one.label) for one in reviews(60)])
@@ -79,7 +79,7 @@ def check_page(path: Path) -> str:
 
 @pytest.mark.parametrize("data", DATA)
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_report_is_made_of_what_there_is(kind: str, data: str, runs: Path, regard: Regard, tmp_path: Path) -> None:
+def test_a_report_contains_what_is_available(kind: str, data: str, runs: Path, regard: Regard, tmp_path: Path) -> None:
     places = ("--out", tmp_path / "page.html", "--figures", tmp_path / "figures")
     result = regard("report", trained(runs, kind), "--data", texts(tmp_path, kind, data), *places)
     assert result.code == 0, result.err
@@ -89,7 +89,7 @@ def test_a_report_is_made_of_what_there_is(kind: str, data: str, runs: Path, reg
         assert "Polarity and attention of word pieces" in page
 
 
-def test_without_a_word_to_draw_the_page_says_so(runs: Path, regard: Regard, tmp_path: Path) -> None:
+def test_without_a_word_to_draw_there_is_a_note(runs: Path, regard: Regard, tmp_path: Path) -> None:
     given = texts(tmp_path, "two classes", "one word")
     result = regard("report", trained(runs, "two classes"), "--data", given, "--out", tmp_path / "page.html")
     assert result.code == 0, result.err
@@ -100,7 +100,7 @@ def test_without_a_word_to_draw_the_page_says_so(runs: Path, regard: Regard, tmp
 
 @pytest.mark.parametrize("data", DATA)
 @pytest.mark.parametrize("kind", AUDITED)
-def test_an_audit_page_is_made_of_what_there_is(
+def test_an_audit_page_contains_what_is_available(
     kind: str, data: str, runs: Path, regard: Regard, tmp_path: Path
 ) -> None:
     given = texts(tmp_path, kind, data)

@@ -1,4 +1,4 @@
-"""The page of a run: its sections, what is left out where there is nothing, and text that must not become markup."""
+"""The page of a run: its sections, what is left out, and escaping."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_separation_of_few_words_is_read_neither_way() -> None:
     assert "<p>Too few words.</p>" in page
 
 
-def test_what_is_missing_leaves_no_section() -> None:
+def test_missing_facts_give_no_section() -> None:
     page = run_page(report(**WITHOUT))
     assert Tags(page).headings() == {"trust"}
     assert "<code>regard audit runs/reviews --data FILE</code>" in page
@@ -96,7 +96,7 @@ def test_other_scripts_keep_their_letters_and_their_direction() -> None:
         assert f">{text}</span>" in page
 
 
-def test_words_against_the_answer_are_told_apart() -> None:
+def test_words_against_the_answer_are_distinguished() -> None:
     page = run_page(report(texts=[shown("bad film")]))
     assert re.search(r'<span class="a\d+" title="−0\.\d+">bad</span>', page)
     assert re.search(r'<span class="w\d+" title="0\.\d+">film</span>', page)
@@ -129,7 +129,7 @@ def test_word_pieces_are_called_so(piece: str, told: str) -> None:
     assert run_tables(found)["words"].caption == "Strongest word pieces"
 
 
-def test_a_run_that_reads_words_says_nothing_of_pieces() -> None:
+def test_a_run_that_reads_words_does_not_mention_pieces() -> None:
     assert "piece" not in run_page(report())
 
 
@@ -204,13 +204,13 @@ def test_a_minus_is_one_for_people_and_one_for_machines() -> None:
     assert "− a−b" in files["table_words.csv"].decode(), "only numbers have one"
 
 
-def test_what_the_mean_gets_stands_beside_the_rmse() -> None:
+def test_the_rmse_of_the_mean_is_shown_with_the_rmse() -> None:
     history = [{"epoch": n, "loss": 1 / n, "dev": {"rmse": 1 / n, "rmse_of_mean": 2.0}} for n in (1, 2)]
     shown = {panel.title: [curve.name for curve in panel.curves] for panel in history_panels(epochs(history))}
     assert shown == {"loss": ["training"], "RMSE": ["dev", "dev, the mean"]}
 
 
-def test_classes_that_no_text_is_of_are_named() -> None:
+def test_classes_without_texts_are_named() -> None:
     found = report()
     assert "No text is labelled" not in run_page(found)
     name = "<b>rare</b>"

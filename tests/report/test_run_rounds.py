@@ -1,4 +1,4 @@
-"""Rounds of purified attention on the page of a run: what each left, which was kept, and phases that are distinguished."""
+"""Rounds of purified attention on the page of a run: their scores, which was kept, and separate phases."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TAKEN = [  # round, phase, dev accuracy of both heads, log loss, KL
 
 
 def history(split: str = "dev") -> list[dict[str, Any]]:
-    """Two rounds of two epochs a phase; the first compressor's epochs differ in their log loss alone."""
+    """Two rounds of two epochs per phase; the first compressor's epochs differ in their log loss alone."""
     return [
         {
             "epoch": epoch,
@@ -114,7 +114,7 @@ def test_the_figure_has_both_heads_the_divergence_and_the_round_that_was_kept() 
     ]
 
 
-def test_the_page_says_what_the_rounds_did() -> None:
+def test_the_page_describes_the_rounds() -> None:
     page = run_page(report(history=history(), best_epoch=8))
     assert "Round 2 was kept: the best on dev texts of those after round 0." in page
     assert "an accuracy of 0.750 on dev texts (round 0: 0.800)" in page

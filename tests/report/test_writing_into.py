@@ -1,4 +1,4 @@
-"""`--out` names what is no plain file: it is written into and stays what it was."""
+"""`--out` names something other than a plain file: it is written to and not replaced."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert (tmp_path / "there").read_text(encoding="utf-8") == "after é"
 
 
-def test_a_link_to_nowhere_that_can_be_written_is_told(tmp_path: Path) -> None:
+def test_a_dangling_link_is_reported(tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(tmp_path / "none" / "there")
     with pytest.raises(InputError, match=r"link: could not be written \(No such file"):

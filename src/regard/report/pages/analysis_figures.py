@@ -115,8 +115,8 @@ def pairs_figure(facts: AnalysisFacts) -> str:
     pairs = [pair for pair in facts.dot_products if len(facts.dot_products) <= PAIRS or pair.pair[0] == pair.pair[1]]
     marks = pair_marks([pair.pair for pair in pairs], marks_of(facts))
     shown = [as_box(" · ".join(pair.pair), mark, pair) for pair, mark in zip(pairs, marks, strict=True)]
-    title = "Dot-products of word vectors by pair of types"
-    return boxes(title, "Ω: dot-product of two different tokens", shown) if shown else ""
+    title = "Dot products of word vectors by pair of types"
+    return boxes(title, "Ω: dot product of two different tokens", shown) if shown else ""
 
 
 def terms_figure(facts: AnalysisFacts) -> str:
@@ -160,7 +160,7 @@ def dot_products_along(facts: AnalysisFacts, recording: Recording) -> str:
         (plain_curve(" · ".join(pair.pair), recording.moments, pair.mean), mark)
         for pair, mark in zip(shown, marks, strict=True)
     ]
-    return one_panel("Dot-products of word vectors along training", "mean Ω", curves)
+    return one_panel("Dot products of word vectors along training", "mean Ω", curves)
 
 
 def head_along(facts: AnalysisFacts, recording: Recording) -> str:
