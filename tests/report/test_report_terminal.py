@@ -44,9 +44,7 @@ def test_without_colour_the_heaviest_words_are_in_brackets(flat: Explanation) ->
     assert "\x1b" not in out
 
 
-def test_the_headline_shows_whether_the_prediction_is_right(
-    flat: Explanation, hierarchical: Explanation, price: Explanation
-) -> None:
+def test_the_headline_shows_right_and_wrong(flat: Explanation, hierarchical: Explanation, price: Explanation) -> None:
     assert shown(flat).startswith("positive 0.750 ✓\n")
     assert shown(hierarchical).startswith("positive 0.600 ✗ true: negative\n")
     assert shown(replace(flat, label=None)).startswith("positive 0.750\n")
