@@ -228,10 +228,10 @@ def run_towers() -> dict[str, Any]:
 
 def from_either(name: str, package: str) -> Any:
     """A module of the laboratory, which was part of another package of regard until 3f75458."""
-    try:
-        return import_module(f"regard_lab.{name}")
-    except ModuleNotFoundError:
+    try:  # first the old place: an installed laboratory would be found beside any version of regard
         return import_module(f"regard.{package}.{name.rpartition('.')[2]}")
+    except ModuleNotFoundError:
+        return import_module(f"regard_lab.{name}")
 
 
 def compare(results: Mapping[str, Any], folder: Path, version: str) -> int:
