@@ -19,7 +19,6 @@ from regard.models.flat import State
 from regard.models.tasks import LABEL, Task
 from regard.models.trained import Trained, to_device
 from regard.recorder import Recorder
-from regard.training.checkpoint import Arrays
 from regard.training.cuda_graphs import make_step
 from regard.training.evaluation import Evaluator
 from regard.training.fit_torch import (
@@ -162,12 +161,6 @@ class StackedEngine:
 
     def load(self, weights: Mapping[str, Any], model: int) -> None:
         self.stack.load(model, {name: torch.from_numpy(value) for name, value in weights.items()})
-
-    def state(self) -> Arrays:
-        raise NotImplementedError("stacked seeds have no checkpoints")
-
-    def restore(self, arrays: Arrays) -> None:
-        raise NotImplementedError("stacked seeds have no checkpoints")
 
 
 def side_by_side(texts: Texts, rows: NDArray[np.int64], levels: int) -> Batch:

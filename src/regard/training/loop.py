@@ -86,6 +86,10 @@ class Engine(Protocol):
 
     def load(self, weights: Mapping[str, Any], model: int) -> None: ...
 
+
+class ResumableEngine(Engine, Protocol):
+    """Trains one model, and can write what it has done so far into a checkpoint."""
+
     def state(self) -> Arrays:
         """What a checkpoint needs besides the entries of the loop: "model/…" and the optimiser's state."""
 
@@ -93,10 +97,10 @@ class Engine(Protocol):
 
 
 def train(
-    engine: Engine, recorder: Recorder, checkpoint: Checkpoint | None = None, dynamics: Dynamics | None = None
+    engine: ResumableEngine, recorder: Recorder, checkpoint: Checkpoint | None = None, dynamics: Dynamics | None = None
 ) -> Progress:
     """Train an engine's only model, resuming from the checkpoint if there is one. The best weights are left in the engine."""
-    loop = Loop(engine, recorder, checkpoint, dynamics)
+    loop = ResumableLoop(engine, recorder, checkpoint, dynamics)
     loop.resume()
     try:
         (run,) = loop.run()
@@ -120,32 +124,10 @@ def train_side_by_side(engine: Engine, recorder: Recorder) -> list[Progress | In
 class Loop:
     """The bookkeeping of one training run."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        recorder: Recorder,
-        checkpoint: Checkpoint | None = None,
-        dynamics: Dynamics | None = None,
-    ) -> None:
-        self.engine, self.recorder, self.checkpoint, self.dynamics = engine, recorder, checkpoint, dynamics
+    def __init__(self, engine: Engine, recorder: Recorder, dynamics: Dynamics | None = None) -> None:
+        self.engine, self.recorder, self.dynamics = engine, recorder, dynamics
         self.runs: list[Progress | InputError] = [Progress() for _ in range(engine.models)]
         self.first_phase = 0
-        self.saved = time.perf_counter()
-
-    def resume(self) -> None:
-        """Continue after the last epoch in the checkpoint, if there is one."""
-        epoch = 0
-        if self.checkpoint is not None and self.checkpoint.path.exists():
-            progress, arrays = read_checkpoint(self.checkpoint)
-            with reading(self.checkpoint.path):
-                self.engine.restore(arrays)
-            title = self.engine.phases[progress.phase].title
-            self.recorder.note(f"resuming after epoch {progress.epoch}" + (f" ({title})" if title else ""))
-            if self.dynamics is not None:
-                self.dynamics.resume(strip_prefix(arrays, RECORDED))
-            self.runs, self.first_phase, epoch = [progress], progress.phase, progress.epoch
-        if self.dynamics is not None:
-            self.dynamics.record(epoch)
 
     def run(self) -> list[Progress | InputError]:
         for index in range(self.first_phase, len(self.engine.phases)):
@@ -207,6 +189,35 @@ class Loop:
             self.recorder.end(records[0] if len(records) == 1 else mean(records))
 
     def save(self) -> None:
+        """Called after every epoch; there is nothing to save without checkpoints."""
+
+
+class ResumableLoop(Loop):
+    """The same for one model, with a checkpoint from which a killed run continues."""
+
+    def __init__(
+        self, engine: ResumableEngine, recorder: Recorder, checkpoint: Checkpoint | None, dynamics: Dynamics | None
+    ) -> None:
+        super().__init__(engine, recorder, dynamics)
+        self.resumable, self.checkpoint = engine, checkpoint
+        self.saved = time.perf_counter()
+
+    def resume(self) -> None:
+        """Continue after the last epoch in the checkpoint, if there is one."""
+        epoch = 0
+        if self.checkpoint is not None and self.checkpoint.path.exists():
+            progress, arrays = read_checkpoint(self.checkpoint)
+            with reading(self.checkpoint.path):
+                self.resumable.restore(arrays)
+            title = self.engine.phases[progress.phase].title
+            self.recorder.note(f"resuming after epoch {progress.epoch}" + (f" ({title})" if title else ""))
+            if self.dynamics is not None:
+                self.dynamics.resume(strip_prefix(arrays, RECORDED))
+            self.runs, self.first_phase, epoch = [progress], progress.phase, progress.epoch
+        if self.dynamics is not None:
+            self.dynamics.record(epoch)
+
+    def save(self) -> None:
         """Write a checkpoint, unless the last one is recent or the model has diverged."""
         if self.checkpoint is None or time.perf_counter() - self.saved < self.checkpoint.every:
             return
@@ -214,7 +225,7 @@ class Loop:
         if isinstance(progress, InputError):
             return
         seen = {} if self.dynamics is None else self.dynamics.arrays()
-        write_checkpoint(self.checkpoint, progress, self.engine.state() | add_prefix(RECORDED, seen))
+        write_checkpoint(self.checkpoint, progress, self.resumable.state() | add_prefix(RECORDED, seen))
         self.saved = time.perf_counter()
 
 
