@@ -27,7 +27,7 @@ from regard.explain.attribute import explain
 from regard.faithfulness.plausibility import against_rationales, plausibility
 from regard.faithfulness.scored import from_explanation
 from regard.training.fit import Parts, fit
-from regard_lab.statistics import interval
+from regard_lab.statistics import mean_interval
 
 RESULTS = Path(__file__).parent / "results" / "known_evidence.json"
 PLAIN = {**{name: SETTINGS[name] for name in ("hidden", "query", "embedding", "lr", "dropout")}, "device": "cpu"}
@@ -95,7 +95,7 @@ def table(figures: dict[str, Any]) -> str:
 
 
 def table_row(name: str, values: dict[str, list[float]]) -> str:
-    means = [one for measure in MEASURES if (one := interval(values[measure]))]
+    means = [one for measure in MEASURES if (one := mean_interval(values[measure]))]
     return line([name, *(f"{one.mean:.3f}" + (f" ± {one.half:.3f}" if one.half else "") for one in means)])
 
 

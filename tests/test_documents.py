@@ -19,7 +19,7 @@ from regard.config import Config, options_in
 from regard.encoders import ENCODERS
 from regard.models.build import build
 from regard.poolings import POOLINGS
-from regard_lab.statistics import interval
+from regard_lab.statistics import mean_interval
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "experiments" / "README.md"])
@@ -175,5 +175,5 @@ def test_attention_beside_known_evidence_is_as_measured() -> None:
     shown = row.findall((ROOT / "docs" / "faithfulness.md").read_text(encoding="utf-8"))
     measured = json.loads((ROOT / "benchmarks" / "results" / "known_evidence.json").read_text(encoding="utf-8"))
     for name, values in measured["models"].items():
-        means = [interval(seeds) for seeds in values.values()]
+        means = [mean_interval(seeds) for seeds in values.values()]
         assert (name, "".join(f" {one.mean:.3f} ± {one.half:.3f} |" for one in means if one)) in shown

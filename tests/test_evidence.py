@@ -10,7 +10,7 @@ import pytest
 
 from regard.errors import InputError
 from regard_lab.claims.claims import RULES, Claim, Claims, read_claim, read_claims
-from regard_lab.claims.evidence import TableFolder, finding, is_whole, names_of, page
+from regard_lab.claims.evidence import TableFolder, evaluate_claim, is_complete, names_of, page
 from regard_lab.claims.verdicts import HOLDS, LATER, VERDICTS
 from regard_lab.measures import MEASURES
 from regard_lab.results import Row, append, complete
@@ -24,18 +24,18 @@ PART = {"source": "paper", "claim": "It is so", "where": "§1"}
 
 
 @pytest.fixture(scope="module")
-def book() -> TableFolder:
+def tables() -> TableFolder:
     return TableFolder(FOLDER)
 
 
-def test_the_page_is_up_to_date(book: TableFolder) -> None:
+def test_the_page_is_up_to_date(tables: TableFolder) -> None:
     committed = (ROOT / "docs" / "evidence.md").read_text(encoding="utf-8")
-    assert committed == page(CLAIMS, book), "run `make evidence`"
+    assert committed == page(CLAIMS, tables), "run `make evidence`"
 
 
-def test_a_missing_table_is_an_error_with_a_suggestion(book: TableFolder) -> None:
+def test_a_missing_table_is_an_error_with_a_suggestion(tables: TableFolder) -> None:
     with pytest.raises(InputError, match=r"apln/tabel2: no such table in .*; did you mean 'apln/table2'"):
-        book.table("apln/tabel2")
+        tables.table("apln/tabel2")
 
 
 def test_every_source_has_claims() -> None:
@@ -44,13 +44,13 @@ def test_every_source_has_claims() -> None:
 
 
 @pytest.mark.parametrize("claim", CLAIMS.claims, ids=lambda claim: f"{claim.source}: {claim.claim[:40]}")
-def test_every_claim_names_what_tests_it(claim: Claim, book: TableFolder) -> None:
+def test_every_claim_names_what_tests_it(claim: Claim, tables: TableFolder) -> None:
     if claim.table:
-        assert claim.table in book.names
-        table = book.table(claim.table)
+        assert claim.table in tables.names
+        table = tables.table(claim.table)
         for names, known in zip(names_of(claim), (table.methods, table.corpora, table.settings), strict=True):
             assert set(names) <= set(known)
-        assert finding(claim, book).verdict in VERDICTS
+        assert evaluate_claim(claim, tables).verdict in VERDICTS
     elif claim.checked_by:
         file, _, name = claim.checked_by.partition("::")
         tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
@@ -62,12 +62,12 @@ def test_every_claim_names_what_tests_it(claim: Claim, book: TableFolder) -> Non
 
 
 @pytest.mark.parametrize("claim", [one for one in CLAIMS.claims if one.source == "vat"], ids=lambda one: one.claim[:40])
-def test_a_claim_of_vat_gets_its_verdict_as_soon_as_there_are_results(claim: Claim, book: TableFolder) -> None:
+def test_a_claim_of_vat_gets_its_verdict_as_soon_as_there_are_results(claim: Claim, tables: TableFolder) -> None:
     """With random numbers in every cell of its table: its measures and words must exist in rows."""
-    table, rng = book.table(claim.table), random.Random(0)
+    table, rng = tables.table(claim.table), random.Random(0)
 
     def row(cell: Cell, seed: int) -> Row:
-        values = {name: rng.random() for name in (*MEASURES, *table.does.measures)}
+        values = {name: rng.random() for name in (*MEASURES, *table.implementation.measures)}
         words = str(cell.options.get("quoted", "")).replace(".", " .").split()
         tokens = [{"text": word, "weight": rng.random()} for word in words]
         return {"seed": seed, "values": values, "texts": [{"tokens": tokens}]}
@@ -118,10 +118,10 @@ def test_a_verdict_on_incomplete_results_is_marked(tmp_path: Path) -> None:
         cell = next(cell for cell in table.cells() if cell.corpus.name == corpus)
         for seed, norm in enumerate((0.50, 0.51)):  # ± 0.06
             append(folder / "one.jsonl", complete(cell, table.name, "cpu", {"seed": seed, "values": {"norm": norm}}))
-        book = TableFolder(folder.parent)
-        assert is_whole(of_all, book) is whole
-        assert is_whole(of_x, book)
-        message = page(Claims(SOURCES, [of_all]), book)
+        tables = TableFolder(folder.parent)
+        assert is_complete(of_all, tables) is whole
+        assert is_complete(of_x, tables)
+        message = page(Claims(SOURCES, [of_all]), tables)
         assert f"**{HOLDS}**{'' if whole else ' so far'} |" in message
 
 
@@ -129,9 +129,9 @@ def test_a_claim_without_results_is_to_be_measured(tmp_path: Path) -> None:
     folder = tmp_path / "experiments" / "paper"
     folder.mkdir(parents=True)
     (folder / "one.toml").write_text('measures = ["norm"]\n[methods.a]\n[corpora.x]\ntrain = "x"\n', encoding="utf-8")
-    book = TableFolder(folder.parent)
+    tables = TableFolder(folder.parent)
     test = {"rule": "below", "table": "paper/one", "measure": "norm", "bound": 1.0}
     claim = read_claim({**PART, "test": test}, SOURCES, "")
-    assert finding(claim, book) == (LATER, "")
+    assert evaluate_claim(claim, tables) == (LATER, "")
     by_hand = read_claim({**PART, "verdict": HOLDS, "because": "it is arithmetic"}, SOURCES, "")
-    assert finding(by_hand, book) == (HOLDS, "it is arithmetic")
+    assert evaluate_claim(by_hand, tables) == (HOLDS, "it is arithmetic")

@@ -39,7 +39,7 @@ def test_every_table_is_read_and_every_model_built(path: Path, tmp_path: Path) -
     table = read(path)
     tried: list[object] = []
     for cell in table.cells():
-        own = {key: value for key, value in cell.options.items() if key not in table.does.keys}
+        own = {key: value for key, value in cell.options.items() if key not in table.implementation.keys}
         if "pretrained" in own:  # a small model of the same kind, because the real one may have to be downloaded
             pytest.importorskip("transformers")
             small = tmp_path / "bert"

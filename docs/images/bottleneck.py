@@ -29,9 +29,9 @@ from regard.training.loop import train
 from regard.training.torch_engine import TorchEngine
 from regard_lab.kinds.drawings import WIDE, cloud
 from regard_lab.kinds.purified import round_paths
-from regard_lab.kinds.rounds import FIRST_ROUND, RoundRecorder, plane
+from regard_lab.kinds.rounds import FIRST_ROUND, RoundRecorder, tsne
 from regard_lab.kinds.weights import beside
-from regard_lab.statistics import interval
+from regard_lab.statistics import mean_interval
 
 FOLDER = Path(__file__).parent
 SENTENCE = "We came on a Tuesday, the soup was wonderful, and I paid myself."
@@ -103,7 +103,7 @@ def run(texts: Mapping[str, list[Example]], beta: float, seed: int) -> Seen:
 
 def along(name: str, first: int, paths: Sequence[Sequence[float]]) -> Curve:
     """Means over seeds with 95 % intervals, from round `first` on."""
-    means = [one for several in zip(*paths, strict=True) if (one := interval(several)) is not None]
+    means = [one for several in zip(*paths, strict=True) if (one := mean_interval(several)) is not None]
     y, low, high = (tuple(getattr(one, part) for one in means) for part in ("mean", "low", "high"))
     return Curve(name, tuple(map(float, range(first, first + len(means)))), y, low, high)
 
@@ -139,7 +139,7 @@ def sentence(seen: Seen) -> str:
 def maps(seen: Seen, labels: Sequence[str]) -> str:
     codes = np.unique(labels, return_inverse=True)[1].tolist()
     drawn = [
-        partial(cloud, f"after round {number}" if number else "round 0: plain attention", plane(own), codes)
+        partial(cloud, f"after round {number}" if number else "round 0: plain attention", tsne(own), codes)
         for number, own in seen.looks.vectors_by_round.items()
         if number in (0, ROUNDS)
     ]

@@ -1,1 +1,1 @@
-"""The laboratory, for readers of the papers: run their tables again, render them, and test the papers' claims."""
+"""Reproduction of the papers: run their tables again, render them, and test the papers' claims."""

@@ -8,14 +8,14 @@ from pathlib import Path
 from regard.arguments import Parser, flag
 from regard.errors import InputError
 
-PURPOSE = "run a paper's table again and compare it with the printed numbers"
+PURPOSE = "reproduce a paper's table and compare it with the printed numbers"
 
 
 def add_arguments(parser: Parser) -> None:
     from regard.commands.loading import add_device  # here, so that `regard --help` loads no command
 
     parser.add_argument("table", metavar="PAPER/TABLE", nargs="?", help="name of the table, or its TOML file")
-    parser.add_argument("--list", action="store_true", help="list the tables with what they need and what they cost")
+    parser.add_argument("--list", action="store_true", help="list the tables with the corpora they need and their cost")
     parser.add_argument("--seeds", type=int, metavar="N", help="number of seeds (default: the table's)")
     add_device(parser)
     parser.add_argument(
@@ -23,16 +23,19 @@ def add_arguments(parser: Parser) -> None:
         nargs="+",
         default=(),
         metavar="TEXT",
-        help="run only cells of these corpora, methods or settings; a/b means both, * matches anything",
+        help="run only cells of these corpora, methods or settings; a/b requires both, * matches anything",
     )
     parser.add_argument(
         "--budget",
         type=float,
         metavar="MINUTES",
-        help="run what decides a claim first and start nothing after this time",
+        help="time limit: run the methods that decide a claim first, and start nothing after this time",
     )
     parser.add_argument(
-        "--jobs", type=int, metavar="N", help="parallel runs (default: from the number of cores; 0: in this process)"
+        "--jobs",
+        type=int,
+        metavar="N",
+        help="number of parallel runs (default: by the number of cores; 0: in this process)",
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help="folder for the results (default: reproduced/PAPER)")
     parser.add_argument(
@@ -53,10 +56,10 @@ def run(arguments: argparse.Namespace) -> None:
                 print(f"    {one_line(f'{what}: {words}')}")
         return
     if arguments.render:
-        given = [name for name in ("seeds", "only", "budget", "jobs", "retry_failed") if getattr(arguments, name)]
-        if given:
+        used = [name for name in ("seeds", "only", "budget", "jobs", "retry_failed") if getattr(arguments, name)]
+        if used:
             raise InputError(
-                f"{flag(given[0])}: it selects what to run, and --render runs nothing; leave one of them out"
+                f"{flag(used[0])}: cannot be combined with --render, which runs nothing; leave one of them out"
             )
         written = render_only(arguments.table, arguments.out)
     else:

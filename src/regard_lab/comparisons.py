@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from regard_lab.measures import shown, signed, value_of
-from regard_lab.rows import Place, Row
+from regard_lab.rows import CellKey, Row
 from regard_lab.statistics import Paired, holm, paired
 from regard_lab.tables.table import Compare, Table
 
@@ -28,16 +28,16 @@ class Comparison:
 HEADS = ("method", "against", "corpus", "measure", "seeds", "difference", "p", "p (Holm)", "p (Wilcoxon)", "paper")
 
 
-def compare_all(table: Table, rows: Mapping[Place, Sequence[Row]]) -> tuple[Comparison, ...]:
+def compare_all(table: Table, rows: Mapping[CellKey, Sequence[Row]]) -> tuple[Comparison, ...]:
     comparisons = [comparison for spec in table.compare for comparison in compare(table, spec, rows)]
     corrected = holm([comparison.test.p for comparison in comparisons])
     return tuple(
-        replace(comparison, holm=p, words=(*comparison.words[:7], written(p), *comparison.words[8:]))
+        replace(comparison, holm=p, words=(*comparison.words[:7], p_text(p), *comparison.words[8:]))
         for comparison, p in zip(comparisons, corrected, strict=True)
     )
 
 
-def compare(table: Table, spec: Compare, rows: Mapping[Place, Sequence[Row]]) -> Iterator[Comparison]:
+def compare(table: Table, spec: Compare, rows: Mapping[CellKey, Sequence[Row]]) -> Iterator[Comparison]:
     """One [[compare]] on every corpus, measure and setting that it names, where both sides have results."""
     pairs = [(spec.setting, spec.against_setting)] if spec.setting is not None else [(x, x) for x in table.settings]
     for corpus in spec.corpora or table.corpora:
@@ -56,10 +56,10 @@ def by_seed(rows: Sequence[Row], measure: str) -> dict[int, float]:
     return {row["seed"]: value for row in rows if (value := value_of(row, measure)) is not None}
 
 
-def describe(table: Table, first: Place, second: Place, name: str, test: Paired) -> Comparison:
+def describe(table: Table, first: CellKey, second: CellKey, name: str, test: Paired) -> Comparison:
     measure = table.measure(name)
     half = f" ± {shown(test.difference.half, measure)}" if test.difference.half is not None else ""
-    printed = [table.printed_value(place, name) for place in (first, second)]
+    printed = [table.printed_value(cell_key, name) for cell_key in (first, second)]
     paper = printed[0] - printed[1] if printed[0] is not None and printed[1] is not None else None
     words = (
         table.title_of(first),
@@ -68,15 +68,15 @@ def describe(table: Table, first: Place, second: Place, name: str, test: Paired)
         measure.title,
         str(test.difference.n),
         signed(test.difference.mean, measure) + half,
-        written(test.p),
+        p_text(test.p),
         "",
-        written(test.wilcoxon),
+        p_text(test.wilcoxon),
         signed(paper, measure) if paper is not None else "",
     )
     return Comparison(first[0], second[0], first[1], name, first[2], test, None, words)
 
 
-def written(p: float | None) -> str:
+def p_text(p: float | None) -> str:
     if p is None:
         return "–"
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.01 else f"{p:.3f}"

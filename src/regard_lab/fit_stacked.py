@@ -40,7 +40,7 @@ from regard.training.torch_engine import Texts
 from regard.values import Batch, Output
 from regard_lab.stack import Stack, StackedStep, grouped, masks_of
 
-READ = 256  # texts per batch and model in evaluation
+EVALUATION_BATCH = 256  # texts per batch and model in evaluation
 
 
 class EncodedCache:
@@ -48,7 +48,7 @@ class EncodedCache:
 
     def __init__(self) -> None:
         self.key = ""
-        self.kept: tuple[TorchInputs, Texts | None] | None = None
+        self.encoded: tuple[TorchInputs, Texts | None] | None = None
 
     def encode(self, prepared: PreparedTorch, recorder: Recorder) -> tuple[TorchInputs, Texts | None]:
         """Encoded training and dev texts, and the encoded test texts."""
@@ -57,12 +57,12 @@ class EncodedCache:
         seed = config.training.seed if prepared.dev is None else None  # decides what is held out
         test = "" if prepared.test is None else digest(prepared.test)
         key = "\0".join((Config(data).identity_text(), str(config.model.levels), str(seed), *prepared.digests, test))
-        if self.kept is None or key != self.key:
+        if self.encoded is None or key != self.key:
             inputs, tests = make_inputs(prepared, recorder), None
             if prepared.test is not None:
                 tests = Texts(inputs.tokenizer.encode_each([example.text for example in prepared.test]), prepared.truth)
-            self.key, self.kept = key, (inputs, tests)
-        return self.kept
+            self.key, self.encoded = key, (inputs, tests)
+        return self.encoded
 
 
 def fit_stacked(
@@ -82,7 +82,7 @@ def fit_stacked(
     scores = {
         split: [
             measure(prepared.task, each.answers[LABEL], texts.labels)
-            for each in read_through(stack, prepared.task, texts)
+            for each in evaluate_all(stack, prepared.task, texts)
         ]
         for split, texts in (("dev", inputs.dev), ("test", test))
         if texts is not None
@@ -147,7 +147,7 @@ class StackedEngine:
 
     def evaluate(self, phase: Phase) -> list[Evaluation | InputError]:
         evaluations: list[Evaluation | InputError] = []
-        for each in read_through(self.stack, self.task, self.dev or self.texts):
+        for each in evaluate_all(self.stack, self.task, self.dev or self.texts):
             try:
                 scores, statistics = each.result(phase.remedy)
             except InputError as error:
@@ -171,16 +171,16 @@ def side_by_side(texts: Texts, rows: NDArray[np.int64], levels: int) -> Batch:
     return grouped(Batch(ids, mask, batch.labels.view(rows.shape)), levels)
 
 
-def read_through(stack: Stack, task: Task, texts: Texts) -> list[Evaluator]:
+def evaluate_all(stack: Stack, task: Task, texts: Texts) -> list[Evaluator]:
     """What `torch_engine.evaluate` collects, for every model."""
     levels = len(stack.model.levels)
     passes = [Evaluator(task, texts.labels) for _ in range(len(stack))]
     stack.model.eval()
-    for rows in in_order(texts.indexed, READ):
+    for rows in in_order(texts.indexed, EVALUATION_BATCH):
         batch = collate([texts.indexed[row] for row in rows], levels)
         wide = Batch(batch.ids.expand(len(stack), *batch.ids.shape), batch.mask.expand(len(stack), *batch.mask.shape))
         with torch.no_grad():
-            heads, scores, norms, terms = stack.apply(to_device(grouped(wide, levels), stack.device), seen)
+            heads, scores, norms, terms = stack.apply(to_device(grouped(wide, levels), stack.device), extract_outputs)
         heads = {head: logits.double().cpu() for head, logits in heads.items()}  # (S, B, C), copied at once
         masks = masks_of(batch.mask, levels)
         for model, each in enumerate(passes):
@@ -192,7 +192,7 @@ def read_through(stack: Stack, task: Task, texts: Texts) -> list[Evaluator]:
     return passes
 
 
-def seen(
+def extract_outputs(
     output: Output, _: Tensor | None
 ) -> tuple[dict[str, Tensor], list[Tensor], dict[int, Tensor], dict[str, Tensor]]:
     """The logits of every head, scores and norms of every level, and the pooling's penalty terms."""

@@ -2,7 +2,7 @@
 
 Each line is synced to disk at once, so that a killed process loses at most the line it was writing. Rows whose fingerprint
 differs from their cell's (the options were changed since) are ignored but never deleted. One process at a time writes to a
-file: it holds a lock of the operating system, which disappears with the process."""
+file: it holds a lock that the operating system releases when the process ends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any, Self, cast
 
 from regard.errors import InputError
 from regard.run_lock import CAN_LOCK, Locked, lock
-from regard_lab.rows import Key, Row
+from regard_lab.rows import Row, RunKey
 from regard_lab.tables.table import Cell, Table
 
 FORM = 1
@@ -30,7 +30,7 @@ OPTIONAL = {"values": dict, "history": dict, "data": dict, "environment": dict, 
 class Results:
     """The rows of a file that belong to a table."""
 
-    rows: dict[Key, Row]  # the last row of each key
+    rows: dict[RunKey, Row]  # the last row of each key
     others: int  # rows of cells that the table does not have, or has with other options
     notes: list[str]  # sentences for the user
 
@@ -49,7 +49,7 @@ def complete(cell: Cell, table: str, device: str, result: Row) -> Row:
     return {**row, **measured, "seconds": round(float(seconds), 2), "device": device}
 
 
-def sentence(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """What a row keeps of an error: one line of limited length."""
     from regard.report.text.characters import one_line
 
@@ -57,7 +57,7 @@ def sentence(error: BaseException) -> str:
     return words if isinstance(error, InputError) else f"{type(error).__name__}: {words}".removesuffix(": ")
 
 
-def key(row: Row) -> Key:
+def key(row: Row) -> RunKey:
     return row["method"], row["corpus"], row["setting"], row["seed"]
 
 
@@ -67,7 +67,7 @@ def append(path: Path, row: Row) -> None:
     try:
         before = os.fstat(handle).st_size
         try:
-            put(handle, line)
+            write_fully(handle, line)
         except OSError as error:  # a full disk takes part of a line, and the next line would continue it
             os.ftruncate(handle, before)
             raise InputError(
@@ -78,7 +78,7 @@ def append(path: Path, row: Row) -> None:
         os.close(handle)
 
 
-def put(handle: int, line: bytes) -> None:
+def write_fully(handle: int, line: bytes) -> None:
     while line:
         line = line[os.write(handle, line) :]
     os.fsync(handle)
@@ -137,42 +137,42 @@ def read_rows(path: Path) -> tuple[list[Row], list[str]]:
 
 
 def checked(line: bytes, where: str) -> Row:
-    aside = "move the file away (or use another --out) and run again"
+    advice = "move the file away (or use another --out) and run again"
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):
-        raise InputError(f"{where}: expected a line of JSON; {aside}") from None
+        raise InputError(f"{where}: expected a line of JSON; {advice}") from None
     form = row.get("form", 0) if isinstance(row, dict) else None
     if not isinstance(form, int) or form > FORM:
         raise InputError(
-            f"{where}: expected a result of form {FORM}, which this version of regard reads, got form {form!r}; {aside}"
+            f"{where}: expected a result of form {FORM}, which this version of regard reads, got form {form!r}; {advice}"
         )
     if form < FORM:
         what = f"the older form {form}" if form else "no form, as in older versions"
-        raise InputError(f"{where}: expected a result of form {FORM}, got {what}; {aside}")
+        raise InputError(f"{where}: expected a result of form {FORM}, got {what}; {advice}")
     kinds = REQUIRED | ({"values": dict} if "error" not in row else {"error": str})
     kinds |= {name: kind for name, kind in OPTIONAL.items() if name in row}
     wrong = [name for name, kind in kinds.items() if not isinstance(row.get(name), kind)]
     if wrong:
-        raise InputError(f"{where}: {wrong[0]!r} is missing or has the wrong type; {aside}")
+        raise InputError(f"{where}: {wrong[0]!r} is missing or has the wrong type; {advice}")
     return cast(Row, row)
 
 
 def match(table: Table, rows: Iterable[Row], notes: Iterable[str] = (), where: str = "") -> Results:
     """The rows that belong to a table's cells. A failed run never replaces a successful one."""
     fingerprints = {cell.key: cell.fingerprint for cell in table.cells()}
-    matching: dict[Key, Row] = {}
+    matching: dict[RunKey, Row] = {}
     others = 0
     for row in rows:
-        key_ = key(row)
-        if fingerprints.get(key_[:3]) != row["fingerprint"]:
+        run = key(row)
+        if fingerprints.get(run[:3]) != row["fingerprint"]:
             others += 1
-        elif "error" not in row or "error" in matching.get(key_, {"error": ""}):
-            matching[key_] = row
+        elif "error" not in row or "error" in matching.get(run, {"error": ""}):
+            matching[run] = row
     messages = list(notes)
     if others:
         messages.append(
-            f"{where}: {others} rows belong to cells that the table no longer has, or has with other options; "
+            f"{where}: {others} rows are outdated (their cells were removed from the table or have other options now); "
             "they are kept but not counted"
         )
     return Results(matching, others, messages)
@@ -184,7 +184,7 @@ def read_results(table: Table, path: Path) -> Results:
 
 
 class Lock:
-    """Held within `with`; if another process holds it, that is an error at once."""
+    """A lock on a results file, held within `with`; an error if another process holds it."""
 
     def __init__(self, results: Path):
         self.results = results

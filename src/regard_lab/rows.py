@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, TypedDict
 
 Options = Mapping[str, Any]  # as in a table's TOML; `config` defines the types of most of them
-Place = tuple[str, str, str]  # method, corpus, setting
-Key = tuple[str, str, str, int]  # and the seed
+CellKey = tuple[str, str, str]  # method, corpus, setting
+RunKey = tuple[str, str, str, int]  # and the seed
 
 History = dict[str, list[float | None]]  # values by epoch; None for NaN and infinity
 

@@ -13,21 +13,21 @@ from typing import Any, NamedTuple
 
 class Keyword(NamedTuple):
     type: Any
-    needed: bool
+    required: bool
 
 
 def keywords(function: Callable[..., object], skip: int) -> dict[str, Keyword]:
     """Parameters by name, without the first `skip`."""
     hints = typing.get_type_hints(function)
-    keywords_: dict[str, Keyword] = {}
+    by_name: dict[str, Keyword] = {}
     for parameter in list(inspect.signature(function).parameters.values())[skip:]:
         hint = hints[parameter.name]
         if parameter.kind is inspect.Parameter.VAR_KEYWORD:
             (group,) = typing.get_args(hint)
-            required = group.__required_keys__
-            keywords_ |= {
-                name: Keyword(type_, name in required) for name, type_ in typing.get_type_hints(group).items()
+            required_keys = group.__required_keys__
+            by_name |= {
+                name: Keyword(hint, name in required_keys) for name, hint in typing.get_type_hints(group).items()
             }
         else:
-            keywords_[parameter.name] = Keyword(hint, parameter.default is inspect.Parameter.empty)
-    return keywords_
+            by_name[parameter.name] = Keyword(hint, parameter.default is inspect.Parameter.empty)
+    return by_name

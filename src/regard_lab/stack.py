@@ -46,22 +46,22 @@ class Stack:
     def device(self) -> torch.device:
         return self.weights[TABLE].device
 
-    def apply(self, batch: Batch, see: Callable[[Output, Tensor | None], Any], head: str = LABEL) -> Any:
-        """`see(output, labels)` of each model, stacked."""
+    def apply(self, batch: Batch, extract: Callable[[Output, Tensor | None], Any], head: str = LABEL) -> Any:
+        """`extract(output, labels)` of each model, stacked."""
         widths = [[width for _, width in level] for level in batch.groups]
 
         def one(
             weights: Mapping[str, Tensor], embedded: Tensor, ids: Tensor, mask: Tensor, labels: Tensor | None, rows: Any
         ) -> Any:
             groups = tuple(tuple(zip(*level, strict=True)) for level in zip(rows, widths, strict=True))
-            given = (Batch(ids, mask, labels, groups), embedded)
-            return see(functional_call(self.model, dict(weights), given, {"head": head}), labels)
+            inputs = (Batch(ids, mask, labels, groups), embedded)
+            return extract(functional_call(self.model, dict(weights), inputs, {"head": head}), labels)
 
         others = {name: weight for name, weight in self.weights.items() if name != TABLE}
         rows = [[group for group, _ in level] for level in batch.groups]
         axes = (0, 0, 0, 0, None if batch.labels is None else 0, 0)
-        given = (others, self.embed(batch.ids), batch.ids, batch.mask, batch.labels, rows)
-        return vmap(one, axes, randomness="different")(*given)
+        arguments = (others, self.embed(batch.ids), batch.ids, batch.mask, batch.labels, rows)
+        return vmap(one, axes, randomness="different")(*arguments)
 
     def embed(self, ids: Tensor) -> Tensor:
         """Look up in the concatenated tables. The rows of padding are zero and stay so, because padding is masked."""
@@ -101,13 +101,13 @@ class StackedStep:
         """(S, B, …) -> (S,)"""
         phase = self.phase or ordinary(self.config)
 
-        def see(output: Output, labels: Tensor | None) -> tuple[Tensor, Tensor]:
+        def extract(output: Output, labels: Tensor | None) -> tuple[Tensor, Tensor]:
             assert labels is not None
             loss = self.task.loss(output.logits, labels)
             return loss, loss + penalty(output.terms, phase.terms)
 
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.bf16):
-            losses, penalised = self.stack.apply(to_device(batch, self.device), see, phase.head)
+            losses, penalised = self.stack.apply(to_device(batch, self.device), extract, phase.head)
         self.optimizer.zero_grad(set_to_none=True)
         penalised.sum().backward()
         if self.config.clip:

@@ -38,7 +38,7 @@ class Paired(NamedTuple):
     wilcoxon: float | None
 
 
-def interval(values: Sequence[float]) -> Interval | None:
+def mean_interval(values: Sequence[float]) -> Interval | None:
     """Mean and half of its 95 % interval; None without values."""
     n = len(values)
     if not n:
@@ -55,7 +55,7 @@ def interval(values: Sequence[float]) -> Interval | None:
 def paired(one: Mapping[int, float], other: Mapping[int, float]) -> Paired | None:
     """`one` minus `other` over the seeds that both have; None if they have none in common."""
     differences = [one[seed] - other[seed] for seed in sorted(one.keys() & other.keys())]
-    mean_difference = interval(differences)
+    mean_difference = mean_interval(differences)
     if mean_difference is None:
         return None
     return Paired(mean_difference, t_test(differences), signed_rank(differences))
@@ -92,16 +92,14 @@ def signed_rank(differences: Sequence[float]) -> float | None:
 
 
 def holm(values: Sequence[float | None]) -> list[float | None]:
-    """Each p corrected for the number of tests; tests that could not be made are None and are not counted."""
+    """Each p corrected for the number of tests; comparisons that could not be tested are None and are not counted."""
     corrected = intervals.holm([math.nan if p is None else p for p in values])
     return [None if math.isnan(p) else p for p in corrected]
 
 
 def over_seeds(name: str, x: Sequence[float], values: Sequence[Sequence[float]]) -> Curve:
-    """`values`: those of all seeds at each x. Points without any value are left out."""
-    points = [
-        (x_, mean_) for x_, values_at in zip(x, values, strict=True) if (mean_ := interval(values_at)) is not None
-    ]
-    means = [mean_ for _, mean_ in points]
-    y, low, high = (tuple(getattr(mean_, part) for mean_ in means) for part in ("mean", "low", "high"))
-    return Curve(name, tuple(x_ for x_, _ in points), y, low, high)
+    """`values`: those of all seeds, for each x. Points without any value are left out."""
+    points = [(at, mean) for at, seeds in zip(x, values, strict=True) if (mean := mean_interval(seeds)) is not None]
+    means = [mean for _, mean in points]
+    y, low, high = (tuple(getattr(mean, part) for mean in means) for part in ("mean", "low", "high"))
+    return Curve(name, tuple(at for at, _ in points), y, low, high)

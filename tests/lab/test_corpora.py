@@ -59,7 +59,7 @@ def test_only_texts_with_the_requested_labels(corpora: Path) -> None:
         assert sorted(str(example.label) for example in part) == ["place 1"] * 3 + ["place 2"] * 3
     assert places.definition()["labels"] == ("place 1", "place 2")
     with pytest.raises(
-        InputError, match=r"train\.jsonl: expected texts with the label 'place 77', as `labels` says, got none"
+        InputError, match=r"train\.jsonl: expected texts with the label 'place 77', which `labels` names, got none"
     ):
         Corpora().prepare(replace(own, labels=("place 1", "place 77")), {"label": "place", "text": "text"})
 
@@ -114,5 +114,5 @@ def test_all_missing_corpora_are_named_at_once(
     ):
         check_corpora(toy.cells(), toy.name)
     monkeypatch.delenv("REGARD_DATA")
-    with pytest.raises(InputError, match=r"REGARD_DATA is not set; .* `regard datasets NAME` tells where"):
+    with pytest.raises(InputError, match=r"REGARD_DATA is not set; .* `regard datasets NAME` explains where"):
         check_corpora(toy.cells(), toy.name)

@@ -11,11 +11,11 @@ from regard.errors import InputError
 from regard.records import Example
 from regard_lab.tables.corpus_makers import (
     CORPUS_MAKERS,
+    apportion,
     balanced,
     keys_of,
     padded,
     part,
-    shared_out,
     skewed,
     synthetic,
 )
@@ -87,8 +87,8 @@ def test_made_up_texts_differ_between_splits() -> None:
 
 
 def test_rounding_gives_away_every_text() -> None:
-    assert shared_out(10, [1, 1, 1]) == [4, 3, 3]
-    assert sum(shared_out(17, [1.0, 2.5, 0.3])) == 17
+    assert apportion(10, [1, 1, 1]) == [4, 3, 3]
+    assert sum(apportion(17, [1.0, 2.5, 0.3])) == 17
 
 
 @pytest.mark.parametrize("name", CORPUS_MAKERS)

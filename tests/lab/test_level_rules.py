@@ -109,7 +109,7 @@ def test_speeds_against_a_bound(tmp_path: Path) -> None:
     assert twice is not None
     assert twice.verdict == HOLDS
     assert "(1 not measured yet)" in twice.measured
-    assert level_rules.keeps(Interval(3, 1.04, 0.2), {"between": (0.95, 1.05)})
+    assert level_rules.is_within(Interval(3, 1.04, 0.2), {"between": (0.95, 1.05)})
 
 
 def test_printed_numbers_against_ours(tmp_path: Path) -> None:

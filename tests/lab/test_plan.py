@@ -8,7 +8,7 @@ import pytest
 
 from regard.errors import InputError
 from regard_lab.running import plan
-from regard_lab.running.plan import Job, Queue, RunTimes, deciding_first, make_jobs, wanted
+from regard_lab.running.plan import Job, Queue, RunTimes, decisive_first, make_jobs, select_cells
 from regard_lab.tables.table import Table
 
 Make = Callable[[Table, int], list[dict[str, object]]]
@@ -20,7 +20,7 @@ def names(jobs: list[Job]) -> list[str]:
 
 def test_only_takes_names_pairs_of_them_and_stars(toy: Table) -> None:
     def only(*texts: str) -> list[str]:
-        return [cell.name for cell in wanted(toy, texts)]
+        return [cell.name for cell in select_cells(toy, texts)]
 
     assert only("meals") == ["meals/plain", "meals/shallow"]
     assert only("films/plain") == only("plain/films") == ["films/plain"]
@@ -31,13 +31,13 @@ def test_only_takes_names_pairs_of_them_and_stars(toy: Table) -> None:
 
 def test_only_without_a_match_suggests_a_name(toy: Table) -> None:
     with pytest.raises(InputError, match=r"--only mels: no cell of toy/table matches; did you mean 'meals'\?"):
-        wanted(toy, ["mels"])
+        select_cells(toy, ["mels"])
     with pytest.raises(InputError, match=r"--only meals/affine: no cell"):
-        wanted(toy, ["films", "meals/affine"])
+        select_cells(toy, ["films", "meals/affine"])
 
 
 def test_seed_by_seed_on_a_cpu_and_all_at_once_on_a_gpu(toy: Table) -> None:
-    cells = wanted(toy, ["films"])
+    cells = select_cells(toy, ["films"])
     done = {("plain", "films", "", 0)}
     assert names(make_jobs(cells, 2, done, together=False)) == [
         "films/shallow 0",
@@ -55,7 +55,7 @@ def test_seed_by_seed_on_a_cpu_and_all_at_once_on_a_gpu(toy: Table) -> None:
 
 
 def test_first_methods_go_first_under_a_budget(toy: Table) -> None:
-    jobs = deciding_first(make_jobs(wanted(toy, []), 1, set(), together=False), ["shallow"])
+    jobs = decisive_first(make_jobs(select_cells(toy, []), 1, set(), together=False), ["shallow"])
     assert names(jobs)[:3] == ["films/shallow 0", "meals/shallow 0", "films/plain 0"]
 
 
@@ -69,7 +69,7 @@ def test_a_budget_begins_nothing_that_would_end_long_after_it(
     for row in rows:
         row["seconds"] = 100.0 if row["method"] == "plain" else 10.0
     pace.add(rows)
-    queue = Queue(make_jobs(wanted(toy, []), 1, set(), together=False), pace, 1.0)  # a minute
+    queue = Queue(make_jobs(select_cells(toy, []), 1, set(), together=False), pace, 1.0)  # a minute
     taken = queue.take()
     assert taken is not None
     assert taken.cell.name == "films/shallow"  # plain takes 100 s of the 60
@@ -80,12 +80,12 @@ def test_a_budget_begins_nothing_that_would_end_long_after_it(
 
 def test_time_left_is_by_cell_then_by_corpus(toy: Table, rows_of: Make) -> None:
     pace = RunTimes("cpu")
-    assert pace.left(make_jobs(wanted(toy, []), 1, set(), together=False), 1) is None
+    assert pace.left(make_jobs(select_cells(toy, []), 1, set(), together=False), 1) is None
     rows = rows_of(toy, 1)
     pace.add([{**rows[0], "seconds": 10.0}, {**rows[1], "seconds": 20.0}, {**rows[1], "seconds": 40.0}])
     pace.add([{**rows[3], "device": "cuda", "seconds": 1e9}])
     (plain,), (affine,) = (
-        make_jobs(wanted(toy, [x]), 1, set(), together=False) for x in ("films/plain", "films/affine")
+        make_jobs(select_cells(toy, [x]), 1, set(), together=False) for x in ("films/plain", "films/affine")
     )
     assert pace.seconds(plain) == 10
     assert pace.seconds(affine) == (10 + 30) / 2

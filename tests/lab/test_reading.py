@@ -199,7 +199,7 @@ BAD = {
     "an empty corpus": (
         'train = "films"',
         'train = ""',
-        "[corpora.films] train: expected the name of a corpus or a file, got an empty text",
+        "[corpora.films] train: expected the name of a corpus or a file, got an empty string",
     ),
     "a measure twice": ('"macro_f"]', '"accuracy"]', "measures: 'accuracy' is listed twice"),
     "no number printed": (

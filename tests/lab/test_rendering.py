@@ -135,7 +135,7 @@ def test_the_sources_tell_versions_data_and_time(toy: Table, rows_of: Make) -> N
     assert "- Command: `regard reproduce toy/table`" in messages
     assert "- Seeds: 0–1" in messages
     assert "- Time: 20 s in total" in messages
-    assert "`films/train.jsonl abc and other (runs differ!)`" in messages
+    assert "`films/train.jsonl abc and other (differs between runs)`" in messages
 
 
 def test_a_table_without_rows_is_a_table_of_the_papers_numbers(toy: Table) -> None:
@@ -155,7 +155,7 @@ def test_data_that_differ_from_the_published_are_reported(toy: Table, rows_of: M
 
 def test_figures_of_a_kind_are_named_by_their_own_title(toy: Table) -> None:
     drawn = {"own": "<svg><title>A &amp; B</title></svg>"}
-    table = replace(toy, does=replace(toy.does, draw=lambda table, rows: drawn))
+    table = replace(toy, implementation=replace(toy.implementation, draw=lambda table, rows: drawn))
     files = rendered(table, match(table, []))
     assert files["table-own.svg"] == drawn["own"]
     assert "![A & B](table-own.svg)" in files["table.md"]

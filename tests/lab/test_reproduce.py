@@ -83,7 +83,7 @@ def test_changed_options_are_run_and_old_rows_kept(
     before = results.read_text(encoding="utf-8")
     (experiments / "table.toml").write_text(TOML.replace("epochs = 2", "epochs = 3"), encoding="utf-8")
     message = regard("reproduce", "toy/table", *HERE, "--seeds", "1", "--only", "meals")
-    assert "2 rows belong to cells that the table no longer has, or has with other options" in message.err
+    assert "2 rows are outdated (their cells were removed from the table or have other options now)" in message.err
     assert len(quick) == 4
     assert results.read_text(encoding="utf-8").startswith(before)
 
@@ -234,7 +234,7 @@ def test_the_list_shows_size_needs_and_cost(
         (["toy/table", "--jobs", "-1"], "--jobs: expected 0 to 1000, got -1"),
         (["toy/table", "--budget", "0"], "--budget: expected a number of minutes above 0, got 0"),
         (["toy/table", "--budget", "nan"], "--budget: expected a number of minutes above 0, got nan"),
-        (["toy/table", "--render", "--seeds", "1"], "--seeds: it selects what to run, and --render runs nothing"),
+        (["toy/table", "--render", "--seeds", "1"], "--seeds: cannot be combined with --render, which runs nothing"),
         (["toy/table", "--only", "film"], "--only film: no cell of toy/table matches; did you mean 'films'?"),
         (["toy/table", "--device", "tpu"], "device: expected cpu, cuda, cuda:N or auto, got 'tpu'"),
         (["toy/table", "--device", "cuda:99"], "device = 'cuda:99': PyTorch sees"),
@@ -311,7 +311,7 @@ def test_a_worker_that_died_while_waiting_does_not_raise(toy: Table) -> None:
     def send(job: Job) -> None:
         raise BrokenPipeError
 
-    idle: Any = SimpleNamespace(line=SimpleNamespace(send=send))
+    idle: Any = SimpleNamespace(connection=SimpleNamespace(send=send))
     job = Job(next(toy.cells()), (0, 1))
     workers.Worker.begin(idle, job)
     assert (idle.job, idle.left) == (job, [0, 1])  # so that its end is received and its seeds are stored as failed
@@ -322,7 +322,7 @@ def test_a_worker_that_dies_fails_its_seeds_only(toy: Table) -> None:
         raise EOFError
 
     dead: Any = SimpleNamespace(job=Job(next(toy.cells()), (0, 1, 2)), left=[1, 2], stopped=False)
-    dead.line = SimpleNamespace(recv=recv)
+    dead.connection = SimpleNamespace(recv=recv)
     dead.process = SimpleNamespace(exitcode=-9, join=lambda seconds: None)
     dead.stop = lambda: setattr(dead, "stopped", True)
     messages = list(workers.receive(dead, "toy/table", "cpu"))

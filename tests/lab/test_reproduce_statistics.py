@@ -7,12 +7,12 @@ import math
 import pytest
 from scipy import stats
 
-from regard_lab.statistics import holm, interval, paired, signed_rank, t_test
+from regard_lab.statistics import holm, mean_interval, paired, signed_rank, t_test
 
 
 def test_the_interval_of_a_mean() -> None:
     """80, 81 and 82: the mean is 81, the deviation 1, and t of two degrees of freedom 4.303: 4.303 / √3 = 2.484."""
-    result = interval([80, 81, 82])
+    result = mean_interval([80, 81, 82])
     assert result is not None
     assert (result.n, result.mean) == (3, 81)
     assert result.half == pytest.approx(4.30265 / math.sqrt(3), abs=1e-5)
@@ -20,8 +20,8 @@ def test_the_interval_of_a_mean() -> None:
 
 
 def test_one_value_has_no_interval_and_no_values_no_mean() -> None:
-    assert interval([]) is None
-    result = interval([3.0])
+    assert mean_interval([]) is None
+    result = mean_interval([3.0])
     assert result == (1, 3.0, None)
     assert result.low == result.high == 3.0
 

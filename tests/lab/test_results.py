@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from regard.errors import InputError
-from regard_lab.results import Lock, append, match, read_results, read_rows, repair, sentence
+from regard_lab.results import Lock, append, error_text, match, read_results, read_rows, repair
 from regard_lab.tables.table import Table
 
 Rows = list[dict[str, object]]
@@ -104,7 +104,10 @@ def test_rows_with_other_options_are_reported_and_not_counted(toy: Table, rows_o
     rows[1]["method"] = "gone"
     result = match(toy, rows, where="t.jsonl")
     assert (len(result.rows), result.others) == (3, 2)
-    assert "t.jsonl: 2 rows belong to cells that the table no longer has" in result.notes[0]
+    assert (
+        "t.jsonl: 2 rows are outdated (their cells were removed from the table or have other options now)"
+        in result.notes[0]
+    )
 
 
 def test_a_good_row_counts_before_a_failed_one_in_either_order(toy: Table, rows_of: Make) -> None:
@@ -124,10 +127,10 @@ def test_two_runs_cannot_write_to_one_file(tmp_path: Path) -> None:
 
 
 def test_an_error_is_kept_as_one_line() -> None:
-    assert sentence(InputError("what was found")) == "what was found"
-    assert sentence(ValueError("two\nlines")) == "ValueError: two lines"
-    assert sentence(MemoryError()) == "MemoryError"
-    assert len(sentence(RuntimeError("x" * 5000))) < 600
+    assert error_text(InputError("what was found")) == "what was found"
+    assert error_text(ValueError("two\nlines")) == "ValueError: two lines"
+    assert error_text(MemoryError()) == "MemoryError"
+    assert len(error_text(RuntimeError("x" * 5000))) < 600
 
 
 def test_a_row_is_one_line_whatever_its_error(toy: Table, rows_of: Make, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from claimed import AXIS, BASE, FAR, SAME, Rows, rows, table
 
 from regard_lab.claims import difference_rules, level_rules
-from regard_lab.claims.verdicts import HOLDS, NOT_HERE, PARTLY, Difference, judge, sides
+from regard_lab.claims.verdicts import HOLDS, NOT_HERE, PARTLY, Difference, sides, summarise
 from regard_lab.statistics import paired
 
 PAIRS = [["new", "old"]]
@@ -62,7 +62,7 @@ def test_the_correction_counts_all_comparisons() -> None:
     assert 0.01 < middling.paired.p < 0.05
     assert sides([middling]) == [1]
     assert sides([middling] * 1 + [nothing] * 9) == [0] * 10
-    assert judge([middling, nothing]).favour == 2
+    assert summarise([middling, nothing]).favour == 2
 
 
 def test_same_if_nothing_is_confirmed(tmp_path: Path) -> None:

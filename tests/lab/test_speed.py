@@ -66,14 +66,16 @@ def test_the_form_compared_to_has_the_speed_one(tmp_path: Path) -> None:
 
 
 def test_speed_is_the_other_time_over_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(speed, "by_turns", lambda steps, wait: {"pow": [2.0, 8.0, 4.0], "apln": [1.0, 0.5, 3.0]})
+    monkeypatch.setattr(
+        speed, "alternating_times", lambda steps, wait: {"pow": [2.0, 8.0, 4.0], "apln": [1.0, 0.5, 3.0]}
+    )
     (row,) = speed.run(cell(tmp_path), [0], Context("cpu", Silent()))
     assert row["values"] == {"speed": 0.25, "ms": 4000.0, "turns": 3}  # medians 1 and 4 seconds
 
 
 def test_forms_take_turns() -> None:
     done: list[str] = []
-    times = speed.by_turns({name: lambda name=name: done.append(name) for name in "ab"}, lambda: None)
+    times = speed.alternating_times({name: lambda name=name: done.append(name) for name in "ab"}, lambda: None)
     assert "".join(done).endswith("ababab")
     assert {len(several) for several in times.values()} == {3}
 

@@ -15,7 +15,7 @@ from regard.data.tokenizer import Indexed, Tokenizer
 from regard.data.vocabulary import Vocabulary
 from regard.errors import InputError
 from regard.values import Pair
-from regard_lab.towers.two_towers import PairOutput, Readings, TwoTowers, build_towers, collate_pairs, gather, together
+from regard_lab.towers.two_towers import PairOutput, Readings, TwoTowers, build_towers, collate_pairs, gather, joined
 
 WORDS = 20
 # reviews of sentences of so many words, of a user and of an item
@@ -157,7 +157,7 @@ def test_reviews_without_a_word_leave_nothing() -> None:
     some = Indexed(np.array([3, 4], dtype=np.int32), (np.array([2]),))
     assert [axis.tolist() for axis in gather([nothing, some, nothing]).shape] == [[2], [1]]
     assert len(gather([nothing]).ids) == len(gather([]).ids) == 0
-    assert [axis.tolist() for axis in together(Readings(gather([some]), gather([nothing]))).shape] == [[2], [1]]
+    assert [axis.tolist() for axis in joined(Readings(gather([some]), gather([nothing]))).shape] == [[2], [1]]
 
 
 def test_other_levels_than_three_and_a_hidden_layer_are_refused() -> None:

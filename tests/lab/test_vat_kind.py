@@ -16,10 +16,10 @@ from regard.errors import InputError
 from regard.recorder import Silent
 from regard.records import Example
 from regard_lab.kinds import drawings, purified, train
-from regard_lab.kinds.rounds import closeness, plane
+from regard_lab.kinds.rounds import closeness, tsne
 from regard_lab.kinds.word_measures import MARKS, characters, marks_of
 from regard_lab.reading.table_file import read_table
-from regard_lab.running.plan import wanted
+from regard_lab.running.plan import select_cells
 from regard_lab.tables.context import Context
 from regard_lab.tables.corpus_makers import sided
 from regard_lab.tables.table import Table
@@ -129,7 +129,7 @@ def test_looking_changes_nothing(table: Table, tmp_path: Path, monkeypatch: pyte
     for split, count, start in (("train", 60, 0), ("dev", 12, 60), ("test", 24, 80)):
         write(tmp_path / "toy" / f"{split}.jsonl", count, start)
     monkeypatch.setenv("REGARD_DATA", str(tmp_path))
-    (cell,) = wanted(table, ["vat"])
+    (cell,) = select_cells(table, ["vat"])
     unseen = {key: value for key, value in cell.options.items() if key not in ("by_round", "judge", "marks", "mapped")}
     (plain,) = purified.run(replace_options(cell, unseen), [1], Context("cpu", Silent()))
     (seen,) = purified.run(replace_options(cell, {**unseen, "by_round": True}), [1], Context("cpu", Silent()))
@@ -164,7 +164,7 @@ def test_judges_are_not_reused_for_another_folder_of_corpora(
     table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same corpus by name: 60 training texts, then 30, and the first ones again."""
-    (cell,) = wanted(table, ["base"])
+    (cell,) = select_cells(table, ["base"])
     plain = cell.without(purified.KEYS)
     config = Config().override(plain.options)
     context, result = Context("cpu", Silent()), []
@@ -188,7 +188,7 @@ def test_judges_are_not_reused_for_another_folder_of_corpora(
     ],
 )
 def test_bad_options_are_refused(table: Table, change: dict[str, Any], message: str) -> None:
-    (cell,) = wanted(table, ["att"])
+    (cell,) = select_cells(table, ["att"])
     with pytest.raises(InputError, match=message):
         purified.check(replace_options(cell, {**cell.options, **change}))
 
@@ -225,7 +225,7 @@ def test_closeness_is_within_over_between() -> None:
     vectors = np.array([[0.0], [1.0], [10.0], [11.0]])
     # within: 1, 1; between: 10, 11, 9, 10
     assert closeness(vectors, np.array([0, 0, 1, 1])) == pytest.approx(0.1)
-    created = plane(np.random.default_rng(0).normal(size=(12, 3)))
+    created = tsne(np.random.default_rng(0).normal(size=(12, 3)))
     assert np.array(created).shape == (12, 2)
 
 
@@ -233,8 +233,8 @@ def test_closeness_is_within_over_between() -> None:
 def test_the_tables_of_the_paper_can_be_read(path: Path) -> None:
     table = read_table(path, f"vat/{path.stem}")
     for cell in table.cells():
-        if table.does.check is not None and cell.options.get("encoder") != "bert":
-            table.does.check(cell)
+        if table.implementation.check is not None and cell.options.get("encoder") != "bert":
+            table.implementation.check(cell)
 
 
 def test_the_tables_2_3_and_4_are_of_the_same_models() -> None:

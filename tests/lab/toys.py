@@ -105,8 +105,8 @@ def first_rows(
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("REGARD_DATA", str(folder))
         for cell in table.cells():
-            assert table.does.check is not None
-            table.does.check(cell)
-            for result in table.does.run(cell, [0], context):
+            assert table.implementation.check is not None
+            table.implementation.check(cell)
+            for result in table.implementation.run(cell, [0], context):
                 found[cell.method] = complete(cell, table.name, "cpu", result)
     return found

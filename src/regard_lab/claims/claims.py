@@ -10,7 +10,7 @@ from pathlib import Path
 from regard.errors import InputError
 from regard_lab.claims import difference_rules, level_rules, order_rules
 from regard_lab.claims.verdicts import VERDICTS, Finding
-from regard_lab.reading.checks import near
+from regard_lab.reading.checks import suggestion
 from regard_lab.rows import Options
 from regard_lab.signatures import keywords
 
@@ -36,6 +36,23 @@ RULES: dict[str, Callable[..., Finding | None]] = {
     "unstable": level_rules.unstable,
     "speed": level_rules.speed,
     "printed": order_rules.printed,
+}
+RULE_TITLES = {  # as shown on the page
+    **{name: name.replace("_", " ") for name in RULES},
+    "same": "no difference",
+    "close": "small loss",
+    "lower_on": "lower on one corpus",
+    "gap": "difference of two measures",
+    "heavier": "heavier word",
+    "rests_on": "weight on some words",
+    "near": "near a printed value",
+    "falls": "decrease during training",
+    "moves": "change during training",
+    "stands": "order of measures",
+    "often": "pattern in most seeds",
+    "equal": "equal to the printed numbers",
+    "unstable": "stability",
+    "printed": "printed numbers",
 }
 WAYS = ("test", "planned", "checked_by", "verdict")  # a claim has one of them
 
@@ -76,9 +93,9 @@ def read_claim(part: Options, sources: Mapping[str, str], where: str) -> Claim:
     known = ("source", "claim", "where", "because", *WAYS)
     for key in part:
         if key not in known:
-            raise InputError(f"{where}: unknown key {key!r}{near(key, known)}")
+            raise InputError(f"{where}: unknown key {key!r}{suggestion(key, known)}")
     if part.get("source") not in sources:
-        raise InputError(f"{where}: source = {part.get('source')!r}{near(part.get('source'), sources)}")
+        raise InputError(f"{where}: source = {part.get('source')!r}{suggestion(part.get('source'), sources)}")
     for key in ("claim", "where"):
         if not part.get(key):
             raise InputError(f"{where} has no `{key}`")
@@ -94,9 +111,9 @@ def read_claim(part: Options, sources: Mapping[str, str], where: str) -> Claim:
     arguments = dict(part["test"])
     rule, table = arguments.pop("rule", ""), arguments.pop("table", "")
     if rule not in RULES:
-        raise InputError(f"{where}: rule = {rule!r} is unknown{near(rule, RULES)}")
+        raise InputError(f"{where}: rule = {rule!r} is unknown{suggestion(rule, RULES)}")
     accepted = keywords(RULES[rule], skip=2)  # after the table and its rows
     for key in arguments:
         if key not in accepted:
-            raise InputError(f"{where}: the rule {rule} has no argument {key!r}{near(key, accepted)}")
+            raise InputError(f"{where}: the rule {rule} has no argument {key!r}{suggestion(key, accepted)}")
     return Claim(**fields, rule=rule, table=table, arguments=arguments)

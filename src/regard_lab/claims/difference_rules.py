@@ -1,6 +1,6 @@
 """Rules that test differences, paired by seed, with Holm's correction over a claim's comparisons.
 
-A rule takes the table, its rows by place, and the claim's arguments. It returns None if nothing has been measured yet. Its
+A rule takes the table, its rows by cell, and the claim's arguments. It returns None if nothing has been measured yet. Its
 docstring appears on the page.
 """
 
@@ -18,18 +18,18 @@ from regard_lab.claims.verdicts import (
     Finding,
     TestSummary,
     describe_tests,
-    judge,
+    summarise,
     usable,
     verdict_by_count,
     with_interval,
 )
 from regard_lab.comparisons import by_seed
 from regard_lab.measures import Measure, shown
-from regard_lab.rows import Place, Row
+from regard_lab.rows import CellKey, Row
 from regard_lab.statistics import paired
 from regard_lab.tables.table import Table
 
-Rows = Mapping[Place, Sequence[Row]]
+Rows = Mapping[CellKey, Sequence[Row]]
 Pairs = Sequence[Sequence[str]]
 
 
@@ -57,24 +57,24 @@ def better(
     are confirmed; partly if at least one is confirmed; not here if none is. If the claim says "usually", most must be
     confirmed; if it says "significant", all."""
     measures = [measure] if isinstance(measure, str) else list(measure)  # of one unit
-    places = list(selected_places(table, selection))
+    comparisons = list(selected_comparisons(table, selection))
     tests: list[Difference] = []
     paper: list[bool] = []
     for name in measures:
         side = sign or table.measure(name).better or 1
         of = f", {table.measure(name).title}" if len(measures) > 1 else ""
-        tests += (Difference(test.name + of, test.paired) for test in differences(table, rows, places, name, side))
-        paper += printed_sides(table, places, name, side)
-    summary = judge(usable(tests), alpha)
+        tests += (Difference(test.name + of, test.paired) for test in differences(table, rows, comparisons, name, side))
+        paper += printed_sides(table, comparisons, name, side)
+    summary = summarise(usable(tests), alpha)
     if not summary.tests:
         return None
-    text = describe_tests(summary, table.measure(measures[0]), alpha, len(places) * len(measures))
+    text = describe_tests(summary, table.measure(measures[0]), alpha, len(comparisons) * len(measures))
     if paper:
         text += f"; in the paper's numbers {sum(paper)} of {len(paper)} are in favour"
-    return Finding(verdict(summary, need), text)
+    return Finding(verdict_from(summary, need), text)
 
 
-def verdict(summary: TestSummary, need: str) -> str:
+def verdict_from(summary: TestSummary, need: str) -> str:
     confirmed, count = summary.confirmed, len(summary.tests)
     enough = {
         "half": summary.favour == count and 2 * confirmed >= count,
@@ -84,16 +84,16 @@ def verdict(summary: TestSummary, need: str) -> str:
     return HOLDS if enough[need] else PARTLY if confirmed else NOT_HERE
 
 
-def selected_places(table: Table, selection: Selection) -> Iterator[tuple[Place, Place]]:
+def selected_comparisons(table: Table, selection: Selection) -> Iterator[tuple[CellKey, CellKey]]:
     settings, corpora = selection.get("settings", ()), selection.get("corpora", ())
     if at := [settings] if settings else selection.get("at", ()):
-        return of_settings(table, at, selection.get("methods", ()), corpora)
-    return of_pairs(table, selection.get("pairs", ()), corpora, selection.get("only", ()))
+        return setting_pairs(table, at, selection.get("methods", ()), corpora)
+    return method_pairs(table, selection.get("pairs", ()), corpora, selection.get("only", ()))
 
 
-def of_pairs(
+def method_pairs(
     table: Table, pairs: Pairs, corpora: Sequence[str], only: Sequence[str] = ()
-) -> Iterator[tuple[Place, Place]]:
+) -> Iterator[tuple[CellKey, CellKey]]:
     """Every pair of methods that both have a cell; `only`: at these settings."""
     cells = {cell.key for cell in table.cells()}
     for corpus in corpora or table.corpora:
@@ -103,9 +103,9 @@ def of_pairs(
                     yield (first, corpus, setting), (second, corpus, setting)
 
 
-def of_settings(
+def setting_pairs(
     table: Table, at: Pairs, methods: Sequence[str] = (), corpora: Sequence[str] = ()
-) -> Iterator[tuple[Place, Place]]:
+) -> Iterator[tuple[CellKey, CellKey]]:
     """One setting against another, for every method and corpus or for these."""
     cells = [cell.key for cell in table.cells()]
     for first, second in at:
@@ -116,28 +116,30 @@ def of_settings(
 
 
 def differences(
-    table: Table, rows: Rows, places: Iterable[tuple[Place, Place]], measure: str, side: int
+    table: Table, rows: Rows, comparisons: Iterable[tuple[CellKey, CellKey]], measure: str, side: int
 ) -> Iterator[Difference]:
-    for first, second in places:
-        test = paired(*(signed_values(rows, place, measure, side) for place in (first, second)))
+    for first, second in comparisons:
+        test = paired(*(signed_values(rows, cell_key, measure, side) for cell_key in (first, second)))
         if test is not None:
-            yield Difference(named(table, first, second), test)
+            yield Difference(comparison_name(table, first, second), test)
 
 
-def signed_values(rows: Rows, place: Place, measure: str, side: int) -> dict[int, float]:
-    return {seed: side * value for seed, value in by_seed(rows.get(place, ()), measure).items()}
+def signed_values(rows: Rows, cell_key: CellKey, measure: str, side: int) -> dict[int, float]:
+    return {seed: side * value for seed, value in by_seed(rows.get(cell_key, ()), measure).items()}
 
 
-def named(table: Table, one: Place, other: Place) -> str:
+def comparison_name(table: Table, one: CellKey, other: CellKey) -> str:
     against = table.methods[other[0]].title if one[0] != other[0] else table.settings[other[2]].title
     return f"{table.title_of(one)} − {against}, {table.corpora[one[1]].title}"
 
 
-def printed_sides(table: Table, places: Iterable[tuple[Place, Place]], measure: str, side: int) -> Iterator[bool]:
+def printed_sides(
+    table: Table, comparisons: Iterable[tuple[CellKey, CellKey]], measure: str, side: int
+) -> Iterator[bool]:
     """Whether each printed difference favours the first."""
-    for one, other in places:
+    for one, other in comparisons:
         if measure in table.corpora[one[1]].measures:
-            ours, theirs = (table.printed_value(place, measure) for place in (one, other))
+            ours, theirs = (table.printed_value(cell_key, measure) for cell_key in (one, other))
             if ours is not None and theirs is not None:
                 yield side * (ours - theirs) > 0
 
@@ -145,24 +147,24 @@ def printed_sides(table: Table, places: Iterable[tuple[Place, Place]], measure: 
 def same(table: Table, rows: Rows, measure: str, pairs: Pairs, corpora: Sequence[str] = ()) -> Finding | None:
     """Holds if no difference is confirmed in either direction; partly if at most half are; otherwise not here. An
     unconfirmed difference may still exist: the intervals show how large it may be."""
-    places = list(of_pairs(table, pairs, corpora))
-    summary = judge(usable(list(differences(table, rows, places, measure, 1))))
+    comparisons = list(method_pairs(table, pairs, corpora))
+    summary = summarise(usable(list(differences(table, rows, comparisons, measure, 1))))
     if not summary.tests:
         return None
     significant = summary.confirmed + summary.opposed
-    verdict_ = HOLDS if not significant else PARTLY if 2 * significant <= len(summary.tests) else NOT_HERE
-    return Finding(verdict_, describe_tests(summary, table.measure(measure), ALPHA, len(places)))
+    verdict = HOLDS if not significant else PARTLY if 2 * significant <= len(summary.tests) else NOT_HERE
+    return Finding(verdict, describe_tests(summary, table.measure(measure), ALPHA, len(comparisons)))
 
 
 def no_gain(table: Table, rows: Rows, measure: str, pairs: Pairs, corpora: Sequence[str] = ()) -> Finding | None:
     """Holds if no gain of the first over the second is confirmed; partly if at most half are; otherwise not here."""
-    side, places = table.measure(measure).better or 1, list(of_pairs(table, pairs, corpora))
-    summary = judge(usable(list(differences(table, rows, places, measure, side))))
+    side, comparisons = table.measure(measure).better or 1, list(method_pairs(table, pairs, corpora))
+    summary = summarise(usable(list(differences(table, rows, comparisons, measure, side))))
     if not summary.tests:
         return None
     confirmed = summary.confirmed
-    verdict_ = HOLDS if not confirmed else PARTLY if 2 * confirmed <= len(summary.tests) else NOT_HERE
-    return Finding(verdict_, describe_tests(summary, table.measure(measure), ALPHA, len(places)))
+    verdict = HOLDS if not confirmed else PARTLY if 2 * confirmed <= len(summary.tests) else NOT_HERE
+    return Finding(verdict, describe_tests(summary, table.measure(measure), ALPHA, len(comparisons)))
 
 
 def close(
@@ -176,14 +178,14 @@ def close(
 ) -> Finding | None:
     """One setting against another. Holds if the whole interval shows a loss of at most the margin for every method and
     corpus; partly if for some."""
-    form, places = table.measure(measure), list(of_settings(table, at, methods, corpora))
-    tests = usable(list(differences(table, rows, places, measure, form.better or 1)))
+    definition, comparisons = table.measure(measure), list(setting_pairs(table, at, methods, corpora))
+    tests = usable(list(differences(table, rows, comparisons, measure, definition.better or 1)))
     if not tests:
         return None
-    kept = sum(test.paired.difference.low >= -within for test in tests)
-    words = [f"{test.name} {with_interval(test, form)}" for test in tests]
-    head = f"{kept} of {len(tests)} at most {shown(within, form)} worse"
-    return Finding(verdict_by_count(kept, len(tests)), f"{head}: {'; '.join(words)}")
+    satisfied = sum(test.paired.difference.low >= -within for test in tests)
+    words = [f"{test.name} {with_interval(test, definition)}" for test in tests]
+    head = f"{satisfied} of {len(tests)} at most {shown(within, definition)} worse"
+    return Finding(verdict_by_count(satisfied, len(tests)), f"{head}: {'; '.join(words)}")
 
 
 def larger_gain(table: Table, rows: Rows, measure: str, pairs: Pairs, on: Pairs) -> Finding | None:
@@ -195,7 +197,7 @@ def larger_gain(table: Table, rows: Rows, measure: str, pairs: Pairs, on: Pairs)
             if test is not None:
                 names = (table.methods[first].title, table.corpora[one].title, table.corpora[other].title)
                 tests.append(Difference("{}, {} − {}".format(*names), test))
-    return of_differences(tests, table.measure(measure), len(pairs) * len(on))
+    return finding_from(tests, table.measure(measure), len(pairs) * len(on))
 
 
 def gains(rows: Rows, first: str, second: str, corpus: str, measure: str, side: int) -> dict[int, float]:
@@ -215,21 +217,21 @@ def lower_on(
     methods: Sequence[str] = (),
 ) -> Finding | None:
     """A value on one corpus against that on another, where the smaller favours the claim; verdicts as for "better"."""
-    tests, methods_ = [], list(methods or table.methods)
-    for method in methods_:
+    tests, compared = [], list(methods or table.methods)
+    for method in compared:
         for one, other in on:
             high, low = (by_seed(rows.get((method, corpus, ""), ()), measure) for corpus in (other, one))
             if (test := paired(high, low)) is not None:
                 names = (table.methods[method].title, table.corpora[other].title, table.corpora[one].title)
                 tests.append(Difference("{}, {} − {}".format(*names), test))
-    return of_differences(tests, table.measure(measure), len(methods_) * len(on))
+    return finding_from(tests, table.measure(measure), len(compared) * len(on))
 
 
-def of_differences(tests: Sequence[Difference], measure: Measure, planned: int) -> Finding | None:
-    summary = judge(usable(tests))
+def finding_from(tests: Sequence[Difference], measure: Measure, planned: int) -> Finding | None:
+    summary = summarise(usable(tests))
     if not summary.tests:
         return None
-    return Finding(verdict(summary, "half"), describe_tests(summary, measure, ALPHA, planned))
+    return Finding(verdict_from(summary, "half"), describe_tests(summary, measure, ALPHA, planned))
 
 
 WEIGHT = Measure("weight", 1, 3)
@@ -245,7 +247,7 @@ def heavier(
             weights = [weights_of(rows.get((method, corpus, ""), ()), [form]) for form in (word, other)]
             if (test := paired(*weights)) is not None:
                 tests.append(Difference(f"{table.methods[method].title}, “{word}” − “{other}”", test))
-    return of_differences(tests, WEIGHT, len(methods) * len(than))
+    return finding_from(tests, WEIGHT, len(methods) * len(than))
 
 
 def rests_on(
@@ -261,14 +263,14 @@ def rests_on(
     for corpus, forms in words.items():
         quoted = ", ".join(f"“{word}”" for word in forms)
         for one, other in [*((method, "") for method in methods), *pairs]:
-            rows_ = rows.get((one, corpus, ""), ())
+            method_rows = rows.get((one, corpus, ""), ())
             reference = (
-                weights_of(rows.get((other, corpus, ""), ()), forms) if other else weights_of(rows_, forms, True)
+                weights_of(rows.get((other, corpus, ""), ()), forms) if other else weights_of(method_rows, forms, True)
             )
-            if (test := paired(weights_of(rows_, forms), reference)) is not None:
+            if (test := paired(weights_of(method_rows, forms), reference)) is not None:
                 against = table.methods[other].title if other else "uniform weights"
                 tests.append(Difference(f"{table.methods[one].title} − {against}, {quoted}", test))
-    return of_differences(tests, WEIGHT, len(words) * (len(methods) + len(pairs)))
+    return finding_from(tests, WEIGHT, len(words) * (len(methods) + len(pairs)))
 
 
 def weights_of(rows: Sequence[Row], words: Collection[str], uniform: bool = False) -> dict[int, float]:

@@ -14,14 +14,14 @@ from typing import NamedTuple
 
 from regard.errors import InputError
 from regard.markdown_text import escape
-from regard_lab.claims.claims import RULES, Claim, Claims
+from regard_lab.claims.claims import RULE_TITLES, RULES, Claim, Claims
 from regard_lab.claims.verdicts import HOLDS, LATER, VERDICTS, Finding, shown_verdict
-from regard_lab.reading.checks import near
+from regard_lab.reading.checks import suggestion
 from regard_lab.reading.locations import table_names
 from regard_lab.reading.table_file import read_table
 from regard_lab.rendering.contents import grouped
 from regard_lab.results import read_results
-from regard_lab.rows import Place, Row
+from regard_lab.rows import CellKey, Row
 from regard_lab.tables.table import Table
 
 HEAD = """# Evidence
@@ -53,14 +53,14 @@ class TableFolder:
 
     def _table(self, name: str) -> Table:
         if name not in self.names:
-            raise InputError(f"{name}: no such table in {self.folder}{near(name, self.names)}")
+            raise InputError(f"{name}: no such table in {self.folder}{suggestion(name, self.names)}")
         return read_table(self.names[name], name)
 
-    def _rows(self, name: str) -> Mapping[Place, Sequence[Row]]:
+    def _rows(self, name: str) -> Mapping[CellKey, Sequence[Row]]:
         return grouped(read_results(self.table(name), self.names[name].with_suffix(".jsonl")))
 
 
-def finding(claim: Claim, folder: TableFolder) -> Finding:
+def evaluate_claim(claim: Claim, folder: TableFolder) -> Finding:
     if claim.verdict:
         return Finding(claim.verdict, claim.because)
     if claim.planned:
@@ -72,26 +72,26 @@ def finding(claim: Claim, folder: TableFolder) -> Finding:
 
 
 def page(claims: Claims, folder: TableFolder) -> str:
-    findings = [(claim, finding(claim, folder)) for claim in claims.claims]
+    findings = [(claim, evaluate_claim(claim, folder)) for claim in claims.claims]
     lines = [HEAD, *tally(claims, findings), "", READING]
-    lines += [f"- **{name.replace('_', ' ')}**: {escape(words(rule.__doc__))}" for name, rule in RULES.items()]
+    lines += [f"- **{RULE_TITLES[name]}**: {escape(one_paragraph(rule.__doc__))}" for name, rule in RULES.items()]
     for source, title in claims.sources.items():
         lines += [
             "",
             f"## {title}",
             "",
-            "| claim | where | how | what we measured | verdict |",
+            "| claim | where in the paper | tested by | what we measured | verdict |",
             "|---|---|---|---|---|",
         ]
-        for claim, finding_ in findings:
+        for claim, finding in findings:
             if claim.source == source:
-                verdict_ = verdict(finding_, is_whole(claim, folder))
+                verdict = verdict_text(finding, is_complete(claim, folder))
                 cells = (
                     escape(claim.claim),
                     escape(claim.where),
-                    how(claim, folder),
-                    escape(finding_.measured),
-                    verdict_,
+                    tested_by(claim, folder),
+                    escape(finding.measured),
+                    verdict,
                 )
                 lines.append("| " + " | ".join(cells) + " |")
     return "\n".join([*lines, ""])
@@ -101,31 +101,31 @@ def tally(claims: Claims, findings: Sequence[tuple[Claim, Finding]]) -> Iterator
     yield "| | " + " | ".join(map(shown_verdict, VERDICTS)) + " |"
     yield "|---|" + "---:|" * len(VERDICTS)
     for source, title in claims.sources.items():
-        counts = Counter(finding_.verdict for claim, finding_ in findings if claim.source == source)
+        counts = Counter(finding.verdict for claim, finding in findings if claim.source == source)
         yield f"| {title.partition(' (')[0]} | " + " | ".join(str(counts[name] or "") for name in VERDICTS) + " |"
 
 
-def how(claim: Claim, folder: TableFolder) -> str:
+def tested_by(claim: Claim, folder: TableFolder) -> str:
     """A link to the table or test that tests a claim, or the name of the planned table."""
     if claim.checked_by:
         file, _, name = claim.checked_by.partition("::")
         return f"[{name.removeprefix('test_').replace('_', ' ')}](../{file})"
     if claim.planned:
-        return f"{claim.planned}"
+        return claim.planned
     if not claim.table:
         return ""
     path = folder.names[claim.table]
     shown = path.with_suffix(".md") if path.with_suffix(".md").exists() else path
     link = f"../{folder.folder.name}/{claim.table.partition('/')[0]}/{shown.name}"
-    return f"[{claim.table}]({link}), {claim.rule.replace('_', ' ')}"
+    return f"[{claim.table}]({link}), {RULE_TITLES[claim.rule]}"
 
 
-def verdict(finding_: Finding, whole: bool) -> str:
-    title = shown_verdict(finding_.verdict)
-    return title if finding_.verdict == LATER else f"**{title}**{'' if whole else ' so far'}"
+def verdict_text(finding: Finding, complete: bool) -> str:
+    title = shown_verdict(finding.verdict)
+    return title if finding.verdict == LATER else f"**{title}**{'' if complete else ' so far'}"
 
 
-def words(docstring: str | None) -> str:
+def one_paragraph(docstring: str | None) -> str:
     return " ".join(inspect.cleandoc(docstring or "").split())
 
 
@@ -139,19 +139,23 @@ class Names(NamedTuple):
 
 def names_of(claim: Claim) -> Names:
     arguments = claim.arguments
-    methods = [*flat(arguments.get("pairs", ())), *arguments.get("methods", ()), arguments.get("method", "")]
+    methods = [*flattened(arguments.get("pairs", ())), *arguments.get("methods", ()), arguments.get("method", "")]
     corpora = [
         *arguments.get("corpora", ()),
         *arguments.get("words", ()),
-        *flat(arguments.get("on", ())),
+        *flattened(arguments.get("on", ())),
         arguments.get("corpus", ""),
     ]
     at = arguments.get("at", ())
-    settings = [*arguments.get("settings", ()), *arguments.get("only", ()), *(flat(at) if isinstance(at, list) else ())]
+    settings = [
+        *arguments.get("settings", ()),
+        *arguments.get("only", ()),
+        *(flattened(at) if isinstance(at, list) else ()),
+    ]
     return Names(list(filter(None, methods)), list(filter(None, corpora)), settings)
 
 
-def is_whole(claim: Claim, folder: TableFolder) -> bool:
+def is_complete(claim: Claim, folder: TableFolder) -> bool:
     """Whether every cell that the claim is about has as many results as planned."""
     if not claim.table:
         return True
@@ -163,6 +167,6 @@ def is_whole(claim: Claim, folder: TableFolder) -> bool:
     )
 
 
-def flat(pairs: Iterable[Iterable[str]]) -> Iterator[str]:
+def flattened(pairs: Iterable[Iterable[str]]) -> Iterator[str]:
     for pair in pairs:
         yield from pair

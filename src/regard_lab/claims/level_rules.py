@@ -15,30 +15,30 @@ from regard_lab.claims.difference_rules import Rows, signed_values
 from regard_lab.claims.verdicts import HOLDS, NOT_HERE, PARTLY, Difference, Finding, sides, span, verdict_by_count
 from regard_lab.comparisons import by_seed
 from regard_lab.measures import shown
-from regard_lab.rows import Place, Row
-from regard_lab.statistics import Interval, interval, paired
+from regard_lab.rows import CellKey, Row
+from regard_lab.statistics import Interval, mean_interval, paired
 from regard_lab.tables.table import Setting, Table
 
 
 def below(table: Table, rows: Rows, measure: str, bound: float, methods: Sequence[str] = ()) -> Finding | None:
     """Holds if the whole interval is below the bound on every corpus; partly if on some."""
-    return count_within(table, rows, measure, methods, lambda one: one.high < bound, f"below {bound:g}")
+    return count_within(table, rows, measure, methods, lambda interval: interval.high < bound, f"below {bound:g}")
 
 
 def above(table: Table, rows: Rows, measure: str, bound: float, methods: Sequence[str] = ()) -> Finding | None:
     """Holds if the whole interval is above the bound for every method and corpus; partly if for some."""
-    return count_within(table, rows, measure, methods, lambda one: one.low > bound, f"above {bound:g}")
+    return count_within(table, rows, measure, methods, lambda interval: interval.low > bound, f"above {bound:g}")
 
 
 def count_within(
-    table: Table, rows: Rows, measure: str, methods: Sequence[str], is_kept: Callable[[Interval], bool], side: str
+    table: Table, rows: Rows, measure: str, methods: Sequence[str], is_satisfied: Callable[[Interval], bool], side: str
 ) -> Finding | None:
-    intervals_ = dict(intervals(table, rows, measure, methods))
-    if not intervals_:
+    intervals = dict(cell_intervals(table, rows, measure, methods))
+    if not intervals:
         return None
-    kept = sum(map(is_kept, intervals_.values()))
-    words = f"{kept} of {len(intervals_)} {side}: {listed(table, intervals_, measure)}"
-    return Finding(verdict_by_count(kept, len(intervals_)), words)
+    satisfied = sum(map(is_satisfied, intervals.values()))
+    words = f"{satisfied} of {len(intervals)} {side}: {listed(table, intervals, measure)}"
+    return Finding(verdict_by_count(satisfied, len(intervals)), words)
 
 
 def near(
@@ -46,35 +46,39 @@ def near(
 ) -> Finding | None:
     """Holds if the whole interval is within the margin around the printed value on every corpus; partly if the mean is on
     some."""
-    intervals_ = {
-        place: interval_ for place, interval_ in intervals(table, rows, measure, [method]) if place[1] in corpora
+    intervals = {
+        cell_key: interval
+        for cell_key, interval in cell_intervals(table, rows, measure, [method])
+        if cell_key[1] in corpora
     }
-    if not intervals_:
+    if not intervals:
         return None
-    form = table.measure(measure)
-    inside = sum(max(value - interval_.low, interval_.high - value) <= within for interval_ in intervals_.values())
-    close = sum(abs(interval_.mean - value) <= within for interval_ in intervals_.values())
-    verdict = HOLDS if inside == len(intervals_) else PARTLY if close else NOT_HERE
-    words = f"{listed(table, intervals_, measure)} (printed: {shown(value, form)}; margin: {shown(within, form)})"
+    definition = table.measure(measure)
+    inside = sum(max(value - interval.low, interval.high - value) <= within for interval in intervals.values())
+    close = sum(abs(interval.mean - value) <= within for interval in intervals.values())
+    verdict = HOLDS if inside == len(intervals) else PARTLY if close else NOT_HERE
+    words = f"{listed(table, intervals, measure)} (printed: {shown(value, definition)}; margin: {shown(within, definition)})"
     return Finding(verdict, words)
 
 
-def intervals(table: Table, rows: Rows, measure: str, methods: Sequence[str] = ()) -> Iterator[tuple[Place, Interval]]:
+def cell_intervals(
+    table: Table, rows: Rows, measure: str, methods: Sequence[str] = ()
+) -> Iterator[tuple[CellKey, Interval]]:
     for cell in table.cells():
         if not methods or cell.method in methods:
-            interval_ = interval(list(by_seed(rows.get(cell.key, ()), measure).values()))
-            if interval_ is not None and interval_.half is not None:
-                yield cell.key, interval_
+            interval = mean_interval(list(by_seed(rows.get(cell.key, ()), measure).values()))
+            if interval is not None and interval.half is not None:
+                yield cell.key, interval
 
 
-def listed(table: Table, intervals_: Mapping[Place, Interval], measure: str) -> str:
-    form = table.measure(measure)
-    seeds = span([interval_.n for interval_ in intervals_.values()])
-    several = len({place[0] for place in intervals_}) > 1 or len(table.settings) > 1
+def listed(table: Table, intervals: Mapping[CellKey, Interval], measure: str) -> str:
+    definition = table.measure(measure)
+    seeds = span([interval.n for interval in intervals.values()])
+    several = len({cell_key[0] for cell_key in intervals}) > 1 or len(table.settings) > 1
     values = [
-        f"{table.corpora[place[1]].title}{f' ({table.title_of(place)})' if several else ''} "
-        f"{shown(interval_.mean, form)} ± {shown(interval_.half, form)}"
-        for place, interval_ in intervals_.items()
+        f"{table.corpora[cell_key[1]].title}{f' ({table.title_of(cell_key)})' if several else ''} "
+        f"{shown(interval.mean, definition)} ± {shown(interval.half, definition)}"
+        for cell_key, interval in intervals.items()
     ]
     return f"{', '.join(values)}; {seeds} seeds"
 
@@ -84,18 +88,19 @@ def falls(table: Table, rows: Rows, value: str, methods: Sequence[str] = ()) -> 
     partly if on some."""
     ends = {cell.key: path_ends(rows.get(cell.key, ()), value) for cell in table.cells()}
     changes = {
-        place: (interval([last - first for first, last in ends_]), ends_)
-        for place, ends_ in ends.items()
-        if len(ends_) > 1 and (not methods or place[0] in methods)
+        cell_key: (mean_interval([last - first for first, last in cell_ends]), cell_ends)
+        for cell_key, cell_ends in ends.items()
+        if len(cell_ends) > 1 and (not methods or cell_key[0] in methods)
     }
     if not changes:
         return None
     fallen = sum(change is not None and change.high < 0 for change, _ in changes.values())
     words = [
-        f"{table.corpora[place[1]].title} {fmean(first for first, _ in ends_):.3f} → {fmean(last for _, last in ends_):.3f}"
-        for place, (_, ends_) in changes.items()
+        f"{table.corpora[cell_key[1]].title} "
+        f"{fmean(first for first, _ in cell_ends):.3f} → {fmean(last for _, last in cell_ends):.3f}"
+        for cell_key, (_, cell_ends) in changes.items()
     ]
-    seeds = span([len(ends_) for _, ends_ in changes.values()])
+    seeds = span([len(cell_ends) for _, cell_ends in changes.values()])
     head = f"{fallen} of {len(changes)} fall"
     return Finding(verdict_by_count(fallen, len(changes)), f"{head}: {', '.join(words)}; {seeds} seeds")
 
@@ -113,25 +118,27 @@ def unstable(
     """A run counts as failed if it diverged (loss NaN or above a million) or if its loss ended above its initial value.
     Never: no run failed; occasionally: fewer than half; usually: half or more. Holds if every method is in the expected
     category; partly if some are."""
-    counts_ = {}
+    by_method = {}
     for method in methods:
-        rows_ = [row for place, several in rows.items() if place[0] == method for row in several]
-        runs = [row for row in rows_ if "error" not in row or "diverged" in row["error"]]
+        method_rows = [row for cell_key, seeds in rows.items() if cell_key[0] == method for row in seeds]
+        runs = [row for row in method_rows if "error" not in row or "diverged" in row["error"]]
         if runs:
-            counts_[method] = (sum(map(is_unstable, runs)), len(runs))
-    if not counts_:
+            by_method[method] = (sum(map(is_unstable, runs)), len(runs))
+    if not by_method:
         return None
-    kept = sum(band(*counts) == expected for counts in counts_.values())
-    words = [f"{table.methods[method].title}: {wrong} of {count} runs" for method, (wrong, count) in counts_.items()]
-    return Finding(verdict_by_count(kept, len(counts_)), "failed: " + "; ".join(words))
+    satisfied = sum(stability(*counts) == expected for counts in by_method.values())
+    words = [
+        f"{table.methods[method].title}: {failed} of {count} runs" for method, (failed, count) in by_method.items()
+    ]
+    return Finding(verdict_by_count(satisfied, len(by_method)), "failed: " + "; ".join(words))
 
 
 def is_unstable(row: Row) -> bool:
     return "error" in row or any(last > first for first, last in path_ends([row], "loss"))
 
 
-def band(wrong: int, count: int) -> str:
-    return "never" if not wrong else "occasionally" if 2 * wrong < count else "usually"
+def stability(failed: int, count: int) -> str:
+    return "never" if not failed else "occasionally" if 2 * failed < count else "usually"
 
 
 class Bounds(TypedDict, total=False):
@@ -150,31 +157,33 @@ def speed(
 ) -> Finding | None:
     """Relative speeds by shape and machine. Holds if every interval is within the bound (for a range: every mean); partly
     if some are."""
-    intervals_: dict[Place, Interval] = {}
+    intervals: dict[CellKey, Interval] = {}
     for cell in table.cells():
         if cell.method in (methods or [method]):
             values = by_seed(rows.get(cell.key, ()), "speed")
             reference = by_seed(rows.get((against, *cell.key[1:]), ()), "speed") if against in table.methods else {}
             ratios = [value / reference.get(seed, 1.0) for seed, value in values.items()]
-            interval_ = interval(ratios)
-            if interval_ is not None and interval_.half is not None:
-                intervals_[cell.key] = interval_
-    if not intervals_:
+            interval = mean_interval(ratios)
+            if interval is not None and interval.half is not None:
+                intervals[cell.key] = interval
+    if not intervals:
         return None
-    kept = sum(keeps(interval_, bounds) for interval_ in intervals_.values())
+    satisfied = sum(is_within(interval, bounds) for interval in intervals.values())
     planned = sum(cell.method in (methods or [method]) for cell in table.cells())
-    so_far = f" ({planned - len(intervals_)} not measured yet)" if planned > len(intervals_) else ""
+    so_far = f" ({planned - len(intervals)} not measured yet)" if planned > len(intervals) else ""
     words = [
-        f"{table.title_of(place)}, {table.corpora[place[1]].title}: {interval_.mean:.3f} ± {interval_.half:.3f}"
-        for place, interval_ in intervals_.items()
+        f"{table.title_of(cell_key)}, {table.corpora[cell_key[1]].title}: {interval.mean:.3f} ± {interval.half:.3f}"
+        for cell_key, interval in intervals.items()
     ]
-    return Finding(verdict_by_count(kept, len(intervals_)), f"{kept} of {len(intervals_)}{so_far}: {'; '.join(words)}")
+    return Finding(
+        verdict_by_count(satisfied, len(intervals)), f"{satisfied} of {len(intervals)}{so_far}: {'; '.join(words)}"
+    )
 
 
-def keeps(one: Interval, bounds: Bounds) -> bool:
+def is_within(interval: Interval, bounds: Bounds) -> bool:
     if between := bounds.get("between"):
-        return between[0] <= one.mean <= between[1]
-    return one.high <= bounds.get("at_most", math.inf) and one.low >= bounds.get("at_least", -math.inf)
+        return between[0] <= interval.mean <= between[1]
+    return interval.high <= bounds.get("at_most", math.inf) and interval.low >= bounds.get("at_least", -math.inf)
 
 
 def peak(
@@ -231,12 +240,12 @@ def describe_axis(
     measure: str,
     named: Sequence[Setting],
 ) -> str:
-    form, side = table.measure(measure), table.measure(measure).better or 1
+    definition, side = table.measure(measure), table.measure(measure).better or 1
     means = {name: sum(values_.values()) / len(values_) for name, values_ in values.items() if values_}
     best = max(means, key=lambda name: means[name])
 
     def at_setting(name: str) -> str:
-        return f"{shown(side * means[name], form)} at {table.settings[name].title}"
+        return f"{shown(side * means[name], definition)} at {table.settings[name].title}"
 
     several = f"{table.methods[group[0]].title}, " if len(table.methods) > 1 else ""
     rest = ", ".join(at_setting(setting.name) for setting in named if setting.name in means and setting.name != best)

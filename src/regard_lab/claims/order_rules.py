@@ -9,13 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from regard_lab.claims.difference_rules import Pairs, Rows, minus, named, of_differences, of_pairs, signed_values
+from regard_lab.claims.difference_rules import (
+    Pairs,
+    Rows,
+    comparison_name,
+    finding_from,
+    method_pairs,
+    minus,
+    signed_values,
+)
 from regard_lab.claims.level_rules import path_ends
 from regard_lab.claims.verdicts import HOLDS, NOT_HERE, PARTLY, Difference, Finding, several, span, verdict_by_count
 from regard_lab.comparisons import by_seed
 from regard_lab.measures import Measure, shown, signed, value_of
-from regard_lab.rows import Place, Row
-from regard_lab.statistics import Interval, interval, paired
+from regard_lab.rows import CellKey, Row
+from regard_lab.statistics import Interval, mean_interval, paired
 from regard_lab.tables.table import Table
 
 Names = Sequence[str]
@@ -23,14 +31,14 @@ SHOWN = 5  # conditions that are listed with their numbers
 
 
 class Condition(NamedTuple):
-    """One measure above or below another, or a number, at one place."""
+    """One measure above or below another, or a number, in one cell."""
 
     name: str
     difference: Interval  # of the difference that must be above 0
     text: str
 
     @property
-    def is_kept(self) -> bool:
+    def is_satisfied(self) -> bool:
         return self.difference.low > 0
 
 
@@ -47,60 +55,63 @@ def stands(
     a margin), or above or below a number. Holds if the whole interval of every difference, paired by seed, has the right
     sign for every model and corpus (if the claim says "mostly", for more than half); partly if for some."""
     conditions: list[Condition] = []
-    for place in places(table, methods, corpora, settings):
+    for cell_key in selected_cells(table, methods, corpora, settings):
         for left, side, right, *margin in where:
-            more = float(margin[0]) if margin else 0.0
-            condition_ = condition(table, rows.get(place, ()), place, str(left), str(side), right, more)
-            conditions += [condition_] if condition_ is not None else []
+            offset = float(margin[0]) if margin else 0.0
+            new = make_condition(table, rows.get(cell_key, ()), cell_key, str(left), str(side), right, offset)
+            conditions += [new] if new is not None else []
     if not conditions:
         return None
-    kept = sum(condition_.is_kept for condition_ in conditions)
-    missed = [condition_ for condition_ in conditions if not condition_.is_kept]
+    satisfied = sum(condition.is_satisfied for condition in conditions)
+    missed = [condition for condition in conditions if not condition.is_satisfied]
     listed = missed or conditions
     others = f" and {len(listed) - SHOWN} more" if len(listed) > SHOWN else ""
-    values = "; ".join(f"{condition_.name}: {condition_.text}" for condition_ in listed[:SHOWN])
-    seeds = span([condition_.difference.n for condition_ in conditions])
-    head = f"{kept} of {len(conditions)} in the claimed order, {seeds} seeds"
-    verdict = HOLDS if need == "most" and 2 * kept > len(conditions) else verdict_by_count(kept, len(conditions))
+    values = "; ".join(f"{condition.name}: {condition.text}" for condition in listed[:SHOWN])
+    seeds = span([condition.difference.n for condition in conditions])
+    head = f"{satisfied} of {len(conditions)} in the claimed order, {seeds} seeds"
+    verdict = (
+        HOLDS if need == "most" and 2 * satisfied > len(conditions) else verdict_by_count(satisfied, len(conditions))
+    )
     return Finding(verdict, f"{head}; {'not: ' if missed else ''}{values}{others}")
 
 
-def places(table: Table, methods: Names, corpora: Names, settings: Names) -> Iterator[Place]:
+def selected_cells(table: Table, methods: Names, corpora: Names, settings: Names) -> Iterator[CellKey]:
     for cell in table.cells():
         wanted = (methods, corpora, settings)
         if all(not names or name in names for names, name in zip(wanted, cell.key, strict=True)):
             yield cell.key
 
 
-def condition(
-    table: Table, rows: Sequence[Row], place: Place, left: str, side: str, right: str | float, margin: float = 0.0
+def make_condition(
+    table: Table, rows: Sequence[Row], cell_key: CellKey, left: str, side: str, right: str | float, margin: float = 0.0
 ) -> Condition | None:
     """`left` above or below `right` plus a margin; None without such measures or with a single seed."""
     left_values = by_seed(rows, left)
     right_values = by_seed(rows, right) if isinstance(right, str) else dict.fromkeys(left_values, float(right))
     both = sorted(left_values.keys() & right_values.keys())
     sign = 1 if side == ">" else -1
-    difference = interval([sign * (left_values[seed] - right_values[seed] - margin) for seed in both])
+    difference = mean_interval([sign * (left_values[seed] - right_values[seed] - margin) for seed in both])
     if difference is None or difference.half is None:
         return None
-    form = table.measure(left)
-    means = [shown(sum(values[seed] for seed in both) / len(both), form) for values in (left_values, right_values)]
-    bound = table.measure(right).title if isinstance(right, str) else shown(right, form)
-    bound += f" {'−' if margin < 0 else '+'} {shown(abs(margin), form)}" if margin else ""
-    return Condition(
-        f"{cell_title(table, place)}, {form.title} {side} {bound}", difference, describe(means, difference, form, right)
-    )
+    definition = table.measure(left)
+    means = [
+        shown(sum(values[seed] for seed in both) / len(both), definition) for values in (left_values, right_values)
+    ]
+    bound = table.measure(right).title if isinstance(right, str) else shown(right, definition)
+    bound += f" {'−' if margin < 0 else '+'} {shown(abs(margin), definition)}" if margin else ""
+    name = f"{cell_title(table, cell_key)}, {definition.title} {side} {bound}"
+    return Condition(name, difference, describe(means, difference, definition, right))
 
 
-def describe(means: Sequence[str], difference: Interval, form: Measure, right: str | float) -> str:
+def describe(means: Sequence[str], difference: Interval, definition: Measure, right: str | float) -> str:
     values = f"{means[0]} and {means[1]}" if isinstance(right, str) else means[0]
-    return f"{values} (± {shown(difference.half, form)})"
+    return f"{values} (± {shown(difference.half, definition)})"
 
 
-def cell_title(table: Table, place: Place) -> str:
+def cell_title(table: Table, cell_key: CellKey) -> str:
     """The corpus, with method and setting if there are several."""
-    row = table.title_of(place) if len(table.methods) > 1 or len(table.settings) > 1 else ""
-    return ", ".join(filter(None, (table.corpora[place[1]].title, row)))
+    row = table.title_of(cell_key) if len(table.methods) > 1 or len(table.settings) > 1 else ""
+    return ", ".join(filter(None, (table.corpora[cell_key[1]].title, row)))
 
 
 def often(
@@ -115,24 +126,24 @@ def often(
     """Patterns that a seed either shows or does not. Holds if at least the given share of the seeds (0.8 by default) shows
     every pattern, for every model and corpus; partly if this is so for some."""
     counts = {}
-    for place in places(table, methods, corpora, settings):
+    for cell_key in selected_cells(table, methods, corpora, settings):
         for measure in measures:
-            values = [value for row in rows.get(place, ()) if (value := value_of(row, measure)) is not None]
+            values = [value for row in rows.get(cell_key, ()) if (value := value_of(row, measure)) is not None]
             if len(values) > 1:
-                counts[place, measure] = (sum(values), len(values))
+                counts[cell_key, measure] = (sum(values), len(values))
     if not counts:
         return None
-    kept = sum(count >= least * of for count, of in counts.values())
+    satisfied = sum(count >= least * of for count, of in counts.values())
     words = []
-    for place in dict.fromkeys(place for place, _ in counts):
+    for cell_key in dict.fromkeys(cell_key for cell_key, _ in counts):
         each = [
             f"{table.measure(measure).title.removeprefix('% seeds, ')} {count:g} of {of}"
-            for (values, measure), (count, of) in counts.items()
-            if values == place
+            for (counted_key, measure), (count, of) in counts.items()
+            if counted_key == cell_key
         ]
-        words.append(f"{cell_title(table, place)}: {', '.join(each)}")
+        words.append(f"{cell_title(table, cell_key)}: {', '.join(each)}")
     return Finding(
-        verdict_by_count(kept, len(counts)), f"{kept} of {len(counts)} shown often enough; {'; '.join(words)}"
+        verdict_by_count(satisfied, len(counts)), f"{satisfied} of {len(counts)} shown often enough; {'; '.join(words)}"
     )
 
 
@@ -143,17 +154,17 @@ def equal(table: Table, rows: Rows, corpora: Names = ()) -> Finding | None:
         if corpora and cell.corpus.name not in corpora:
             continue
         for measure in cell.corpus.measures:
-            form = table.measure(measure)
-            theirs, ours = (
-                table.printed_value(cell.key, measure),
-                list(by_seed(rows.get(cell.key, ()), measure).values()),
-            )
+            definition = table.measure(measure)
+            theirs = table.printed_value(cell.key, measure)
+            ours = list(by_seed(rows.get(cell.key, ()), measure).values())
             if theirs is not None and ours:
-                matches.setdefault(cell.corpus.title, []).append(shown(ours[0], form) == shown(theirs, form))
+                matches.setdefault(cell.corpus.title, []).append(
+                    shown(ours[0], definition) == shown(theirs, definition)
+                )
     if not matches:
         return None
-    every = [match for matches_ in matches.values() for match in matches_]
-    words = [f"{title} {sum(matches_)} of {len(matches_)}" for title, matches_ in matches.items()]
+    every = [match for cell_matches in matches.values() for match in cell_matches]
+    words = [f"{title} {sum(cell_matches)} of {len(cell_matches)}" for title, cell_matches in matches.items()]
     return Finding(verdict_by_count(sum(every), len(every)), f"as printed: {', '.join(words)}")
 
 
@@ -168,22 +179,24 @@ def moves(
 ) -> Finding | None:
     """A value after the last epoch minus that before the first step. Holds if the whole interval has the claimed sign for
     every value, model and corpus; partly if for some."""
-    kept, words, seeds = 0, [], []
-    for place in places(table, methods, corpora, settings):
+    satisfied, words, seeds = 0, [], []
+    for cell_key in selected_cells(table, methods, corpora, settings):
         for value in (*rises, *falls):
-            ends = path_ends(rows.get(place, ()), value)
-            change = interval([(after - before) * (1 if value in rises else -1) for before, after in ends])
+            ends = path_ends(rows.get(cell_key, ()), value)
+            change = mean_interval([(after - before) * (1 if value in rises else -1) for before, after in ends])
             if change is None or change.half is None:
                 continue
-            kept += change.low > 0
+            satisfied += change.low > 0
             seeds.append(len(ends))
             before, after = (sum(end[at] for end in ends) / len(ends) for at in (0, 1))
-            words.append(f"{cell_title(table, place)}, {value.partition('.')[2] or value} {before:.3g} → {after:.3g}")
+            words.append(
+                f"{cell_title(table, cell_key)}, {value.partition('.')[2] or value} {before:.3g} → {after:.3g}"
+            )
     if not words:
         return None
     return Finding(
-        verdict_by_count(kept, len(words)),
-        f"{kept} of {len(words)}: {'; '.join(words)}; {span(seeds)} seeds".replace(" -", " −"),
+        verdict_by_count(satisfied, len(words)),
+        f"{satisfied} of {len(words)}: {'; '.join(words)}; {span(seeds)} seeds".replace(" -", " −"),
     )
 
 
@@ -200,16 +213,20 @@ def gap(
     the one minus that of the other. Verdicts as for "better"."""
     side = table.measure(measure).better or 1
 
-    def of(place: Place) -> dict[int, float]:
-        return minus(*(signed_values(rows, place, name, side) for name in (measure, less)))
+    def of(cell_key: CellKey) -> dict[int, float]:
+        return minus(*(signed_values(rows, cell_key, name, side) for name in (measure, less)))
 
     if pairs:
-        comparisons = [(named(table, *both), of(both[0]), of(both[1])) for both in of_pairs(table, pairs, corpora)]
+        comparisons = [
+            (comparison_name(table, *both), of(both[0]), of(both[1])) for both in method_pairs(table, pairs, corpora)
+        ]
     else:
-        gaps = {place: of(place) for place in places(table, methods, corpora, ())}
-        comparisons = [(cell_title(table, place), values, dict.fromkeys(values, 0.0)) for place, values in gaps.items()]
+        gaps = {cell_key: of(cell_key) for cell_key in selected_cells(table, methods, corpora, ())}
+        comparisons = [
+            (cell_title(table, cell_key), values, dict.fromkeys(values, 0.0)) for cell_key, values in gaps.items()
+        ]
     tests = [Difference(name, test) for name, one, other in comparisons if (test := paired(one, other)) is not None]
-    return of_differences(tests, table.measure(measure), len(comparisons))
+    return finding_from(tests, table.measure(measure), len(comparisons))
 
 
 Column = tuple[str, str]  # corpus and measure
@@ -230,41 +247,40 @@ def printed(table: Table, rows: Rows) -> Finding | None:
             if theirs is None:
                 continue
             printed_numbers.setdefault((cell.corpus.name, measure), []).append(theirs)
-            ours = interval(list(by_seed(rows.get(cell.key, ()), measure).values()))
+            ours = mean_interval(list(by_seed(rows.get(cell.key, ()), measure).values()))
             if ours is not None and ours.half is not None:
                 columns.setdefault((cell.corpus.name, measure), []).append((ours, theirs))
     if not columns:
         return None
     every = [(ours, theirs, printed_numbers[name]) for name, column in columns.items() for ours, theirs in column]
-    sharp = [(ours, theirs) for ours, theirs, others in every if is_sharp(ours, others)]
-    covered = sum(ours.low <= theirs <= ours.high for ours, theirs in sharp)
+    informative = [(ours, theirs) for ours, theirs, others in every if is_informative(ours, others)]
+    covered = sum(ours.low <= theirs <= ours.high for ours, theirs in informative)
     orders = [rank_correlation(column) for column in columns.values() if len(column) >= METHODS]
     order = sum(orders) / len(orders) if orders else 0.0
     words = []
     for (corpus, measure), column in columns.items():
-        form = table.measure(measure)
-        away = sum(ours.mean - theirs for ours, theirs in column) / len(column)
-        words.append(f"{table.corpora[corpus].title}, {form.title} {signed(away, form)}")
-    verdict = HOLDS if sharp and 2 * covered >= len(sharp) else PARTLY if order >= 0.5 else NOT_HERE
-    head = (
-        f"{covered} of {several(len(sharp), 'printed number')} within our intervals{left_out(len(every) - len(sharp))}"
-    )
+        definition = table.measure(measure)
+        offset = sum(ours.mean - theirs for ours, theirs in column) / len(column)
+        words.append(f"{table.corpora[corpus].title}, {definition.title} {signed(offset, definition)}")
+    verdict = HOLDS if informative and 2 * covered >= len(informative) else PARTLY if order >= 0.5 else NOT_HERE
+    head = f"{covered} of {several(len(informative), 'printed number')} within our intervals"
+    head += not_counted(len(every) - len(informative))
     ranked = f"rank correlation of the methods {order:.2f}"
     if not orders:
         ranked = f"no rank correlation with fewer than {METHODS} methods in a column"
     return Finding(verdict, f"{head}; {ranked}; ours minus theirs on average: {', '.join(words)}")
 
 
-def is_sharp(ours: Interval, column: Sequence[float]) -> bool:
-    """Whether it has enough seeds and is not wider than the range of the printed numbers."""
-    apart = max(column) - min(column)
-    return ours.n >= SEEDS and not 0 < apart < ours.high - ours.low
+def is_informative(ours: Interval, column: Sequence[float]) -> bool:
+    """Whether an interval has enough seeds and is not wider than the range of the printed numbers."""
+    spread = max(column) - min(column)
+    return ours.n >= SEEDS and not 0 < spread < ours.high - ours.low
 
 
-def left_out(wide: int) -> str:
+def not_counted(count: int) -> str:
     return (
-        f" ({wide} not counted: two seeds, or wider than the range of the printed numbers of the column)"
-        if wide
+        f" ({count} not counted: two seeds, or wider than the range of the printed numbers of the column)"
+        if count
         else ""
     )
 
@@ -273,9 +289,9 @@ def rank_correlation(column: Sequence[tuple[Interval, float]]) -> float:
     """Spearman's rank correlation of our means and the printed numbers."""
     ours, theirs = ranks([one.mean for one, _ in column]), ranks([value for _, value in column])
     middle = (len(column) + 1) / 2
-    above = sum((one - middle) * (other - middle) for one, other in zip(ours, theirs, strict=True))
-    below = (sum((one - middle) ** 2 for one in ours) * sum((one - middle) ** 2 for one in theirs)) ** 0.5
-    return above / below if below else 0.0
+    covariance = sum((one - middle) * (other - middle) for one, other in zip(ours, theirs, strict=True))
+    scale = (sum((one - middle) ** 2 for one in ours) * sum((one - middle) ** 2 for one in theirs)) ** 0.5
+    return covariance / scale if scale else 0.0
 
 
 def ranks(values: Sequence[float]) -> list[float]:

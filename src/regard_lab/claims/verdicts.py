@@ -30,8 +30,8 @@ def shown_verdict(verdict: str) -> str:
     return "cannot be tested with the available data" if verdict == UNTESTABLE else verdict
 
 
-def verdict_by_count(kept: int, of: int) -> str:
-    return HOLDS if kept == of else PARTLY if kept else NOT_HERE
+def verdict_by_count(satisfied: int, total: int) -> str:
+    return HOLDS if satisfied == total else PARTLY if satisfied else NOT_HERE
 
 
 class TestSummary(NamedTuple):
@@ -41,7 +41,7 @@ class TestSummary(NamedTuple):
     opposed: int  # significant differences that contradict the claim
 
 
-def judge(tests: Sequence[Difference], alpha: float = ALPHA) -> TestSummary:
+def summarise(tests: Sequence[Difference], alpha: float = ALPHA) -> TestSummary:
     signs = sides(tests, alpha)
     return TestSummary(tests, sum(test.paired.difference.mean > 0 for test in tests), signs.count(1), signs.count(-1))
 

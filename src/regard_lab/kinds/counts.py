@@ -72,10 +72,10 @@ def words(texts: Mapping[str, Sequence[Example]], counted: str) -> float:
     """Over all splits: mean words per text, or the number of distinct words, in lower case."""
     from regard.data.words import forms
 
-    texts_ = [forms(example.text) for words_ in texts.values() for example in words_]
+    tokenised = [forms(example.text) for split in texts.values() for example in split]
     if counted == "length":
-        return sum(map(len, texts_)) / len(texts_)
-    return len({word for words_ in texts_ for word in words_})
+        return sum(map(len, tokenised)) / len(tokenised)
+    return len({word for text in tokenised for word in text})
 
 
 def tokens(train: Sequence[Example], number: int, where: str) -> int:
@@ -99,9 +99,9 @@ def tokens(train: Sequence[Example], number: int, where: str) -> int:
 def classes(train: Sequence[Example], number: int, where: str) -> tuple[str, ...]:
     from regard.data.labels import natural_order
 
-    classes_ = tuple(sorted({str(example.label) for example in train}, key=natural_order))
-    if number > len(classes_):
+    names = tuple(sorted({str(example.label) for example in train}, key=natural_order))
+    if number > len(names):
         raise InputError(
-            f"{where}: of_class: expected 1 to {len(classes_)}, the number of classes of the training texts, got {number}"
+            f"{where}: of_class: expected 1 to {len(names)}, the number of classes of the training texts, got {number}"
         )
-    return classes_
+    return names

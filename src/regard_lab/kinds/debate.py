@@ -1,4 +1,4 @@
-"""The kind "debate": is attention explanation? The measurements of Jain & Wallace (2019) and Wiegreffe & Pinter (2019).
+"""The kind "debate": can attention explain predictions? Measurements of Jain & Wallace (2019), Wiegreffe & Pinter (2019).
 
 A cell's options describe one model with attention, and `shows` selects what is measured:
 
@@ -91,8 +91,8 @@ def check(cell: Cell) -> None:
 
 
 def debate_options(cell: Cell) -> Options:
-    given = {name: cell.options[name] for name in KEYS if name in cell.options}
-    return {"shows": "diagnosed", **given}
+    options = {name: cell.options[name] for name in KEYS if name in cell.options}
+    return {"shows": "diagnosed", **options}
 
 
 def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
@@ -139,10 +139,10 @@ class Case(NamedTuple):
         return encoded(self.base.task, Labels.of(examples), "texts").astype(np.int64)
 
 
-def row_of(options: Options, prepared: Prepared, trainings_: Sequence[Training], context: Context) -> Row:
-    start, facts, parts = time.perf_counter(), trainings_[0].facts, prepared.parts
+def row_of(options: Options, prepared: Prepared, compared: Sequence[Training], context: Context) -> Row:
+    start, facts, parts = time.perf_counter(), compared[0].facts, prepared.parts
     models = []
-    for training in trainings_:
+    for training in compared:
         if isinstance(training.result, InputError):
             return {**facts, "error": str(training.result)}
         models.append(training.result)
@@ -156,7 +156,7 @@ def row_of(options: Options, prepared: Prepared, trainings_: Sequence[Training],
         row = {"values": {}, "data": row["data"], "environment": row["environment"]}
     row["values"] |= {name: value for name, value in results.pop("values").items() if value is not None}
     seconds = (
-        time.perf_counter() - start + (0.0 if analysis.model is None else trainings_[analysis.model].facts["seconds"])
+        time.perf_counter() - start + (0.0 if analysis.model is None else compared[analysis.model].facts["seconds"])
     )
     return {**facts, **row, **results, "seconds": seconds}
 
@@ -175,10 +175,10 @@ def diagnose(case: Case) -> Row:
     scored = {}
     for name in ("attention", *EXPLAINED):
         case.recorder.note(f"{name} of {len(texts)} texts")
-        scored[name] = [Scored(*correlation.scored()) for correlation in attribute(case.base, texts, name)]
+        scored[name] = [Scored(*attribution.scored()) for attribution in attribute(case.base, texts, name)]
     readings = read(case.base, texts)
     held = zip(scored["attention"], held_gradients(case.base, readings), strict=True)
-    scored["held"] = [correlation._replace(scores=scores) for correlation, scores in held]
+    scored["held"] = [attention._replace(scores=gradients) for attention, gradients in held]
     taus = correlations(scored["attention"], {name: scored[name] for name in MEASURES_COMPARED}, seed)
     between = correlations(scored["held"], {"between": scored["leave_one_out"]}, seed)
     permutation = permutation_facts(permuted(case.base, readings, seed), seed)

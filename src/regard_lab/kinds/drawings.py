@@ -14,10 +14,10 @@ from regard.report.plots.scatter import Cloud, draw_clouds
 from regard.report.plots.svg import LEFT, LETTER, panels, text
 from regard.report.text.characters import cells
 from regard_lab.measures import value_of
-from regard_lab.statistics import interval, over_seeds
+from regard_lab.statistics import mean_interval, over_seeds
 
 if TYPE_CHECKING:
-    from regard_lab.rows import Place, Row
+    from regard_lab.rows import CellKey, Row
     from regard_lab.tables.table import Table
 
 
@@ -32,20 +32,20 @@ def draw_scores(table: Table, rows: Sequence[Row]) -> dict[str, str]:
     figures = {}
     first = first_seeds(table, rows)
     for corpus in table.corpora.values():
-        corpus_rows = {table.title_of(place): row for place, row in first.items() if place[1] == corpus.name}
+        corpus_rows = {table.title_of(cell_key): row for cell_key, row in first.items() if cell_key[1] == corpus.name}
         if corpus_rows:
             figures[f"scores-{corpus.name}"] = scores_figure(
                 f"Polarity and attention scores: {corpus.title}", corpus_rows
             )
-    weight_boxes_ = [box for place, row in first.items() for box in weight_boxes(table, place, row)]
-    if weight_boxes_:
-        figures["weights"] = boxes(f"{table.title}: mean weights on test", "mean attention weight", weight_boxes_)
+    all_boxes = [box for cell_key, row in first.items() for box in weight_boxes(table, cell_key, row)]
+    if all_boxes:
+        figures["weights"] = boxes(f"{table.title}: mean weights on test", "mean attention weight", all_boxes)
     return figures
 
 
-def first_seeds(table: Table, rows: Sequence[Row]) -> dict[Place, Row]:
-    by_place = table.by_place(row for row in rows if row.get("tokens"))
-    return {place: min(rows_, key=lambda row: int(row["seed"])) for place, rows_ in by_place.items()}
+def first_seeds(table: Table, rows: Sequence[Row]) -> dict[CellKey, Row]:
+    by_cell = table.by_cell(row for row in rows if row.get("tokens"))
+    return {cell_key: min(cell_rows, key=lambda row: int(row["seed"])) for cell_key, cell_rows in by_cell.items()}
 
 
 def scores_figure(title: str, rows: Mapping[str, Row]) -> str:
@@ -72,18 +72,18 @@ def scores_panel(title: str, row: Row, across: int, up: int, left: float, top: f
     yield from grid(x_axis, y_axis, ("polarity score", "attention score"), LEFT)
     marks = type_marks(row["types"])
     clouds = [
-        Cloud(name, marks[name], tuple(point for type_, point in tokens if type_ == place), TOKEN_SIZE)
-        for place, name in enumerate(row["types"])
+        Cloud(name, marks[name], tuple(point for token_type, point in tokens if token_type == code), TOKEN_SIZE)
+        for code, name in enumerate(row["types"])
     ]
     yield from draw_clouds(clouds[::-1], x_axis, y_axis)  # neutral ones below the others
 
 
-def weight_boxes(table: Table, place: Place, row: Row) -> Iterator[Box]:
+def weight_boxes(table: Table, cell_key: CellKey, row: Row) -> Iterator[Box]:
     marks = type_marks(row["types"])
     for name in row["types"]:
         box = row["boxes"].get(name)
         if box:
-            title = f"{table.corpora[place[1]].title}, {table.title_of(place)}: {name}"
+            title = f"{table.corpora[cell_key[1]].title}, {table.title_of(cell_key)}: {name}"
             yield Box(title, marks[name], *(box[edge] for edge in EDGES))
 
 
@@ -97,67 +97,67 @@ FEWEST = 5  # texts that a group needs to be drawn
 
 
 def draw_debate(table: Table, rows: Sequence[Row]) -> dict[str, str]:
-    by_place = table.by_place(rows)
+    by_cell = table.by_cell(rows)
     figures = {
-        "tau": taus(table, by_place),
-        "permuted": permuted(table, by_place),
-        "adversaries": adversaries(table, by_place),
+        "tau": taus(table, by_cell),
+        "permuted": permuted(table, by_cell),
+        "adversaries": adversaries(table, by_cell),
     }
     return {name: svg for name, svg in figures.items() if svg}
 
 
-def taus(table: Table, by_place: Mapping[Place, Sequence[Row]]) -> str:
+def taus(table: Table, by_cell: Mapping[CellKey, Sequence[Row]]) -> str:
     """One panel per model: the share of texts in each bin of τ, for attention with each measure and between two measures."""
     drawn = []
-    for place, rows in by_place.items():
+    for cell_key, rows in by_cell.items():
         curves = []
         for name, title in PAIRS.items():
             counts = [row["histograms"][name] for row in rows if name in row.get("histograms", {})]
             if counts:
                 bins = len(counts[0])
                 middles = [(2 * k + 1) / bins - 1 for k in range(bins)]
-                shares = [[100 * n / max(sum(bins_), 1) for n in bins_] for bins_ in counts]
+                shares = [[100 * n / max(sum(histogram), 1) for n in histogram] for histogram in counts]
                 curves.append(over_seeds(title, middles, list(zip(*shares, strict=True))))
         if curves:
-            drawn.append(Panel(f"{table.corpora[place[1]].title}, {table.title_of(place)}", tuple(curves)))
+            drawn.append(Panel(f"{table.corpora[cell_key[1]].title}, {table.title_of(cell_key)}", tuple(curves)))
     return lines("Kendall's τ, text by text", "τ", "% of texts", drawn, band=True) if drawn else ""
 
 
-def permuted(table: Table, by_place: Mapping[Place, Sequence[Row]]) -> str:
+def permuted(table: Table, by_cell: Mapping[CellKey, Sequence[Row]]) -> str:
     """One panel per corpus, one line per model: the mean over groups of texts with a similar largest weight."""
     drawn = []
     for corpus in table.corpora.values():
         curves = []
-        for place, rows in by_place.items():
+        for cell_key, rows in by_cell.items():
             groups: dict[float, list[float]] = {}
-            for group in (group for row in rows if place[1] == corpus.name for group in row.get("by_largest", ())):
+            for group in (group for row in rows if cell_key[1] == corpus.name for group in row.get("by_largest", ())):
                 if group["n"] >= FEWEST:
                     groups.setdefault((group["from"] + group["to"]) / 2, []).append(group["moved"])
             if groups:
                 x = sorted(groups)
-                curves.append(over_seeds(table.title_of(place), x, [groups[middle] for middle in x]))
+                curves.append(over_seeds(table.title_of(cell_key), x, [groups[middle] for middle in x]))
         drawn += [Panel(corpus.title, tuple(curves))] if curves else []
     title = "Permuted weights: change of predictions (median TVD per text)"
     return lines(title, "largest weight of a text", "TVD", drawn, band=False) if drawn else ""
 
 
-def adversaries(table: Table, by_place: Mapping[Place, Sequence[Row]]) -> str:
+def adversaries(table: Table, by_cell: Mapping[CellKey, Sequence[Row]]) -> str:
     """One panel per corpus: trained adversaries as one line along λ, all other models as points."""
     drawn = []
     for corpus in table.corpora.values():
         line: list[tuple[float, list[float]]] = []
         points = []
-        for place, rows in by_place.items():
-            pairs = ((value_of(row, "jsd"), value_of(row, "tvd")) for row in rows if place[1] == corpus.name)
+        for cell_key, rows in by_cell.items():
+            pairs = ((value_of(row, "jsd"), value_of(row, "tvd")) for row in rows if cell_key[1] == corpus.name)
             complete = [(jsd, tvd) for jsd, tvd in pairs if jsd is not None and tvd is not None]
-            mean = interval([jsd for jsd, _ in complete])
+            mean = mean_interval([jsd for jsd, _ in complete])
             if mean is None:
                 continue
-            answers = [tvd for _, tvd in complete]
+            tvds = [tvd for _, tvd in complete]
             if "factor" in rows[0]["options"]:
-                line.append((mean.mean, answers))
+                line.append((mean.mean, tvds))
             else:
-                points.append(over_seeds(table.title_of(place), [mean.mean], [answers]))
+                points.append(over_seeds(table.title_of(cell_key), [mean.mean], [tvds]))
         line.sort(key=lambda point: point[0])
         if line:
             points.insert(0, over_seeds("trained adversaries", [x for x, _ in line], [tvds for _, tvds in line]))
@@ -173,27 +173,29 @@ TEXT_SIZE, WIDE = 2.4, 230.0
 
 def draw_purified(table: Table, rows: Sequence[Row]) -> dict[str, str]:
     """Figures of the measures that the table shows, and maps of texts if rows have them."""
-    by_place = table.by_place(rows)
+    by_cell = table.by_cell(rows)
     shown = {measure for corpus in table.corpora.values() for measure in corpus.measures}
     drawn_measures = [name for name in CURVES if any(measure.startswith(name) for measure in shown)]
-    figures = {f"along-k-{name}".replace("_", "-"): along_k(table, by_place, name) for name in drawn_measures}
+    figures = {f"along-k-{name}".replace("_", "-"): along_k(table, by_cell, name) for name in drawn_measures}
     if any(measure.startswith("round_") for measure in shown):
-        figures["rounds"] = along_rounds(table, by_place)
+        figures["rounds"] = along_rounds(table, by_cell)
     for corpus in table.corpora.values():
-        figures[f"map-{corpus.name}"] = maps(table, by_place, corpus.name)
+        figures[f"map-{corpus.name}"] = maps(table, by_cell, corpus.name)
     return {name: svg for name, svg in figures.items() if svg}
 
 
-def along_k(table: Table, by_place: Mapping[Place, Sequence[Row]], name: str) -> str:
+def along_k(table: Table, by_cell: Mapping[CellKey, Sequence[Row]], name: str) -> str:
     """One panel per corpus: every method, and random words."""
     drawn = []
     for corpus in table.corpora.values():
         curves, random_words = [], None
-        for place, rows in by_place.items():
-            with_curves = [row for row in rows if place[1] == corpus.name and name in row.get("curves", {})]
+        for cell_key, rows in by_cell.items():
+            with_curves = [row for row in rows if cell_key[1] == corpus.name and name in row.get("curves", {})]
             if with_curves and not with_curves[0]["options"].get("chance"):
                 curves.append(
-                    shares(table.title_of(place), with_curves[0]["cuts"], [row["curves"][name] for row in with_curves])
+                    shares(
+                        table.title_of(cell_key), with_curves[0]["cuts"], [row["curves"][name] for row in with_curves]
+                    )
                 )
             if with_curves:
                 random_words = shares(
@@ -204,17 +206,17 @@ def along_k(table: Table, by_place: Mapping[Place, Sequence[Row]], name: str) ->
     return lines(TITLES[name], "K", CURVES[name], drawn, band=True, whole=True) if drawn else ""
 
 
-def along_rounds(table: Table, by_place: Mapping[Place, Sequence[Row]]) -> str:
+def along_rounds(table: Table, by_cell: Mapping[CellKey, Sequence[Row]]) -> str:
     """Accuracy after each round, for models that were evaluated by round."""
     drawn = []
     for corpus in table.corpora.values():
         curves = []
-        for place, rows in by_place.items():
-            with_rounds = [row for row in rows if place[1] == corpus.name and "round_0" in row["values"]]
+        for cell_key, rows in by_cell.items():
+            with_rounds = [row for row in rows if cell_key[1] == corpus.name and "round_0" in row["values"]]
             if with_rounds:
                 last = min(max(k for k in range(100) if f"round_{k}" in row["values"]) for row in with_rounds)
                 paths = [[row["values"][f"round_{k}"] for k in range(last + 1)] for row in with_rounds]
-                curves.append(shares(table.title_of(place), range(last + 1), paths))
+                curves.append(shares(table.title_of(cell_key), range(last + 1), paths))
         drawn += [Panel(corpus.title, tuple(curves))] if curves else []
     return lines("Accuracy after each round", "round", "accuracy, %", drawn, band=True, whole=True) if drawn else ""
 
@@ -224,14 +226,14 @@ def shares(name: str, x: Sequence[float], paths: Sequence[Sequence[float]]) -> C
     return over_seeds(name, x, [[100 * path[k] for path in paths] for k in range(len(x))])
 
 
-def maps(table: Table, by_place: Mapping[Place, Sequence[Row]], corpus: str) -> str:
+def maps(table: Table, by_cell: Mapping[CellKey, Sequence[Row]], corpus: str) -> str:
     """Each text is a point; colour and shape show its class."""
     drawn = []
-    for place, rows in by_place.items():
+    for cell_key, rows in by_cell.items():
         for row in rows:
-            if place[1] == corpus and "map" in row:
+            if cell_key[1] == corpus and "map" in row:
                 for name, points in row["map"]["points"].items():
-                    title = ", ".join(filter(None, (table.title_of(place), name)))
+                    title = ", ".join(filter(None, (table.title_of(cell_key), name)))
                     drawn.append(partial(cloud, title, points, row["map"]["labels"]))
     heading = f"Map of texts (t-SNE): {table.corpora[corpus].title}"
     return panels(heading, drawn, (WIDE, WIDE), (LEFT, 20), headed=True) if drawn else ""
@@ -250,7 +252,7 @@ def cloud(
         Cloud(
             name,
             marks[name],
-            tuple((a, b) for (a, b), class_ in zip(points, labels, strict=True) if class_ == label),
+            tuple((a, b) for (a, b), other in zip(points, labels, strict=True) if other == label),
             TEXT_SIZE,
         )
         for label, name in enumerate(names)

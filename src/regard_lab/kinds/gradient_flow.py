@@ -76,7 +76,7 @@ def check(cell: Cell) -> None:
 
 
 def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
-    yield from scores.train_and_measure(cell, seeds, context, further=flow_measures)
+    yield from scores.train_and_measure(cell, seeds, context, more_measures=flow_measures)
 
 
 def flow_measures(trained: Trained, texts: TypedTexts) -> dict[str, float]:
@@ -95,16 +95,16 @@ def flow_measures(trained: Trained, texts: TypedTexts) -> dict[str, float]:
 
 def towards_class(values: Floats, types: TokenTypes, k: int) -> Floats:
     """Values of a class's tokens, with the sign such that positive means towards the class. Values (U,), or (U, K) per class."""
-    values_: Floats = of_type_tokens(values, types, k)
-    return -values_ if k == 0 and values.ndim == 2 and values.shape[1] == 1 else values_
+    chosen: Floats = of_type_tokens(values, types, k)
+    return -chosen if k == 0 and values.ndim == 2 and values.shape[1] == 1 else chosen
 
 
 def of_type_tokens(values: Floats, types: TokenTypes, k: int) -> Floats:
     """Values of a type's tokens."""
     from regard.analysis.token_scores import of_type
 
-    values_: Floats = values[types.codes == k]
-    return values_ if values_.ndim == 1 else of_type(values_, k)
+    chosen: Floats = values[types.codes == k]
+    return chosen if chosen.ndim == 1 else of_type(chosen, k)
 
 
 def pull_measures(types: TokenTypes, names: Sequence[str], pulled: Pulls) -> dict[str, float]:
@@ -134,7 +134,7 @@ def term_measures(types: TokenTypes, names: Sequence[str], terms: Flow) -> dict[
 
 
 def share_above(values: Floats, types: TokenTypes) -> float:
-    """The share of all tokens of classes whose value has the sign of their class."""
+    """The share of the tokens of any class whose value has the sign of that class."""
     every = [towards_class(values, types, k) for k in range(len(types.names) - 1)]
     return float((np.concatenate(every) > 0).mean())
 
@@ -150,7 +150,7 @@ def inequality_measures(trained: Trained, texts: TypedTexts) -> dict[str, float]
     from regard.analysis.dot_products import inequalities
     from regard.analysis.token_names import token_names
 
-    ids = {name: id_ for id_, name in enumerate(token_names(trained.tokenizer))}
+    ids = {name: index for index, name in enumerate(token_names(trained.tokenizer))}
     mirrored = [name for name in ids if MIRRORED.fullmatch(name) and f"n{name[1:]}" in ids]
     if trained.task.kind != "binary" or len(mirrored) < len(texts.types.tied) / 4:
         return {}
@@ -197,10 +197,10 @@ def autograd_flow(
 
     def loss(weights: dict[str, Tensor]) -> Tensor:
         polarity, attention = scores(weights)
-        attention_ = attention[ids]
+        occurring = attention[ids]
         top = torch.full((len(lengths),), -torch.inf, dtype=torch.float64)
-        top = top.scatter_reduce(0, text_of, attention_.detach(), "amax")
-        parts = counts * torch.exp(attention_ - top[text_of])
+        top = top.scatter_reduce(0, text_of, occurring.detach(), "amax")
+        parts = counts * torch.exp(occurring - top[text_of])
         total = torch.zeros(len(lengths), dtype=torch.float64).index_add(0, text_of, parts)
         logits = torch.zeros(len(lengths), polarity.shape[1], dtype=torch.float64)
         logits = logits.index_add(0, text_of, parts[:, None] * polarity[ids]) / total[:, None]

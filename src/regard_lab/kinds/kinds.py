@@ -1,4 +1,4 @@
-"""The kinds of tables: what a cell does. A new kind is a file in this folder and a line in KINDS.
+"""The kinds of tables: what a cell does. To add a kind, write a module in this folder and add a line to KINDS.
 
 `run(cell, seeds, context)` runs one cell for some seeds and yields one `Row` per seed when it ends. `seed`, `seconds` and
 `values` are required; `rows.Row` lists the other fields. `context.device` is "cpu" or "cuda" (on a CPU a job has one seed, on

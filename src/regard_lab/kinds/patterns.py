@@ -94,11 +94,11 @@ def patterns(
         results["attention_above"] = float(min(attention) > mean_of(scores.attention[neutral]))
         results["neutral_within_tenth"] = float(size < TENTH * weakest)
         results |= {"neutral_size": size / weakest} if weakest > 0 else {}
-    omega = {tuple(pair_["pair"]): pair_["mean"] for pair_ in products}
+    omega = {tuple(product["pair"]): product["mean"] for product in products}
     within = [omega[name, name] for name in classes if (name, name) in omega]
     between = [value for (a, b), value in omega.items() if a != b and {a, b} <= set(classes)]
     if len(within) == len(classes) and between:
-        results["omega_like"] = float(min(within) > max(0.0, *(larger(value, len(classes)) for value in between)))
+        results["omega_like"] = float(min(within) > max(0.0, *(threshold(value, len(classes)) for value in between)))
     return results
 
 
@@ -109,7 +109,7 @@ def occurring(polarity: NDArray[np.float64]) -> NDArray[np.float64]:
     return polarity[np.isfinite(polarity).all(1)]
 
 
-def larger(value: float, classes: int) -> float:
+def threshold(value: float, classes: int) -> float:
     """What Ω within classes must exceed: |Ω| between classes if there are two, Ω itself if there are more."""
     return abs(value) if classes == 2 else value
 
@@ -133,14 +133,14 @@ def history_of(recording: Mapping[str, Any] | None, names: Mapping[str, str]) ->
     for name, scores in recording["by_type"].items():
         for kind, path in scores.items():
             paths[f"{kind}.{names.get(name, name)}"] = [marks[0] for marks in path]
-    for pair_ in recording["dot_products"]:
-        paths["omega." + "-".join(names.get(name, name) for name in pair_["pair"])] = pair_["mean"]
+    for product in recording["dot_products"]:
+        paths["omega." + "-".join(names.get(name, name) for name in product["pair"])] = product["mean"]
     paths |= by_output("vtw", recording["vtw"]) | by_output("norm_w", recording["norms_w"])
     paths |= {"norm_v": recording["norm_v"]} if recording["norm_v"] else {}
     for term, by_type in (recording.get("terms") or {}).items():
         paths |= {f"{TERM}{term}.{names.get(name, name)}": path for name, path in by_type.items()}
     kept = frames(len(recording["moments"]), MOST)
-    return {name: [rounded(path[place]) for place in kept] for name, path in paths.items()}
+    return {name: [rounded(path[index]) for index in kept] for name, path in paths.items()}
 
 
 def by_output(name: str, path: Sequence[Sequence[float]]) -> dict[str, list[float]]:
@@ -159,7 +159,7 @@ def separation_epoch(recording: Mapping[str, Any] | None, classes: Sequence[str]
     """The epoch from which mean Ω stays above 0 within classes and below 0 between classes; None if there is none."""
     if recording is None:
         return None
-    paths = {tuple(pair_["pair"]): pair_["mean"] for pair_ in recording["dot_products"]}
+    paths = {tuple(product["pair"]): product["mean"] for product in recording["dot_products"]}
     sides = {pair: 1 if pair[0] == pair[1] else -1 for pair in paths if set(pair) <= set(classes)}
     right = [
         all(side * paths[pair][moment] > 0 for pair, side in sides.items())

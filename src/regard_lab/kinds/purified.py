@@ -159,8 +159,8 @@ def row_of(training: Training, plan: MeasurePlan, judges: Judges | None, rounds:
         results.values |= round_measures(result, rounds)
         row["history"] |= round_paths(result.metrics["history"])
         add_closeness(results, result, plan, rounds, facts["seed"])
-    base_alone = judges is not None and judges.trained[facts["seed"]].result is result and not options.get("chance")
-    if not base_alone:
+    judges_itself = judges is not None and judges.trained[facts["seed"]].result is result and not options.get("chance")
+    if not judges_itself:
         scored = scored_texts(result, plan)
         if judges is not None:
             measure_erasing(results, scored[: options.get("judged")], plan, judges, facts["seed"])
@@ -203,7 +203,7 @@ def add_closeness(
     import numpy as np
 
     from regard.models.tasks import labels_as_shown
-    from regard_lab.kinds.rounds import closeness, plane, vectors_of
+    from regard_lab.kinds.rounds import closeness, tsne, vectors_of
 
     if trained.is_flat:
         return
@@ -213,10 +213,12 @@ def add_closeness(
     vectors = vectors_of(trained.model, trained.tokenizer.encode_each([example.text for example in chosen]))
     results.values["closeness"] = closeness(vectors, labels)
     by_round = {} if rounds is None else rounds.vectors_by_round
-    results.values |= {f"closeness_{number}": closeness(vectors_, labels) for number, vectors_ in by_round.items()}
+    results.values |= {
+        f"closeness_{number}": closeness(round_vectors, labels) for number, round_vectors in by_round.items()
+    }
     if "mapped" in plan.options and seed == 0:
-        maps = {f"round {number}": vectors_ for number, vectors_ in by_round.items()} or {"": vectors}
+        maps = {f"round {number}": round_vectors for number, round_vectors in by_round.items()} or {"": vectors}
         results.drawn["map"] = {
             "labels": labels.tolist(),
-            "points": {name: plane(vectors_) for name, vectors_ in maps.items()},
+            "points": {name: tsne(round_vectors) for name, round_vectors in maps.items()},
         }

@@ -54,8 +54,8 @@ def fit(config: Config, prepared: Prepared, normalised: bool, recorder: Recorder
     from regard.training.fit import Run
     from regard.training.fit_torch import prepare_torch
 
-    given = prepare_torch(config, prepared.parts, recorder)
+    inputs = prepare_torch(config, prepared.parts, recorder)
     if not normalised:
         task = Regression(0.0, 1.0)
-        given = replace(given, task=task, truth=encoded(task, Labels.of(given.test or ()), given.names[2]))
-    return given.fit(Run(recorder))
+        inputs = replace(inputs, task=task, truth=encoded(task, Labels.of(inputs.test or ()), inputs.names[2]))
+    return inputs.fit(Run(recorder))

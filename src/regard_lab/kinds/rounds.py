@@ -80,12 +80,12 @@ def train_by_round(
         start, rounds = time.perf_counter(), None
         result: Trained | InputError
         try:
-            given = prepare_torch(config.override({"seed": seed}), parts, recorder)
-            learned = make_inputs(given, recorder)
-            model = make_model(given, learned, seed).to(given.device)
-            texts = encode_texts(learned.tokenizer, given.task, examples, "texts")
-            rounds = RoundRecorder(recorder, model, given.task, texts, vectors)
-            result = train_model(model, given, learned, Run(rounds))
+            prepared = prepare_torch(config.override({"seed": seed}), parts, recorder)
+            inputs = make_inputs(prepared, recorder)
+            model = make_model(prepared, inputs, seed).to(prepared.device)
+            texts = encode_texts(inputs.tokenizer, prepared.task, examples, "texts")
+            rounds = RoundRecorder(recorder, model, prepared.task, texts, vectors)
+            result = train_model(model, prepared, inputs, Run(rounds))
         except InputError as error:
             result = error
         yield Training(result, {"seed": seed, "seconds": time.perf_counter() - start}), rounds
@@ -115,7 +115,7 @@ def closeness(vectors: Doubles, labels: NDArray[np.int64]) -> float:
     return float(within.mean() / between.mean()) if len(within) and len(between) and between.mean() else float("nan")
 
 
-def plane(vectors: Doubles) -> list[list[float]]:
+def tsne(vectors: Doubles) -> list[list[float]]:
     """t-SNE: two coordinates per text, with two decimals."""
     from sklearn.manifold import TSNE
 

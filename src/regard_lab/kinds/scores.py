@@ -52,13 +52,13 @@ def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
     yield from train_and_measure(cell, seeds, context)
 
 
-Further = Callable[["Trained", "TypedTexts"], dict[str, float]]
+MoreMeasures = Callable[["Trained", "TypedTexts"], dict[str, float]]
 
 
 def train_and_measure(
-    cell: Cell, seeds: Sequence[int], context: Context, further: Further | None = None
+    cell: Cell, seeds: Sequence[int], context: Context, more_measures: MoreMeasures | None = None
 ) -> Iterator[Row]:
-    """`further`: additional measures of a model. Only rows of the first seed keep tokens and boxes, because figures show
+    """`more_measures`: additional measures of a model. Only rows of the first seed keep tokens and boxes, because figures show
     one seed."""
     prepared = context.corpora.prepare(cell.corpus, cell.options)
     config = Config().override({"record": "epoch", **cell.options, "device": context.device})
@@ -68,7 +68,7 @@ def train_and_measure(
             continue
         row, texts = train.measured(result, prepared), read_types(result, prepared.parts)
         results = measured(result, prepared.parts, texts)
-        row["values"] |= results.pop("values") | ({} if further is None else further(result, texts))
+        row["values"] |= results.pop("values") | ({} if more_measures is None else more_measures(result, texts))
         paths = results.pop("history")
         row["history"] |= paths if cell.options.get("terms") else without_terms(paths)
         drawn: Row = results if facts["seed"] == 0 else {"types": results["types"]}
@@ -184,7 +184,7 @@ def type_measures(types: TokenTypes, names: Sequence[str], scores: TokenScores, 
     import numpy as np
 
     measures: dict[str, float] = {"tokens_tied": len(types.tied), "tokens_neutral": len(types.neutral)}
-    two = scores.polarity.shape[1] == 1
+    is_binary = scores.polarity.shape[1] == 1
     attention = scores.attention[types.codes >= 0]
     measures |= {"attention_size": mean_of(np.abs(attention)), "polarity_size": mean_of(np.abs(polarity[types.tied]))}
     for k, name in enumerate(names):
@@ -194,9 +194,9 @@ def type_measures(types: TokenTypes, names: Sequence[str], scores: TokenScores, 
         measures[f"weight_{name}"] = mean_of(scores.weight[of_type])
         if name != "neutral":
             polarities = scores.polarity[of_type]
-            right = (polarities[:, 0] > 0) == (k == 1) if two else polarities.argmax(1) == k
+            right = (polarities[:, 0] > 0) == (k == 1) if is_binary else polarities.argmax(1) == k
             measures[f"share_{name}"] = mean_of(right.astype(np.float64))
-    if two:
+    if is_binary:
         sizes = [abs(measures[f"polarity_{name}"]) for name in names[:-1]]
         measures["neutral_ratio"] = abs(measures["polarity_neutral"]) / max(sum(sizes) / len(sizes), 1e-12)
         measures["gap"] = measures["attention_positive"] - measures["attention_negative"]
@@ -215,20 +215,21 @@ def separation_measures(
 def vector_measures(analysis: Mapping[str, Any], classes: Sequence[str]) -> dict[str, float]:
     """Mean Ω of pairs within a class, between classes and with neutral tokens; VᵀW and its factors."""
     groups: dict[str, list[float]] = {}
-    for single in analysis["dot_products"]:
-        a, b = single["pair"]
+    for product in analysis["dot_products"]:
+        a, b = product["pair"]
         kind = "same" if a == b and a in classes else "other" if a in classes and b in classes else "neutral"
-        groups.setdefault(kind, []).append(single["mean"])
+        groups.setdefault(kind, []).append(product["mean"])
     measures = {f"omega_{kind}": sum(values) / len(values) for kind, values in groups.items()}
     if measures.get("omega_same", 0.0) > 0 and "neutral" in groups:
         measures["omega_beside"] = max(map(abs, groups["neutral"])) / measures["omega_same"]
     vtw = analysis["vtw"]
     if vtw is None:
         return measures
-    single = len(vtw["values"]) == 1  # with K classes magnitudes are averaged, because signs depend on the class
+    # with K classes magnitudes are averaged, because signs depend on the class
+    has_one_output = len(vtw["values"]) == 1
 
     def summary(values: Sequence[float]) -> float:
-        return values[0] if single else sum(map(abs, values)) / len(values)
+        return values[0] if has_one_output else sum(map(abs, values)) / len(values)
 
     measures |= {"vtw": summary(vtw["values"]), "vtw_scaled": summary(vtw["products"])}
     measures["vtw_size"] = abs(measures["vtw"])

@@ -1,8 +1,8 @@
 """The kind "speed": speed of poolings relative to APLN (Table 4), and of x^p relative to exp(p·log(x + ε)) (footnote 4).
 
 A cell times one form alternately with the form that it is compared to, on the same random states, after a warm-up: `speed` is
-the median time of the other divided by its own, so that APLN has 1.000 as in the paper. Seeds are repetitions with other
-states. Attention weights are given, because all forms need them; with `layer = true` they are computed too.
+the median time of the other form divided by that of this form, so that APLN has 1.000 as in the paper. Seeds are repetitions
+with other states. Attention weights are given, because all forms need them; with `layer = true` they are computed too.
 """
 
 from __future__ import annotations
@@ -76,10 +76,10 @@ def forms() -> dict[str, Form]:
 
 
 def check(cell: Cell) -> None:
-    known = forms()
+    names = forms()
     for key in ("form", "beside"):
-        if cell.options.get(key) not in known:
-            raise InputError(f"{cell.name}: {key}: expected one of {', '.join(known)}, got {cell.options.get(key)!r}")
+        if cell.options.get(key) not in names:
+            raise InputError(f"{cell.name}: {key}: expected one of {', '.join(names)}, got {cell.options.get(key)!r}")
     shape = cell.options.get("shape", ())
     if len(shape) != 3 or min(shape) < 1:
         raise InputError(
@@ -106,7 +106,7 @@ def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
             steps = {
                 name: step(options, name, device, seed) for name in dict.fromkeys((options["form"], options["beside"]))
             }
-            times = by_turns(steps, lambda: torch.cuda.synchronize() if device.type == "cuda" else None)
+            times = alternating_times(steps, lambda: torch.cuda.synchronize() if device.type == "cuda" else None)
             ours, theirs = (statistics.median(times[options[key]]) for key in ("form", "beside"))
             yield {
                 "seed": seed,
@@ -127,10 +127,10 @@ def step(options: Options, name: str, device: Any, seed: int) -> Callable[[], No
     from regard.poolings.scorer import Scorer
 
     texts, words, features = options["shape"]
-    random_ = {"generator": torch.Generator(device).manual_seed(seed), "device": device}
-    states = torch.randn(texts, words, features, **random_).tanh_()
+    sampling = {"generator": torch.Generator(device).manual_seed(seed), "device": device}
+    states = torch.randn(texts, words, features, **sampling).tanh_()
     states = (states.abs_() if name.startswith("power") else states).requires_grad_()
-    scores = torch.randn(texts, words, **random_)
+    scores = torch.randn(texts, words, **sampling)
     mask = torch.ones(texts, words, dtype=torch.bool, device=device)
     weights = masked_softmax(scores, mask).requires_grad_()
     norm = torch.tensor(NORM, device=device, requires_grad=True)
@@ -140,18 +140,18 @@ def step(options: Options, name: str, device: Any, seed: int) -> Callable[[], No
 
     def once() -> None:
         with torch.set_grad_enabled(backward):
-            given = masked_softmax(scorer(states), mask) if layer else weights
-            vector = form(states, given, norm, mask)
+            pooling_weights = masked_softmax(scorer(states), mask) if layer else weights
+            vector = form(states, pooling_weights, norm, mask)
         if backward:
             torch.autograd.grad(vector.sum(), leaves, allow_unused=True)
 
     return once
 
 
-def by_turns(steps: Mapping[str, Callable[[], None]], wait: Callable[[], None]) -> dict[str, list[float]]:
+def alternating_times(steps: Mapping[str, Callable[[], None]], wait: Callable[[], None]) -> dict[str, list[float]]:
     """Seconds per pass, each measured over enough passes; the forms alternate, so that other load affects both."""
 
-    def read(once: Callable[[], None], passes: int) -> float:
+    def seconds_per_pass(once: Callable[[], None], passes: int) -> float:
         wait()
         start = time.perf_counter()
         for _ in range(passes):
@@ -161,11 +161,11 @@ def by_turns(steps: Mapping[str, Callable[[], None]], wait: Callable[[], None]) 
 
     passes: dict[str, int] = {}
     for name, once in steps.items():
-        read(once, 2)  # warm-up: memory, compilation
-        passes[name] = max(1, round(SAMPLE / read(once, 1)))
+        seconds_per_pass(once, 2)  # warm-up: memory, compilation
+        passes[name] = max(1, round(SAMPLE / seconds_per_pass(once, 1)))
     times: dict[str, list[float]] = {name: [] for name in steps}
     start = time.perf_counter()
     while len(next(iter(times.values()))) < ROUNDS or time.perf_counter() - start < SECONDS:
         for name, once in steps.items():
-            times[name].append(read(once, passes[name]))
+            times[name].append(seconds_per_pass(once, passes[name]))
     return times

@@ -36,12 +36,12 @@ class TooManySeeds(Exception):
 def trainings(config: Config, parts: Parts, seeds: Sequence[int], context: Context) -> Iterator[Training]:
     # recording and choosing λ work on one model, and a pretrained encoder fills a GPU by itself: such seeds are trained one
     # after the other
-    one_by_one = config.training.record != "no" or config.model.is_scale_open or config.model.reads_pieces
-    side_by_side = context.device.startswith("cuda") and not one_by_one
-    yield from (stacked if side_by_side else one_by_one_)(config, parts, seeds, context)
+    separately = config.training.record != "no" or config.model.is_scale_open or config.model.reads_pieces
+    together = context.device.startswith("cuda") and not separately
+    yield from (train_stacked if together else train_separately)(config, parts, seeds, context)
 
 
-def one_by_one_(config: Config, parts: Parts, seeds: Sequence[int], context: Context) -> Iterator[Training]:
+def train_separately(config: Config, parts: Parts, seeds: Sequence[int], context: Context) -> Iterator[Training]:
     from regard.training.fit import Run, fit
 
     for seed in seeds:
@@ -54,7 +54,7 @@ def one_by_one_(config: Config, parts: Parts, seeds: Sequence[int], context: Con
         yield Training(result, {"seed": seed, "seconds": time.perf_counter() - start})
 
 
-def stacked(config: Config, parts: Parts, seeds: Sequence[int], context: Context) -> Iterator[Training]:
+def train_stacked(config: Config, parts: Parts, seeds: Sequence[int], context: Context) -> Iterator[Training]:
     import torch
 
     from regard_lab.fit_stacked import EncodedCache, fit_stacked
@@ -113,7 +113,7 @@ def measured(trained: Trained, prepared: Prepared) -> Row:
     return {
         "values": values,
         "dev": numbers(metrics.get("dev", {})),
-        "history": paths(history),
+        "history": history_paths(history),
         "best_epoch": best,
         "epochs": metrics["epochs"],
         "data": prepared.data,
@@ -129,26 +129,26 @@ def numbers(metrics: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
-def paths(history: Sequence[Mapping[str, Any]]) -> History:
+def history_paths(history: Sequence[Mapping[str, Any]]) -> History:
     """Loss, norms and dev scores by epoch, with six digits."""
-    history_: History = {}
+    by_name: History = {}
     for record in history:
         named = {"loss": record["loss"]}
         named |= {f"norms.{level}": norm["mean"] for level, norm in record.get("norms", {}).items()}
         named |= {f"dev.{name}": value for name, value in record.get("dev", {}).items()}
         for name, value in named.items():
-            history_.setdefault(name, []).append(short(value, 6))
-    return history_
+            by_name.setdefault(name, []).append(short(value, 6))
+    return by_name
 
 
 METHOD_ONLY = ("beta", "rounds", "phase_epochs", "compressor_lr", "head_hidden")
 
 
 def judge_options(options: Options, judge_keys: Options) -> Options:
-    """`own`: the judge's pooling, and possibly its dropout and learning rate."""
-    options_ = {name: value for name, value in options.items() if name not in METHOD_ONLY}
+    """The options of a method's judge; `judge_keys`: its pooling, and possibly its dropout and learning rate."""
+    shared = {name: value for name, value in options.items() if name not in METHOD_ONLY}
     overrides = {name: judge_keys[f"judge_{name}"] for name in ("dropout", "lr") if f"judge_{name}" in judge_keys}
-    return {**options_, "pooling": judge_keys["judge"], **overrides}
+    return {**shared, "pooling": judge_keys["judge"], **overrides}
 
 
 def judges_of(cell: Cell, config: Config, prepared: Prepared, context: Context) -> Judges:

@@ -2,8 +2,8 @@
 
 A corpus is a file of reviews with user, item, rating and text, or, without a file, synthetic reviews with known effects
 (`towers/synthetic_ratings`). Only training reviews are read, for all splits. Of synthetic reviews seven tenths are for
-training, one tenth is dev and the rest test; the same predictor is then tested among strangers, the users and items of a
-second world with the same distribution, where nothing can be remembered and everything must be read.
+training, one tenth is dev and the rest test. The same predictor is then tested on strangers: the users and items of a second
+synthetic world with the same distribution, about which nothing can have been memorised.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from regard.config import Config
 from regard.errors import InputError
 from regard.recorder import Recorder
-from regard_lab.kinds.train import numbers, paths
+from regard_lab.kinds.train import history_paths, numbers
 from regard_lab.measures import Measure
 from regard_lab.rows import Options, Row
 from regard_lab.tables.context import Context
@@ -38,18 +38,18 @@ KEYS: Options = {
 }
 MEASURES = {
     **{
-        f"rmse_{group}": Measure(f"RMSE, {facts}", 1, 3, -1)
-        for group, facts in (
+        f"rmse_{group}": Measure(f"RMSE, {title}", 1, 3, -1)
+        for group, title in (
             ("both", "both known"),
             ("user", "user known"),
             ("item", "item known"),
             ("neither", "neither known"),
-            ("strangers", "among strangers"),
+            ("strangers", "strangers"),
         )
     },
     **{f"n_{group}": Measure(f"Ratings, {group}", 1, 0) for group in ("both", "user", "item", "neither")},
-    "gap": Measure("% of the way from noise to the mean's RMSE", 100, 1, -1),
-    "gap_strangers": Measure("the same among strangers", 100, 1, -1),
+    "gap": Measure("% of the gap from the noise to the RMSE of the mean", 100, 1, -1),
+    "gap_strangers": Measure("the same, strangers", 100, 1, -1),
     "user_r": Measure("r of users' effects", 1, 3, 1),
     "item_r": Measure("r of items' effects", 1, 3, 1),
     "user_r_strangers": Measure("r of users' effects, strangers", 1, 3, 1),
@@ -76,14 +76,14 @@ class Reader(NamedTuple):
 
 def check(cell: Cell) -> None:
     options, corpus = cell.options, cell.corpus
-    made = corpus.train is None
-    if made and (corpus.dev or corpus.test):
+    is_synthetic = corpus.train is None
+    if is_synthetic and (corpus.dev or corpus.test):
         raise InputError(f"{cell.name}: dev or test without train; give all three, or none for synthetic reviews")
-    if not made and not (corpus.dev and corpus.test):
+    if not is_synthetic and not (corpus.dev and corpus.test):
         raise InputError(f"{cell.name}: expected train, dev and test; one is missing")
-    if not made and (extra := sorted(set(options) & set(WORLD))):
+    if not is_synthetic and (extra := sorted(set(options) & set(WORLD))):
         raise InputError(f"{cell.name}: {extra[0]} is for synthetic reviews only, but train = {corpus.train!r} is read")
-    if not made and options.get("reader") == "ideal":
+    if not is_synthetic and options.get("reader") == "ideal":
         raise InputError(
             f"{cell.name}: reader: expected towers, mean or ridge, got ideal, which is for synthetic reviews only"
         )
@@ -97,7 +97,7 @@ def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
     for seed in seeds:
         start = time.perf_counter()
         try:
-            result = judge(cell.options, rated, seed, context)
+            result = evaluate(cell.options, rated, seed, context)
         except InputError as error:
             result = {"error": str(error)}
         yield {"seed": seed, "seconds": time.perf_counter() - start, "data": rated.data, **result}
@@ -110,17 +110,18 @@ def read_rating_data(cell: Cell) -> RatingData:
 
     if cell.corpus.train is None:
         options = WorldOptions(**{key: value for key, value in cell.options.items() if key in WORLD})
-        world_, strangers = world(options, seed=0), world(options, seed=1)
-        first, second = round(len(world_.ratings) * 0.7), round(len(world_.ratings) * 0.8)
-        parts = world_.ratings[:first], world_.ratings[first:second], world_.ratings[second:]
-        return RatingData(*parts, world_, strangers, {})
+        first_world, strangers = world(options, seed=0), world(options, seed=1)
+        ratings = first_world.ratings
+        dev_start, test_start = round(len(ratings) * 0.7), round(len(ratings) * 0.8)
+        parts = ratings[:dev_start], ratings[dev_start:test_start], ratings[test_start:]
+        return RatingData(*parts, first_world, strangers, {})
     files = sources(cell.corpus)
     splits = {split: read_ratings(path) for split, path in files.items()}
     data = digests(files.values(), cell.options.get("vectors"))
     return RatingData(splits["train"], splits["dev"], splits["test"], None, None, data)
 
 
-def judge(options: Options, rated: RatingData, seed: int, context: Context) -> Row:
+def evaluate(options: Options, rated: RatingData, seed: int, context: Context) -> Row:
     """Make a predictor and evaluate it on the test ratings, and on those of strangers."""
     import numpy as np
     import sklearn
@@ -141,15 +142,15 @@ def judge(options: Options, rated: RatingData, seed: int, context: Context) -> R
         predictions, rated.test, [known.context(rating, most) for rating in rated.test], context.recorder
     )
     if rated.world is not None and rated.strangers is not None:
-        floor, strange = rated.world.noise, rated.strangers
-        values["gap"] = (values["rmse"] - floor) / (values["rmse_of_mean"] - floor)
+        noise, strangers = rated.world.noise, rated.strangers
+        values["gap"] = (values["rmse"] - noise) / (values["rmse_of_mean"] - noise)
         values |= effect_correlations(reader.effects(known), rated.world, "")
-        strange_index = ReviewIndex(strange.ratings)
-        strange_contexts = [strange_index.context(rating, most, side) for rating in strange.ratings]
-        strange_scores = scores(reader.predict(strange_index, strange_contexts), strange.ratings, mean)
-        values["rmse_strangers"] = strange_scores["rmse"]
-        values["gap_strangers"] = (strange_scores["rmse"] - floor) / (strange_scores["rmse_of_mean"] - floor)
-        values |= effect_correlations(reader.effects(strange_index), strange, "_strangers")
+        stranger_index = ReviewIndex(strangers.ratings)
+        stranger_contexts = [stranger_index.context(rating, most, side) for rating in strangers.ratings]
+        stranger_scores = scores(reader.predict(stranger_index, stranger_contexts), strangers.ratings, mean)
+        values["rmse_strangers"] = stranger_scores["rmse"]
+        values["gap_strangers"] = (stranger_scores["rmse"] - noise) / (stranger_scores["rmse_of_mean"] - noise)
+        values |= effect_correlations(reader.effects(stranger_index), strangers, "_strangers")
     versions = {**environment(torch.device(context.device)), "scikit-learn": sklearn.__version__, "regard": __version__}
     return {"values": values, **reader.facts, "environment": versions}
 
@@ -161,8 +162,8 @@ def make_reader(options: Options, rated: RatingData, known: ReviewIndex, seed: i
 
     most, side, name = options.get("max_reviews"), options.get("side", "both"), options.get("reader", "towers")
     if name == "towers":
-        own = {key: value for key, value in options.items() if key not in KEYS}
-        config = Config().override({**own, "device": context.device, "seed": seed})
+        model_options = {key: value for key, value in options.items() if key not in KEYS}
+        config = Config().override({**model_options, "device": context.device, "seed": seed})
         return towers(config, rated, most, side, context.recorder)
     if name == "ridge":
         parts = [[known.context(rating, most, side) for rating in part] for part in (rated.train, rated.dev)]
@@ -187,7 +188,7 @@ def towers(config: Config, rated: RatingData, most: int | None, side: Any, recor
     norms = metrics["history"][metrics["best_epoch"] - 1]["norms"]
     facts: Row = {
         "dev": {**numbers(metrics["dev"]), **{f"norm_{name}": spread["mean"] for name, spread in norms.items()}},
-        "history": paths(metrics["history"]),
+        "history": history_paths(metrics["history"]),
         "best_epoch": metrics["best_epoch"],
         "epochs": metrics["epochs"],
     }

@@ -67,11 +67,11 @@ def texts_of(cell: Cell, context: Context) -> Prepared:
 
     if cell.corpus.train is not None:
         return context.corpora.prepare(cell.corpus, cell.options)
-    from regard.data.reviews import splits
+    from regard.data.reviews import splits as review_splits
     from regard.training.fit import Parts
 
-    splits_ = splits()
-    return Prepared(Parts(splits_["train"], splits_["dev"], splits_["test"]), {})
+    splits = review_splits()
+    return Prepared(Parts(splits["train"], splits["dev"], splits["test"]), {})
 
 
 def drawn_texts(cell: Cell, prepared: Prepared) -> list[Example]:
@@ -95,9 +95,9 @@ def spreads(trained: Trained, examples: Sequence[Example]) -> dict[str, float]:
     from regard.explain.attribute import explain
     from regard.faithfulness.plausibility import plausibility
 
-    explanations_ = list(explain(trained, [example.text for example in examples]))
+    explained_texts = list(explain(trained, [example.text for example in examples]))
     words, sentences, heaviest = [], [], []
-    for one in explanations_:
+    for one in explained_texts:
         if len(one.tokens) > 1:
             words.append(effective_share([token.weight for token in one.tokens]))
             heaviest.append(math.fsum(token.weight for token in one.top(3)))
@@ -105,7 +105,7 @@ def spreads(trained: Trained, examples: Sequence[Example]) -> dict[str, float]:
             sentences.append(effective_share([sentence.weight for sentence in one.sentences]))
     by_name = {"spread": words, "spread_sentences": sentences, "top_three": heaviest}
     means = {name: math.fsum(values) / len(values) for name, values in by_name.items() if values}
-    evidence = plausibility(explanations_, [example.evidence for example in examples])
+    evidence = plausibility(explained_texts, [example.evidence for example in examples])
     return means | ({"lift": evidence["weight_on_evidence"] / evidence["random"]} if evidence["texts"] else {})
 
 
@@ -121,7 +121,7 @@ def explanations(row: Row) -> list[Explanation]:
 
 
 WIDTH = 640  # of a panel
-BESIDE = 2  # panels next to each other if the model reads sentences
+COLUMNS = 2  # of panels, if the model reads sentences
 HEAD = 26
 HEIGHT = re.compile(r'height="(\d+)"')
 
@@ -137,17 +137,17 @@ def draw(table: Table, rows: Sequence[Row]) -> dict[str, str]:
         if shared:
             chosen = {row["method"]: row for row in drawable if row["seed"] == min(shared)}
             titles = {name: table.methods[name].title for name in methods}
-            figures[corpus.name] = beside(f"{table.where or table.title}: {corpus.title}", titles, chosen)
+            figures[corpus.name] = side_by_side(f"{table.where or table.title}: {corpus.title}", titles, chosen)
     return figures
 
 
-def beside(title: str, titles: Mapping[str, str], rows: Mapping[str, Row]) -> str:
+def side_by_side(title: str, titles: Mapping[str, str], rows: Mapping[str, Row]) -> str:
     """`titles` in drawing order; every row has the same texts."""
     panels: list[str] = []
     y, width = MARGIN + HEAD, 0
     texts = {name: explanations(rows[name]) for name in titles}
     for number in range(min(map(len, texts.values()))):
-        columns = BESIDE if all(texts[name][number].sentences for name in titles) else 1
+        columns = COLUMNS if all(texts[name][number].sentences for name in titles) else 1
         line = 0
         for index, name in enumerate(titles):
             column = index % columns

@@ -42,19 +42,19 @@ class MarkFormat(NamedTuple):
     """The field of a row with its marks, and a function that returns those that are evidence for a class: spans of tokens."""
 
     field: str
-    accepted: str
+    expected: str
     evidence: Callable[[Any, str], list[Span]]
 
 
-def leaves(given: Any, label: str) -> list[Span]:
+def leaves(marks: Any, label: str) -> list[Span]:
     """Leaves of a treebank, for the classes 0 and 1."""
     side = 1 if label == "1" else -1
-    return [(index, index + 1) for index, label_ in enumerate(given) if side * (label_ - 2) > 0]
+    return [(index, index + 1) for index, polarity in enumerate(marks) if side * (polarity - 2) > 0]
 
 
-def rationales(given: Any, label: str) -> list[Span]:
+def rationales(marks: Any, label: str) -> list[Span]:
     """Rationales, which are always evidence for the text's class."""
-    return [(start, end) for start, end in given]
+    return [(start, end) for start, end in marks]
 
 
 MARKS = {
@@ -66,9 +66,9 @@ MARKS = {
 
 def marks_of(path: Path, examples: Sequence[Example], form: str) -> list[list[Span]]:
     """The marked characters of each example that was read from a file of JSON lines."""
-    field, accepted, evidence = MARKS[form]
+    field, expected, evidence = MARKS[form]
     wanted = {example.row for example in examples}
-    rows = {row: fields for row, fields in enumerate(lines(path), 1) if row in wanted}
+    rows = {row: fields for row, fields in enumerate(json_lines(path), 1) if row in wanted}
     marked = []
     for example in examples:
         fields = rows.get(example.row, {})
@@ -80,7 +80,7 @@ def marks_of(path: Path, examples: Sequence[Example], form: str) -> list[list[Sp
             spans = evidence(fields[field], str(example.label))
         except (KeyError, TypeError, ValueError):
             raise InputError(
-                f"{path}, row {example.row}: marks = {form!r}: expected {accepted} in the field {field!r}"
+                f"{path}, row {example.row}: marks = {form!r}: expected {expected} in the field {field!r}"
             ) from None
         marked.append(characters(example.text, spans))
     return marked
@@ -92,7 +92,7 @@ def characters(text: str, spans: Sequence[Span]) -> list[Span]:
     return edges(((start, end) for start, end in spans if start < end <= len(tokens)), tokens)
 
 
-def lines(path: Path) -> Iterator[Fields]:
+def json_lines(path: Path) -> Iterator[Fields]:
     with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else open(path, encoding="utf-8") as file:
         yield from (json.loads(line) for line in file if line.strip())
 
@@ -118,7 +118,7 @@ class Measurements:
         self.intervals: dict[str, list[float]] = {}
         self.drawn: Row = {}
 
-    def take(self, name: str, curve: Curve, index: int) -> None:
+    def add(self, name: str, curve: Curve, index: int) -> None:
         interval = curve.intervals()[index]
         self.values[name] = interval.mean
         self.intervals[name] = [interval.low, interval.high]
@@ -126,7 +126,7 @@ class Measurements:
 
 def scored_texts(trained: Trained, plan: MeasurePlan) -> list[Scored]:
     """The words of each text that the model reads, and their weights. Texts are cut after the last word that is read:
-    otherwise, with words erased, the model would read others instead."""
+    otherwise, once words are erased, the model would read further words instead."""
     from regard.explain.attribute import explain
     from regard.faithfulness.scored import from_explanation
     from regard.models.tasks import labels_as_shown
@@ -146,12 +146,12 @@ def measure_erasing(
 
     judge = judge_of(judges, seed).answers
     if seed not in judges.random:
-        answers = judge_erased(judge, {"own": scored}, plan.cuts, draws=DRAWS)
+        answers = judge_erased(judge, {"method": scored}, plan.cuts, draws=DRAWS)
         judges.random[seed] = answers[RANDOM]
     else:
-        answers = judge_erased(judge, {"own": scored}, plan.cuts, draws=0)
+        answers = judge_erased(judge, {"method": scored}, plan.cuts, draws=0)
     random_words = judges.random[seed]
-    add_curves(results, random_words if plan.options.get("chance") else answers["own"], random_words, plan.cuts)
+    add_curves(results, random_words if plan.options.get("chance") else answers["method"], random_words, plan.cuts)
 
 
 def add_curves(results: Measurements, judged: Judged, random_words: Judged, cuts: Sequence[int]) -> None:
@@ -167,7 +167,7 @@ def add_curves(results: Measurements, judged: Judged, random_words: Judged, cuts
             curves[name + ending] = [short(value, 5) for value in curve.mean()]
             for index, k in enumerate(cuts):
                 if k in SHOWN:
-                    results.take(f"{name}_{k}{ending}", curve, index)
+                    results.add(f"{name}_{k}{ending}", curve, index)
     results.values["judge_accuracy"] = float((judged.before.argmax(1) == judged.labels).mean())
 
 
@@ -188,7 +188,7 @@ def measure_marks(results: Measurements, scored: Sequence[Scored], plan: Measure
             of_class = rates.of([text.label == label for text in scored])
             for rate in RATES:
                 for index, k in enumerate((1, 5)):
-                    results.take(f"{rate}_{k}_{name}{ending}", getattr(of_class, rate), index)
+                    results.add(f"{rate}_{k}_{name}{ending}", getattr(of_class, rate), index)
         for index, k in enumerate((1, 5)):
-            results.take(f"f_{k}{ending}", rates.f, index)
+            results.add(f"f_{k}{ending}", rates.f, index)
     results.values["f_1_ratio"] = results.values["f_1"] / results.values["f_1_random"]

@@ -1,4 +1,4 @@
-"""Checks of single values in a table's TOML. Messages name the place in the file; `read_table` adds the name of the file."""
+"""Checks of single values in a table's TOML. Messages name the section and key; `read_table` adds the name of the file."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def named_sections(content: Options, key: str) -> Options:
     return sections
 
 
-def items(content: Options, key: str) -> list[Options]:
+def array_of_tables(content: Options, key: str) -> list[Options]:
     """[[key]], in order."""
     parts = content.get(key, [])
     if not isinstance(parts, list):
@@ -55,31 +55,31 @@ def values_of(part: Options, kinds: Options, where: str) -> dict[str, Any]:
     return {key: value(part[key], kind, f"{where} {key}".strip()) for key, kind in kinds.items() if key in part}
 
 
-def line(given: Any, where: str) -> str:
+def single_line(given: Any, where: str) -> str:
     """Text to print, as a single line, because a row of a table is one line."""
     return one_line(value(given, str, where))
 
 
 def one_of(name: Any, known: Iterable[str], where: str) -> None:
     if name not in list(known):
-        raise InputError(f"{where}: {name!r} is unknown{near(name, known)}")
+        raise InputError(f"{where}: {name!r} is unknown{suggestion(name, known)}")
 
 
-def only_known(part: Options, keys: Sequence[str], where: str) -> None:
+def check_keys(part: Options, keys: Sequence[str], where: str) -> None:
     for key in part:
         if key in RESERVED and key not in keys and where.startswith("["):
             raise InputError(
                 f"{where} {key}: not allowed here; corpora name the texts, and the command line sets seeds and device"
             )
         if key not in keys:
-            where_ = where if where.startswith("at") else f"in {where}"
-            raise InputError(f"unknown key {key!r} {where_}{near(key, keys)}")
+            position = where if where.startswith("at") else f"in {where}"
+            raise InputError(f"unknown key {key!r} {position}{suggestion(key, keys)}")
 
 
-def near(name: Any, known: Iterable[str]) -> str:
+def suggestion(name: Any, known: Iterable[str]) -> str:
     """A hint for an unknown name: the closest known name, or all of them."""
-    names_ = [name_ for name_ in known if name_]
-    if not names_:
+    candidates = [candidate for candidate in known if candidate]
+    if not candidates:
         return "; there are none"
-    meant = difflib.get_close_matches(str(name), names_, 1, 0.6)
-    return f"; did you mean {meant[0]!r}?" if meant else f"; expected one of {', '.join(map(str, names_))}"
+    closest = difflib.get_close_matches(str(name), candidates, 1, 0.6)
+    return f"; did you mean {closest[0]!r}?" if closest else f"; expected one of {', '.join(map(str, candidates))}"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from regard.errors import InputError
-from regard_lab.reading.checks import near
+from regard_lab.reading.checks import suggestion
 from regard_lab.reading.table_file import read_table
 from regard_lab.tables.table import Table
 
@@ -43,18 +43,18 @@ def find_table(name: str) -> Table:
         path = Path(name)
         if not path.is_file():
             raise InputError(f"{name}: no such file; expected PAPER/TABLE or a TOML file")
-        name_ = f"{Path(os.path.abspath(path)).parent.name}/{path.stem}"
-        table = read_table(path, name_)
-        return table if leads_to(name_, path) else replace(table, asked=name)
+        table_name = f"{Path(os.path.abspath(path)).parent.name}/{path.stem}"
+        table = read_table(path, table_name)
+        return table if is_found_by(table_name, path) else replace(table, path_argument=name)
     folder = home()
     names = table_names(folder)
     if name not in names:
-        raise InputError(f"{name}: no such table in {folder}{near(name, names)}")
+        raise InputError(f"{name}: no such table in {folder}{suggestion(name, names)}")
     return read_table(names[name], name)
 
 
-def leads_to(name: str, path: Path) -> bool:
-    """Whether this name alone finds the table."""
+def is_found_by(name: str, path: Path) -> bool:
+    """Whether this name alone finds the table of this file."""
     try:
         table_path = table_names(home()).get(name)
     except InputError:  # a path works without a folder of papers
@@ -72,6 +72,6 @@ def results_file(table: Table, folder: Path) -> Path:
 
 def published_file(table: Table, folder: Path) -> Path | None:
     """The results next to the table, unless that is this folder."""
-    folder_ = table.path.parent
-    path = results_file(table, folder_)
-    return path if path.exists() and folder_.resolve() != folder.resolve() else None
+    published = table.path.parent
+    path = results_file(table, published)
+    return path if path.exists() and published.resolve() != folder.resolve() else None

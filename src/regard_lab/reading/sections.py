@@ -10,7 +10,7 @@ from typing import Any
 from regard.config import options as config_options
 from regard.errors import InputError
 from regard_lab.measures import MEASURES
-from regard_lab.reading.checks import RESERVED, line, mapping, names, one_of, only_known, value, values_of
+from regard_lab.reading.checks import RESERVED, check_keys, mapping, names, one_of, single_line, value, values_of
 from regard_lab.rows import Options
 from regard_lab.tables.corpus_makers import CORPUS_MAKERS, SPLITS, keys_of
 from regard_lab.tables.table import Corpus, Kind, Method, Setting
@@ -25,7 +25,7 @@ CORPUS_KEYS = {
     "hold_out_by": str,
     "make": str,
 }
-SEEDS = 1000  # more than this is taken for a typing error
+SEEDS = 1000  # a larger number is taken for a typo
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def read_corpus(name: str, part: Any, defaults: TableDefaults, rows: Sequence[st
     if make is not None:
         one_of(make, CORPUS_MAKERS, f"{where} make")
     makes = keys_of(make) if make is not None else {}
-    missing = [name for name, key in makes.items() if key.needed and name not in part]
+    missing = [name for name, key in makes.items() if key.required and name not in part]
     if missing:
         raise InputError(f"{where} make = {make!r} needs {' and '.join(f'`{key}`' for key in missing)}")
     known = [*CORPUS_KEYS, "labels", "skip", "measures", "seeds", *makes]
@@ -90,7 +90,7 @@ def check_parts(given: Options, defaults: TableDefaults, where: str) -> None:
         raise InputError(f"{where} train: expected the name of a corpus or a file, got nothing")
     empty = [key for key in SPLITS if given.get(key) == ""]
     if empty:
-        raise InputError(f"{where} {empty[0]}: expected the name of a corpus or a file, got an empty text")
+        raise InputError(f"{where} {empty[0]}: expected the name of a corpus or a file, got an empty string")
     if defaults.parts == "dev" and "test" in given:
         raise InputError(f"{where} test: not allowed in a table with parts = 'dev', which never reads test")
     for key in ("hold_out", "pooled"):
@@ -144,14 +144,14 @@ def read_tuned(
 
 def read_options(part: Options, kind: Kind, where: str, others: Sequence[str] = ()) -> Options:
     """The options of a section, checked; `others` are keys that are not options."""
-    kinds = {item.name: type_ for _, item, type_ in config_options() if item.name not in RESERVED}
+    kinds = {item.name: kind_of_value for _, item, kind_of_value in config_options() if item.name not in RESERVED}
     kinds |= kind.keys
-    only_known(part, [*others, *kinds], where)
+    check_keys(part, [*others, *kinds], where)
     return {key: value(given, kinds[key], f"{where} {key}") for key, given in part.items() if key not in others}
 
 
 def read_title(part: Options, name: str, where: str) -> str:
-    return line(part.get("title", name), f"{where} title")
+    return single_line(part.get("title", name), f"{where} title")
 
 
 def read_seeds(given: Any, where: str) -> int:

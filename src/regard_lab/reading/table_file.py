@@ -11,7 +11,17 @@ from typing import Literal
 from regard.config import Config
 from regard.errors import InputError
 from regard_lab.kinds.kinds import KINDS
-from regard_lab.reading.checks import items, line, mapping, named_sections, names, near, one_of, only_known, values_of
+from regard_lab.reading.checks import (
+    array_of_tables,
+    check_keys,
+    mapping,
+    named_sections,
+    names,
+    one_of,
+    single_line,
+    suggestion,
+    values_of,
+)
 from regard_lab.reading.sections import (
     TableDefaults,
     read_corpus,
@@ -78,9 +88,9 @@ def read_table(path: Path, name: str) -> Table:
 
 
 def make_table(content: Options, path: Path, name: str) -> Table:
-    only_known(content, [*SCALARS, *TABLES, *LISTS], "at the top")
+    check_keys(content, [*SCALARS, *TABLES, *LISTS], "at the top")
     top = values_of(content, SCALARS, "")
-    top |= {key: line(top[key], key) for key in LINES if key in top}
+    top |= {key: single_line(top[key], key) for key in LINES if key in top}
     one_of(top.get("kind", "train"), KINDS, "kind")
     kind = KINDS[top.get("kind", "train")]
     seeds = read_seeds(top.get("seeds", 1), "seeds")
@@ -92,7 +102,7 @@ def make_table(content: Options, path: Path, name: str) -> Table:
         title=top.get("title", name),
         where=top.get("where", ""),
         kind=top.get("kind", "train"),
-        does=kind,
+        implementation=kind,
         seeds=seeds,
         measures=read_measures(content["measures"], kind, "measures"),
         first=names(content.get("first", []), axes.methods, "first"),
@@ -105,14 +115,14 @@ def make_table(content: Options, path: Path, name: str) -> Table:
         tuned={key: read_tuned(key, part, axes.corpora, axes.methods, kind) for key, part in parts["tuned"].items()},
         compare=tuple(
             read_compare(part, axes, f"[[compare]] {number}")
-            for number, part in enumerate(items(content, "compare"), 1)
+            for number, part in enumerate(array_of_tables(content, "compare"), 1)
         ),
         figures=tuple(
             read_figure(part, axes, kind, f"[[figure]] {number}")
-            for number, part in enumerate(items(content, "figure"), 1)
+            for number, part in enumerate(array_of_tables(content, "figure"), 1)
         ),
     )
-    check_twice(table.compare, table.figures)
+    check_repetitions(table.compare, table.figures)
     return table
 
 
@@ -134,7 +144,7 @@ def read_axes(content: Options, kind: Kind, seeds: int, parts: str | None) -> tu
 
 
 def read_compare(part: Options, axes: Axes, where: str) -> Compare:
-    only_known(part, ["method", "against", "setting", "against_setting", "corpora", "measures"], where)
+    check_keys(part, ["method", "against", "setting", "against_setting", "corpora", "measures"], where)
     if "method" not in part:
         raise InputError(f"{where} has no `method`")
     method = part["method"]
@@ -159,10 +169,10 @@ def read_compare(part: Options, axes: Axes, where: str) -> Compare:
 
 
 def read_figure(part: Options, axes: Axes, kind: Kind, where: str) -> Figure:
-    only_known(part, [*FIGURE_KEYS, "values", "corpora", "methods", "settings"], where)
+    check_keys(part, [*FIGURE_KEYS, "values", "corpora", "methods", "settings"], where)
     given = values_of(part, FIGURE_KEYS, where)
     check_figure(given, part.get("values", []), where)
-    given |= {key: line(given[key], f"{where} {key}") for key in ("title", "axis") if key in given}
+    given |= {key: single_line(given[key], f"{where} {key}") for key in ("title", "axis") if key in given}
     if "measure" in given:
         read_measures([given["measure"]], kind, f"{where} measure")
         if given["kind"] == "intervals":
@@ -204,11 +214,11 @@ def check_option(option: str, settings: Iterable[Setting], where: str) -> None:
     )
     if option not in options:
         raise InputError(
-            f"{where} option: expected a numeric option of a [settings.NAME], got {option!r}{near(option, options)}"
+            f"{where} option: expected a numeric option of a [settings.NAME], got {option!r}{suggestion(option, options)}"
         )
 
 
-def check_twice(compare: Sequence[Compare], figures: Sequence[Figure]) -> None:
+def check_repetitions(compare: Sequence[Compare], figures: Sequence[Figure]) -> None:
     """A repeated comparison would count twice in Holm's correction, and a figure would replace one of the same name."""
     for index, spec in enumerate(compare):
         if spec in compare[:index]:
@@ -227,9 +237,9 @@ def check_cells(table: Table) -> None:
         rows = [cell.name.partition("/")[2] for cell in cells if cell.corpus.name == corpus]
         for key in printed:
             if key not in rows:
-                raise InputError(f"[printed.{corpus}] {key}: no such row{near(key, rows)}")
+                raise InputError(f"[printed.{corpus}] {key}: no such row{suggestion(key, rows)}")
     for cell in cells:
-        options = {key: value for key, value in cell.options.items() if key not in table.does.keys}
+        options = {key: value for key, value in cell.options.items() if key not in table.implementation.keys}
         try:
             Config().override(options)
         except InputError as error:

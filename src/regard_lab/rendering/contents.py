@@ -12,8 +12,8 @@ from itertools import compress, groupby
 from regard_lab.comparisons import Comparison, compare_all
 from regard_lab.measures import Measure, shown, value_of
 from regard_lab.results import Results
-from regard_lab.rows import Place, Row
-from regard_lab.statistics import Interval, interval
+from regard_lab.rows import CellKey, Row
+from regard_lab.statistics import Interval, mean_interval
 from regard_lab.tables.table import Table
 
 
@@ -72,30 +72,30 @@ def make_contents(table: Table, results: Results, published: Results | None) -> 
     rows = grouped(results)
     published_rows = grouped(published) if published is not None else {}
     columns = make_columns(table, rows, published_rows)
-    seeds = [len(good(cell_rows)) for cell_rows in rows.values()]
+    seeds = [len(successful(cell_rows)) for cell_rows in rows.values()]
     most = max(seeds, default=0)
-    best = {(column.corpus, column.measure): best_places(table, column, rows) for column in columns}
-    cells, places_run = {cell.key for cell in table.cells()}, {*rows, *published_rows}
+    best = {(column.corpus, column.measure): best_cells(table, column, rows) for column in columns}
+    cells, cells_run = {cell.key for cell in table.cells()}, {*rows, *published_rows}
     lines, kept = [], []
     for method in table.methods.values():
         for setting in table.settings.values():
-            places = [(method.name, corpus, setting.name) for corpus in table.corpora]
-            if cells.isdisjoint(places):
+            cell_keys = [(method.name, corpus, setting.name) for corpus in table.corpora]
+            if cells.isdisjoint(cell_keys):
                 continue
             entries, noted = [], set()
             for column in columns:
-                place = (method.name, column.corpus, setting.name)
-                is_best = place in best[column.corpus, column.measure]
-                entry = make_entry(table, column, place, rows, published_rows, most, is_best)
+                cell_key = (method.name, column.corpus, setting.name)
+                is_best = cell_key in best[column.corpus, column.measure]
+                entry = make_entry(table, column, cell_key, rows, published_rows, most, is_best)
                 same = (column.corpus, entry.note) in noted  # once per cell is enough
                 noted.add((column.corpus, entry.note))
                 entries.append(replace(entry, note="") if same else entry)
             lines.append(Line(table.title_of((method.name, "", setting.name)), tuple(entries)))
             # an empty row shows that a method is still to be run; rows of methods without any of the measures would stay
             # empty, and a search over settings need not try every pair
-            to_run = places_run.isdisjoint(places) and len(table.settings) == 1
+            to_run = cells_run.isdisjoint(cell_keys) and len(table.settings) == 1
             kept.append(to_run or any(entry != Entry("") for entry in entries))
-    if not places_run or not any(kept):
+    if not cells_run or not any(kept):
         kept = [True] * len(lines)
     return Contents(
         table.name,
@@ -115,7 +115,7 @@ def remarks(results: Results, published: Results | None) -> tuple[str, ...]:
     texts = []
     if results.others:
         texts.append(
-            f"{results.others} rows belong to cells that the table no longer has, or has with other options; "
+            f"{results.others} rows are outdated (their cells were removed from the table or have other options now); "
             "they are not counted."
         )
     files, published_files = checksums(results.good), checksums(published.good) if published is not None else {}
@@ -125,28 +125,28 @@ def remarks(results: Results, published: Results | None) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def grouped(results: Results) -> dict[Place, list[Row]]:
-    by_place: dict[Place, list[Row]] = {}
+def grouped(results: Results) -> dict[CellKey, list[Row]]:
+    by_cell: dict[CellKey, list[Row]] = {}
     for (method, corpus, setting, _), row in sorted(results.rows.items()):
-        by_place.setdefault((method, corpus, setting), []).append(row)
-    return by_place
+        by_cell.setdefault((method, corpus, setting), []).append(row)
+    return by_cell
 
 
-def good(rows: Sequence[Row]) -> list[Row]:
+def successful(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if "error" not in row]
 
 
 def make_columns(
-    table: Table, rows: Mapping[Place, Sequence[Row]], published_rows: Mapping[Place, Sequence[Row]]
+    table: Table, rows: Mapping[CellKey, Sequence[Row]], published_rows: Mapping[CellKey, Sequence[Row]]
 ) -> tuple[Column, ...]:
     """One column per corpus and measure, without measures that no result has."""
     columns = []
     for corpus in table.corpora.values():
-        places = [cell.key for cell in table.cells() if cell.corpus.name == corpus.name]
+        cell_keys = [cell.key for cell in table.cells() if cell.corpus.name == corpus.name]
         for name in corpus.measures:
-            printed = any(table.printed_value(place, name) is not None for place in places)
-            published = any(mean_of(published_rows.get(place, ()), name) is not None for place in places)
-            with_rows = [row for place in places for row in good(rows.get(place, ()))]
+            printed = any(table.printed_value(cell_key, name) is not None for cell_key in cell_keys)
+            published = any(mean_of(published_rows.get(cell_key, ()), name) is not None for cell_key in cell_keys)
+            with_rows = [row for cell_key in cell_keys for row in successful(rows.get(cell_key, ()))]
             if with_rows and not printed and not published and all(value_of(row, name) is None for row in with_rows):
                 continue
             columns.append(Column(corpus.name, name, corpus.title, table.measure(name).title, printed, published))
@@ -155,20 +155,20 @@ def make_columns(
 
 def mean_of(rows: Sequence[Row], measure: str) -> Interval | None:
     values = [value_of(row, measure) for row in rows]
-    return interval([value for value in values if value is not None])
+    return mean_interval([value for value in values if value is not None])
 
 
-def best_places(table: Table, column: Column, rows: Mapping[Place, Sequence[Row]]) -> set[Place]:
-    """The places of the best mean of a column; none if the measure has no better direction or there is only one mean."""
+def best_cells(table: Table, column: Column, rows: Mapping[CellKey, Sequence[Row]]) -> set[CellKey]:
+    """The cell_keys of the best mean of a column; none if the measure has no better direction or there is only one mean."""
     side = table.measure(column.measure).better
     means = {
-        place: interval_.mean
-        for place, cell_rows in rows.items()
-        if place[1] == column.corpus and (interval_ := mean_of(cell_rows, column.measure)) is not None
+        cell_key: interval.mean
+        for cell_key, cell_rows in rows.items()
+        if cell_key[1] == column.corpus and (interval := mean_of(cell_rows, column.measure)) is not None
     }
     best = max((side * mean for mean in means.values()), default=0.0)
     return (
-        {place for place, mean in means.items() if math.isclose(side * mean, best)}
+        {cell_key for cell_key, mean in means.items() if math.isclose(side * mean, best)}
         if side and len(means) > 1
         else set()
     )
@@ -177,22 +177,22 @@ def best_places(table: Table, column: Column, rows: Mapping[Place, Sequence[Row]
 def make_entry(
     table: Table,
     column: Column,
-    place: Place,
-    rows: Mapping[Place, Sequence[Row]],
-    published_rows: Mapping[Place, Sequence[Row]],
+    cell_key: CellKey,
+    rows: Mapping[CellKey, Sequence[Row]],
+    published_rows: Mapping[CellKey, Sequence[Row]],
     most: int,
     best: bool,
 ) -> Entry:
     measure = table.measure(column.measure)
-    printed = table.printed_value(place, column.measure)
-    cell_rows = rows.get(place, ())
+    printed = table.printed_value(cell_key, column.measure)
+    cell_rows = rows.get(cell_key, ())
     mean = mean_of(cell_rows, column.measure)
     return Entry(
         with_interval(mean, measure) if mean is not None else "",
         make_note(cell_rows, most, column.measure),
         shown(printed, measure) if printed is not None else "",
         with_interval(published, measure)
-        if (published := mean_of(published_rows.get(place, ()), column.measure))
+        if (published := mean_of(published_rows.get(cell_key, ()), column.measure))
         else "",
         best,
     )
@@ -205,8 +205,8 @@ def with_interval(interval: Interval, measure: Measure) -> str:
 
 def make_note(rows: Sequence[Row], most: int, measure: str) -> str:
     """A note on a cell: runs that failed or gave no number, or a mean over fewer seeds."""
-    failed = len(rows) - len(good(rows))
-    without_number = sum(measure in row["values"] and value_of(row, measure) is None for row in good(rows))
+    failed = len(rows) - len(successful(rows))
+    without_number = sum(measure in row["values"] and value_of(row, measure) is None for row in successful(rows))
     if failed or without_number:
         problems = ((failed, "failed"), (without_number, "without a number"))
         return ", ".join(f"{count} of {len(rows)} {what}" for count, what in problems if count)
@@ -230,21 +230,23 @@ def make_caption(table: Table, seeds: Sequence[int], columns: Sequence[Column], 
 
 
 def sources(table: Table, rows: Sequence[Row]) -> tuple[tuple[str, str], ...]:
-    successful = [row for row in rows if "error" not in row]
+    finished = successful(rows)
     seeds = sorted({row["seed"] for row in rows})
-    failed = len(rows) - len(successful)
-    lines = [("Command", f"regard reproduce {shlex.quote(table.asked or table.name)}")]
+    failed = len(rows) - len(finished)
+    lines = [("Command", f"regard reproduce {shlex.quote(table.path_argument or table.name)}")]
     lines.append(("Runs", f"{len(rows)}" + (f", {failed} of them failed" if failed else "")))
     if seeds:
         lines.append(("Seeds", ranges(seeds)))
     if rows:
         lines.append(("Time", f"{hours(sum(row['seconds'] for row in rows))} in total"))
     for name in ("device", "versions"):
-        counts = Counter(text for row in successful if (text := devices(row) if name == "device" else versions(row)))
+        counts = Counter(text for row in finished if (text := devices(row) if name == "device" else versions(row)))
         for text, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
             lines.append((name.capitalize(), f"{text} ({count} runs)" if len(counts) > 1 else text))
-    for file, sums in sorted(checksums(successful).items()):
-        lines.append(("Data", f"{file} {' and '.join(sorted(sums))}" + (" (runs differ!)" if len(sums) > 1 else "")))
+    for file, sums in sorted(checksums(finished).items()):
+        lines.append(
+            ("Data", f"{file} {' and '.join(sorted(sums))}" + (" (differs between runs)" if len(sums) > 1 else ""))
+        )
     return tuple(lines)
 
 

@@ -39,8 +39,8 @@ def rendered(table: Table, results: Results, published: Results | None = None) -
     contents = make_contents(table, results, published)
     rows = list(results.rows.values())
     figures = draw(table, rows)
-    if table.does.draw is not None:
-        figures |= {name: (title_of(svg) or name, svg) for name, svg in table.does.draw(table, rows).items()}
+    if table.implementation.draw is not None:
+        figures |= {name: (title_of(svg) or name, svg) for name, svg in table.implementation.draw(table, rows).items()}
     files = {f"{table.stem}-{name}.svg": (title, svg) for name, (title, svg) in figures.items()}
     return {
         **{file: svg for file, (_, svg) in files.items()},
@@ -69,7 +69,7 @@ def markdown(contents: Contents, figures: Mapping[str, str]) -> str:
     for file, title in figures.items():
         lines += ["", f"![{escape(title)}]({file})"]
     if contents.comparisons:
-        lines += ["", "## Comparisons", "", explained(contents.comparisons), ""]
+        lines += ["", "## Comparisons", "", comparison_note(contents.comparisons), ""]
         lines += markdown_rows(
             HEADS, [[escape(word) for word in comparison.words] for comparison in contents.comparisons]
         )
@@ -87,7 +87,7 @@ def code(words: str) -> str:
     return f"`{words}`" if words.isprintable() and "`" not in words else escape(words)
 
 
-def explained(comparisons: Sequence[Comparison]) -> str:
+def comparison_note(comparisons: Sequence[Comparison]) -> str:
     count = sum(comparison.test.p is not None for comparison in comparisons) or len(comparisons)
     tests = f"the {count} comparisons" if count > 1 else "the one comparison"
     return (
@@ -173,5 +173,5 @@ def latex_row(words: Sequence[str]) -> str:
 
 def page(contents: Contents, figures: Sequence[tuple[str, str]]) -> str:
     """`figures`: title and SVG of each."""
-    text = explained(contents.comparisons) if contents.comparisons else ""
+    text = comparison_note(contents.comparisons) if contents.comparisons else ""
     return page_of_table(sheet=contents, heads=HEADS, explained=text, figures=figures)

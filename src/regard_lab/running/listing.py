@@ -35,8 +35,8 @@ def summarise(table: Table) -> TableSummary:
     cells = list(table.cells())
     runs = sum(cell.seeds for cell in cells)
     names = ", ".join(dict.fromkeys(corpus_name(need) for need in needed(cells)))
-    missing_ = ", ".join(missing(cells))
-    facts = [("size", f"{len(cells)} cells, {runs} runs"), ("needs", names), ("missing", missing_)]
+    missing_names = ", ".join(missing(cells))
+    facts = [("size", f"{len(cells)} cells, {runs} runs"), ("needs", names), ("missing", missing_names)]
     facts.append(("published", describe_published(table)))
     title = f"{table.title} ({table.where})" if table.where else table.title
     return TableSummary(table.name, title, tuple((what, words) for what, words in facts if words))

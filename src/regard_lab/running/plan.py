@@ -9,8 +9,8 @@ from fnmatch import fnmatchcase
 from statistics import fmean
 
 from regard.errors import InputError
-from regard_lab.reading.checks import near
-from regard_lab.rows import Key, Row
+from regard_lab.reading.checks import suggestion
+from regard_lab.rows import Row, RunKey
 from regard_lab.tables.table import Cell, Table
 
 TOO_LONG = 1.5  # a cell is not started if it would take more than this times the rest of the budget
@@ -33,7 +33,7 @@ class Job:
         return f"{self.cell.name}, {seeds}"
 
 
-def wanted(table: Table, only: Sequence[str]) -> list[Cell]:
+def select_cells(table: Table, only: Sequence[str]) -> list[Cell]:
     """The cells that --only selects. `NAME` is a corpus, method or setting, `A/B` means both; * matches anything."""
     cells = list(table.cells())
     if not only:
@@ -42,7 +42,7 @@ def wanted(table: Table, only: Sequence[str]) -> list[Cell]:
         if not any(matches(cell, text) for cell in cells):
             names = [*table.corpora, *table.methods, *table.settings]
             names += ["/".join(filter(None, (cell.corpus.name, cell.method))) for cell in cells]
-            raise InputError(f"--only {text}: no cell of {table.name} matches{near(text, dict.fromkeys(names))}")
+            raise InputError(f"--only {text}: no cell of {table.name} matches{suggestion(text, dict.fromkeys(names))}")
     return [cell for cell in cells if any(matches(cell, text) for text in only)]
 
 
@@ -51,7 +51,7 @@ def matches(cell: Cell, text: str) -> bool:
     return all(any(fnmatchcase(name, part) for name in names if name) for part in text.split("/"))
 
 
-def make_jobs(cells: Sequence[Cell], seeds: int | None, done: Collection[Key], together: bool) -> list[Job]:
+def make_jobs(cells: Sequence[Cell], seeds: int | None, done: Collection[RunKey], together: bool) -> list[Job]:
     """Seed by seed, so that an early stop leaves complete tables of fewer seeds; `together`: one job per cell."""
     jobs = []
     count = {cell.key: cell.seeds if seeds is None else seeds for cell in cells}
@@ -65,7 +65,7 @@ def make_jobs(cells: Sequence[Cell], seeds: int | None, done: Collection[Key], t
     return jobs
 
 
-def deciding_first(jobs: list[Job], first: Sequence[str]) -> list[Job]:
+def decisive_first(jobs: list[Job], first: Sequence[str]) -> list[Job]:
     """Jobs of the methods that decide a claim first; otherwise in the same order."""
     return sorted(jobs, key=lambda job: job.cell.method not in first)
 
@@ -84,16 +84,16 @@ class RunTimes:
                 self.cells.setdefault(key, []).append(float(row.get("seconds", 0.0)))
 
     def seconds(self, job: Job) -> float | None:
-        if seconds_ := self.cells.get(job.cell.key):
-            return fmean(seconds_) * len(job.seeds)
-        of_corpus = [fmean(seconds_) for key, seconds_ in self.cells.items() if key[1] == job.cell.corpus.name]
-        every = of_corpus or [fmean(seconds_) for seconds_ in self.cells.values()]
+        if earlier := self.cells.get(job.cell.key):
+            return fmean(earlier) * len(job.seeds)
+        of_corpus = [fmean(earlier) for key, earlier in self.cells.items() if key[1] == job.cell.corpus.name]
+        every = of_corpus or [fmean(earlier) for earlier in self.cells.values()]
         return fmean(every) * len(job.seeds) if every else None
 
     def left(self, jobs: Iterable[Job], workers: int) -> float | None:
-        seconds_ = [self.seconds(job) for job in jobs]
-        known = [seconds for seconds in seconds_ if seconds is not None]
-        return sum(known) / max(workers, 1) if len(known) == len(seconds_) else None
+        estimates = [self.seconds(job) for job in jobs]
+        known = [seconds for seconds in estimates if seconds is not None]
+        return sum(known) / max(workers, 1) if len(known) == len(estimates) else None
 
 
 class Queue:

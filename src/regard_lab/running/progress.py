@@ -39,11 +39,11 @@ class ProgressDisplay:
 
     def status(self) -> Text:
         running = "; ".join(f"{name} {epoch}".strip() for name, epoch in self.now.items())
-        text = f"{self.done}/{self.total} done · {self.time_left()}" + (f" · now {running}" if running else "")
+        text = f"{self.done}/{self.total} done · {self.time_left()}" + (f" · running {running}" if running else "")
         return Text(printable(text), style="cyan", overflow="ellipsis", no_wrap=True)
 
     def time_left(self) -> str:
-        return "time left not known yet" if self.left is None else clock(self.left)
+        return "time left unknown" if self.left is None else clock(self.left)
 
     def note(self, sentence: str) -> None:
         self.console.print(f"[dim]·[/] {escape(printable(sentence))}")

@@ -16,7 +16,7 @@ from regard_lab.rendering.contents import checksums
 from regard_lab.rendering.render import render
 from regard_lab.results import Lock, append, read_results, repair
 from regard_lab.rows import Options
-from regard_lab.running.plan import Job, Queue, RunTimes, deciding_first, make_jobs, wanted
+from regard_lab.running.plan import Job, Queue, RunTimes, decisive_first, make_jobs, select_cells
 from regard_lab.running.progress import ProgressDisplay
 from regard_lab.running.workers import run_in_workers, run_inline
 from regard_lab.tables.corpora import check_corpora
@@ -40,10 +40,10 @@ def reproduce(name: str, options: RunOptions) -> list[Path]:
     """Run the missing cells of a table and render all of it. Returns the files that were written."""
     check_run_options(options)
     table = find_table(name)
-    cells = wanted(table, options.only)
+    cells = select_cells(table, options.only)
     check_corpora(cells, table.name)
     check_cells(table, cells)
-    device = choose(options.device)
+    device = device_type(options.device)
     folder = results_folder(table, options.out)
     check_writable(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -69,10 +69,10 @@ def render_only(name: str, out: Path | None) -> list[Path]:
 def run_missing(table: Table, cells: Sequence[Cell], path: Path, device: str, options: RunOptions) -> None:
     repaired = repair(path)
     results = read_results(table, path)
-    done = {place for place, row in results.rows.items() if not (options.retry_failed and "error" in row)}
+    done = {run for run, row in results.rows.items() if not (options.retry_failed and "error" in row)}
     jobs = make_jobs(cells, options.seeds, done, together=device != "cpu")
     if options.budget is not None:
-        jobs = deciding_first(jobs, table.first)
+        jobs = decisive_first(jobs, table.first)
     times = RunTimes(device)
     times.add(results.good)
     workers, threads = worker_counts(device, options.jobs)
@@ -86,7 +86,7 @@ def run_missing(table: Table, cells: Sequence[Cell], path: Path, device: str, op
         progress.note(
             f"{table.name}: {several(runs, 'run')} to do{where if runs else ''}, {kept} of the requested runs exist already"
         )
-        note_failed(progress, [row for place, row in results.rows.items() if "error" in row and place in done])
+        note_failed(progress, [row for run, row in results.rows.items() if "error" in row and run in done])
         try:
             run_queue(queue, table, path, device, workers, threads, progress)
         except KeyboardInterrupt:
@@ -174,19 +174,19 @@ def check_run_options(options: RunOptions) -> None:
 
 def check_cells(table: Table, cells: Sequence[Cell]) -> None:
     """Reject models that cannot be built before anything is read."""
-    if table.does.check is None:
+    if table.implementation.check is None:
         return
     seen: list[Options] = []
     for cell in cells:
         if cell.options not in seen:
             seen.append(cell.options)
             try:
-                table.does.check(cell)
+                table.implementation.check(cell)
             except InputError as error:
                 raise InputError(f"{table.path}: {cell.name}: {error}") from None
 
 
-def choose(device: str) -> str:
+def device_type(device: str) -> str:
     """cpu or cuda; auto takes CUDA if available."""
     from regard.models.device import choose_device
 
@@ -199,5 +199,5 @@ def worker_counts(device: str, jobs: int | None) -> tuple[int, int]:
         return (1 if jobs is None else jobs), 0
     cores = len(os.sched_getaffinity(0)) if "sched_getaffinity" in dir(os) else os.cpu_count() or 1
     workers = max(1, cores // 2) if jobs is None else jobs
-    threads_ = os.environ.get("OMP_NUM_THREADS", "")
-    return workers, int(threads_) if threads_.isdecimal() and int(threads_) else max(1, cores // max(workers, 1))
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    return workers, int(limit) if limit.isdecimal() and int(limit) else max(1, cores // max(workers, 1))

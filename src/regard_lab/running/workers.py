@@ -15,7 +15,7 @@ from regard.errors import InputError
 from regard.recorder import Silent
 from regard_lab.kinds.kinds import KINDS
 from regard_lab.kinds.train import TooManySeeds
-from regard_lab.results import complete, sentence
+from regard_lab.results import complete, error_text
 from regard_lab.rows import Row
 from regard_lab.running.plan import Job, Queue
 from regard_lab.tables.context import Context
@@ -37,18 +37,18 @@ class Event(NamedTuple):
 class EventRecorder:
     """A recorder that sends notes and epochs as events."""
 
-    def __init__(self, tell: Callable[[str, Any], None]):
-        self.tell = tell
+    def __init__(self, send: Callable[[str, Any], None]):
+        self.send = send
         self.phase = ""
 
     def note(self, sentence: str) -> None:
-        self.tell("note", sentence)
+        self.send("note", sentence)
 
     def enter(self, phase: str) -> None:
         self.phase = f"{phase} · "
 
     def begin(self, epoch: int, epochs: int, steps: int) -> None:
-        self.tell("epoch", f"{self.phase}epoch {epoch}/{epochs}")
+        self.send("epoch", f"{self.phase}epoch {epoch}/{epochs}")
 
     def step(self, loss: float | None) -> None: ...
 
@@ -59,10 +59,10 @@ class BrokenWorker(Exception):
     """An unexpected error, after which a GPU may be in a bad state: start another process."""
 
 
-def run_job(job: Job, table: str, context: Context, tell: Callable[[str, Any], None]) -> Iterator[Row]:
+def run_job(job: Job, table: str, context: Context, send: Callable[[str, Any], None]) -> Iterator[Row]:
     """The rows of a job, one per seed whatever happens."""
     left, device = list(job.seeds), context.device
-    context.recorder = EventRecorder(tell)
+    context.recorder = EventRecorder(send)
     try:
         for result in KINDS[job.cell.kind].run(job.cell, job.seeds, context):
             left.remove(result["seed"])
@@ -75,7 +75,7 @@ def run_job(job: Job, table: str, context: Context, tell: Callable[[str, Any], N
         raise BrokenWorker from None
     except Exception as error:
         for seed in left:
-            yield complete(job.cell, table, device, {"seed": seed, "error": sentence(error)})
+            yield complete(job.cell, table, device, {"seed": seed, "error": error_text(error)})
         if not isinstance(error, InputError):
             raise BrokenWorker from error
 
@@ -97,7 +97,7 @@ def run_inline(queue: Queue, table: str, device: str) -> Iterator[Event]:
         yield Event("done", job)
 
 
-def worker_main(line: Connection, table: str, device: str, threads: int) -> None:
+def worker_main(connection: Connection, table: str, device: str, threads: int) -> None:
     """The main function of a worker process."""
     import signal
     import threading
@@ -109,18 +109,18 @@ def worker_main(line: Connection, table: str, device: str, threads: int) -> None
         threading.Thread(target=exit_after, args=(parent.join,), daemon=True).start()
     limit_threads(threads)
     context = Context(device, Silent())
-    while (job := line.recv()) is not None:
+    while (job := connection.recv()) is not None:
         try:
-            for row in run_job(job, table, context, partial(tell, line, job)):
-                tell(line, job, "row", row)
+            for row in run_job(job, table, context, partial(send, connection, job)):
+                send(connection, job, "row", row)
         except (TooManySeeds, BrokenWorker) as ending:
-            tell(line, job, "too many" if isinstance(ending, TooManySeeds) else "broken", None)
+            send(connection, job, "too many" if isinstance(ending, TooManySeeds) else "broken", None)
             return
-        tell(line, job, "done", None)
+        send(connection, job, "done", None)
 
 
-def tell(line: Connection, job: Job, kind: str, content: Any) -> None:
-    line.send(Event(kind, job, content))
+def send(connection: Connection, job: Job, kind: str, content: Any) -> None:
+    connection.send(Event(kind, job, content))
 
 
 def exit_after(wait_for_end: Callable[[], None]) -> None:
@@ -139,17 +139,17 @@ class Worker:
         from multiprocessing import get_context
 
         context = get_context("spawn")  # a forked process can use neither CUDA nor existing threads
-        self.line, theirs = context.Pipe()
-        self.process = context.Process(target=worker_main, args=(theirs, table, device, threads), daemon=True)
+        self.connection, child_end = context.Pipe()
+        self.process = context.Process(target=worker_main, args=(child_end, table, device, threads), daemon=True)
         self.process.start()
-        theirs.close()
+        child_end.close()
         self.job: Job | None = None
         self.left: list[int] = []
 
     def begin(self, job: Job) -> None:
         self.job, self.left = job, list(job.seeds)
         with suppress(OSError):  # it died while waiting, which `receive` reports next
-            self.line.send(job)
+            self.connection.send(job)
 
     def stop(self) -> None:
         self.process.terminate()
@@ -157,7 +157,7 @@ class Worker:
         if self.process.is_alive():
             self.process.kill()
             self.process.join()
-        self.line.close()
+        self.connection.close()
 
 
 def run_in_workers(queue: Queue, table: str, device: str, workers: int, threads: int) -> Iterator[Event | None]:
@@ -175,11 +175,11 @@ def run_in_workers(queue: Queue, table: str, device: str, workers: int, threads:
                 yield Event("begun", job)
             if not busy:
                 return
-            ready = wait([worker.line for worker in busy], REFRESH)
+            ready = wait([worker.connection for worker in busy], REFRESH)
             if not ready:
                 yield None
             for worker in busy:
-                if worker.line in ready:
+                if worker.connection in ready:
                     for event in receive(worker, table, device):
                         yield Event("halved", event.job, queue.halve(event.job)) if event.kind == "too many" else event
             for worker in [worker for worker in pool if worker.job is None and not worker.process.is_alive()]:
@@ -193,7 +193,7 @@ def receive(worker: Worker, table: str, device: str) -> Iterator[Event]:
     job = worker.job
     assert job is not None
     try:
-        event = worker.line.recv()
+        event = worker.connection.recv()
     except (EOFError, OSError):  # killed by the system (out of memory) or by a user
         worker.process.join(5)
         code = worker.process.exitcode

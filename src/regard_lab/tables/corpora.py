@@ -1,4 +1,4 @@
-"""The texts of a column: read once, with a dev split held out if there is none, and changed if the table says so.
+"""The texts of a column: read once, with a dev split held out if there is none, and transformed if the table asks for it.
 
 All seeds and methods have the same hold-out: the seeds of a table differ in initial weights and order only.
 """
@@ -43,11 +43,11 @@ class Corpora:
 
     def prepare(self, corpus: Corpus, options: Options) -> Prepared:
         """The splits of a corpus for a cell with these options; the last few are cached, by the paths of their files."""
-        given = {name: options.get(name) for name in ("text", "label", "task", "skip_bad_rows", "vectors")}
-        files = [str(file.absolute()) for file in used(sources(corpus).values(), given["vectors"])]
-        key = json.dumps([corpus.definition(), given, files], sort_keys=True)
+        reading = {name: options.get(name) for name in ("text", "label", "task", "skip_bad_rows", "vectors")}
+        files = [str(file.absolute()) for file in used(sources(corpus).values(), reading["vectors"])]
+        key = json.dumps([corpus.definition(), reading, files], sort_keys=True)
         if key not in self.cached:
-            self.cached[key] = read_parts(corpus, given)
+            self.cached[key] = read_parts(corpus, reading)
             while len(self.cached) > KEPT:
                 self.cached.popitem(last=False)
         self.cached.move_to_end(key)
@@ -57,25 +57,31 @@ class Corpora:
 def read_parts(corpus: Corpus, options: Options) -> Prepared:
     files = sources(corpus)
     reading = ReadOptions(options["text"], options["label"], skip_bad_rows=bool(options["skip_bad_rows"]))
-    column, splits_ = options["label"], {}
+    column, texts = options["label"], {}
     for split, path in files.items():
         part = read(path, replace(reading, at_least=2 if split == "train" else 1))
-        splits_[split], column = of_labels(part.examples, corpus.labels, path), part.label_column
+        texts[split], column = of_labels(part.examples, corpus.labels, path), part.label_column
     by_label = options["task"] in ("binary", "multiclass")
     if corpus.pooled:
-        splits_["train"], splits_["test"] = hold_out([*splits_["train"], *splits_["test"]], corpus.pooled, 0, by_label)
+        texts["train"], texts["test"] = hold_out([*texts["train"], *texts["test"]], corpus.pooled, 0, by_label)
     if corpus.hold_out and corpus.hold_out_by:
         groups = read(files["train"], replace(reading, label=corpus.hold_out_by))
         of_row = {example.row: str(example.label) for example in groups.examples}
-        splits_["train"], splits_["dev"] = by_groups(splits_["train"], of_row, corpus.hold_out)
+        texts["train"], texts["dev"] = by_groups(texts["train"], of_row, corpus.hold_out)
     elif corpus.hold_out:
-        splits_["train"], splits_["dev"] = hold_out(splits_["train"], corpus.hold_out, 0, by_label)
+        texts["train"], texts["dev"] = hold_out(texts["train"], corpus.hold_out, 0, by_label)
     if corpus.make is not None:
-        splits = SPLITS if corpus.make == "synthetic" else [split for split in SPLITS if split in splits_]
+        splits = SPLITS if corpus.make == "synthetic" else [split for split in SPLITS if split in texts]
         maker = CORPUS_MAKERS[corpus.make]
-        splits_ = {split: maker(splits_.get(split, []), split, **corpus.keys) for split in splits}
+        texts = {split: maker(texts.get(split, []), split, **corpus.keys) for split in splits}
     names = tuple(str(files[split]) if split in files else f"{corpus.name} ({split})" for split in SPLITS)
-    parts = Parts(splits_["train"], splits_.get("dev"), splits_.get("test"), (names[0], names[1], names[2]), column)
+    parts = Parts(
+        texts["train"],
+        texts.get("dev"),
+        texts.get("test"),
+        (names[0], names[1], names[2]),
+        column,
+    )
     return Prepared(parts, digests(files.values(), options["vectors"]))
 
 
@@ -86,7 +92,7 @@ def of_labels(examples: list[Example], labels: tuple[str, ...], path: Path) -> l
     kept = [example for example in examples if str(example.label) in labels]
     lost = set(labels) - {str(example.label) for example in kept}
     if lost:
-        raise InputError(f"{path}: expected texts with the label {sorted(lost)[0]!r}, as `labels` says, got none")
+        raise InputError(f"{path}: expected texts with the label {sorted(lost)[0]!r}, which `labels` names, got none")
     return kept
 
 
@@ -152,13 +158,13 @@ def needed(cells: Iterable[Cell]) -> dict[str, str]:
 
 def missing(cells: Iterable[Cell]) -> list[str]:
     """The names of corpora that were not found."""
-    missing_: dict[str, None] = {}
+    missing_names: dict[str, None] = {}
     for name, split in needed(cells).items():
         try:
             resolve(name, split)
         except InputError:
-            missing_[corpus_name(name)] = None
-    return list(missing_)
+            missing_names[corpus_name(name)] = None
+    return list(missing_names)
 
 
 def corpus_name(name: str) -> str:
@@ -168,12 +174,12 @@ def corpus_name(name: str) -> str:
 
 
 def check_corpora(cells: Iterable[Cell], table: str) -> None:
-    missing_ = missing(cells)
-    if not missing_:
+    missing_names = missing(cells)
+    if not missing_names:
         return
     folder = os.environ.get(VARIABLE)
     state = f"in the folder that {VARIABLE} names ({folder})" if folder else f"because {VARIABLE} is not set"
     raise InputError(
-        f"{table} needs {', '.join(missing_)}, not found {state}; set {VARIABLE} to a folder of NAME/train.jsonl.gz and so "
-        f"on; `regard datasets NAME` tells where to get each"
+        f"{table} needs {', '.join(missing_names)}, not found {state}; set {VARIABLE} to a folder of NAME/train.jsonl.gz and so "
+        f"on; `regard datasets NAME` explains where to get each"
     )

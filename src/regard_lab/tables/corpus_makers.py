@@ -1,6 +1,6 @@
 """Functions that change a corpus before training, or generate one: the table CORPUS_MAKERS.
 
-A maker takes the examples of one split (none for synthetic corpora), the name of the split, and its own keys from the
+A maker takes the examples of one split (none for synthetic corpora), the name of the split, and its keys from the
 table. Random choices have a fixed seed, so that every method and every seed of training sees the same texts.
 """
 
@@ -88,7 +88,7 @@ def balanced(
     """The same number of texts per class, in total as many as `skewed` has with the same keys, without replacement."""
     counts = Counter(example.label for example in examples)
     total = largest(counts, ratio, texts)
-    return resampled(examples, shared_out(total, [1.0] * len(counts)), seed, split)
+    return resampled(examples, apportion(total, [1.0] * len(counts)), seed, split)
 
 
 def skewed(
@@ -97,7 +97,7 @@ def skewed(
     """Each class `ratio` times as frequent as the one before it (sorted by name), without replacement."""
     counts = Counter(example.label for example in examples)
     total = largest(counts, ratio, texts)
-    return resampled(examples, shared_out(total, geometric(len(counts), ratio)), seed, split)
+    return resampled(examples, apportion(total, geometric(len(counts), ratio)), seed, split)
 
 
 def geometric(classes: int, ratio: float) -> list[float]:
@@ -113,13 +113,13 @@ def largest(counts: Counter[Any], ratio: float, texts: int | None) -> int:
     available = [counts[label] for label in sorted(counts, key=str)]
     total = sum(available) if texts is None else min(texts, sum(available))
     for weights in ([1.0] * len(available), geometric(len(available), ratio)):
-        while total and any(want > have for want, have in zip(shared_out(total, weights), available, strict=True)):
+        while total and any(want > have for want, have in zip(apportion(total, weights), available, strict=True)):
             most = min(have * sum(weights) / weight for have, weight in zip(available, weights, strict=True))
             total = min(total - 1, int(most) + len(available))
     return total
 
 
-def shared_out(total: int, weights: Sequence[float]) -> list[int]:
+def apportion(total: int, weights: Sequence[float]) -> list[int]:
     """Divide a whole number in proportion to the weights; the largest remainders get what rounding down leaves."""
     exact = [total * weight / sum(weights) for weight in weights]
     counts = [int(share) for share in exact]
@@ -139,7 +139,7 @@ def resampled(examples: list[Example], counts: Sequence[int], seed: int, split: 
     return [examples[index] for index in sorted(kept)]
 
 
-class World(TypedDict, total=False):
+class SyntheticKeys(TypedDict, total=False):
     """Keys of synthetic texts; SYNTHETIC_DEFAULTS has the defaults."""
 
     number: int  # of classes
@@ -152,7 +152,7 @@ class World(TypedDict, total=False):
     crossing: float
 
 
-SYNTHETIC_DEFAULTS: World = {"number": 3, "tokens": 50, "neutral": 1000, "length": 12, "evidence": 2}
+SYNTHETIC_DEFAULTS: SyntheticKeys = {"number": 3, "tokens": 50, "neutral": 1000, "length": 12, "evidence": 2}
 SYNTHETIC_DEFAULTS |= {"ratio": 1.0, "noisy": 0.2, "crossing": 0.1}
 
 
@@ -164,7 +164,7 @@ def synthetic(
     texts: int,
     seed: int = 0,
     chosen: Literal["dev", "last"] = "dev",
-    **world: Unpack[World],
+    **keys: Unpack[SyntheticKeys],
 ) -> list[Example]:
     """Synthetic texts of `data/synthetic`: `texts` for training, and a fifth as many other ones each for dev and test.
 
@@ -176,7 +176,7 @@ def synthetic(
         return []
     count = texts if split == "train" else max(texts // 5, 2)
     start = seed * len(SPLITS) + SPLITS.index(split)
-    options: World = {**SYNTHETIC_DEFAULTS, **world}
+    options: SyntheticKeys = {**SYNTHETIC_DEFAULTS, **keys}
     shared = {"neutral": options["neutral"], "length": options["length"], "evidence": options["evidence"]}
     if data == "classes":
         return classes(options["number"], count, start, tokens=options["tokens"], **shared)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from regard_lab.measures import MEASURES, Measure
-from regard_lab.rows import Options, Place, Row
+from regard_lab.rows import CellKey, Options, Row
 
 if TYPE_CHECKING:
     from regard_lab.tables.context import Context
@@ -27,7 +27,7 @@ class Method:
     name: str
     title: str
     options: Options
-    seeds: int | None = None  # None: as its corpora say
+    seeds: int | None = None  # None: those of the corpus
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Cell:
     seeds: int = 1  # number of seeds to run
 
     @property
-    def key(self) -> Place:
+    def key(self) -> CellKey:
         return self.method, self.corpus.name, self.setting
 
     def without(self, keys: Collection[str]) -> Cell:
@@ -144,7 +144,7 @@ class Table:
     title: str
     where: str  # section, table or figure of the paper
     kind: str
-    does: Kind
+    implementation: Kind
     seeds: int
     measures: tuple[str, ...]
     first: tuple[str, ...]
@@ -157,7 +157,7 @@ class Table:
     tuned: Mapping[str, Mapping[str, Options]]  # corpus -> method -> options
     compare: tuple[Compare, ...]
     figures: tuple[Figure, ...]
-    asked: str = ""  # the path given on the command line, if the table is not found by its name
+    path_argument: str = ""  # the path given on the command line, if the table is not found by its name
 
     @property
     def stem(self) -> str:
@@ -173,29 +173,29 @@ class Table:
                         seeds = corpus.seeds if method.seeds is None else method.seeds
                         yield Cell(self.kind, method.name, corpus, setting.name, options, seeds)
 
-    def by_place(self, rows: Iterable[Row]) -> dict[Place, list[Row]]:
-        """The rows of successful runs by place, in the order of the cells; places without rows are left out."""
-        groups: dict[Place, list[Row]] = {cell.key: [] for cell in self.cells()}
+    def by_cell(self, rows: Iterable[Row]) -> dict[CellKey, list[Row]]:
+        """The rows of successful runs by cell, in the order of the cells; cells without rows are left out."""
+        groups: dict[CellKey, list[Row]] = {cell.key: [] for cell in self.cells()}
         for row in rows:
             if "error" not in row:
                 groups[row["method"], row["corpus"], row["setting"]].append(row)
-        return {place: group for place, group in groups.items() if group}
+        return {cell_key: group for cell_key, group in groups.items() if group}
 
     def options_of(self, corpus: Corpus, method: Method, setting: Setting) -> Options:
         tuned = self.tuned.get(corpus.name, {}).get(method.name, {})
         return {**self.options, **corpus.options, **method.options, **tuned, **setting.options}
 
     def measure(self, name: str) -> Measure:
-        return {**MEASURES, **self.does.measures}[name]
+        return {**MEASURES, **self.implementation.measures}[name]
 
-    def title_of(self, place: Place) -> str:
+    def title_of(self, cell_key: CellKey) -> str:
         """The title of a row of the table."""
-        method, _, setting = place
+        method, _, setting = cell_key
         return " · ".join(filter(None, (self.methods[method].title, self.settings[setting].title)))
 
-    def printed_value(self, place: Place, measure: str) -> float | None:
+    def printed_value(self, cell_key: CellKey, measure: str) -> float | None:
         """The number printed in the paper, in our units (shares from 0 to 1)."""
-        method, corpus, setting = place
+        method, corpus, setting = cell_key
         by_row = self.printed.get(corpus, {})
         numbers = by_row.get(f"{method}/{setting}" if setting else method, ())
         index = self.corpora[corpus].measures.index(measure)

@@ -1,1 +1,1 @@
-"""Two towers: ratings guessed from the other reviews of a user and of an item."""
+"""Two towers: ratings predicted from the other reviews of a user and of an item."""

@@ -44,8 +44,8 @@ from regard_lab.towers.two_towers import (
     build_towers,
     collate_pairs,
     gather,
+    joined,
     readings,
-    together,
 )
 
 
@@ -87,11 +87,11 @@ def run_epoch(
 ) -> float:
     model.train()
     device = model.embedding.weight.device
-    batches = shuffled([together(both) for both in pairs.readings], config.batch_size, config.seed, epoch)
+    batches = shuffled([joined(both) for both in pairs.readings], config.batch_size, config.seed, epoch)
     recorder.begin(epoch, config.epochs, len(batches))
     running = RunningLoss(len(batches), device)
     for rows in batches:
-        pair = on(collate_pairs([pairs.readings[row] for row in rows], pairs.labels[rows]), device)
+        pair = pair_to_device(collate_pairs([pairs.readings[row] for row in rows], pairs.labels[rows]), device)
         assert pair.labels is not None
         with torch.autocast(device.type, torch.bfloat16, enabled=config.bf16):
             output: PairOutput = model(pair)
@@ -107,8 +107,8 @@ def answers(
 ) -> tuple[NDArray[np.float64], dict[str, dict[str, float]]]:
     """Predicted ratings in the original unit, and the norms p: "user_words" and so on."""
     predictions, statistics = np.empty(len(rows)), (AttentionStatistics(), AttentionStatistics())
-    for rows_, output in outputs(model, rows):
-        predictions[rows_] = checked_answers(task.answers(output.logits.double().cpu()))[:, 0]
+    for indices, output in outputs(model, rows):
+        predictions[indices] = checked_answers(task.answers(output.logits.double().cpu()))[:, 0]
         for statistic, side in zip(statistics, output.sides, strict=True):
             statistic.add(side)
     norms = {
@@ -123,12 +123,12 @@ def outputs(model: TwoTowers, rows: Sequence[Readings]) -> Iterator[tuple[NDArra
     """Every pair once, in batches of similar length, without gradients."""
     device = model.embedding.weight.device
     model.eval()
-    for indices in in_order([together(both) for both in rows], BATCH):
+    for indices in in_order([joined(both) for both in rows], BATCH):
         with torch.inference_mode():
-            yield indices, model(on(collate_pairs([rows[index] for index in indices]), device))
+            yield indices, model(pair_to_device(collate_pairs([rows[index] for index in indices]), device))
 
 
-def on(pair: Pair, device: torch.device) -> Pair:
+def pair_to_device(pair: Pair, device: torch.device) -> Pair:
     labels = None if pair.labels is None else pair.labels.to(device)
     return Pair(to_device(pair.user, device), to_device(pair.item, device), labels)
 
@@ -200,8 +200,8 @@ def fit_pairs(
     model = build_towers(config.model, len(tokenizer), config.training.dropout, vectors).to(device)
     known, reviews = ReviewIndex(train), reading.encode_each([rating.text for rating in train])
     trained = TrainedTowers(model, task, reading, known, reviews, most, side, config)
-    learned, held = (paired(trained, ratings) for ratings in (train, dev))
-    progress = train_pairs(model, task, learned, held, config.training, recorder)
+    pairs, dev_pairs = (paired(trained, ratings) for ratings in (train, dev))
+    progress = train_pairs(model, task, pairs, dev_pairs, config.training, recorder)
     trained.metrics.update(
         epochs=progress.epoch,
         best_epoch=progress.best_epoch,

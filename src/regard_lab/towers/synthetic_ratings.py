@@ -27,7 +27,7 @@ GRID = [(step + 0.5) / 200 for step in range(200)]  # quantiles at which the pos
 
 @dataclass(frozen=True)
 class WorldOptions:
-    """How the reviews are made; the fewer distinct words, the less a text can be recognised by them."""
+    """How the reviews are generated; with few distinct words, a text can hardly be recognised by its words."""
 
     users: int = 120
     items: int = 60
@@ -49,7 +49,7 @@ WORLD_OPTIONS = WorldOptions()
 
 @dataclass(frozen=True)
 class World:
-    """Reviews in random order, and the truth behind them."""
+    """Reviews in random order, and the effects that they were generated from."""
 
     ratings: list[Rating]
     users: Mapping[str, float]  # effects

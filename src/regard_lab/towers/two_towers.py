@@ -2,7 +2,7 @@
 
 After *Hierarchical User and Item Representation with Three-Tier Attention for Recommendation* (Wu et al. 2019), which the
 APLN authors' talk recommends. Choices: the towers share their word vectors and nothing else; the rating is a linear
-function of [u, i, u·i] (· element by element), so that each side has an effect of its own and both have a joint one; there are
+function of [u, i, u·i] (· element by element), so that each side has a separate effect and both have a joint one; there are
 no embeddings of user and item ids, which the paper adds to the text, so that predictions depend on what was read. A side
 without reviews is a vector of zeros.
 """
@@ -56,8 +56,8 @@ def readings(contexts: Sequence[ReviewContext], reviews: Sequence[Indexed]) -> l
     ]
 
 
-def together(both: Readings) -> Indexed:
-    """User and item as one text, whose length decides in which batch a pair is."""
+def joined(both: Readings) -> Indexed:
+    """User and item as one text, whose length determines the batch of a pair."""
     (words, sentences), (more_words, more_sentences) = both.user.shape, both.item.shape
     shape = (np.concatenate((words, more_words)), np.concatenate((sentences, more_sentences)))
     return Indexed(np.concatenate((both.user.ids, both.item.ids)), shape)
