@@ -42,7 +42,7 @@ def sentences_of(facts: dict[str, Any]) -> str:
 def test_attention_on_the_deciding_word_is_faithful() -> None:
     facts = audit_run(the_cause(), one_decides(80), PLAIN)
     assert facts["verdict"]["name"] == "faithful", facts["verdict"]
-    assert "can be read as a ranking of the words that the model decides by" in sentences_of(facts)
+    assert "can be read as a ranking of the words that the model bases its decision on" in sentences_of(facts)
     assert facts["diagnostics"]["permutation"]["moved"]["low"] > 0.3
     # the deciding word is the only one marked, and has the highest score in every text
     attention = facts["plausibility"]["explainers"][0]
@@ -244,7 +244,7 @@ def test_leave_one_out_skips_a_text_that_is_too_long(asked: list[str] | None) ->
     examples = [*one_decides(40), Example("p1 " * 5001, "positive", evidence=((0, 2),))]
     facts = audit_run(the_cause(), examples, AuditOptions(asked, without=("adversary",)))
     assert facts["notes"] == [
-        "leave one out: 1 of 41 texts has more than 5,000 words, each of which would take a forward pass, and no scores; "
+        "leave-one-out: 1 of 41 texts has more than 5,000 words, each of which would take a forward pass, and no scores; "
         "its numbers are over the others"
     ]
     assert "leave_one_out" not in {one["what"] for one in facts["left_out"]}
@@ -395,14 +395,16 @@ def test_attention_below_the_highest_level_has_no_weights_to_permute() -> None:
     model = trained(encoder="cnn", levels=2, pooling="attention,max")
     facts = audit_run(model, one_decides(40), PLAIN)
     assert set(facts["diagnostics"]) == {"correlation"}
-    assert facts["verdict"]["name"] != "faithful", "it was not shown that the weights affect the answer"
+    assert facts["verdict"]["name"] != "faithful", "it was not shown that the weights affect the prediction"
 
 
 def test_what_cannot_be_audited_is_refused() -> None:
     texts = one_decides(4)
     with pytest.raises(InputError, match="got 'max', which has no attention to audit"):
         audit_run(trained(encoder="cnn", pooling="max"), texts)
-    with pytest.raises(InputError, match="task: expected a classifier, got 'regression', whose answers are numbers"):
+    with pytest.raises(
+        InputError, match="task: expected a classifier, got 'regression', whose predictions are numbers"
+    ):
         audit_run(
             fit(Config().override({"task": "regression"}), Parts([Example("a b", 1.0), Example("b c", 2.0)])), texts
         )

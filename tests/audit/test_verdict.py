@@ -196,7 +196,7 @@ def test_more_texts_are_not_advised_if_the_lead_is_small_for_sure() -> None:
     assert one["title"] == "attention points to words that matter hardly more than others"
     assert "cannot be read as a ranking of words" in texts_of(one, "may_not")
     assert "Use more texts" not in texts_of(one, "change")
-    assert "Show rival beside it" in texts_of(one, "change")
+    assert "Show rival next to it" in texts_of(one, "change")
     inside = verdict(measurements(against_random=(0.001, 0.002), contrast=None))
     assert "--pooling apln or bottleneck, now attention" in texts_of(inside, "change")
     unclear = verdict(measurements(against_random=(0.001, 0.03)))
@@ -228,7 +228,7 @@ def test_small_differences_of_the_other_measures() -> None:
         "0.520 (0.510 to 0.530), which is a clear difference but too small to matter (within 0.05 of 0.5)."
     )
     none = verdict(measurements(even={**right, "difference": span(0.0, 0.0)}))
-    assert "too small" not in texts_of(none, "may_not"), "if all texts have the same answer, the size is unknown"
+    assert "too small" not in texts_of(none, "may_not"), "if all texts have the same prediction, the size is unknown"
     wider = verdict(measurements(against_random=(-0.1, 0.1), separation=(0.4, 0.47)))
     assert wider["checks"]["below_neutral"] is False
     assert "which is a clear difference but may be too small to matter (within 0.05 of 0.5)" in texts_of(
@@ -291,7 +291,7 @@ def test_sentences_name_the_weights_that_they_are_about() -> None:
         }
     }
     one = verdict(measurements(moved=(0.001, 0.009), levels=2, **far, **seeds))
-    assert "The values of the weights of sentences cannot be read as the cause of the answer" in texts_of(
+    assert "The values of the weights of sentences cannot be read as the cause of the prediction" in texts_of(
         one, "may_not"
     )
     assert "The weights of sentences are not the only ones" in texts_of(one, "may_not")
@@ -396,7 +396,7 @@ def test_sentences_of_the_other_diagnostics() -> None:
         )
     )
     for words in (
-        "none of them gives the same answer",
+        "none of them gives the same prediction",
         "varies much less between seeds than an adversary",
         "Attention helps in this task",
         "beyond this model",
@@ -418,11 +418,11 @@ def test_sentences_of_the_other_diagnostics() -> None:
         )
     )
     for words in (
-        "the only ones that explain the answer",
+        "the only ones that explain the prediction",
         "single run cannot be read",
         "no evidence that attention helps in this task",
         "no evidence that attention helps another model",
-        "gives the same answers with a different attention",
+        "makes the same predictions with different attention",
     ):
         assert words in texts_of(bad, "may_not")
 
@@ -442,13 +442,13 @@ def test_a_search_that_finds_nothing_far_proves_nothing() -> None:
             }
         )
     )
-    assert "gives the same answer" not in texts_of(one, "may") + texts_of(one, "may_not")
+    assert "gives the same prediction" not in texts_of(one, "may") + texts_of(one, "may_not")
 
 
 def test_texts_of_few_words_have_no_far_weights() -> None:
     short = {"far": span(0.1, 0.2), "far_of_possible": span(0.1, 0.2) | {"n": FEWEST - 1}, "divergence": span(0.1, 0.2)}
     one = verdict(measurements(adversary={**short, "exact": True, "epsilon": 0.01}))
-    assert "gives the same answer" not in texts_of(one, "may") + texts_of(one, "may_not")
+    assert "gives the same prediction" not in texts_of(one, "may") + texts_of(one, "may_not")
 
 
 def test_advice_names_options() -> None:
@@ -460,13 +460,13 @@ def test_advice_names_options() -> None:
     deeper = measurements(against_random=(-0.2, -0.1))
     deeper["model"]["head_hidden"] = True  # there is no W for the penalty
     assert "--vtw" not in texts_of(verdict(deeper), "change")
-    assert "Show rival beside it" in texts_of(verdict(measurements(contrast=(-0.2, -0.1))), "change")
+    assert "Show rival next to it" in texts_of(verdict(measurements(contrast=(-0.2, -0.1))), "change")
 
 
 def test_a_rival_that_attention_keeps_up_with_is_not_advised() -> None:
     still = {"moved": (0.001, 0.009)}
     assert "beside it" not in texts_of(verdict(measurements(**still)), "change")
-    assert "Show rival beside it" in texts_of(verdict(measurements(contrast=(-0.2, 0.1), **still)), "change")
+    assert "Show rival next to it" in texts_of(verdict(measurements(contrast=(-0.2, 0.1), **still)), "change")
 
 
 def test_a_comparison_with_random_words_only_is_stated() -> None:

@@ -1,1 +1,1 @@
-"""Does attention explain the answers of this model on these texts? Combines explainers, measures and training."""
+"""Does attention explain the predictions of this model on these texts? Combines explainers, measures and training."""

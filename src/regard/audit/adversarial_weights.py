@@ -1,10 +1,10 @@
-"""Adversarial weights (Jain & Wallace 2019, §4.2.2): the attention farthest from the model's with the same answer.
+"""Adversarial weights (Jain & Wallace 2019, §4.2.2): the attention farthest from the model's with the same prediction.
 
     maximise JSD(α', α)   over weights α'   with TVD(answer(α'), answer(α)) ≤ ε = 0.01
 
-With two classes and an answer that is linear in the weights, this is solved exactly: JSD is convex in α', so its maximum is at
+With two classes and logits that are linear in the weights, this is solved exactly: JSD is convex in α', so its maximum is at
 a vertex of the feasible set, which is the simplex between two parallel planes; a vertex has its weight on one position, or on
-two with the answer at an edge. Otherwise it is searched for, for all texts of a batch together: gradient ascent on the logits
+two with the prediction at an edge. Otherwise it is searched for, for all texts of a batch together: gradient ascent on the logits
 of α' from several seeded starts with a penalty beyond ε, then each along the line from α through it, as far as the simplex and
 ε allow (JSD only grows along such a line). What the search finds is feasible, but need not be the farthest.
 """
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Doubles = NDArray[np.float64]
 EPSILON = 0.01
 STARTS, STEPS, RATE, PENALTY = 5, 200, 0.3, 10.0
-SEARCHED = 200  # texts at most if answers are not linear in the weights, which takes a pooling at every step
+SEARCHED = 200  # texts at most if predictions are not linear in the weights, which takes a pooling at every step
 HALVINGS = 30
 LONGEST = 5000  # positions of a text, whose pairs take half a second
 ROWS = 512  # positions whose pairs with all others are computed together
@@ -43,10 +43,10 @@ class Farthest(NamedTuple):
     """Per text; NaN if there is only one position, if there are too many pairs of positions, or if it was not searched."""
 
     divergence: Doubles  # JSD of the farthest weights found
-    distance: Doubles  # TVD of the answers, at most ε
+    distance: Doubles  # TVD of the predictions, at most ε
     exact: bool
     weights: list[Doubles]  # the weights themselves
-    reach: Doubles  # JSD of the farthest weights whatever the answer; 0.318 for three positions of equal weight
+    reach: Doubles  # JSD of the farthest weights whatever the prediction; 0.318 for three positions of equal weight
 
 
 def farthest(trained: Trained, readings: Sequence[Reading], seed: int = 0) -> Farthest:

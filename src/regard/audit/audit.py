@@ -87,9 +87,9 @@ def audit(
     """Audit the scores of any tool, without access to the inside of the model.
 
     `predict` returns the probability of every class, (texts, classes). Each attribution has one entry per text: the spans
-    of the words and a number for each. The verdict is about `focus`, by default the first one; the others are its rivals.
-    `labels` are numbers of classes, `evidence` spans that people marked. The result is a dict, as audit.json holds it;
-    `.page()` is an HTML document of it, `.save(folder)` writes both.
+    of the words and a number for each. The verdict is about `focus`, by default the first one; it is
+    compared with the others. `labels` are numbers of classes, `evidence` spans that people marked. The result is a dict, as
+    audit.json holds it; `.page()` is an HTML document of it, `.save(folder)` writes both.
     """
     inputs = AuditInput(predict, texts, attributions, labels, evidence, focus, cuts, seed)
     return AuditResult(decided(measure(inputs)).to_json())

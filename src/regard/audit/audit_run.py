@@ -45,10 +45,11 @@ from regard.models.tasks import Classes
 from regard.models.trained import Trained
 from regard.recorder import Recorder, Silent
 from regard.records import Example
+from regard.report.names import audited_name
 
 Ints = NDArray[np.int64]
 STANDARD = (FOCUS, "gradient", "gradient_times_input", "integrated_gradients", "leave_one_out", "tfidf")
-# leave-one-out is not a rival: it is the measure itself, word by word
+# leave-one-out is not an alternative: it is the measure itself, word by word
 RIVALS = ("gradient", "gradient_times_input", "integrated_gradients")
 CORRELATED = ("gradient", "leave_one_out")  # what Jain & Wallace correlate attention with
 LIMIT = 1000  # texts
@@ -135,7 +136,7 @@ def run_facts(
 def check_run(trained: Trained) -> Classes:
     """The task; an error if there is nothing to audit."""
     if not isinstance(trained.task, Classes):
-        raise InputError(f"task: expected a classifier, got {trained.task.kind!r}, whose answers are numbers")
+        raise InputError(f"task: expected a classifier, got {trained.task.kind!r}, whose predictions are numbers")
     if not any(level.attends for level in trained.capabilities):
         raise InputError(
             f"pooling: expected one with attention ({', '.join(attending())}), got {trained.config.model.pooling!r}, which "
@@ -254,7 +255,7 @@ def diagnose(
     for name, step in steps.items():
         try:
             check_diagnostic(name, trained, options, bool(correlated_with))
-            audited.recorder.note(name.replace("_", " "))
+            audited.recorder.note(audited_name(name))
             results[name] = step()
         except InputError as error:
             left_out.append(LeftOut(name, str(error)))

@@ -35,7 +35,7 @@ class Explanations(NamedTuple):
         return scores if lacks is None else [scores[row] for row in np.flatnonzero(~lacks).tolist()]
 
     def notes(self) -> list[str]:
-        """Restrictions of the numbers: skipped texts, unknown words, a single answer."""
+        """Restrictions of the numbers: skipped texts, unknown words, a single prediction."""
         attention = self.scores[FOCUS]
         unknown, answers = sum(not any(one.known) for one in attention), {one.prediction.value for one in attention}
         notes = [

@@ -1,6 +1,6 @@
-"""A model's answers with attention weights other than its own: the states stay, and only their mixture changes.
+"""A model's predictions with attention weights other than its own: the states stay, and only their mixture changes.
 
-Jain & Wallace (2019) ask what happens to the answer then. **Choice**: with several levels, the weights are those of the
+Jain & Wallace (2019) ask what happens to the prediction then. **Choice**: with several levels, the weights are those of the
 highest one, over sentences or parts, because other weights below it would change the states too. If a norm sharpens
 attention, they are α, before it does.
 """
@@ -27,7 +27,7 @@ Ints = NDArray[np.int64]
 
 
 class Mixture(NamedTuple):
-    """A batch of texts, and its answers as a function of attention weights."""
+    """A batch of texts, and its logits as a function of attention weights."""
 
     rows: Ints  # (B,) which texts
     mask: Tensor  # (B, L)

@@ -2,7 +2,7 @@
 
 Each word by itself goes through an embedding and a tanh layer; the states are mixed by fixed weights, and a linear head
 predicts. The weights are the run's attention ("guided"), uniform ("even"), or learned by this model itself ("learned"). If
-the run's attention makes it better than uniform weights do, attention knows something about the task that does not depend on
+the run's attention makes it better than uniform weights do, attention carries information about the task that does not depend on
 the run's own states.
 """
 

@@ -1,4 +1,4 @@
-"""Gradients as in Jain & Wallace (2019, Algorithm 1): of the answer by each word's presence, with the weights held fixed.
+"""Gradients as in Jain & Wallace (2019, Algorithm 1): of the prediction by each word's presence, with the weights held fixed.
 
     |e_i · ∂f/∂e_i|      with r = Σ α_i h_i, where α is constant and only the states depend on the words
 

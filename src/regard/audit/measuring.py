@@ -41,7 +41,7 @@ Attributions = Mapping[str, Sequence[Scored]]
 Lacking = Mapping[str, NDArray[np.bool_]]  # by name, (texts,) True where scores are missing and others fill the gap
 CUTS = tuple(Cut(share, True) for share in (0.05, 0.1, 0.2, 0.3, 0.5))
 SMALLER = ("accuracy_after", "sufficiency")  # measures of which smaller is better
-KEPT = 0.8  # the share of the best rival's lead over random words that an explainer must keep
+KEPT = 0.8  # the share of the best alternative's lead over random words that an explainer must keep
 OVERLAP = 5  # top words
 
 
@@ -119,7 +119,7 @@ def comparisons(means: Mapping[str, Mapping[str, Doubles]], focus: str, seed: in
 
 
 def lead(means: Mapping[str, Doubles], focus: str, rivals: Sequence[str], seed: int) -> Lead | None:
-    """focus − random − KEPT × (best rival − random): not below 0 if the focus keeps that share of the rival's lead."""
+    """focus − random − KEPT × (best alternative − random): not below 0 if the focus keeps that share of its lead."""
     candidates = [name for name in rivals if name in means and name != focus]
     if not candidates:
         return None

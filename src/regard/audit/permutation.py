@@ -1,8 +1,8 @@
-"""Permuted weights (Jain & Wallace 2019, §4.2.1): how much the answer changes when the weights are permuted.
+"""Permuted weights (Jain & Wallace 2019, §4.2.1): how much the prediction changes when the weights are permuted.
 
-For each text the median, over seeded permutations, of the total variation distance between the answers, with the largest
-weight: the answer to a text with one heavy word should change. Also what uniform weights do, and how far the weights are from
-uniform, which limits what any permutation can do.
+For each text the median, over seeded permutations, of the total variation distance between the predictions, with the
+largest weight: the prediction for a text with one heavy word should change. Also what uniform weights do, and
+how far the weights are from uniform, which limits what any permutation can do.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ EDGES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the largest weight: the four groups of
 class Permuted(NamedTuple):
     """Per text; NaN if there is only one position, which nothing can change."""
 
-    moved: Doubles  # the median distance of the answers
+    moved: Doubles  # the median distance of the predictions
     largest: Doubles  # the largest weight
-    evened: Doubles  # the distance of the answer with uniform weights
+    evened: Doubles  # the distance of the prediction with uniform weights
     uneven: Doubles  # the total variation distance of the weights from uniform ones
 
 

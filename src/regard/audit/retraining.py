@@ -47,7 +47,7 @@ class Retraining(NamedTuple):
         return fit(self.config.override(options), Parts(self.examples))
 
     def right(self, trained: Trained) -> Doubles:
-        """(texts,) 1 where the model's answer is the label."""
+        """(texts,) 1 where the model predicts the label."""
         assert tuple(trained.task.as_dict()["classes"]) == self.classes
         return np.asarray(trained.answers(self.texts).argmax(1) == self.labels, dtype=np.float64)
 

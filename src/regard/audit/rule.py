@@ -17,12 +17,12 @@ from regard.report.names import MAIN
 
 FEWEST = 30  # distinct texts; percentiles of fewer give intervals that are too narrow
 SIGNIFICANT = 0.05  # of p after Holm's correction
-# a difference that matters is larger, in probability (or total variation of answers), accuracy or average precision:
-# within that distance an adversary's weights already count as giving the same answer
+# a difference that matters is larger, in probability (or total variation of predictions), accuracy or average precision:
+# within that distance an adversary's weights already count as giving the same prediction
 SMALLEST = 0.01
 # the same for an area under the ROC curve, from 0.5: one pair of words in twenty more is in the right order
 AREA = 0.05
-NEAR = 0.05  # total variation distance of answers below which a trained adversary gives the same answers
+NEAR = 0.05  # total variation distance below which a trained adversary makes the same predictions
 EVEN = 0.05  # total variation distance of weights from uniform ones below which they hardly vary
 
 # in order; a check that is not named may have any value
@@ -87,7 +87,7 @@ def make_checks(facts: Measurements) -> Checks:
     compared = against_random(facts)
     is_significant = compared.holm is not None and compared.holm < SIGNIFICANT
     lead, area, permuted = facts.faithfulness.lead, facts.separation, facts.diagnostics.permutation
-    # a rival that is hardly better than random words is not worth comparing with
+    # an alternative that is hardly better than random words is not worth comparing with
     contrast = lead.contrast if lead is not None and above(lead.best_lead, SMALLEST) else None
     return Checks(
         inside=facts.model is not None,

@@ -1,7 +1,7 @@
 """Uniform weights, and other seeds (Wiegreffe & Pinter 2019, §3.1 and §3.2).
 
 uniform weights   the same model with a very large λ, so that attention is uniform: if it is as good, the task does not need
-                  attention, and nothing that attention shows can be needed for the answer
+                  attention, and nothing that attention shows can be needed for the prediction
 other seeds       the same model from other seeds: how much attention differs (JSD over a text's words) if only the seed
                   does; an adversary's attention that differs no more is nothing unusual
 """

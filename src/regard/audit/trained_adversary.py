@@ -1,10 +1,10 @@
-"""A model trained to give the run's answers with a different attention (Wiegreffe & Pinter 2019, §4): the TVD–JSD curve.
+"""A model trained to make the run's predictions with different attention (Wiegreffe & Pinter 2019, §4): the TVD–JSD curve.
 
-    loss = TVD(answers, the run's) − λ JSD(attention, the run's)      for several λ
+    loss = TVD(predictions, the run's) − λ JSD(attention, the run's)      for several λ
 
 An adversary for single texts may mix the run's states as no model would; one that has to do it with its parameters, on texts
-that it has not seen, is harder to find. If its answers stay close while its attention is far away, another model explains the
-same answers differently. **Choices**: JSD instead of the paper's KL, which is unbounded; it starts as the run with the
+that it has not seen, is harder to find. If its predictions stay close while its attention is far away, another model explains the
+same predictions differently. **Choices**: JSD instead of the paper's KL, which is unbounded; it starts as the run with the
 parameters of its highest attention redrawn, because at the run itself the divergence has no gradient; attention is that of the
 highest level; the learning rate falls to 0, and the last epoch is taken, not the best.
 """
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from regard.values import Batch
 
 Doubles = NDArray[np.float64]
-# λ; with 0 it only imitates the run, which shows how close answers get, and how far attention is then
+# λ; with 0 it only imitates the run, which shows how close predictions get, and how far attention is then
 FACTORS = (0.0, 0.01, 0.1, 1.0)
 TEXTS, EPOCHS, STEP, RATE = 2000, 5, 32, 0.003
 
@@ -81,7 +81,7 @@ def train_adversary(trained: Trained, texts: Sequence[Indexed], factor: float, s
                     target, attention, _ = read_batch(base, trained.task, batch)
                 answers, weights, _ = read_batch(model, trained.task, batch)
                 loss = (distances(answers, target) - factor * divergences(weights, attention)).mean()
-                # the gradient of TVD does not shrink near the answers: with a constant rate it never settles
+                # the gradient of TVD does not shrink near the predictions of the run: with a constant rate it never settles
                 adam.step(loss, 1 - (epoch - 1 + number / len(batches)) / EPOCHS)
     return model.eval()
 
@@ -95,7 +95,7 @@ def read_batch(model: Classifier, task: Task, batch: Batch) -> tuple[Tensor, Ten
 def compare(
     trained: Trained, model: Classifier, texts: Sequence[Indexed]
 ) -> tuple[Doubles, Doubles, NDArray[np.int64]]:
-    """(texts,) TVD of answers, JSD of weights (NaN for one position), and the classes that the adversary predicts."""
+    """(texts,) TVD of predictions, JSD of weights (NaN for one position), and the classes that the adversary predicts."""
     import torch
 
     from regard.data.collate import in_order

@@ -111,7 +111,7 @@ def kept(lead: Lead) -> str:
 
 
 def permutation(judged: Judged) -> list[Reason]:
-    """What permuted weights do to the answers."""
+    """What permuted weights do to the predictions."""
     measured, checks = judged.facts.diagnostics.permutation, judged.checks
     if measured is None:
         return []

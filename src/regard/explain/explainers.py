@@ -69,14 +69,14 @@ EXPLAINERS: dict[str, Explainer] = {
     "gradient": Explainer(
         function=gradient,
         title="gradient",
-        sentence="how fast the answer changes with the word's vector",
+        sentence="how fast the prediction changes with the word's vector",
         reads="gradients",
         passes=3,
     ),
     "gradient_times_input": Explainer(
         function=gradient_times_input,
         title="gradient × input",
-        sentence="how fast the answer changes along the word's vector",
+        sentence="how fast the prediction changes along the word's vector",
         reads="gradients",
         signed=True,
         passes=3,
@@ -91,8 +91,8 @@ EXPLAINERS: dict[str, Explainer] = {
     ),
     "leave_one_out": Explainer(
         function=leave_one_out,
-        title="leave one out",
-        sentence="how far the answer drops without the word",
+        title="leave-one-out",
+        sentence="how far the prediction drops without the word",
         reads="answers",
         signed=True,
         passes=None,
@@ -101,7 +101,7 @@ EXPLAINERS: dict[str, Explainer] = {
     "surrogate": Explainer(
         function=surrogate,
         title="surrogate",
-        sentence="the word's coefficient in a linear model of how the answer changes as words are left out (LIME)",
+        sentence="the word's coefficient in a linear model of how the prediction changes as words are left out (LIME)",
         reads="answers",
         signed=True,
         passes=250,
@@ -114,8 +114,8 @@ EXPLAINERS: dict[str, Explainer] = {
     ),
     "tfidf": Explainer(
         function=tfidf,
-        title="word counts",
-        sentence="how often the word occurs in this text, and how rare it is in others (TF-IDF)",
+        title="TF-IDF",
+        sentence="how often the word occurs in this text, and how rare it is in others",
         reads="nothing",
     ),
 }

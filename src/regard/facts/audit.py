@@ -57,14 +57,14 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Lead:
-    """How much of its best rival's lead over random words the audited explainer keeps."""
+    """How much of the best alternative's lead over random words the audited explainer keeps."""
 
     measure: str
     kept: float  # the share it must keep
-    best: str  # the rival
+    best: str  # the alternative
     own_lead: Interval
     best_lead: Interval
-    contrast: Interval  # own lead minus kept × the rival's
+    contrast: Interval  # own lead minus kept × the alternative's
 
 
 @dataclass(frozen=True)
@@ -133,10 +133,10 @@ class PermutationByText:
 @dataclass(frozen=True)
 class Permutation:
     draws: int
-    moved: Interval  # total variation distance of answers with permuted weights, the median over draws
+    moved: Interval  # total variation distance of predictions with permuted weights, the median over draws
     largest: Interval  # weight
-    evened: Interval  # distance of answers with uniform weights
-    uneven: Interval  # distance of the weights from uniform ones
+    evened: Interval  # distance of predictions with uniform weights
+    uneven: Interval  # distance of the weights from uniform
     by_largest: tuple[WeightGroup, ...]
     by_text: PermutationByText
 
@@ -148,7 +148,7 @@ class DivergenceByText:
 
 @dataclass(frozen=True)
 class Adversary:
-    """The weights farthest from the model's that keep the answer within epsilon."""
+    """The weights farthest from the model's that keep the prediction within epsilon."""
 
     epsilon: float
     exact: bool
@@ -156,7 +156,7 @@ class Adversary:
     divergence: Interval
     distance: Interval
     far: Interval  # share of texts where they lie more than half of the largest divergence away
-    # the same of texts where any weights do; absent in files of the first version
+    # the same of texts where any weights do; absent in older files
     far_of_possible: Interval | None = field(default=None, metadata=OMIT_NONE)
     by_text: DivergenceByText = field(kw_only=True)
 
@@ -270,7 +270,7 @@ class Measurements:
     run: str | None
     data: str | None
     texts: int
-    different: int = field(default=0, kw_only=True)  # texts that differ; 0 in files of the first version
+    different: int = field(default=0, kw_only=True)  # texts that differ; 0 in older files
     seed: int
     classes: tuple[str, ...]
     model: AuditedModel | None

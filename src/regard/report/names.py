@@ -1,4 +1,4 @@
-"""Names of explainers and measures for reports, and the measures that are compared."""
+"""Names of explainers, measures and diagnostics for reports, and the measures that are compared."""
 
 from __future__ import annotations
 
@@ -21,6 +21,15 @@ COMPARED = (
     "post_hoc",
 )  # in the order in which they are shown
 MAIN = COMPARED[0]  # the measure that decides the verdict
+DIAGNOSTICS = {
+    "correlation": "rank correlation",
+    "permutation": "permuted weights",
+    "adversary": "adversarial weights",
+    "even": "uniform weights",
+    "seeds": "other seeds",
+    "guided": "guiding another model",
+    "trained_adversary": "trained adversary",
+}
 
 
 def explainer_name(name: str) -> str:
@@ -34,3 +43,10 @@ def measure_title(name: str) -> str:
 def measure_name(name: str) -> str:
     """The name without its explanation."""
     return measure_title(name).partition(":")[0]
+
+
+def audited_name(name: str) -> str:
+    """The name of anything that an audit can leave out: a diagnostic, a measure or an explainer."""
+    if name in MEASURES:
+        return measure_name(name)
+    return DIAGNOSTICS[name] if name in DIAGNOSTICS else explainer_name(name)

@@ -30,20 +30,20 @@ PARTS = {
     ),
     "permutation": Part(
         "Permuted weights",
-        f"Do the weights affect the answer? They are permuted, and the states stay as they are ({JAIN}).",
+        f"Do the weights affect the prediction? They are permuted, and the states stay as they are ({JAIN}).",
         ("permutation",),
         ("permutation",),
     ),
     "separation": Part(
         "Words of a class and neutral words",
-        "Do scores distinguish words of a class from words that are equally frequent in all? 0.5 is the level of random scores "
-        "(Sun & Lu 2020).",
+        "Do scores distinguish words of a class from words that are equally frequent in all classes? Random scores have an area "
+        "of 0.5 (Sun & Lu 2020).",
         ("separation",),
         ("separation",),
     ),
     "adversary": Part(
-        "Other weights, the same answer",
-        f"Do very different weights give the same answer? ({JAIN})",
+        "Other weights, the same prediction",
+        f"Do very different weights give the same prediction? ({JAIN})",
         ("adversary",),
         ("adversary",),
     ),
@@ -67,8 +67,8 @@ PARTS = {
     ),
     "trained_adversary": Part(
         "A model trained to attend elsewhere",
-        f"Can another model give the same answers and attend elsewhere? It can if the TVD–JSD curve ({WIEGREFFE}) has "
-        "points far to the right and low.",
+        f"Can another model make the same predictions and attend elsewhere? It can if the TVD–JSD curve ({WIEGREFFE}) has "
+        "points at the bottom right.",
         ("trained_adversary",),
         ("trained_adversary",),
     ),
@@ -84,8 +84,8 @@ PARTS = {
         ("correlation",),
         ("correlation",),
     ),
-    "agreement": Part("Pairwise agreement", "How similar explainers are to each other.", (), ("agreement",)),
-    "model": Part("What was audited", "And the cost of explaining a text.", (), ("model",)),
+    "agreement": Part("Pairwise agreement", "How similar are the explainers to each other?", (), ("agreement",)),
+    "model": Part("What was audited", "The audited model, and the cost of explaining a text.", (), ("model",)),
     "checks": Part("The rule behind the verdict", "What was checked; docs/audit.md has the table.", (), ("checks",)),
 }
 

@@ -51,7 +51,7 @@ def diagnostic_figures(facts: Diagnostics) -> dict[str, Figure | None]:
     if facts.permutation is not None:
         drawn["permutation"] = permutation_figure(facts.permutation)
     if facts.adversary is not None:
-        title = "Distance of the farthest weights with the same answer"
+        title = "Distance of the farthest weights with the same prediction"
         drawn["adversary"] = divergence_figure(title, facts.adversary.by_text)
     if facts.even is not None:
         shown = [("with attention", facts.even.attention), ("with uniform weights", facts.even.even)]
@@ -131,15 +131,15 @@ def correlation_figure(facts: Mapping[str, Correlation]) -> Figure | None:
 
 
 def permutation_figure(facts: Permutation) -> Figure | None:
-    """Jain & Wallace's: the answer to a text with one heavy word should change."""
+    """Jain & Wallace's: the prediction for a text with one heavy word should change."""
     pairs = zip(facts.by_text.largest, facts.by_text.moved, strict=True)
     points = [(a, b) for a, b in pairs if a is not None and b is not None]
     if not points:
         return None
     cloud = Cloud("texts", Mark(HUES[0]), tuple(points))
     spans = (span([0.0, 1.0]), span([0.0, *(b for _, b in points)]))
-    title = "Change of answers when weights are permuted"
-    svg = scatter(title, "largest weight of the text", "median total variation of answers", [cloud], spans)
+    title = "Change in predictions when weights are permuted"
+    svg = scatter(title, "largest weight of the text", "median total variation of predictions", [cloud], spans)
     return Figure(svg, ("largest", "moved"), points)
 
 
@@ -196,7 +196,7 @@ def trained_figure(facts: TrainedAdversary) -> Figure | None:
     if not known:
         return None
     shown = [Cross(f"λ = {factor:g}", divergence, distance) for factor, divergence, distance in known]
-    titles = ("divergence of attention (JSD)", "distance of answers (TVD)")
-    svg = crosses("How much attending elsewhere changes answers", *titles, shown)
+    titles = ("divergence of attention (JSD)", "distance of predictions (TVD)")
+    svg = crosses("How much attending elsewhere changes predictions", *titles, shown)
     head = ("λ", *(f"{side} {end}" for side in ("divergence", "distance") for end in ENDS))
     return Figure(svg, head, [[factor, *divergence, *distance] for factor, divergence, distance in known])

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from regard.facts.audit import AuditFacts, Diagnostics, Faithfulness
-from regard.report.names import COMPARED, MAIN, explainer_name
+from regard.report.names import COMPARED, MAIN, audited_name, explainer_name
 from regard.report.text.characters import one_line
 from regard.report.text.intervals import mean_or_dash, percent, span
 from regard.report.text.tables import plain_table
@@ -32,7 +32,7 @@ def print_audit(facts: AuditFacts, console: Console) -> None:
         for reason in reasons:
             console.print(Text(f"  · {one_line(reason.text)}"), highlight=False)
     for one in facts.left_out:
-        console.print(Text(one_line(f"left out: {one.what} ({one.why})"), style="dim"), highlight=False)
+        console.print(Text(one_line(f"left out: {audited_name(one.what)} ({one.why})"), style="dim"), highlight=False)
     for note in facts.notes:
         console.print(Text(one_line(f"note: {note}"), style="dim"), highlight=False)
 
@@ -63,7 +63,7 @@ def measures(facts: Faithfulness) -> Table:
 
 def diagnostics(facts: AuditFacts) -> Table:
     table = plain_table("diagnostics")
-    table.add_column("what")
+    table.add_column("quantity")
     table.add_column("value", justify="right")
     for row in (*weight_rows(facts.diagnostics), *trained_rows(facts.diagnostics)):
         table.add_row(*map(Text, row))
@@ -80,13 +80,13 @@ def weight_rows(facts: Diagnostics) -> Iterator[tuple[str, str]]:
         yield f"Kendall's τ with {explainer_name(name)}", span(one.tau)
         yield "  significant in", percent(one.significant)
     if (permuted := facts.permutation) is not None:
-        yield "change of answers with permuted weights", span(permuted.moved)
+        yield "change in predictions with permuted weights", span(permuted.moved)
         yield "  with uniform weights", span(permuted.evened)
         yield "largest weight", span(permuted.largest)
-        yield "distance of the weights from uniform ones", span(permuted.uneven)
+        yield "distance of the weights from uniform", span(permuted.uneven)
     if (adversary := facts.adversary) is not None:
         how = "exactly" if adversary.exact else "by search"
-        yield f"farthest weights with the same answer, {how} (JSD)", span(adversary.divergence)
+        yield f"farthest weights with the same prediction, {how} (JSD)", span(adversary.divergence)
         yield "  more than half of log 2 in", percent(adversary.far)
 
 

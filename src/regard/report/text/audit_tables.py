@@ -32,11 +32,11 @@ CHECKS = {
     "enough": "there are enough texts for a verdict",
     "above_chance": "removing its top words lowers probabilities clearly more than removing random words",
     "below_chance": "removing its top words lowers probabilities clearly less than removing random words",
-    "keeps_up": "it keeps enough of its best rival’s lead over random words",
-    "falls_behind": "it falls behind its best rival",
+    "keeps_up": "it keeps enough of the best alternative’s lead over random words",
+    "falls_behind": "it falls behind the best alternative",
     "all_weights": "the weights that were permuted are all that the model has",
-    "moves": "permuting the weights changes answers",
-    "still": "permuting the weights leaves answers unchanged",
+    "moves": "permuting the weights changes predictions",
+    "still": "permuting the weights leaves predictions unchanged",
     "even": "the weights hardly vary",
     "below_neutral": "words of a class have clearly lower scores than neutral words",
 }
@@ -117,42 +117,42 @@ def correlation_table(facts: Mapping[str, Correlation]) -> Table:
         (explainer_name(name), span_or_dash(one.tau), written(one.deviation), span_or_dash(one.significant))
         for name, one in facts.items()
     ]
-    head = ("with", "τ", "standard deviation", "share of texts where p is below 0.05")
+    head = ("with", "τ", "standard deviation", "fraction of texts with p < 0.05")
     return Table("Kendall’s τ over texts", head, rows)
 
 
 def permutation_table(facts: Permutation) -> Table:
     named = (
-        (f"change of answers with permuted weights (median of {facts.draws})", facts.moved),
-        ("change of answers with uniform weights", facts.evened),
+        (f"change in predictions with permuted weights (median of {facts.draws})", facts.moved),
+        ("change in predictions with uniform weights", facts.evened),
         ("largest weight of a text", facts.largest),
-        ("distance of the weights from uniform ones", facts.uneven),
+        ("distance of the weights from uniform", facts.uneven),
     )
     rows = [(name, span_or_dash(one), written(one.n)) for name, one in named]
     rows += [
         (
-            f"change of answers where the largest weight is {group.low:g} to {group.high:g}",
+            f"change in predictions where the largest weight is {group.low:g} to {group.high:g}",
             written(group.moved),
             f"{group.n:,}",
         )
         for group in facts.by_largest
     ]
-    return Table("Total variation distances", ("what", OVER, "texts"), rows)
+    return Table("Total variation distances", ("quantity", OVER, "texts"), rows)
 
 
 def adversary_table(facts: Adversary) -> Table:
     rows = [
         ("divergence from the model’s weights", span_or_dash(facts.divergence)),
-        ("distance of the answers", span_or_dash(facts.distance)),
-        ("share of texts where it is more than half of the maximum", span_or_dash(facts.far)),
+        ("distance of the predictions", span_or_dash(facts.distance)),
+        ("fraction of texts where it is more than half of the maximum", span_or_dash(facts.far)),
     ]
     if facts.far_of_possible is not None:
-        rows.append(("the same, of texts where any weights are that far away", span_or_dash(facts.far_of_possible)))
+        rows.append(("the same among texts where any weights are that far away", span_or_dash(facts.far_of_possible)))
     rows += [
         ("the maximum", written(facts.largest)),
         ("method", "exact" if facts.exact else "search, so a lower bound"),
     ]
-    return Table(f"Farthest weights that keep answers within {facts.epsilon:g}", ("what", OVER), rows)
+    return Table(f"Farthest weights that keep predictions within {facts.epsilon:g}", ("quantity", OVER), rows)
 
 
 def even_table(facts: UniformWeights) -> Table:
@@ -161,15 +161,15 @@ def even_table(facts: UniformWeights) -> Table:
         ("accuracy with uniform weights", span_or_dash(facts.even), ""),
         ("difference", span_or_dash(facts.difference), p_value(facts.difference.p)),
     ]
-    return Table(trained_on("Retrained", facts.retrained), ("what", OVER, "p"), rows)
+    return Table(trained_on("Retrained", facts.retrained), ("quantity", OVER, "p"), rows)
 
 
 def seeds_table(facts: OtherSeeds) -> Table:
     rows = [(f"seed {number}", span_or_dash(one)) for number, one in enumerate(facts.by_seed, 1)]
     rows += [("mean over the seeds", span_or_dash(facts.divergence))]
-    rows += [("accuracies, that of the first seed first", ", ".join(map(written, facts.accuracy)))]
+    rows += [("accuracies, starting with the first seed", ", ".join(map(written, facts.accuracy)))]
     return Table(
-        trained_on("Divergence of attention from that of the first seed", facts.retrained), ("what", OVER), rows
+        trained_on("Divergence of attention from that of the first seed", facts.retrained), ("quantity", OVER), rows
     )
 
 
@@ -182,7 +182,7 @@ def guided_table(facts: Guided) -> Table:
         ("attention minus uniform weights", span_or_dash(less_even), p_value(less_even.p)),
         ("attention minus learned weights", span_or_dash(less_learned), p_value(less_learned.p)),
     ]
-    return Table(trained_on("A model that sees each word alone", facts.retrained), ("what", OVER, "p"), rows)
+    return Table(trained_on("A model that sees each word alone", facts.retrained), ("quantity", OVER, "p"), rows)
 
 
 def trained_table(facts: TrainedAdversary) -> Table:
@@ -195,8 +195,8 @@ def trained_table(facts: TrainedAdversary) -> Table:
         )
         for point in facts.points
     ]
-    head = ("λ", "distance of answers (TVD)", "divergence of attention (JSD)", "accuracy")
-    caption = f"Models trained to attend elsewhere: {facts.learned_from:,} texts; {facts.epochs} epochs"
+    head = ("λ", "distance of predictions (TVD)", "divergence of attention (JSD)", "accuracy")
+    caption = f"Models trained to attend elsewhere, on {facts.learned_from:,} texts for {facts.epochs} epochs"
     return Table(caption, head, rows)
 
 
@@ -209,7 +209,7 @@ def separation_table(facts: Separation) -> Table:
 
 def plausibility_table(facts: Plausibility) -> Table:
     rows = [(explainer_name(one.name), span_or_dash(one.auprc), span_or_dash(one.f)) for one in facts.explainers]
-    rows += [("share of words that people marked", span_or_dash(facts.base_rate), "")]
+    rows += [("fraction of words that people marked", span_or_dash(facts.base_rate), "")]
     return Table(f"{facts.texts:,} texts have words that people marked", ("explainer", "AUPRC", "token F1"), rows)
 
 
@@ -227,18 +227,20 @@ def model_table(facts: AuditFacts) -> Table:
         for one in facts.explainers
         if one.forward is not None
     ]
-    return Table("The model, and the cost of explaining a text", ("what", "value"), rows)
+    return Table("The model, and the cost of explaining a text", ("property", "value"), rows)
 
 
 def checks_table(checks: Mapping[str, bool | None]) -> Table:
-    answers = {True: "yes", False: "no evidence", None: "not tested"}
-    rows = [(CHECKS.get(name, one_line(name)), answers[value]) for name, value in checks.items()]
+    results = {True: "yes", False: "no evidence", None: "not tested"}
+    rows = [(CHECKS.get(name, one_line(name)), results[value]) for name, value in checks.items()]
     return Table(
-        "Yes only where a whole 95 % interval supports it; “clearly” means by more than 0.01, for an area by more than 0.05",
-        ("check", "answer"),
+        "“Yes” only if a whole 95 % interval supports it; “clearly” means by more than 0.01 (for an area: 0.05)",
+        ("check", "result"),
         rows,
     )
 
 
 def trained_on(what: str, facts: Retrained) -> str:
-    return f"{what}: {facts.learned_from:,} texts, judged on {facts.judged_on:,}; {facts.epochs} epochs"
+    return (
+        f"{what}: trained on {facts.learned_from:,} texts for {facts.epochs} epochs, evaluated on {facts.judged_on:,}"
+    )
