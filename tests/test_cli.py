@@ -447,7 +447,7 @@ def test_the_demo_shows_what_it_learned(regard: Regard, tmp_path: Path, monkeypa
     page = (out / "page.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
     assert "<dt>weight on the words that decide</dt>" in page
-    assert 'data-right="no"' in page, "mistakes can be chosen"
+    assert 'data-correct="no"' in page, "mistakes can be chosen"
     assert 0 <= json.loads((out / "run" / "metrics.json").read_text())["plausibility"]["weight_on_evidence"] <= 1
     assert regard("demo", "--out", out).code == 0, "a demo may be given twice"
 

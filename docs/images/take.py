@@ -183,7 +183,7 @@ def demo_reported(stage: Stage) -> bytes:
     with contextlib.chdir(stage.runs):
         assert regard(["demo"]) == 0
     stage.browser.open(stage.runs / "demo" / "page.html")
-    norms = "section[aria-labelledby=training] .drawn:last-of-type"
+    norms = "section[aria-labelledby=training] .plot:last-of-type"
     return crop(stage.browser, f"{TEXTS} article:nth-of-type(1)", norms)
 
 

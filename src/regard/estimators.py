@@ -152,7 +152,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
 class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     __doc__ = class_doc(
         """
-        Text classifier that shows which words its answers rest on.
+        Text classifier that shows which words its predictions rest on.
 
         A scikit-learn estimator over lists of strings, or a column of pandas or polars, with labels of any one type and two or
         more classes. The parameters are the options of `regard train`, under the same names. Without any, the fast engine
@@ -206,7 +206,7 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
 class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
     __doc__ = class_doc(
         """
-        Text regressor, for ratings and other numbers, that shows which words its answers rest on.
+        Text regressor, for ratings and other numbers, that shows which words its predictions rest on.
 
         A scikit-learn estimator over lists of strings, or a column of pandas or polars. The parameters are the options of
         `regard train`, under the same names.

@@ -33,7 +33,7 @@ def place(browser: Browser, token: str) -> tuple[float, float]:
     return tuple(
         browser.evaluate(
             f"""(() => {{
-              const k = given.token.indexOf({token!r}), box = scatter.canvas.getBoundingClientRect();
+              const k = data.token.indexOf({token!r}), box = scatter.canvas.getBoundingClientRect();
               return [box.x + across(scatter, scatter.x[k]), box.y + down(scatter, scatter.y[k])];
             }})()"""
         )
@@ -73,7 +73,7 @@ def test_a_mark_has_the_colour_of_its_type_and_the_position_of_its_scores(browse
     open_page(browser, tmp_path, found)
     colour = browser.evaluate(
         f"""(() => {{
-          const k = given.token.indexOf({token["token"]!r});
+          const k = data.token.indexOf({token["token"]!r});
           const at = [across(scatter, scatter.x[k]), down(scatter, scatter.y[k])].map(v => Math.round(v * scatter.ratio));
           return [...scatter.pen.getImageData(at[0], at[1], 1, 1).data];
         }})()"""
@@ -88,19 +88,22 @@ def test_a_word_can_be_searched_and_selected(browser: Browser, tmp_path: Path) -
     open_page(browser, tmp_path, found)
     browser.click_on("#search")
     browser.write("zebra")
-    assert browser.evaluate("[...scatter.matched].map(k => given.token[k])") == ["Zebra", "zebrafish"]
-    assert browser.evaluate("[...document.querySelectorAll('#found bdi')].map(e => e.textContent)") == [
+    assert browser.evaluate("[...scatter.matched].map(k => data.token[k])") == ["Zebra", "zebrafish"]
+    assert browser.evaluate("[...document.querySelectorAll('#search-results bdi')].map(e => e.textContent)") == [
         "Zebra",
         "zebrafish",
     ]
-    assert shown(browser, "told") == "2 tokens"
+    assert shown(browser, "search-status") == "2 tokens"
     browser.press("ArrowDown")
     browser.press("ArrowDown")
-    assert browser.evaluate("document.querySelector('#found [aria-selected=true] bdi').textContent") == "zebrafish"
+    assert (
+        browser.evaluate("document.querySelector('#search-results [aria-selected=true] bdi').textContent")
+        == "zebrafish"
+    )
     browser.press("Enter")
-    assert browser.evaluate("given.token[scatter.selected]") == "zebrafish"
+    assert browser.evaluate("data.token[scatter.selected]") == "zebrafish"
     assert shown(browser, "card").startswith("zebrafish")
-    assert browser.evaluate("document.getElementById('found').hidden")
+    assert browser.evaluate("document.getElementById('search-results').hidden")
     quiet(browser)
 
 
@@ -108,7 +111,7 @@ def test_an_unknown_word_is_reported(browser: Browser, tmp_path: Path) -> None:
     open_page(browser, tmp_path, analysis())
     browser.click_on("#search")
     browser.write("qqqq<b>")
-    assert shown(browser, "told") == "No token contains “qqqq<b>”."
+    assert shown(browser, "search-status") == "No token contains “qqqq<b>”."
     assert browser.evaluate("scatter.matched") is None
     browser.press("Escape")
     assert browser.evaluate("document.getElementById('search').value") == ""
@@ -119,7 +122,7 @@ def test_playing_moves_the_points_to_the_end_of_the_recording(browser: Browser, 
     found = analysis(moments=5)
     open_page(browser, tmp_path, found)
     assert shown(browser, "when") == "the saved model"
-    low, high = browser.evaluate("[given.x.low, given.x.high]")
+    low, high = browser.evaluate("[data.x.low, data.x.high]")
     browser.click_on("#play")
     assert shown(browser, "play") == "Pause"
     browser.until("scatter.moment > 1.2")
@@ -130,7 +133,7 @@ def test_playing_moves_the_points_to_the_end_of_the_recording(browser: Browser, 
     assert max(abs(a - b) for a, b in zip(early, late, strict=True) if a is not None) > 0.1
     assert browser.evaluate("document.getElementById('moment').value") == "4"
     assert shown(browser, "when") == "epoch 1"
-    assert browser.evaluate("[given.x.low, given.x.high]") == [low, high]
+    assert browser.evaluate("[data.x.low, data.x.high]") == [low, high]
     browser.click_on("#saved")
     assert shown(browser, "when") == "the saved model"
     quiet(browser)
@@ -153,7 +156,7 @@ def test_the_slider_shows_one_moment(browser: Browser, tmp_path: Path) -> None:
         browser.press("ArrowLeft")
     assert browser.evaluate("scatter.moment") == 2
     assert shown(browser, "when") == "epoch 0.5"
-    k = browser.evaluate("given.recording.token[0]")
+    k = browser.evaluate("data.recording.token[0]")
     assert browser.evaluate(f"scatter.x[{k}]") == pytest.approx(found["recording"]["polarity"][2][0], rel=1e-4)
 
 
@@ -195,7 +198,7 @@ def test_the_arrow_keys_walk_from_token_to_token(browser: Browser, tmp_path: Pat
     browser.press("ArrowRight")
     browser.press("ArrowLeft")
     assert browser.evaluate("scatter.x[scatter.selected]") == first
-    token = browser.evaluate("given.token[scatter.selected]")
+    token = browser.evaluate("data.token[scatter.selected]")
     assert shown(browser, "readout").startswith(f"{token}:")
 
 
@@ -208,7 +211,7 @@ def test_hostile_tokens_are_text(browser: Browser, tmp_path: Path) -> None:
     browser.click_on("#search")
     browser.write("</scr")
     assert browser.evaluate("document.querySelectorAll('b').length") == 0
-    assert browser.evaluate("document.querySelector('#found bdi').textContent") == HOSTILE
+    assert browser.evaluate("document.querySelector('#search-results bdi').textContent") == HOSTILE
     quiet(browser)
 
 
@@ -241,7 +244,7 @@ def test_an_analysis_without_tokens_opens(browser: Browser, tmp_path: Path) -> N
     open_page(browser, tmp_path, analysis() | {"tokens": [], "words": {}})
     browser.click_on("#search")
     browser.write("a")
-    assert shown(browser, "told").startswith("No token")
+    assert shown(browser, "search-status").startswith("No token")
     quiet(browser)
 
 
@@ -287,7 +290,7 @@ def test_the_title_of_the_axis_and_long_words_stay_in_the_picture(browser: Brows
     written = browser.evaluate(
         """(() => { const found = [], pen = scatter.pen;
         pen.fillText = (text, x, y, most) => found.push([text, x, Math.min(most ?? 1e9, pen.measureText(text).width)]);
-        scatter.selected = given.token.findIndex(token => token.startsWith('donau')); draw(scatter);
+        scatter.selected = data.token.findIndex(token => token.startsWith('donau')); draw(scatter);
         delete pen.fillText; return [scatter.width, found]; })()"""
     )
     browser.send("Emulation.clearDeviceMetricsOverride")

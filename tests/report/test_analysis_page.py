@@ -127,7 +127,7 @@ def test_the_player_is_there_only_with_a_recording() -> None:
     assert 'id="play"' in analysis_page(analysis(moments=2))
     still = analysis_page(analysis(("a", "b", "c")))
     assert 'id="play"' not in still
-    assert "Along training" not in still
+    assert "During training" not in still
 
 
 def test_numbers_words_and_notes_are_in_the_page() -> None:

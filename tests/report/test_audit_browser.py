@@ -54,7 +54,7 @@ def test_texts_are_filtered_and_a_script_is_only_text(page: Browser) -> None:
     seen = "[...document.querySelectorAll('article')].filter(a => a.offsetHeight).length"
     assert page.evaluate(seen) == 4
     page.evaluate(
-        "(() => { const w = document.getElementById('which'); w.value = 'no'; w.dispatchEvent(new Event('change')); })()"
+        "(() => { const w = document.getElementById('correctness'); w.value = 'no'; w.dispatchEvent(new Event('change')); })()"
     )
     assert page.evaluate(seen) == 2
     assert "<script>alert" in page.evaluate("document.getElementById('feed').textContent")
@@ -64,7 +64,7 @@ def test_dark_paper_has_light_ink_and_narrow_windows_do_not_scroll_sideways(page
     page.media(prefers_color_scheme="dark")
     look = "getComputedStyle(document.querySelector({!r})).{}"
     assert page.evaluate(look.format("body", "backgroundColor")) == "rgb(15, 16, 20)"
-    assert page.evaluate(look.format(".drawn text", "fill")) == "rgb(232, 234, 238)"
+    assert page.evaluate(look.format(".plot text", "fill")) == "rgb(232, 234, 238)"
     page.send("Emulation.setDeviceMetricsOverride", width=400, height=800, deviceScaleFactor=1, mobile=False)
     page.frame()
     wide = page.evaluate("document.documentElement.scrollWidth")

@@ -61,7 +61,9 @@ def test_every_sentence_leads_to_its_evidence() -> None:
     page = page_of(audit())
     tags = Tags(page).found
     places = {attributes.get("id") for _, attributes in tags}
-    links = [attributes["href"] for tag, attributes in tags if tag == "a" and attributes.get("class") == "because"]
+    links = [
+        attributes["href"] for tag, attributes in tags if tag == "a" and attributes.get("class") == "evidence-link"
+    ]
     assert [link for link in links if link != "#verdict"] == [
         f"#evidence-{name}" for name in ("faithfulness", "adversary", "model")
     ]

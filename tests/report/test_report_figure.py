@@ -47,7 +47,7 @@ def test_the_heaviest_word_lies_on_the_full_accent(flat: Explanation) -> None:
 
 def test_the_answer_is_the_title(flat: Explanation, hierarchical: Explanation, price: Explanation) -> None:
     titles = [ElementTree.fromstring(svg(shown)).findtext(f"{NAME}title") for shown in (flat, hierarchical, price)]
-    assert titles == ["positive 0.750 ✓", "positive 0.600 ✗ (true: negative)", "3.5 (true: 4, off by −0.5)"]
+    assert titles == ["positive 0.750 ✓", "positive 0.600 ✗ (actual: negative)", "3.5 (actual: 4, off by −0.5)"]
 
 
 def test_sentences_have_bars_in_proportion(hierarchical: Explanation) -> None:

@@ -110,7 +110,7 @@ def test_the_exact_weight_is_in_the_tooltip_and_the_unknown_word_is_marked(hiera
     for form in (whole, fragment):
         assert ("title", "0.7") in Reader(form(hierarchical)).attributes
         assert ("title", "0.1, unknown word") in Reader(form(hierarchical)).attributes
-    assert ("class", "w8 new") in Reader(whole(hierarchical)).attributes  # sqrt(0.1 / 0.7) of 20 steps
+    assert ("class", "w8 unknown") in Reader(whole(hierarchical)).attributes  # sqrt(0.1 / 0.7) of 20 steps
     assert "underline dotted" in fragment(hierarchical)
 
 
@@ -121,14 +121,14 @@ def test_the_heaviest_word_has_the_last_step_of_the_ramp(flat: Explanation) -> N
 
 def test_right_and_wrong_are_shown_as_words_and_linked(flat: Explanation, hierarchical: Explanation) -> None:
     read = Reader(page([flat, hierarchical, replace(flat, label=None)], "A title"))
-    assert "1 of 2 right. Wrong: 2" in read.all
+    assert "1 of 2 correct. Wrong: 2" in read.all
     assert ("href", "#text-2") in read.attributes
-    assert "wrong, true: negative" in read.all
+    assert "wrong, actual: negative" in read.all
 
 
 def test_a_number_shows_its_error(price: Explanation) -> None:
     for form in (whole, fragment):
-        assert "true: 4, off by −0.5" in Reader(form(price)).all
+        assert "actual: 4, off by −0.5" in Reader(form(price)).all
 
 
 def test_parts_are_named(hierarchical: Explanation) -> None:

@@ -46,9 +46,9 @@ def test_without_colour_the_heaviest_words_are_in_brackets(flat: Explanation) ->
 
 def test_the_headline_shows_right_and_wrong(flat: Explanation, hierarchical: Explanation, price: Explanation) -> None:
     assert shown(flat).startswith("positive 0.750 ✓\n")
-    assert shown(hierarchical).startswith("positive 0.600 ✗ true: negative\n")
+    assert shown(hierarchical).startswith("positive 0.600 ✗ actual: negative\n")
     assert shown(replace(flat, label=None)).startswith("positive 0.750\n")
-    assert shown(price).startswith("3.5 true: 4, off by −0.5\n")
+    assert shown(price).startswith("3.5 actual: 4, off by −0.5\n")
 
 
 def test_with_colour_the_heaviest_word_has_the_full_accent_and_the_text_is_unmarked(flat: Explanation) -> None:
@@ -96,7 +96,7 @@ def test_each_sentence_has_a_line_with_bar_and_weight(hierarchical: Explanation)
 
 def test_a_terminal_that_knows_ascii_only_is_not_sent_more(hierarchical: Explanation) -> None:
     out = shown(hierarchical, encoding="ascii")
-    assert "wrong true: negative" in out
+    assert "wrong actual: negative" in out
     assert "######## 0.800" in out
 
 

@@ -57,17 +57,17 @@ def focused(browser: Browser) -> str:
 
 def test_texts_are_filtered_by_mistake_class_and_words(page: Browser) -> None:
     assert len(seen(page)) == 5
-    choose(page, "which", "no")
+    choose(page, "correctness", "no")
     assert seen(page) == ["text-1", "text-3"]
-    choose(page, "seek", "DULL")
+    choose(page, "text-search", "DULL")
     assert seen(page) == ["text-1"]
     assert page.evaluate("document.getElementById('count').textContent") == "1 of 5 shown"
-    choose(page, "true", "1")
+    choose(page, "actual-class", "1")
     assert seen(page) == []
     assert page.evaluate("document.getElementById('count').textContent") == "no matching texts"
-    for identity in ("which", "true"):
+    for identity in ("correctness", "actual-class"):
         choose(page, identity, "")
-    choose(page, "seek", CHINESE[:4])
+    choose(page, "text-search", CHINESE[:4])
     assert seen(page) == ["text-4"]
 
 
@@ -82,7 +82,7 @@ def test_one_explainer_or_all_of_them(page: Browser) -> None:
 
 
 def test_the_keyboard_reaches_filters_and_texts(page: Browser) -> None:
-    page.evaluate("document.getElementById('seek').focus()")
+    page.evaluate("document.getElementById('text-search').focus()")
     page.press("Tab")
     assert focused(page) == "text-1"
     key(page, "PageDown", 34)
@@ -90,8 +90,8 @@ def test_the_keyboard_reaches_filters_and_texts(page: Browser) -> None:
     key(page, "PageUp", 33)
     key(page, "PageUp", 33)
     assert focused(page) == "text-1"
-    choose(page, "which", "yes")
-    page.evaluate("document.getElementById('seek').focus()")
+    choose(page, "correctness", "yes")
+    page.evaluate("document.getElementById('text-search').focus()")
     page.press("Tab")
     assert focused(page) == "text-2"  # the first that is shown
 
@@ -100,8 +100,8 @@ def test_dark_paper_has_light_ink(page: Browser) -> None:
     page.media(prefers_color_scheme="dark")
     look = "getComputedStyle(document.querySelector({!r})).{}"
     assert page.evaluate(look.format("body", "backgroundColor")) == "rgb(15, 16, 20)"
-    assert page.evaluate(look.format(".drawn text", "fill")) == "rgb(232, 234, 238)"
-    assert page.evaluate(look.format(".drawn svg > rect", "fill")) == "none"
+    assert page.evaluate(look.format(".plot text", "fill")) == "rgb(232, 234, 238)"
+    assert page.evaluate(look.format(".plot svg > rect", "fill")) == "none"
 
 
 def test_a_narrow_window_needs_no_scrolling_sideways(page: Browser) -> None:
@@ -114,9 +114,9 @@ def test_a_narrow_window_needs_no_scrolling_sideways(page: Browser) -> None:
 
 
 def test_the_scatter_can_be_searched(page: Browser) -> None:
-    token = page.evaluate("given.token[0]")
+    token = page.evaluate("data.token[0]")
     choose(page, "search", token)
-    page.until("document.getElementById('found').children.length > 0")
+    page.until("document.getElementById('search-results').children.length > 0")
 
 
 def test_a_hostile_text_is_only_shown(browser: Browser, tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def test_a_run_of_numbers_starts_with_what_is_farthest_off(regard: Regard, rated
     assert result.code == 0, result.err
     page = (rated / "report.html").read_text(encoding="utf-8")
     assert "RMSE" in page
-    assert "mean of the actual numbers" in page
+    assert "mean of the actual values" in page
     assert 'id="words"' not in page
     examples = [Example(one.text, one.label, row) for row, one in enumerate(reviews(60), 1)]
     texts = gather(load(rated), rated, examples).texts
@@ -145,7 +145,7 @@ def test_texts_without_labels_are_read_and_not_measured(regard: Regard, flat: Pa
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert 'id="measures"' not in page
     assert 'id="words"' not in page
-    assert 'id="which"' not in page
+    assert 'id="correctness"' not in page
     assert '<h2 id="texts">' in page
     assert "has no labels" in page
 

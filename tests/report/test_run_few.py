@@ -73,7 +73,9 @@ def check_page(path: Path) -> str:
     page = path.read_text(encoding="utf-8")
     assert set(re.findall(r'href="#([^"]+)"', page)) <= set(re.findall(r' id="([^"]+)"', page))
     assert not re.search(r">\s*(nan|None|inf)\s*<", page)
-    assert ('id="scatter"' in page) == ('id="given"' in page), "the scatter's script finds its canvas and its numbers"
+    assert ('id="scatter"' in page) == ('id="page-data"' in page), (
+        "the scatter's script finds its canvas and its numbers"
+    )
     return page
 
 

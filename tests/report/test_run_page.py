@@ -125,7 +125,7 @@ def test_word_pieces_are_called_so(piece: str, told: str) -> None:
     assert '<h2 id="words">Polarity and attention of word pieces</h2>' in page
     assert f"named as in its vocabulary{told}; a word of several pieces has no mark." in page
     assert "Strongest word pieces of each class" in page
-    assert "Search a word piece" in page
+    assert "Search for a word piece" in page
     assert run_tables(found)["words"].caption == "Strongest word pieces"
 
 
@@ -147,8 +147,8 @@ def test_a_page_of_numbers_has_no_classes_to_choose() -> None:
         texts=[{"row": 1, "mistake": None, "label": 4.0, "views": [view]}],
     )
     page = run_page(found)
-    assert 'id="which"' not in page
-    assert 'id="said"' not in page
+    assert 'id="correctness"' not in page
+    assert 'id="predicted-class"' not in page
     assert "off by −0.5" in page
     assert "0.500 (0.400 to 0.600)" in page
 

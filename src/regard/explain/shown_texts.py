@@ -82,7 +82,7 @@ def within_limit(trained: Trained, examples: Sequence[Example], indices: Sequenc
 
 
 def signed_view(attributed: Attributed) -> TextView:
-    """Absolute scores as weights that sum to 1, and the offsets of the words and sentences against the answer."""
+    """Absolute scores as weights that sum to 1, and the offsets of the words and sentences against the prediction."""
     scored = zip(attributed.spans, attributed.scores.tolist(), strict=True)
     against = tuple(start for (start, _), score in scored if score < 0)
     sentences = tuple(sentence.start for sentence in attributed.sentences if sentence.weight < 0)

@@ -110,7 +110,7 @@ class PairPath:
 
 @dataclass(frozen=True)
 class Recording:
-    """What was recorded along training; the first axis is the moment."""
+    """What was recorded during training; the first axis is the moment."""
 
     moments: tuple[float, ...]  # epochs, 0 before the first step
     tokens: tuple[str, ...]

@@ -82,7 +82,7 @@ def spreads(value: object) -> dict[str, Spread]:
 class Round(NamedTuple):
     number: int
     epoch: int
-    learner: float  # score of the head that gives the answer
+    learner: float  # score of the head that makes the prediction
     compressor: float  # score of the head that reads through the channel; untrained in round 0
     divergence: float  # of that channel; also untrained in round 0
 

@@ -44,7 +44,7 @@ class Calibration:
 
 @dataclass(frozen=True)
 class TextView:
-    """One explanation of a text. `against`: starts of the words that count against the answer; None: not signed."""
+    """One explanation of a text. `against`: starts of the words that count against the prediction; None: not signed."""
 
     explanation: Explanation
     against: tuple[int, ...] | None = None

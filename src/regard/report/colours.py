@@ -12,7 +12,7 @@ from dataclasses import dataclass
 RGB = tuple[int, int, int]
 
 ACCENT: RGB = (213, 80, 0)
-COLD: RGB = (0, 114, 178)  # for words against the answer: blue and orange differ for every kind of color blindness
+COLD: RGB = (0, 114, 178)  # for words against the prediction: blue and orange differ for every kind of colour blindness
 MOST = 0.6
 LEVELS = 20  # steps of the ramp where it is written as style classes
 GREY = "#555555"  # neutral tokens, between the classes

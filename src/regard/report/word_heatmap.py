@@ -63,9 +63,9 @@ def svg(explanation: Explanation, width: int = 800) -> str:
 def _title(shown: Answer) -> str:
     title = f"{_isolated(shown.prediction)} {shown.probability}".rstrip()
     if shown.right is not None:
-        return f"{title} ✓" if shown.right else f"{title} ✗ (true: {_isolated(shown.truth)})"
+        return f"{title} ✓" if shown.right else f"{title} ✗ (actual: {_isolated(shown.truth)})"
     if shown.truth:
-        return f"{title} (true: {shown.truth}{f', off by {shown.error}' if shown.error else ''})"
+        return f"{title} (actual: {shown.truth}{f', off by {shown.error}' if shown.error else ''})"
     return title
 
 

@@ -173,5 +173,5 @@ def latex_row(words: Sequence[str]) -> str:
 
 def page(contents: Contents, figures: Sequence[tuple[str, str]]) -> str:
     """`figures`: title and SVG of each."""
-    text = comparison_note(contents.comparisons) if contents.comparisons else ""
-    return page_of_table(sheet=contents, heads=HEADS, explained=text, figures=figures)
+    note = comparison_note(contents.comparisons) if contents.comparisons else ""
+    return page_of_table(contents=contents, heads=HEADS, comparison_note=note, figures=figures)

@@ -1,8 +1,8 @@
 // The page: the scatter with its pointer, keys, legend, search and player.
 "use strict";
 
-const given = JSON.parse(document.getElementById("given").textContent);
-const scatter = makeScatter(document.getElementById("scatter"), given);
+const data = JSON.parse(document.getElementById("page-data").textContent);
+const scatter = makeScatter(document.getElementById("scatter"), data);
 const card = document.getElementById("card"), readout = document.getElementById("readout");
 const HINT = readout.textContent;
 let player = null, waiting = false;
@@ -44,9 +44,9 @@ function select(k) {
 
 // A token chosen from the list may be shown only in the other view, or its kind may be switched off.
 function reveal(k) {
-  scatter.hidden.delete(given.kind[k]);
+  scatter.hidden.delete(data.kind[k]);
   showKinds();
-  if (Number.isNaN(scatter.x[k])) (given.polarity[k] === null ? player.end : player.back)();
+  if (Number.isNaN(scatter.x[k])) (data.polarity[k] === null ? player.end : player.back)();
   select(k);
 }
 
@@ -61,7 +61,7 @@ function showKinds() {
 function walkTokens(scores, direction) {
   const shown = scatter.order.filter((k) => isShown(scatter, k)).sort((a, b) => scores[a] - scores[b] || a - b);
   const at = shown.indexOf(scatter.selected);
-  const first = given.named.find((k) => isShown(scatter, k)) ?? shown[0] ?? -1;
+  const first = data.named.find((k) => isShown(scatter, k)) ?? shown[0] ?? -1;
   select(at < 0 ? first : shown[Math.min(Math.max(at + direction, 0), shown.length - 1)]);
 }
 
@@ -102,11 +102,11 @@ function start() {
   resize(scatter);
   listenToCanvas(scatter.canvas);
   listenToLegend();
-  makeSearch(scatter, { input: part("search"), list: part("found"), status: part("told") }, (hits) => {
+  makeSearch(scatter, { input: part("search"), list: part("search-results"), status: part("search-status") }, (hits) => {
     scatter.matched = hits && hits.size ? hits : null;
     redraw();
   }, reveal);
-  if (given.recording) {
+  if (data.recording) {
     const controls = { play: part("play"), slider: part("moment"), when: part("when"), saved: part("saved") };
     player = makePlayer(scatter, controls, redraw);
   }

@@ -53,9 +53,9 @@ class AnalysisView:
     untyped: Markup  # the mark of tokens without a type; empty if there are none
     words: dict[str, list[WordRow]]
     outputs: list[OutputRow]
-    still: Markup  # the scatter plot for browsers without scripts
+    static_plot: Markup  # the scatter plot for browsers without JavaScript
     by_type: dict[str, Markup]  # figures
-    along_training: dict[str, Markup]
+    during_training: dict[str, Markup]
     unit: str
 
 
@@ -73,7 +73,7 @@ def write_analysis(facts: AnalysisFacts, folder: Path) -> Path:
 def analysis_page(facts: AnalysisFacts, drawn: Mapping[str, str]) -> str:
     """The whole document; `drawn`: its figures."""
     shown = {name: Markup(svg) for name, svg in drawn.items()}
-    along = {name: svg for name, svg in shown.items() if name.startswith("along")}
+    during = {name: svg for name, svg in shown.items() if name.startswith("along")}
     unit = unit_name(facts)
     view = AnalysisView(
         facts,
@@ -85,8 +85,8 @@ def analysis_page(facts: AnalysisFacts, drawn: Mapping[str, str]) -> str:
         strongest_words(facts, WORDS),
         output_rows(facts),
         shown.get("scatter", Markup()),
-        {name: svg for name, svg in shown.items() if name != "scatter" and name not in along},
-        along,
+        {name: svg for name, svg in shown.items() if name != "scatter" and name not in during},
+        during,
         unit,
     )
     return render("analysis.html", view, SCRIPTS, payload(facts))

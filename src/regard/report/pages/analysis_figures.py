@@ -1,4 +1,4 @@
-"""The figures of an analysis as SVG, each readable alone: scores, weights and dot products by type, and along training."""
+"""The figures of an analysis as SVG, each readable alone: scores, weights and dot products by type, and during training."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def scores_along(
     curves = [
         (banded_curve(name, recording.moments, paths.get(name, ())), mark) for name, mark in marks_of(facts).items()
     ]
-    title = f"{score.capitalize()} scores along training: mean and quartiles by type"
+    title = f"{score.capitalize()} scores during training: mean and quartiles by type"
     return one_panel(title, f"{score} score", curves)
 
 
@@ -160,7 +160,7 @@ def dot_products_along(facts: AnalysisFacts, recording: Recording) -> str:
         (plain_curve(" · ".join(pair.pair), recording.moments, pair.mean), mark)
         for pair, mark in zip(shown, marks, strict=True)
     ]
-    return one_panel("Dot products of word vectors along training", "mean Ω", curves)
+    return one_panel("Dot products of word vectors during training", "mean Ω", curves)
 
 
 def head_along(facts: AnalysisFacts, recording: Recording) -> str:
@@ -174,7 +174,7 @@ def head_along(facts: AnalysisFacts, recording: Recording) -> str:
         for title, name, curves in (("VᵀW", "VᵀW", angle), ("Norms", "norm", norms))
         if curves
     ]
-    return training_lines("V and W along training", EPOCH, shown, stacked=True) if shown else ""
+    return training_lines("V and W during training", EPOCH, shown, stacked=True) if shown else ""
 
 
 def terms_along(facts: AnalysisFacts, recording: Recording) -> str:
@@ -183,7 +183,7 @@ def terms_along(facts: AnalysisFacts, recording: Recording) -> str:
         curves = known((plain_curve(name, recording.moments, by_type.get(name, ())), marks[name]) for name in marks)
         if curves:
             shown.append(Panel(f"Term {term}", curves, "mean by type"))
-    return training_lines("Terms of the gradient flow along training", EPOCH, shown) if shown else ""
+    return training_lines("Terms of the gradient flow during training", EPOCH, shown) if shown else ""
 
 
 def by_output(facts: AnalysisFacts, name: str, moments: Sequence[float], rows: Sequence[Path]) -> list[Marked]:

@@ -81,7 +81,7 @@ def page_facts(facts: AuditFacts) -> dict[str, str]:
 
 
 def audit_texts(facts: AuditFacts) -> list[ShownText]:
-    """The most confident mistakes first, then right answers, the least confident first; unlabelled texts in order."""
+    """The most confident mistakes first, then correct predictions, the least confident first; unlabelled texts in order."""
     kept: list[ShownText] = []
     words = 0
     for text in sorted(facts.details, key=rank):
@@ -106,7 +106,7 @@ def shown_text(text: AuditedText, classes: tuple[str, ...]) -> ShownText:
 
 
 def views_of(text: AuditedText, classes: tuple[str, ...]) -> Iterator[TextView]:
-    """Absolute scores as weights that sum to 1; words with a score below 0 count against the answer."""
+    """Absolute scores as weights that sum to 1; words with a score below 0 count against the prediction."""
     answer = Prediction(classes[text.decided], dict(zip(classes, text.probabilities, strict=True)))
     for method, scores in text.scores.items():
         total = sum(map(abs, scores)) or 1.0

@@ -8,20 +8,20 @@ function written(value) {
 }
 
 function detailsOf(scatter, k) {
-  const { given } = scatter;
+  const { data } = scatter;
   const rows = [
     ["polarity", written(scatter.x[k])],
     ["attention score", written(scatter.y[k])],
-    ["mean weight", written(given.weight[k])],
-    ["count", written(given.count[k])],
-    ["γ", written(given.gamma[k])],
+    ["mean weight", written(data.weight[k])],
+    ["count", written(data.count[k])],
+    ["γ", written(data.gamma[k])],
   ];
-  const scores = scatter.moment === null && given.by_class[k];
+  const scores = scatter.moment === null && data.by_class[k];
   if (scores) {
-    const best = scores.map((value, index) => [given.classes[index], value]).sort((a, b) => b[1] - a[1]).slice(0, 5);
+    const best = scores.map((value, index) => [data.classes[index], value]).sort((a, b) => b[1] - a[1]).slice(0, 5);
     for (const [name, value] of best) rows.push([`for ${name}`, written(value)]);
   }
-  return { token: given.token[k], kind: given.kinds[given.kind[k]].name, rows };
+  return { token: data.token[k], kind: data.kinds[data.kind[k]].name, rows };
 }
 
 function sentenceOf(scatter, k) {
@@ -33,7 +33,7 @@ function fillCard(card, scatter, k) {
   const { token, kind, rows } = detailsOf(scatter, k);
   const head = element("p", "word", [element("bdi", "", [token])]);
   const chip = element("p", "chip", [kind]);
-  const colours = scatter.given.kinds[scatter.given.kind[k]];
+  const colours = scatter.data.kinds[scatter.data.kind[k]];
   chip.style.setProperty("--own", scatter.dark ? colours.dark : colours.light);
   const cells = rows.flatMap(([name, value]) => [element("dt", "", [name]), element("dd", "", [value])]);
   card.replaceChildren(head, chip, element("dl", "", cells));

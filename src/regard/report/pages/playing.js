@@ -2,7 +2,7 @@
 "use strict";
 
 function makePlayer(scatter, { play, slider, when, saved }, changed) {
-  const last = scatter.given.recording.moments.length - 1;
+  const last = scatter.data.recording.moments.length - 1;
   const whole = Math.min(Math.max(last * 350, 3000), 12000); // milliseconds from the start to the end
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   let frame = 0;
@@ -10,7 +10,7 @@ function makePlayer(scatter, { play, slider, when, saved }, changed) {
   function show(moment) {
     showMoment(scatter, moment);
     slider.value = String(Math.floor(moment));
-    label(`epoch ${written(scatter.given.recording.moments[Math.floor(moment)])}`);
+    label(`epoch ${written(scatter.data.recording.moments[Math.floor(moment)])}`);
     changed();
   }
 

@@ -6,23 +6,23 @@
   const feed = part("feed"), articles = [...feed.children];
   // the words of the first view: the others show the same text again
   const words = articles.map((article) => plain([...article.querySelector(".view").querySelectorAll(".text")].map((text) => text.textContent).join(" ")));
-  const choices = { right: part("which"), true: part("true"), said: part("said") };
+  const choices = { correct: part("correctness"), actual: part("actual-class"), predicted: part("predicted-class") };
 
   function plain(text) {
     return text.normalize("NFKC").toLowerCase();
   }
 
-  function isWanted(article, place) {
-    const sought = plain(part("seek").value.trim());
+  function isWanted(article, index) {
+    const query = plain(part("text-search").value.trim());
     const chosen = Object.entries(choices).every(([name, choice]) => !choice?.value || article.dataset[name] === choice.value);
-    return chosen && (!sought || words[place].includes(sought));
+    return chosen && (!query || words[index].includes(query));
   }
 
   function show() {
-    articles.forEach((article, place) => (article.hidden = !isWanted(article, place)));
+    articles.forEach((article, index) => (article.hidden = !isWanted(article, index)));
     const shown = articles.filter((article) => !article.hidden);
-    shown.forEach((article, place) => {
-      article.setAttribute("aria-posinset", place + 1);
+    shown.forEach((article, index) => {
+      article.setAttribute("aria-posinset", index + 1);
       article.setAttribute("aria-setsize", shown.length);
     });
     part("count").textContent = shown.length ? `${shown.length} of ${articles.length} shown` : "no matching texts";
@@ -55,10 +55,10 @@
   }
 
   for (const choice of Object.values(choices)) choice?.addEventListener("change", show);
-  part("seek").addEventListener("input", show);
+  part("text-search").addEventListener("input", show);
   part("method")?.addEventListener("change", showMethod);
   feed.addEventListener("keydown", walk);
   feed.addEventListener("focusin", (event) => rove(event.target.closest("article")));
-  part("asked").hidden = part("keys").hidden = false;
+  part("filters").hidden = part("keys").hidden = false;
   show();
 }

@@ -9,8 +9,10 @@ from markupsafe import Markup
 from regard.report.pages.templates import templates
 
 
-def page_of_table(sheet: object, heads: Sequence[str], explained: str, figures: Sequence[tuple[str, str]]) -> str:
-    """`sheet` is made by the laboratory; `figures`: titles and SVGs, which are trusted and not escaped."""
+def page_of_table(
+    contents: object, heads: Sequence[str], comparison_note: str, figures: Sequence[tuple[str, str]]
+) -> str:
+    """`contents` comes from regard_lab; `figures`: titles and SVGs, which are trusted and not escaped."""
     drawn = [(title, Markup(svg)) for title, svg in figures]
     template = templates().get_template("reproduced.html")
-    return template.render(sheet=sheet, heads=heads, explained=explained, figures=drawn)
+    return template.render(contents=contents, heads=heads, comparison_note=comparison_note, figures=drawn)

@@ -60,9 +60,9 @@ def calibration_figure(calibration: Calibration) -> Figure:
     ends = (min(one.start for one in bins), max(one.end for one in bins))
     curves = (Curve("this run", x, y, low, high), Curve("perfect calibration", ends, ends, ends, ends))
     if calibration.kind == "classes":
-        titles = ("Calibration: confidence against accuracy", "probability of the answer", "accuracy")
+        titles = ("Calibration: confidence against accuracy", "probability of the predicted class", "accuracy")
     else:
-        titles = ("Calibration: predicted against actual numbers", "predicted number", "mean of the actual numbers")
+        titles = ("Calibration: predicted against actual values", "predicted value", "mean of the actual values")
     svg = lines(*titles, [Panel("", curves)], band=False)
     return Figure(svg, ("from", "to", "n", "said", "found", "low", "high"), [list(astuple(one)) for one in bins])
 

@@ -4,10 +4,10 @@
 const MARGIN = { left: 60, right: 20, top: 18, bottom: 50 };
 const REACH = 16; // largest distance in pixels from the pointer to the point it selects
 
-function makeScatter(canvas, given) {
-  const count = given.token.length;
+function makeScatter(canvas, data) {
+  const count = data.token.length;
   const scatter = {
-    canvas, given, count,
+    canvas, data, count,
     pen: canvas.getContext("2d"),
     x: new Float64Array(count), // scores as shown; NaN if a token is not shown
     y: new Float64Array(count),
@@ -16,7 +16,7 @@ function makeScatter(canvas, given) {
     matched: null, // tokens that a search found; null: no search
     selected: -1,
     hovered: -1,
-    order: Array.from({ length: count }, (_, k) => k).sort((a, b) => given.kind[b] - given.kind[a]),
+    order: Array.from({ length: count }, (_, k) => k).sort((a, b) => data.kind[b] - data.kind[a]),
     sprites: [],
   };
   showSaved(scatter);
@@ -26,13 +26,13 @@ function makeScatter(canvas, given) {
 function showSaved(scatter) {
   scatter.moment = null;
   for (let k = 0; k < scatter.count; k++) {
-    scatter.x[k] = scatter.given.polarity[k] ?? NaN;
-    scatter.y[k] = scatter.given.attention[k] ?? NaN;
+    scatter.x[k] = scatter.data.polarity[k] ?? NaN;
+    scatter.y[k] = scatter.data.attention[k] ?? NaN;
   }
 }
 
 function showMoment(scatter, moment) {
-  const { token, polarity, attention } = scatter.given.recording;
+  const { token, polarity, attention } = scatter.data.recording;
   const before = Math.floor(moment), after = Math.min(before + 1, polarity.length - 1), part = moment - before;
   scatter.moment = moment;
   scatter.x.fill(NaN);
@@ -44,16 +44,16 @@ function showMoment(scatter, moment) {
 }
 
 function isShown(scatter, k) {
-  return scatter.x[k] === scatter.x[k] && !scatter.hidden.has(scatter.given.kind[k]);
+  return scatter.x[k] === scatter.x[k] && !scatter.hidden.has(scatter.data.kind[k]);
 }
 
 function across(scatter, value) {
-  const { low, high } = scatter.given.x;
+  const { low, high } = scatter.data.x;
   return MARGIN.left + ((value - low) / (high - low)) * (scatter.width - MARGIN.left - MARGIN.right);
 }
 
 function down(scatter, value) {
-  const { low, high } = scatter.given.y;
+  const { low, high } = scatter.data.y;
   return scatter.height - MARGIN.bottom - ((value - low) / (high - low)) * (scatter.height - MARGIN.top - MARGIN.bottom);
 }
 
@@ -87,8 +87,8 @@ function updateColours(scatter) {
   scatter.colours = { paper: colour("--paper"), ink: colour("--ink"), faint: colour("--faint"), edge: colour("--edge") };
   scatter.font = getComputedStyle(document.body).fontFamily;
   const many = scatter.count > 1500;
-  scatter.sprites = scatter.given.kinds.map((kind, place) => {
-    const untyped = place === scatter.given.kinds.length - 1;
+  scatter.sprites = scatter.data.kinds.map((kind, index) => {
+    const untyped = index === scatter.data.kinds.length - 1;
     return sprite(kind.corners, scatter.dark ? kind.dark : kind.light, untyped ? 2.4 : many ? 3.6 : 4.4, scatter);
   });
 }
@@ -100,7 +100,7 @@ function sprite(corners, colour, radius, scatter) {
   pen.scale(scatter.ratio, scatter.ratio);
   pen.translate(size / 2, size / 2);
   pen.beginPath();
-  corners.forEach(([a, b], place) => (place ? pen.lineTo(a * radius, b * radius) : pen.moveTo(a * radius, b * radius)));
+  corners.forEach(([a, b], index) => (index ? pen.lineTo(a * radius, b * radius) : pen.moveTo(a * radius, b * radius)));
   if (!corners.length) pen.arc(0, 0, radius * 0.9, 0, 2 * Math.PI);
   pen.closePath();
   pen.fillStyle = colour;
@@ -123,33 +123,33 @@ function draw(scatter) {
 }
 
 function drawAxes(scatter) {
-  const { pen, width, height, colours, given } = scatter;
+  const { pen, width, height, colours, data } = scatter;
   const right = width - MARGIN.right, bottom = height - MARGIN.bottom;
   pen.font = `12px ${scatter.font}`;
   pen.lineWidth = 1;
   pen.fillStyle = colours.faint;
   pen.textBaseline = "middle";
   pen.textAlign = "right";
-  for (const [value, name] of given.y.ticks) {
+  for (const [value, name] of data.y.ticks) {
     const y = Math.round(down(scatter, value)) + 0.5;
     stroke(pen, MARGIN.left, y, right, y, value === 0 ? colours.faint : colours.edge);
     pen.fillText(name, MARGIN.left - 8, y);
   }
   pen.textAlign = "center";
   const few = width < 520 ? 2 : 1;
-  given.x.ticks.forEach(([value, name], place) => {
+  data.x.ticks.forEach(([value, name], index) => {
     const x = Math.round(across(scatter, value)) + 0.5;
     stroke(pen, x, MARGIN.top, x, bottom, value === 0 ? colours.faint : colours.edge);
-    if (place % few === 0 || value === 0) pen.fillText(name, x, bottom + 14);
+    if (index % few === 0 || value === 0) pen.fillText(name, x, bottom + 14);
   });
-  const room = right - MARGIN.left, wide = pen.measureText(given.x.title).width > room;
-  const lines = wide ? given.x.title.split(/(?<=:) /) : [given.x.title]; // "polarity score:" and what its ends mean
+  const room = right - MARGIN.left, wide = pen.measureText(data.x.title).width > room;
+  const lines = wide ? data.x.title.split(/(?<=:) /) : [data.x.title]; // "polarity score:" and what its ends mean
   const middle = wide ? width / 2 : MARGIN.left + room / 2;
-  lines.forEach((line, place) => pen.fillText(line, middle, bottom + (lines.length > 1 ? 29 + 14 * place : 36), wide ? width - 8 : room));
+  lines.forEach((line, index) => pen.fillText(line, middle, bottom + (lines.length > 1 ? 29 + 14 * index : 36), wide ? width - 8 : room));
   pen.save();
   pen.translate(14, (MARGIN.top + bottom) / 2);
   pen.rotate(-Math.PI / 2);
-  pen.fillText(given.y.title, 0, 0);
+  pen.fillText(data.y.title, 0, 0);
   pen.restore();
 }
 
@@ -162,9 +162,9 @@ function stroke(pen, x1, y1, x2, y2, colour) {
 }
 
 function drawPoints(scatter) {
-  const { pen, matched, given } = scatter;
+  const { pen, matched, data } = scatter;
   const put = (k, strength) => {
-    const { picture, size } = scatter.sprites[given.kind[k]];
+    const { picture, size } = scatter.sprites[data.kind[k]];
     pen.globalAlpha = strength;
     pen.drawImage(picture, across(scatter, scatter.x[k]) - size / 2, down(scatter, scatter.y[k]) - size / 2, size, size);
   };
@@ -187,14 +187,14 @@ function drawRing(scatter, k, thick) {
 
 // The path of a token from the start of training to the moment shown.
 function drawTrail(scatter, k) {
-  const { pen, given, moment } = scatter;
-  const column = moment === null ? -1 : given.recording.token.indexOf(k);
+  const { pen, data, moment } = scatter;
+  const column = moment === null ? -1 : data.recording.token.indexOf(k);
   if (column < 0 || !isShown(scatter, k)) return;
   pen.beginPath();
-  for (let place = 0; place <= moment; place++) {
-    const x = across(scatter, given.recording.polarity[place][column]);
-    const y = down(scatter, given.recording.attention[place][column]);
-    if (place) pen.lineTo(x, y);
+  for (let index = 0; index <= moment; index++) {
+    const x = across(scatter, data.recording.polarity[index][column]);
+    const y = down(scatter, data.recording.attention[index][column]);
+    if (index) pen.lineTo(x, y);
     else pen.moveTo(x, y);
   }
   pen.lineTo(across(scatter, scatter.x[k]), down(scatter, scatter.y[k]));
@@ -205,8 +205,8 @@ function drawTrail(scatter, k) {
 
 // Labels next to points: the selected token first, then search results or the strongest words; labels never overlap.
 function drawNames(scatter) {
-  const { pen, given, matched, colours } = scatter;
-  const found = matched ? [...matched].slice(0, 30) : given.named;
+  const { pen, data, matched, colours } = scatter;
+  const found = matched ? [...matched].slice(0, 30) : data.named;
   const taken = [];
   pen.textBaseline = "middle";
   pen.textAlign = "left";
@@ -215,7 +215,7 @@ function drawNames(scatter) {
     if (k < 0 || !isShown(scatter, k)) continue;
     pen.font = `${k === scatter.selected ? "600 13px" : "12px"} ${scatter.font}`;
     const x = across(scatter, scatter.x[k]), y = down(scatter, scatter.y[k]);
-    const name = shortened(pen, given.token[k], 0.4 * scatter.width), wide = pen.measureText(name).width;
+    const name = shortened(pen, data.token[k], 0.4 * scatter.width), wide = pen.measureText(name).width;
     let left = x > scatter.width / 2 ? x + 9 : x - 9 - wide; // on the outside, where there are fewer points
     if (left < MARGIN.left || left + wide > scatter.width - 4) left = 2 * x - left - wide;
     if (taken.some(([start, end, line]) => left < end && start < left + wide && Math.abs(line - y) < 14)) continue;

@@ -6,11 +6,11 @@ const LISTED = 50;
 function matches(scatter, typed) {
   const wanted = typed.trim().normalize().toLowerCase(), found = [];
   if (!wanted) return null;
-  scatter.given.token.forEach((token, k) => {
+  scatter.data.token.forEach((token, k) => {
     const at = token.normalize().toLowerCase().indexOf(wanted);
     if (at < 0) return;
     const rank = token.length === wanted.length ? 0 : at === 0 ? 1 : 2; // exact match, prefix, others
-    found.push([rank, -(scatter.given.count[k] ?? 0), k]);
+    found.push([rank, -(scatter.data.count[k] ?? 0), k]);
   });
   return found.sort((a, b) => a[0] - b[0] || a[1] - b[1]).map((entry) => entry[2]);
 }
@@ -22,27 +22,27 @@ function makeSearch(scatter, { input, list, status }, marked, chosen) {
   function search() {
     const hits = matches(scatter, input.value);
     found = (hits ?? []).slice(0, LISTED);
-    status.textContent = hits === null ? "" : answer(hits.length, input.value.trim());
+    status.textContent = hits === null ? "" : summary(hits.length, input.value.trim());
     list.replaceChildren(...found.map(option));
     open(found.length > 0); // without matches, the message stays
     marked(hits && new Set(hits));
   }
 
-  function answer(count, typed) {
+  function summary(count, typed) {
     if (!count) return `No token contains “${typed}”.`;
     return `${count.toLocaleString("en")} token${count === 1 ? "" : "s"}` + (count > LISTED ? `, the first ${LISTED} listed` : "");
   }
 
-  function option(k, place) {
-    const { token, kind, polarity, kinds } = scatter.given;
+  function option(k, index) {
+    const { token, kind, polarity, kinds } = scatter.data;
     const label = element("bdi", "", [token[k]]), note = `${kinds[kind[k]].name}, ${written(polarity[k])}`;
     const node = element("li", "", [label, element("span", "note", [note])]);
-    node.id = `found-${place}`;
+    node.id = `search-result-${index}`;
     node.setAttribute("role", "option");
     node.setAttribute("aria-selected", "false");
     node.addEventListener("pointerdown", (event) => {
       event.preventDefault(); // keep the focus in the search box
-      take(place);
+      take(index);
     });
     return node;
   }
@@ -54,9 +54,9 @@ function makeSearch(scatter, { input, list, status }, marked, chosen) {
     walk(-1);
   }
 
-  function walk(place) {
+  function walk(index) {
     list.children[active]?.setAttribute("aria-selected", "false");
-    active = place;
+    active = index;
     const now = list.children[active];
     if (!now) return input.removeAttribute("aria-activedescendant");
     now.setAttribute("aria-selected", "true");
@@ -64,9 +64,9 @@ function makeSearch(scatter, { input, list, status }, marked, chosen) {
     input.setAttribute("aria-activedescendant", now.id);
   }
 
-  function take(place) {
+  function take(index) {
     if (!found.length) return;
-    const k = found[Math.max(place, 0)];
+    const k = found[Math.max(index, 0)];
     open(false);
     chosen(k);
   }

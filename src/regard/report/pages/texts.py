@@ -1,4 +1,4 @@
-"""Texts for a page: their words shaded by every explainer, and which words count against the answer."""
+"""Texts for a page: their words shaded by every explainer, and which words count against the prediction."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ReaderView:
     name: str
     signed: bool
     rows: list[Row]
-    against: frozenset[int]  # starts of words that count against the answer
+    against: frozenset[int]  # starts of words that count against the prediction
     sentences: bool
     sentences_against: set[int]  # numbers of rows
     top: list[tuple[str, str]]
@@ -76,7 +76,7 @@ def reading(texts: Sequence[ShownText], texts_in_all: int, classes: Sequence[str
 
 
 def reader_text(text: ShownText, classes: list[str]) -> ReaderText:
-    """The answer is that of the first view."""
+    """The prediction is that of the first view."""
     first = replace(text.views[0].explanation, label=text.label)
     predicted, true = str(first.prediction.value), str(text.label)
     return ReaderText(
@@ -105,13 +105,13 @@ def reader_view(view: TextView) -> ReaderView:
 
 
 def largest(explanation: Explanation, against: frozenset[int], count: int = 8) -> list[tuple[str, str]]:
-    """The heaviest words and their weights as text, with a minus for those against the answer."""
+    """The heaviest words and their weights as text, with a minus for those against the prediction."""
     signs = ["−" if token.start in against else "" for token in explanation.top(count)]
     return [(word, sign + weight) for (word, weight), sign in zip(top_words(explanation, count), signs, strict=False)]
 
 
 def against_rows(explanation: Explanation, against: Sequence[int]) -> set[int]:
-    """Numbers of the rows whose sentence counts against the answer; a row begins where its sentence does."""
+    """Numbers of the rows whose sentence counts against the prediction; a row begins where its sentence does."""
     numbers, at = set(), 0
     for number, row in enumerate(rows(explanation)):
         length = sum(len(piece.text) for piece in row.pieces) + len(row.tail)

@@ -97,7 +97,7 @@ def tick_room(spans: Iterable[tuple[float, float]]) -> float:
 def grid(
     x: Axis, y: Axis, titles: tuple[str, str], room: float, whole: bool = False, zero: bool = True
 ) -> Iterator[str]:
-    """Both axes. `room`: space left of the panel; `whole`: x is an integer; `zero`: emphasize the line at zero."""
+    """Both axes. `room`: space left of the panel; `whole`: x is an integer; `zero`: emphasise the line at zero."""
     left, right, bottom, top = x.start, x.end, y.start, y.end
     for tick in y.ticks():
         yield f'<path d="M{left:.1f} {y(tick):.1f}H{right:.1f}" stroke="{FAINT if zero and tick == 0 else EDGE}"/>'

@@ -39,7 +39,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Style:
-    """`fitted` is the style of pages: the left margin fits the ticks, zero is emphasized, bands lie below all lines.
+    """`fitted` is the style of pages: the left margin fits the ticks, zero is emphasised, bands lie below all lines.
 
     Without it the margins are fixed, so that the figures of a paper's table line up.
     """

@@ -1,6 +1,6 @@
 """The canvas of every plot: text, panels next to each other, and the SVG document around them.
 
-The colours are those of Okabe and Ito, which people with any kind of color blindness can tell apart; lines also differ in
+The colours are those of Okabe and Ito, which people with any kind of colour blindness can tell apart; lines also differ in
 their dashes.
 """
 

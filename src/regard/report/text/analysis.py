@@ -135,7 +135,7 @@ def _header(facts: AnalysisFacts) -> Text:
 
 
 def _types(facts: AnalysisFacts) -> Table:
-    table = plain_table("types of tokens, and means of their scores")
+    table = plain_table("token types and their mean scores")
     table.add_column("type", overflow="fold", min_width=4)
     for name in ("tokens", "polarity", "attention", "weight"):
         table.add_column(name, justify="right", overflow="fold", min_width=6)

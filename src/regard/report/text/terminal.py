@@ -42,11 +42,13 @@ def show(explanation: Explanation, console: Console, light: bool | None = None) 
 def _headline(explanation: Explanation, console: Console) -> Text:
     shown = answer(explanation)
     line = Text.assemble((shown.prediction, "bold"), f" {shown.probability}" if shown.probability else "")
-    yes, no = ("right", "wrong") if console.options.ascii_only else ("✓", "✗")
+    yes, no = ("correct", "wrong") if console.options.ascii_only else ("✓", "✗")
     if shown.right is not None:
-        line.append(f" {yes}" if shown.right else f" {no} true: {shown.truth}", style="green" if shown.right else "red")
+        line.append(
+            f" {yes}" if shown.right else f" {no} actual: {shown.truth}", style="green" if shown.right else "red"
+        )
     elif shown.truth:
-        line.append(f" true: {shown.truth}" + (f", off by {shown.error}" if shown.error else ""))
+        line.append(f" actual: {shown.truth}" + (f", off by {shown.error}" if shown.error else ""))
     return line
 
 
