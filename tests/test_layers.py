@@ -21,6 +21,7 @@ LAYERS = {
     "files": 1,
     "run_lock": 2,
     "markdown_text": 1,
+    "run_metrics": 0,
     "recorder": 1,
     "facts": 2,
     "config": 1,
@@ -50,10 +51,11 @@ LAYERS = {
     "cli": 11,
 }
 # `report` is high so that few packages may use it, but it reads only records, facts and the table of explainers: no tensors
-ONLY = {"report": {"errors", "records", "files", "facts", "explain", "report"}}
+ONLY = {"report": {"errors", "records", "run_metrics", "files", "facts", "explain", "report"}}
 NO_TORCH = {
     "errors",
     "records",
+    "run_metrics",
     "files",
     "facts",
     "recorder",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
+
+from regard.run_metrics import EpochRecord
 
 
 class Recorder(Protocol):
@@ -21,7 +22,7 @@ class Recorder(Protocol):
     def step(self, loss: float | None) -> None:
         """A step was taken; the running loss is passed only now and then."""
 
-    def end(self, record: Mapping[str, Any]) -> None:
+    def end(self, record: EpochRecord) -> None:
         """An epoch ended; the record has its loss, dev scores, norms, attention scores and time."""
 
 
@@ -41,4 +42,4 @@ class Silent:
 
     def step(self, loss: float | None) -> None: ...
 
-    def end(self, record: Mapping[str, Any]) -> None: ...
+    def end(self, record: EpochRecord) -> None: ...

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from regard.config import Config
 from regard.corpora.lookup import companion, resolve
@@ -18,6 +17,7 @@ from regard.models.tasks import encoded
 from regard.models.trained import Trained
 from regard.recorder import Recorder
 from regard.run_lock import lock_first
+from regard.run_metrics import Metrics
 from regard.training.checkpoint import check_identity
 from regard.training.defaults import provisional_defaults
 from regard.training.fit import Parts, Run, prepare
@@ -111,7 +111,7 @@ def read_split(config: Config, name: str, split: str, recorder: Recorder, at_lea
     return texts
 
 
-def score(trained: Trained, corpus: Corpus) -> dict[str, Any]:
+def score(trained: Trained, corpus: Corpus) -> Metrics:
     labels = encoded(trained.task, Labels.of(corpus.examples), corpus.path, corpus.label_column)
     return measure(trained.task, trained.answers([example.text for example in corpus.examples]), labels)
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import torch
@@ -19,6 +18,7 @@ from regard.models.flat import State
 from regard.models.tasks import LABEL, Task
 from regard.models.trained import Trained, to_device
 from regard.recorder import Recorder
+from regard.run_metrics import Metrics
 from regard.training.cuda_graphs import make_step
 from regard.training.evaluation import Evaluator
 from regard.training.fit_torch import (
@@ -79,22 +79,19 @@ def fit_stacked(
     stack = Stack([make_model(prepared, inputs, seed) for seed in seeds], prepared.device)
     engine = StackedEngine(stack, prepared.task, inputs.texts, inputs.dev, prepared.config.training, seeds)
     runs = train_side_by_side(engine, recorder)
-    scores = {
-        split: [
-            measure(prepared.task, each.answers[LABEL], texts.labels)
-            for each in evaluate_all(stack, prepared.task, texts)
-        ]
-        for split, texts in (("dev", inputs.dev), ("test", test))
-        if texts is not None
-    }
+    dev_scores, test_scores = (scores_of(stack, prepared.task, texts) for texts in (inputs.dev, test))
     results: list[Trained | InputError] = []
     for model, (seed, run) in enumerate(zip(seeds, runs, strict=True)):
         if isinstance(run, InputError):
             results.append(run)
             continue
         metrics = common_metrics(prepared.task, len(inputs.texts.labels), run, "")
-        metrics |= {"engine": "torch", "environment": environment(prepared.device), "stacked": len(seeds)}
-        metrics |= {split: each[model] for split, each in scores.items()}
+        metrics["engine"], metrics["environment"] = "torch", environment(prepared.device)
+        metrics["stacked"] = len(seeds)
+        if dev_scores is not None:
+            metrics["dev"] = dev_scores[model]
+        if test_scores is not None:
+            metrics["test"] = test_scores[model]
         options = prepared.config.override({"seed": seed})
         results.append(
             Trained(
@@ -107,6 +104,13 @@ def fit_stacked(
             )
         )
     return results
+
+
+def scores_of(stack: Stack, task: Task, texts: Texts | None) -> list[Metrics] | None:
+    """Of every model."""
+    if texts is None:
+        return None
+    return [measure(task, each.answers[LABEL], texts.labels) for each in evaluate_all(stack, task, texts)]
 
 
 class StackedEngine:
@@ -159,7 +163,7 @@ class StackedEngine:
     def weights(self, model: int) -> State:
         return {name: weight.cpu().numpy() for name, weight in self.stack.state(model).items()}
 
-    def load(self, weights: Mapping[str, Any], model: int) -> None:
+    def load(self, weights: State, model: int) -> None:
         self.stack.load(model, {name: torch.from_numpy(value) for name, value in weights.items()})
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import shlex
 from pathlib import Path
-from typing import Any
 
 from regard.arguments import Parser, complain
 from regard.commands.options import add_options
 from regard.config import Config, options, read_config
+from regard.run_metrics import RunMetrics
 
 
 def add_arguments(parser: Parser) -> None:
@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> None:
     print(f'saved in {folder}; try: regard explain {shlex.quote(str(folder))} "your text"')
 
 
-def show_scores(metrics: dict[str, Any]) -> None:
+def show_scores(metrics: RunMetrics) -> None:
     from rich.console import Console
 
     from regard.report.text.tables import metrics_table

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import safetensors.numpy
 
@@ -14,6 +13,7 @@ from regard.markdown_text import escape
 from regard.models.folder import DYNAMICS, ENCODER
 from regard.models.tasks import Classes, Regression
 from regard.models.trained import Trained
+from regard.run_metrics import Metrics, RunMetrics
 
 
 def save(trained: Trained, folder: str | Path) -> None:
@@ -97,14 +97,14 @@ def units(trained: Trained) -> str:
     )
 
 
-def chosen(metrics: dict[str, Any]) -> str:
+def chosen(metrics: RunMetrics) -> str:
     """Which epoch was kept."""
     epochs, best = metrics.get("epochs", "?"), metrics.get("best_epoch", "?")
     sentence = f"best of {epochs} epochs on dev: {best}" if "dev" in metrics else f"last of {epochs} epochs"
     return sentence + (f", of round {metrics['best_round']}" if "best_round" in metrics else "")
 
 
-def engine(metrics: dict[str, Any]) -> str:
+def engine(metrics: RunMetrics) -> str:
     """Which engine trained it, and whether its weights can be reproduced."""
     name = str(metrics.get("engine", "torch"))
     if name.endswith("lock-free"):
@@ -112,6 +112,7 @@ def engine(metrics: dict[str, Any]) -> str:
     return f"{name}: the same seed gives the same weights" + (" with any number of threads" if "sparse" in name else "")
 
 
-def scores(metrics: dict[str, Any]) -> str:
+def scores(metrics: Metrics) -> str:
     names = ("accuracy", "macro_f", "log_loss", "rmse", "mae", "r2")
-    return ", ".join(f"{name} {metrics[name]:.4f}" for name in names if name in metrics) + f" ({metrics['n']} texts)"
+    numbers = {name: value for name, value in metrics.items() if isinstance(value, float)}
+    return ", ".join(f"{name} {numbers[name]:.4f}" for name in names if name in numbers) + f" ({metrics['n']} texts)"

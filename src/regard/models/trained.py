@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from regard.models.capabilities import Capabilities, capabilities
 from regard.models.flat import State, Tables, is_flat, tables
 from regard.models.tasks import Task
 from regard.models.training_record import TrainingRecord
+from regard.run_metrics import RunMetrics
 
 if TYPE_CHECKING:  # a flat model on a CPU answers without PyTorch, which takes a second to import
     import torch
@@ -39,16 +40,16 @@ class Trained:
         config: Config,
         tokenizer: AnyTokenizer,
         task: Task,
-        metrics: dict[str, Any] | None = None,  # what training measured: metrics.json
+        metrics: RunMetrics | None = None,  # what training measured: metrics.json
         *,
         weights: State | None = None,
         model: Classifier | None = None,
         device: str = "cpu",  # where the model is built
         dynamics: TrainingRecord | None = None,  # quantities recorded during training
-        encoder_config: Mapping[str, Any] | None = None,  # configuration of a pretrained encoder, as JSON
+        encoder_config: Mapping[str, object] | None = None,  # configuration of a pretrained encoder, as JSON
     ) -> None:
         self.config, self.tokenizer, self.task = config, tokenizer, task
-        self.metrics: dict[str, Any] = {} if metrics is None else metrics
+        self.metrics: RunMetrics = {} if metrics is None else metrics
         self.device, self.dynamics, self.encoder_config = device, dynamics, encoder_config
         self._weights, self._model = weights, model
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from regard.models.tasks import Classes, Task
+from regard.run_metrics import Metrics
 from regard.training.metrics import measure
 
 DRAWS, MIN_DRAWS = 1000, 200
@@ -16,9 +16,20 @@ WORK = 20_000_000  # texts × draws: more texts are drawn fewer times, because t
 MIN_TEXTS = 10  # with fewer, the bootstrap shows nothing
 
 Floats = NDArray[np.float64]
+# where the intervals of the numbers are stored; accuracy has one already
+INTERVALS: dict[
+    Literal["macro_f", "log_loss", "rmse", "mae", "r2"],
+    Literal["macro_f_interval", "log_loss_interval", "rmse_interval", "mae_interval", "r2_interval"],
+] = {
+    "macro_f": "macro_f_interval",
+    "log_loss": "log_loss_interval",
+    "rmse": "rmse_interval",
+    "mae": "mae_interval",
+    "r2": "r2_interval",
+}
 
 
-def measure_with_intervals(task: Task, answers: Floats, labels: Floats, seed: int = 0) -> dict[str, Any]:
+def measure_with_intervals(task: Task, answers: Floats, labels: Floats, seed: int = 0) -> Metrics:
     """`measure` with NAME_interval for each number, and the accuracy of always predicting the most frequent class."""
     metrics = measure(task, answers, labels)
     if isinstance(task, Classes):
@@ -26,20 +37,20 @@ def measure_with_intervals(task: Task, answers: Floats, labels: Floats, seed: in
     if len(labels) < MIN_TEXTS:
         return metrics
     rng = np.random.default_rng(seed)
-    draws: list[Mapping[str, Any]] = []
+    draws: list[Metrics] = []
     for _ in range(min(DRAWS, max(MIN_DRAWS, WORK // len(labels)))):
         rows = rng.integers(len(labels), size=len(labels))
         draws.append(measure(task, answers[rows], labels[rows]))
-    for name in ("macro_f", "log_loss", "rmse", "mae", "r2"):
-        if name in metrics and (interval := central_interval([one[name] for one in draws])):
-            metrics[f"{name}_interval"] = interval
+    for key, interval_key in INTERVALS.items():
+        if key in metrics and (interval := central_interval([one[key] for one in draws])):
+            metrics[interval_key] = interval
     for number, (name, row) in enumerate(metrics.get("per_class", {}).items()):
         if interval := central_interval([one["per_class"][name]["f"] for one in draws if occurs(one, name, number)]):
             row["f_interval"] = interval
     return metrics
 
 
-def occurs(metrics: Mapping[str, Any], name: str, number: int) -> bool:
+def occurs(metrics: Metrics, name: str, number: int) -> bool:
     """A class that is neither a label nor a prediction in a draw has no F there."""
     return bool(metrics["per_class"][name]["n"]) or any(row[number] for row in metrics["confusion"]["counts"])
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import safetensors.numpy
 from numpy.typing import NDArray
@@ -19,8 +19,11 @@ from safetensors import SafetensorError, safe_open
 
 from regard.errors import InputError
 from regard.files import write_all
+from regard.models.flat import State
+from regard.run_metrics import EpochRecord, Metrics
 from regard.training.metrics import scalar_metrics, selection_score
 
+Value = TypeVar("Value")
 Arrays = dict[str, NDArray[Any]]
 MODEL, BEST, RECORDED = "model/", "best/", "seen/"  # prefixes: current weights, best weights, recorded dynamics
 
@@ -31,8 +34,8 @@ class Progress:
 
     epoch: int = 0
     best_epoch: int = 0
-    best: dict[str, Any] = field(default_factory=dict)  # the weights of the best epoch
-    history: list[dict[str, Any]] = field(default_factory=list)
+    best: State = field(default_factory=dict)  # the weights of the best epoch
+    history: list[EpochRecord] = field(default_factory=list)
     phase: int = 0  # its index in the schedule
     phase_start: int = 0  # the number of epochs before it
 
@@ -47,13 +50,17 @@ class Progress:
         if reset_best:
             self.best_epoch, self.best = 0, {}
 
-    def add(self, record: dict[str, Any], scores: dict[str, Any], is_dev: bool, may_be_best: bool = True) -> bool:
+    def add(self, record: EpochRecord, scores: Metrics, is_dev: bool, may_be_best: bool = True) -> bool:
         """Add an epoch; returns whether it is the best so far.
 
         If the scores are not of dev texts, the last epoch is the best.
         """
-        record["dev" if is_dev else "train"] = scalar_metrics(scores)
-        before = selection_score(self.history[self.best_epoch - 1]["dev"]) if is_dev and self.best_epoch else None
+        before = None
+        if is_dev:
+            record["dev"] = scalar_metrics(scores)
+            before = selection_score(self.history[self.best_epoch - 1]["dev"]) if self.best_epoch else None
+        else:
+            record["train"] = scalar_metrics(scores)
         self.history.append(record)
         self.epoch = record["epoch"]
         better = may_be_best and (before is None or selection_score(scores) > before)
@@ -116,10 +123,10 @@ def check_identity(folder: Path, stored: str, identity: str) -> None:
         )
 
 
-def add_prefix(prefix: str, values: Mapping[str, Any]) -> dict[str, Any]:
+def add_prefix(prefix: str, values: Mapping[str, Value]) -> dict[str, Value]:
     return {f"{prefix}{name}": value for name, value in values.items()}
 
 
-def strip_prefix(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+def strip_prefix(values: Mapping[str, Value], prefix: str) -> dict[str, Value]:
     """The values whose names start with a prefix, under the rest of their names."""
     return {name.removeprefix(prefix): value for name, value in values.items() if name.startswith(prefix)}

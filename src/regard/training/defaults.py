@@ -7,7 +7,7 @@ subj and mr, and on one fold of ag_news, imdb and 20newsgroups; `benchmarks/accu
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from regard.config import Config, Model, level_names
 from regard.errors import InputError
@@ -78,7 +78,7 @@ def has_bottleneck(model: Model) -> bool:
 LEARNING_RATES = {"adam": 3e-3, "adagrad": 0.05, "sgd": 0.1}
 
 
-def torch_defaults(config: Config, size: DataSize) -> dict[str, Any]:
+def torch_defaults(config: Config, size: DataSize) -> dict[str, object]:
     """Defaults for PyTorch: more epochs for few texts, because the size of a step does not depend on their number."""
     batch_size = config.training.batch_size or (32 if config.model.reads_pieces else 64)
     steps = max(1, math.ceil(size.texts / batch_size))
@@ -102,7 +102,7 @@ def torch_defaults(config: Config, size: DataSize) -> dict[str, Any]:
     }
 
 
-def fine_tuning_defaults(steps: int) -> dict[str, Any]:
+def fine_tuning_defaults(steps: int) -> dict[str, object]:
     """Defaults for fine-tuning a pretrained encoder: small steps and few epochs."""
     return {
         "lr": 3e-5,
@@ -114,7 +114,7 @@ def fine_tuning_defaults(steps: int) -> dict[str, Any]:
     }
 
 
-def sparse_defaults(config: Config, size: DataSize) -> dict[str, Any]:
+def sparse_defaults(config: Config, size: DataSize) -> dict[str, object]:
     pairs = config.data.pairs is not False
     optimizer = config.training.optimizer or "adagrad"
     return {

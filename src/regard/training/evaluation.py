@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.models.tasks import LABEL, Task
+from regard.run_metrics import EvaluationRecord, Metrics, Scores, SpreadRecord
 from regard.training.divergence import checked_answers
 from regard.training.metrics import measure, scalar_metrics
 from regard.values import Output
@@ -37,7 +37,7 @@ class Spread:
             self.low = min(self.low, values.min().item())
             self.high = max(self.high, values.max().item())
 
-    def as_dict(self) -> dict[str, float]:
+    def as_dict(self) -> SpreadRecord:
         mean = self.total / self.count
         deviation = math.sqrt(max(self.squares / self.count - mean**2, 0.0))
         return {"mean": mean, "std": deviation, "min": self.low, "max": self.high}
@@ -56,8 +56,8 @@ class AttentionStatistics:
         self.text_lengths: list[Tensor] = []
         self.text_norms: list[Tensor] = []
         self.texts = 0
-        self.terms: dict[str, float] = {}  # penalties of the top level's pooling, summed over texts
-        self.heads: dict[str, dict[str, float]] = {}  # scores of heads other than the label's; set by the caller
+        self.terms: Scores = {}  # penalties of the top level's pooling, summed over texts
+        self.heads: dict[str, Scores] = {}  # scores of heads other than the label's; set by the caller
 
     def add(self, output: Output) -> None:
         self.add_terms(len(output.logits), output.traces[-1].pooled.terms)
@@ -80,26 +80,27 @@ class AttentionStatistics:
             self.text_lengths.append(mask.sum(-1).cpu())
             self.text_norms.append(norm[:, 0].detach().cpu())
 
-    def as_dict(self) -> dict[str, Any]:
-        optional = {"terms": {name: total / self.texts for name, total in self.terms.items()}, "heads": self.heads}
-        return {name: values for name, values in optional.items() if values} | {
-            "scores": {name: spread.as_dict() for name, spread in self.scores.items() if spread.count},
-            "norms": {
-                name: {**spread.as_dict(), **(self.length_correlation() if name == LEVELS[0] else {})}
-                for name, spread in self.norms.items()
-                if spread.count
-            },
-        }
+    def as_dict(self) -> EvaluationRecord:
+        record: EvaluationRecord = {}
+        if self.terms:
+            record["terms"] = {name: total / self.texts for name, total in self.terms.items()}
+        if self.heads:
+            record["heads"] = self.heads
+        record["scores"] = {name: spread.as_dict() for name, spread in self.scores.items() if spread.count}
+        record["norms"] = {name: spread.as_dict() for name, spread in self.norms.items() if spread.count}
+        if LEVELS[0] in record["norms"] and (correlation := self.length_correlation()) is not None:
+            record["norms"][LEVELS[0]]["length"] = correlation
+        return record
 
-    def length_correlation(self) -> dict[str, float]:
-        """The correlation of log norm and log length over texts; empty if one of them does not vary."""
+    def length_correlation(self) -> float | None:
+        """The correlation of log norm and log length over texts; None if one of them does not vary."""
         if not self.text_norms:
-            return {}
+            return None
         lengths, norms = torch.cat(self.text_lengths).double(), torch.cat(self.text_norms).double()
         both = torch.stack((lengths, norms))[:, lengths > 0].log()
         if both.size(1) < 2 or both.std(1).min() < 1e-9:
-            return {}
-        return {"length": float(torch.corrcoef(both)[0, 1])}
+            return None
+        return float(torch.corrcoef(both)[0, 1])
 
 
 class Evaluator:
@@ -115,7 +116,7 @@ class Evaluator:
             answers = self.answers.setdefault(head, np.empty_like(self.answers[LABEL]))
             answers[rows] = self.task.answers(logits.double().cpu())
 
-    def result(self, remedy: str = "lr") -> tuple[dict[str, Any], AttentionStatistics]:
+    def result(self, remedy: str = "lr") -> tuple[Metrics, AttentionStatistics]:
         """Scores of the label's head, and statistics with the scores of other heads. An error if a head diverged."""
         finite = {head: checked_answers(answers, remedy) for head, answers in self.answers.items()}
         scores = {head: measure(self.task, answers, self.labels) for head, answers in finite.items()}

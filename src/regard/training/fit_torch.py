@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -82,7 +82,7 @@ class PreparedTorch:
         return {} if self.pretrained is None else {"transformers": self.pretrained.version}
 
     @property
-    def encoder_config(self) -> Mapping[str, Any] | None:
+    def encoder_config(self) -> Mapping[str, object] | None:
         return None if self.pretrained is None else self.pretrained.encoder_config
 
     def fit(self, run: Run) -> Trained:
@@ -158,7 +158,8 @@ def train_model(model: Classifier, prepared: PreparedTorch, inputs: TorchInputs,
     with TorchEngine(model, task, inputs.texts, inputs.dev, config.training) as engine:
         progress = train(engine, run.recorder, checkpoint, dynamics)
     metrics = common_metrics(task, len(inputs.texts.labels), progress, identity)
-    metrics |= {"engine": "torch", "environment": environment(prepared.device) | prepared.versions}
+    metrics["engine"] = "torch"
+    metrics["environment"] = environment(prepared.device) | prepared.versions
     if inputs.dev:
         metrics["dev"] = evaluate(model, task, inputs.dev)[0]
     recorded = None if dynamics is None else dynamics.recorded()

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
 from regard.errors import InputError
 from regard.models.flat import State
 from regard.recorder import Recorder
+from regard.run_metrics import EpochRecord, EvaluationRecord, Metrics
 from regard.training.checkpoint import (
     RECORDED,
     Arrays,
@@ -54,8 +55,8 @@ class EpochPlan(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    scores: dict[str, Any]  # compared for early stopping
-    facts: dict[str, Any]  # further entries in the record of the epoch
+    scores: Metrics  # compared for early stopping
+    facts: EvaluationRecord  # further entries in the record of the epoch
     is_dev: bool  # otherwise the scores are of training texts, and the last epoch is the best
 
 
@@ -84,7 +85,7 @@ class Engine(Protocol):
     def weights(self, model: int) -> State:
         """A copy of a model's weights."""
 
-    def load(self, weights: Mapping[str, Any], model: int) -> None: ...
+    def load(self, weights: State, model: int) -> None: ...
 
 
 class ResumableEngine(Engine, Protocol):
@@ -181,12 +182,18 @@ class Loop:
             except InputError as error:
                 self.runs[model] = error
                 continue
-            record = {"epoch": epoch, **plan.phase.facts, "loss": loss, "seconds": seconds, **evaluation.facts}
+            record: EpochRecord = {
+                "epoch": epoch,
+                **plan.phase.facts,
+                "loss": loss,
+                "seconds": seconds,
+                **evaluation.facts,
+            }
             if progress.add(record, evaluation.scores, evaluation.is_dev, plan.phase.may_be_best):
                 progress.best = self.engine.weights(model)
             records.append(record)
         if records:
-            self.recorder.end(records[0] if len(records) == 1 else mean(records))
+            self.recorder.end(records[0] if len(records) == 1 else cast(EpochRecord, mean(records)))
 
     def save(self) -> None:
         """Called after every epoch; there is nothing to save without checkpoints."""
@@ -229,7 +236,7 @@ class ResumableLoop(Loop):
         self.saved = time.perf_counter()
 
 
-def mean(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def mean(records: Sequence[Mapping[str, object]]) -> dict[str, object]:
     """The mean of each number that all records have."""
     shared = [name for name in records[0] if all(name in record for record in records)]
     return {name: mean_of([record[name] for record in records]) for name in shared}

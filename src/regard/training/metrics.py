@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from regard.models.tasks import Classes, Task
+from regard.run_metrics import Metrics, Scores
 from regard.wilson import wilson_interval
 
 
-def measure(task: Task, answers: NDArray[np.float64], labels: NDArray[np.float64]) -> dict[str, Any]:
+def measure(task: Task, answers: NDArray[np.float64], labels: NDArray[np.float64]) -> Metrics:
     """Metrics of answers as the task returns them, for labels as it encodes them."""
     if isinstance(task, Classes):
         return {"task": task.kind, **classification_metrics(task.classes, answers, labels.astype(np.int64))}
@@ -21,7 +20,7 @@ def measure(task: Task, answers: NDArray[np.float64], labels: NDArray[np.float64
 
 def classification_metrics(
     classes: tuple[str, ...], answers: NDArray[np.float64], labels: NDArray[np.int64]
-) -> dict[str, Any]:
+) -> Metrics:
     count, size = len(classes), len(labels)
     counts = np.zeros((count, count), dtype=np.int64)  # rows: actual, columns: predicted
     np.add.at(counts, (labels, answers.argmax(1)), 1)
@@ -50,7 +49,7 @@ def ratio(numerator: NDArray[np.int64], denominator: NDArray[np.int64]) -> NDArr
     return np.where(denominator > 0, numerator / np.maximum(denominator, 1), 0.0)
 
 
-def regression_metrics(predicted: NDArray[np.float64], actual: NDArray[np.float64], mean: float) -> dict[str, Any]:
+def regression_metrics(predicted: NDArray[np.float64], actual: NDArray[np.float64], mean: float) -> Metrics:
     """`mean` is that of the training labels."""
     error = predicted - actual
     spread = float(((actual - actual.mean()) ** 2).sum())
@@ -63,12 +62,12 @@ def regression_metrics(predicted: NDArray[np.float64], actual: NDArray[np.float6
     }
 
 
-def scalar_metrics(metrics: dict[str, Any]) -> dict[str, float]:
+def scalar_metrics(metrics: Metrics) -> Scores:
     """The metrics that are single numbers, as kept in a run's history."""
     return {name: value for name, value in metrics.items() if isinstance(value, float)}
 
 
-def selection_score(metrics: dict[str, Any]) -> tuple[float, float]:
+def selection_score(metrics: Metrics | Scores) -> tuple[float, float]:
     """What early stopping compares, larger is better: accuracy, then log loss if accuracies are equal; or RMSE."""
     if "accuracy" in metrics:
         return metrics["accuracy"], -metrics["log_loss"]

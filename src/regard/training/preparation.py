@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from regard.models.tasks import Task, make_task
 from regard.models.trained import Trained
 from regard.recorder import Recorder, Silent
 from regard.records import Example
+from regard.run_metrics import RunMetrics
 from regard.training.checkpoint import Progress
 
 
@@ -111,19 +112,20 @@ def initial_vectors(data: Data, words: tuple[str, ...], path: Path, recorder: Re
     return vectors
 
 
-def common_metrics(task: Task, texts: int, progress: Progress, identity: str) -> dict[str, Any]:
+def common_metrics(task: Task, texts: int, progress: Progress, identity: str) -> RunMetrics:
     """The first entries of metrics.json, which are the same for all engines."""
-    best = progress.history[progress.best_epoch - 1] if progress.best_epoch else {}
-    return {
+    metrics: RunMetrics = {
         "task": task.kind,
         "texts": texts,
         "epochs": progress.epoch,
         "best_epoch": progress.best_epoch,
-        **({"best_round": best["round"]} if "round" in best else {}),
-        "seconds": sum(record["seconds"] for record in progress.history),
-        "fingerprint": identity,
-        "history": progress.history,
     }
+    if progress.best_epoch and "round" in (best := progress.history[progress.best_epoch - 1]):
+        metrics["best_round"] = best["round"]
+    metrics["seconds"] = sum(record["seconds"] for record in progress.history)
+    metrics["fingerprint"] = identity
+    metrics["history"] = progress.history
+    return metrics
 
 
 def versions() -> dict[str, str]:

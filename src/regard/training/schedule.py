@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any
+from functools import partial
 
 from regard.config import Training
 from regard.models.tasks import COMPRESSED, LABEL
+from regard.run_metrics import PhaseRecord
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Phase:
         return "" if self.round is None else f"round {self.round}/{self.rounds} · {self.name}"
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> PhaseRecord:
         """The entries of the phase in each record of the history."""
         return {} if self.round is None else {"round": self.round, "phase": self.name}
 
@@ -65,23 +66,21 @@ def schedule(config: Training, levels: int) -> list[Phase]:
         Phase("attention", freezes=bottleneck, epochs=whole.epochs, patience=whole.patience, round=0, rounds=rounds)
     ]
     for number in range(1, rounds + 1):
-        shared: dict[str, Any] = {"epochs": config.phase_epochs, "round": number, "rounds": rounds}
+        phase = partial(Phase, epochs=config.phase_epochs, round=number, rounds=rounds)
         phases += [
-            Phase(
+            phase(
                 "learner",
                 freezes=(attention, "other_heads.*"),
                 may_be_best=False,
                 starts_from_best=number == 1,
-                **shared,
             ),
-            Phase(
+            phase(
                 "compressor",
                 (attention, "other_heads.*"),
                 head=COMPRESSED,
                 terms={"kl": config.beta},
                 lr=config.compressor_lr,
                 remedy="compressor_lr or beta",
-                **shared,
             ),
         ]
     return phases

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +23,7 @@ from regard.kernels.sparse_steps import KINDS
 from regard.models.flat import State, tables
 from regard.models.tasks import Task
 from regard.recorder import Recorder
+from regard.run_metrics import Metrics, SpreadRecord
 from regard.training.checkpoint import MODEL, Arrays, add_prefix, strip_prefix
 from regard.training.divergence import checked_answers, checked_loss
 from regard.training.loop import EpochPlan, Evaluation
@@ -124,7 +124,7 @@ class SparseEngine:
     def weights(self, model: int = 0) -> State:
         return {name: value.copy() for name, value in self.current.items()}
 
-    def load(self, weights: Mapping[str, Any], model: int = 0) -> None:
+    def load(self, weights: State, model: int = 0) -> None:
         for name, value in weights.items():
             self.current[name][...] = value
 
@@ -143,7 +143,7 @@ def learning_rate(config: Training, epoch: int, done: float) -> float:
     return config.lr * (1 - (epoch - 1 + done) / config.epochs) if config.decay else config.lr
 
 
-def evaluate(state: State, scale: float, task: Task, texts: UnitTexts) -> tuple[dict[str, Any], dict[str, float]]:
+def evaluate(state: State, scale: float, task: Task, texts: UnitTexts) -> tuple[Metrics, SpreadRecord]:
     """Scores on texts, and the distribution of the attention scores there."""
     lookup = tables(state, scale)
     logits = np.empty((len(texts.labels), task.out_dim), dtype=np.float32)
@@ -151,8 +151,13 @@ def evaluate(state: State, scale: float, task: Task, texts: UnitTexts) -> tuple[
     attend(repeated, offsets, *lookup, logits, np.empty(0, dtype=np.float32))
     answers = checked_answers(task.answers(logits))
     scores = lookup.scores[repeated].astype(np.float64) if len(repeated) else np.zeros(1)
-    spread = {"mean": scores.mean(), "std": scores.std(), "min": scores.min(), "max": scores.max()}
-    return measure(task, answers, texts.labels.astype(np.float64)), {k: float(v) for k, v in spread.items()}
+    spread: SpreadRecord = {
+        "mean": float(scores.mean()),
+        "std": float(scores.std()),
+        "min": float(scores.min()),
+        "max": float(scores.max()),
+    }
+    return measure(task, answers, texts.labels.astype(np.float64)), spread
 
 
 def repeat_units(texts: UnitTexts) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

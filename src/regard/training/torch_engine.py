@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Self, cast
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Self, cast
 
 import numpy as np
 import torch
@@ -19,6 +19,7 @@ from regard.models.flat import State
 from regard.models.tasks import LABEL, Task
 from regard.models.trained import outputs
 from regard.recorder import Recorder
+from regard.run_metrics import Metrics
 from regard.training.checkpoint import MODEL, Arrays, add_prefix, strip_prefix
 from regard.training.cuda_graphs import make_step
 from regard.training.divergence import checked_loss
@@ -110,7 +111,7 @@ class TorchEngine:
         state = self.model.state_dict()
         return {name: value.detach().cpu().clone().numpy() for name, value in state.items()}
 
-    def load(self, weights: Mapping[str, Any], model: int = 0) -> None:
+    def load(self, weights: State, model: int = 0) -> None:
         self.model.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
 
     def state(self) -> Arrays:
@@ -143,9 +144,7 @@ def make_state_cache(phase: Phase, model: Classifier, texts: Texts) -> StateCach
     return None if changes else StateCache(texts.indexed, len(model.levels))
 
 
-def evaluate(
-    model: Classifier, task: Task, texts: Texts, remedy: str = "lr"
-) -> tuple[dict[str, Any], AttentionStatistics]:
+def evaluate(model: Classifier, task: Task, texts: Texts, remedy: str = "lr") -> tuple[Metrics, AttentionStatistics]:
     """Scores on texts, and statistics of the attention; `remedy` names the options to reduce if answers are not finite."""
     evaluator = Evaluator(task, texts.labels)
     for rows, _, output in outputs(model, texts.indexed):

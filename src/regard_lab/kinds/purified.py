@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from regard.config import Config
 from regard.errors import InputError
 from regard.report.text.numbers import short
+from regard.run_metrics import EpochRecord
 from regard_lab.kinds import train
 from regard_lab.kinds.train import judge_options, judges_of, on_device, train_judges, trainings
 from regard_lab.kinds.word_measures import (
@@ -183,7 +184,7 @@ def round_measures(trained: Trained, rounds: RoundRecorder | None) -> dict[str, 
     return values
 
 
-def round_paths(history: Sequence[Mapping[str, Any]]) -> History:
+def round_paths(history: Sequence[EpochRecord]) -> History:
     """Dev accuracy of both heads and the divergence after each round; round 0 is the best epoch of plain attention."""
     first = [record["dev"]["accuracy"] for record in history if record.get("round") == 0 and "dev" in record]
     ends = {record["round"]: record for record in history if record.get("phase") == "compressor" and "dev" in record}

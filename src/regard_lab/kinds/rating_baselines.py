@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from regard.data.words import forms
 from regard.recorder import Recorder
 from regard.training.metrics import regression_metrics
+from regard_lab.kinds.train import numbers
 from regard_lab.towers.ratings import GROUPS, Rating, ReviewContext, ReviewIndex, coverage
 from regard_lab.towers.synthetic_ratings import World, ideal
 
@@ -83,7 +84,7 @@ def one_sided_effects(predict: Predictor, known: ReviewIndex, most: int | None) 
 
 
 def scores(predictions: NDArray[np.float64], ratings: Sequence[Rating], mean: float) -> dict[str, float]:
-    return regression_metrics(predictions, np.array([rating.value for rating in ratings]), mean)
+    return numbers(regression_metrics(predictions, np.array([rating.value for rating in ratings]), mean))
 
 
 def by_coverage(

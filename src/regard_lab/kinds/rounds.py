@@ -7,7 +7,7 @@ during training. Round 0 is evaluated when round 1 starts, after the weights of 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from regard.config import Config
 from regard.errors import InputError
 from regard.recorder import Recorder
 from regard.records import Example
+from regard.run_metrics import EpochRecord
 from regard_lab.tables.context import Training
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class RoundRecorder:
     def step(self, loss: float | None) -> None:
         self.recorder.step(loss)
 
-    def end(self, record: Mapping[str, Any]) -> None:
+    def end(self, record: EpochRecord) -> None:
         self.recorder.end(record)
         if record.get("phase") == "compressor":  # if a phase has several epochs, the last one is kept
             self.evaluate(record["round"])

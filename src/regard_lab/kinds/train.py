@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from regard.config import Config
 from regard.errors import InputError
 from regard.report.text.numbers import short
+from regard.run_metrics import EpochRecord
 from regard_lab.rows import History, Options, Row
 from regard_lab.tables.context import Context, Judges, Training
 
@@ -106,10 +107,11 @@ def measured(trained: Trained, prepared: Prepared) -> Row:
         values["below_mean"] = 1 - values["rmse"] / values["rmse_of_mean"]
     norms = history[best - 1].get("norms", {})
     values |= {LEVELS[level]: norm["mean"] for level, norm in norms.items()}
-    if norms.get("words", {}).get("std"):
-        values["norm_std"] = norms["words"]["std"]  # one norm per text or feature
-    if "length" in norms.get("words", {}):
-        values["norm_length"] = norms["words"]["length"]
+    words = norms.get("words")
+    if words is not None and words["std"]:
+        values["norm_std"] = words["std"]  # one norm per text or feature
+    if words is not None and "length" in words:
+        values["norm_length"] = words["length"]
     return {
         "values": values,
         "dev": numbers(metrics.get("dev", {})),
@@ -121,7 +123,7 @@ def measured(trained: Trained, prepared: Prepared) -> Row:
     }
 
 
-def numbers(metrics: Mapping[str, Any]) -> dict[str, float]:
+def numbers(metrics: Mapping[str, object]) -> dict[str, float]:
     return {
         name: value
         for name, value in metrics.items()
@@ -129,7 +131,7 @@ def numbers(metrics: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
-def history_paths(history: Sequence[Mapping[str, Any]]) -> History:
+def history_paths(history: Sequence[EpochRecord]) -> History:
     """Loss, norms and dev scores by epoch, with six digits."""
     by_name: History = {}
     for record in history:

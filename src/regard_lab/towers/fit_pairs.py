@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 import torch
@@ -26,6 +26,7 @@ from regard.models.tasks import Regression
 from regard.models.trained import BATCH, to_device
 from regard.recorder import Recorder
 from regard.records import Example
+from regard.run_metrics import EpochRecord, Scores, SpreadRecord
 from regard.training.checkpoint import Progress
 from regard.training.defaults import DataSize, fill_defaults
 from regard.training.divergence import checked_answers, checked_loss
@@ -67,11 +68,12 @@ def train_pairs(
         loss = run_epoch(model, task, pairs, config, epoch, optimizer, recorder)
         predictions, norms = answers(model, task, dev.readings)
         scores = measure(task, predictions[:, None], dev.labels)
-        record = {"epoch": epoch, "loss": loss, "seconds": time.perf_counter() - start, "norms": norms}
+        seconds = time.perf_counter() - start
+        record: EpochRecord = {"epoch": epoch, "loss": loss, "seconds": seconds, "norms": norms}
         if progress.add(record, scores, is_dev=True):
-            progress.best = {name: value.detach().cpu().clone() for name, value in model.state_dict().items()}
+            progress.best = {name: value.detach().cpu().clone().numpy() for name, value in model.state_dict().items()}
         recorder.end(record)
-    model.load_state_dict(progress.best)
+    model.load_state_dict({name: torch.from_numpy(value) for name, value in progress.best.items()})
     model.eval()
     return progress
 
@@ -104,7 +106,7 @@ def run_epoch(
 
 def answers(
     model: TwoTowers, task: Regression, rows: Sequence[Readings]
-) -> tuple[NDArray[np.float64], dict[str, dict[str, float]]]:
+) -> tuple[NDArray[np.float64], dict[str, SpreadRecord]]:
     """Predicted ratings in the original unit, and the norms p: "user_words" and so on."""
     predictions, statistics = np.empty(len(rows)), (AttentionStatistics(), AttentionStatistics())
     for indices, output in outputs(model, rows):
@@ -133,6 +135,14 @@ def pair_to_device(pair: Pair, device: torch.device) -> Pair:
     return Pair(to_device(pair.user, device), to_device(pair.item, device), labels)
 
 
+class TowerMetrics(TypedDict, total=False):
+    epochs: int
+    best_epoch: int
+    seconds: float
+    history: list[EpochRecord]
+    dev: Scores
+
+
 @dataclass(frozen=True)
 class TrainedTowers:
     """A model with the reviews that it may read: the training reviews, at most `most` per user or item."""
@@ -145,7 +155,7 @@ class TrainedTowers:
     most: int | None
     side: Side
     config: Config
-    metrics: dict[str, Any] = field(default_factory=dict)
+    metrics: TowerMetrics = field(default_factory=TowerMetrics)
 
     def with_reviews(self, ratings: Sequence[Rating]) -> TrainedTowers:
         """The same model for other users and items: it reads these reviews instead of those that it was trained on."""
@@ -203,11 +213,13 @@ def fit_pairs(
     pairs, dev_pairs = (paired(trained, ratings) for ratings in (train, dev))
     progress = train_pairs(model, task, pairs, dev_pairs, config.training, recorder)
     trained.metrics.update(
-        epochs=progress.epoch,
-        best_epoch=progress.best_epoch,
-        seconds=sum(record["seconds"] for record in progress.history),
-        history=progress.history,
-        dev=progress.history[progress.best_epoch - 1]["dev"],
+        {
+            "epochs": progress.epoch,
+            "best_epoch": progress.best_epoch,
+            "seconds": sum(record["seconds"] for record in progress.history),
+            "history": progress.history,
+            "dev": progress.history[progress.best_epoch - 1]["dev"],
+        }
     )
     return trained
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Self
+from typing import Self
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.table import Column
 from rich.text import Text
+
+from regard.run_metrics import EpochRecord
 
 
 def unwrapped() -> Column:
@@ -67,7 +68,7 @@ class ConsoleRecorder:
             shown = {} if loss is None else {"loss": f"loss {loss:.4f}"}
             self.bar.update(self.bar.task_ids[0], advance=1, **shown)  # type: ignore[arg-type]
 
-    def end(self, record: Mapping[str, Any]) -> None:
+    def end(self, record: EpochRecord) -> None:
         scores = record.get("dev") or record["train"]
         name = "accuracy" if "accuracy" in scores else "rmse"
         part = "dev" if "dev" in record else "train"

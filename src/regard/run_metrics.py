@@ -1,0 +1,102 @@
+"""The contents of metrics.json, as types: the metrics of an evaluation, the record of an epoch, and the whole file.
+
+They are dicts whose keys are in the order in which they were set, which is the order in the file.
+"""
+
+from __future__ import annotations
+
+from typing import Required, TypedDict
+
+Scores = dict[str, float]  # metrics that are single numbers
+
+
+class ClassMetrics(TypedDict, total=False):
+    precision: Required[float]
+    recall: Required[float]
+    f: Required[float]
+    n: Required[int]  # texts with this label
+    f_interval: list[float]
+
+
+class ConfusionCounts(TypedDict):
+    labels: list[str]
+    counts: list[list[int]]  # rows: actual, columns: predicted
+
+
+class Metrics(TypedDict, total=False):
+    """Of one evaluation. An interval is [low, high] at 95 %."""
+
+    task: str
+    n: int  # texts
+    # classification
+    accuracy: float
+    accuracy_interval: list[float]
+    macro_f: float
+    macro_f_interval: list[float]
+    log_loss: float
+    log_loss_interval: list[float]
+    per_class: dict[str, ClassMetrics]
+    confusion: ConfusionCounts
+    always_the_most_frequent_class: float  # the accuracy of this rule
+    # regression
+    rmse: float
+    rmse_interval: list[float]
+    mae: float
+    mae_interval: list[float]
+    r2: float
+    r2_interval: list[float]
+    rmse_of_mean: float  # of always predicting the training mean
+
+
+class SpreadRecord(TypedDict, total=False):
+    mean: Required[float]
+    std: Required[float]
+    min: Required[float]
+    max: Required[float]
+    length: float  # norms of words: the correlation of log norm and log length over texts
+
+
+class PhaseRecord(TypedDict, total=False):
+    """Which phase an epoch belongs to; empty for ordinary training, which has only one."""
+
+    round: int
+    phase: str
+
+
+class EvaluationRecord(TypedDict, total=False):
+    """What the evaluation after an epoch measures. Levels are "words", "sentences" and "parts"."""
+
+    terms: Scores  # means of penalties
+    heads: dict[str, Scores]  # scores of heads other than the label's
+    scores: dict[str, SpreadRecord]  # attention scores, by level
+    norms: dict[str, SpreadRecord]  # learned norms p, by level
+    dev: Scores  # of the label's head on dev texts
+    train: Scores  # on training texts, if there are no dev texts
+
+
+class EpochRecord(PhaseRecord, EvaluationRecord):
+    """One epoch of a run's history."""
+
+    epoch: int  # counted over all phases, from 1
+    loss: float
+    seconds: float
+
+
+class RunMetrics(TypedDict, total=False):
+    """The whole file."""
+
+    task: str
+    texts: int
+    epochs: int
+    best_epoch: int
+    best_round: int
+    seconds: float
+    fingerprint: str
+    history: list[EpochRecord]
+    engine: str
+    environment: dict[str, str]  # versions and devices
+    stacked: int  # models trained side by side
+    dev: Metrics
+    test: Metrics
+    label_type: str  # name of the Python type of the labels passed to `fit`
+    plausibility: Scores
