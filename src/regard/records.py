@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Required, TypedDict, cast
 
 Span = tuple[int, int]  # characters [start, end) of the text
 
@@ -18,7 +18,7 @@ class Example:
     label: str | float | None = None
     row: int = 0
     evidence: tuple[Span, ...] = ()  # spans of the words that decide the label, if known
-    kept: Mapping[str, Any] | None = None  # other columns of the row that the caller asked to keep
+    kept: Mapping[str, object] | None = None  # other columns of the row that the caller asked to keep
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,38 @@ class SentenceScore:
     weight: float
 
 
+class PredictionRow(TypedDict, total=False):
+    """The JSON form of a prediction."""
+
+    prediction: Required[str | float]
+    probabilities: dict[str, float]
+
+
+class TokenRow(TypedDict):
+    text: str
+    start: int
+    end: int
+    weight: float
+    known: bool
+
+
+class SentenceRow(TypedDict):
+    start: int
+    end: int
+    weight: float
+
+
+class ExplanationRow(PredictionRow, total=False):
+    """The JSON form of an explanation."""
+
+    text: Required[str]
+    method: Required[str]
+    label: str | float
+    tokens: Required[list[TokenRow]]
+    sentences: list[SentenceRow]
+    parts: list[SentenceRow]
+
+
 @dataclass(frozen=True)
 class Prediction:
     """A class with the probabilities of all classes, or a number."""
@@ -48,8 +80,8 @@ class Prediction:
     value: str | float
     probabilities: Mapping[str, float]  # empty for regression
 
-    def as_dict(self) -> dict[str, Any]:
-        row: dict[str, Any] = {"prediction": self.value}
+    def as_dict(self) -> PredictionRow:
+        row: PredictionRow = {"prediction": self.value}
         if self.probabilities:
             row["probabilities"] = dict(self.probabilities)
         return row
@@ -67,21 +99,22 @@ class Explanation:
     label: str | float | None = None  # the true label, if known
     parts: tuple[SentenceScore, ...] = ()  # only with three levels; sentence weights are then shares of the whole text
 
-    def as_dict(self) -> dict[str, Any]:
-        row: dict[str, Any] = {"text": self.text, **self.prediction.as_dict(), "method": self.method}
+    def as_dict(self) -> ExplanationRow:
+        row = cast(ExplanationRow, {"text": self.text, **self.prediction.as_dict(), "method": self.method})
         if self.label is not None:
             row["label"] = self.label
         # spelled out because `dataclasses.asdict` takes five times as long, and there is one of these per word
         row["tokens"] = [
             {"text": x.text, "start": x.start, "end": x.end, "weight": x.weight, "known": x.known} for x in self.tokens
         ]
-        for name, scores in (("sentences", self.sentences), ("parts", self.parts)):
-            if scores:
-                row[name] = [{"start": x.start, "end": x.end, "weight": x.weight} for x in scores]
+        if self.sentences:
+            row["sentences"] = sentence_rows(self.sentences)
+        if self.parts:
+            row["parts"] = sentence_rows(self.parts)
         return row
 
     @classmethod
-    def from_dict(cls, row: Mapping[str, Any]) -> Explanation:
+    def from_dict(cls, row: ExplanationRow) -> Explanation:
         return cls(
             text=row["text"],
             prediction=Prediction(row["prediction"], row.get("probabilities", {})),
@@ -97,7 +130,11 @@ class Explanation:
         return sorted(self.tokens, key=lambda token: -token.weight)[:count]
 
 
-def to_jsonl(rows: Sequence[Mapping[str, Any]] | Iterator[Mapping[str, Any]]) -> Iterator[str]:
+def sentence_rows(scores: Iterable[SentenceScore]) -> list[SentenceRow]:
+    return [{"start": x.start, "end": x.end, "weight": x.weight} for x in scores]
+
+
+def to_jsonl(rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
     """One JSON line per record, without the newline; non-ASCII text is not escaped."""
     for row in rows:
         yield json.dumps(row, ensure_ascii=False)

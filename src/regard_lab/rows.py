@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypedDict
 
+from regard.records import ExplanationRow
+
 Options = Mapping[str, Any]  # as in a table's TOML; `config` defines the types of most of them
 CellKey = tuple[str, str, str]  # method, corpus, setting
 RunKey = tuple[str, str, str, int]  # and the seed
@@ -46,7 +48,7 @@ class Row(TypedDict, total=False):
     tokens: list[list[float | None]]
     boxes: dict[str, dict[str, float]]
     pairs: dict[str, dict[str, float]]
-    texts: list[dict[str, Any]]  # explanations
+    texts: list[ExplanationRow]
     cuts: list[int]
     curves: dict[str, list[float]]  # along the cuts
     intervals: dict[str, list[float]]  # over texts

@@ -20,7 +20,7 @@ class Config:
     def __post_init__(self) -> None:
         check(self.data, self.model, self.training)
 
-    def override(self, values: Mapping[str, Any]) -> Config:
+    def override(self, values: Mapping[str, object]) -> Config:
         """The same with some options replaced, whatever section they are in."""
         sections = {}
         for name, section in self.sections():

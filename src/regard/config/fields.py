@@ -165,8 +165,12 @@ class Model:
 
     def filled(self) -> Model:
         """With the defaults of PyTorch models for options that are left open."""
-        plain: dict[str, Any] = {"embedding": 100, "attention": "additive", "scale": 1.0}
-        return replace(self, **{name: value for name, value in plain.items() if getattr(self, name) is None})
+        return replace(
+            self,
+            embedding=100 if self.embedding is None else self.embedding,
+            attention="additive" if self.attention is None else self.attention,
+            scale=1.0 if self.scale is None else self.scale,
+        )
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ def config_toml(config: Config) -> str:
     return "\n".join(line for name, lines in tables.items() for line in (f"[{name}]", *lines, ""))
 
 
-def read_config(path: str | Path, warn: Warn | None = None) -> dict[str, Any]:
+def read_config(path: str | Path, warn: Warn | None = None) -> dict[str, object]:
     """The options in a TOML file, by name. `warn` gets a sentence for every key in a table that it has since left."""
     try:
         with open(path, "rb") as file:
@@ -40,10 +40,10 @@ def read_config(path: str | Path, warn: Warn | None = None) -> dict[str, Any]:
     return options_in(tables, str(path), warn)
 
 
-def options_in(tables: Mapping[str, Any], where: str, warn: Warn | None = None) -> dict[str, Any]:
+def options_in(tables: Mapping[str, object], where: str, warn: Warn | None = None) -> dict[str, object]:
     known = {option.name: option for option in options()}
     names = [*dict.fromkeys(option.table for option in known.values())]
-    values: dict[str, Any] = {}
+    values: dict[str, object] = {}
     for table, content in tables.items():
         if table not in names or not isinstance(content, Mapping):
             raise InputError(f"{where}: expected the tables {', '.join(f'[{name}]' for name in names)}, got {table!r}")

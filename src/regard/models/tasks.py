@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Required, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,15 @@ if TYPE_CHECKING:  # PyTorch takes a second to import, and the fast engine does 
 
 # names of heads: on the top level's vector, and on the output of a bottleneck
 LABEL, COMPRESSED = "label", "compressed"
+
+
+class TaskRow(TypedDict, total=False):
+    """The contents of task.json."""
+
+    kind: Required[str]
+    classes: list[str]  # of a classification
+    mean: float  # of a regression's training labels, as is their standard deviation `scale`
+    scale: float
 
 
 class Task(ABC):
@@ -44,7 +53,7 @@ class Task(ABC):
     def predictions(self, answers: NDArray[np.float64]) -> list[Prediction]: ...
 
     @abstractmethod
-    def as_dict(self) -> dict[str, Any]: ...
+    def as_dict(self) -> TaskRow: ...
 
 
 class Classes(Task, ABC):
@@ -65,7 +74,7 @@ class Classes(Task, ABC):
             for row in answers
         ]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> TaskRow:
         return {"kind": self.kind, "classes": list(self.classes)}
 
 
@@ -135,7 +144,7 @@ class Regression(Task):
     def predictions(self, answers: NDArray[np.float64]) -> list[Prediction]:
         return [Prediction(float(row[0]), {}) for row in answers]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> TaskRow:
         return {"kind": self.kind, "mean": self.mean, "scale": self.scale}
 
 
@@ -185,7 +194,7 @@ def encoded(task: Task, labels: Labels, where: str, column: str | None = None) -
     return np.array(values, dtype=np.float64)[labels.codes]
 
 
-def task_from_dict(row: dict[str, Any]) -> Task:
+def task_from_dict(row: TaskRow) -> Task:
     if row["kind"] == "regression":
         return Regression(number(row["mean"], "mean"), number(row["scale"], "scale"))
     kinds: dict[str, type[Binary] | type[Multiclass]] = {"binary": Binary, "multiclass": Multiclass}

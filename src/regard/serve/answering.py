@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from typing import Any
+from typing import cast
 
 import numpy as np
 
@@ -19,6 +19,15 @@ from regard.faithfulness.erasing import delete
 from regard.models.tasks import Classes
 from regard.records import Prediction, SentenceScore, Span
 from regard.serve import request_fields
+from regard.serve.answers import (
+    Agreement,
+    CompareAnswer,
+    ComparedRow,
+    ExplainAnswer,
+    ExplainedRow,
+    PredictAnswer,
+    UnitRow,
+)
 from regard.serve.methods import max_words, work
 from regard.serve.request_fields import Fields
 from regard.serve.served_run import IsGone, ServedRun
@@ -30,14 +39,14 @@ EXPLAIN = ("text", "texts", "method", "target", "without", "run")
 COMPARE = ("text", "method", "target", "without", "runs")
 
 
-def answer_predict(fields: Fields, runs: Sequence[ServedRun], is_gone: IsGone) -> dict[str, Any]:
+def answer_predict(fields: Fields, runs: Sequence[ServedRun], is_gone: IsGone) -> PredictAnswer:
     run = request_fields.selected_run(fields, runs)
     texts = request_fields.texts(fields, MAX_PREDICTED)
     check_work(run, "attention", texts)
     return {"run": run.name, "results": [one.as_dict() for one in predictions(run, texts, is_gone)]}
 
 
-def answer_explain(fields: Fields, runs: Sequence[ServedRun], is_gone: IsGone) -> dict[str, Any]:
+def answer_explain(fields: Fields, runs: Sequence[ServedRun], is_gone: IsGone) -> ExplainAnswer:
     run = request_fields.selected_run(fields, runs)
     method = selected_method(fields, [run])
     texts = request_fields.texts(fields, MAX_EXPLAINED)
@@ -47,13 +56,14 @@ def answer_explain(fields: Fields, runs: Sequence[ServedRun], is_gone: IsGone) -
     return {"run": run.name, "method": method, "signed": EXPLAINERS[method].signed, "results": results}
 
 
-def answer_compare(fields: Fields, runs: Sequence[ServedRun], is_gone: IsGone) -> dict[str, Any]:
+def answer_compare(fields: Fields, runs: Sequence[ServedRun], is_gone: IsGone) -> CompareAnswer:
     pair = request_fields.two_runs(fields, runs)
     method = selected_method(fields, pair)
     text = request_fields.checked_text(fields.get("text"), "text")
     for run in pair:
         check_work(run, method, [text])
-    results = [{"run": run.name, **explained(run, text, method, fields, is_gone)} for run in pair]
+    rows = [explained(run, text, method, fields, is_gone) for run in pair]
+    results = [cast(ComparedRow, {"run": run.name, **row}) for run, row in zip(pair, rows, strict=True)]
     return {
         "method": method,
         "signed": EXPLAINERS[method].signed,
@@ -90,7 +100,7 @@ def predictions(run: ServedRun, texts: Sequence[str], is_gone: IsGone) -> list[P
         return trained.task.predictions(trained.answers(texts))
 
 
-def explained(run: ServedRun, text: str, method: str, fields: Fields, is_gone: IsGone) -> dict[str, Any]:
+def explained(run: ServedRun, text: str, method: str, fields: Fields, is_gone: IsGone) -> ExplainedRow:
     """All words of the text with their scores; words that are crossed out, or beyond what the model reads, have none."""
     spans = words_of(text)
     crossed = request_fields.crossed_words(fields, len(spans))
@@ -110,7 +120,7 @@ def explained(run: ServedRun, text: str, method: str, fields: Fields, is_gone: I
         if index is not None:
             scores[index], known[index] = finite(score), is_known
     rows = zip(spans, scores, known, strict=True)
-    row: dict[str, Any] = one.prediction.as_dict()
+    row = cast(ExplainedRow, one.prediction.as_dict())  # completed below
     if crossed:
         row["before"] = predictions(run, [text], is_gone)[0].as_dict()
     task = run.trained.task
@@ -118,7 +128,7 @@ def explained(run: ServedRun, text: str, method: str, fields: Fields, is_gone: I
     row["tokens"] = [{"text": text[a:b], "start": a, "end": b, "score": s, "known": k} for (a, b), s, k in rows]
     row["without"] = crossed
     row["unread"] = max(0, len(spans) - len(crossed) - len(one.spans))
-    row |= {"sentences": unit_scores(sentences), "parts": unit_scores(parts), "cost": dict(one.cost)}
+    row["sentences"], row["parts"], row["cost"] = unit_scores(sentences), unit_scores(parts), dict(one.cost)
     row["facts"] = {k: finite(v) if isinstance(v, float) else v for k, v in one.facts.items() if is_plain(v)}
     return row
 
@@ -143,7 +153,7 @@ def attributed(run: ServedRun, text: str, method: str, target: str | None, is_go
         return attribute(run.trained, [text], method, target)[0]
 
 
-def agreement(one: dict[str, Any], other: dict[str, Any]) -> dict[str, float | None]:
+def agreement(one: ExplainedRow, other: ExplainedRow) -> Agreement:
     """How far two models' scores agree, over the words that both read."""
     pairs = [(a["score"], b["score"]) for a, b in zip(one["tokens"], other["tokens"], strict=True)]
     both = [pair for pair in pairs if None not in pair]
@@ -152,7 +162,7 @@ def agreement(one: dict[str, Any], other: dict[str, Any]) -> dict[str, float | N
     return {"tau": finite(kendall(first, second)[0]), "divergence": finite(divergence[0])}
 
 
-def unit_scores(units: Sequence[SentenceScore]) -> list[dict[str, Any]]:
+def unit_scores(units: Sequence[SentenceScore]) -> list[UnitRow]:
     return [{"start": unit.start, "end": unit.end, "score": finite(unit.weight)} for unit in units]
 
 

@@ -22,7 +22,7 @@ from regard.serve.answering import (
 )
 from regard.serve.methods import as_dict
 from regard.serve.request_errors import RequestError
-from regard.serve.request_fields import parse_fields
+from regard.serve.request_fields import Fields, parse_fields
 from regard.serve.served_run import IsGone, ServedRun
 from regard.serve.tables import FORMATS, MAX_ROWS, TABLE, answer_table
 
@@ -52,7 +52,7 @@ class Reply(NamedTuple):
 class Endpoint(NamedTuple):
     """A path of the API that takes a JSON object."""
 
-    answer: Callable[[Mapping[str, Any], Sequence[ServedRun], IsGone], dict[str, Any]]
+    answer: Callable[[Fields, Sequence[ServedRun], IsGone], Mapping[str, object]]
     fields: tuple[str, ...]
     max_bytes: int
 
@@ -104,7 +104,7 @@ class Application:
             raise RequestError(503, "the model is still loading; try again in a second", {"Retry-After": "1"})
 
 
-def openapi(runs: Sequence[str]) -> dict[str, Any]:
+def openapi(runs: Sequence[str]) -> dict[str, object]:
     """The OpenAPI 3.1 description of the API: openapi.json with the names of runs and explainers and the limits filled in."""
     source = json.loads(read("openapi.json"))
     values = {
@@ -121,7 +121,7 @@ def openapi(runs: Sequence[str]) -> dict[str, Any]:
     return filled(source["document"], {**source["parts"], **values})  # type: ignore[no-any-return]
 
 
-def filled(node: Any, parts: Mapping[str, Any]) -> Any:
+def filled(node: Any, parts: Mapping[str, object]) -> Any:
     """`{"$use": NAME}` is replaced by a part, also among other keys; `{"$text": …}` is a format string over parts."""
     if isinstance(node, list):
         return [filled(item, parts) for item in node]
@@ -132,13 +132,13 @@ def filled(node: Any, parts: Mapping[str, Any]) -> Any:
             return filled(parts[name], parts)
         case {"$text": text}:
             return text.format_map(parts)
-    result: dict[str, Any] = {}
+    result: dict[str, object] = {}
     for key, value in node.items():
         result |= filled(parts[value], parts) if key == "$use" else {key: filled(value, parts)}
     return result
 
 
-def as_json(value: Mapping[str, Any]) -> Reply:
+def as_json(value: Mapping[str, object]) -> Reply:
     """In ASCII, because the name of a class may contain half a surrogate pair, which UTF-8 cannot encode."""
     return Reply(JSON, json.dumps(value, allow_nan=False).encode())
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from regard.explain.explainers import EXPLAINERS
 from regard.models.trained import Trained
+from regard.serve.answers import MethodDescription
 
 MAX_WORK = 1_000_000  # words × passes of one request; about ten seconds with a BiLSTM on two cores
 # a pretrained encoder with this many weights costs as much per word as that BiLSTM; MiniLM (six layers) has 20 times as many
 REFERENCE_WEIGHTS = 540_000
 
 
-def as_dict(name: str) -> dict[str, Any]:
+def as_dict(name: str) -> MethodDescription:
     explainer = EXPLAINERS[name]
     return {
         "name": name,

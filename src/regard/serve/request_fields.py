@@ -11,7 +11,7 @@ from regard.data.formats import Row, shown
 from regard.errors import InputError
 from regard.serve.served_run import ServedRun
 
-Fields = Mapping[str, Any]
+Fields = Mapping[str, object]  # a parsed JSON object; the functions below check its values
 
 
 def parse_fields(body: bytes, names: Sequence[str]) -> Fields:

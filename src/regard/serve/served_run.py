@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from regard.errors import InputError
 from regard.explain.attribute import explain
 from regard.explain.explainers import default_method, methods
 from regard.models.tasks import Classes
 from regard.models.trained import Trained
+from regard.serve.answers import RunDescription
 from regard.serve.methods import budget
 from regard.serve.request_errors import ClientGone, RequestError
 
@@ -56,7 +56,7 @@ class ServedRun:
         if self._lock.acquire(timeout=seconds):
             self._lock.release()
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> RunDescription:
         task, model = self.trained.task, self.trained.config.model
         return {
             "name": self.name,

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import cast
 
 from regard.data.columns import guess_columns
 from regard.data.decoding import is_blank
@@ -16,9 +16,10 @@ from regard.data.formats import Row, csv_rows, line_rows
 from regard.data.wordpieces import AnyTokenizer, WordPieces
 from regard.errors import InputError, quoted
 from regard.models.tasks import labels_as_shown
-from regard.records import Example
+from regard.records import Example, PredictionRow
 from regard.serve import request_fields
 from regard.serve.answering import predictions
+from regard.serve.answers import TableAnswer, TableRow
 from regard.serve.request_errors import RequestError
 from regard.serve.request_fields import Fields
 from regard.serve.served_run import IsGone, ServedRun
@@ -32,7 +33,7 @@ MAX_SECONDS = 60.0  # tables that take longer are for `regard predict`
 _parsing = threading.Lock()  # the parser's field size limit is global
 
 
-def answer_table(fields: Fields, runs: Sequence[ServedRun], is_gone: IsGone) -> dict[str, Any]:
+def answer_table(fields: Fields, runs: Sequence[ServedRun], is_gone: IsGone) -> TableAnswer:
     run = request_fields.selected_run(fields, runs)
     rows = parse_rows(fields)
     columns = list(next((row.fields for row in rows if row.problem is None), {}))
@@ -43,12 +44,13 @@ def answer_table(fields: Fields, runs: Sequence[ServedRun], is_gone: IsGone) -> 
         raise InputError(f"table: expected at least one row that can be used, got none; the first: {examples[0]}")
     labels = labels_as_shown(run.trained.task, usable)
     answers = zip(predict(run, usable, is_gone), labels, strict=True)
-    results, right, labelled = [], 0, 0
+    results: list[TableRow] = []
+    right, labelled = 0, 0
     for row, example in zip(rows, examples, strict=True):
-        result: dict[str, Any] = {"row": row.number, "fields": [str(value) for value in row.fields.values()]}
+        result: TableRow = {"row": row.number, "fields": [str(value) for value in row.fields.values()]}
         if isinstance(example, Example):
             prediction, true_label = next(answers)
-            result |= prediction
+            result = cast(TableRow, {**result, **prediction})
             if true_label is not None:
                 result["label"] = true_label
                 labelled, right = labelled + 1, right + (true_label == prediction["prediction"])
@@ -117,7 +119,7 @@ def example_of(row: Row, text: str, label: str | None, tokenizer: AnyTokenizer) 
     return example
 
 
-def predict(run: ServedRun, examples: Sequence[Example], is_gone: IsGone) -> Iterator[dict[str, Any]]:
+def predict(run: ServedRun, examples: Sequence[Example], is_gone: IsGone) -> Iterator[PredictionRow]:
     begin = time.monotonic()
     for start in range(0, len(examples), BATCH):
         if time.monotonic() - begin > MAX_SECONDS:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 from regard.config import Config
 from regard.errors import InputError
-from regard.records import Example, Explanation
+from regard.records import Example, Explanation, ExplanationRow
 from regard.report.colours import LIGHT, hexed
 from regard.report.word_heatmap import FONTS, MARGIN, SIZE, svg
 from regard_lab.kinds.train import measured, trainings
@@ -81,7 +81,7 @@ def drawn_texts(cell: Cell, prepared: Prepared) -> list[Example]:
     return [Example(line.strip()) for line in lines if line.strip()]
 
 
-def explained(trained: Trained, examples: Sequence[Example]) -> list[dict[str, Any]]:
+def explained(trained: Trained, examples: Sequence[Example]) -> list[ExplanationRow]:
     from regard.explain.attribute import explain
     from regard.models.tasks import labels_as_shown
 

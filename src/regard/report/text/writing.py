@@ -5,9 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -51,7 +50,7 @@ def write_predictions(
         emit(out, lines(prediction_json(example, prediction) for example, prediction in predictions))
 
 
-def prediction_json(example: Example, prediction: Prediction) -> dict[str, Any]:
+def prediction_json(example: Example, prediction: Prediction) -> dict[str, object]:
     return {"row": example.row, **(example.kept or {}), "text": example.text, **prediction.as_dict()}
 
 
@@ -115,7 +114,7 @@ def as_csv(rows: Iterable[Sequence[str]]) -> Iterator[str]:
         yield sheet.getvalue()
 
 
-def lines(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
+def lines(rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
     return (f"{line}\n" for line in to_jsonl(iter(rows)))
 
 
