@@ -11,6 +11,7 @@ import pytest
 from regard.analysis.token_scores import TokenScores
 from regard.analysis.token_types import TokenTypes
 from regard.errors import InputError
+from regard.facts.analysis import DotProducts, PairPath, Recording
 from regard.recorder import Silent
 from regard.report.pages.analysis import frames
 from regard_lab.kinds import gradient_flow
@@ -167,20 +168,22 @@ def test_a_contextual_encoder_has_no_terms(tmp_path: Path) -> None:
         gradient_flow.check(next(read_table(path, "paper/wrong").cells()))
 
 
+def omega_of(one: str, other: str, mean: float) -> DotProducts:
+    return DotProducts((one, other), mean, min=0.0, q1=0.0, median=0.0, q3=0.0, max=0.0)
+
+
 def test_patterns_by_hand() -> None:
     """Tokens a (negative), b, c (positive), d (neutral)."""
     types = TokenTypes(
         ("neg", "pos", "neutral"), np.array([0, 1, 1, 2], dtype=np.int8), np.ones((4, 2), dtype=np.int64), np.zeros(4)
     )
     omega = [
-        {"pair": ["neg", "neg"], "mean": 2.0},
-        {"pair": ["pos", "pos"], "mean": 1.5},
-        {"pair": ["neg", "pos"], "mean": -1.0},
+        omega_of("neg", "neg", 2.0),
+        omega_of("pos", "pos", 1.5),
+        omega_of("neg", "pos", -1.0),
     ]
 
-    def shown(
-        polarity: list[float], attention: list[float], products: list[dict[str, Any]] = omega
-    ) -> dict[str, float]:
+    def shown(polarity: list[float], attention: list[float], products: list[DotProducts] = omega) -> dict[str, float]:
         scores = TokenScores(np.array(polarity)[:, None], np.array(attention), np.full(4, np.nan))
         return patterns(types, scores, products, ["neg", "pos"])
 
@@ -195,7 +198,7 @@ def test_patterns_by_hand() -> None:
     assert shown([-2.0, -0.1, 3.0, 0.1], [0.5, 0.2, 0.6, 0.1])["signs_right"] == 0, "one token is enough"
     assert shown([-2.0, 1.0, 3.0, -0.3], [0.5, 0.2, 0.6, 0.1])["neutral_within_tenth"] == 0
     assert shown([-2.0, 1.0, 3.0, 0.1], [0.05, 0.2, 0.6, 0.1])["attention_above"] == 0, "one class is enough"
-    far = [*omega[:2], {"pair": ["neg", "pos"], "mean": -1.7}]
+    far = [*omega[:2], omega_of("neg", "pos", -1.7)]
     assert shown([-2.0, 1.0, 3.0, 0.1], [0.5, 0.2, 0.6, 0.1], far)["omega_like"] == 0
 
 
@@ -209,7 +212,7 @@ def test_a_class_without_tokens_has_no_patterns(code: int) -> None:
         np.zeros(3),
     )
     scores = TokenScores(np.array([[-2.0 + 4 * code], [-1.0 + 2 * code], [0.1]]), np.array([0.5, 0.4, 0.1]), np.ones(3))
-    assert patterns(types, scores, [{"pair": ["neg", "neg"], "mean": 1.0}], ["neg", "pos"]) == {}
+    assert patterns(types, scores, [omega_of("neg", "neg", 1.0)], ["neg", "pos"]) == {}
 
 
 def test_without_neutral_tokens_nothing_is_held_against_them() -> None:
@@ -219,11 +222,11 @@ def test_without_neutral_tokens_nothing_is_held_against_them() -> None:
 
 
 def test_signs_of_dot_products_are_right_from_an_epoch_on() -> None:
-    def told(like: list[float], unlike: list[float]) -> dict[str, Any]:
-        products = [{"pair": ["a", "a"], "mean": like}, {"pair": ["a", "b"], "mean": unlike}]
-        return {"moments": [0.0, 0.5, 1.0], "dot_products": products}
+    def recorded(like: list[float], unlike: list[float]) -> Recording:
+        products = (PairPath(("a", "a"), tuple(like)), PairPath(("a", "b"), tuple(unlike)))
+        return Recording((0.0, 0.5, 1.0), (), (), (), (), (), (), (), {}, products, {})
 
-    assert separation_epoch(told([-1.0, 1.0, 1.0], [-1.0, -1.0, -1.0]), ["a", "b"]) == 0.5
-    assert separation_epoch(told([1.0, 1.0, 1.0], [-1.0, -1.0, -1.0]), ["a", "b"]) == 0.0
-    assert separation_epoch(told([1.0, 1.0, 1.0], [-1.0, -1.0, 1.0]), ["a", "b"]) is None
+    assert separation_epoch(recorded([-1.0, 1.0, 1.0], [-1.0, -1.0, -1.0]), ["a", "b"]) == 0.5
+    assert separation_epoch(recorded([1.0, 1.0, 1.0], [-1.0, -1.0, -1.0]), ["a", "b"]) == 0.0
+    assert separation_epoch(recorded([1.0, 1.0, 1.0], [-1.0, -1.0, 1.0]), ["a", "b"]) is None
     assert separation_epoch(None, ["a"]) is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from regard.report.pages.analysis import frames
 from regard.report.text.numbers import short
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from regard.analysis.token_scores import TokenScores
     from regard.analysis.token_types import TokenTypes
+    from regard.facts.analysis import DotProducts, Recording
 
 
 TENTH = 0.1
@@ -77,9 +78,9 @@ MEASURES: dict[str, Measure] = {
 
 
 def patterns(
-    types: TokenTypes, scores: TokenScores, products: Sequence[Mapping[str, Any]], classes: Sequence[str]
+    types: TokenTypes, scores: TokenScores, products: Sequence[DotProducts], classes: Sequence[str]
 ) -> dict[str, float]:
-    """`products`: mean Ω by pair of types, as `analyse` returns them. Empty if a class has no tokens."""
+    """`products`: Ω by pair of types, of which the means are compared. Empty if a class has no tokens."""
     from regard.analysis.token_scores import lead, support_for
 
     polarities = [support_for(occurring(scores.polarity[types.codes == k]), k) for k in range(len(classes))]
@@ -94,7 +95,7 @@ def patterns(
         results["attention_above"] = float(min(attention) > mean_of(scores.attention[neutral]))
         results["neutral_within_tenth"] = float(size < TENTH * weakest)
         results |= {"neutral_size": size / weakest} if weakest > 0 else {}
-    omega = {tuple(product["pair"]): product["mean"] for product in products}
+    omega = {product.pair: product.mean for product in products}
     within = [omega[name, name] for name in classes if (name, name) in omega]
     between = [value for (a, b), value in omega.items() if a != b and {a, b} <= set(classes)]
     if len(within) == len(classes) and between:
@@ -125,25 +126,25 @@ MOST = 31  # moments that a row keeps
 TERM = "term_"  # prefix of the names of a term's paths
 
 
-def history_of(recording: Mapping[str, Any] | None, names: Mapping[str, str]) -> History:
+def history_of(recording: Recording | None, names: Mapping[str, str]) -> History:
     """The paths that a row keeps; `names`: class -> name of the type in a row."""
     if recording is None:
         return {}
-    paths: dict[str, Sequence[float | None]] = {MOMENTS: recording["moments"]}
-    for name, scores in recording["by_type"].items():
-        for kind, path in scores.items():
-            paths[f"{kind}.{names.get(name, name)}"] = [marks[0] for marks in path]
-    for product in recording["dot_products"]:
-        paths["omega." + "-".join(names.get(name, name) for name in product["pair"])] = product["mean"]
-    paths |= by_output("vtw", recording["vtw"]) | by_output("norm_w", recording["norms_w"])
-    paths |= {"norm_v": recording["norm_v"]} if recording["norm_v"] else {}
-    for term, by_type in (recording.get("terms") or {}).items():
+    paths: dict[str, Sequence[float | None]] = {MOMENTS: recording.moments}
+    for name, scores in recording.by_type.items():
+        for kind, path in (("polarity", scores.polarity), ("attention", scores.attention)):
+            paths[f"{kind}.{names.get(name, name)}"] = [None if marks is None else marks[0] for marks in path]
+    for product in recording.dot_products:
+        paths["omega." + "-".join(names.get(name, name) for name in product.pair)] = product.mean
+    paths |= by_output("vtw", recording.vtw) | by_output("norm_w", recording.norms_w)
+    paths |= {"norm_v": recording.norm_v} if recording.norm_v else {}
+    for term, by_type in recording.terms.items():
         paths |= {f"{TERM}{term}.{names.get(name, name)}": path for name, path in by_type.items()}
-    kept = frames(len(recording["moments"]), MOST)
+    kept = frames(len(recording.moments), MOST)
     return {name: [rounded(path[index]) for index in kept] for name, path in paths.items()}
 
 
-def by_output(name: str, path: Sequence[Sequence[float]]) -> dict[str, list[float]]:
+def by_output(name: str, path: Sequence[Sequence[float | None]]) -> dict[str, list[float | None]]:
     """One path, or one per class."""
     outputs = len(path[0]) if path else 0
     if outputs == 1:
@@ -155,16 +156,16 @@ def rounded(value: float | None) -> float | None:
     return None if value is None else short(value, 4)
 
 
-def separation_epoch(recording: Mapping[str, Any] | None, classes: Sequence[str]) -> float | None:
+def separation_epoch(recording: Recording | None, classes: Sequence[str]) -> float | None:
     """The epoch from which mean Ω stays above 0 within classes and below 0 between classes; None if there is none."""
     if recording is None:
         return None
-    paths = {tuple(product["pair"]): product["mean"] for product in recording["dot_products"]}
+    paths = {product.pair: product.mean for product in recording.dot_products}
     sides = {pair: 1 if pair[0] == pair[1] else -1 for pair in paths if set(pair) <= set(classes)}
     right = [
-        all(side * paths[pair][moment] > 0 for pair, side in sides.items())
-        for moment in range(len(recording["moments"]))
+        all((mean := paths[pair][moment]) is not None and side * mean > 0 for pair, side in sides.items())
+        for moment in range(len(recording.moments))
     ]
     wrong = [moment for moment, is_right in enumerate(right) if not is_right]
     first = wrong[-1] + 1 if wrong else 0
-    return float(recording["moments"][first]) if sides and first < len(right) else None
+    return float(recording.moments[first]) if sides and first < len(right) else None

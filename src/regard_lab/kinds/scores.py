@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from regard.config import Config
 from regard.errors import InputError
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from regard.analysis.token_scores import TokenScores
     from regard.analysis.token_types import TokenTypes
     from regard.data.unit_texts import UnitTexts
+    from regard.facts.analysis import AnalysisFacts, DotProducts
+    from regard.facts.separation import Separation
     from regard.models.trained import Trained
     from regard.training.fit import Parts
     from regard_lab.tables.table import Cell
@@ -124,13 +126,13 @@ def measured(trained: Trained, parts: Parts, training: TypedTexts) -> Row:
         scores = global_scores(trained)._replace(weight=local_scores(trained, read).weight)
         local = local_scores(trained, trained.tokenizer.encode_each(training.texts))
     values = type_measures(types, names, scores, lead(scores.polarity))
-    analysis = analyse(trained, training.texts, training.labels, parts.names[0], contexts=False).to_json()
-    values |= separation_measures(analysis["separation"], classes, names) | vector_measures(analysis, classes)
-    values |= patterns.patterns(types, scores, analysis["dot_products"], classes) | gap_measures(values)
-    values["scale"] = analysis["model"]["scale"]
-    if (epoch := separation_epoch(analysis["recording"], classes)) is not None:
+    analysis = analyse(trained, training.texts, training.labels, parts.names[0], contexts=False)
+    values |= separation_measures(analysis.separation, classes, names) | vector_measures(analysis, classes)
+    values |= patterns.patterns(types, scores, analysis.dot_products, classes) | gap_measures(values)
+    values["scale"] = analysis.model.scale
+    if (epoch := separation_epoch(analysis.recording, classes)) is not None:
         values["omega_epoch"] = epoch
-    pairs = pair_boxes(analysis["dot_products"], type_names)
+    pairs = pair_boxes(analysis.dot_products, type_names)
     if AFFINE in trained.weights and trained.is_flat:
         mapped = mapped_products(trained, types)
         mapped_patterns = patterns.patterns(types, scores, mapped, classes)
@@ -140,7 +142,7 @@ def measured(trained: Trained, parts: Parts, training: TypedTexts) -> Row:
         values |= local_measures(types, names, local)
     return {
         "values": {name: value for name, value in values.items() if value == value},
-        "history": history_of(analysis["recording"], type_names),
+        "history": history_of(analysis.recording, type_names),
         "types": names,
         "tokens": sample_tokens(types, scores, local),
         "boxes": {name: box for k, name in enumerate(names) if (box := weights_box(scores.weight[types.codes == k]))},
@@ -159,21 +161,20 @@ def gap_measures(values: Mapping[str, float]) -> dict[str, float]:
     return measures
 
 
-def mapped_products(trained: Trained, types: TokenTypes) -> list[dict[str, Any]]:
+def mapped_products(trained: Trained, types: TokenTypes) -> list[DotProducts]:
     """Dot products of h = M e."""
     from regard.analysis.dot_products import pair_quartiles
-    from regard.facts.json_form import to_json
     from regard.models.flat import AFFINE, EMBEDDING
 
     states = trained.weights[EMBEDDING].astype("float64") @ trained.weights[AFFINE].astype("float64").T
-    return [to_json(pair) for pair in pair_quartiles(states, {name: types.of(name) for name in types.names})]
+    return pair_quartiles(states, {name: types.of(name) for name in types.names})
 
 
-def pair_boxes(products: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> dict[str, dict[str, float]]:
+def pair_boxes(products: Sequence[DotProducts], names: Mapping[str, str]) -> dict[str, dict[str, float]]:
     """Quartiles of Ω by pair of types."""
     return {
-        "-".join(names[name] for name in product["pair"]): {
-            name: short(value, 4) for name, value in product.items() if name != "pair"
+        "-".join(names[name] for name in product.pair): {
+            name: short(value, 4) for name, value in asdict(product).items() if name != "pair"
         }
         for product in products
     }
@@ -204,37 +205,37 @@ def type_measures(types: TokenTypes, names: Sequence[str], scores: TokenScores, 
 
 
 def separation_measures(
-    separation: Mapping[str, Any] | None, classes: Sequence[str], names: Sequence[str]
+    separation: Separation | None, classes: Sequence[str], names: Sequence[str]
 ) -> dict[str, float]:
     if separation is None:
         return {}
     type_names = dict(zip(classes, names, strict=False))
-    return {"auc": separation["auc"]} | {f"auc_{type_names[one['name']]}": one["auc"] for one in separation["by_type"]}
+    return {"auc": separation.auc} | {f"auc_{type_names[one.name]}": one.auc for one in separation.by_type}
 
 
-def vector_measures(analysis: Mapping[str, Any], classes: Sequence[str]) -> dict[str, float]:
+def vector_measures(analysis: AnalysisFacts, classes: Sequence[str]) -> dict[str, float]:
     """Mean Ω of pairs within a class, between classes and with neutral tokens; VᵀW and its factors."""
     groups: dict[str, list[float]] = {}
-    for product in analysis["dot_products"]:
-        a, b = product["pair"]
+    for product in analysis.dot_products:
+        a, b = product.pair
         kind = "same" if a == b and a in classes else "other" if a in classes and b in classes else "neutral"
-        groups.setdefault(kind, []).append(product["mean"])
+        groups.setdefault(kind, []).append(product.mean)
     measures = {f"omega_{kind}": sum(values) / len(values) for kind, values in groups.items()}
     if measures.get("omega_same", 0.0) > 0 and "neutral" in groups:
         measures["omega_beside"] = max(map(abs, groups["neutral"])) / measures["omega_same"]
-    vtw = analysis["vtw"]
+    vtw = analysis.vtw
     if vtw is None:
         return measures
     # with K classes magnitudes are averaged, because signs depend on the class
-    has_one_output = len(vtw["values"]) == 1
+    has_one_output = len(vtw.values) == 1
 
     def summary(values: Sequence[float]) -> float:
         return values[0] if has_one_output else sum(map(abs, values)) / len(values)
 
-    measures |= {"vtw": summary(vtw["values"]), "vtw_scaled": summary(vtw["products"])}
+    measures |= {"vtw": summary(vtw.values), "vtw_scaled": summary(vtw.products)}
     measures["vtw_size"] = abs(measures["vtw"])
-    measures |= {"vtw_cosine": summary(vtw["cosines"]), "norm_v": vtw["norm_v"], "norm_w": summary(vtw["norms_w"])}
-    return measures | ({"vtw_mapped": summary(vtw["mapped"])} if "mapped" in vtw else {})
+    measures |= {"vtw_cosine": summary(vtw.cosines), "norm_v": vtw.norm_v, "norm_w": summary(vtw.norms_w)}
+    return measures | ({} if vtw.mapped is None else {"vtw_mapped": summary(vtw.mapped)})
 
 
 def local_measures(types: TokenTypes, names: Sequence[str], local: TokenScores) -> dict[str, float]:
