@@ -21,7 +21,13 @@ from regard_lab.tables.table import Cell, Table
 
 FORM = 1
 BEGINNING = b'{"form"'  # every line that we write starts with this
-REQUIRED: dict[str, Any] = {"method": str, "corpus": str, "setting": str, "seed": int, "fingerprint": str}
+REQUIRED: dict[str, type | tuple[type, ...]] = {
+    "method": str,
+    "corpus": str,
+    "setting": str,
+    "seed": int,
+    "fingerprint": str,
+}
 REQUIRED |= {"options": dict, "seconds": (int, float)}
 OPTIONAL = {"values": dict, "history": dict, "data": dict, "environment": dict, "stacked": int}
 

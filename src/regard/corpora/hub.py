@@ -40,7 +40,7 @@ class HubRows:
                 raise InputError(f"{self.where}, row {number}, column {self.text!r}: expected a text, got {kind}")
             yield {"text": row[self.text], "label": self._label(number, value, row)}
 
-    def _label(self, number: int, value: Any, row: Mapping[str, Any]) -> Any:
+    def _label(self, number: int, value: Any, row: Mapping[str, object]) -> Any:
         name = row.get(LABEL_NAMES) or value
         if name == value and self.names and type(value) is int and value < len(self.names):
             name = self.names[value]

@@ -31,7 +31,7 @@ _parse_json = json.JSONDecoder().raw_decode  # `json.loads` takes twice as long 
 class Row(NamedTuple):
     number: int
     place: str | int | None  # a description, or the line in the file; None if the number is enough
-    fields: Mapping[str, Any]
+    fields: Mapping[str, object]
     problem: str | None = None  # why there are no fields
 
     def where(self) -> str:

@@ -8,7 +8,7 @@ the measures unnoticed.
 from __future__ import annotations
 
 import json
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeGuard
 
 from regard.data.formats import Row, shown
 from regard.data.words import edges
@@ -67,7 +67,7 @@ def parse_json(value: str) -> Any:
         return None
 
 
-def is_per_token(value: Any) -> bool:
+def is_per_token(value: Any) -> TypeGuard[list[int]]:
     return isinstance(value, list) and bool(value) and all(one in (0, 1) for one in value)
 
 

@@ -7,9 +7,9 @@ stars.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from regard.corpora.converters.ag_news import labelled_rows
 from regard.corpora.source import File, Source
@@ -78,5 +78,5 @@ def _csv_rows(file: File) -> Iterator[Record]:
             yield {"text": text.replace("\\n", "\n"), "label": label, "rating": label + 1.0}
 
 
-def _first(review: dict[str, Any], names: tuple[str, ...]) -> Any:
+def _first(review: Mapping[str, object], names: tuple[str, ...]) -> object:
     return next((review[name] for name in names if review.get(name) is not None), None)
