@@ -30,7 +30,7 @@ from regard.training.torch_engine import TorchEngine
 from regard_lab.kinds.drawings import WIDE, cloud
 from regard_lab.kinds.purified import round_paths
 from regard_lab.kinds.rounds import FIRST_ROUND, RoundRecorder, tsne
-from regard_lab.kinds.weights import beside
+from regard_lab.kinds.weights import side_by_side
 from regard_lab.statistics import mean_interval
 
 FOLDER = Path(__file__).parent
@@ -133,14 +133,14 @@ def rounds(seen: Mapping[float, Sequence[Seen]]) -> str:
 def sentence(seen: Seen) -> str:
     shown = {str(number): f"after round {number}" if number else "round 0: plain attention" for number in (0, 1, 3, 5)}
     texts = {name: {"values": {}, "texts": [seen.weights.sentence[int(name)]]} for name in shown}
-    return beside("The weights of one sentence", shown, texts)
+    return side_by_side("The weights of one sentence", shown, texts)
 
 
 def maps(seen: Seen, labels: Sequence[str]) -> str:
     codes = np.unique(labels, return_inverse=True)[1].tolist()
     drawn = [
-        partial(cloud, f"after round {number}" if number else "round 0: plain attention", tsne(own), codes)
-        for number, own in seen.looks.vectors_by_round.items()
+        partial(cloud, f"after round {number}" if number else "round 0: plain attention", tsne(vectors), codes)
+        for number, vectors in seen.looks.vectors_by_round.items()
         if number in (0, ROUNDS)
     ]
     return panels("Test texts in the plane (t-SNE), two classes", drawn, (WIDE, WIDE), (LEFT, 20), headed=True)
