@@ -18,7 +18,7 @@ from statistics import mean, stdev
 from scipy.stats import nct, t
 
 HERE = Path(__file__).parent
-MOST = 1000  # seeds beyond which a comparison is called out of reach
+MOST = 1000  # seeds; a comparison that needs more is out of reach
 COMPARISONS = {
     "apln/table2": (
         "accuracy",
@@ -49,9 +49,9 @@ def equivalence_power(margin: float, spread: float, seeds: int) -> float:
     return max(0.0, float(2 * t.cdf(margin / spread * seeds**0.5 - edge, seeds - 1) - 1))
 
 
-def seeds_for(enough: float, of) -> str:  # type: ignore[no-untyped-def]
+def seeds_for(target: float, power_of) -> str:  # type: ignore[no-untyped-def]
     for seeds in range(3, MOST + 1):
-        if of(seeds) >= enough:
+        if power_of(seeds) >= target:
             return str(seeds)
     return f"> {MOST}"
 
@@ -63,7 +63,7 @@ def main() -> None:
     print("|---|---|---|---:|---:|---:|---:|---:|---:|---:|")
     for table, (measure, sign, margin, pairs) in COMPARISONS.items():
         plan = tomllib.loads((HERE / f"{table}.toml").read_text(encoding="utf-8"))
-        place = plan["measures"].index(measure)
+        index = plan["measures"].index(measure)
         values = {}
         for line in (HERE / f"{table}.jsonl").read_text(encoding="utf-8").splitlines():
             row = json.loads(line)
@@ -79,7 +79,7 @@ def main() -> None:
                 printed = plan.get("printed", {}).get(corpus, {})
                 effect = None
                 if first in printed and second in printed:
-                    effect = (printed[first][place] - printed[second][place]) * (1 if sign > 0 else -1)
+                    effect = (printed[first][index] - printed[second][index]) * (1 if sign > 0 else -1)
                 needed = seeds_for(0.8, lambda n, e=effect, d=spread: power(e, d, n)) if effect else "–"
                 shown = seeds_for(0.8, lambda n, m=margin, d=spread: equivalence_power(m, d, n))
                 effect_text = f"{effect:+.3g}" if effect is not None else "–"

@@ -1,4 +1,4 @@
-"""Put what was chosen on dev (choice, bert_choice) into the tables of experiments/vat.
+"""Copy the settings chosen on dev (choice, bert_choice) into the tables of experiments/vat.
 
     python experiments/vat/choose.py [--write]
 
@@ -110,12 +110,17 @@ def bert_chosen(tries: Tries) -> dict[str, float | None]:
 
     def means(methods: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[tuple[str, str], float]:
         """Sums over the corpora on which all of these combinations were tried, ignoring those that were never tried."""
-        ways = [(method, setting) for method in methods for setting in settings]
-        where = {way: {corpus for corpus, *methods_ in tries if tuple(methods_) == way} for way in ways}
-        where = {way: corpora for way, corpora in where.items() if corpora}
+        combinations = [(method, setting) for method in methods for setting in settings]
+        where = {
+            combination: {corpus for corpus, *tried in tries if tuple(tried) == combination}
+            for combination in combinations
+        }
+        where = {combination: corpora for combination, corpora in where.items() if corpora}
         shared = set.intersection(*where.values()) if where else set()
         # fsum is exact: a plain sum depends on the order of the set, which differs between runs
-        return {way: math.fsum(tries[corpus, *way].accuracy for corpus in shared) for way in where}
+        return {
+            combination: math.fsum(tries[corpus, *combination].accuracy for corpus in shared) for combination in where
+        }
 
     rate = best(means({"att": None}, RATES))
     if rate is None:
@@ -123,13 +128,13 @@ def bert_chosen(tries: Tries) -> dict[str, float | None]:
     beta = best(means(BETAS, {rate[1]: None}))
     if beta is None:
         return {"lr": RATES[rate[1]]}
-    methods_ = {beta[0]: None, **{f"{beta[0]}-{name}": value for name, value in COMPRESSORS.items()}}
-    way = best(means(methods_, {rate[1]: None}))[0]
-    purified = best(means({way: None}, {rate[1]: None, **RATES}))[1]
+    methods = {beta[0]: None, **{f"{beta[0]}-{name}": value for name, value in COMPRESSORS.items()}}
+    method = best(means(methods, {rate[1]: None}))[0]
+    purified = best(means({method: None}, {rate[1]: None, **RATES}))[1]
     return {
         "lr": RATES[rate[1]],
         "beta": BETAS[beta[0]],
-        "compressor_lr": methods_[way],
+        "compressor_lr": methods[method],
         "vat_lr": None if purified == rate[1] else RATES[purified],
     }
 
@@ -164,16 +169,16 @@ def with_bert(text: str, options: Mapping[str, float | None]) -> str:
     compressor, vat = options.get("compressor_lr"), options.get("vat_lr")
 
     def changed(block: re.Match[str]) -> str:
-        text_ = re.sub(r"^(?:compressor_lr|judge_lr) = .*\n", "", block.group(0), flags=re.MULTILINE)
+        section = re.sub(r"^(?:compressor_lr|judge_lr) = .*\n", "", block.group(0), flags=re.MULTILINE)
         for name in ("lr", "beta"):
             if name in options:
-                text_ = re.sub(rf"^{name} = .*$", f"{name} = {options[name]}", text_, flags=re.MULTILINE)
+                section = re.sub(rf"^{name} = .*$", f"{name} = {options[name]}", section, flags=re.MULTILINE)
         if compressor is not None:
-            text_ = re.sub(r"^(beta = .*)$", rf"\1\ncompressor_lr = {compressor}", text_, flags=re.MULTILINE)
-        if vat is not None and 'pooling = "bottleneck"' in text_:
-            text_ = re.sub(r"^lr = .*$", f"lr = {vat}", text_, flags=re.MULTILINE)
-            text_ = re.sub(r"^(judge = .*)$", rf"\1\njudge_lr = {options['lr']}", text_, flags=re.MULTILINE)
-        return text_
+            section = re.sub(r"^(beta = .*)$", rf"\1\ncompressor_lr = {compressor}", section, flags=re.MULTILINE)
+        if vat is not None and 'pooling = "bottleneck"' in section:
+            section = re.sub(r"^lr = .*$", f"lr = {vat}", section, flags=re.MULTILINE)
+            section = re.sub(r"^(judge = .*)$", rf"\1\njudge_lr = {options['lr']}", section, flags=re.MULTILINE)
+        return section
 
     return re.sub(r'^\[methods\.[\w-]+\]\n(?:.+\n)*?encoder = "bert"\n(?:.+\n)*', changed, text, flags=re.MULTILINE)
 
