@@ -1,8 +1,8 @@
-# Two commands for a newcomer: `make demo` and `make test`. Each sets itself up first.
+# Two commands to start with: `make demo` and `make test`. Both install what they need first.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-# threads that spin for long while they wait slow everything beside them down
+# threads that spin while they wait slow down everything else on the machine
 export GOMP_SPINCOUNT ?= 1000
 
 .PHONY: demo test test-all evidence bench bench-all lint clean
@@ -21,11 +21,11 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# docs/evidence.md from the claims and the results beside the tables
+# write docs/evidence.md from the claims and the results next to the tables
 evidence: $(VENV)/.run
 	$(BIN)/python experiments/evidence.py
 
-# ratios beside peers, serving under load, attention beside known evidence; the corpora are those that REGARD_DATA names
+# comparison with peers, serving under load, attention against known evidence; corpora are read from REGARD_DATA
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/accuracy.py times --again
 	$(BIN)/python benchmarks/accuracy.py table
@@ -37,9 +37,9 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/known_evidence.py --save
 	$(BIN)/python -c "import sys, torch; sys.exit(not torch.cuda.is_available())" \
 	  && $(BIN)/python benchmarks/gpu.py --save && $(BIN)/python benchmarks/stacked.py --save \
-	  || echo "no CUDA device: benchmarks/gpu.py and stacked.py are left out"
+	  || echo "no CUDA device: benchmarks/gpu.py and stacked.py are skipped"
 
-# what takes hours: every peer's setting chosen on dev, five seeds of each, and an epoch of a plain BiLSTM
+# takes hours: the settings of every peer chosen on dev, five seeds of each, and an epoch of a plain BiLSTM
 bench-all: $(VENV)/.bench
 	$(BIN)/python benchmarks/accuracy.py choose --again
 	$(BIN)/python benchmarks/accuracy.py peers --again
@@ -47,7 +47,7 @@ bench-all: $(VENV)/.bench
 	$(BIN)/python benchmarks/bucketing.py --save
 	$(MAKE) bench
 
-# pinned versions first, then the package itself without looking for anything more
+# pinned versions first, then the package itself without resolving dependencies again
 $(VENV)/.run: requirements/run.txt pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/run.txt

@@ -8,7 +8,7 @@
 
 Results are saved in benchmarks/results as soon as they are measured; saved results are not measured again without --again.
 
-All models are trained on the same texts. If a corpus has no dev part, a tenth of train is held out as regard does it: with
+All models are trained on the same texts. If a corpus has no dev split, a tenth of train is held out as regard does it: with
 seed 0 for the choice, then with the seed of each run. DEVELOPMENT corpora were used to choose regard's defaults, OTHERS were
 not. The grids are in peers.py; two are not searched completely: logistic regression uses the features that were best for
 LinearSVC, and on LONG corpora fastText sees plain lower-case text only at the rate that was best for regard's words.
@@ -83,7 +83,7 @@ def load_rows(path: Path) -> dict[str, Row]:
 
 def save_row(path: Path, step: str, corpus: str, row: Row) -> None:
     """Add one row. All rows of a file come from one machine and one set of versions; others would not be comparable."""
-    content = {"command": f"python benchmarks/accuracy.py {step}", **surroundings(), "corpora": load_rows(path)}
+    content = {"command": f"python benchmarks/accuracy.py {step}", **environment(), "corpora": load_rows(path)}
     if path.exists() and json.loads(path.read_text(encoding="utf-8")) != content:
         raise SystemExit(
             f"{path.name}: expected results of this machine and these versions, got others; remove it to start over"
@@ -93,7 +93,7 @@ def save_row(path: Path, step: str, corpus: str, row: Row) -> None:
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def surroundings() -> Row:
+def environment() -> Row:
     return {
         "machine": f"{processor()} ({platform.machine()}), {os.cpu_count()} cores, {THREADS} threads used",
         "versions": versions("regard", "torch", "numpy", "scikit-learn", "scipy", "fasttext"),
@@ -110,7 +110,7 @@ def checksums(corpus: str) -> dict[str, str]:
 # Choice of settings
 
 
-def learn_and_dev(corpus: str, seed: int) -> tuple[list[Example], list[Example]]:
+def train_and_dev(corpus: str, seed: int) -> tuple[list[Example], list[Example]]:
     examples, dev = read(resolve(corpus)).examples, companion(corpus, "dev")
     return hold_out(examples, 0.1, seed, by_label=True) if dev is None else (examples, read(dev).examples)
 
@@ -127,7 +127,7 @@ class Search:
     """Dev accuracy of settings on one corpus; texts and features are prepared once."""
 
     def __init__(self, corpus: str) -> None:
-        self.parts = learn_and_dev(corpus, seed=0)
+        self.parts = train_and_dev(corpus, seed=0)
         self.lines: dict[str, list[list[str]]] = {}
         self.features: dict[str, tuple[Any, Any]] = {}
 
@@ -138,17 +138,17 @@ class Search:
 
     def dev(self, peer: Peer, setting: Setting) -> float | None:
         """None if fastText diverged at that learning rate."""
-        learn, dev = self.prepared(setting["reading"])
+        train, dev = self.prepared(setting["reading"])
         true, wanted = map(labels, self.parts)
         if peer.kind == "fasttext":
-            model = fit(peer, setting, learn, true, seed=0)
+            model = fit(peer, setting, train, true, seed=0)
             return None if model is None else accuracy(answers(peer, model, dev), wanted)
         key = json.dumps([peer.ngrams, {**setting, "C": None}])
         if key not in self.features:
             vectors = vectorizer(peer, setting)
-            self.features[key] = vectors.fit_transform(learn), vectors.transform(dev)
-        seen, unseen = self.features[key]
-        return accuracy(classifier(peer, setting, seed=0).fit(seen, true).predict(unseen), wanted)
+            self.features[key] = vectors.fit_transform(train), vectors.transform(dev)
+        train_features, dev_features = self.features[key]
+        return accuracy(classifier(peer, setting, seed=0).fit(train_features, true).predict(dev_features), wanted)
 
 
 def choose(corpus: str) -> None:
@@ -213,8 +213,8 @@ def score_peers(corpus: str) -> None:
             if scores["test"] and peer.kind == "logistic" and not choice["held_out"]:
                 row = {part: values[0] for part, values in scores.items()}  # nothing is random here
             else:
-                learn, dev = learn_and_dev(corpus, seed)
-                model = fit(peer, setting, [reading(example.text) for example in learn], labels(learn), seed)
+                train, dev = train_and_dev(corpus, seed)
+                model = fit(peer, setting, [reading(example.text) for example in train], labels(train), seed)
                 if model is None:
                     raise SystemExit(f"{corpus}: {name} diverged with {as_text(setting)} and seed {seed}")
                 dev_lines = [reading(example.text) for example in dev]
@@ -324,7 +324,7 @@ def table(peers: dict[str, Row], regard: dict[str, Row], times: dict[str, Row]) 
     lines = [
         "Written by `python benchmarks/accuracy.py table`. Test accuracy in percent, mean over five seeds ± half the 95 %",
         "interval over seeds; the variance of sampling the test texts is not included. The best peer is the one with the highest",
-        "mean on dev. *Highest on test* is the peer that is best on test: not a fair choice, but the hardest one.",
+        "mean on dev. *Highest on test* is the peer that is best on test: not a fair choice, but the strongest opponent.",
         "",
         "| corpus | test texts | best peer | its setting | peer | regard | regard − peer | highest on test | regard − highest |",
         "|---" * 9 + "|",

@@ -76,7 +76,7 @@ def main() -> None:
 
 
 def make_texts(pretrained: Pretrained, count: int) -> tuple[list[Indexed], NDArray[np.float64]]:
-    """Random texts, as regard's numbers of word pieces."""
+    """Random texts, as regard's ids of word pieces."""
     rng, pieces = np.random.default_rng(0), len(WordPieces(pretrained.tokenizer))
     lengths = rng.integers(SHORTEST, LONGEST + 1, count)
     texts = [Indexed(rng.integers(2, pieces, length).astype(np.int32)) for length in lengths]

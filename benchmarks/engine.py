@@ -2,7 +2,7 @@
 
     python benchmarks/engine.py stream [--texts 10000000] [--save]     train on texts generated on the fly
     python benchmarks/engine.py explain [--save]                       the kernel alone, short texts, two threads
-    REGARD_DATA=… python benchmarks/engine.py determinism [--save]     imdb, with and without waiting threads
+    REGARD_DATA=… python benchmarks/engine.py determinism [--save]     imdb, with and without threads that wait for each other
 
 `--save` adds the figures to results/engine.json.
 """

@@ -1,4 +1,4 @@
-"""One GPU: the fused APLN pooling compared with the memory limit, and training steps with and without CUDA graphs.
+"""One GPU: the fused APLN pooling compared with the memory-bandwidth limit, and training steps with and without CUDA graphs.
 
     PYTHONPATH=src python benchmarks/gpu.py [--save]
 
@@ -204,7 +204,7 @@ def errors(norm: float) -> dict[str, float]:
 
 
 @contextmanager
-def as_before() -> Iterator[None]:
+def without_speedups() -> Iterator[None]:
     """The settings that made steps slower before graphs were introduced."""
     reverse_rows = bilstm.reverse_rows
     bilstm.reverse_rows = reverse
@@ -220,7 +220,7 @@ def steps(width: int) -> dict[str, Any]:
     rng = np.random.default_rng(0)
     indexed = [Indexed(rng.integers(2, WORDS, width).astype(np.int32)) for _ in range(64 * STEPS)]
     texts = Texts(indexed, np.array([float(text.ids[0] % 2) for text in indexed]))
-    with as_before():
+    with without_speedups():
         before = rate(texts, lambda step: step)
     plain, graphs = rate(texts, lambda step: step), rate(texts, make_step)
     row: dict[str, Any] = {
@@ -231,7 +231,7 @@ def steps(width: int) -> dict[str, Any]:
         "graphs_over_plain": round(graphs / plain, 2),
     }
     for dropout in (0.0, 0.2):
-        with as_before():
+        with without_speedups():
             old = curve(texts, lambda step: step, dropout)
         new = curve(texts, make_step, dropout)
         row[f"largest_loss_difference_dropout_{dropout}"] = float((old - new).abs().max())

@@ -10,7 +10,7 @@ scikit-learn's.
 
 With fewer than ten threads fastText 0.9.3 initialises only some of its word vectors and leaves the rest as uninitialised
 memory: meaningless numbers, or "Encountered NaN", from the second model of a process on. `zero_memory` avoids this; on the
-dev part of sst2 the result does not differ from that of ten threads, which initialise all vectors.
+dev split of sst2 the result does not differ from that of ten threads, which initialise all vectors.
 """
 
 from __future__ import annotations

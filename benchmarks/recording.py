@@ -3,9 +3,9 @@
     REGARD_DATA=… python benchmarks/recording.py [sparse] [bilstm] [--repeats 5] [--save]
 
 `sparse` is imdb with the sparse engine's defaults, `bilstm` three epochs of sst2 with a BiLSTM on the CPU. The time of the
-recorder itself is measured around each of its parts (finding the types of the words, each look, and the result at the end)
-and reported as a share of the rest of training. The ratio of whole alternating runs is reported too: it includes reading and
-other load on the machine.
+recorder itself is measured around each of its parts (determining the types of the words, each snapshot, and the result at the
+end) and reported as a share of the rest of training. The ratio of whole alternating runs is reported too: it includes reading
+and other load on the machine.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 class Clock:
-    """Seconds spent in the recorder: in looks, and around them (construction and result)."""
+    """Seconds spent in the recorder: in snapshots (`look`), and before and after them (construction and result)."""
 
     def __init__(self) -> None:
         self.around, self.looks, self.count = 0.0, 0.0, 0
@@ -77,7 +77,7 @@ def measure(case: str, repeats: int, clock: Clock) -> dict[str, Any]:
             clock.around = clock.looks = 0.0
             clock.count = 0
             trained, seconds = learn(corpus, options, record)
-            plain = trained.metrics["seconds"] - clock.looks  # all looks but the first are within epochs
+            plain = trained.metrics["seconds"] - clock.looks  # all snapshots but the first are within epochs
             rows_by_record[record].append(
                 {
                     "seconds": seconds,

@@ -21,7 +21,7 @@ DAYS = ("Monday", "Tuesday", "Friday", "Saturday", "Sunday")
 
 
 def write_reviews(folder: Path) -> None:
-    """Three parts, each as CSV and as JSON lines: a label, whole stars, a rating, and the deciding tokens."""
+    """Three splits, each as CSV and as JSON lines: a label, whole stars, a rating, and the deciding tokens."""
     rng = random.Random(17)
     folder.mkdir(parents=True)
     for part, count in (("train", 400), ("dev", 80), ("test", 40)):

@@ -15,7 +15,7 @@
     help/                  `regard --help`, the help of each command, and the output of `regard datasets`
 
 Weights are stored as one hash per tensor. Floating-point results depend on the processor and on the versions of the
-libraries, so compare only goldens that were made on one machine with one environment.
+libraries, so compare only goldens from one machine and one environment.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from golden_api import ask_everything, free_port
 from golden_differences import compare
 from golden_reviews import write_reviews
 
-BASE = "3f75458"  # a fixed commit, so that new result rows do not disturb
+BASE = "3f75458"  # a fixed commit, so that new result rows change nothing
 TOOLS = Path(__file__).resolve().parent
 RENDERED = (".md", ".tex", ".html", ".svg")
 COMMANDS = (
@@ -146,7 +146,7 @@ class Home:
 
 
 def render_tables(home: Home, results: Path | None) -> None:
-    """Render every table and the page Evidence from results that stay the same."""
+    """Render every table and the Evidence page from fixed results."""
     experiments = home.folder / "experiments"
     if results is None:
         archive = subprocess.check_output(["git", "archive", BASE, "experiments"], cwd=TOOLS.parent)
@@ -155,7 +155,7 @@ def render_tables(home: Home, results: Path | None) -> None:
         shutil.copytree(results / "experiments", experiments)
     for path in experiments.glob("*/*"):
         if path.suffix in RENDERED:
-            path.unlink()  # so that a table that is not rendered is missed
+            path.unlink()  # so that a table that is not rendered is reported as missing
     steps = [
         ("written.txt", f"reproduce {path.parent.name}/{path.stem} --render --out experiments/{path.parent.name}")
         for path in sorted(experiments.glob("*/*.toml"))

@@ -3,9 +3,9 @@
     PYTHONPATH=OLD/src python tools/training_hashes.py FOLDER before
     PYTHONPATH=NEW/src python tools/training_hashes.py FOLDER after
 
-Each call trains every case on the CPU three ways: without a break, killed in an epoch and resumed, and resumed from the
+Each call trains every case on the CPU in three ways: uninterrupted, killed during an epoch and resumed, and resumed from the
 checkpoints that every earlier call left in FOLDER. The hashes go to FOLDER/NAME.json. The call fails if a resumed run
-differs from an unbroken one, or if a hash differs from that of an earlier call. Times are left out of the comparison.
+differs from an uninterrupted one, or if a hash differs from that of an earlier call. Times are left out of the comparison.
 
 Hashes are comparable on one machine and with one set of libraries only, so none are kept in the repository.
 """
@@ -171,10 +171,10 @@ def run_case(name: str, folder: Path, version: str) -> dict[str, Any]:
     if options.get("encoder") == "bert":
         options["pretrained"] = str(folder / "data" / "bert")
     os.environ["OMP_NUM_THREADS"] = str(options.pop("threads", 2))
-    config, unbroken = Config().override(options), folder / version / name
+    config, uninterrupted = Config().override(options), folder / version / name
     log = Log()
-    train_run(config, unbroken, False, False, log)
-    results: dict[str, Any] = of_run(unbroken, log, folder)
+    train_run(config, uninterrupted, False, False, log)
+    results: dict[str, Any] = of_run(uninterrupted, log, folder)
     for epoch in KILLED_IN.get(name, (2,)):
         killed = folder / version / f"{name}, killed in {epoch}"
         try:
@@ -211,8 +211,8 @@ def run_stacked(name: str) -> dict[str, Any]:
 def run_towers() -> dict[str, Any]:
     synthetic = from_either("towers.synthetic_ratings", "data")
     options = {"users": 60, "items": 40, "each": 8, "sentences": 2, "length": 4, "evidence": 3, "silent": 0.1}
-    given = {"options": synthetic.WorldOptions(**options)} if hasattr(synthetic, "WorldOptions") else options
-    ratings = synthetic.world(**given).ratings
+    arguments = {"options": synthetic.WorldOptions(**options)} if hasattr(synthetic, "WorldOptions") else options
+    ratings = synthetic.world(**arguments).ratings
     log = Log()
     trained = from_either("towers.fit_pairs", "training").fit_pairs(
         Config().override(TOWERS), ratings[:340], ratings[340:400], log, 6
@@ -227,8 +227,8 @@ def run_towers() -> dict[str, Any]:
 
 
 def from_either(name: str, package: str) -> Any:
-    """A module of the laboratory, which was part of another package of regard until 3f75458."""
-    try:  # first the old place: an installed laboratory would be found beside any version of regard
+    """A module of regard_lab, which was part of another package of regard until 3f75458."""
+    try:  # the old location first: an installed regard_lab would be found next to any version of regard
         return import_module(f"regard.{package}.{name.rpartition('.')[2]}")
     except ModuleNotFoundError:
         return import_module(f"regard_lab.{name}")
@@ -241,7 +241,7 @@ def compare(results: Mapping[str, Any], folder: Path, version: str) -> int:
         for what, value in hashes.items():
             if what.startswith("resumed"):
                 differences += [
-                    f"{name}: {what}: {file} differs from the unbroken run"
+                    f"{name}: {what}: {file} differs from the uninterrupted run"
                     for file in ("weights.safetensors", "metrics.json", "config.toml")
                     if value[file] != hashes[file]
                 ]
