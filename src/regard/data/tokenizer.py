@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from regard.data.packing import pack
 from regard.data.sentences import part_ranges, word_ranges
 from regard.data.vocabulary import Vocabulary
-from regard.data.words import edges, forms, normalise, spans
+from regard.data.words import edges, forms, forms_at, spans
 from regard.kernels.dictionary import Dictionary
 from regard.kernels.pairs import PairTable, join
 from regard.kernels.scanner import find_words
@@ -83,14 +83,14 @@ class Tokenizer:
             starts, ends, counts = cut(starts, ends, counts, self.max_words)
         words = self._words.look_up(data, starts, ends) + 2  # a missing word has −1, and unknown is 1
         bounds = np.zeros(len(texts) + 1, dtype=np.int64)
-        np.cumsum(counts, out=bounds[1:])
+        counts.cumsum(out=bounds[1:])
         if not self.has_units:
             position = (np.arange(len(words)) - np.repeat(bounds[:-1], counts)).astype(np.int32)
             return Units(words, position, position, bounds, counts)
         beginnings = np.zeros(len(words), dtype=np.int32)
         if self.letters:
-            rows = self._beginnings.look_up(data, starts, beginning_ends(data, starts, ends, self.letters))
-            beginnings = np.where(rows < 0, 0, rows + len(self.vocabulary)).astype(np.int32)
+            ends, first = beginning_ends(data, starts, ends, self.letters), len(self.vocabulary)
+            beginnings = self._beginnings.look_up(data, starts, ends, unknown=-first) + first
         return Units(*find_units(words, beginnings, bounds, self._pairs), counts)
 
     @cached_property
@@ -119,7 +119,7 @@ class Tokenizer:
 
     def known(self, text: str, words: Sequence[Span], indexed: Indexed | None = None) -> list[bool]:
         """Which of a text's words are in the vocabulary."""
-        return [normalise(text[start:end], self.lowercase) in self.vocabulary for start, end in words]
+        return self.vocabulary.known(forms_at(text, words, self.lowercase))
 
     def to_json(self) -> str:
         row = {

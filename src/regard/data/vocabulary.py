@@ -54,6 +54,9 @@ class Vocabulary:
         number = self._numbers.get
         return np.fromiter((number(form, UNKNOWN) for form in forms), dtype=np.int32, count=len(forms))
 
+    def known(self, forms: Iterable[str]) -> list[bool]:
+        return list(map(self._numbers.__contains__, forms))
+
     def __len__(self) -> int:
         return SPECIALS + len(self.words)
 

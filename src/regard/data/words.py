@@ -61,6 +61,14 @@ def forms(text: str, lowercase: bool = True) -> list[str]:
     return normalise("\n".join(words), lowercase).split("\n") if words else []
 
 
+def forms_at(text: str, words: Iterable[Span], lowercase: bool = True) -> list[str]:
+    """The words at these spans in the vocabulary's form."""
+    if text.isascii():
+        text = text.lower() if lowercase else text
+        return [text[start:end] for start, end in words]
+    return [normalise(text[start:end], lowercase) for start, end in words]
+
+
 def has_words(text: str) -> bool:
     return _pattern_for(text).search(_without_breaks(text)) is not None
 

@@ -104,7 +104,8 @@ def from_tables(trained: Trained, texts: Sequence[str], targets: Ints) -> list[W
     """The attention of a flat model."""
     scores: list[WordScores] = []
     for units, logits, weights in trained.attended(texts):
-        bounds = np.concatenate([[0], np.cumsum(units.words)])
+        bounds = np.zeros(len(units.words) + 1, dtype=np.int64)
+        units.words.cumsum(out=bounds[1:])
         words = share_out(units, weights.astype(np.float64), bounds)
         rows = targets[len(scores) : len(scores) + len(logits)].tolist()
         for row, target, (low, high) in zip(logits.astype(np.float64), rows, pairwise(bounds.tolist()), strict=True):
@@ -114,8 +115,8 @@ def from_tables(trained: Trained, texts: Sequence[str], targets: Ints) -> list[W
 
 def share_out(units: Units, weights: NDArray[np.float64], bounds: NDArray[np.int64]) -> NDArray[np.float64]:
     """The weight of every word of every text: the weights of its units, and half the weight of each pair it is in."""
-    start = np.repeat(bounds[:-1], np.diff(units.offsets))
+    start = bounds[:-1].repeat(units.offsets[1:] - units.offsets[:-1])
     is_pair = units.last > units.first
-    first, last = np.where(is_pair, weights / 2, weights), np.where(is_pair, weights / 2, 0.0)
+    shares = weights / (1 + is_pair)
     words = np.concatenate((start + units.first, start + units.last))
-    return np.asarray(np.bincount(words, np.concatenate((first, last)), int(bounds[-1])), dtype=np.float64)
+    return np.asarray(np.bincount(words, np.concatenate((shares, shares * is_pair)), int(bounds[-1])), dtype=np.float64)

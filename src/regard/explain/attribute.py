@@ -43,8 +43,7 @@ def attributions(
     start, tokenizer = time.perf_counter(), trained.tokenizer
     if is_fast(trained, method):
         scores = from_tables(trained, texts, chosen)
-        outlines = ((text, tokenizer.outline(text)) for text in texts)
-        words: Iterator[Words] = ((outline, tokenizer.known(text, outline.words)) for text, outline in outlines)
+        words: Iterator[Words] = ((one := tokenizer.outline(text), tokenizer.known(text, one.words)) for text in texts)
     else:
         readings = read(trained, texts)
         scores = explainer.function(trained, readings, chosen, **options)

@@ -69,10 +69,9 @@ class Classes(Task, ABC):
             raise InputError(f"{where}: the label {str(label)!r} was not among the training labels ({known})") from None
 
     def predictions(self, answers: NDArray[np.float64]) -> list[Prediction]:
-        return [
-            Prediction(self.classes[int(row.argmax())], dict(zip(self.classes, row.tolist(), strict=True)))
-            for row in answers
-        ]
+        classes = self.classes
+        rows = zip(answers.argmax(1).tolist(), answers.tolist(), strict=True)
+        return [Prediction(classes[best], dict(zip(classes, row, strict=True))) for best, row in rows]
 
     def as_dict(self) -> TaskRow:
         return {"kind": self.kind, "classes": list(self.classes)}
@@ -94,7 +93,7 @@ class Binary(Classes):
     def answers(self, logits: Any) -> NDArray[np.float64]:
         values = np.asarray(logits, dtype=np.float64)
         small = np.exp(-np.abs(values))
-        positive = np.where(values >= 0, 1 / (1 + small), small / (1 + small))
+        positive = np.where(values >= 0, 1, small) / (1 + small)
         return np.concatenate((1 - positive, positive), axis=1)
 
 
