@@ -442,11 +442,11 @@ def test_the_demo_shows_what_it_learned(regard: Regard, tmp_path: Path, monkeypa
     out = tmp_path / "[/demo]"
     result = regard("demo", "--out", out, "--seed", 3)
     assert result.code == 0
-    assert "of the weight is on the words that decide, which are known here" in result.out
+    assert "of the weight is on the deciding words, which are known here" in result.out
     assert str(out / "page.html") in result.out
     page = (out / "page.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
-    assert "<dt>weight on the words that decide</dt>" in page
+    assert "<dt>weight on the deciding words</dt>" in page
     assert 'data-correct="no"' in page, "mistakes can be chosen"
     assert 0 <= json.loads((out / "run" / "metrics.json").read_text())["plausibility"]["weight_on_evidence"] <= 1
     assert regard("demo", "--out", out).code == 0, "a demo may be given twice"

@@ -51,12 +51,10 @@ def demo(out: Path, seed: int, recorder: Recorder) -> None:
     save(trained, out / "run")
     facts = gather(trained, out / "run", test, SOURCE, recorder)
     weight, random = (f"{100 * truth[name]:.0f} %" for name in ("weight_on_evidence", "random"))
-    about = {"seed": str(seed), "weight on the words that decide": f"{weight} (random weights: {random})"}
+    about = {"seed": str(seed), "weight on the deciding words": f"{weight} (random weights: {random})"}
     write_report(replace(facts, facts=facts.facts | about), out / "page.html")
     console.print(metrics_table(trained.metrics["test"]))
     for explanation in explanations[:SHOWN]:
         show(explanation, console)
-    console.print(
-        f"{weight} of the weight is on the words that decide, which are known here (random weights: {random})."
-    )
+    console.print(f"{weight} of the weight is on the deciding words, which are known here (random weights: {random}).")
     console.print(f"page:  {out / 'page.html'}\nmodel: {out / 'run'}", soft_wrap=True, highlight=False, markup=False)

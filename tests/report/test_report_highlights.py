@@ -105,9 +105,9 @@ def test_contrast_of_black_and_white_is_21() -> None:
 
 
 def test_concentration_counts_the_words_that_hold_half_the_weight(flat: Explanation) -> None:
-    assert concentration(flat) == "half of the weight lies on 1 of 4 words"  # 16 of 21
+    assert concentration(flat) == "half of the weight is on 1 of 4 words"  # 16 of 21
     even = replace(flat, tokens=tuple(replace(token, weight=0.25) for token in flat.tokens))
-    assert concentration(even) == "half of the weight lies on 2 of 4 words"
+    assert concentration(even) == "half of the weight is on 2 of 4 words"
 
 
 def test_a_small_weight_is_not_written_as_zero() -> None:

@@ -27,10 +27,12 @@ def of_separation(found: Separation, by_type: Mapping[str, Separation], tied: in
         )
     if found.high < 0.5:
         return (
-            "Attention scores rank words of a class below neutral words: they must not be read as importance here. A "
+            "Attention scores rank words of a class below neutral words: they cannot be read as importance here. A "
             "smaller λ, or a penalty on VᵀW (--vtw), makes them readable in most cases."
         )
-    return "Attention scores do not separate words of a class from neutral words: they must not be read as importance here."
+    return (
+        "Attention scores do not separate words of a class from neutral words: they cannot be read as importance here."
+    )
 
 
 def too_few(tied: int, neutral: int) -> str:

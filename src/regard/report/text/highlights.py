@@ -91,7 +91,7 @@ def concentration(explanation: Explanation) -> str:
     while held < total / 2 * (1 - 1e-9):  # halves of equal weights must not depend on rounding
         held += weights[count]
         count += 1
-    return f"half of the weight lies on {count} of {len(weights)} word{'s' * (len(weights) != 1)}"
+    return f"half of the weight is on {count} of {len(weights)} word{'s' * (len(weights) != 1)}"
 
 
 def weight_text(weight: float) -> str:
