@@ -36,7 +36,7 @@ def refused(regard: Regard, message: str, *argv: object, left: Path | None = Non
 
 BAD_DATA: dict[str, tuple[bytes, str]] = {
     "nothing": (b"", "the file is empty"),
-    "only a head": (b"text,label\n", "expected rows of data, got only the row of column names"),
+    "only a head": (b"text,label\n", "expected rows of data, got only the header row"),
     "one row": (b"text,label\ngood film,1\n", "expected at least 2 usable rows, got 1"),
     "no label column": (b"text,id\ngood film,1\nbad film,2\n", "no column looks like labels"),
     "one class": (
@@ -78,7 +78,7 @@ def test_data_that_cannot_be_learned_from(regard: Regard, tmp_path: Path, name: 
         (["--task", "binary"], "expected two classes for task = binary, got 5 ('1', '2', '3', '4', '5', …)"),
         (["--hidden", "0"], "hidden: expected a number from 1 to 100000, got 0"),
         (["--hidden", "x"], "argument --hidden: invalid int value: 'x'"),
-        (["--encoder", "gru"], "expected names of embedding, affine, cnn, lstm, bilstm, bert, got 'gru'"),
+        (["--encoder", "gru"], "expected one of embedding, affine, cnn, lstm, bilstm, bert, got 'gru'"),
         (["--pooling", "max,max,max"], "one name, or one for each of the 1 levels"),
         (
             ["--encoder", "bilstm", "--hidden", "7"],

@@ -44,7 +44,7 @@ def test_known_corpora_are_listed_even_if_missing(regard: Regard, home: Path) ->
     write_csv(home / "trec" / "train.csv", [("Who ?", "HUM")])
     lines = regard("datasets").out.splitlines()
     assert next(line for line in lines if line.startswith("trec ")).split()[1] == "train"
-    assert next(line for line in lines if line.startswith("imdb ")).split()[1:3] == ["not", "here"]
+    assert next(line for line in lines if line.startswith("imdb ")).split()[1] == "missing"
 
 
 def test_a_known_corpus_is_described_with_its_local_files(regard: Regard, home: Path) -> None:
@@ -57,7 +57,7 @@ def test_a_known_corpus_is_described_with_its_local_files(regard: Regard, home: 
         "train 4,907, dev 545, test 500",
     ):
         assert part in result
-    assert "not found in the folder" in result
+    assert "not in the folder that REGARD_DATA names" in result
     (home / "trec").mkdir()
     write_csv(home / "trec" / "train.csv", [("Who ?", "HUM"), ("Where ?", "LOC")])
     assert "train 2 (of 4,907), dev 0 (of 545), test 0 (of 500)" in " ".join(regard("datasets", "trec").out.split())
@@ -252,6 +252,6 @@ def test_a_name_similar_to_a_known_one_is_noted(regard: Regard, home: Path, tmp_
 def test_leftovers_of_a_killed_conversion_are_ignored(regard: Regard, home: Path, original: Path) -> None:
     (home / "trec").mkdir()
     (home / "trec" / ".train.jsonl.gz.partial").write_bytes(b"half")
-    assert "not found in the folder" in regard("datasets", "trec").out
+    assert "not in the folder that REGARD_DATA names" in regard("datasets", "trec").out
     assert regard("datasets", "trec", "--from", original).code == 0
     assert left(home) == ["trec/README.md", "trec/test.jsonl.gz", "trec/train.jsonl.gz"]

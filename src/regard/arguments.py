@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 
-def complain(sentence: str, code: int) -> int:
+def report_error(sentence: str, code: int) -> int:
     from regard.report.text.progress import printable
 
     if sys.stderr is not None:  # if it is closed, only the exit code reports the error
@@ -43,7 +43,7 @@ class Parser(argparse.ArgumentParser):
         return f"; did you mean {near[0]}?" if near else ""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(complain(f"{message} (see `{self.prog} --help`)", 2))
+        self.exit(report_error(f"{message} (see `{self.prog} --help`)", 2))
 
 
 class HelpAll(argparse.Action):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from regard import __version__
-from regard.arguments import Parser, complain
+from regard.arguments import Parser, report_error
 from regard.errors import InputError
 from regard.extensions import extra_commands
 
@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     # costs nothing when running alone (the demo: 11.8 s, against 11.1 s with long spins and 23 s with none)
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
     if sys.stdout is None:
-        return complain("standard output is closed; redirect it to /dev/null if you do not need it", 2)
+        return report_error("standard output is closed; redirect it to /dev/null if you do not need it", 2)
     if isinstance(sys.stdout, io.TextIOWrapper):
         # pipes get UTF-8, like files; a terminal that cannot show a character gets its escape sequence
         encoding = sys.stdout.encoding if sys.stdout.isatty() else "utf-8"
@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser = make_parser(words)
         arguments = parser.parse_args(words)
     except KeyboardInterrupt:
-        return complain("stopped", 130)
+        return report_error("stopped", 130)
     if "run" not in arguments:
         parser.print_help()
         return 0
@@ -51,10 +51,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return 0
     except InputError as error:
-        return complain(str(error), 2)
+        return report_error(str(error), 2)
     except KeyboardInterrupt:
         hint = "; --resume continues after the last saved epoch" if "resume" in arguments else ""
-        return complain(f"stopped{hint}", 130)
+        return report_error(f"stopped{hint}", 130)
     except BrokenPipeError:
         # the reader closed the pipe; keep Python from reporting that again when it closes standard output
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -64,9 +64,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (MemoryError, RuntimeError) as error:
         if "memory" not in f"{type(error).__name__} {error}".lower():  # on a CPU, PyTorch raises a plain RuntimeError
             raise
-        return complain("out of memory; try a smaller --batch-size, --max-words or --hidden", 2)
+        return report_error("out of memory; try a smaller --batch-size, --max-words or --hidden", 2)
     except OSError as error:
-        return complain(f"{error.filename or 'input or output'}: {error.strerror or error}", 2)
+        return report_error(f"{error.filename or 'input or output'}: {error.strerror or error}", 2)
 
 
 def make_parser(words: Sequence[str] | None = None) -> Parser:

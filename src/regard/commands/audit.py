@@ -15,7 +15,10 @@ from regard.errors import InputError
 def add_arguments(parser: Parser) -> None:
     add_folder(parser)
     parser.add_argument(
-        "--data", metavar="FILE", required=True, help="texts, with labels or without, or a named corpus (its test part)"
+        "--data",
+        metavar="FILE",
+        required=True,
+        help="texts, with or without labels, or a named corpus (its test split)",
     )
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="folder for audit.json and audit.html (default: RUN/audit)"
@@ -24,13 +27,16 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--rationales",
         metavar="COLUMN",
-        help="what people marked: a column with one JSON list of [start, end] spans per text",
+        help="column of the spans that people marked: one JSON list of [start, end] per text",
     )
     parser.add_argument(
         "--rationales-in", choices=("characters", "tokens"), help="unit of these spans (default: characters)"
     )
     parser.add_argument(
-        "--explainers", nargs="+", metavar="NAME", help="methods to compare attention with (default: five of them)"
+        "--explainers",
+        nargs="+",
+        metavar="NAME",
+        help="methods to compare attention with (default: the gradient methods, leave_one_out and tfidf)",
     )
     parser.add_argument("--limit", type=int, default=1000, metavar="N", help="audit N random texts (default: 1000)")
     parser.add_argument("--retrain", action="store_true", help="also run the diagnostics that train further models")

@@ -12,18 +12,20 @@ from regard.errors import InputError
 
 
 def add_arguments(parser: Parser) -> None:
-    parser.add_argument("name", metavar="NAME", nargs="?", help="a known corpus or yours (default: list all)")
+    parser.add_argument(
+        "name", metavar="NAME", nargs="?", help="name of a public corpus or of your own (default: list all)"
+    )
     parser.add_argument(
         "--from",
         dest="source",
         metavar="PATH",
-        help="the original as downloaded, a table of yours, or hub:ORG/NAME on the Hugging Face hub",
+        help="the original as downloaded, your own table, or hub:ORG/NAME on the Hugging Face hub",
     )
     parser.add_argument(
         "--out", type=Path, metavar="DIR", help="the corpora folder to write NAME into (default: REGARD_DATA)"
     )
     parser.add_argument("--overwrite", action="store_true", help="replace an existing corpus")
-    parser.add_argument("--text", metavar="COLUMN", help="text column of your table or of the hub's")
+    parser.add_argument("--text", metavar="COLUMN", help="text column of your own table or of the hub's")
     parser.add_argument("--label", metavar="COLUMN", help="label column")
     parser.add_argument("--skip-bad-rows", action="store_true", help="skip rows of your table that cannot be used")
 
@@ -52,14 +54,14 @@ def show_datasets() -> None:
     from regard.report.text.progress import ConsoleRecorder
 
     table = Table(box=None, pad_edge=False)
-    for heading in ("name", "splits", "what it is"):
+    for heading in ("name", "splits", "description"):
         table.add_column(heading)
     datasets = available()
     for dataset in datasets:
         cells = (dataset.name, ", ".join(dataset.splits), dataset.title)
         table.add_row(*(Text(one_line(cell)) for cell in cells))  # the title comes from a file of the corpus
     for name, known in missing().items():
-        table.add_row(*map(Text, (name, "not here", known.title)), style="dim")
+        table.add_row(*map(Text, (name, "missing", known.title)), style="dim")
     Console().print(table)
     if not datasets:
         folder = os.environ.get(VARIABLE)

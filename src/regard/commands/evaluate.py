@@ -11,7 +11,7 @@ from regard.commands.reading import add_reading, read_source
 
 def add_arguments(parser: Parser) -> None:
     add_folder(parser)
-    parser.add_argument("source", metavar="FILE", help="a file of texts and labels, or a named corpus (its test part)")
+    parser.add_argument("source", metavar="FILE", help="a file of texts and labels, or a named corpus (its test split)")
     add_reading(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
 

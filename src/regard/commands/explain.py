@@ -16,7 +16,7 @@ from regard.errors import InputError
 def add_arguments(parser: Parser) -> None:
     add_folder(parser)
     parser.add_argument("text_given", metavar="TEXT", nargs="?", default="-", help="a text, or - for standard input")
-    parser.add_argument("--file", metavar="FILE", help="explain every text in a file")
+    parser.add_argument("--file", metavar="FILE", help="explain the texts of a file")
     add_reading(parser)
     parser.add_argument("--limit", type=int, metavar="N", help="explain the first N texts only")
     parser.add_argument(

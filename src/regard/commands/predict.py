@@ -31,14 +31,20 @@ def add_arguments(parser: Parser) -> None:
         metavar="FILE",
         nargs="?",
         default="-",
-        help="a file of texts, or - for standard input; several words are taken as a text",
+        help="a file of texts, - for standard input, or a text of at least two words",
     )
     add_reading(parser)
     parser.add_argument(
-        "--format", choices=("terminal", "jsonl", "csv"), help="default: terminal, or jsonl for a pipe or file"
+        "--format",
+        choices=("terminal", "jsonl", "csv"),
+        help="default: by the extension of --out; otherwise terminal, or jsonl in a pipe",
     )
     parser.add_argument(
-        "--keep", nargs="+", default=[], metavar="COLUMN", help="columns of the file to copy, such as an identifier"
+        "--keep",
+        nargs="+",
+        default=[],
+        metavar="COLUMN",
+        help="columns of the file to copy to the output, such as an identifier",
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write here instead of to standard output")
 

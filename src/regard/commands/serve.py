@@ -13,7 +13,7 @@ PORT = 8642
 def add_arguments(parser: Parser) -> None:
     parser.add_argument("folders", metavar="RUN", nargs="+", help=f"{A_RUN}; two are shown side by side")
     parser.add_argument(
-        "--port", type=int, default=PORT, metavar="N", help=f"port to listen on; 0: any free one (default: {PORT})"
+        "--port", type=int, default=PORT, metavar="N", help=f"port to listen on; 0: any free port (default: {PORT})"
     )
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
     add_device(parser)

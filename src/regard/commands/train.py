@@ -6,7 +6,7 @@ import argparse
 import shlex
 from pathlib import Path
 
-from regard.arguments import Parser, complain
+from regard.arguments import Parser, report_error
 from regard.commands.options import add_options
 from regard.config import Config, options, read_config
 from regard.run_metrics import RunMetrics
@@ -59,4 +59,4 @@ def show_scores(metrics: RunMetrics) -> None:
 
 
 def warn(sentence: str) -> None:
-    complain(f"note: {sentence}", 0)
+    report_error(f"note: {sentence}", 0)

@@ -37,36 +37,36 @@ class Data:
     """Which texts are read, and how."""
 
     train: str | None = option(None, "file, folder or named corpus to learn from", basic=True)
-    dev: str | None = option(
-        None, "texts for early stopping (default: a part of the training texts is held out)", basic=True
-    )
-    test: str | None = option(None, "texts that the finished model is scored on, once", basic=True)
+    dev: str | None = option(None, "texts for early stopping (default: part of the training texts)", basic=True)
+    test: str | None = option(None, "texts to score the finished model on", basic=True)
     text: str | None = option(None, "column of the texts (default: guessed)", basic=True)
     label: str | None = option(None, "column of the labels (default: guessed)", basic=True)
     task: Literal["auto", "binary", "multiclass", "regression"] = option(
         "auto", "kind of labels; auto: guessed from them", basic=True
     )
     dev_fraction: float = option(
-        0.1, "share of the training texts held out for early stopping where no dev texts are given", Bounds(0, 0.9)
+        0.1, "fraction of the training texts held out for early stopping if there is no --dev", Bounds(0, 0.9)
     )
-    max_words: int | None = option(None, "cut texts after this many words (default: nothing is cut)", COUNT, basic=True)
+    max_words: int | None = option(None, "truncate texts to this many words (default: no limit)", COUNT, basic=True)
     min_count: int = option(
         None,
-        "words seen less often in training count as unknown (default: 2; fast engine: by the size of the corpus)",
+        "treat words seen fewer times than this in training as unknown (default: 2; fast engine: depends on the corpus size)",
         COUNT,
     )
-    max_vocabulary: int | None = option(None, "keep only this many words, the most frequent ones (default: all)", COUNT)
+    max_vocabulary: int | None = option(None, "keep only this many of the most frequent words (default: all)", COUNT)
     pairs: bool = option(
-        None, 'also read pairs of neighbouring words, such as "not good" (default: with the fast engine)'
+        None, 'also read pairs of neighbouring words, such as "not good" (default: yes with the fast engine)'
     )
     beginnings: int = option(
         None,
-        "also read the first N letters of longer words; 0: no (default: 5 where pairs are read, else 0)",
+        "also read the first N letters of longer words; 0: off (default: 5 if pairs are read, else 0)",
         Bounds(0, 100),
     )
     lowercase: bool = option(True, "convert texts to lower case")
     vectors: str | None = option(
-        None, "pretrained word vectors: a GloVe-style text file, an npz file or a named one (default: none)", basic=True
+        None,
+        "pretrained word vectors: a GloVe-style text file, an npz file, or a name in REGARD_DATA (default: none)",
+        basic=True,
     )
     skip_bad_rows: bool = option(
         False, "skip rows that cannot be used instead of stopping at the first one", basic=True
@@ -79,7 +79,7 @@ class Model:
 
     encoder: str = option(
         "embedding",
-        "what reads the words: embedding, affine, cnn, lstm, bilstm, bert; one per level: cnn,bilstm",
+        "encoder of the words: embedding, affine, cnn, lstm, bilstm, bert; one per level: cnn,bilstm",
         basic=True,
     )
     pooling: str = option(
@@ -95,7 +95,7 @@ class Model:
     )
     embedding: int = option(
         None,
-        "width of a word vector (default: that of --vectors, else 100; fast engine: 16 to 64, by the classes)",
+        "width of a word vector (default: that of --vectors, else 100; fast engine: 16 to 64, depending on the classes)",
         WIDTH,
     )
     hidden: int = option(
@@ -110,7 +110,8 @@ class Model:
     query: int = option(200, "width of additive attention's query", WIDTH)
     scale: Annotated[float, AUTO] = option(
         None,
-        "λ, the divisor of attention scores; auto: try several and take the most readable one that costs no accuracy "
+        "λ, the divisor of attention scores; auto: try several and choose the one with the most interpretable "
+        "attention that costs no accuracy "
         "(default: 1; fast engine: 3)",
         POSITIVE,
     )
@@ -132,12 +133,12 @@ class Model:
         False, "apln: rescale its vector to one learned length, so that a larger p cannot lengthen it", table="apln"
     )
     head_bias: bool = option(True, "bias in the output layer (Sun & Lu have none)", table="sun_lu")
-    head_hidden: bool = option(False, "hidden layer before the output layer; always there with pooling = bottleneck")
+    head_hidden: bool = option(False, "hidden layer before the output layer; always on with pooling = bottleneck")
     query_range: float = option(
-        0.1, "attention's query (V, q) starts uniformly within ± this", POSITIVE, table="sun_lu"
+        0.1, "attention's query (V, q) is initialised uniformly within ± this", POSITIVE, table="sun_lu"
     )
     embedding_range: float = option(
-        0.1, "word vectors without pretrained values start uniformly within ± this", POSITIVE, table="sun_lu"
+        0.1, "word vectors without pretrained values are initialised uniformly within ± this", POSITIVE, table="sun_lu"
     )
     freeze_embeddings: bool = option(False, "do not train the word vectors")
     pretrained: str | None = option(
@@ -181,30 +182,36 @@ class Training:
         "auto", "sparse: the fast engine, for attention over embedding or affine on a CPU; torch: everything else"
     )
     epochs: int = option(
-        None, "largest number of passes over the training texts (default: by their number)", COUNT, basic=True
+        None, "maximum number of passes over the training texts (default: depends on their number)", COUNT, basic=True
     )
     patience: int = option(
         None,
-        "stop after this many epochs without a better dev score; 0: never (default: by the number of texts)",
+        "stop after this many epochs without a better dev score; 0: never (default: depends on the number of texts)",
         NOT_NEGATIVE,
     )
     batch_size: int = option(
-        None, "texts per step (default: 64; fast engine: at most 32, by the number of texts)", COUNT, basic=True
+        None,
+        "texts per step (default: 64; fast engine: at most 32, depending on the number of texts)",
+        COUNT,
+        basic=True,
     )
     optimizer: Literal["adam", "adagrad", "sgd"] = option(None, "optimizer (default: adam; fast engine: adagrad)")
     lr: float | None = option(
         None,
-        "learning rate (default: adam 0.003, adagrad 0.05, sgd 0.1; fast engine: adagrad 0.1 to 0.3, by the data, sgd 1)",
+        "learning rate (default: adam 0.003, adagrad 0.05, sgd 0.1; fast engine: adagrad 0.1 to 0.3, depending on the data, "
+        "sgd 1)",
         POSITIVE,
         basic=True,
     )
-    decay: bool = option(None, "let the learning rate fall to 0 over the run; fast engine only (default: yes there)")
+    decay: bool = option(
+        None, "decay the learning rate to 0 over the run; fast engine only (default: yes with the fast engine)"
+    )
     norm_lr: float = option(
-        1.0, "factor on the learning rate of the norms p; 0: they stay as they start", NOT_NEGATIVE, table="apln"
+        1.0, "factor on the learning rate of the norms p; 0: keep their initial values", NOT_NEGATIVE, table="apln"
     )
     dropout: float = option(
         None,
-        "share of inputs dropped, at the embeddings (fast engine: whole words) and at each encoder's states "
+        "fraction of inputs dropped, at the embeddings (fast engine: whole words) and at each encoder's states "
         "(default: 0.2; fast engine and bert: 0.1)",
         Bounds(0, 0.95),
     )
@@ -223,15 +230,17 @@ class Training:
     )
     rounds: int = option(
         None,
-        "how often learner and compressor alternate after the first `epochs` (default: 3)",
+        "number of rounds of learner and compressor after the first `epochs` (default: 3)",
         Bounds(1, 1000),
         table="bottleneck",
     )
     phase_epochs: int = option(None, "epochs per phase of a round (default: 1)", COUNT, table="bottleneck")
     compressor_lr: float = option(None, "learning rate of the compressor (default: lr)", POSITIVE, table="bottleneck")
-    clip: float = option(None, "largest gradient norm of a step; 0: any (default: 5; fast engine: any)", NOT_NEGATIVE)
+    clip: float = option(
+        None, "maximum gradient norm of a step; 0: no clipping (default: 5; fast engine: no clipping)", NOT_NEGATIVE
+    )
     seed: int = option(0, "random seed: same seed and device, same weights", Bounds(0, 2**31 - 1), basic=True)
-    device: str = option("auto", "cpu, cuda, or auto: cuda where there is one", basic=True)
+    device: str = option("auto", "cpu, cuda, or auto: cuda if available", basic=True)
     bf16: bool = option(False, "train in bfloat16 autocast")
     deterministic: bool = option(
         None,
@@ -239,7 +248,8 @@ class Training:
     )
     record: Literal["no", "epoch", "step"] = option(
         "no",
-        "record words' weights and polarity along training, for `regard analyse`: per epoch, or up to 25 times in each",
+        "record attention and polarity of words during training, for `regard analyse`: after every epoch, "
+        "or up to 25 times per epoch",
     )
 
 

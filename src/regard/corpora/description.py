@@ -24,12 +24,12 @@ def describe(name: str) -> list[tuple[str, str]]:
         near = difflib.get_close_matches(name, names, n=1)
         meant = f"did you mean {near[0]!r}? " if near else ""
         raise InputError(f"{name}: no such corpus; {meant}`regard datasets` lists them")
-    facts = _facts(name, known) if known else [("name", name), ("what it is", local.title if local else "")]
+    facts = _facts(name, known) if known else [("name", name), ("description", local.title if local else "")]
     return [*facts, *_local_facts(known, local)]
 
 
 def missing() -> dict[str, PublicCorpus]:
-    """Known corpora that are not on this machine."""
+    """Corpora of the catalogue that are not on this machine."""
     names = {dataset.name for dataset in available()}
     return {name: known for name, known in catalogue().items() if name not in names}
 
@@ -44,7 +44,7 @@ def count(path: Path) -> int:
 def _facts(name: str, known: PublicCorpus) -> list[tuple[str, str]]:
     facts = [
         ("name", name),
-        ("what it is", known.title),
+        ("description", known.title),
         ("available from", known.origin),
         ("licence", known.licence),
         ("citation", known.citation),
@@ -66,9 +66,9 @@ def _facts(name: str, known: PublicCorpus) -> list[tuple[str, str]]:
 
 def _local_facts(known: PublicCorpus | None, local: Dataset | None) -> list[tuple[str, str]]:
     if local is None:
-        return [("here", "not found in the folder REGARD_DATA")]
+        return [("on this machine", "not in the folder that REGARD_DATA names")]
     if VECTORS in local.splits:
-        return [("here", str(local.splits[VECTORS]))]
+        return [("on this machine", str(local.splits[VECTORS]))]
     counts = {split: count(path) for split, path in local.splits.items()}
     expected = {**known.counts, **known.published} if known else {}
     numbers = [f"{split} {number:,}{_if_other(number, expected.get(split))}" for split, number in counts.items()]

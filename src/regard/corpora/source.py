@@ -59,7 +59,7 @@ class File:
     def filled_lines(self, latin: bool = False) -> Iterator[tuple[int, str]]:
         return ((number, line) for number, line in self.lines(latin) if line.strip())
 
-    def fault(self, line: int, message: str) -> InputError:
+    def error(self, line: int, message: str) -> InputError:
         """The error for a bad line, unless the archive is damaged: damage can yield garbage before it is detected."""
         if self._packed:
             with _damage_reported(self.where):
@@ -75,7 +75,7 @@ class File:
                 return data.decode("latin-1")
             line += data.count(b"\n", 0, problem.start)
             byte = data[problem.start]
-        raise self.fault(line, f"byte 0x{byte:02x} is not UTF-8; the original is UTF-8")
+        raise self.error(line, f"byte 0x{byte:02x} is not UTF-8; the original is UTF-8")
 
 
 class Source:
@@ -105,16 +105,16 @@ class Source:
                     yield File(member.name, match, member.where, stream, gzipped or _is_archive(self.path))
                     self.digests[member.name] = raw.digest.hexdigest()
 
-    def fault(self, message: str) -> InputError:
+    def error(self, message: str) -> InputError:
         return InputError(f"{self.path}: {message}")
 
     def refuse_second(self, file: File, seen: Container[str]) -> None:
         """Refuse two files for the same split, as in a folder of several corpora."""
         if file.group(1) in seen:
-            raise self.fault(f"expected one file per split, got {file.name} as a second one of {file.group(1)}")
+            raise self.error(f"expected one file per split, got {file.name} as a second one of {file.group(1)}")
 
     def mismatch(self, expected: str) -> InputError:
-        return self.fault(f"expected {expected}, got {quoted(self.unmatched) or 'nothing'}")
+        return self.error(f"expected {expected}, got {quoted(self.unmatched) or 'nothing'}")
 
 
 class Member(NamedTuple):

@@ -35,12 +35,12 @@ def labelled_rows(file: File, texts: int, classes: int) -> Iterator[tuple[int, l
             if reader.line_num == 1 and row and not row[0].strip().isdigit():
                 continue
             if len(row) != texts + 1:
-                raise file.fault(reader.line_num, f"expected {texts + 1} fields (class, then text), got {len(row)}")
+                raise file.error(reader.line_num, f"expected {texts + 1} fields (class, then text), got {len(row)}")
             if row[0].strip() not in map(str, range(1, classes + 1)):
-                raise file.fault(reader.line_num, f"expected a class from 1 to {classes}, got {row[0][:20]!r}")
+                raise file.error(reader.line_num, f"expected a class from 1 to {classes}, got {row[0][:20]!r}")
             yield int(row[0]) - 1, row[1:]
     except csv.Error as problem:
-        raise file.fault(reader.line_num, f"{problem}; expected quoted fields") from None
+        raise file.error(reader.line_num, f"{problem}; expected quoted fields") from None
 
 
 def _long_fields(reader: Reader) -> Iterator[list[str]]:

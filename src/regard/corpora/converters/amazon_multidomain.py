@@ -53,7 +53,7 @@ def _reviews(file: File) -> list[tuple[int, dict[str, str]]]:
 def _row(file: File, number: int, fields: dict[str, str], users: dict[str, int]) -> Record:
     values = {name: html.unescape(value) for name, value in fields.items()}
     if values.get("rating") not in ("1.0", "2.0", "3.0", "4.0", "5.0"):
-        raise file.fault(number, f"expected a rating from 1.0 to 5.0, got {values.get('rating')!r}")
+        raise file.error(number, f"expected a rating from 1.0 to 5.0, got {values.get('rating')!r}")
     rating, reviewer = float(values["rating"]), values.get("reviewer", "")
     return {
         "text": values.get("review_text", ""),

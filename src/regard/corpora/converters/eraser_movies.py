@@ -32,7 +32,7 @@ def convert(source: Source) -> Splits:
                 )
                 row = {"id": note["annotation_id"], "label": CLASSES.index(note["classification"]), "spans": spans}
             except (ValueError, KeyError, TypeError) as problem:
-                raise file.fault(
+                raise file.error(
                     number, f"expected annotation_id, classification and evidences ({problem!r})"
                 ) from None
             rows.append(row)
@@ -42,7 +42,7 @@ def convert(source: Source) -> Splits:
 def _row(source: Source, note: Record, documents: dict[str, list[list[str]]]) -> Record:
     sentences = documents.get(note["id"])
     if sentences is None:
-        raise source.fault(f"expected a document for every annotation, docs/{note['id']} is missing")
+        raise source.error(f"expected a document for every annotation, docs/{note['id']} is missing")
     starts = [0]
     for sentence in sentences:
         starts.append(starts[-1] + len(sentence))

@@ -19,7 +19,7 @@ def convert(source: Source) -> Splits:
         counts = {kind: len(columns.get(kind, ())) for kind in KINDS}
         if len(set(counts.values())) > 1:
             lengths = ", ".join(f"{kind}.{critic} {count}" for kind, count in counts.items())
-            raise source.fault(f"expected files with the same number of lines for {critic}, got {lengths}")
+            raise source.error(f"expected files with the same number of lines for {critic}, got {lengths}")
         rows += [_row(source, critic, *values) for values in zip(*(columns[kind] for kind in KINDS), strict=True)]
     if not rows:
         return {}
@@ -31,5 +31,5 @@ def _row(source: Source, critic: str, id: str, text: str, rating: str, three: st
         numbers = {"rating": float(rating), "label3": int(three), "label4": int(four)}
     except ValueError:
         values = f"rating {rating!r}, labels {three!r} and {four!r}"
-        raise source.fault(f"review {id} by {critic}: expected numbers, got {values}") from None
+        raise source.error(f"review {id} by {critic}: expected numbers, got {values}") from None
     return {"id": id, "text": text, **numbers, "user": critic.replace("+", " ")}

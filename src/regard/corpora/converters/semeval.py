@@ -73,7 +73,7 @@ def _messages(file: File) -> Iterator[Record]:
         first, *others = line.split("\t")
         label = next((column for column, word in enumerate(others[:2]) if word.strip('"') in LABELS), None)
         if label is None or len(others) < label + 2:
-            raise file.fault(number, "expected id, label (negative, neutral or positive) and text, separated by tabs")
+            raise file.error(number, "expected id, label (negative, neutral or positive) and text, separated by tabs")
         text = _cleaned("\t".join(others[label + 1 :]))
         if text != MISSING:
             id = others[0] if first == "NA" and label else first
@@ -93,7 +93,7 @@ def _read_phrases(file: File, spans: dict[str, list[list[int]]], texts: dict[str
     for number, line in file.filled_lines():
         first, second, start, end, label, *text = [*line.split("\t"), "", "", "", ""][: max(line.count("\t") + 1, 5)]
         if not (start.isdigit() and end.isdigit()) or int(end) < int(start):
-            raise file.fault(number, "expected two ids, first word, last word and label, separated by tabs")
+            raise file.error(number, "expected two ids, first word, last word and label, separated by tabs")
         id = second if first == "NA" else first
         if text and text[0].strip() and text[0].strip() != MISSING:
             texts.setdefault(id, _cleaned(text[0]))

@@ -53,26 +53,26 @@ def _flattened(file: File, number: int, line: str) -> Record:
         if piece == "(":
             open_phrases.append([len(tokens), -1])
         elif not open_phrases:
-            raise file.fault(
+            raise file.error(
                 number, f"expected a tree such as (3 (2 It) (4 shines)), got {piece!r} outside of a phrase"
             )
         elif piece == ")":
             start, label = open_phrases.pop()
             root = label  # the phrase that ends last is the whole sentence
             if label < 0 or len(tokens) == start or (not open_phrases and position + 1 < len(pieces)):
-                raise file.fault(number, "a phrase has no label or no word, or something follows the tree")
+                raise file.error(number, "a phrase has no label or no word, or something follows the tree")
             if len(tokens) - start > 1:
                 spans.append([start, len(tokens), label])
             elif len(labels) < len(tokens):
                 labels.append(label)
         elif open_phrases[-1][1] < 0:
             if piece not in ("0", "1", "2", "3", "4"):
-                raise file.fault(number, f"expected a label from 0 to 4, got {piece[:20]!r}")
+                raise file.error(number, f"expected a label from 0 to 4, got {piece[:20]!r}")
             open_phrases[-1][1] = int(piece)
         else:
             tokens.append(BRACKETS.get(piece, piece))
     if open_phrases or not tokens or len(labels) != len(tokens):
-        raise file.fault(number, "unbalanced brackets; expected a tree such as (3 (2 It) (4 shines))")
+        raise file.error(number, "unbalanced brackets; expected a tree such as (3 (2 It) (4 shines))")
     return {
         "text": " ".join(tokens),
         "tokens": tokens,

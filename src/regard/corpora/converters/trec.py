@@ -17,7 +17,7 @@ def convert(source: Source) -> Splits:
             fine, _, text = line.partition(" ")
             coarse, colon, _ = fine.partition(":")
             if coarse not in classes or not colon:
-                raise file.fault(number, f"expected a class such as NUM:dist ({', '.join(classes)}), got {fine[:20]!r}")
+                raise file.error(number, f"expected a class such as NUM:dist ({', '.join(classes)}), got {fine[:20]!r}")
             row = {"text": text.strip(), "label": classes.index(coarse), "coarse": coarse, "fine": fine}
             rows[file.group(1)].append(row)
     splits = {**with_dev(rows["train_5500"], 545, 5452), "test": rows["TREC_10"]}

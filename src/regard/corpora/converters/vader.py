@@ -40,7 +40,7 @@ def convert(source: Source, name: str) -> Splits:
 def _row(file: File, number: int, id: str, fields: list[str], anonymous: bool) -> Record:
     rating = _number(fields[0]) if len(fields) == 2 else None
     if rating is None:
-        raise file.fault(number, "expected id, mean rating and text, separated by tabs")
+        raise file.error(number, "expected id, mean rating and text, separated by tabs")
     text = HANDLE.sub("@user", fields[1]) if anonymous else fields[1]
     return {"id": id, "text": text.strip(), "rating": rating, "doc": id.split("_")[0]}
 

@@ -59,12 +59,12 @@ def _json_rows(file: File) -> Iterator[Record]:
         try:
             review = json.loads(line)
         except (ValueError, RecursionError) as problem:
-            raise file.fault(number, f"expected one JSON object per line, got what is not JSON ({problem})") from None
+            raise file.error(number, f"expected one JSON object per line, got what is not JSON ({problem})") from None
         if not isinstance(review, dict):
-            raise file.fault(number, f"expected a JSON object, got {type(review).__name__}")
+            raise file.error(number, f"expected a JSON object, got {type(review).__name__}")
         stars = _first(review, STARS)
         if isinstance(stars, bool) or not isinstance(stars, int | float) or stars not in (1, 2, 3, 4, 5):
-            raise file.fault(number, f"expected stars from 1 to 5 (fields {', '.join(STARS)}), got {stars!r}")
+            raise file.error(number, f"expected stars from 1 to 5 (fields {', '.join(STARS)}), got {stars!r}")
         text = _first(review, TEXT)
         if isinstance(text, str) and text.strip():  # McAuley's files have reviews without a text
             row = {"text": text, "label": int(stars) - 1, "rating": float(stars)}
