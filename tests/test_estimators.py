@@ -297,7 +297,7 @@ def test_a_regressor_refuses(values: list[Any], message: str) -> None:
     [
         ({"hidden": 0}, "hidden: expected a number from 1 to 100000, got 0"),
         ({"hidden": "8"}, "hidden: expected a whole number, got '8'"),
-        ({"pooling": "mean"}, "pooling = 'mean': expected names of .*, got 'mean'"),
+        ({"pooling": "mean"}, "pooling = 'mean': expected one of .*, got 'mean'"),
         ({"norm": "none"}, "norm: expected one of scalar, sample, feature, got 'none'"),
         ({"windows": 3}, "windows: expected a list of whole numbers, got 3"),
         ({"device": "cuda:99"}, "PyTorch sees"),

@@ -195,7 +195,11 @@ def test_texts_without_typed_words_leave_v_and_w() -> None:
 def test_the_recording_is_announced() -> None:
     listener = Listener()
     learn(recorder=listener, record="epoch")
-    assert [note for note in listener.notes if note.startswith("recording ") and "tokens one by one; types by" in note]
+    assert [
+        note
+        for note in listener.notes
+        if note.startswith("recording ") and "tokens individually; types represented by" in note
+    ]
 
 
 def test_of_a_corpus_too_large_to_keep_a_block_gives_the_types(monkeypatch: pytest.MonkeyPatch) -> None:

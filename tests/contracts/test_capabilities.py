@@ -93,5 +93,5 @@ def test_capabilities_by_name() -> None:
     assert unit.has_norm
     assert not unit.sharpens
     assert attending() == ["attention", "apln", "bottleneck"]
-    with pytest.raises(InputError, match=r"pooling = 'mean': expected names of .*, got 'mean'"):
+    with pytest.raises(InputError, match=r"pooling = 'mean': expected one of .*, got 'mean'"):
         capabilities("mean", 1)

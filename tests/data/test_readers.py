@@ -175,7 +175,7 @@ def test_a_first_row_that_looks_like_data_is_reported(write: Write) -> None:
     path = write("a good film,5\na bad film,1\nanother good film,5\nanother bad film,1\nquite good,5\n")
     assert read(path).guessed[1:] == [
         f"{path}: the label column has the same name as one of its labels, '5'; if the first row is data, "
-        "add a row of column names above it"
+        "add a header row above it"
     ]
     assert read(path, ReadOptions(text="a good film", label="5")).guessed == []
 
@@ -252,7 +252,7 @@ BAD_FILES: list[tuple[str, str | bytes, str]] = [
     ("a.json", "[]", "expected at least one row, got none"),
     ("a.xls", "x", r"expected .*\.csv.*, got \.xls"),
     ("plain", "x", "got no extension"),
-    ("a.csv", "text,label\n", "only the row of column names .'text', 'label'."),
+    ("a.csv", "text,label\n", "only the header row .'text', 'label'."),
     ("a.csv", "text,label\na,1\n", "expected at least 2 usable rows, got 1"),
     ("a.csv", "text,label,text\na,1,b\n", "column 'text' twice"),
     ("a.csv", 'text,label\n"a,1\nb,2\n', "line 3: unexpected end of data"),

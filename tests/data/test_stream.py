@@ -114,12 +114,12 @@ def test_a_stream_gives_what_read_gives(tmp_path: Path, monkeypatch: pytest.Monk
 )
 def test_a_bad_row_is_an_error_when_it_is_reached(tmp_path: Path, line: str, message: str) -> None:
     path = many(tmp_path / "a.csv", bad={250: line})
-    found, complaint = until_error(stream(path))
+    found, message_text = until_error(stream(path))
     assert [example.row for example in found] == list(range(1, 250))
-    assert complaint.startswith(f"{path}, {message}")
+    assert message_text.startswith(f"{path}, {message}")
     with pytest.raises(InputError) as caught:
         read(path)
-    assert str(caught.value) == complaint
+    assert str(caught.value) == message_text
 
 
 def test_skipped_rows_are_counted(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_skipped_rows_are_counted(tmp_path: Path) -> None:
 def test_errors_about_the_whole_file_are_raised_at_once(tmp_path: Path) -> None:
     for content, message in {
         "": "the file is empty; expected at least 2 rows",
-        "text,label\n": "only the row of column names",
+        "text,label\n": "only the header row",
         "text,label\none\n": "row 1: expected 2 fields, as in the first row, got 1",
         "text,id\na b,1\nc d,2\n": "no column looks like labels",
     }.items():
@@ -145,11 +145,11 @@ def test_errors_about_the_whole_file_are_raised_at_once(tmp_path: Path) -> None:
 
 
 def test_too_few_rows_are_an_error_at_the_end(tmp_path: Path) -> None:
-    found, complaint = until_error(
+    found, message_text = until_error(
         stream(many(tmp_path / "a.csv", 3, bad={2: "one"}), ReadOptions(skip_bad_rows=True, at_least=3))
     )
     assert [example.row for example in found] == [1, 3]
-    assert complaint.endswith(
+    assert message_text.endswith(
         "a.csv: expected at least 3 usable rows, got 2; the first of 1 bad rows: "
         f"{tmp_path}/a.csv, row 2: expected 2 fields, as in the first row, got 1"
     )
@@ -181,10 +181,10 @@ def test_invalid_bytes_are_reported_by_line_and_offset(
     monkeypatch.setattr(readers, "SAMPLE", 1)
     content = '\ufeff{"text": "один"}\n{"text": "two"}\n'.encode()
     path = write(tmp_path / "a.jsonl", content + bad)
-    found, complaint = until_error(stream(path, ReadOptions(labelled=False)))
+    found, message_text = until_error(stream(path, ReadOptions(labelled=False)))
     assert [example.text for example in found] == ["один", "two"]
     offset = len(content) - len(b"\xef\xbb\xbf")
-    assert complaint.startswith(f"{path}, line 3: byte 0x{bad[0]:02x} at offset {offset} is not UTF-8; convert")
+    assert message_text.startswith(f"{path}, line 3: byte 0x{bad[0]:02x} at offset {offset} is not UTF-8; convert")
     assert len([*stream(path, ReadOptions(labelled=False, skip_bad_rows=True))]) == 2
 
 
@@ -192,9 +192,9 @@ def test_damaged_gzip_is_an_error_when_it_is_reached(tmp_path: Path, monkeypatch
     monkeypatch.setattr(decoding, "PIECE", 64)
     content = "".join(json.dumps({"text": f"text {number}", "label": number % 2}) + "\n" for number in range(300))
     path = write(tmp_path / "a.jsonl.gz", gzip.compress(content.encode())[:-9])
-    found, complaint = until_error(stream(path))
+    found, message_text = until_error(stream(path))
     assert 250 < len(found) < 300
-    assert complaint.startswith(f"{path}: the gzip data is damaged or truncated (")
+    assert message_text.startswith(f"{path}: the gzip data is damaged or truncated (")
 
 
 def test_a_pipe_is_read(tmp_path: Path) -> None:

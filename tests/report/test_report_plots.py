@@ -8,7 +8,7 @@ from itertools import combinations
 
 import pytest
 
-from regard.report.plots.axis import Axis, apart, log_ticks, number, span, ticks
+from regard.report.plots.axis import Axis, log_ticks, number, span, spread_labels, ticks
 from regard.report.plots.dots import Dot, DotPanel, dots
 from regard.report.plots.lines import Curve, Panel, lines
 from regard.report.plots.scatter import Cross, crosses
@@ -47,10 +47,10 @@ def test_a_range_is_never_empty() -> None:
 
 
 def test_labels_are_moved_apart_in_their_order() -> None:
-    moved = apart([50, 51, 52, 10], 14, 0, 100)
+    moved = spread_labels([50, 51, 52, 10], 14, 0, 100)
     assert moved[3] == 10
     assert [moved[0], moved[1], moved[2]] == [50, 64, 78]
-    low = apart([95, 96, 97], 14, 0, 100)
+    low = spread_labels([95, 96, 97], 14, 0, 100)
     assert low == [72, 86, 100]
 
 

@@ -256,7 +256,7 @@ def test_tables_may_be_spreadsheet_rows_or_lines_of_text(two: Serving, numbers: 
     [
         ({}, "table: expected the text of a CSV file whose first row names the columns, got none"),
         ({"table": " \n"}, "table: expected rows below a row that names the columns, got an empty table"),
-        ({"table": "text,label\n"}, "table: expected rows of data, got only the row of column names ('text', 'label')"),
+        ({"table": "text,label\n"}, "table: expected rows of data, got only the header row ('text', 'label')"),
         ({"table": "a,a\n1,2"}, "table: the first row names column 'a' twice; expected a different name for every column"),
         ({"table": "a,b\n1,2"}, "table: no column contains text (columns: 'a', 'b'); expected one whose values are strings; name it with text_column"),  # noqa: E501
         ({"table": "a,b\n1,2,3"}, "table, row 1: expected 2 fields, as in the first row, got 3"),

@@ -375,7 +375,7 @@ def test_it_starts_without_torch_and_stops_at_ctrl_c(flat_run: Path) -> None:
         line = process.stdout.readline()
         took = time.monotonic() - begin
         print(f"started in {took:.2f} s")  # printed, not asserted: the machine may be busy
-        pattern = r"(http://127\.0\.0\.1:(\d+)/) is open; loading flat  \(Ctrl-C to stop\)\n"
+        pattern = r"(http://127\.0\.0\.1:(\d+)/) is open; loading flat \(Ctrl-C to stop\)\n"
         match = re.fullmatch(pattern, line)
         assert match, line
         assert process.stdout.readline() == "flat ready\n"

@@ -78,11 +78,11 @@ class Dynamics:
     @property
     def note(self) -> str:
         """A sentence about what is recorded."""
-        parts = [f"{len(self.tracked.chosen)} tokens one by one"]
+        parts = [f"{len(self.tracked.chosen)} tokens individually"]
         counts = np.diff(self.tracked.bounds).tolist()
         sizes = [f"{count:,} of {name!r}" for count, name in zip(counts, self.tracked.names, strict=True)]
-        parts += [f"types by {', '.join(sizes)}"] if sizes else []
-        parts += [f"terms on {len(self.tracked.texts.labels)} texts"] if self.flat and sizes else []
+        parts += [f"types represented by {', '.join(sizes)}"] if sizes else []
+        parts += [f"gradient-flow terms on {len(self.tracked.texts.labels)} texts"] if self.flat and sizes else []
         return f"recording {'; '.join(parts)}"
 
     def record_within(self, epoch: int, done: int, of: int) -> None:

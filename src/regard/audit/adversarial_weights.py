@@ -68,13 +68,13 @@ def farthest(trained: Trained, readings: Sequence[Reading], seed: int = 0) -> Fa
             before, after = (
                 probabilities(trained.task, logits) for logits in (mixture.logits, mixture.answer(adversarial))
             )
-            apart, moved = (
+            jsd, moved = (
                 divergences(adversarial, mixture.weights).cpu().numpy(),
                 distances(after, before).cpu().numpy(),
             )
         lengths = mixture.mask.sum(1).cpu().numpy()
         known = (lengths > 1) & (lengths <= LONGEST if exact else True)
-        divergence[rows] = np.where(known, apart, np.nan)
+        divergence[rows] = np.where(known, jsd, np.nan)
         distance[rows] = np.where(known, moved, np.nan)
         smallest = mixture.weights.masked_fill(~mixture.mask, torch.inf).amin(1).cpu().numpy()
         reach[rows] = np.where(known, single_position(smallest), np.nan)
@@ -127,14 +127,14 @@ def corner(weights: Doubles, values: Doubles, low: float, high: float) -> Double
             if not len(above):
                 break
             part = (edge - values[above]) / (values[lower][:, None] - values[above])  # (lower, above) α' of the lower
-            apart = (
+            jsd = (
                 math.log(2) / 2 * (1 - weights[lower][:, None] - weights[above])
                 + position_term(weights[lower][:, None], part)
                 + position_term(weights[above], 1 - part)
             )
-            if apart.max() > best:
-                one, two = np.unravel_index(int(apart.argmax()), apart.shape)
-                best, chosen = float(apart.max()), np.zeros(size)
+            if jsd.max() > best:
+                one, two = np.unravel_index(int(jsd.argmax()), jsd.shape)
+                best, chosen = float(jsd.max()), np.zeros(size)
                 chosen[lower[one]], chosen[above[two]] = part[one, two], 1 - part[one, two]
     return chosen
 

@@ -100,7 +100,7 @@ def decided(measurements: Measurements) -> AuditFacts:
 
 
 def measure(inputs: AuditInput) -> Measurements:
-    """Everything but the verdict and what needs to look inside a model."""
+    """Everything except the verdict and what needs access to the inside of a model."""
     check_input(inputs)
     texts, seed, lacking = inputs.texts, inputs.seed, inputs.lacking
     scored = scored_texts(inputs)

@@ -108,8 +108,8 @@ def compare(
             target, attention, mask = read_batch(trained.model, trained.task, batch)
             answers, weights, _ = read_batch(model, trained.task, batch)
             distance[rows] = distances(answers, target).cpu().numpy()
-            apart = divergences(weights, attention)
-            divergence[rows] = torch.where(mask.sum(1) > 1, apart, torch.nan).cpu().numpy()
+            jsd = divergences(weights, attention)
+            divergence[rows] = torch.where(mask.sum(1) > 1, jsd, torch.nan).cpu().numpy()
             decided[rows] = answers.argmax(1).cpu().numpy()
     return distance, divergence, decided
 

@@ -17,7 +17,7 @@ LARGEST = 50_000_000  # bytes of a training file that is read again to look for 
 
 
 def training_texts(data: Data) -> Stream:
-    """One at a time, from the file that the run's config names. InputError if it names none, or the file is gone."""
+    """One at a time, from the file that the run's config names. InputError if it names none, or the file no longer exists."""
     if data.train is None:
         raise InputError("the run does not say what it was trained on")
     path = resolve(data.train, "train")

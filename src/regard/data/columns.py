@@ -135,7 +135,7 @@ def _missing_header_note(name: str, label: str | None, sample: Sample) -> list[s
         return []
     return [
         f"{name}: the label column has the same name as one of its labels, {quoted([label])}; if the first row is data, "
-        "add a row of column names above it"
+        "add a header row above it"
     ]
 
 

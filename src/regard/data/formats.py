@@ -110,31 +110,31 @@ def _table(
             problem = f"expected {len(columns)} field{plural}, as in the first row, got {len(record)}"
             yield Row(number, None, {}, problem)
     if not number:
-        raise InputError(f"{name}: expected rows of data, got only the row of column names ({quoted(columns)})")
+        raise InputError(f"{name}: expected rows of data, got only the header row ({quoted(columns)})")
 
 
 def _records(text: Text, name: str, delimiter: str, quoting: Literal[0, 3]) -> Iterator[list[str]]:
     reader = csv.reader(lines(text()), delimiter=delimiter, quoting=quoting, strict=True)
-    fault: InputError | None = None
-    while fault is None:
+    error: InputError | None = None
+    while error is None:
         records: list[list[str]] = []
         before = csv.field_size_limit(LONGEST_FIELD)  # the limit is global: restored before other code runs
         try:
             for record in islice(reader, CSV_CHUNK):
                 records.append(record)
         except csv.Error as problem:
-            fault = InputError(
+            error = InputError(
                 f"{name}, line {reader.line_num}: {problem}; "
                 "quote a field that contains a quotation mark, and double the mark"
             )
         except InputError as problem:
-            fault = problem
+            error = problem
         finally:
             csv.field_size_limit(before)
-        if not records and fault is None:
+        if not records and error is None:
             return
         yield from filter(None, records)
-    raise fault
+    raise error
 
 
 def jsonl_rows(text: Text, name: str) -> Rows:

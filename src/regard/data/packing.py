@@ -1,7 +1,7 @@
 """Many texts as one array of bytes, in which `kernels/scanner.py` finds the words that `forms` would find.
 
 ASCII stays as it is. No word reaches over a blank, so of any other text only the pieces between blanks that hold
-another character go through `forms`; their words stand in UTF-8 behind PRESPLIT.
+another character go through `forms`; their words follow PRESPLIT bytes in UTF-8.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from regard.kernels.scanner import PRESPLIT
 OTHER = re.compile(r"[^\x00-\x7F][^ ]*+")  # from a piece's first character that is not ASCII to its end
 MARKER = bytes([PRESPLIT])
 SEPARATORS = bytes.maketrans(b"\x1c\x1d\x1e\x1f", b"    ")
-SHORT = 64  # characters of a piece that may well come again
+SHORT = 64  # characters of a piece that is likely to recur
 
 
 def pack(texts: Sequence[str], lowercase: bool = True) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 def shown_texts(trained: Trained, examples: Sequence[Example], answers: Floats) -> tuple[ShownText, ...]:
     """`answers`: the predictions for all examples."""
     labels = labels_as_shown(trained.task, examples)
-    mistakes = mistaken(trained, labels, answers)
+    mistakes = find_mistakes(trained, labels, answers)
     chosen = within_limit(trained, examples, order(trained, labels, mistakes, answers))
     texts = [examples[index].text for index in chosen]
     views: list[list[TextView]] = [[] for _ in chosen]
@@ -45,7 +45,7 @@ def has_attention(trained: Trained) -> bool:
     return any(level.attends for level in trained.capabilities)
 
 
-def mistaken(trained: Trained, labels: Sequence[str | float | None], answers: Floats) -> list[bool | None]:
+def find_mistakes(trained: Trained, labels: Sequence[str | float | None], answers: Floats) -> list[bool | None]:
     task = trained.task
     if not isinstance(task, Classes):
         return [None] * len(labels)

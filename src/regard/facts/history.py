@@ -38,12 +38,12 @@ class Epoch:
         number = finite(record.get("epoch"))
         if number is None:
             return None
-        phase, turn = record.get("phase"), record.get("round")
+        phase, round_number = record.get("phase"), record.get("round")
         return cls(
             number,
             finite(record.get("loss")),
             None if phase is None else str(phase),
-            turn if isinstance(turn, int) else None,
+            round_number if isinstance(round_number, int) else None,
             {split: numbers(record[split]) for split in ("train", "dev", "test") if split in record},
             spreads(record.get("norms")),
             spreads(record.get("scores")),
@@ -108,7 +108,7 @@ def rounds(epochs: Sequence[Epoch], best_epoch: int | None) -> Rounds | None:
         return None
     split = "dev" if "dev" in ended[0][0].scores else "train"
     measure = "accuracy" if "accuracy" in ended[0][0].scores[split] else "rmse"
-    chosen = [min(own, key=fault) if split == "dev" else own[-1] for _, own in sorted(ended.items())]
+    chosen = [min(epochs, key=selection_key) if split == "dev" else epochs[-1] for _, epochs in sorted(ended.items())]
     listed = [
         Round(
             one.round or 0, int(one.number), one.scores[split][measure], one.compressed[measure], one.divergence or 0.0
@@ -119,7 +119,7 @@ def rounds(epochs: Sequence[Epoch], best_epoch: int | None) -> Rounds | None:
     return Rounds(listed, kept, measure, split == "dev")
 
 
-def fault(epoch: Epoch) -> tuple[float, float]:
+def selection_key(epoch: Epoch) -> tuple[float, float]:
     """What training compares epochs by, smaller is better: accuracy and, where equal, log loss; or RMSE."""
     scores = epoch.scores["dev"]
     return (-scores["accuracy"], scores["log_loss"]) if "accuracy" in scores else (scores["rmse"], 0.0)

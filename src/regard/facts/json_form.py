@@ -3,7 +3,7 @@
 A field becomes a key of the same name, in the order of the fields. Metadata of a field changes that:
 
     key("from")   another name, for those that Python reserves
-    FLAT          the keys of a nested dataclass stand among those of the object around it
+    FLAT          the keys of a nested dataclass are merged into those of the object around it
     OMIT_NONE     the key is absent where the value is None
 
 Reading checks types and ignores keys that no field has, so that files of other versions can be read; a field that has a

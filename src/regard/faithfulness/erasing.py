@@ -66,7 +66,7 @@ def only(text: str, spans: Sequence[Span], indices: Sequence[int], replacement: 
     return replace(text, spans, [index for index in range(len(spans)) if index not in chosen], replacement)
 
 
-def manner(replacement: str | None) -> str:
+def describe_erasing(replacement: str | None) -> str:
     """How words are erased, as text for results and labels."""
     return "deletion" if replacement is None else f"replacement by {replacement!r}"
 

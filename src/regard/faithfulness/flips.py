@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from regard.errors import InputError
-from regard.faithfulness.erasing import manner, without
+from regard.faithfulness.erasing import describe_erasing, without
 from regard.faithfulness.judged import rankings, slices_by_name
 from regard.faithfulness.judging import Judge, Questions, blocks
 from regard.faithfulness.random_choice import DRAWS
@@ -55,7 +55,10 @@ def first_flips(
         for search, flip in search_all(judge, texts, pending, replacement):
             share[search.row, search.text] = flip / len(search.order)
             never[search.row, search.text] = 0
-    return {name: Flips(manner(replacement), share[part].mean(0), never[part].mean(0)) for name, part in slices.items()}
+    return {
+        name: Flips(describe_erasing(replacement), share[part].mean(0), never[part].mean(0))
+        for name, part in slices.items()
+    }
 
 
 class Search(NamedTuple):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from regard.errors import InputError
-from regard.faithfulness.erasing import manner, only, without
+from regard.faithfulness.erasing import describe_erasing, only, without
 from regard.faithfulness.judging import Judge, Questions, blocks
 from regard.faithfulness.random_choice import DRAWS, RANDOM, random_rankings
 from regard.faithfulness.ranking import Cut, Cuts, counts, cut_offs, ranking
@@ -67,7 +67,7 @@ def judge_erased(
             f"label: expected 0 to {whole.shape[1] - 1}, since the judge has {whole.shape[1]} classes, got {invalid[0]}"
         )
     return {
-        name: Judged(manner(replacement), cuts, labels, whole, rest[part, ..., 0, :], rest[part, ..., 1, :])
+        name: Judged(describe_erasing(replacement), cuts, labels, whole, rest[part, ..., 0, :], rest[part, ..., 1, :])
         for name, part in slices.items()
     }
 

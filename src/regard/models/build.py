@@ -60,7 +60,7 @@ def names_per_level(value: str, allowed: Collection[str], option: str, levels: i
     names = level_names(value)
     for name in names:
         if name not in allowed:
-            raise InputError(f"{option} = {value!r}: expected names of {', '.join(allowed)}, got {name!r}")
+            raise InputError(f"{option} = {value!r}: expected one of {', '.join(allowed)}, got {name!r}")
     if len(names) not in (1, levels):
         raise InputError(f"{option} = {value!r}: expected one name, or one for each of the {levels} levels")
     return names * levels if len(names) == 1 else names

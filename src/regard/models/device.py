@@ -16,7 +16,7 @@ def choose_device(name: str) -> torch.device:
     if kind not in ("cpu", "cuda") or (number and not number.isdecimal()):
         raise InputError(f"device: expected cpu, cuda, cuda:N or auto, got {name!r}")
     if kind == "cuda" and int(number or 0) >= torch.cuda.device_count():
-        raise InputError(f"device = {name!r}: PyTorch sees {torch.cuda.device_count()} CUDA devices; give cpu or auto")
+        raise InputError(f"device = {name!r}: PyTorch sees {torch.cuda.device_count()} CUDA devices; use cpu or auto")
     if kind == "cuda":
         # otherwise cuBLAS and some CUDA sums add in whatever order is fastest
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")

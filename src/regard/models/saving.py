@@ -72,7 +72,7 @@ def card(trained: Trained) -> str:
         'model.explain("a text")',
         "```",
         "",
-        "A weight is the share of a word in the vector behind the decision, not whether the word supports or opposes it.",
+        "A weight is a word's share of the text's vector; it does not say whether the word supports or opposes the prediction.",
         "",
     ]
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Requests that get no answer: with an HTTP status and a sentence, or because the client is gone."""
+"""Requests that get no answer: with an HTTP status and a sentence, or because the client has disconnected."""
 
 from __future__ import annotations
 

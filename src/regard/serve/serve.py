@@ -29,7 +29,7 @@ def serve(folders: Sequence[str], load: Callable[[str], Trained], port: int, sho
     runs: list[ServedRun] = []
     with Server(port) as server, answering(server) as thread, terminated_as_interrupted():
         try:
-            print(f"{server.address} is open; loading {listed}  (Ctrl-C to stop)", flush=True)
+            print(f"{server.address} is open; loading {listed} (Ctrl-C to stop)", flush=True)
             if show:
                 open_browser(server.address)
             runs += [ServedRun(name, load(folder)) for name, folder in zip(names, folders, strict=True)]

@@ -1,1 +1,1 @@
-"""Training: the loop, its measures, and what a killed run goes on from."""
+"""Training: the loop, its measures, and what a killed run resumes from."""

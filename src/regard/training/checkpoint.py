@@ -118,7 +118,7 @@ def reading(path: Path) -> Iterator[None]:
 def check_identity(folder: Path, stored: str, identity: str) -> None:
     if stored != identity:
         raise InputError(
-            f"{folder}: this run was started with other options or texts; give the same ones to resume it, "
+            f"{folder}: this run was started with other options or texts; use the same ones to resume it, "
             "or another --out"
         )
 

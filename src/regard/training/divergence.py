@@ -19,5 +19,5 @@ def checked_loss(loss: float, where: str, remedy: str = "lr") -> float:
 
 def checked_answers(answers: NDArray[np.float64], remedy: str = "lr") -> NDArray[np.float64]:
     if not np.isfinite(answers).all():
-        raise InputError(f"training diverged: the model's answers are not finite; try a smaller {remedy}")
+        raise InputError(f"training diverged: the model's predictions are not finite; try a smaller {remedy}")
     return answers

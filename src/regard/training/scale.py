@@ -43,7 +43,7 @@ def check(config: Config) -> None:
 def measure_trial(trained: Trained, scale: float, examples: list[Example]) -> Trial:
     task = check_classes(trained)
     if "dev" not in trained.metrics:
-        raise InputError("scale = 'auto' needs dev texts, got none; give more texts, --dev, or a number as scale")
+        raise InputError("scale = 'auto' needs dev texts, got none; pass more texts, --dev, or a number as scale")
     texts = [example.text for example in examples]
     units = UnitTexts.of(trained.tokenizer, texts, encoded(task, Labels.of(examples), "the training texts"))
     scores, _ = find_scores(trained, units, texts, contexts=True)

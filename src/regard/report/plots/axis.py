@@ -50,7 +50,7 @@ def log_ticks(low: float, high: float, most: int) -> list[float]:
     return []
 
 
-def roomy_ticks(x: Axis) -> list[float]:
+def fitting_ticks(x: Axis) -> list[float]:
     """As many round ticks as fit next to each other with their numbers."""
     for most in (6, 5, 4, 3):
         marked = x.ticks(most)
@@ -70,7 +70,7 @@ def span(values: Sequence[float], log: bool = False) -> tuple[float, float]:
     return low - margin, high + margin
 
 
-def apart(positions: Sequence[float], least: float, top: float, bottom: float) -> list[float]:
+def spread_labels(positions: Sequence[float], least: float, top: float, bottom: float) -> list[float]:
     """Positions of labels, moved so that none covers another; in their order, and inside the panel where there is room."""
     order = sorted(range(len(positions)), key=lambda k: positions[k])
     moved = [0.0] * len(positions)
@@ -112,7 +112,7 @@ def grid(
 
 def value_axis(x: Axis, top: float, bottom: float, title: str) -> Iterator[str]:
     """A horizontal axis alone, for panels whose rows have names."""
-    for tick in roomy_ticks(x):
+    for tick in fitting_ticks(x):
         yield f'<path d="M{x(tick):.1f} {top:.1f}V{bottom:.1f}" stroke="{FAINT if tick == 0 else EDGE}"/>'
         yield text(x(tick), bottom + 17, number(tick), anchor="middle", colour=FAINT)
     yield f'<path d="M{x.start:.1f} {bottom:.1f}H{x.end:.1f}" stroke="{FAINT}"/>'

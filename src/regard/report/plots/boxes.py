@@ -30,9 +30,9 @@ class Box:
 def boxes(title: str, x_title: str, shown: Sequence[Box]) -> str:
     """Positive values with a long tail (mean weights) get a logarithmic axis, which its name states."""
     log = min(box.low for box in shown) > 0 and max(box.high for box in shown) > 50 * max(box.median for box in shown)
-    room = max(name_room(one_line(box.name)) for box in shown)
+    room = max(name_width(one_line(box.name)) for box in shown)
     named = f"{x_title}, logarithmic" if log else x_title
-    beside = (label_width(named) - WIDTH) / 2  # on both sides of the axis, if its name is longer
+    overhang = (label_width(named) - WIDTH) / 2  # on both sides of the axis, if its name is longer
     height = ROW * len(shown)
 
     def draw(left: float, top: float) -> Iterator[str]:
@@ -41,10 +41,10 @@ def boxes(title: str, x_title: str, shown: Sequence[Box]) -> str:
         for number, box in enumerate(shown):
             yield from draw_box(box, x, top + ROW * (number + 0.5))
 
-    return panels(title, [draw], (WIDTH, height), (max(room, beside), max(14, beside)), headed=False)
+    return panels(title, [draw], (WIDTH, height), (max(room, overhang), max(14, overhang)), headed=False)
 
 
-def name_room(name: str) -> float:
+def name_width(name: str) -> float:
     """The margin absorbs wide letters, but not many of them."""
     room = 18 + LETTER * cells(name)
     return max(room, 10 + label_width(name)) if cells(name) > LONG else room

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from regard.report.plots.axis import Axis, apart, grid, span, tick_room
+from regard.report.plots.axis import Axis, grid, span, spread_labels, tick_room
 from regard.report.plots.marks import Mark
 from regard.report.plots.svg import COLOURS, DASHES, FAINT, GAP, LEFT, LETTER, arrange, document, text
 from regard.report.text.characters import cells, one_line
@@ -115,7 +115,7 @@ def draw_panel(
         for number, curve in enumerate(panel.curves):
             if curve.low != curve.high:
                 yield band(curve, x, y, mark_of(curve, number).colour)
-    ends = apart([y(curve.y[-1]) for curve in panel.curves], 14, top, bottom)
+    ends = spread_labels([y(curve.y[-1]) for curve in panel.curves], 14, top, bottom)
     for number, (curve, end) in enumerate(zip(panel.curves, ends, strict=True)):
         aside = 0.0 if style.band else 2.5 * (number - (len(panel.curves) - 1) / 2)  # so that intervals do not overlap
         yield from draw_curve(curve, mark_of(curve, number), style, (x, y), aside)

@@ -146,7 +146,7 @@ def letters(attributes: Attributes, words: str, sheet: Sheet) -> Iterator[str]:
     runs = list(stretches(words, attributes.get("font-weight") in ("600", "bold")))
     wide = sum(sum(one.widths) for one in runs) * size / 1000
     at = {"start": 0.0, "middle": -wide / 2, "end": -wide}[attributes.get("text-anchor", "start")]
-    yield f"q {turn(attributes)} {pair(float(attributes['x']), float(attributes['y']))} cm"
+    yield f"q {text_matrix(attributes)} {pair(float(attributes['x']), float(attributes['y']))} cm"
     if lined(attributes):  # a halo behind the letters
         yield f"{rgb(attributes['stroke'])} RG {attributes['stroke-width']} w 1 j"
     yield f"{rgb(attributes['fill'])} rg"
@@ -170,7 +170,7 @@ def boxes(widths: tuple[float, ...], at: float, size: float) -> Iterator[str]:
         at += across
 
 
-def turn(attributes: Attributes) -> str:
+def text_matrix(attributes: Attributes) -> str:
     """The matrix of `rotate(degrees x y)`, where x and y are the position of the text."""
     match = re.match(r"rotate\((-?[\d.]+)", attributes.get("transform", ""))
     angle = math.radians(float(match[1])) if match else 0.0
