@@ -179,10 +179,7 @@ def test_options_that_contradict_each_other_are_refused(values: dict[str, Any], 
 
 
 BAD_FILES = [
-    (
-        "[model]\nhiden = 3",
-        "unknown key 'hiden' in .model.; did you mean 'hidden' in .model.. expected one of encoder, ",
-    ),
+    ("[model]\nhiden = 3", "unknown key 'hiden' in .model.; did you mean 'hidden' in .model.. known keys are .data."),
     ("[data]\nlr = 0.1", "unknown key 'lr' in .data.; did you mean 'lr' in .training."),
     (
         "[nodel]\nhidden = 3",

@@ -50,18 +50,21 @@ def options_in(tables: Mapping[str, object], where: str, warn: Warn | None = Non
         for key, value in content.items():
             option = known.get(key)
             if option is None or table not in (option.table, option.section):
-                raise InputError(f"{where}: unknown key {key!r} in [{table}]{suggestion(key, table, known)}")
+                raise InputError(f"{where}: unknown key {key!r} in [{table}]{suggestion(key, known)}")
             if table != option.table and warn is not None:
                 warn(f"{where}: {key} has moved from [{table}] to [{option.table}]; the old table still works")
             values[key] = converted(value, option.kind, f"{where}: {table}.{key}")
     return values
 
 
-def suggestion(key: str, table: str, known: Mapping[str, OptionField]) -> str:
-    """The known key that an unknown one might mean, and all keys of its table."""
+def suggestion(key: str, known: Mapping[str, OptionField]) -> str:
+    """The known key that an unknown one might mean, and all known keys."""
     near = difflib.get_close_matches(key, known, 1, 0.7)
     hint = f"; did you mean {near[0]!r} in [{known[near[0]].table}]?" if near else ";"
-    return f"{hint} expected one of {', '.join(option.name for option in known.values() if option.table == table)}"
+    tables: dict[str, list[str]] = {}
+    for option in known.values():
+        tables.setdefault(option.table, []).append(option.name)
+    return hint + " known keys are " + "; ".join(f"[{table}] {', '.join(names)}" for table, names in tables.items())
 
 
 def converted(value: Any, kind: Any, where: str) -> Any:
