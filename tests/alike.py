@@ -15,5 +15,5 @@ def padded(batch: Batch) -> Batch:
     return Batch(functional.pad(batch.ids, more, value=7), functional.pad(batch.mask, more))
 
 
-def same(found: Tensor, expected: Tensor) -> None:
-    torch.testing.assert_close(found, expected, rtol=0, atol=1e-9)
+def same(actual: Tensor, expected: Tensor) -> None:
+    torch.testing.assert_close(actual, expected, rtol=0, atol=1e-9)

@@ -106,9 +106,9 @@ def test_the_command_line_takes_precedence_over_the_file(regard: Regard, table: 
     )
     given = ("--hidden", 4, "--no-lowercase", "--no-head-bias", "--device", "cpu")
     assert regard("train", table, "--config", tmp_path / "run.toml", *given, "--out", tmp_path / "run").code == 0
-    found = Config().override(read_config(tmp_path / "run" / "config.toml"))
-    assert (found.model.hidden, found.model.encoder, found.model.windows) == (4, "cnn", (1, 2))
-    assert (found.data.lowercase, found.model.head_bias, found.training.epochs) == (False, False, 1)
+    config = Config().override(read_config(tmp_path / "run" / "config.toml"))
+    assert (config.model.hidden, config.model.encoder, config.model.windows) == (4, "cnn", (1, 2))
+    assert (config.data.lowercase, config.model.head_bias, config.training.epochs) == (False, False, 1)
 
 
 def test_training_with_dev_test_and_vectors(regard: Regard, table: Path, tmp_path: Path) -> None:
@@ -151,12 +151,12 @@ def test_named_corpora(regard: Regard, tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_evaluate_gives_one_json_object(regard: Regard, run: Path, table: Path) -> None:
-    (found,) = jsonl(regard("evaluate", run, table, "--json"))
-    assert found["n"] == 60
-    assert {"accuracy", "macro_f", "log_loss", "per_class", "confusion"} <= set(found)
+    (metrics,) = jsonl(regard("evaluate", run, table, "--json"))
+    assert metrics["n"] == 60
+    assert {"accuracy", "macro_f", "log_loss", "per_class", "confusion"} <= set(metrics)
     result = [row["prediction"] for row in jsonl(regard("predict", run, table))]
     right = sum(answer == label for answer, label in zip(result, labels(table), strict=True))
-    assert found["accuracy"] == pytest.approx(right / 60)
+    assert metrics["accuracy"] == pytest.approx(right / 60)
 
 
 def labels(path: Path) -> list[str]:
@@ -165,14 +165,14 @@ def labels(path: Path) -> list[str]:
 
 
 def test_ratings_are_scored_in_the_unit_of_the_file(regard: Regard, rated: Path, table: Path, tmp_path: Path) -> None:
-    (found,) = jsonl(regard("evaluate", rated, table, "--json"))
+    (metrics,) = jsonl(regard("evaluate", rated, table, "--json"))
     result = [row["prediction"] for row in jsonl(regard("predict", rated, table))]
     errors = [given - float(true) for given, true in zip(result, labels(table), strict=True)]
-    assert found["rmse"] == pytest.approx(math.sqrt(sum(error**2 for error in errors) / 60))
+    assert metrics["rmse"] == pytest.approx(math.sqrt(sum(error**2 for error in errors) / 60))
     many = write_csv(tmp_path / "many.csv", [(text, 1000 * float(stars)) for text, stars in rows(table)])
     assert regard("train", many, *TINY, "--task", "regression", "--out", tmp_path / "run").code == 0
     (thousandfold,) = jsonl(regard("evaluate", tmp_path / "run", many, "--json"))
-    assert thousandfold["rmse"] == pytest.approx(1000 * found["rmse"], rel=1e-3)
+    assert thousandfold["rmse"] == pytest.approx(1000 * metrics["rmse"], rel=1e-3)
 
 
 def rows(path: Path) -> list[tuple[str, str]]:
@@ -200,20 +200,20 @@ def test_evaluate_looks_at_the_columns_of_training(regard: Regard, tmp_path: Pat
 
 def test_predictions_stay_with_their_rows(regard: Regard, run: Path, table: Path, tmp_path: Path) -> None:
     """Texts are read in order of length; predictions are in the order of the file and do not depend on neighbouring texts."""
-    found = jsonl(regard("predict", run, table, "--format", "jsonl"))
-    assert [row["row"] for row in found] == list(range(1, 61))
-    assert [row["text"] for row in found] == [text for text, _ in rows(table)]
-    for row in found[::20]:
+    predictions = jsonl(regard("predict", run, table, "--format", "jsonl"))
+    assert [row["row"] for row in predictions] == list(range(1, 61))
+    assert [row["text"] for row in predictions] == [text for text, _ in rows(table)]
+    for row in predictions[::20]:
         (alone,) = jsonl(regard("predict", run, row["text"], "--format", "jsonl"))
         assert alone["prediction"] == row["prediction"]
         assert alone["probabilities"] == pytest.approx(row["probabilities"], abs=1e-6)
         assert sum(row["probabilities"].values()) == pytest.approx(1)
     sheet = list(csv.DictReader(io.StringIO(regard("predict", run, table, "--format", "csv").out)))
-    assert [row["prediction"] for row in sheet] == [row["prediction"] for row in found]
-    assert [float(row["p(3)"]) for row in sheet] == [row["probabilities"]["3"] for row in found]
+    assert [row["prediction"] for row in sheet] == [row["prediction"] for row in predictions]
+    assert [float(row["p(3)"]) for row in sheet] == [row["probabilities"]["3"] for row in predictions]
     written = tmp_path / "answers.jsonl"
     assert regard("predict", run, table, "--out", written).out == ""
-    assert [json.loads(line) for line in written.read_text(encoding="utf-8").splitlines()] == found
+    assert [json.loads(line) for line in written.read_text(encoding="utf-8").splitlines()] == predictions
 
 
 @pytest.mark.parametrize("large", [0, 1 << 26])  # a file that is answered while it is read, or all at once
@@ -254,7 +254,7 @@ def test_columns_are_kept_with_predictions(regard: Regard, run: Path, tmp_path: 
 
 
 def test_the_column_of_training_takes_precedence_over_a_likelier_name(regard: Regard, tmp_path: Path) -> None:
-    result = [
+    rows = [
         ("a fine film", "a", "zzz"),
         ("a dull film", "b", "zzz"),
         ("fine words", "a", "zzz"),
@@ -263,12 +263,12 @@ def test_the_column_of_training_takes_precedence_over_a_likelier_name(regard: Re
     path, other = tmp_path / "a.csv", tmp_path / "b.csv"
     for file, names in ((path, "story,kind,comment"), (other, "body,kind,n")):
         with file.open("w", encoding="utf-8") as sheet:
-            csv.writer(sheet).writerows([names.split(","), *result * 4])
+            csv.writer(sheet).writerows([names.split(","), *rows * 4])
     options = ("--text", "story", "--label", "kind", "--out", tmp_path / "run", "--device", "cpu", "--epochs", 1)
     assert regard("train", path, *options).code == 0
-    found = regard("predict", tmp_path / "run", path, "--format", "jsonl")
-    assert [row["text"] for row in jsonl(found)][:2] == ["a fine film", "a dull film"]
-    assert "guessed" not in found.err
+    result = regard("predict", tmp_path / "run", path, "--format", "jsonl")
+    assert [row["text"] for row in jsonl(result)][:2] == ["a fine film", "a dull film"]
+    assert "guessed" not in result.err
     words = jsonl(regard("explain", tmp_path / "run", "--file", path, "--limit", 1, "--format", "jsonl"))
     assert (words[0]["row"], words[0]["text"]) == (1, "a fine film")
     elsewhere = regard(
@@ -354,16 +354,16 @@ def test_user_text_cannot_control_the_terminal(regard: Regard, run: Path, tmp_pa
 
 
 def test_explanations_in_every_format(regard: Regard, run: Path, table: Path, tmp_path: Path) -> None:
-    found = jsonl(regard("explain", run, "--file", table, "--limit", 3, "--format", "jsonl"))
-    assert len(found) == 3
-    for row in found:
+    explanations = jsonl(regard("explain", run, "--file", table, "--limit", 3, "--format", "jsonl"))
+    assert len(explanations) == 3
+    for row in explanations:
         assert sum(token["weight"] for token in row["tokens"]) == pytest.approx(1)
         assert sum(sentence["weight"] for sentence in row["sentences"]) == pytest.approx(1)
         assert all(row["text"][token["start"] : token["end"]] == token["text"] for token in row["tokens"])
     sheet = list(
         csv.DictReader(io.StringIO(regard("explain", run, "--file", table, "--limit", 3, "--format", "csv").out))
     )
-    assert [row["word"] for row in sheet] == [token["text"] for row in found for token in row["tokens"]]
+    assert [row["word"] for row in sheet] == [token["text"] for row in explanations for token in row["tokens"]]
     assert [row["row"] for row in sheet if row["start"] == "0"] == ["1", "2", "3"]
     for name in ("page.html", "table.csv", "lines.jsonl", "text.txt"):
         assert regard("explain", run, "--file", table, "--limit", 3, "--out", tmp_path / name).out == ""
@@ -402,8 +402,8 @@ def test_three_levels_read_lists_of_texts(regard: Regard, tmp_path: Path) -> Non
         assert sum(part["weight"] for part in row["parts"]) == pytest.approx(1)
         for first, last, weight in ((part["start"], part["end"], part["weight"]) for part in row["parts"]):
             for units in ("sentences", "tokens"):
-                own = [unit["weight"] for unit in row[units] if first <= unit["start"] < last]
-                assert sum(own) == pytest.approx(weight)
+                weights = [unit["weight"] for unit in row[units] if first <= unit["start"] < last]
+                assert sum(weights) == pytest.approx(weight)
 
 
 def test_help_and_version_import_neither_torch_nor_commands() -> None:

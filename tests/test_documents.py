@@ -37,8 +37,8 @@ def blocks(path: Path, language: str) -> list[str]:
 
 
 def all_blocks(language: str) -> list[object]:
-    found = [(path, place, body) for path in DOCUMENTS for place, body in enumerate(blocks(path, language), 1)]
-    return [pytest.param(body, id=f"{path.relative_to(ROOT)}-{place}") for path, place, body in found]
+    numbered = [(path, number, body) for path in DOCUMENTS for number, body in enumerate(blocks(path, language), 1)]
+    return [pytest.param(body, id=f"{path.relative_to(ROOT)}-{number}") for path, number, body in numbered]
 
 
 def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
@@ -72,8 +72,8 @@ def anchors(path: Path) -> set[str]:
 @every_document
 def test_links_into_a_page_meet_a_heading(path: Path) -> None:
     links = [target.partition("#") for target in LINK.findall(path.read_text(encoding="utf-8")) if "://" not in target]
-    places = [(path.parent / target if target else path, anchor) for target, _, anchor in links if anchor]
-    missing = [f"{place.name}#{anchor}" for place, anchor in places if anchor not in anchors(place)]
+    targets = [(path.parent / target if target else path, anchor) for target, _, anchor in links if anchor]
+    missing = [f"{target_page.name}#{anchor}" for target_page, anchor in targets if anchor not in anchors(target_page)]
     assert not missing, f"{path.name} links to {missing}"
 
 
@@ -86,10 +86,10 @@ def test_options_exist(path: Path) -> None:
 
 def test_every_option_is_told_of_somewhere() -> None:
     """A switch by either of its names."""
-    told = {name for path in DOCUMENTS for name in OPTION.findall(path.read_text(encoding="utf-8"))}
+    mentioned = {name for path in DOCUMENTS for name in OPTION.findall(path.read_text(encoding="utf-8"))}
     actions = [action for parser in parsers(make_parser()) for action in parser._actions if action.option_strings]
-    silent = [action.option_strings for action in actions if not told & set(action.option_strings)]
-    assert [names for names in silent if names[-1] not in ("--help", "--version")] == []
+    missing = [action.option_strings for action in actions if not mentioned & set(action.option_strings)]
+    assert [names for names in missing if names[-1] not in ("--help", "--version")] == []
 
 
 @pytest.mark.parametrize("names", [ENCODERS, POOLINGS], ids=["encoders", "poolings"])
@@ -155,24 +155,24 @@ def test_the_first_example_of_the_readme_runs_as_shown(tmp_path: Path) -> None:
 def test_numbers_with_intervals_stand_in_the_results(page: str, results: str) -> None:
     """A table that is run again changes its rendered file, and the page that quotes it must follow."""
     quoted = set(re.findall(r"\d+\.\d+ ± \d+\.\d+", (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")))
-    found = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "experiments").glob(results))
+    rendered = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "experiments").glob(results))
     assert len(quoted) > 10
-    assert not [number for number in sorted(quoted) if number not in found]
+    assert not [number for number in sorted(quoted) if number not in rendered]
 
 
 def test_accuracies_of_the_fast_engine_are_those_measured() -> None:
-    row = re.compile(r"^\| (\w+) \|.*?\| (\d+\.\d+) ± (\d+\.\d+) \|$", re.MULTILINE)
-    shown = row.findall((ROOT / "docs" / "fast.md").read_text(encoding="utf-8"))
+    pattern = re.compile(r"^\| (\w+) \|.*?\| (\d+\.\d+) ± (\d+\.\d+) \|$", re.MULTILINE)
+    shown = pattern.findall((ROOT / "docs" / "fast.md").read_text(encoding="utf-8"))
     measured = json.loads((ROOT / "benchmarks" / "results" / "regard_default.json").read_text(encoding="utf-8"))
     assert len(shown) == 11
     for name, mean, half in shown:
-        own = measured["corpora"][name]
-        assert (mean, half) == (f"{own['test_mean']:.1f}", f"{own['test_interval']:.1f}"), name
+        row = measured["corpora"][name]
+        assert (mean, half) == (f"{row['test_mean']:.1f}", f"{row['test_interval']:.1f}"), name
 
 
 def test_attention_beside_known_evidence_is_as_measured() -> None:
-    row = re.compile(r"^\| ([\w ,]+) \|((?: \d\.\d+ ± \d\.\d+ \|){4})$", re.MULTILINE)
-    shown = row.findall((ROOT / "docs" / "faithfulness.md").read_text(encoding="utf-8"))
+    pattern = re.compile(r"^\| ([\w ,]+) \|((?: \d\.\d+ ± \d\.\d+ \|){4})$", re.MULTILINE)
+    shown = pattern.findall((ROOT / "docs" / "faithfulness.md").read_text(encoding="utf-8"))
     measured = json.loads((ROOT / "benchmarks" / "results" / "known_evidence.json").read_text(encoding="utf-8"))
     for name, values in measured["models"].items():
         means = [mean_interval(seeds) for seeds in values.values()]

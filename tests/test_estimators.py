@@ -54,8 +54,8 @@ def test_it_learns(fitted: TextClassifier) -> None:
 def test_numpy_numbers_are_accepted_and_saved(tmp_path: Path) -> None:
     """As a grid search passes them."""
     given = {"hidden": np.int64(8), "dropout": np.float64(0.25), "lr": np.float32(0.5), "bf16": np.bool_(True)}
-    own = classifier(encoder="lstm", epochs=np.arange(1, 2)[0], **given).fit(TEXTS, LABELS)
-    own.save(tmp_path / "run")
+    model = classifier(encoder="lstm", epochs=np.arange(1, 2)[0], **given).fit(TEXTS, LABELS)
+    model.save(tmp_path / "run")
     training = regard.load(tmp_path / "run").trained_.config.training
     assert (training.dropout, training.lr, training.bf16, training.epochs) == (0.25, 0.5, True, 1)
     with pytest.raises(InputError, match=r"hidden: expected a whole number, got 3\.5"):

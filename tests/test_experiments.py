@@ -39,12 +39,12 @@ def test_every_table_is_read_and_every_model_built(path: Path, tmp_path: Path) -
     table = read(path)
     tried: list[object] = []
     for cell in table.cells():
-        own = {key: value for key, value in cell.options.items() if key not in table.implementation.keys}
-        if "pretrained" in own:  # a small model of the same kind, because the real one may have to be downloaded
+        options = {key: value for key, value in cell.options.items() if key not in table.implementation.keys}
+        if "pretrained" in options:  # a small model of the same kind, because the real one may have to be downloaded
             pytest.importorskip("transformers")
             small = tmp_path / "bert"
-            own["pretrained"] = str(small if small.exists() else save_bert(small))
-        config = Config().override(own)
+            options["pretrained"] = str(small if small.exists() else save_bert(small))
+        config = Config().override(options)
         if config.model not in tried:
             tried.append(config.model)
             build(provisional_defaults(config).model, words=5, outputs=2)
@@ -91,8 +91,8 @@ def test_table_2_uses_the_options_chosen_on_dev() -> None:
     for row in read_rows(FOLDER / "sun_lu" / "table2_choice.jsonl")[0]:
         method = "dp" if row["method"] == "dp" else row["method"].rpartition("-")[0]
         given = row["options"]
-        own = tried.setdefault((row["corpus"], method), {})
-        own.setdefault((given["lr"], given["dropout"], given.get("l2", 0.0)), []).append(row["values"]["accuracy"])
+        scores = tried.setdefault((row["corpus"], method), {})
+        scores.setdefault((given["lr"], given["dropout"], given.get("l2", 0.0)), []).append(row["values"]["accuracy"])
     table = read(FOLDER / "sun_lu" / "table2.toml")
     assert set(tried) >= {(corpus, method) for corpus in ("sst2_uaftc", "imdb") for method in ("dp", "dp-a", "ad")}
     for (corpus, method), several in tried.items():

@@ -66,9 +66,9 @@ def test_two_runs_at_once_take_two_folders(
     with RunLock(Path("runs") / name):
         assert regard("train", table, *TINY).code == 0
         assert (tmp_path / "runs" / f"{name}-2" / "weights.safetensors").is_file()
-        said = regard("train", table, *TINY, "--out", f"runs/{name}")
-        assert said.code == 2
-        assert said.error.startswith(f"runs/{name}: another run is writing to it")
+        result = regard("train", table, *TINY, "--out", f"runs/{name}")
+        assert result.code == 2
+        assert result.error.startswith(f"runs/{name}: another run is writing to it")
     assert [path.name for path in (tmp_path / "runs").iterdir()] == [f"{name}-2"]
 
 

@@ -119,17 +119,17 @@ def test_explain_shows_its_sharpened_weights(run: Path, regard: Regard) -> None:
 
 
 def test_the_audit_takes_all_of_its_diagnostics(run: Path, table: Path, regard: Regard, tmp_path: Path) -> None:
-    said = regard("audit", run, "--data", table, "--limit", "20", "--retrain", "--out", tmp_path / "audit")
-    assert said.code == 0, said.err
-    found = json.loads((tmp_path / "audit" / "audit.json").read_text())
-    assert {"attention", "attention_norm"} <= {one["name"] for one in found["explainers"]}
-    assert {"permutation", "adversary", "even", "seeds", "guided", "trained_adversary"} <= set(found["diagnostics"])
-    assert found["diagnostics"]["adversary"]["exact"] is False  # the weights go through a power
+    result = regard("audit", run, "--data", table, "--limit", "20", "--retrain", "--out", tmp_path / "audit")
+    assert result.code == 0, result.err
+    facts = json.loads((tmp_path / "audit" / "audit.json").read_text())
+    assert {"attention", "attention_norm"} <= {one["name"] for one in facts["explainers"]}
+    assert {"permutation", "adversary", "even", "seeds", "guided", "trained_adversary"} <= set(facts["diagnostics"])
+    assert facts["diagnostics"]["adversary"]["exact"] is False  # the weights go through a power
 
 
 def test_the_report_names_its_weights(run: Path, table: Path, regard: Regard, tmp_path: Path) -> None:
-    said = regard("report", run, "--data", table, "--out", tmp_path / "report.html")
-    assert said.code == 0, said.err
+    result = regard("report", run, "--data", table, "--out", tmp_path / "report.html")
+    assert result.code == 0, result.err
     assert EXPLAINERS["attention_norm"].title in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 

@@ -69,25 +69,25 @@ def make_case(
         pooling="attention",
         head_bias=head_bias,
     )
-    chance = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     drawn = fresh(model, UNITS, OUTPUTS[kind], 0)
-    state = {name: size * chance.normal(size=value.shape) for name, value in drawn.items()}
+    state = {name: size * rng.normal(size=value.shape) for name, value in drawn.items()}
     state[EMBEDDING][0] = 0
-    return Case(model, state, words, make_texts(words, kind, chance), kind)
+    return Case(model, state, words, make_texts(words, kind, rng), kind)
 
 
-def make_texts(words: list[list[int]], kind: str, chance: np.random.Generator) -> UnitTexts:
+def make_texts(words: list[list[int]], kind: str, rng: np.random.Generator) -> UnitTexts:
     offsets = np.cumsum([0, *map(len, words)]).astype(np.int64)
     ids = np.array([unit for text in words for unit in text], dtype=np.int32)
     classes = max(OUTPUTS[kind], 2)
-    labels = chance.normal(size=len(words)) if kind == "regression" else chance.integers(0, classes, len(words))
+    labels = rng.normal(size=len(words)) if kind == "regression" else rng.integers(0, classes, len(words))
     return UnitTexts(*distinct(ids, offsets, UNITS), labels.astype(np.float64))
 
 
 def make_classifier(case: Case) -> Classifier:
-    made = build(case.model, UNITS, OUTPUTS[case.kind]).double()
-    made.load_state_dict({name: torch.tensor(value) for name, value in case.state.items()})
-    return made
+    model = build(case.model, UNITS, OUTPUTS[case.kind]).double()
+    model.load_state_dict({name: torch.tensor(value) for name, value in case.state.items()})
+    return model
 
 
 def padded(words: list[list[int]]) -> Batch:
@@ -108,36 +108,36 @@ def loss_of(logits: Tensor, labels: NDArray[Any], kind: str) -> Tensor:
     return functional.mse_loss(logits[:, 0], true)
 
 
-def downhill(case: Case, made: Classifier) -> Parameters:
+def downhill(case: Case, model: Classifier) -> Parameters:
     """−∂ℓ/∂z for every weight z."""
-    made.zero_grad()
-    loss_of(made(padded(case.words)).logits, case.texts.labels, case.kind).backward()
+    model.zero_grad()
+    loss_of(model(padded(case.words)).logits, case.texts.labels, case.kind).backward()
     return {
-        name: torch.zeros_like(value) if value.grad is None else -value.grad for name, value in made.named_parameters()
+        name: torch.zeros_like(value) if value.grad is None else -value.grad for name, value in model.named_parameters()
     }
 
 
-def scores(made: Classifier, weights: Parameters) -> tuple[Tensor, Tensor]:
+def scores(model: Classifier, weights: Parameters) -> tuple[Tensor, Tensor]:
     """Polarity (U, K) and attention (U,) of every unit, each as a text of one word."""
     alone = Batch(torch.arange(UNITS)[:, None], torch.ones(UNITS, 1, dtype=torch.bool))
-    output = functional_call(made, weights, (alone,))
-    said = output.logits - weights[HEAD_BIAS] if HEAD_BIAS in weights else output.logits
-    return said, output.traces[0].pooled.scores[:, 0]
+    output = functional_call(model, weights, (alone,))
+    polarity = output.logits - weights[HEAD_BIAS] if HEAD_BIAS in weights else output.logits
+    return polarity, output.traces[0].pooled.scores[:, 0]
 
 
 def autograds(case: Case) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """ds/dτ and da/dτ of every unit: derivatives of the scores in the direction of −∂ℓ/∂z."""
-    made = make_classifier(case)
-    direction = downhill(case, made)
-    weights = {name: value.detach() for name, value in made.named_parameters()}
+    model = make_classifier(case)
+    direction = downhill(case, model)
+    weights = {name: value.detach() for name, value in model.named_parameters()}
 
     def moving(*values: Tensor) -> tuple[Tensor, Tensor]:
-        return scores(made, dict(zip(weights, values, strict=True)))
+        return scores(model, dict(zip(weights, values, strict=True)))
 
     _, moved = jvp(moving, tuple(weights.values()), tuple(direction.values()))
     return moved[0].numpy(), moved[1].numpy()
 
 
-def assert_same(found: NDArray[np.float64], expected: NDArray[np.float64], within: float = 1e-10) -> None:
+def assert_same(actual: NDArray[np.float64], expected: NDArray[np.float64], within: float = 1e-10) -> None:
     """Relative to the largest."""
-    np.testing.assert_allclose(found, expected, rtol=0, atol=within * np.abs(expected).max(initial=0))
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=within * np.abs(expected).max(initial=0))

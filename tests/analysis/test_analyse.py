@@ -44,42 +44,42 @@ def labels_of(run: Trained, examples: list[Example]) -> np.ndarray:
 def test_tokens_of_known_types_are_recovered() -> None:
     examples = known()
     run = trained(examples, record="epoch", vtw=1e-3, epochs=60)
-    found = analyse(run, [e.text for e in examples], labels_of(run, examples), "made up").to_json()
-    json.dumps(found, allow_nan=False)
-    assert [(one["name"], one["count"]) for one in found["types"]][:2] == [("negative", 8), ("positive", 8)]
-    by_token = {one["token"]: one for one in found["tokens"]}
+    analysis = analyse(run, [e.text for e in examples], labels_of(run, examples), "made up").to_json()
+    json.dumps(analysis, allow_nan=False)
+    assert [(one["name"], one["count"]) for one in analysis["types"]][:2] == [("negative", 8), ("positive", 8)]
+    by_token = {one["token"]: one for one in analysis["tokens"]}
     assert all(by_token[f"p{k}"]["polarity"] > 0 > by_token[f"n{k}"]["polarity"] for k in range(8))
-    assert {one["token"][0] for one in found["words"]["positive"][:8]} == {"p"}
-    assert found["separation"]["auc"] > 0.9
-    assert "readable" not in found["separation"]["meaning"]
+    assert {one["token"][0] for one in analysis["words"]["positive"][:8]} == {"p"}
+    assert analysis["separation"]["auc"] > 0.9
+    assert "readable" not in analysis["separation"]["meaning"]
     weights = run.weights
     vtw = float(weights["head.weight"][0] @ weights["levels.0.pooling.scorer.query"])
-    assert found["vtw"]["values"][0] == pytest.approx(vtw, rel=1e-4)
-    assert found["vtw"]["products"][0] == pytest.approx(vtw * 2, rel=1e-4)
-    assert found["recording"]["moments"][0] == 0
-    assert set(found["flow"]["attention"]) == {"D", "E", "F"}
+    assert analysis["vtw"]["values"][0] == pytest.approx(vtw, rel=1e-4)
+    assert analysis["vtw"]["products"][0] == pytest.approx(vtw * 2, rel=1e-4)
+    assert analysis["recording"]["moments"][0] == 0
+    assert set(analysis["flow"]["attention"]) == {"D", "E", "F"}
 
 
 def test_three_classes_and_a_lead() -> None:
     examples = classes(3, 300, 1, tokens=6, neutral=40)
     run = trained(examples)
-    found = analyse(run, [e.text for e in examples], labels_of(run, examples), "made up").to_json()
-    first = next(one for one in found["tokens"] if one["token"] == "c1t0")
-    own = first["by_class"]
-    assert max(own) == own[1]
-    assert first["polarity"] == pytest.approx(own[1] - (own[0] + own[2]) / 2)
-    assert len(found["vtw"]["products"]) == 3
-    assert found["recording"] is None
+    analysis = analyse(run, [e.text for e in examples], labels_of(run, examples), "made up").to_json()
+    first = next(one for one in analysis["tokens"] if one["token"] == "c1t0")
+    by_class = first["by_class"]
+    assert max(by_class) == by_class[1]
+    assert first["polarity"] == pytest.approx(by_class[1] - (by_class[0] + by_class[2]) / 2)
+    assert len(analysis["vtw"]["products"]) == 3
+    assert analysis["recording"] is None
 
 
 def test_strongest_words_support_their_class() -> None:
     """Where few do, no others are listed in their place."""
     examples = data_one(300, 3, TwoClasses(8, 2, 20))
     run = trained(examples)
-    found = analyse(run, [e.text for e in examples], labels_of(run, examples), "made up").to_json()
-    assert {one["token"] for one in found["words"]["negative"]} >= {"n0", "n1"}
-    assert all(one["polarity"] < 0 for one in found["words"]["negative"])
-    assert all(one["polarity"] > 0 for one in found["words"]["positive"])
+    analysis = analyse(run, [e.text for e in examples], labels_of(run, examples), "made up").to_json()
+    assert {one["token"] for one in analysis["words"]["negative"]} >= {"n0", "n1"}
+    assert all(one["polarity"] < 0 for one in analysis["words"]["negative"])
+    assert all(one["polarity"] > 0 for one in analysis["words"]["positive"])
 
 
 def test_contexts_have_local_and_global_scores() -> None:
@@ -114,10 +114,10 @@ def test_analysis_without_typed_words() -> None:
     examples = known(120)
     run = trained(examples, epochs=2)
     few = [Example("p0 o1 o2", "positive"), Example("n0 o1 o2", "negative")]
-    found = analyse(run, [e.text for e in few], labels_of(run, few), "two texts").to_json()
-    assert found["separation"] is None
-    assert any("no frequent word belongs to one class" in note for note in found["notes"])
-    assert found["types"][0] == {"name": "negative", "count": 0, "polarity": None, "attention": None, "weight": None}
+    analysis = analyse(run, [e.text for e in few], labels_of(run, few), "two texts").to_json()
+    assert analysis["separation"] is None
+    assert any("no frequent word belongs to one class" in note for note in analysis["notes"])
+    assert analysis["types"][0] == {"name": "negative", "count": 0, "polarity": None, "attention": None, "weight": None}
 
 
 def test_sentences_follow_the_intervals() -> None:
@@ -141,35 +141,37 @@ def test_sentences_follow_the_intervals() -> None:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def synthetic(tmp_path_factory: pytest.TempPathFactory) -> Path:
     examples = known()
     return write_csv(tmp_path_factory.mktemp("made") / "made.csv", [(e.text, e.label) for e in examples])
 
 
 @pytest.fixture(scope="module")
-def flat(made: Path) -> Path:
+def flat(synthetic: Path) -> Path:
     from regard.cli import main
 
-    folder = made.parent / "flat"
+    folder = synthetic.parent / "flat"
     options = ["--engine", "sparse", "--no-pairs", "--beginnings", "0", "--record", "epoch", "--epochs", "5"]
-    assert main(["train", str(made), *options, "--out", str(folder)]) == 0
+    assert main(["train", str(synthetic), *options, "--out", str(folder)]) == 0
     return folder
 
 
-def test_the_command_prints_a_table_and_writes_a_page(flat: Path, made: Path, regard: Regard, tmp_path: Path) -> None:
+def test_the_command_prints_a_table_and_writes_a_page(
+    flat: Path, synthetic: Path, regard: Regard, tmp_path: Path
+) -> None:
     result = regard("analyse", flat, "--out", tmp_path / "told")
     assert result.code == 0
     assert "AUC" in result.out
     assert "VᵀW" in result.out
     page = (tmp_path / "told" / "analysis.html").read_text()
     assert "p0" in page
-    assert json.loads((tmp_path / "told" / "analysis.json").read_text())["data"] == str(made)
+    assert json.loads((tmp_path / "told" / "analysis.json").read_text())["data"] == str(synthetic)
     assert (tmp_path / "told" / "scatter.svg").exists()
-    assert json.loads(regard("analyse", flat, "--data", made, "--json").out)["texts"] == 300
+    assert json.loads(regard("analyse", flat, "--data", synthetic, "--json").out)["texts"] == 300
 
 
-def test_bad_input_gives_one_sentence(flat: Path, made: Path, run: Path, rated: Path, regard: Regard) -> None:
-    folder = made.parent
+def test_bad_input_gives_one_sentence(flat: Path, synthetic: Path, run: Path, rated: Path, regard: Regard) -> None:
+    folder = synthetic.parent
     write_csv(folder / "foreign.csv", [("eins zwei drei", "positive"), ("vier fünf", "negative")])
     write_csv(folder / "other.csv", [("p0 o1 o2", "splendid"), ("n0 o1 o2", "negative")])
     (folder / "plain.txt").write_text("p0 o1\nn0 o2\n")

@@ -22,18 +22,18 @@ VECTORS = np.random.default_rng(0).normal(size=(12, 5))
 
 @given(GROUPS)
 def test_means_are_those_of_all_pairs_of_different_tokens(placed: list[int]) -> None:
-    groups = [[token for token, own in enumerate(placed) if own == group] for group in range(4)]
-    found = group_means(VECTORS, [np.array(group, dtype=np.int64) for group in groups])
-    assert found.shape == (len(groups), len(groups))
+    groups = [[token for token, token_group in enumerate(placed) if token_group == group] for group in range(4)]
+    means = group_means(VECTORS, [np.array(group, dtype=np.int64) for group in groups])
+    assert means.shape == (len(groups), len(groups))
     for (i, left), (k, right) in product(enumerate(groups), repeat=2):
         pairs = [VECTORS[a] @ VECTORS[b] for a, b in product(left, right) if a != b]
-        assert found[i, k] == pytest.approx(np.mean(pairs) if pairs else np.nan, nan_ok=True)
+        assert means[i, k] == pytest.approx(np.mean(pairs) if pairs else np.nan, nan_ok=True)
 
 
 def test_quartiles_of_few_pairs_are_exact() -> None:
     groups = {"up": np.array([1, 2, 3]), "down": np.array([4, 5]), "alone": np.array([6])}
-    found = pair_quartiles(VECTORS, groups)
-    assert [row.pair for row in found] == [
+    quartiles = pair_quartiles(VECTORS, groups)
+    assert [row.pair for row in quartiles] == [
         ("up", "up"),
         ("up", "down"),
         ("up", "alone"),
@@ -42,8 +42,10 @@ def test_quartiles_of_few_pairs_are_exact() -> None:
     ]
     values = np.array([VECTORS[a] @ VECTORS[b] for a, b in ((1, 2), (1, 3), (2, 3))])
     marks = np.quantile(values, (0, 0.25, 0.5, 0.75, 1))
-    assert [getattr(found[0], name) for name in ("min", "q1", "median", "q3", "max")] == pytest.approx(marks.tolist())
-    assert found[0].mean == pytest.approx(values.mean())
+    assert [getattr(quartiles[0], name) for name in ("min", "q1", "median", "q3", "max")] == pytest.approx(
+        marks.tolist()
+    )
+    assert quartiles[0].mean == pytest.approx(values.mean())
 
 
 def test_quartiles_of_many_pairs_are_a_samples_that_follows_the_seed() -> None:
@@ -72,10 +74,10 @@ def autograds_drift(case: Case) -> tuple[NDArray[np.float64], NDArray[np.float64
 def test_drift_is_autograds(form: str, kind: str, words: list[list[int]], seed: int, scale: float) -> None:
     case = make_case(form, kind, words, seed, scale)
     i, k = (side.ravel() for side in np.meshgrid(np.arange(UNITS), np.arange(UNITS), indexing="ij"))
-    found, (moved, total) = drift(*case.given, i, k), autograds_drift(case)
-    assert_same(found.a + found.b, moved.ravel())
-    assert_same(found.a_back + found.b_back, moved.T.ravel())
-    assert_same(found.total, total.ravel())
+    parts, (moved, total) = drift(*case.given, i, k), autograds_drift(case)
+    assert_same(parts.a + parts.b, moved.ravel())
+    assert_same(parts.a_back + parts.b_back, moved.T.ravel())
+    assert_same(parts.total, total.ravel())
 
 
 def mirrored(negative_attention: float) -> Case:
@@ -88,8 +90,8 @@ def mirrored(negative_attention: float) -> Case:
 
 
 def test_inequalities_hold_under_their_assumptions() -> None:
-    found = inequalities(*mirrored(1.0).given, np.array([1, 2]), np.array([3, 4]))
-    assert found == {str(number): 1.0 for number in range(48, 56)}
+    shares = inequalities(*mirrored(1.0).given, np.array([1, 2]), np.array([3, 4]))
+    assert shares == {str(number): 1.0 for number in range(48, 56)}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -116,13 +118,13 @@ def test_inequalities_are_counted_case_by_case(form: str) -> None:
     for star, (plus, minus) in product(negative, zip(positive, negative, strict=True)):
         if star != minus:
             cases["55"].append(sum(parts(star, minus)) > -sum(parts(star, plus)))
-    found = inequalities(*case.given, np.array(positive), np.array(negative))
-    assert found == {name: pytest.approx(np.mean(values)) for name, values in cases.items()}
+    shares = inequalities(*case.given, np.array(positive), np.array(negative))
+    assert shares == {name: pytest.approx(np.mean(values)) for name, values in cases.items()}
 
 
 def test_inequalities_of_a_single_pair() -> None:
-    found = inequalities(*mirrored(1.0).given, np.array([1]), np.array([3]))
-    assert [name for name, value in found.items() if np.isnan(value)] == ["48", "49", "50", "54", "55"]
+    shares = inequalities(*mirrored(1.0).given, np.array([1]), np.array([3]))
+    assert [name for name, value in shares.items() if np.isnan(value)] == ["48", "49", "50", "54", "55"]
 
 
 def test_invalid_pairs_are_rejected() -> None:

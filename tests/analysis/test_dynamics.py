@@ -71,9 +71,9 @@ def learn(examples: list[Example] = TWO, recorder: Silent | None = None, **optio
 
 def recording(trained: Trained) -> dict[str, Any]:
     assert trained.dynamics is not None
-    found = dict(to_json(recording_facts(trained.dynamics)))
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
-    return found
+    facts = dict(to_json(recording_facts(trained.dynamics)))
+    assert json.loads(json.dumps(facts, allow_nan=False)) == facts
+    return facts
 
 
 def texts_of(trained: Trained, examples: list[Example] = TWO) -> UnitTexts:
@@ -81,8 +81,8 @@ def texts_of(trained: Trained, examples: list[Example] = TWO) -> UnitTexts:
     return UnitTexts.of(trained.tokenizer, [example.text for example in examples], labels)
 
 
-def same(found: Any, expected: Any) -> None:
-    np.testing.assert_allclose(np.array(found, dtype=np.float64), expected, rtol=2e-4, atol=2e-6)
+def same(actual: Any, expected: Any) -> None:
+    np.testing.assert_allclose(np.array(actual, dtype=np.float64), expected, rtol=2e-4, atol=2e-6)
 
 
 # What is kept
@@ -92,39 +92,39 @@ def same(found: Any, expected: Any) -> None:
 @flat_ones
 def test_the_last_moment_is_the_finished_flat_model(kind: str, examples: list[Example]) -> None:
     trained = learn(examples, record="epoch", **MODELS[kind])
-    told, made, weights = recording(trained), trained.tables, trained.weights
-    assert told["moments"] == [0, 1, 2, 3]
+    recorded, tables, weights = recording(trained), trained.tables, trained.weights
+    assert recorded["moments"] == [0, 1, 2, 3]
     assert isinstance(trained.task, Classes)
     texts = texts_of(trained, examples)
     types = token_types(texts, len(trained.tokenizer), trained.task.classes)
-    polarity, attention = lead(made.polarity.astype(np.float64)), made.scores
+    polarity, attention = lead(tables.polarity.astype(np.float64)), tables.scores
     typed = np.flatnonzero(types.codes >= 0)
     if len(typed) <= 600:  # all of them are shown one by one
-        same(told["polarity"][-1], polarity[typed])
-        same(told["attention"][-1], attention[typed])
-        assert told["types"] == [types.names[code] for code in types.codes[typed]]
+        same(recorded["polarity"][-1], polarity[typed])
+        same(recorded["attention"][-1], attention[typed])
+        assert recorded["types"] == [types.names[code] for code in types.codes[typed]]
     groups = [np.flatnonzero(types.codes == code) for code in range(len(types.names))]
-    assert list(told["by_type"]) == [name for name, own in zip(types.names, groups, strict=True) if len(own)]
-    for name, own in zip(types.names, groups, strict=True):
+    assert list(recorded["by_type"]) == [name for name, tokens in zip(types.names, groups, strict=True) if len(tokens)]
+    for name, tokens in zip(types.names, groups, strict=True):
         for what, values in (("polarity", polarity), ("attention", attention)):
-            if len(own):
-                expected = [values[own].mean(), *np.quantile(values[own], (0.25, 0.75))]
-                same(told["by_type"][name][what][-1], expected)
+            if len(tokens):
+                expected = [values[tokens].mean(), *np.quantile(values[tokens], (0.25, 0.75))]
+                same(recorded["by_type"][name][what][-1], expected)
     means = group_means(weights[EMBEDDING], groups)
-    for row in told["dot_products"]:
+    for row in recorded["dot_products"]:
         same(row["mean"][-1], means[tuple(types.names.index(name) for name in row["pair"])])
     is_dot = trained.config.model.attention == "dot"
-    same(told["vtw"][-1], weights[HEAD] @ weights[QUERY] if is_dot else [])
-    same(told["norm_v"][-1], np.linalg.norm(weights[QUERY]))
-    same(told["norms_w"][-1], np.linalg.norm(weights[HEAD], axis=1))
+    same(recorded["vtw"][-1], weights[HEAD] @ weights[QUERY] if is_dot else [])
+    same(recorded["norm_v"][-1], np.linalg.norm(weights[QUERY]))
+    same(recorded["norms_w"][-1], np.linalg.norm(weights[HEAD], axis=1))
     assert trained.config.model.scale is not None
     pushed = flow(weights, trained.config.model.scale, texts, trained.task.kind)  # fewer texts than a sample may have
-    assert list(told["terms"]) == [*pushed.polarity, *pushed.attention]
-    for term, by_type in told["terms"].items():
-        for code, (name, own) in enumerate(zip(types.names, groups, strict=True)):
-            if not 0 < len(own) <= PULLED:
+    assert list(recorded["terms"]) == [*pushed.polarity, *pushed.attention]
+    for term, by_type in recorded["terms"].items():
+        for code, (name, tokens) in enumerate(zip(types.names, groups, strict=True)):
+            if not 0 < len(tokens) <= PULLED:
                 continue
-            values = {**pushed.polarity, **pushed.attention}[term][own]
+            values = {**pushed.polarity, **pushed.attention}[term][tokens]
             if values.ndim == 2 and values.shape[1] > 1:
                 values = values[:, code] if code < values.shape[1] else values.max(1)
             np.testing.assert_allclose(by_type[name][-1], values.mean(), rtol=1e-3, atol=1e-9)
@@ -133,52 +133,52 @@ def test_the_last_moment_is_the_finished_flat_model(kind: str, examples: list[Ex
 @pytest.mark.parametrize("kind", ["cnn", "bilstm"])
 def test_of_an_encoder_tokens_are_fed_alone(kind: str) -> None:
     trained = learn(record="epoch", **MODELS[kind])
-    told, scores = recording(trained), global_scores(trained)
-    numbers = [trained.tokenizer.vocabulary.words.index(token) + 2 for token in told["tokens"]]
-    same(told["polarity"][-1], scores.polarity[numbers, 0])
-    same(told["attention"][-1], scores.attention[numbers])
-    assert told["terms"] == {}
-    assert len(told["dot_products"]) > 0
+    recorded, scores = recording(trained), global_scores(trained)
+    numbers = [trained.tokenizer.vocabulary.words.index(token) + 2 for token in recorded["tokens"]]
+    same(recorded["polarity"][-1], scores.polarity[numbers, 0])
+    same(recorded["attention"][-1], scores.attention[numbers])
+    assert recorded["terms"] == {}
+    assert len(recorded["dot_products"]) > 0
     if kind == "bilstm":
-        same(told["vtw"][-1], trained.weights[HEAD] @ trained.weights[QUERY])
+        same(recorded["vtw"][-1], trained.weights[HEAD] @ trained.weights[QUERY])
     else:
-        assert told["vtw"] == [[]] * 4
+        assert recorded["vtw"] == [[]] * 4
 
 
 def test_the_first_moment_is_before_the_first_step() -> None:
     """Sun & Lu's start: word vectors from ± embedding_range, in nearly orthogonal directions."""
-    told = [recording(learn(record="epoch", embedding_range=reach, decay=False)) for reach in (0.01, 1.0)]
-    widths = [np.abs(np.array(one["polarity"][0])).max() for one in told]
+    recorded = [recording(learn(record="epoch", embedding_range=reach, decay=False)) for reach in (0.01, 1.0)]
+    widths = [np.abs(np.array(one["polarity"][0])).max() for one in recorded]
     assert widths[1] == pytest.approx(100 * widths[0], rel=1e-4), "the same draw, a hundred times as far"
 
 
 def test_words_are_called_by_their_names() -> None:
     trained = learn(record="epoch")
-    told, names = recording(trained), set(trained.tokenizer.vocabulary.words)
-    assert any(token in names for token in told["tokens"])
-    assert any(" " in token for token in told["tokens"]), "a pair"
-    assert any(token.endswith("…") for token in told["tokens"]), "a beginning"
-    assert len(told["tokens"]) == len(told["types"]) == len(told["polarity"][0]) <= 600
+    recorded, names = recording(trained), set(trained.tokenizer.vocabulary.words)
+    assert any(token in names for token in recorded["tokens"])
+    assert any(" " in token for token in recorded["tokens"]), "a pair"
+    assert any(token.endswith("…") for token in recorded["tokens"]), "a beginning"
+    assert len(recorded["tokens"]) == len(recorded["types"]) == len(recorded["polarity"][0]) <= 600
 
 
 @pytest.mark.parametrize("kind", ["sparse", "torch, dot", "bilstm"])
 def test_steps_are_looked_at_up_to_twenty_five_times_an_epoch(kind: str) -> None:
     trained = learn(record="step", batch_size=1, epochs=2, **{k: v for k, v in MODELS[kind].items() if k != "epochs"})
-    told = recording(trained)
-    moments = told["moments"]
+    recorded = recording(trained)
+    moments = recorded["moments"]
     assert moments == sorted(set(moments))
     assert {0, 1, 2} <= set(moments)
     if kind == "bilstm":  # tokens that are fed alone are few beside the words
         words = int(texts_of(trained).counts.sum())
-        fed = (len(moments) - 1) / 2 * len(told["tokens"])
-        assert words * FED - len(told["tokens"]) < fed <= words * FED
+        fed = (len(moments) - 1) / 2 * len(recorded["tokens"])
+        assert words * FED - len(recorded["tokens"]) < fed <= words * FED
         assert len(moments) > 1 + 2
     else:
         assert len(moments) == 1 + 2 * 25
-    for by_type in told["terms"].values():
+    for by_type in recorded["terms"].values():
         for values in by_type.values():
             assert [value is not None for value in values] == [moment == int(moment) for moment in moments]
-    assert bool(told["terms"]) == (kind != "bilstm")
+    assert bool(recorded["terms"]) == (kind != "bilstm")
 
 
 def test_few_steps_are_all_looked_at() -> None:
@@ -187,9 +187,9 @@ def test_few_steps_are_all_looked_at() -> None:
 
 def test_texts_without_typed_words_leave_v_and_w() -> None:
     trained = learn([Example(word, word) for word in ("one", "two", "three")], record="step", epochs=2)
-    told = recording(trained)
-    assert (told["tokens"], told["terms"]) == ([], {})
-    assert len(told["norm_v"]) == len(told["moments"])
+    recorded = recording(trained)
+    assert (recorded["tokens"], recorded["terms"]) == ([], {})
+    assert len(recorded["norm_v"]) == len(recorded["moments"])
 
 
 def test_the_recording_is_announced() -> None:
@@ -208,9 +208,9 @@ def test_of_a_corpus_too_large_to_keep_a_block_gives_the_types(monkeypatch: pyte
     listener = Listener()
     trained = learn(TWO * 4, recorder=listener, record="step")
     assert any("token types are counted in" in note and "of the 600 texts" in note for note in listener.notes)
-    told = recording(trained)
-    assert len(told["tokens"]) > 0
-    assert len(told["moments"]) <= 1 + 3 * 50
+    recorded = recording(trained)
+    assert len(recorded["tokens"]) > 0
+    assert len(recorded["moments"]) <= 1 + 3 * 50
 
 
 # Nobody notices
@@ -299,9 +299,9 @@ def test_recording_can_stop_on_resume(table: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["sparse", "bilstm"])
 def test_a_folder_keeps_the_recording(table: Path, tmp_path: Path, kind: str) -> None:
     trained = run(table, tmp_path / "run", record="epoch", **MODELS[kind])
-    found = load(tmp_path / "run")
-    assert recording(found) == recording(trained)
-    save(found, tmp_path / "copy")
+    loaded = load(tmp_path / "run")
+    assert recording(loaded) == recording(trained)
+    save(loaded, tmp_path / "copy")
     assert (tmp_path / "copy" / DYNAMICS).read_bytes() == (tmp_path / "run" / DYNAMICS).read_bytes()
 
 
@@ -380,25 +380,25 @@ def test_quartiles_are_numpys(values: list[float]) -> None:
 
 def test_mean_products_by_hand() -> None:
     """(1, 0), (0, 2) and (3, 3): within the first type 0, across (3 + 6) / 2; a type of one token has no pair."""
-    found = mean_products([np.array([[1, 0], [0, 2]], np.float32), np.array([[3, 3]], np.float32)])
-    np.testing.assert_array_equal(found, [[0, 4.5], [4.5, np.nan]])
+    products = mean_products([np.array([[1, 0], [0, 2]], np.float32), np.array([[3, 3]], np.float32)])
+    np.testing.assert_array_equal(products, [[0, 4.5], [4.5, np.nan]])
 
 
 def test_small_types_leave_their_room_to_others() -> None:
-    places = np.arange(100)
+    counts = np.arange(100)
     groups = [np.arange(60), np.arange(60, 62), np.arange(62, 100)]
-    found = most_frequent(groups, places, 42)
-    assert found.tolist() == [*range(40, 60), 60, 61, *range(80, 100)]
+    chosen = most_frequent(groups, counts, 42)
+    assert chosen.tolist() == [*range(40, 60), 60, 61, *range(80, 100)]
 
 
 def test_counts_by_class_in_one_pass() -> None:
     trained = learn(STARS, epochs=1)
     texts, units = texts_of(trained, STARS), len(trained.tokenizer)
     labels = texts.labels.astype(np.int64)
-    found = class_counts(texts.ids, texts.counts, texts.offsets, labels, units, 5)
+    counts = class_counts(texts.ids, texts.counts, texts.offsets, labels, units, 5)
     slow = np.zeros((units, 5), dtype=np.int64)
     np.add.at(slow, (texts.ids, np.repeat(labels, np.diff(texts.offsets))), texts.counts)
-    np.testing.assert_array_equal(found, slow)
+    np.testing.assert_array_equal(counts, slow)
 
 
 def test_tracked_tokens_are_those_requested() -> None:
@@ -406,24 +406,26 @@ def test_tracked_tokens_are_those_requested() -> None:
     texts = texts_of(trained)
     types = token_types(texts, len(trained.tokenizer), ("bad", "good"))
     for most in (None, 3, 0):
-        found = track_tokens(types, texts, most, pulls=True)
-        assert len(set(found.rows.tolist())) == len(found.rows)
-        for code, own, pulled in zip(found.codes, found.slices, found.pulled, strict=True):
-            assert (types.codes[found.rows[own]] == code).all()
-            assert (types.codes[found.rows[pulled]] == code).all()
-            assert len(found.rows[own]) == {None: (types.codes == code).sum(), 3: 3}.get(most, len(found.rows[own]))
-        np.testing.assert_array_equal(found.rows[found.texts.ids], texts.ids)  # all texts fit in
-        assert found.chosen.max() < found.few
+        tracked = track_tokens(types, texts, most, pulls=True)
+        assert len(set(tracked.rows.tolist())) == len(tracked.rows)
+        for code, tokens, pulled in zip(tracked.codes, tracked.slices, tracked.pulled, strict=True):
+            assert (types.codes[tracked.rows[tokens]] == code).all()
+            assert (types.codes[tracked.rows[pulled]] == code).all()
+            assert len(tracked.rows[tokens]) == {None: (types.codes == code).sum(), 3: 3}.get(
+                most, len(tracked.rows[tokens])
+            )
+        np.testing.assert_array_equal(tracked.rows[tracked.texts.ids], texts.ids)  # all texts fit in
+        assert tracked.chosen.max() < tracked.few
         if most == 0:
-            assert sorted(found.chosen) == list(range(found.few))
-        assert [types.names[types.codes[unit]] for unit in found.rows[found.chosen]] == found.types
+            assert sorted(tracked.chosen) == list(range(tracked.few))
+        assert [types.names[types.codes[unit]] for unit in tracked.rows[tracked.chosen]] == tracked.types
 
 
 def test_selected_texts_are_complete() -> None:
     texts = UnitTexts(
         np.array([5, 6, 7, 8, 9], np.int32), np.ones(5, np.uint16), np.array([0, 2, 2, 4, 5]), np.arange(4.0)
     )
-    found = select_texts(texts, np.array([0, 1, 3]))
-    assert found.ids.tolist() == [5, 6, 9]
-    assert found.offsets.tolist() == [0, 2, 2, 3]
-    assert found.labels.tolist() == [0, 1, 3]
+    selected = select_texts(texts, np.array([0, 1, 3]))
+    assert selected.ids.tolist() == [5, 6, 9]
+    assert selected.offsets.tolist() == [0, 2, 2, 3]
+    assert selected.labels.tolist() == [0, 1, 3]

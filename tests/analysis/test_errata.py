@@ -44,7 +44,7 @@ class Model(NamedTuple):
     m: Doubles | None  # M, or M^a
 
 
-class Place(NamedTuple):
+class Position(NamedTuple):
     """One position (t, j) of a text."""
 
     text: int
@@ -55,7 +55,7 @@ class Place(NamedTuple):
     h: Doubles  # (D,) h^(t)
 
 
-def make(form: str, kind: str = "binary") -> tuple[Case, Model, list[Place]]:
+def make(form: str, kind: str = "binary") -> tuple[Case, Model, list[Position]]:
     """Without the biases that the papers leave out."""
     case = make_case(form, kind, WORDS, seed=1, scale=SCALE, head_bias=False)
     if PROJECT_BIAS in case.state:
@@ -66,10 +66,10 @@ def make(form: str, kind: str = "binary") -> tuple[Case, Model, list[Place]]:
     x = h @ state[PROJECT].T if PROJECT in state else None
     a = (h if x is None else np.tanh(x)) @ v / SCALE
     model = Model(e, h, state[HEAD].T, v, h @ state[HEAD].T, a, x, state.get(AFFINE, state.get(PROJECT)))
-    return case, model, list(places(case, model))
+    return case, model, list(all_positions(case, model))
 
 
-def places(case: Case, model: Model) -> Iterator[Place]:
+def all_positions(case: Case, model: Model) -> Iterator[Position]:
     for text, units in enumerate(case.words):
         alpha = np.exp(model.a[units])
         alpha /= alpha.sum()
@@ -81,30 +81,30 @@ def places(case: Case, model: Model) -> Iterator[Place]:
         else:
             pull = np.eye(len(s))[label] - np.exp(s) / np.exp(s).sum()
         for unit, weight in zip(units, alpha, strict=True):
-            yield Place(text, unit, float(weight), pull, s, h)
+            yield Position(text, unit, float(weight), pull, s, h)
 
 
-def texts_of(found: list[Place]) -> list[Place]:
+def texts_of(positions: list[Position]) -> list[Position]:
     """One position of each text: values of the whole text are the same at all of them."""
-    return list({place.text: place for place in found}.values())
+    return list({position.text: position for position in positions}.values())
 
 
-def assert_differs(found: Doubles, expected: Doubles) -> None:
-    assert np.abs(found - expected).max() > 1e-2 * np.abs(expected).max()
+def assert_differs(actual: Doubles, expected: Doubles) -> None:
+    assert np.abs(actual - expected).max() > 1e-2 * np.abs(expected).max()
 
 
 def test_82_lacks_the_weights_of_two_sums() -> None:
-    case, model, found = make("DP", "multiclass")
+    case, model, positions = make("DP", "multiclass")
     expected, _ = autograds(case)
 
     def equation_82(with_alpha: bool) -> Doubles:
         moved = np.zeros_like(model.s)
-        for place in found:
-            e, p = place.unit, -place.pull
-            alpha = place.alpha if with_alpha else 1.0
-            moved[e] -= alpha * (model.w.T @ model.v) * ((model.s[e] - place.s) @ p) / (M * SCALE)
+        for position in positions:
+            e, p = position.unit, -position.pull
+            alpha = position.alpha if with_alpha else 1.0
+            moved[e] -= alpha * (model.w.T @ model.v) * ((model.s[e] - position.s) @ p) / (M * SCALE)
             moved[e] -= alpha * model.w.T @ model.w @ p / M
-        for text in texts_of(found):
+        for text in texts_of(positions):
             moved += np.outer(model.e @ text.h, text.pull) / M
         return moved
 
@@ -114,15 +114,15 @@ def test_82_lacks_the_weights_of_two_sums() -> None:
 
 
 def test_83_has_another_sign_and_scale_in_its_first_term() -> None:
-    case, model, found = make("DP", "multiclass")
+    case, model, positions = make("DP", "multiclass")
     _, expected = autograds(case)
 
     def equation_83(factor: float) -> Doubles:
         moved = np.zeros_like(model.a)
-        for place in found:
-            e, p, alpha = place.unit, -place.pull, place.alpha
-            moved += factor * alpha * (model.e @ model.e[e]) * ((model.s[e] - place.s) @ p)
-            moved[e] -= alpha * (p @ (model.s[e] - place.s)) * (model.v @ model.v) / SCALE / (M * SCALE)
+        for position in positions:
+            e, p, alpha = position.unit, -position.pull, position.alpha
+            moved += factor * alpha * (model.e @ model.e[e]) * ((model.s[e] - position.s) @ p)
+            moved[e] -= alpha * (p @ (model.s[e] - position.s)) * (model.v @ model.v) / SCALE / (M * SCALE)
             moved[e] -= alpha * (p @ model.w.T @ model.v) / (M * SCALE)
         return moved
 
@@ -138,21 +138,21 @@ def all_pairs() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def test_44_divides_by_the_scale_twice() -> None:
-    case, model, found = make("DP")
+    case, model, positions = make("DP")
     expected = downhill(case, make_classifier(case))[EMBEDDING].numpy() @ model.e.T
 
     def equation_44(scale: float) -> Doubles:
         moved = np.zeros((UNITS, UNITS))
-        for place in found:
-            i, factor = place.unit, place.pull[0] * place.alpha / M
-            moved[i] += factor * (model.s[i, 0] - place.s[0]) * model.a / scale
+        for position in positions:
+            i, factor = position.unit, position.pull[0] * position.alpha / M
+            moved[i] += factor * (model.s[i, 0] - position.s[0]) * model.a / scale
             moved[i] += factor * model.s[:, 0]
         return moved
 
     assert_differs(equation_44(SCALE), expected)
     assert_same(equation_44(1.0), expected)
-    own = drift(*case.given, *all_pairs())
-    assert_same((own.a + own.b).reshape(UNITS, UNITS), expected)
+    parts = drift(*case.given, *all_pairs())
+    assert_same((parts.a + parts.b).reshape(UNITS, UNITS), expected)
 
 
 def test_45_and_46_lack_the_number_of_texts() -> None:
@@ -218,13 +218,13 @@ def test_gulcehres_norms_are_learned() -> None:
 
 def test_equations_13_14_and_23_are_right_as_printed() -> None:
     """And with them 37, 41 and 42 of the supplement."""
-    case, model, found = make("DP")
+    case, model, positions = make("DP")
     e, w, v = np.zeros_like(model.e), np.zeros(model.w.shape[0]), np.zeros_like(model.v)
-    for place in found:
-        i, factor = place.unit, place.pull[0] * place.alpha / M
-        e[i] += factor * (np.outer(model.v, model.e[i] - place.h) / SCALE + np.eye(len(model.v))) @ model.w[:, 0]
-        v += factor * model.e[i] * (model.s[i, 0] - place.s[0]) / SCALE
-    for text in texts_of(found):
+    for position in positions:
+        i, factor = position.unit, position.pull[0] * position.alpha / M
+        e[i] += factor * (np.outer(model.v, model.e[i] - position.h) / SCALE + np.eye(len(model.v))) @ model.w[:, 0]
+        v += factor * model.e[i] * (model.s[i, 0] - position.s[0]) / SCALE
+    for text in texts_of(positions):
         w += text.pull[0] * text.h / M
     expected = downhill(case, make_classifier(case))
     assert_same(e, expected[EMBEDDING].numpy())
@@ -233,15 +233,15 @@ def test_equations_13_14_and_23_are_right_as_printed() -> None:
 
 
 def test_equations_19_and_27_are_right_as_printed() -> None:
-    case, model, found = make("DP")
+    case, model, positions = make("DP")
     polarity, attention = np.zeros(UNITS), np.zeros(UNITS)
     w, v, pi, rho = model.w[:, 0], model.v, np.zeros(UNITS), np.zeros(UNITS)
-    for place in found:
-        j, factor = place.unit, place.pull[0] * place.alpha
+    for position in positions:
+        j, factor = position.unit, position.pull[0] * position.alpha
         pi[j] += factor  # (16)
-        rho[j] += factor * (model.s[j, 0] - place.s[0])  # (20)
+        rho[j] += factor * (model.s[j, 0] - position.s[0])  # (20)
         polarity += factor * (model.e @ model.e[j]) / M
-        attention += factor * (model.e @ model.e[j]) * (model.s[j, 0] - place.s[0]) / (M * SCALE**2)
+        attention += factor * (model.e @ model.e[j]) * (model.s[j, 0] - position.s[0]) / (M * SCALE**2)
     polarity += (v @ w / SCALE) * rho / M + (w @ w) * pi / M
     attention += (v @ w * SCALE) * pi / (M * SCALE**2) + (v @ v) * rho / (M * SCALE**2)
     expected = autograds(case)
@@ -250,12 +250,12 @@ def test_equations_19_and_27_are_right_as_printed() -> None:
 
 
 def test_equations_59_to_61_are_right_as_printed() -> None:
-    case, model, found = make("DP-A")
+    case, model, positions = make("DP-A")
     assert model.m is not None
     w, e, v, m = model.w[:, 0], np.zeros_like(model.e), np.zeros_like(model.v), np.zeros_like(model.m)
-    for place in found:
-        j, factor = place.unit, place.pull[0] * place.alpha / M
-        lead = model.s[j, 0] - place.s[0]
+    for position in positions:
+        j, factor = position.unit, position.pull[0] * position.alpha / M
+        lead = model.s[j, 0] - position.s[0]
         e[j] += factor * (lead * model.m.T @ model.v / SCALE + model.m.T @ w)
         v += factor * lead * model.h[j] / SCALE
         m += factor * (lead * np.outer(model.v, model.e[j]) / SCALE + np.outer(w, model.e[j]))
@@ -266,20 +266,20 @@ def test_equations_59_to_61_are_right_as_printed() -> None:
 
 
 def test_equations_63_and_64_are_right_as_printed() -> None:
-    case, model, found = make("DP-A")
+    case, model, positions = make("DP-A")
     assert model.m is not None
     w, v = model.w[:, 0], model.v
     own_w, own_v = model.m.T @ w, model.m.T @ v  # W', V'
     polarity, attention = np.zeros(UNITS), np.zeros(UNITS)
-    for place in found:
-        j, factor = place.unit, place.pull[0] * place.alpha / M
-        lead, alike = model.s[j, 0] - place.s[0], model.e @ model.e[j]
+    for position in positions:
+        j, factor = position.unit, position.pull[0] * position.alpha / M
+        lead, alike = model.s[j, 0] - position.s[0], model.e @ model.e[j]
         polarity[j] += factor * (own_w @ own_w + lead * (own_w @ own_v) / SCALE)
         polarity += factor * alike * (w @ w + lead * (v @ w) / SCALE)
         attention[j] += factor * ((own_v @ own_v) / SCALE**2 * lead + own_w @ own_v / SCALE)
         attention += factor * alike * (w @ v / SCALE + lead * (v @ v) / SCALE**2)
         attention += factor * lead * (model.h @ model.h[j]) / SCALE**2
-    for text in texts_of(found):
+    for text in texts_of(positions):
         polarity += text.pull[0] * (model.h @ text.h) / M
     expected = autograds(case)
     assert_same(polarity, expected[0][:, 0])
@@ -287,7 +287,7 @@ def test_equations_63_and_64_are_right_as_printed() -> None:
 
 
 def test_equations_66_to_68_are_right_as_printed() -> None:
-    case, model, found = make("AD")
+    case, model, positions = make("AD")
     assert model.m is not None
     assert model.x is not None
     w, keys = model.w[:, 0], np.tanh(model.x)
@@ -296,14 +296,16 @@ def test_equations_66_to_68_are_right_as_printed() -> None:
     def bent(unit: int) -> Doubles:
         return np.diag(1 - keys[unit] ** 2)  # D_i
 
-    for text in texts_of(found):
-        own = [place for place in found if place.text == text.text]
-        key = sum(place.alpha * keys[place.unit] for place in own)
-        mean = sum(place.alpha * np.outer(model.e[place.unit], model.v @ bent(place.unit)) for place in own)
-        for place in own:
-            i, factor = place.unit, place.pull[0] * place.alpha / M
+    for text in texts_of(positions):
+        in_text = [position for position in positions if position.text == text.text]
+        key = sum(position.alpha * keys[position.unit] for position in in_text)
+        mean = sum(
+            position.alpha * np.outer(model.e[position.unit], model.v @ bent(position.unit)) for position in in_text
+        )
+        for position in in_text:
+            i, factor = position.unit, position.pull[0] * position.alpha / M
             slope = model.m.T @ bent(i) @ model.v
-            e[i] += factor * (np.outer(slope, model.e[i] - place.h) / SCALE + np.eye(len(w))) @ w
+            e[i] += factor * (np.outer(slope, model.e[i] - position.h) / SCALE + np.eye(len(w))) @ w
             v += factor * model.s[i, 0] * (keys[i] - key) / SCALE
             m += factor * model.s[i, 0] * (np.outer(model.e[i], model.v @ bent(i)) - mean).T / SCALE
     expected = downhill(case, make_classifier(case))
@@ -313,13 +315,13 @@ def test_equations_66_to_68_are_right_as_printed() -> None:
 
 
 def test_equations_78_to_80_are_right_as_printed() -> None:
-    case, model, found = make("DP", "multiclass")
+    case, model, positions = make("DP", "multiclass")
     e, w, v = np.zeros_like(model.e), np.zeros_like(model.w), np.zeros_like(model.v)
-    for place in found:
-        i, p, factor = place.unit, -place.pull, place.alpha / M
-        e[i] += factor * (np.outer(model.v, model.e[i] - place.h) / SCALE + np.eye(len(model.v))) @ model.w @ p
-        v += factor * model.e[i] * ((model.s[i] - place.s) @ p) / SCALE
-    for text in texts_of(found):
+    for position in positions:
+        i, p, factor = position.unit, -position.pull, position.alpha / M
+        e[i] += factor * (np.outer(model.v, model.e[i] - position.h) / SCALE + np.eye(len(model.v))) @ model.w @ p
+        v += factor * model.e[i] * ((model.s[i] - position.s) @ p) / SCALE
+    for text in texts_of(positions):
         w += np.outer(text.h, -text.pull) / M
     expected = downhill(case, make_classifier(case))
     assert_same(e, -expected[EMBEDDING].numpy())

@@ -55,11 +55,11 @@ def test_terms_sum_to_autograds_derivatives(
     form: str, kind: str, words: list[list[int]], seed: int, scale: float, head_bias: bool
 ) -> None:
     case = make_case(form, kind, words, seed, scale, head_bias)
-    found, (polarity, attention) = flow(*case.given), autograds(case)
-    assert list(found.polarity) == list(TERMS[form][0])
-    assert list(found.attention) == list(TERMS[form][1])
-    assert_same(found.polarity_total, polarity)
-    assert_same(found.attention_total, attention)
+    terms, (polarity, attention) = flow(*case.given), autograds(case)
+    assert list(terms.polarity) == list(TERMS[form][0])
+    assert list(terms.attention) == list(TERMS[form][1])
+    assert_same(terms.polarity_total, polarity)
+    assert_same(terms.attention_total, attention)
 
 
 @every_kind
@@ -67,14 +67,14 @@ def test_terms_sum_to_autograds_derivatives(
 def test_a_small_step_changes_scores_as_predicted(form: str, kind: str) -> None:
     """Full-batch SGD, half a step backwards and half a step forwards."""
     case, rate = make_case(form, kind, EXAMPLE), 1e-5
-    made = make_classifier(case)
-    direction, moved = downhill(case, made), []
-    for way in (-0.5, 0.5):
-        weights = {name: value.detach() + way * rate * direction[name] for name, value in made.named_parameters()}
-        moved.append(scores(made, weights))
-    found = flow(*case.given)
-    assert_same(found.polarity_total, ((moved[1][0] - moved[0][0]) / rate).numpy(), 1e-7)
-    assert_same(found.attention_total, ((moved[1][1] - moved[0][1]) / rate).numpy(), 1e-7)
+    model = make_classifier(case)
+    direction, moved = downhill(case, model), []
+    for side in (-0.5, 0.5):
+        weights = {name: value.detach() + side * rate * direction[name] for name, value in model.named_parameters()}
+        moved.append(scores(model, weights))
+    terms = flow(*case.given)
+    assert_same(terms.polarity_total, ((moved[1][0] - moved[0][0]) / rate).numpy(), 1e-7)
+    assert_same(terms.attention_total, ((moved[1][1] - moved[0][1]) / rate).numpy(), 1e-7)
 
 
 @every_kind
@@ -87,9 +87,9 @@ def test_the_loss_is_the_tasks(form: str, kind: str) -> None:
     }
     case = make_case(form, kind, EXAMPLE)
     loss = tasks[kind].loss(make_classifier(case)(padded(EXAMPLE)).logits, torch.tensor(case.texts.labels))
-    found = pulls(*case.given)
-    assert found.loss == pytest.approx(float(loss.detach()), rel=1e-6)
-    assert found.texts == len(EXAMPLE)
+    pulled = pulls(*case.given)
+    assert pulled.loss == pytest.approx(float(loss.detach()), rel=1e-6)
+    assert pulled.texts == len(EXAMPLE)
 
 
 def by_hand() -> Case:
@@ -108,12 +108,12 @@ def test_two_texts_by_hand() -> None:
     """a = 0, log 3; α = ¼, ¾ in the positive text and 1 in the negative one; s = 2·¼ = ½ and 0."""
     case = by_hand()
     beta = 1 / (1 + math.exp(0.5))  # σ(−½); of the negative text σ(0) = ½
-    found = pulls(*case.given)
+    pulled = pulls(*case.given)
     pi = [0, beta / 4, beta * 3 / 4 - 0.5, 0]
     rho = [0, beta / 4 * (2 - 0.5), beta * 3 / 4 * (0 - 0.5), 0]
-    np.testing.assert_allclose(found.pi[:4, 0], pi, rtol=1e-14)
-    np.testing.assert_allclose(found.rho[:4], rho, rtol=1e-14)
-    assert found.loss == pytest.approx((-math.log(1 - beta) + math.log(2)) / 2)
+    np.testing.assert_allclose(pulled.pi[:4, 0], pi, rtol=1e-14)
+    np.testing.assert_allclose(pulled.rho[:4], rho, rtol=1e-14)
+    assert pulled.loss == pytest.approx((-math.log(1 - beta) + math.log(2)) / 2)
     terms, log9 = flow(*case.given), 2 * math.log(3)
     # VᵀW is 0, ‖V‖ and ‖W‖ are 1, m is 2, λ is 2
     assert not terms.polarity["A"].any()
@@ -145,15 +145,15 @@ def test_the_first_order_is_equation_71() -> None:
     """Term by term from its sums over positions; b is 0, because the paper has none."""
     case = make_case("AD", "binary", EXAMPLE)
     case.state[PROJECT_BIAS][:] = 0
-    found, near = pulls(*case.given), first_order(*case.given)
+    pulled, near = pulls(*case.given), first_order(*case.given)
     e, w, v = case.state[EMBEDDING], case.state[HEAD][0], case.state[QUERY]
     matrix, scale, m = case.state[PROJECT], case.model.scale, len(EXAMPLE)
     x = e @ matrix.T
     expected = {
-        "E": found.rho * ((matrix.T @ v) ** 2).sum() / scale**2,
-        "D": found.pi[:, 0] * (w @ matrix.T @ v) / scale,
-        "E via P": e @ e.T @ found.rho * (v @ v) / scale**2,
-        "F": x @ x.T @ found.rho / scale**2,
+        "E": pulled.rho * ((matrix.T @ v) ** 2).sum() / scale**2,
+        "D": pulled.pi[:, 0] * (w @ matrix.T @ v) / scale,
+        "E via P": e @ e.T @ pulled.rho * (v @ v) / scale**2,
+        "F": x @ x.T @ pulled.rho / scale**2,
     }
     for name, values in expected.items():
         np.testing.assert_allclose(near.attention[name], values / m, rtol=1e-10, atol=1e-16)
@@ -161,10 +161,10 @@ def test_the_first_order_is_equation_71() -> None:
 
 
 def test_gap_of_equal_flows_is_zero() -> None:
-    found = flow(*make_case("AD", "multiclass", EXAMPLE).given)
-    assert gap(found, found) == 0
-    nothing = Flow(found.polarity, {name: 0 * values for name, values in found.attention.items()})
-    assert gap(found, nothing) == 1
+    terms = flow(*make_case("AD", "multiclass", EXAMPLE).given)
+    assert gap(terms, terms) == 0
+    nothing = Flow(terms.polarity, {name: 0 * values for name, values in terms.attention.items()})
+    assert gap(terms, nothing) == 1
     assert gap(nothing, nothing) == 0
 
 
@@ -172,9 +172,9 @@ def test_gap_of_equal_flows_is_zero() -> None:
 def test_some_units_have_the_terms_that_they_have_among_all(form: str) -> None:
     case, some = make_case(form, "multiclass", EXAMPLE), np.array([5, 2, 8])
     whole, part = flow(*case.given), flow(*case.given, units=some)
-    for all_terms, own in ((whole.polarity, part.polarity), (whole.attention, part.attention)):
-        assert all_terms.keys() == own.keys()
-        for name, values in own.items():
+    for all_terms, some_terms in ((whole.polarity, part.polarity), (whole.attention, part.attention)):
+        assert all_terms.keys() == some_terms.keys()
+        for name, values in some_terms.items():
             np.testing.assert_allclose(values, all_terms[name][some], rtol=1e-12, atol=1e-16)
     assert flow(*case.given, units=np.array([], dtype=np.int64)).attention_total.shape == (0,)
 
@@ -190,9 +190,9 @@ def test_single_precision_is_read_in_double() -> None:
 
 def test_texts_without_words_move_nothing() -> None:
     case = make_case("AD-A", "multiclass", [[], []])
-    found = flow(*case.given)
-    assert not found.polarity_total.any()
-    assert not found.attention_total.any()
+    terms = flow(*case.given)
+    assert not terms.polarity_total.any()
+    assert not terms.attention_total.any()
 
 
 def test_scores_beyond_the_range_of_exp_stay_finite() -> None:
@@ -239,17 +239,17 @@ def test_what_cannot_be_read_is_refused() -> None:
 
 def test_the_work_grows_with_texts_and_table_not_with_their_product() -> None:
     """20,000 units would make a matrix of 3.2 GB, by 4,000 texts one of 640 MB."""
-    chance = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     units, size, length, width = 20_000, 4_000, 50, 16
     state = {
-        EMBEDDING: chance.normal(size=(units, width)).astype(np.float32),
-        AFFINE: chance.normal(size=(width, width)).astype(np.float32),
-        QUERY: chance.normal(size=width).astype(np.float32),
-        HEAD: chance.normal(size=(1, width)).astype(np.float32),
+        EMBEDDING: rng.normal(size=(units, width)).astype(np.float32),
+        AFFINE: rng.normal(size=(width, width)).astype(np.float32),
+        QUERY: rng.normal(size=width).astype(np.float32),
+        HEAD: rng.normal(size=(1, width)).astype(np.float32),
     }
-    ids = chance.integers(1, units, size * length).astype(np.int32)
+    ids = rng.integers(1, units, size * length).astype(np.int32)
     offsets = np.arange(size + 1, dtype=np.int64) * length
-    texts = UnitTexts(ids, np.ones(len(ids), np.uint16), offsets, chance.integers(0, 2, size).astype(np.float32))
+    texts = UnitTexts(ids, np.ones(len(ids), np.uint16), offsets, rng.integers(0, 2, size).astype(np.float32))
     flow(state, 10.0, texts, "binary", units=np.arange(2))  # compiled
     tracemalloc.start()
     flow(state, 10.0, texts, "binary")
@@ -274,14 +274,14 @@ def test_imdb_takes_seconds() -> None:
     except InputError as missing:
         pytest.skip(str(missing))
     tokenizer = Tokenizer(Vocabulary.build(forms(example.text, True) for example in examples))
-    found = tokenizer.encode_all([example.text for example in examples])
+    encoded = tokenizer.encode_all([example.text for example in examples])
     labels = np.array([str(example.label) == str(examples[0].label) for example in examples], dtype=np.float32)
-    units, chance = len(tokenizer), np.random.default_rng(0)
-    texts = UnitTexts(*distinct(found.ids, found.offsets, units), labels)
+    units, rng = len(tokenizer), np.random.default_rng(0)
+    texts = UnitTexts(*distinct(encoded.ids, encoded.offsets, units), labels)
     state = {
-        EMBEDDING: chance.uniform(-0.1, 0.1, (units, 100)).astype(np.float32),
-        QUERY: chance.uniform(-0.1, 0.1, 100).astype(np.float32),
-        HEAD: chance.uniform(-0.1, 0.1, (1, 100)).astype(np.float32),
+        EMBEDDING: rng.uniform(-0.1, 0.1, (units, 100)).astype(np.float32),
+        QUERY: rng.uniform(-0.1, 0.1, 100).astype(np.float32),
+        HEAD: rng.uniform(-0.1, 0.1, (1, 100)).astype(np.float32),
     }
     flow(state, 10.0, texts._replace(offsets=texts.offsets[:2], labels=labels[:1]), "binary")  # compiled
     began = time.perf_counter()

@@ -10,37 +10,37 @@ from regard.analysis.separation import FEWEST, separation
 
 
 def test_area_is_scikit_learns_with_ties() -> None:
-    chance = np.random.default_rng(0)
-    group, others = chance.integers(0, 9, 40) + 1.0, chance.integers(0, 9, 70) + 0.0
-    found = separation(group, others)
-    assert found is not None
+    rng = np.random.default_rng(0)
+    group, others = rng.integers(0, 9, 40) + 1.0, rng.integers(0, 9, 70) + 0.0
+    result = separation(group, others)
+    assert result is not None
     truth = [1] * 40 + [0] * 70
-    assert found.auc == pytest.approx(roc_auc_score(truth, np.concatenate([group, others])), abs=1e-12)
+    assert result.auc == pytest.approx(roc_auc_score(truth, np.concatenate([group, others])), abs=1e-12)
 
 
 def test_interval_by_hand() -> None:
     # five of the group lie above all others, five above half of them; of the others, five below all, five below half
-    found = separation(np.repeat([2.0, 4.0], 5), np.repeat([1.0, 3.0], 5))
-    assert found is not None
-    assert found.low is not None
-    assert found.high is not None
-    assert found.auc == 0.75
+    result = separation(np.repeat([2.0, 4.0], 5), np.repeat([1.0, 3.0], 5))
+    assert result is not None
+    assert result.low is not None
+    assert result.high is not None
+    assert result.auc == 0.75
     error = math.sqrt(2 * (10 * 0.25**2 / 9) / 10)
     reach = 2.2621571628 * error / (0.75 * 0.25)  # t of 9 degrees
-    odds = [low_or_high / (1 - low_or_high) for low_or_high in (found.low, found.high)]
+    odds = [low_or_high / (1 - low_or_high) for low_or_high in (result.low, result.high)]
     assert odds == pytest.approx([3 * math.exp(-reach), 3 * math.exp(reach)])
 
 
 @pytest.mark.parametrize(("truth", "apart"), [(0.5, 0.0), (0.7, 0.74161), (0.9, 1.81239)])  # Φ(apart / √2)
 @pytest.mark.parametrize("sizes", [(60, 60), (487, FEWEST), (FEWEST, 487)])
 def test_interval_has_its_nominal_coverage(truth: float, apart: float, sizes: tuple[int, int]) -> None:
-    chance, hits = np.random.default_rng(1), 0
+    rng, hits = np.random.default_rng(1), 0
     for _ in range(400):
-        found = separation(chance.normal(apart, 1, sizes[0]), chance.normal(0, 1, sizes[1]))
-        assert found is not None
-        assert found.low is not None
-        assert found.high is not None
-        hits += found.low <= truth <= found.high
+        result = separation(rng.normal(apart, 1, sizes[0]), rng.normal(0, 1, sizes[1]))
+        assert result is not None
+        assert result.low is not None
+        assert result.high is not None
+        hits += result.low <= truth <= result.high
     assert 0.88 <= hits / 400 <= 0.99
 
 
@@ -48,9 +48,9 @@ def test_small_groups_have_an_area_but_no_interval() -> None:
     assert separation(np.array([]), np.array([1.0])) is None
     assert separation(np.array([2.0]), np.array([1.0])) == (1.0, None, None)
     many, few = np.arange(487.0), np.arange(FEWEST - 1.0)
-    for found in (separation(many, few), separation(few, many)):
-        assert found is not None
-        assert (found.low, found.high) == (None, None)
+    for result in (separation(many, few), separation(few, many)):
+        assert result is not None
+        assert (result.low, result.high) == (None, None)
 
 
 def test_groups_that_do_not_overlap_are_not_certain_to_stay_apart() -> None:

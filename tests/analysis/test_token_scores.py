@@ -17,8 +17,8 @@ FLAT = {"engine": "sparse", "pairs": False, "beginnings": 0, "min_count": 1}
 
 
 def trained(**options: object) -> Trained:
-    made = splits()
-    return fit(Config().override({**OPTIONS, **options}), Parts(made["train"][:60], made["dev"][:20]))
+    reviews = splits()
+    return fit(Config().override({**OPTIONS, **options}), Parts(reviews["train"][:60], reviews["dev"][:20]))
 
 
 @pytest.mark.parametrize("encoder", ["embedding", "affine"])
@@ -26,19 +26,19 @@ def trained(**options: object) -> Trained:
 def test_scores_of_a_flat_model_make_up_its_answer(encoder: str, attention: str) -> None:
     run = trained(encoder=encoder, attention=attention, **FLAT)
     texts = [example.text for example in splits()["test"][:5]]
-    found = token_scores(run, UnitTexts.of(run.tokenizer, texts, np.zeros(5)))
+    scores = token_scores(run, UnitTexts.of(run.tokenizer, texts, np.zeros(5)))
     bias = run.weights["head.bias"]
     for text in texts:
         ids = run.tokenizer.encode(text).ids
-        alpha = np.exp(found.attention[ids])
-        said = (alpha / alpha.sum()) @ found.polarity[ids] + bias
-        assert run.task.answers(said[None]) == pytest.approx(run.answers([text]), abs=1e-5)
+        alpha = np.exp(scores.attention[ids])
+        logits = (alpha / alpha.sum()) @ scores.polarity[ids] + bias
+        assert run.task.answers(logits[None]) == pytest.approx(run.answers([text]), abs=1e-5)
 
 
 def test_mean_weights_are_the_means_of_what_explain_shows() -> None:
     run = trained(**FLAT)
     texts = [example.text for example in splits()["test"][:20]]
-    found = token_scores(run, UnitTexts.of(run.tokenizer, texts, np.zeros(20)))
+    scores = token_scores(run, UnitTexts.of(run.tokenizer, texts, np.zeros(20)))
     seen: dict[str, list[float]] = {}
     for one in explain(run, texts):
         for token in one.tokens:
@@ -46,9 +46,9 @@ def test_mean_weights_are_the_means_of_what_explain_shows() -> None:
     names = token_names(run.tokenizer)
     for unit, name in enumerate(names):
         if name in seen:
-            assert found.weight[unit] == pytest.approx(np.mean(seen[name]), abs=1e-6)
+            assert scores.weight[unit] == pytest.approx(np.mean(seen[name]), abs=1e-6)
         else:
-            assert np.isnan(found.weight[unit])
+            assert np.isnan(scores.weight[unit])
 
 
 def test_local_scores_are_means_over_contexts_whatever_the_batch() -> None:
@@ -57,21 +57,21 @@ def test_local_scores_are_means_over_contexts_whatever_the_batch() -> None:
     together = local_scores(run, texts)
     apart = [local_scores(run, [text]) for text in texts]
     unit = int(texts[0].ids[0])
-    places = [int((text.ids == unit).sum()) for text in texts]
-    mean = sum(n * one.attention[unit] for n, one in zip(places, apart, strict=True) if n) / sum(places)
+    counts = [int((text.ids == unit).sum()) for text in texts]
+    mean = sum(n * one.attention[unit] for n, one in zip(counts, apart, strict=True) if n) / sum(counts)
     assert together.attention[unit] == pytest.approx(mean, abs=1e-5)
-    said = sum(n * one.polarity[unit] for n, one in zip(places, apart, strict=True) if n) / sum(places)
-    assert together.polarity[unit] == pytest.approx(said, abs=1e-5)
+    expected = sum(n * one.polarity[unit] for n, one in zip(counts, apart, strict=True) if n) / sum(counts)
+    assert together.polarity[unit] == pytest.approx(expected, abs=1e-5)
     assert np.isnan(together.attention[0])
 
 
 def test_global_scores_feed_each_token_alone() -> None:
     run = trained(encoder="cnn", attention="dot", engine="torch")
-    found = global_scores(run)
+    scores = global_scores(run)
     word = run.tokenizer.vocabulary.words[3]
-    said = found.polarity[5] + run.weights["head.bias"]
-    assert run.task.answers(said[None]) == pytest.approx(run.answers([word]), abs=1e-5)
-    assert found.weight[5] == pytest.approx(1)
+    logits = scores.polarity[5] + run.weights["head.bias"]
+    assert run.task.answers(logits[None]) == pytest.approx(run.answers([word]), abs=1e-5)
+    assert scores.weight[5] == pytest.approx(1)
 
 
 def test_local_and_global_scores_agree_without_context() -> None:

@@ -28,38 +28,38 @@ def test_two_classes_by_hand() -> None:
         [100, 105],  # γ small, five apart
         [0, 0],  # never seen
     ]
-    found = types_of(np.array(counts), ["bad", "good"])
-    assert found.names == ("bad", "good", "neutral")
-    assert found.codes.tolist() == [-1, -1, 1, 1, -1, -1, 0, 2, 2, -1, -1]
-    assert found.gamma[[2, 3, 5, 6]].tolist() == pytest.approx([5 / 7, 1, 1 / 2, -5 / 9])
-    assert found.of("good").tolist() == [2, 3]
-    assert found.tied.tolist() == [2, 3, 6]
-    assert found.neutral.tolist() == [7, 8]
+    types = types_of(np.array(counts), ["bad", "good"])
+    assert types.names == ("bad", "good", "neutral")
+    assert types.codes.tolist() == [-1, -1, 1, 1, -1, -1, 0, 2, 2, -1, -1]
+    assert types.gamma[[2, 3, 5, 6]].tolist() == pytest.approx([5 / 7, 1, 1 / 2, -5 / 9])
+    assert types.of("good").tolist() == [2, 3]
+    assert types.tied.tolist() == [2, 3, 6]
+    assert types.neutral.tolist() == [7, 8]
 
 
 def test_there_may_be_many_classes() -> None:
-    found = types_of(np.eye(302, 300, -2, dtype=np.int64) * 9, [f"class {number}" for number in range(300)])
-    assert found.codes.tolist() == [-1, -1, *range(300)]
+    types = types_of(np.eye(302, 300, -2, dtype=np.int64) * 9, [f"class {number}" for number in range(300)])
+    assert types.codes.tolist() == [-1, -1, *range(300)]
 
 
 def test_of_three_classes_two_thirds_are_asked_for() -> None:
     counts = [[0, 0, 0], [0, 0, 0], [0, 7, 3], [8, 1, 1], [6, 1, 2], [30, 31, 32], [3, 4, 5], [0, 0, 6]]
-    found = types_of(np.array(counts), ["a", "b", "c"])
-    assert found.codes.tolist() == [-1, -1, 1, 0, -1, 3, -1, 2]
+    types = types_of(np.array(counts), ["a", "b", "c"])
+    assert types.codes.tolist() == [-1, -1, 1, 0, -1, 3, -1, 2]
 
 
 def test_a_class_called_neutral_is_not_the_neutral_tokens() -> None:
-    found = types_of(np.array([[0, 0, 0]] * 2 + [[2, 2, 2], [0, 9, 0]]), ["good", "neutral", "bad"])
-    assert found.names == ("good", "neutral", "bad", "of no class")
-    assert found.neutral.tolist() == [2]
-    assert found.of("neutral").tolist() == [3]
+    types = types_of(np.array([[0, 0, 0]] * 2 + [[2, 2, 2], [0, 9, 0]]), ["good", "neutral", "bad"])
+    assert types.names == ("good", "neutral", "bad", "of no class")
+    assert types.neutral.tolist() == [2]
+    assert types.of("neutral").tolist() == [3]
 
 
 def test_places_are_counted_by_class_with_repeats_and_empty_texts() -> None:
     tokenizer = Tokenizer(Vocabulary(("red", "blue")))
     texts = UnitTexts.of(tokenizer, ["red red blue", "", "blue", "green red"], np.array([1.0, 0.0, 0.0, 1.0]))
-    found = token_types(texts, len(tokenizer), ["0", "1"])
-    assert found.counts.tolist() == [[0, 0], [0, 1], [0, 3], [1, 1]]
+    types = token_types(texts, len(tokenizer), ["0", "1"])
+    assert types.counts.tolist() == [[0, 0], [0, 1], [0, 3], [1, 1]]
 
 
 @pytest.mark.data
@@ -68,5 +68,5 @@ def test_sst_has_the_counts_of_the_supplement() -> None:
     examples = read(resolve("sst2_uaftc", "train"), ReadOptions(labelled=True)).examples
     tokenizer = Tokenizer(Vocabulary.build((forms(example.text) for example in examples), 1))
     labels = np.array([float(example.label) for example in examples])
-    found = token_types(UnitTexts.of(tokenizer, [e.text for e in examples], labels), len(tokenizer), ["0", "1"])
-    assert [len(found.of(name)) for name in ("1", "0", "neutral")] == [412, 265, 1384]
+    types = token_types(UnitTexts.of(tokenizer, [e.text for e in examples], labels), len(tokenizer), ["0", "1"])
+    assert [len(types.of(name)) for name in ("1", "0", "neutral")] == [412, 265, 1384]

@@ -162,6 +162,6 @@ def test_bad_input() -> None:
     with pytest.raises(InputError, match="label: expected 0 to 1, since the judge has 2 classes, got 7"):
         audit(predict, texts, scores, labels=[0, 1, 7])
     with pytest.raises(InputError, match="judge: expected probabilities from 0 to 1, got 3"):
-        audit(lambda asked: np.full((len(asked), 2), 3.0), texts, scores)
+        audit(lambda batch: np.full((len(batch), 2), 3.0), texts, scores)
     with pytest.raises(InputError, match="judge: expected probabilities of shape"):
-        audit(lambda asked: np.zeros(len(asked)), texts, scores)
+        audit(lambda batch: np.zeros(len(batch)), texts, scores)

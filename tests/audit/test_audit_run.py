@@ -239,10 +239,10 @@ def test_audited_texts_are_not_trained_on() -> None:
     }
 
 
-@pytest.mark.parametrize("asked", [None, ["gradient", "leave_one_out"]])
-def test_leave_one_out_skips_a_text_that_is_too_long(asked: list[str] | None) -> None:
+@pytest.mark.parametrize("methods", [None, ["gradient", "leave_one_out"]])
+def test_leave_one_out_skips_a_text_that_is_too_long(methods: list[str] | None) -> None:
     examples = [*one_decides(40), Example("p1 " * 5001, "positive", evidence=((0, 2),))]
-    facts = audit_run(the_cause(), examples, AuditOptions(asked, without=("adversary",)))
+    facts = audit_run(the_cause(), examples, AuditOptions(methods, without=("adversary",)))
     assert facts["notes"] == [
         "leave-one-out: 1 of 41 texts has more than 5,000 words, each of which would take a forward pass, and no scores; "
         "its numbers are over the others"
@@ -270,8 +270,8 @@ def test_leave_one_out_skips_a_text_that_is_too_long(asked: list[str] | None) ->
 def test_leave_one_out_does_not_change_other_numbers() -> None:
     examples = [*one_decides(40), Example("p1 " * 5001, "positive")]
     one, other = (
-        audit_run(the_cause(), examples, AuditOptions(asked, without=("adversary",)))
-        for asked in (["gradient"], ["gradient", "leave_one_out"])
+        audit_run(the_cause(), examples, AuditOptions(methods, without=("adversary",)))
+        for methods in (["gradient"], ["gradient", "leave_one_out"])
     )
     assert one["faithfulness"]["lead"] == other["faithfulness"]["lead"]
     assert [curve for curve in other["faithfulness"]["curves"] if curve["explainer"] != "leave_one_out"] == (

@@ -42,7 +42,7 @@ def unlisted() -> Iterator[tuple[str, tuple[str, Model]]]:
     hints = get_type_hints(Model)
     for name, pooling in POOLINGS.items():
         for option in set(pooling.options) - {hazard for owner, hazard in HAZARDS if owner == name}:
-            known = {getattr(config, option) for own, config in LISTED.values() if own == name}
+            known = {getattr(config, option) for pooling_name, config in LISTED.values() if pooling_name == name}
             values = get_args(hints[option]) if get_origin(hints[option]) is Literal else (True, False)
             if hints[option] is bool or get_origin(hints[option]) is Literal:
                 usual = getattr(Model().filled(), option)

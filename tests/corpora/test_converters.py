@@ -185,7 +185,7 @@ def test_sentences_of_two_files_are_split_into_ten_folds(tmp_path: Path, name: s
     folds = Counter((row["fold"], row["label"]) for row in rows)
     assert [folds[fold, 0] for fold in range(10)] == [2] * 10
     assert [folds[fold, 1] for fold in range(10)] == [2, 2, 2, *[1] * 7]
-    assert {part: sorted({row["fold"] for row in own}) for part, own in splits.items()} == {
+    assert {part: sorted({row["fold"] for row in part_rows}) for part, part_rows in splits.items()} == {
         "train": [0, 1, 2, 3, 4, 5, 6, 7],
         "dev": [8],
         "test": [9],
@@ -286,7 +286,7 @@ def review(text: str, rating: str, reviewer: str) -> str:
         "reviewer_location": "Elsewhere",
         "review_text": text,
     }
-    return "<review>\n" + "".join(f"<{tag}>\n{said}\n</{tag}>\n" for tag, said in fields.items()) + "</review>\n"
+    return "<review>\n" + "".join(f"<{tag}>\n{content}\n</{tag}>\n" for tag, content in fields.items()) + "</review>\n"
 
 
 def test_reviews_of_domains_lose_names_and_repeats(tmp_path: Path) -> None:
@@ -380,7 +380,7 @@ def test_intensities_are_divided_by_document(tmp_path: Path) -> None:
     splits = read("vader_nyt", tmp_path)
     assert {part: len(rows) for part, rows in splits.items()} == {"train": 32, "dev": 4, "test": 4}
     documents = [{row["doc"] for row in rows} for rows in splits.values()]
-    assert [len(own) for own in documents] == [16, 2, 2]
+    assert [len(names) for names in documents] == [16, 2, 2]
     assert len(set.union(*documents)) == 20
     first = next(row for rows in splits.values() for row in rows if row["id"] == "5_1")
     assert first == {"id": "5_1", "text": "@ann sentence 5 1", "rating": -0.5, "doc": "5"}
@@ -556,8 +556,8 @@ def test_every_corpus_that_can_be_converted_has_a_converter() -> None:
 @pytest.mark.data
 @pytest.mark.parametrize("name", [name for name, known in catalogue().items() if known.counts])
 def test_the_catalogue_agrees_with_the_corpora_that_are_here(name: str) -> None:
-    found = {dataset.name: dataset for dataset in available()}
-    if name not in found:
+    datasets = {dataset.name: dataset for dataset in available()}
+    if name not in datasets:
         pytest.skip(f"{name} is not below {os.environ.get('REGARD_DATA', 'REGARD_DATA, which is not set')}")
-    here = {part: count(path) for part, path in found[name].splits.items()}
+    here = {part: count(path) for part, path in datasets[name].splits.items()}
     assert here == {**catalogue()[name].counts, **catalogue()[name].published}

@@ -34,15 +34,15 @@ class Part:
 class Hub:
     def __init__(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.parts: dict[str, Part] = {}
-        self.asked: list[tuple[str, ...]] = []
+        self.requests: list[tuple[str, ...]] = []
         self.notes: list[str] = []
         library = ModuleType("datasets")
         library.load_dataset = self.load_dataset  # type: ignore[attr-defined]
         monkeypatch.setitem(sys.modules, "datasets", library)
         monkeypatch.setenv("REGARD_DATA", str(tmp_path))
 
-    def load_dataset(self, *asked: str) -> dict[str, Part]:
-        self.asked.append(asked)
+    def load_dataset(self, *arguments: str) -> dict[str, Part]:
+        self.requests.append(arguments)
         if not self.parts:
             raise ConnectionError("no way there\nat all")
         return self.parts
@@ -68,7 +68,7 @@ def test_a_known_corpus_gets_the_labels_of_the_original(hub: Hub) -> None:
     ]
     hub.parts = {"train": Part(rows, coarse_label=classes), "test": Part(rows[:1], coarse_label=classes)}
     done = hub.convert("trec", "hub:CogComp/trec")
-    assert hub.asked == [("CogComp/trec",)]
+    assert hub.requests == [("CogComp/trec",)]
     assert texts("trec") == [("Who ?", "3"), ("Why ?", "0")]
     assert done.counts == {"train": 2, "test": 1}
     assert "train: expected 4907 texts, got 2" in done.differences
@@ -110,7 +110,7 @@ def test_any_other_corpus_is_read_by_columns_and_divided(hub: Hub) -> None:
     rows = [{"premise": f"a text {row}", "other": "x", "mood": row % 2} for row in range(20)]
     hub.parts = {"train": Part(rows, mood=["sad", "glad"])}
     done = hub.convert("mine", "hub:me/moods:plain", text="premise", label="mood")
-    assert hub.asked == [("me/moods", "plain")]
+    assert hub.requests == [("me/moods", "plain")]
     assert done.counts == {"train": 16, "dev": 2, "test": 2}
     assert done.differences == []
     assert set(texts("mine")) <= {(f"a text {row}", ("sad", "glad")[row % 2]) for row in range(20)}

@@ -28,7 +28,9 @@ def read(texts: list[str], lowercase: bool) -> list[list[str]]:
     dictionary = Dictionary()
     ids = dictionary.add(data, starts, ends)
     known = dictionary.words()
-    return [[known[number] for number in own] for own in np.split(ids, np.cumsum(counts)[:-1])] if texts else []
+    return (
+        [[known[number] for number in text_ids] for text_ids in np.split(ids, np.cumsum(counts)[:-1])] if texts else []
+    )
 
 
 @given(TEXTS, st.booleans())

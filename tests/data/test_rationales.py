@@ -24,8 +24,8 @@ def lines(path: Path, *values: Any) -> Path:
 
 
 def marked(path: Path, unit: Any, **other: Any) -> list[list[str]]:
-    found = read(path, ReadOptions(labelled=False, rationales=Rationales("marks", unit), **other))
-    return [[example.text[start:end] for start, end in example.evidence] for example in found]
+    corpus = read(path, ReadOptions(labelled=False, rationales=Rationales("marks", unit), **other))
+    return [[example.text[start:end] for start, end in example.evidence] for example in corpus]
 
 
 def test_spans_of_characters(tmp_path: Path) -> None:

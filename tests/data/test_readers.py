@@ -197,8 +197,8 @@ def test_labels_are_optional_without_labelled(write: Write) -> None:
 
 
 def test_labels_of_csv_are_only_stripped(write: Write) -> None:
-    found = [label for _, label in pairs(read(write("text,label\na,1.0\nb, x\nc,None\nd,x \n")))]
-    assert found == ["1.0", "x", "None", "x"]
+    labels = [label for _, label in pairs(read(write("text,label\na,1.0\nb, x\nc,None\nd,x \n")))]
+    assert labels == ["1.0", "x", "None", "x"]
 
 
 def test_json_numbers_and_strings_give_one_label(write: Write) -> None:

@@ -42,12 +42,12 @@ def sentences(example: Example) -> list[str]:
 
 def strengths(example: Example) -> list[int]:
     """The strengths of the sentences of a review, found from its text."""
-    found: list[int] = []
+    result: list[int] = []
     for written in sentences(example):
         fits = {sentence.strength for sentence, form in PATTERNS if form.fullmatch(written)}
         assert len(fits) == 1, written
-        found += fits
-    return found
+        result += fits
+    return result
 
 
 # --- the bank -------------------------------------------------------------------------------------------------------
@@ -163,10 +163,10 @@ def test_stars_follow_the_mean_strength(given_strengths: list[int], expected: in
 @settings(max_examples=25, deadline=None)
 @given(count=st.integers(1, 40), seed=st.integers(0, 2**40))
 def test_reviews_are_balanced_distinct_and_numbered(count: int, seed: int) -> None:
-    made = reviews(count, seed)
-    assert [example.row for example in made] == list(range(1, count + 1))
-    assert len({example.text for example in made}) == count
-    counts = Counter(example.label for example in made)
+    examples = reviews(count, seed)
+    assert [example.row for example in examples] == list(range(1, count + 1))
+    assert len({example.text for example in examples}) == count
+    counts = Counter(example.label for example in examples)
     sizes = [counts[str(star)] for star in range(1, 6)]
     assert max(sizes) - min(sizes) <= 1
     assert sum(sizes) == count
@@ -174,10 +174,10 @@ def test_reviews_are_balanced_distinct_and_numbered(count: int, seed: int) -> No
 
 def test_labels_shapes_and_evidence_follow_from_the_sentences_of_each_review() -> None:
     for example in reviews(300, seed=5):
-        found = strengths(example)
-        opinions = [strength for strength in found if strength]
-        assert 3 <= len(found) <= 7
-        assert 1 <= len(found) - len(opinions) <= 3
+        all_strengths = strengths(example)
+        opinions = [strength for strength in all_strengths if strength]
+        assert 3 <= len(all_strengths) <= 7
+        assert 1 <= len(all_strengths) - len(opinions) <= 3
         assert example.label == str(stars(opinions))
         expected = []
         start = 0
@@ -193,14 +193,14 @@ def test_labels_shapes_and_evidence_follow_from_the_sentences_of_each_review() -
 
 
 def test_reviews_are_shuffled_without_repeated_sentences() -> None:
-    made = reviews(400, seed=2)
+    examples = reviews(400, seed=2)
     mixed = 0
-    for example in made:
+    for example in examples:
         opinions = [strength for strength in strengths(example) if strength]
         mixed += min(opinions) < 0 < max(opinions)
         used = [next(s for s, f in PATTERNS if f.fullmatch(w)) for w in sentences(example)]
         assert len(set(used)) == len(used)
-    assert 0.4 < mixed / len(made) < 0.9
+    assert 0.4 < mixed / len(examples) < 0.9
 
 
 def test_the_same_seed_gives_the_same_reviews_on_every_machine() -> None:

@@ -29,10 +29,10 @@ def test_sentences_and_parts_contain_every_word_once(text: str) -> None:
 
 @given(TEXTS)
 def test_word_ranges_are_the_sentences_counted_in_words(text: str) -> None:
-    found = words.spans(text)
-    ranges = word_ranges(text, found)
-    assert [(found[first][0], found[last - 1][1]) for first, last in ranges] == sentences(text)
-    assert [word for first, last in ranges for word in found[first:last]] == found
+    spans = words.spans(text)
+    ranges = word_ranges(text, spans)
+    assert [(spans[first][0], spans[last - 1][1]) for first, last in ranges] == sentences(text)
+    assert [word for first, last in ranges for word in spans[first:last]] == spans
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,9 @@ def test_ranges_are_those_of_a_list(parts: list[list[int]], most: int, data: st.
     for _ in range(3):
         start = data.draw(st.integers(0, len(flat)))
         stop = data.draw(st.integers(start, len(flat)))
-        found = spill.read(start, stop)
-        assert found.dtype == np.int32
-        assert found.tolist() == flat[start:stop]
+        part = spill.read(start, stop)
+        assert part.dtype == np.int32
+        assert part.tolist() == flat[start:stop]
     spill.append(np.array([7]))
     assert spill.read(0, len(flat) + 1).tolist() == [*flat, 7], "it grows after it was read, too"
 

@@ -19,8 +19,8 @@ def examples(labels: list[str] | str) -> list[Example]:
     return [Example(f"text {row}", label, row) for row, label in enumerate(labels, 1)]
 
 
-def labels_of(found: list[Example]) -> Counter[str | float | None]:
-    return Counter(example.label for example in found)
+def labels_of(examples: list[Example]) -> Counter[str | float | None]:
+    return Counter(example.label for example in examples)
 
 
 @given(LABELS, FRACTIONS, st.integers(0, 99), st.booleans())
@@ -40,12 +40,12 @@ def test_no_label_is_used_up(labels: list[str], fraction: float, seed: int) -> N
 
 
 @given(st.lists(st.integers(10, 40), min_size=1, max_size=6), st.floats(0.01, 0.9), st.randoms(use_true_random=False))
-def test_each_label_gives_its_part(sizes: list[int], fraction: float, chance: object) -> None:
+def test_each_label_gives_its_part(sizes: list[int], fraction: float, rng: object) -> None:
     labels = [label for label, size in zip("abcdef", sizes, strict=False) for _ in range(size)]
-    chance.shuffle(labels)  # type: ignore[attr-defined]
+    rng.shuffle(labels)  # type: ignore[attr-defined]
     _, held = hold_out(examples(labels), fraction, 0, by_label=True)
-    found = labels_of(held)
-    assert all(abs(found[label] - fraction * size) <= 1 for label, size in zip("abcdef", sizes, strict=False))
+    counts = labels_of(held)
+    assert all(abs(counts[label] - fraction * size) <= 1 for label, size in zip("abcdef", sizes, strict=False))
     assert abs(len(held) - fraction * len(labels)) <= 0.5 + 1e-9
 
 

@@ -77,10 +77,10 @@ def many(path: Path, count: int = 300, bad: dict[int, str] | None = None) -> Pat
 
 
 def until_error(examples: Iterable[Example]) -> tuple[list[Example], str]:
-    found: list[Example] = []
+    read_so_far: list[Example] = []
     with pytest.raises(InputError) as caught:
-        found.extend(examples)
-    return found, str(caught.value)
+        read_so_far.extend(examples)
+    return read_so_far, str(caught.value)
 
 
 @pytest.mark.parametrize("piece", [3, 4, 5, 64, decoding.PIECE])
@@ -93,13 +93,17 @@ def test_a_stream_gives_what_read_gives(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(decoding, "PIECE", piece)  # bytes: characters and line ends are cut through
     monkeypatch.setattr(formats, "PARQUET_CHUNK", piece)
     monkeypatch.setattr(readers, "SAMPLE", piece)
-    found = stream(path, ReadOptions(**options))
-    assert (found.path, found.text_column, found.label_column) == (str(path), corpus.text_column, corpus.label_column)
-    assert found.guessed == corpus.guessed
-    assert list(found) == corpus.examples
-    assert found.skipped == corpus.skipped
-    assert list(found) == corpus.examples, "it can be read again"
-    assert found.skipped == corpus.skipped
+    streamed = stream(path, ReadOptions(**options))
+    assert (streamed.path, streamed.text_column, streamed.label_column) == (
+        str(path),
+        corpus.text_column,
+        corpus.label_column,
+    )
+    assert streamed.guessed == corpus.guessed
+    assert list(streamed) == corpus.examples
+    assert streamed.skipped == corpus.skipped
+    assert list(streamed) == corpus.examples, "it can be read again"
+    assert streamed.skipped == corpus.skipped
 
 
 @pytest.mark.parametrize(
@@ -114,8 +118,8 @@ def test_a_stream_gives_what_read_gives(tmp_path: Path, monkeypatch: pytest.Monk
 )
 def test_a_bad_row_is_an_error_when_it_is_reached(tmp_path: Path, line: str, message: str) -> None:
     path = many(tmp_path / "a.csv", bad={250: line})
-    found, message_text = until_error(stream(path))
-    assert [example.row for example in found] == list(range(1, 250))
+    examples, message_text = until_error(stream(path))
+    assert [example.row for example in examples] == list(range(1, 250))
     assert message_text.startswith(f"{path}, {message}")
     with pytest.raises(InputError) as caught:
         read(path)
@@ -123,12 +127,12 @@ def test_a_bad_row_is_an_error_when_it_is_reached(tmp_path: Path, line: str, mes
 
 
 def test_skipped_rows_are_counted(tmp_path: Path) -> None:
-    found = stream(many(tmp_path / "a.csv", bad={2: "one", 250: " ,1"}), ReadOptions(skip_bad_rows=True))
-    examples = iter(found)
+    streamed = stream(many(tmp_path / "a.csv", bad={2: "one", 250: " ,1"}), ReadOptions(skip_bad_rows=True))
+    examples = iter(streamed)
     assert [next(examples).row for _ in range(2)] == [1, 3]
-    assert found.skipped == 1
+    assert streamed.skipped == 1
     assert len([*examples]) == 296
-    assert found.skipped == 2
+    assert streamed.skipped == 2
 
 
 def test_errors_about_the_whole_file_are_raised_at_once(tmp_path: Path) -> None:
@@ -145,10 +149,10 @@ def test_errors_about_the_whole_file_are_raised_at_once(tmp_path: Path) -> None:
 
 
 def test_too_few_rows_are_an_error_at_the_end(tmp_path: Path) -> None:
-    found, message_text = until_error(
+    examples, message_text = until_error(
         stream(many(tmp_path / "a.csv", 3, bad={2: "one"}), ReadOptions(skip_bad_rows=True, at_least=3))
     )
-    assert [example.row for example in found] == [1, 3]
+    assert [example.row for example in examples] == [1, 3]
     assert message_text.endswith(
         "a.csv: expected at least 3 usable rows, got 2; the first of 1 bad rows: "
         f"{tmp_path}/a.csv, row 2: expected 2 fields, as in the first row, got 1"
@@ -158,9 +162,9 @@ def test_too_few_rows_are_an_error_at_the_end(tmp_path: Path) -> None:
 def test_a_column_of_later_rows_can_be_asked_for(tmp_path: Path) -> None:
     lines = [{"text": f"text {number}"} | ({"mood": number % 2} if number > 250 else {}) for number in range(1, 301)]
     path = write(tmp_path / "a.jsonl", "\n".join(map(json.dumps, lines)))
-    found = stream(path, ReadOptions(label="mood", skip_bad_rows=True))
-    assert [example.row for example in found] == list(range(251, 301))
-    assert found.skipped == 250
+    streamed = stream(path, ReadOptions(label="mood", skip_bad_rows=True))
+    assert [example.row for example in streamed] == list(range(251, 301))
+    assert streamed.skipped == 250
     with pytest.raises(InputError, match=r"no column 'moods' .*did you mean 'mood'\? the columns are 'text', 'mood'"):
         stream(path, ReadOptions(label="moods"))
 
@@ -181,8 +185,8 @@ def test_invalid_bytes_are_reported_by_line_and_offset(
     monkeypatch.setattr(readers, "SAMPLE", 1)
     content = '\ufeff{"text": "один"}\n{"text": "two"}\n'.encode()
     path = write(tmp_path / "a.jsonl", content + bad)
-    found, message_text = until_error(stream(path, ReadOptions(labelled=False)))
-    assert [example.text for example in found] == ["один", "two"]
+    examples, message_text = until_error(stream(path, ReadOptions(labelled=False)))
+    assert [example.text for example in examples] == ["один", "two"]
     offset = len(content) - len(b"\xef\xbb\xbf")
     assert message_text.startswith(f"{path}, line 3: byte 0x{bad[0]:02x} at offset {offset} is not UTF-8; convert")
     assert len([*stream(path, ReadOptions(labelled=False, skip_bad_rows=True))]) == 2
@@ -192,8 +196,8 @@ def test_damaged_gzip_is_an_error_when_it_is_reached(tmp_path: Path, monkeypatch
     monkeypatch.setattr(decoding, "PIECE", 64)
     content = "".join(json.dumps({"text": f"text {number}", "label": number % 2}) + "\n" for number in range(300))
     path = write(tmp_path / "a.jsonl.gz", gzip.compress(content.encode())[:-9])
-    found, message_text = until_error(stream(path))
-    assert 250 < len(found) < 300
+    examples, message_text = until_error(stream(path))
+    assert 250 < len(examples) < 300
     assert message_text.startswith(f"{path}: the gzip data is damaged or truncated (")
 
 

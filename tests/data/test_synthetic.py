@@ -40,17 +40,17 @@ def spread(counts: Counter[str], names: list[str]) -> int:
 
 
 def test_data_one_as_in_the_paper() -> None:
-    made = data_one(2000)
-    assert Counter(example.label for example in made) == {"positive": 1000, "negative": 1000}
-    assert [example.row for example in made] == list(range(1, 2001))
-    for example in made:
-        own, other = ("p", "n") if example.label == "positive" else ("n", "p")
+    examples = data_one(2000)
+    assert Counter(example.label for example in examples) == {"positive": 1000, "negative": 1000}
+    assert [example.row for example in examples] == list(range(1, 2001))
+    for example in examples:
+        letter, other_letter = ("p", "n") if example.label == "positive" else ("n", "p")
         kinds = Counter(word[0] for word in words_of(example))
-        assert kinds == {own: 2, "o": 10}
+        assert kinds == {letter: 2, "o": 10}
         assert len(set(words_of(example))) == 12
-        assert [word[0] for word in deciding(example)] == [own, own]
-        assert kinds[other] == 0
-    positive, negative = count_words(made, "positive"), count_words(made, "negative")
+        assert [word[0] for word in deciding(example)] == [letter, letter]
+        assert kinds[other_letter] == 0
+    positive, negative = count_words(examples, "positive"), count_words(examples, "negative")
     assert {positive[f"p{i}"] for i in range(50)} == {40}  # 1000 texts · 2 tokens / 50
     assert {negative[f"n{i}"] for i in range(50)} == {40}
     assert {positive[f"o{i}"] for i in range(1000)} == {10}  # 1000 texts · 10 tokens / 1000
@@ -72,22 +72,22 @@ SIZES = st.fixed_dictionaries(
 
 def called(arguments: dict[str, Any]) -> dict[str, Any]:
     """All but `texts` and `seed` are options."""
-    own = {name: value for name, value in arguments.items() if name in ("texts", "seed")}
-    return {**own, "options": TwoClasses(**{name: arguments[name] for name in arguments if name not in own})}
+    direct = {name: value for name, value in arguments.items() if name in ("texts", "seed")}
+    return {**direct, "options": TwoClasses(**{name: arguments[name] for name in arguments if name not in direct})}
 
 
 @settings(max_examples=60, deadline=None)
 @given(sizes=SIZES)
 def test_data_one_deals_every_token_equally_often_give_or_take_one(sizes: dict[str, int]) -> None:
-    made = data_one(**called(sizes))
-    assert len(made) == sizes["texts"]
-    labels = Counter(example.label for example in made)
+    examples = data_one(**called(sizes))
+    assert len(examples) == sizes["texts"]
+    labels = Counter(example.label for example in examples)
     assert abs(labels["positive"] - labels["negative"]) <= 1
     for label, letter in (("positive", "p"), ("negative", "n")):
-        counts = count_words(made, label)
+        counts = count_words(examples, label)
         assert spread(counts, [f"{letter}{i}" for i in range(sizes[label])]) <= 1
         assert spread(counts, [f"o{i}" for i in range(sizes["neutral"])]) <= 1
-    for example in made:
+    for example in examples:
         assert len(words_of(example)) == len(set(words_of(example))) == sizes["length"]
         assert deciding(example) == [word for word in words_of(example) if word[0] == str(example.label)[0]]
         assert len(deciding(example)) == sizes["evidence"]
@@ -95,9 +95,9 @@ def test_data_one_deals_every_token_equally_often_give_or_take_one(sizes: dict[s
 
 @pytest.mark.parametrize("make", [data_one, data_two])
 def test_two_equal_classes_are_mirror_images(make: Any) -> None:
-    made = make(400, seed=3)
-    positive = Counter(tuple(words_of(example)) for example in made if example.label == "positive")
-    negative = Counter(mirrored(example) for example in made if example.label == "negative")
+    examples = make(400, seed=3)
+    positive = Counter(tuple(words_of(example)) for example in examples if example.label == "positive")
+    negative = Counter(mirrored(example) for example in examples if example.label == "negative")
     assert positive == negative
 
 
@@ -114,23 +114,23 @@ def test_ratio_is_positive_texts_for_one_negative(ratio: float) -> None:
 
 
 def test_skewed_classes_still_deal_their_tokens_evenly() -> None:
-    made = data_one(1200, options=TwoClasses(ratio=5))
-    assert spread(count_words(made, "positive"), [f"p{i}" for i in range(50)]) <= 1
-    assert spread(count_words(made, "negative"), [f"n{i}" for i in range(50)]) <= 1
+    examples = data_one(1200, options=TwoClasses(ratio=5))
+    assert spread(count_words(examples, "positive"), [f"p{i}" for i in range(50)]) <= 1
+    assert spread(count_words(examples, "negative"), [f"n{i}" for i in range(50)]) <= 1
 
 
 # --- Data II --------------------------------------------------------------------------------------------------------
 
 
 def test_data_two_lets_a_fifth_of_the_tokens_cross_in_a_tenth_of_the_texts() -> None:
-    made = data_two(2000, seed=1)
-    negative = count_words(made, "negative")
-    positive = count_words(made, "positive")
+    examples = data_two(2000, seed=1)
+    negative = count_words(examples, "negative")
+    positive = count_words(examples, "positive")
     assert {negative[f"p{i}"] for i in range(10)} == {10}  # 1000 texts · 0.1 / 10 tokens
     assert {positive[f"n{i}"] for i in range(10)} == {10}
     assert {negative[f"p{i}"] for i in range(10, 50)} == {0}
     assert {positive[f"p{i}"] for i in range(50)} == {40}
-    crossing = [e for e in made if any(word[0] in "pn" and word[0] != str(e.label)[0] for word in words_of(e))]
+    crossing = [e for e in examples if any(word[0] in "pn" and word[0] != str(e.label)[0] for word in words_of(e))]
     assert Counter(example.label for example in crossing) == {"positive": 100, "negative": 100}
     gamma = (positive["p0"] - negative["p0"]) / (positive["p0"] + negative["p0"])
     assert gamma == pytest.approx(0.6)
@@ -138,9 +138,9 @@ def test_data_two_lets_a_fifth_of_the_tokens_cross_in_a_tenth_of_the_texts() -> 
 
 def test_a_crossing_token_is_not_evidence_and_takes_the_place_of_a_neutral_one() -> None:
     for example in data_two(200, crossing=1.0):
-        own = str(example.label)[0]
-        assert Counter(word[0] for word in words_of(example)) == {own: 2, "n" if own == "p" else "p": 1, "o": 9}
-        assert {word[0] for word in deciding(example)} == {own}
+        letter = str(example.label)[0]
+        assert Counter(word[0] for word in words_of(example)) == {letter: 2, "n" if letter == "p" else "p": 1, "o": 9}
+        assert {word[0] for word in deciding(example)} == {letter}
 
 
 def test_data_two_without_crossing_is_data_one() -> None:
@@ -150,9 +150,9 @@ def test_data_two_without_crossing_is_data_one() -> None:
 @settings(max_examples=40, deadline=None)
 @given(texts=st.integers(2, 300), crossing=st.floats(0, 1), noisy=st.floats(0.05, 1))
 def test_crossing_texts_are_the_share_asked_for(texts: int, crossing: float, noisy: float) -> None:
-    made = data_two(texts, options=TwoClasses(20, 30), crossing=crossing, noisy=noisy)
+    examples = data_two(texts, options=TwoClasses(20, 30), crossing=crossing, noisy=noisy)
     for label, letter in (("positive", "n"), ("negative", "p")):
-        part = [example for example in made if example.label == label]
+        part = [example for example in examples if example.label == label]
         strange = sum(any(word[0] == letter for word in words_of(example)) for example in part)
         assert abs(strange - crossing * len(part)) < 1 + 1e-6
         names = {word for example in part for word in words_of(example) if word[0] == letter}
@@ -165,24 +165,24 @@ def test_crossing_texts_are_the_share_asked_for(texts: int, crossing: float, noi
 @settings(max_examples=30, deadline=None)
 @given(number=st.integers(2, 6), extra=st.integers(0, 50), seed=st.integers(0, 99))
 def test_classes_are_balanced_and_mirror_images(number: int, extra: int, seed: int) -> None:
-    made = classes(number, number + extra, seed, tokens=5, neutral=20)
-    labels = Counter(example.label for example in made)
+    examples = classes(number, number + extra, seed, tokens=5, neutral=20)
+    labels = Counter(example.label for example in examples)
     assert set(labels) == {str(k) for k in range(number)}
     assert max(labels.values()) - min(labels.values()) <= 1
     forms = {}
     for k in range(number):
-        part = [example for example in made if example.label == str(k)]
+        part = [example for example in examples if example.label == str(k)]
         assert all(word.startswith(f"c{k}t") for example in part for word in deciding(example))
         assert all(word[0] == "o" or word in deciding(e) for e in part for word in words_of(e))
-        assert spread(count_words(made, str(k)), [f"c{k}t{i}" for i in range(5)]) <= 1
+        assert spread(count_words(examples, str(k)), [f"c{k}t{i}" for i in range(5)]) <= 1
         forms[k] = Counter(example.text.replace(f"c{k}t", "t") for example in part)
     assert all(forms[number - 1] <= forms[k] for k in range(number))  # the last has the fewest
 
 
 def test_neutral_tokens_are_even_over_three_classes() -> None:
-    made = classes(3, 300)
+    examples = classes(3, 300)
     for k in range(3):
-        assert {count_words(made, str(k))[f"o{i}"] for i in range(1000)} == {1}
+        assert {count_words(examples, str(k))[f"o{i}"] for i in range(1000)} == {1}
 
 
 # --- dealing and seeds ----------------------------------------------------------------------------------------------
@@ -203,8 +203,8 @@ def test_deck_never_deals_a_card_twice_in_a_hand() -> None:
 
 
 def test_the_same_seed_gives_the_same_texts_on_every_machine() -> None:
-    made = [*data_one(50), *data_two(50), *classes(3, 50)]
-    digest = hashlib.sha256("\n".join(f"{e.label} {e.text} {e.evidence}" for e in made).encode()).hexdigest()
+    examples = [*data_one(50), *data_two(50), *classes(3, 50)]
+    digest = hashlib.sha256("\n".join(f"{e.label} {e.text} {e.evidence}" for e in examples).encode()).hexdigest()
     assert digest == "5babf6ed3b8428b597391e8ff38a464b826e0b9aca5ddefeded92d1a3d224f8a"
     assert data_one(50, seed=1) != data_one(50, seed=2)
 

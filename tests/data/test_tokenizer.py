@@ -192,11 +192,11 @@ def test_units_cover_words_of_their_text(texts: list[str], most: int | None) -> 
     units = tokenizer.encode_all(texts)
     assert units.words.tolist() == [len(tokenizer.outline(text).words) for text in texts]
     for text in range(len(texts)):
-        own = slice(units.offsets[text], units.offsets[text + 1])
+        text_units = slice(units.offsets[text], units.offsets[text + 1])
         assert (units.offsets[text + 1] > units.offsets[text]) == (units.words[text] > 0)
-        assert (units.first[own] >= 0).all()
-        assert (units.first[own] <= units.last[own]).all()
-        assert (units.last[own] < max(units.words[text], 1)).all()
+        assert (units.first[text_units] >= 0).all()
+        assert (units.first[text_units] <= units.last[text_units]).all()
+        assert (units.last[text_units] < max(units.words[text], 1)).all()
     assert ((units.ids >= 1) & (units.ids < len(tokenizer))).all()
 
 

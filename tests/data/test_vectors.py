@@ -40,10 +40,10 @@ def vectors(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def test_every_form_gives_the_same_vectors(vectors: Path) -> None:
-    found_vectors, found = read_vectors(vectors, ["Cat", "dog", "The", ". ."])
-    assert found_vectors.dtype == np.float32
-    assert found_vectors.tolist() == [[3, 4.5], [0, 0], [1, 2], [5, 6]]
-    assert found.tolist() == [True, False, True, True]
+    vectors_read, has_vector = read_vectors(vectors, ["Cat", "dog", "The", ". ."])
+    assert vectors_read.dtype == np.float32
+    assert vectors_read.tolist() == [[3, 4.5], [0, 0], [1, 2], [5, 6]]
+    assert has_vector.tolist() == [True, False, True, True]
     assert vector_words(vectors) == {"the", "Cat", ". ."}
 
 

@@ -26,12 +26,12 @@ def pieces(**options: Any) -> WordPieces:
 def shown(tokenizer: WordPieces, text: str) -> list[tuple[str, str]]:
     """Each piece with the words that it covers."""
     words = [text[start:end] for start, end in tokenizer.outline(text).words]
-    found = tokenizer.encode(text)
-    assert found.covers is not None
+    encoded = tokenizer.encode(text)
+    assert encoded.covers is not None
     names = ["", "[UNK]", *tokenizer.vocabulary.words]
     return [
         (names[number], " ".join(words[first : last + 1]))
-        for number, (first, last) in zip(found.ids, found.covers, strict=True)
+        for number, (first, last) in zip(encoded.ids, encoded.covers, strict=True)
     ]
 
 
@@ -95,8 +95,14 @@ def marked_pieces() -> Any:
     from tokenizers import Tokenizer, models, pre_tokenizers
 
     specials = ("<s>", "<unk>", "<mask>")
-    own = [("<s>", 0.0), ("<unk>", 0.0), ("▁", -3.0), *((letter, -4.0) for letter in "dgo<>"), ("<mask>", 0.0)]
-    tokenizer = Tokenizer(models.Unigram(own, 1))
+    pieces_and_scores = [
+        ("<s>", 0.0),
+        ("<unk>", 0.0),
+        ("▁", -3.0),
+        *((letter, -4.0) for letter in "dgo<>"),
+        ("<mask>", 0.0),
+    ]
+    tokenizer = Tokenizer(models.Unigram(pieces_and_scores, 1))
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     tokenizer.add_special_tokens(list(specials))
     return tokenizer
@@ -165,11 +171,11 @@ def test_texts_cut_together_are_what_each_is_alone(levels: int, monkeypatch: pyt
     ]
     tokenizer = pieces(levels=levels)
     together = tokenizer.encode_each(texts)
-    for text, found in zip(texts, together, strict=True):
+    for text, encoded in zip(texts, together, strict=True):
         alone = tokenizer.encode(text)
-        np.testing.assert_equal(found, alone)
+        np.testing.assert_equal(encoded, alone)
         words = tokenizer.outline(text).words
-        assert tokenizer.known(text, words, found) == tokenizer.known(text, words)
+        assert tokenizer.known(text, words, encoded) == tokenizer.known(text, words)
 
 
 def test_long_texts_are_cut_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,20 +198,20 @@ def test_long_texts_are_cut_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_no_text_gives_no_pieces() -> None:
     for text in ("", " \n", "<br>", "\u200b"):
-        found = pieces().encode(text)
-        assert len(found.ids) == 0
-        assert found.covers is not None
-        assert found.covers.shape == (0, 2)
+        encoded = pieces().encode(text)
+        assert len(encoded.ids) == 0
+        assert encoded.covers is not None
+        assert encoded.covers.shape == (0, 2)
     assert pieces(levels=2).encode("").shape[0].tolist() == []
 
 
 def test_many_texts_are_those_texts() -> None:
     tokenizer, texts = pieces(), ["it was good", "", "unbelievably bad"]
-    found = tokenizer.encode_all(texts)
-    assert found.offsets.tolist() == [0, 3, 3, 8]
-    assert found.words.tolist() == [3, 0, 2]
-    assert found.ids.tolist() == [number for text in texts for number in tokenizer.encode(text).ids.tolist()]
-    assert found.first[3:].tolist() == [0, 0, 0, 0, 1]
+    encoded = tokenizer.encode_all(texts)
+    assert encoded.offsets.tolist() == [0, 3, 3, 8]
+    assert encoded.words.tolist() == [3, 0, 2]
+    assert encoded.ids.tolist() == [number for text in texts for number in tokenizer.encode(text).ids.tolist()]
+    assert encoded.first[3:].tolist() == [0, 0, 0, 0, 1]
 
 
 def test_it_is_written_and_read_again() -> None:
@@ -234,12 +240,12 @@ SMALL, BYTES = pieces(), WordPieces(byte_pieces().to_str())
 @given(st.text(st.sampled_from("a b.\n<r/>good'té漢\ufffd\u200b\ud83d😀I"), max_size=40), st.booleans())
 def test_every_piece_covers_words_of_the_text_in_order(text: str, as_bytes: bool) -> None:
     tokenizer = BYTES if as_bytes else SMALL
-    found, words = tokenizer.encode(text), tokenizer.outline(text).words
-    assert found.covers is not None
-    assert (len(found.ids) > 0) == (len(words) > 0)
-    if len(found.ids):
-        assert 0 <= found.covers.min() <= found.covers.max() < len(words)
-        assert (found.covers[:, 0] <= found.covers[:, 1]).all()
-        assert (np.diff(found.covers[:, 0]) >= 0).all()
-        assert found.ids.min() >= 1
-        assert found.ids.max() < len(tokenizer)
+    encoded, words = tokenizer.encode(text), tokenizer.outline(text).words
+    assert encoded.covers is not None
+    assert (len(encoded.ids) > 0) == (len(words) > 0)
+    if len(encoded.ids):
+        assert 0 <= encoded.covers.min() <= encoded.covers.max() < len(words)
+        assert (encoded.covers[:, 0] <= encoded.covers[:, 1]).all()
+        assert (np.diff(encoded.covers[:, 0]) >= 0).all()
+        assert encoded.ids.min() >= 1
+        assert encoded.ids.max() < len(tokenizer)

@@ -50,13 +50,13 @@ def rows_of() -> Callable[[Table, int], Rows]:
 
     def make(table: Table, seeds: int) -> Rows:
         assert table.kind in KINDS
-        found = []
+        rows = []
         for index, cell in enumerate(table.cells()):
             for seed in range(seeds):
                 values = {"accuracy": 0.5 + index / 100 + seed / 100, "macro_f": 0.4 + index / 100 - seed / 50}
                 result = {"seed": seed, "values": values, "history": {"loss": [1.0, 0.5 - seed / 10]}, "seconds": 2.0}
                 result |= {"environment": {"python": "3", "cpu": "1 threads"}, "data": {"films/train.jsonl": "abc"}}
-                found.append(complete(cell, table.name, "cpu", result))
-        return found
+                rows.append(complete(cell, table.name, "cpu", result))
+        return rows
 
     return make

@@ -35,25 +35,25 @@ def test_another_folder_of_corpora_gives_its_own_texts(
     corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same name, of a corpus and of word vectors, in two folders that one process reads after each other."""
-    own = Corpus("films", "Films", {}, ("accuracy",), 1, train="films")
+    corpus = Corpus("films", "Films", {}, ("accuracy",), 1, train="films")
     read, result = Corpora(), []
     for folder, count in ((corpora, 60), (tmp_path / "other", 30)):
         write_texts(folder / "films" / "train.jsonl", count, 0)
         (folder / "words").mkdir()
         (folder / "words" / "vectors.txt").write_text(f"good {count}\n", encoding="utf-8")
         monkeypatch.setenv("REGARD_DATA", str(folder))
-        result.append(read.prepare(own, {"text": "text", "label": "label", "vectors": "words"}))
-        assert read.prepare(own, {"text": "text", "label": "label", "vectors": "words"}) is result[-1]
+        result.append(read.prepare(corpus, {"text": "text", "label": "label", "vectors": "words"}))
+        assert read.prepare(corpus, {"text": "text", "label": "label", "vectors": "words"}) is result[-1]
     assert [len(list(one.parts.train)) for one in result] == [60, 30]
     assert len({one.data["words/vectors.txt"] for one in result}) == 2
 
 
 def test_only_texts_with_the_requested_labels(corpora: Path) -> None:
     """Six of 60 texts are of each of ten places; of two places half are held out, three of each."""
-    own = Corpus("films", "Films", {}, ("accuracy",), 1, train="films", test="films/test", labels=("0", "1"))
-    parts = Corpora().prepare(own, {"label": "label", "text": "text"}).parts
+    corpus = Corpus("films", "Films", {}, ("accuracy",), 1, train="films", test="films/test", labels=("0", "1"))
+    parts = Corpora().prepare(corpus, {"label": "label", "text": "text"}).parts
     assert (len(list(parts.train)), len(list(parts.test or ()))) == (60, 20)
-    places = replace(own, labels=("place 1", "place 2"), hold_out=0.5)
+    places = replace(corpus, labels=("place 1", "place 2"), hold_out=0.5)
     parts = Corpora().prepare(places, {"label": "place", "text": "text", "task": "binary"}).parts
     for part in (parts.train, parts.dev or ()):
         assert sorted(str(example.label) for example in part) == ["place 1"] * 3 + ["place 2"] * 3
@@ -61,25 +61,25 @@ def test_only_texts_with_the_requested_labels(corpora: Path) -> None:
     with pytest.raises(
         InputError, match=r"train\.jsonl: expected texts with the label 'place 77', which `labels` names, got none"
     ):
-        Corpora().prepare(replace(own, labels=("place 1", "place 77")), {"label": "place", "text": "text"})
+        Corpora().prepare(replace(corpus, labels=("place 1", "place 77")), {"label": "place", "text": "text"})
 
 
 def test_train_and_test_split_again_at_random(corpora: Path) -> None:
     """80 texts in all, of two labels: a fifth as test, a quarter of the rest as dev."""
-    own = Corpus("films", "Films", {}, ("accuracy",), 1, train="films", test="films/test", pooled=0.2, hold_out=0.25)
-    parts = Corpora().prepare(own, {"label": "label", "text": "text", "task": "binary"}).parts
+    corpus = Corpus("films", "Films", {}, ("accuracy",), 1, train="films", test="films/test", pooled=0.2, hold_out=0.25)
+    parts = Corpora().prepare(corpus, {"label": "label", "text": "text", "task": "binary"}).parts
     train, dev, test = (list(part or ()) for part in parts[:3])
     plain = (
         Corpora()
-        .prepare(replace(own, pooled=0.0, hold_out=0.0), {"label": "label", "text": "text", "task": "binary"})
+        .prepare(replace(corpus, pooled=0.0, hold_out=0.0), {"label": "label", "text": "text", "task": "binary"})
         .parts
     )
     every = [*plain.train, *(plain.test or ())]
     assert (len(train), len(dev), len(test)) == (48, 16, 16)
     assert sorted(example.text for example in [*train, *dev, *test]) == sorted(example.text for example in every)
     assert [example.text for example in test] != [example.text for example in plain.test or ()][:16]
-    assert own.definition()["pooled"] == 0.2
-    assert "pooled" not in replace(own, pooled=0.0).definition()
+    assert corpus.definition()["pooled"] == 0.2
+    assert "pooled" not in replace(corpus, pooled=0.0).definition()
 
 
 def test_files_are_identified_by_their_checksums(toy: Table, corpora: Path) -> None:

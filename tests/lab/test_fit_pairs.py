@@ -45,8 +45,8 @@ def trained() -> TrainedTowers:
     return fitted()
 
 
-def rmse(message: NDArray[np.float64] | Sequence[float], ratings: Sequence[Rating]) -> float:
-    return float(np.sqrt(np.mean((np.asarray(message) - [rating.value for rating in ratings]) ** 2)))
+def rmse(predictions: NDArray[np.float64] | Sequence[float], ratings: Sequence[Rating]) -> float:
+    return float(np.sqrt(np.mean((np.asarray(predictions) - [rating.value for rating in ratings]) ** 2)))
 
 
 def strangers(seed: int = 9) -> World:
@@ -72,16 +72,16 @@ def test_strangers_are_read_and_not_remembered(trained: TrainedTowers) -> None:
 def test_the_rated_review_is_never_seen(trained: TrainedTowers) -> None:
     """Neither in training, nor where a rating of the training set is asked for."""
     before = trained.answers(TRAIN)
-    for place in (0, 7, 99):
+    for index in (0, 7, 99):
         changed = [*TRAIN]
-        changed[place] = replace(TRAIN[place], text="g1 g2 g3 m1 m2 m3. b1 s1.")
+        changed[index] = replace(TRAIN[index], text="g1 g2 g3 m1 m2 m3. b1 s1.")
         among = trained.with_reviews(changed)
         after = among.answers(changed)
-        assert after[place] == pytest.approx(before[place], abs=1e-6)
-        others = [k for k, x in enumerate(TRAIN) if x.user == TRAIN[place].user and k != place]
+        assert after[index] == pytest.approx(before[index], abs=1e-6)
+        others = [k for k, x in enumerate(TRAIN) if x.user == TRAIN[index].user and k != index]
         assert np.abs(after[others] - before[others]).max() > 1e-4, "the others do read it"
-    asked = [replace(rating, text="b1 b2 b3 s1 s2.") for rating in TEST]
-    assert trained.answers(asked).tolist() == trained.answers(TEST).tolist()
+    reworded = [replace(rating, text="b1 b2 b3 s1 s2.") for rating in TEST]
+    assert trained.answers(reworded).tolist() == trained.answers(TEST).tolist()
 
 
 def test_predictions_do_not_depend_on_the_order_of_ratings(trained: TrainedTowers) -> None:

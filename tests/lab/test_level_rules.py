@@ -100,12 +100,12 @@ def test_speeds_against_a_bound(tmp_path: Path) -> None:
         ("pow", "large", "cpu"): speeds(0.5, 0.6, 0.7),
         ("average", "small", "cpu"): speeds(0.2, 0.22, 0.24),
     }
-    own = table(tmp_path, SPEED)
-    result = level_rules.speed(own, given, "apln", "pow", at_most=0.2)
+    speed_table = table(tmp_path, SPEED)
+    result = level_rules.speed(speed_table, given, "apln", "pow", at_most=0.2)
     assert result is not None
     assert result.verdict == PARTLY
     assert result.measured.startswith("1 of 2: Pow · CPU, 2 × 3 × 4: 0.110 ± 0.025; ")
-    twice = level_rules.speed(own, given, "pow", "average", at_least=1.9)  # by seed: 2, 2 and 2
+    twice = level_rules.speed(speed_table, given, "pow", "average", at_least=1.9)  # by seed: 2, 2 and 2
     assert twice is not None
     assert twice.verdict == HOLDS
     assert "(1 not measured yet)" in twice.measured
@@ -124,23 +124,23 @@ def test_printed_numbers_against_ours(tmp_path: Path) -> None:
 
 def test_intervals_that_cover_almost_anything_are_not_counted(tmp_path: Path) -> None:
     """90 and 80 are printed, ten points apart; 90.0 ± 1.6 tells them apart, 80 ± 9.9 does not, be it here or there."""
-    own, sharp = table(tmp_path), [0.90, 0.91, 0.89, 0.90]
+    toy_table, sharp = table(tmp_path), [0.90, 0.91, 0.89, 0.90]
     for middle in (0.80, 0.60):
         wide = [middle - 0.04, middle + 0.04, middle]
-        result = order_rules.printed(own, rows(new_one=sharp, old_one=wide))
+        result = order_rules.printed(toy_table, rows(new_one=sharp, old_one=wide))
         assert result is not None
         assert result.verdict == HOLDS
         left_out = "1 not counted: two seeds, or wider than the range of the printed numbers of the column"
         assert result.measured.startswith(f"1 of 1 printed number within our intervals ({left_out}); ")
-    nothing = order_rules.printed(own, rows(new_one=[0.8, 0.9, 1.0], old_one=[0.7, 0.8, 0.9]))
+    nothing = order_rules.printed(toy_table, rows(new_one=[0.8, 0.9, 1.0], old_one=[0.7, 0.8, 0.9]))
     assert nothing is not None
     assert nothing.verdict == NOT_HERE
     assert "0 of 0 printed numbers within our intervals (2 not counted: " in nothing.measured
 
 
 def test_two_seeds_do_not_agree_with_a_printed_number(tmp_path: Path) -> None:
-    own = table(tmp_path)
-    result = order_rules.printed(own, rows(new_one=[0.899, 0.901], old_one=FAR))
+    toy_table = table(tmp_path)
+    result = order_rules.printed(toy_table, rows(new_one=[0.899, 0.901], old_one=FAR))
     assert result is not None
     assert result.verdict == NOT_HERE
     assert result.measured.startswith("0 of 1 printed number within our intervals (1 not counted: ")

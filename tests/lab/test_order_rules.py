@@ -16,7 +16,9 @@ ONE = ("new", "one", "")
 
 def of_model(**measures: list[float]) -> Rows:
     seeds = range(len(next(iter(measures.values()))))
-    return {ONE: [{"seed": seed, "values": {name: own[seed] for name, own in measures.items()}} for seed in seeds]}
+    return {
+        ONE: [{"seed": seed, "values": {name: values[seed] for name, values in measures.items()}} for seed in seeds]
+    }
 
 
 @pytest.mark.parametrize(

@@ -64,12 +64,12 @@ def test_a_budget_begins_nothing_that_would_end_long_after_it(
 ) -> None:
     now = 0.0
     monkeypatch.setattr(plan.time, "monotonic", lambda: now)
-    pace = RunTimes("cpu")
+    times = RunTimes("cpu")
     rows = rows_of(toy, 1)
     for row in rows:
         row["seconds"] = 100.0 if row["method"] == "plain" else 10.0
-    pace.add(rows)
-    queue = Queue(make_jobs(select_cells(toy, []), 1, set(), together=False), pace, 1.0)  # a minute
+    times.add(rows)
+    queue = Queue(make_jobs(select_cells(toy, []), 1, set(), together=False), times, 1.0)  # a minute
     taken = queue.take()
     assert taken is not None
     assert taken.cell.name == "films/shallow"  # plain takes 100 s of the 60
@@ -79,16 +79,16 @@ def test_a_budget_begins_nothing_that_would_end_long_after_it(
 
 
 def test_time_left_is_by_cell_then_by_corpus(toy: Table, rows_of: Make) -> None:
-    pace = RunTimes("cpu")
-    assert pace.left(make_jobs(select_cells(toy, []), 1, set(), together=False), 1) is None
+    times = RunTimes("cpu")
+    assert times.left(make_jobs(select_cells(toy, []), 1, set(), together=False), 1) is None
     rows = rows_of(toy, 1)
-    pace.add([{**rows[0], "seconds": 10.0}, {**rows[1], "seconds": 20.0}, {**rows[1], "seconds": 40.0}])
-    pace.add([{**rows[3], "device": "cuda", "seconds": 1e9}])
+    times.add([{**rows[0], "seconds": 10.0}, {**rows[1], "seconds": 20.0}, {**rows[1], "seconds": 40.0}])
+    times.add([{**rows[3], "device": "cuda", "seconds": 1e9}])
     (plain,), (affine,) = (
         make_jobs(select_cells(toy, [x]), 1, set(), together=False) for x in ("films/plain", "films/affine")
     )
-    assert pace.seconds(plain) == 10
-    assert pace.seconds(affine) == (10 + 30) / 2
-    assert pace.left([plain, affine], 2) == (10 + 20) / 2
-    assert pace.seconds(Job(plain.cell, (0, 1, 2))) == 30
-    assert pace.left([], 2) == 0
+    assert times.seconds(plain) == 10
+    assert times.seconds(affine) == (10 + 30) / 2
+    assert times.left([plain, affine], 2) == (10 + 20) / 2
+    assert times.seconds(Job(plain.cell, (0, 1, 2))) == 30
+    assert times.left([], 2) == 0

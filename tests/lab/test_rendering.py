@@ -145,12 +145,12 @@ def test_a_table_without_rows_is_a_table_of_the_papers_numbers(toy: Table) -> No
 
 
 def test_data_that_differ_from_the_published_are_reported(toy: Table, rows_of: Make) -> None:
-    own, published = rows_of(toy, 1), rows_of(toy, 1)
-    for row in own:
+    rows, published = rows_of(toy, 1), rows_of(toy, 1)
+    for row in rows:
         row["data"] = {"films/train.jsonl": "other", "films/dev.jsonl": "new"}
-    messages = rendered(toy, match(toy, own), match(toy, published))["table.md"]
+    messages = rendered(toy, match(toy, rows), match(toy, published))["table.md"]
     assert "These files differ from those of the published results: films/train.jsonl." in messages
-    assert "not those of" not in rendered(toy, match(toy, own))["table.md"]
+    assert "not those of" not in rendered(toy, match(toy, rows))["table.md"]
 
 
 def test_figures_of_a_kind_are_named_by_their_own_title(toy: Table) -> None:

@@ -178,7 +178,7 @@ def test_a_path_to_a_toml_works_too(regard: Regard, experiments: Path, corpora: 
 
 
 @pytest.mark.parametrize(
-    ("place", "folder", "command"),
+    ("path", "folder", "command"),
     [
         ("../experiments/toy/table.toml", "toy", "`regard reproduce toy/table`"),  # the name leads there, too
         ("other/toy/table.toml", "toy", "`regard reproduce other/toy/table.toml`"),
@@ -196,16 +196,16 @@ def test_the_shown_command_finds_the_table_again(
     quick: list[str],
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
-    place: str,
+    path: str,
     folder: str,
     command: str,
 ) -> None:
     (tmp_path / "here" / "sub").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "here")
     monkeypatch.setenv("REGARD_EXPERIMENTS", str(experiments.parent))
-    Path(place).parent.mkdir(parents=True, exist_ok=True)
-    Path(place).write_text(TOML, encoding="utf-8")
-    assert regard("reproduce", place, *HERE, "--seeds", "1", "--only", "meals").code == 0
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text(TOML, encoding="utf-8")
+    assert regard("reproduce", path, *HERE, "--seeds", "1", "--only", "meals").code == 0
     messages = (Path("reproduced") / folder / "table.md").read_text(encoding="utf-8")
     assert f"\n- Command: {command}\n" in messages
 
@@ -244,9 +244,9 @@ def test_the_list_shows_size_needs_and_cost(
 def test_invalid_arguments_are_errors(
     regard: Regard, experiments: Path, corpora: Path, quick: list[str], argv: list[str], message: str, tmp_path: Path
 ) -> None:
-    said = regard("reproduce", *argv)
-    assert said.code == 2
-    assert message in said.error
+    result = regard("reproduce", *argv)
+    assert result.code == 2
+    assert message in result.error
     assert not quick
     assert not (tmp_path / "reproduced").exists()
 

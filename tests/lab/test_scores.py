@@ -78,12 +78,12 @@ def figure(tmp_path_factory: pytest.TempPathFactory) -> Table:
 
 @pytest.fixture(scope="module")
 def rows(figure: Table) -> list[dict[str, Any]]:
-    found = []
+    results = []
     for cell in figure.cells():
         scores.check(cell)
         for result in scores.run(cell, [0, 1] if cell.method == "dp" else [0], Context("cpu", Silent())):
-            found.append(complete(cell, figure.name, "cpu", result))
-    return found
+            results.append(complete(cell, figure.name, "cpu", result))
+    return results
 
 
 def test_two_classes_are_called_positive_and_negative_and_more_have_numbers(rows: list[dict[str, Any]]) -> None:
@@ -221,13 +221,13 @@ def test_paths_are_put_together_by_moment_and_small_ones_shown_a_thousandfold(fi
     """One seed was looked at twice as often: the curve has the moments of both."""
     thick = {"moments": [0, 1, 2, 3, 4], "attention.positive": [0.0, 0.001, 0.002, 0.003, 0.004]}
     thin = {"moments": [0, 2, 4], "attention.positive": [0.0, 0.002, 0.004]}
-    own = [
+    synthetic_rows = [
         {"method": "dp", "corpus": "two", "setting": "", "seed": seed, "history": history}
         for seed, history in enumerate((thick, thin))
     ]
     assert by_moment(thin, "attention.positive") == {0: 0.0, 2: 0.002, 4: 0.004}
     assert by_moment({"loss": [3.0, 2.0]}, "loss") == {1: 3.0, 2: 2.0}
-    ((_, svg),) = draw(figure, own).values()
+    ((_, svg),) = draw(figure, synthetic_rows).values()
     assert "attention, × 10⁻³" in texts_of(svg)
     assert "4" in texts_of(svg)
     assert value_title("term_A.positive", ["term_A.positive", "term_B.positive"]) == "A, positive"

@@ -31,7 +31,7 @@ GOOD, BAD = ("fine", "lovely", "great"), ("poor", "dull", "sad")
 REST = ("the", "a", "film", "it", "was", "and", "of", "so", "in")
 
 
-def made(count: int, seed: int = 0, sentences: int = 1) -> list[Example]:
+def make_examples(count: int, seed: int = 0, sentences: int = 1) -> list[Example]:
     """Texts of one to twelve words a sentence, a word that decides somewhere among them."""
     rng = np.random.default_rng(seed)
     result = []
@@ -51,7 +51,7 @@ def options(**given: Any) -> Config:
 
 
 def parts(sentences: int = 1) -> Parts:
-    return Parts(made(50, 0, sentences), made(20, 1, sentences), made(30, 2, sentences))
+    return Parts(make_examples(50, 0, sentences), make_examples(20, 1, sentences), make_examples(30, 2, sentences))
 
 
 def together(config: Config, parts: Parts) -> list[Trained]:
@@ -116,8 +116,8 @@ def test_the_first_gradients_are_each_seeds_own(encoder: str, pooling: str) -> N
     stack, singles, texts = stacked(encoder=encoder, pooling=pooling)
     rows = shuffled_together(texts.indexed, 8, SEEDS, 1)[0]
     stack.apply(side_by_side(texts, rows, 1), lambda output, _: output.logits.square().sum()).sum().backward()
-    for index, (model, own) in enumerate(zip(singles, rows, strict=True)):
-        model(collate([texts.indexed[row] for row in own], 1)).logits.square().sum().backward()
+    for index, (model, seed_rows) in enumerate(zip(singles, rows, strict=True)):
+        model(collate([texts.indexed[row] for row in seed_rows], 1)).logits.square().sum().backward()
         for name, parameter in model.named_parameters():
             result = stack.weights[name].grad
             expected = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
@@ -142,11 +142,11 @@ def test_a_long_gradient_is_cut_for_its_own_seed_only() -> None:
     expected = []
     for seed in range(2):
         alone = [weight[seed].detach().clone().requires_grad_() for weight in weights]
-        for own, weight in zip(alone, weights, strict=True):
+        for parameter, weight in zip(alone, weights, strict=True):
             assert weight.grad is not None
-            own.grad = weight.grad[seed].clone()
+            parameter.grad = weight.grad[seed].clone()
         torch.nn.utils.clip_grad_norm_(alone, 0.5)
-        expected.append([own.grad for own in alone])
+        expected.append([parameter.grad for parameter in alone])
     clip(weights, 0.5)
     for seed in range(2):
         for weight, slope in zip(weights, expected[seed], strict=True):
@@ -161,7 +161,7 @@ def test_batches_side_by_side_are_those_of_each_seed_alone_and_of_like_length() 
     for index, seed in enumerate(SEEDS):
         for rows, alone in zip(result, shuffled(texts, 16, seed, 4), strict=True):
             assert rows[index].tolist() == alone.tolist()
-    longest = np.array([[max(len(texts[row].ids) for row in own) for own in rows] for rows in result])
+    longest = np.array([[max(len(texts[row].ids) for row in seed_rows) for seed_rows in rows] for rows in result])
     assert (longest.max(1) / longest.mean(1)).mean() < 1.1
 
 
@@ -181,8 +181,8 @@ def test_a_diverging_seed_is_reported_and_the_others_continue(monkeypatch: pytes
     result = fit_stacked(config, given, SEEDS, Silent())
     assert isinstance(result[1], InputError)
     assert "diverged" in str(result[1])
-    for place in (0, 2):
-        ours, theirs = result[place], plain[place]
+    for index in (0, 2):
+        ours, theirs = result[index], plain[index]
         assert isinstance(ours, Trained)
         assert isinstance(theirs, Trained)
         np.testing.assert_array_equal(ours.weights["head.weight"], theirs.weights["head.weight"])
@@ -205,9 +205,9 @@ def test_what_is_watched_is_the_mean_of_the_seeds_still_running() -> None:
     result = [one for one in fit_stacked(config, given, SEEDS, Watching()) if isinstance(one, Trained)]
     assert [record["epoch"] for record in ended] == [1, 2]
     for number, record in enumerate(ended):
-        own = [one.metrics["history"][number] for one in result]
-        assert record["loss"] == pytest.approx(np.mean([each["loss"] for each in own]))
-        assert record["dev"]["accuracy"] == pytest.approx(np.mean([each["dev"]["accuracy"] for each in own]))
+        records = [one.metrics["history"][number] for one in result]
+        assert record["loss"] == pytest.approx(np.mean([each["loss"] for each in records]))
+        assert record["dev"]["accuracy"] == pytest.approx(np.mean([each["dev"]["accuracy"] for each in records]))
 
 
 gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")

@@ -51,9 +51,9 @@ def rows() -> list[Readings]:
     return [Readings(reviews(user, rng), reviews(item, rng)) for user, item in PAIRS]
 
 
-def batch(places: Sequence[int] = range(len(PAIRS))) -> Pair:
+def batch(indices: Sequence[int] = range(len(PAIRS))) -> Pair:
     result = rows()
-    return collate_pairs([result[place] for place in places])
+    return collate_pairs([result[index] for index in indices])
 
 
 def read(model: TwoTowers, pair: Pair) -> PairOutput:

@@ -50,10 +50,10 @@ TOWERS: dict[str, Any] = {
 
 class Listening(Silent):
     def __init__(self) -> None:
-        self.said: list[str] = []
+        self.notes: list[str] = []
 
     def note(self, sentence: str) -> None:
-        self.said.append(sentence)
+        self.notes.append(sentence)
 
 
 def cell(options: dict[str, Any], **corpus: Any) -> Cell:
@@ -66,9 +66,9 @@ def run(options: dict[str, Any], seeds: tuple[int, ...] = (0,), **corpus: Any) -
 
 def test_the_kind_is_listed_and_knows_every_key_of_a_world() -> None:
     assert KINDS["two_towers"].run is two_towers.run
-    own = inspect.signature(WorldOptions).parameters
-    assert set(own) == set(two_towers.WORLD)
-    assert all(isinstance(own[name].default, kind) for name, kind in two_towers.WORLD.items())
+    parameters = inspect.signature(WorldOptions).parameters
+    assert set(parameters) == set(two_towers.WORLD)
+    assert all(isinstance(parameters[name].default, kind) for name, kind in two_towers.WORLD.items())
 
 
 def test_towers_are_judged_at_home_and_among_strangers() -> None:
@@ -110,7 +110,7 @@ def test_effects_that_are_added_up_can_be_heard_alone() -> None:
     contexts = [known.context(rating) for rating in created.ratings]
     guess = ridge_predictor(known, contexts, created.ratings[:30], contexts[:30])
     item = tuple(known.by_item["i3"])
-    users = [tuple(places) for places in known.by_user.values()]
+    users = [tuple(indices) for indices in known.by_user.values()]
     with_item = guess(known, [ReviewContext(user, item) for user in users])
     alone = np.array(list(one_sided_effects(guess, known, None)[0].values()))
     assert with_item - alone == pytest.approx(np.full(len(users), (with_item - alone)[0]))
@@ -123,7 +123,7 @@ def test_coverage_is_reported_and_scored_by_group() -> None:
     recorder = Listening()
     values = by_coverage(np.array([2.0, 2.5, 3.0]), ratings, contexts, recorder)
     assert values == {"n_both": 2, "n_user": 0, "n_item": 0, "n_neither": 1, "rmse_both": 1.0, "rmse_neither": 0.5}
-    (message,) = recorder.said
+    (message,) = recorder.notes
     assert "both 2 (66.7 %), user 0 (0.0 %), item 0 (0.0 %), neither 1 (33.3 %)" in message
 
 

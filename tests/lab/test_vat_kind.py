@@ -78,10 +78,10 @@ def write(path: Path, count: int, start: int) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "w", encoding="utf-8") as file:
         for n in range(start, start + count):
-            word, place = (GOOD if n % 2 else BAD)[n // 2 % 2], 1 + n % 3
+            word, position = (GOOD if n % 2 else BAD)[n // 2 % 2], 1 + n % 3
             tokens = ["a", "thing", f"of{n % 5}", "some", "kind"]
-            tokens.insert(place, word)
-            row = {"text": " ".join(tokens), "label": n % 2, "rationales": [[place, place + 1]]}
+            tokens.insert(position, word)
+            row = {"text": " ".join(tokens), "label": n % 2, "rationales": [[position, position + 1]]}
             file.write(json.dumps(row) + "\n")
 
 

@@ -63,12 +63,12 @@ def figure(tmp_path: Path, corpora: Path, monkeypatch: pytest.MonkeyPatch) -> Ta
 
 @pytest.fixture
 def rows(figure: Table) -> list[dict[str, Any]]:
-    found = []
+    results = []
     for cell in figure.cells():
         weights.check(cell)
         for result in weights.run(cell, [0], Context("cpu", Silent())):
-            found.append(complete(cell, figure.name, "cpu", result))
-    return found
+            results.append(complete(cell, figure.name, "cpu", result))
+    return results
 
 
 def test_rows_hold_numbers_and_the_texts_to_draw(rows: list[dict[str, Any]]) -> None:
@@ -110,19 +110,19 @@ def test_without_a_seed_that_all_have_nothing_is_drawn(figure: Table, rows: list
 
 
 def test_on_cuda_all_seeds_of_a_cell_learn_together(figure: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[list[int]] = []
+    calls: list[list[int]] = []
 
     def stacked(
         config: Config, parts: Parts, seeds: list[int], recorder: object, *_: object
     ) -> list[Trained | InputError]:
-        asked.append(list(seeds))
+        calls.append(list(seeds))
         one = fit(config.override({"device": "cpu"}), parts)
         return [one, InputError("training diverged")]
 
     monkeypatch.setattr(fit_stacked, "fit_stacked", stacked)
     cell = list(figure.cells())[-1]
     good, failed = weights.run(cell, [4, 5], Context("cuda", Silent()))
-    assert asked == [[4, 5]]
+    assert calls == [[4, 5]]
     assert (good["seed"], good["stacked"], len(good["texts"])) == (4, 2, 2)
     assert (failed["seed"], failed["error"]) == (5, "training diverged")
 

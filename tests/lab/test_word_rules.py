@@ -28,8 +28,8 @@ def test_a_word_that_weighs_more(tmp_path: Path) -> None:
 def drawn(*weights: float) -> list[dict[str, Any]]:
     """By seed, of a text of four words, the weight of "Fine" and that of "lot"; the other two share what is left."""
     rows = []
-    for seed, own in enumerate(weights):
-        forms = {"Fine": own, "lot": own / 2, "a": 0.5 - 0.75 * own, ".": 0.5 - 0.75 * own}
+    for seed, fine in enumerate(weights):
+        forms = {"Fine": fine, "lot": fine / 2, "a": 0.5 - 0.75 * fine, ".": 0.5 - 0.75 * fine}
         tokens = [{"text": text, "weight": weight} for text, weight in forms.items()]
         rows.append({"seed": seed, "values": {}, "texts": [{"tokens": tokens}]})
     return rows

@@ -101,12 +101,12 @@ def first_rows(
     """Each method's row of the first seed, on the corpus `toy` of splits of (count, start)."""
     for split, (count, start) in splits.items():
         write(folder / "toy" / f"{split}.jsonl", count, start)
-    context, found = Context("cpu", Silent()), {}
+    context, rows = Context("cpu", Silent()), {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("REGARD_DATA", str(folder))
         for cell in table.cells():
             assert table.implementation.check is not None
             table.implementation.check(cell)
             for result in table.implementation.run(cell, [0], context):
-                found[cell.method] = complete(cell, table.name, "cpu", result)
-    return found
+                rows[cell.method] = complete(cell, table.name, "cpu", result)
+    return rows

@@ -266,17 +266,17 @@ def test_a_text_that_is_too_long_is_named_before_training(
     regard: Regard, folder: Path, tmp_path: Path, part: str
 ) -> None:
     rows = [(f"it was {word}", word) for word in ("good", "bad") * 10]
-    examples = [Example(*own, row) for row, own in enumerate(rows, 1)]
+    examples = [Example(*fields, row) for row, fields in enumerate(rows, 1)]
     where, row = (part, 5) if part != "held out" else ("train", hold_out(examples, 0.1, 0, True)[1][0].row)
     long = ("good " * 19, rows[row - 1][1])
     for name in ("train", "dev", "test"):
         write_csv(tmp_path / f"{name}.csv", [*rows[: row - 1], long, *rows[row:]] if name == where else rows)
     splits = () if part == "held out" else ("--dev", tmp_path / "dev.csv", "--test", tmp_path / "test.csv")
     options = ("--encoder", "bert", "--pretrained", folder, "--window", 0, "--epochs", 1, "--device", "cpu")
-    said = regard("train", tmp_path / "train.csv", *options, *splits, "--out", tmp_path / "run")
-    assert f"{where}.csv, row {row}: expected a text of up to 18 word pieces, the most" in said.error
-    assert "reads at once, got 19;" in said.error
-    assert "epoch" not in said.err
+    result = regard("train", tmp_path / "train.csv", *options, *splits, "--out", tmp_path / "run")
+    assert f"{where}.csv, row {row}: expected a text of up to 18 word pieces, the most" in result.error
+    assert "reads at once, got 19;" in result.error
+    assert "epoch" not in result.err
     assert not (tmp_path / "run").exists()
 
 
@@ -286,10 +286,10 @@ def test_the_command_line(regard: Regard, folder: Path, table: Path, tmp_path: P
     options = ("--encoder", "bert", "--pretrained", moved, "--epochs", "2", "--lr", "0.003", "--device", "cpu")
     assert regard("train", table, *options, "--out", out).code == 0
     shutil.rmtree(moved)
-    said = regard("predict", out, "it was good")
-    assert json.loads(said.out)["prediction"] in ("yes", "no")
-    said = regard("explain", out, "It wasn't good.", "--format", "jsonl")
-    tokens = json.loads(said.out)["tokens"]
+    result = regard("predict", out, "it was good")
+    assert json.loads(result.out)["prediction"] in ("yes", "no")
+    result = regard("explain", out, "It wasn't good.", "--format", "jsonl")
+    tokens = json.loads(result.out)["tokens"]
     assert [token["text"] for token in tokens] == ["It", "was", "n't", "good", "."]
     assert sum(token["weight"] for token in tokens) == pytest.approx(1, abs=1e-5)
     assert "word pieces of" in (out / "README.md").read_text(encoding="utf-8")

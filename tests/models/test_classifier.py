@@ -128,14 +128,14 @@ def test_reading_in_groups_of_similar_length_changes_nothing(
     grouped = read(model, batch)
     same(grouped.logits, plain.logits)
     same(grouped.word_weights, plain.word_weights)
-    for found, expected in zip(gradients(model, batch), slopes, strict=True):
-        same(found, expected)
+    for actual, expected in zip(gradients(model, batch), slopes, strict=True):
+        same(actual, expected)
 
 
 def test_groups_are_sorted_by_length(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(classifier, "GROUP", {"cpu": 2})
-    found = classifier.group_by_length(torch.tensor([3, 0, 1, 2, 0, 3]))
-    assert [(rows.tolist(), width) for rows, width in found] == [([2, 3], 2), ([0, 5], 3)]
+    groups = classifier.group_by_length(torch.tensor([3, 0, 1, 2, 0, 3]))
+    assert [(rows.tolist(), width) for rows, width in groups] == [([2, 3], 2), ([0, 5], 3)]
     (only,) = classifier.group_by_length(torch.tensor([0, 0, 0]))
     assert (only[0].tolist(), only[1]) == ([2], 1)
 

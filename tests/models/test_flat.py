@@ -126,15 +126,15 @@ def test_which_models_are_flat(options: dict[str, Any], expected: bool) -> None:
 def test_predictions_by_tables_equal_those_of_the_classifier(tmp_path: Path, options: dict[str, Any]) -> None:
     trained = learned(**options)
     assert trained.is_flat
-    found = trained.answers(TEXTS)
+    predictions = trained.answers(TEXTS)
     indexed = [trained.tokenizer.encode(text) for text in TEXTS]
-    np.testing.assert_allclose(answers(trained.model, trained.task, indexed), found, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(answers(trained.model, trained.task, indexed), predictions, rtol=1e-5, atol=1e-5)
     save(trained, tmp_path / "run")
     again = load(tmp_path / "run")
-    np.testing.assert_array_equal(again.answers(TEXTS), found)
+    np.testing.assert_array_equal(again.answers(TEXTS), predictions)
     assert again.config == trained.config
     assert all((value == trained.weights[name]).all() for name, value in again.weights.items())
-    np.testing.assert_allclose(answers(again.model, again.task, indexed), found, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(answers(again.model, again.task, indexed), predictions, rtol=1e-5, atol=1e-5)
 
 
 def test_chunks_of_texts_keep_their_order(monkeypatch: pytest.MonkeyPatch) -> None:

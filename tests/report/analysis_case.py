@@ -44,14 +44,14 @@ def analysis(
     seed: int = 0,
 ) -> Analysis:
     """`tied` tokens of each class; `moments` of a recording, 0 for none."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     names = [*classes, "neutral"]
     tokens = [
-        token(chance, kind, classes)
+        token(rng, kind, classes)
         for kind, count in [*((name, tied) for name in classes), ("neutral", neutral), (None, untyped)]
         for _ in range(count)
     ]
-    distinct(tokens, chance)
+    distinct(tokens, rng)
     return {
         "run": "runs/films",
         "data": "films.csv",
@@ -72,11 +72,11 @@ def analysis(
         },
         "vtw": vtw(len(classes)),
         "flow": {
-            "polarity": {term: {name: chance.gauss(0, 1e-3) for name in names} for term in "ABC"},
-            "attention": {term: {name: chance.gauss(0, 1e-4) for name in names} for term in "DEF"},
+            "polarity": {term: {name: rng.gauss(0, 1e-3) for name in names} for term in "ABC"},
+            "attention": {term: {name: rng.gauss(0, 1e-4) for name in names} for term in "DEF"},
         },
         "dot_products": [
-            {"pair": pair, **box([chance.gauss(1.5 if pair[0] == pair[1] else -0.5, 0.6) for _ in range(80)])}
+            {"pair": pair, **box([rng.gauss(1.5 if pair[0] == pair[1] else -0.5, 0.6) for _ in range(80)])}
             for pair in pairs(names)
         ],
         "words": {
@@ -84,44 +84,44 @@ def analysis(
             for name in classes
         },
         "tokens": tokens,
-        "recording": recording(tokens, names, moments, chance) if moments else None,
+        "recording": recording(tokens, names, moments, rng) if moments else None,
         "notes": ["Types come from the training texts.", "Weights are means over the texts of films.csv."],
     }
 
 
-def without_interval(found: Analysis) -> Analysis:
+def without_interval(facts: Analysis) -> Analysis:
     """As with too few words of a kind."""
     unknown = {"low": None, "high": None}
-    by_type = [one | unknown for one in found["separation"]["by_type"]]
-    return found | {"separation": found["separation"] | unknown | {"by_type": by_type, "meaning": "Too few words."}}
+    by_type = [one | unknown for one in facts["separation"]["by_type"]]
+    return facts | {"separation": facts["separation"] | unknown | {"by_type": by_type, "meaning": "Too few words."}}
 
 
-def token(chance: random.Random, kind: str | None, classes: tuple[str, ...]) -> Analysis:
-    strength = abs(chance.gauss(2.2, 1.0)) if kind in classes else abs(chance.gauss(0, 0.35))
-    sign = -1 if (kind == classes[0] if kind in classes else chance.random() < 0.5) else 1
-    spoken = None
+def token(rng: random.Random, kind: str | None, classes: tuple[str, ...]) -> Analysis:
+    strength = abs(rng.gauss(2.2, 1.0)) if kind in classes else abs(rng.gauss(0, 0.35))
+    sign = -1 if (kind == classes[0] if kind in classes else rng.random() < 0.5) else 1
+    by_class = None
     if len(classes) > 2:
-        own = classes.index(kind) if kind in classes else 0
-        spoken = [strength if place == own else chance.gauss(-0.3, 0.2) for place in range(len(classes))]
-        strength, sign = strength - fmean(value for place, value in enumerate(spoken) if place != own), 1
-    attention = 0.55 * strength + chance.gauss(-0.4, 0.45)
+        index = classes.index(kind) if kind in classes else 0
+        by_class = [strength if k == index else rng.gauss(-0.3, 0.2) for k in range(len(classes))]
+        strength, sign = strength - fmean(value for k, value in enumerate(by_class) if k != index), 1
+    attention = 0.55 * strength + rng.gauss(-0.4, 0.45)
     return {
-        "token": "".join(chance.choices(SYLLABLES, k=chance.randint(2, 3))),
+        "token": "".join(rng.choices(SYLLABLES, k=rng.randint(2, 3))),
         "type": kind,
         "polarity": sign * strength,
-        "by_class": spoken,
+        "by_class": by_class,
         "attention": attention,
         "weight": None if kind is None else 0.05 * math.exp(attention) / 3,
-        "count": int(6 + chance.expovariate(0.01)),
+        "count": int(6 + rng.expovariate(0.01)),
         "gamma": sign * (0.9 if kind in classes else 0.02),
     }
 
 
-def distinct(tokens: list[Analysis], chance: random.Random) -> None:
+def distinct(tokens: list[Analysis], rng: random.Random) -> None:
     seen: set[str] = set()
     for one in tokens:
         while one["token"] in seen:
-            one["token"] += chance.choice(SYLLABLES)
+            one["token"] += rng.choice(SYLLABLES)
         seen.add(one["token"])
 
 
@@ -154,11 +154,11 @@ def pairs(names: list[str]) -> list[list[str]]:
     return [[one, other] for place, one in enumerate(names) for other in names[place:]]
 
 
-def recording(tokens: list[Analysis], names: list[str], moments: int, chance: random.Random) -> Analysis:
+def recording(tokens: list[Analysis], names: list[str], moments: int, rng: random.Random) -> Analysis:
     """Scores that grow from about nothing to what the tokens have, each at a different rate."""
     kept = [t for name in names for t in [t for t in tokens if t["type"] == name][: 600 // len(names)]]
     growth = [1 - math.exp(-4 * place / max(moments - 1, 1)) for place in range(moments)]
-    wobble = [chance.uniform(0.5, 1.5) for _ in kept]
+    wobble = [rng.uniform(0.5, 1.5) for _ in kept]
     polarity = [[t["polarity"] * g**w for t, w in zip(kept, wobble, strict=True)] for g in growth]
     attention = [[t["attention"] * g ** (1 / w) for t, w in zip(kept, wobble, strict=True)] for g in growth]
     outputs = 1 if len(names) == 3 else len(names) - 1
@@ -178,24 +178,24 @@ def recording(tokens: list[Analysis], names: list[str], moments: int, chance: ra
         "vtw": [[-0.2 * g] * outputs for g in growth],
         "norm_v": [1 + 2.5 * g for g in growth],
         "norms_w": [[1 + 3.25 * g] * outputs for g in growth],
-        "terms": {term: {name: [chance.gauss(0, 1e-3) * (1 - g) for g in growth] for name in names} for term in TERMS},
+        "terms": {term: {name: [rng.gauss(0, 1e-3) * (1 - g) for g in growth] for name in names} for term in TERMS},
     }
 
 
 def bands(scores: list[list[float]], kept: list[Analysis], name: str) -> list[list[float]] | None:
-    own = [place for place, t in enumerate(kept) if t["type"] == name]
-    if len(own) < 2:
+    indices = [index for index, t in enumerate(kept) if t["type"] == name]
+    if len(indices) < 2:
         return None
-    found = []
+    result = []
     for moment in scores:
-        q1, _, q3 = quantiles([moment[place] for place in own], n=4)
-        found.append([fmean(moment[place] for place in own), q1, q3])
-    return found
+        q1, _, q3 = quantiles([moment[index] for index in indices], n=4)
+        result.append([fmean(moment[index] for index in indices), q1, q3])
+    return result
 
 
-def figures(found: Analysis) -> dict[str, str]:
-    return figures_of(AnalysisFacts.from_json(found))
+def figures(facts: Analysis) -> dict[str, str]:
+    return figures_of(AnalysisFacts.from_json(facts))
 
 
-def analysis_page(found: Analysis) -> str:
-    return analysis_pages.analysis_page(AnalysisFacts.from_json(found), figures(found))
+def analysis_page(facts: Analysis) -> str:
+    return analysis_pages.analysis_page(AnalysisFacts.from_json(facts), figures(facts))

@@ -30,8 +30,8 @@ def shown(text: str, label: str | None = "positive", mistake: bool | None = Fals
     words = list(re.finditer(r"\w+", text))
     total = len(words) * (len(words) + 1) / 2
     tokens = tuple(TokenScore(word[0], *word.span(), place / total) for place, word in enumerate(words, 1))
-    said = Prediction("positive", {"positive": 0.75, "negative": 0.25})
-    one = Explanation(text, said, tokens, sentences).as_dict()
+    prediction = Prediction("positive", {"positive": 0.75, "negative": 0.25})
+    one = Explanation(text, prediction, tokens, sentences).as_dict()
     other = {**one, "method": "gradient_times_input", "against": [0], "sentences_against": [0] if sentences else []}
     return {"row": 1, "mistake": mistake, "label": label, "views": [one, other][:views]}
 
@@ -40,8 +40,8 @@ def detail(place: int, text: str, label: int | None) -> dict[str, Any]:
     """A text of an audit: attention on its first word, gradients against its last."""
     spans = [list(word.span()) for word in re.finditer(r"\w+", text)]
     scores = {"attention": [1.0] + [0.0] * (len(spans) - 1), "gradient_times_input": [0.5] * (len(spans) - 1) + [-0.5]}
-    told = {"place": place, "text": text, "label": label, "decided": 1, "probabilities": [0.25, 0.75]}
-    return {**told, "spans": spans, "scores": scores}
+    facts = {"place": place, "text": text, "label": label, "decided": 1, "probabilities": [0.25, 0.75]}
+    return {**facts, "spans": spans, "scores": scores}
 
 
 def diagnostics() -> dict[str, Any]:
@@ -155,7 +155,7 @@ def report(**other: Any) -> dict[str, Any]:
         },
         "confusion": {"labels": classes, "counts": counts},
     }
-    found = {
+    facts = {
         "run": "runs/reviews",
         "data": "held_out.csv",
         "facts": {"model": "bilstm"},
@@ -184,18 +184,18 @@ def report(**other: Any) -> dict[str, Any]:
         "texts_in_all": 100,
         "notes": [],
     }
-    return found | other
+    return facts | other
 
 
-def facts_of(found: dict[str, Any]) -> RunFacts:
+def facts_of(facts: dict[str, Any]) -> RunFacts:
     """From the output of `report`."""
-    given = {key: value for key, value in found.items() if key not in ("metrics", "texts", "notes", "classes")}
-    given["measures"] = None if found["metrics"] is None else Measures.of(found["metrics"])
-    given["calibration"] = None if found["calibration"] is None else calibration_of(found["calibration"])
-    given["history"] = epochs(found["history"])
-    given["analysis"] = None if found["analysis"] is None else AnalysisFacts.from_json(found["analysis"])
-    texts = tuple(text_of(text) for text in found["texts"])
-    return RunFacts(**given, texts=texts, notes=tuple(found["notes"]), classes=tuple(found["classes"]))
+    given = {key: value for key, value in facts.items() if key not in ("metrics", "texts", "notes", "classes")}
+    given["measures"] = None if facts["metrics"] is None else Measures.of(facts["metrics"])
+    given["calibration"] = None if facts["calibration"] is None else calibration_of(facts["calibration"])
+    given["history"] = epochs(facts["history"])
+    given["analysis"] = None if facts["analysis"] is None else AnalysisFacts.from_json(facts["analysis"])
+    texts = tuple(text_of(text) for text in facts["texts"])
+    return RunFacts(**given, texts=texts, notes=tuple(facts["notes"]), classes=tuple(facts["classes"]))
 
 
 def calibration_of(given: dict[str, Any]) -> Calibration:
@@ -211,14 +211,14 @@ def text_of(text: dict[str, Any]) -> ShownText:
     return ShownText(f"row {text['row']}", text["mistake"], text["label"], tuple(views))
 
 
-def run_figures(found: dict[str, Any]) -> dict[str, Figure]:
-    return drawings.run_figures(facts_of(found))
+def run_figures(facts: dict[str, Any]) -> dict[str, Figure]:
+    return drawings.run_figures(facts_of(facts))
 
 
-def run_tables(found: dict[str, Any]) -> dict[str, Table]:
-    return pages.run_tables(facts_of(found))
+def run_tables(facts: dict[str, Any]) -> dict[str, Table]:
+    return pages.run_tables(facts_of(facts))
 
 
-def run_page(found: dict[str, Any]) -> str:
-    facts = facts_of(found)
+def run_page(values: dict[str, Any]) -> str:
+    facts = facts_of(values)
     return pages.run_page(facts, drawings.run_figures(facts), pages.run_tables(facts))

@@ -14,9 +14,9 @@ pytestmark = pytest.mark.skipif(chromium() is None, reason=f"no browser: {', '.j
 HOSTILE = "</script><b>bold"
 
 
-def open_page(browser: Browser, folder: Path, found: dict[str, Any]) -> None:
+def open_page(browser: Browser, folder: Path, facts: dict[str, Any]) -> None:
     path = folder / "analysis.html"
-    path.write_text(analysis_page(found), encoding="utf-8")
+    path.write_text(analysis_page(facts), encoding="utf-8")
     browser.events.clear()
     browser.media()
     browser.open(path)
@@ -44,17 +44,17 @@ def shown(browser: Browser, identity: str) -> str:
     return str(browser.evaluate(f"document.getElementById({identity!r}).innerText"))
 
 
-def alone(found: dict[str, Any]) -> dict[str, Any]:
+def alone(facts: dict[str, Any]) -> dict[str, Any]:
     """A token with no other nearby."""
-    last: dict[str, Any] = found["tokens"][0]
+    last: dict[str, Any] = facts["tokens"][0]
     last |= {"polarity": -9.0, "attention": -6.0, "weight": 0.25, "count": 1234, "gamma": -0.75}
     return last
 
 
 def test_pointing_at_a_mark_shows_its_token(browser: Browser, tmp_path: Path) -> None:
-    found = analysis(moments=4)
-    token = alone(found)
-    open_page(browser, tmp_path, found)
+    facts = analysis(moments=4)
+    token = alone(facts)
+    open_page(browser, tmp_path, facts)
     assert browser.evaluate("document.getElementById('card').hidden")
     browser.move(*place(browser, token["token"]))
     card = shown(browser, "card").split()
@@ -68,9 +68,9 @@ def test_pointing_at_a_mark_shows_its_token(browser: Browser, tmp_path: Path) ->
 
 
 def test_a_mark_has_the_colour_of_its_type_and_the_position_of_its_scores(browser: Browser, tmp_path: Path) -> None:
-    found = analysis()
-    token = alone(found)
-    open_page(browser, tmp_path, found)
+    facts = analysis()
+    token = alone(facts)
+    open_page(browser, tmp_path, facts)
     colour = browser.evaluate(
         f"""(() => {{
           const k = data.token.indexOf({token["token"]!r});
@@ -83,9 +83,9 @@ def test_a_mark_has_the_colour_of_its_type_and_the_position_of_its_scores(browse
 
 
 def test_a_word_can_be_searched_and_selected(browser: Browser, tmp_path: Path) -> None:
-    found = analysis(moments=4)
-    found["tokens"][0]["token"], found["tokens"][1]["token"] = "Zebra", "zebrafish"
-    open_page(browser, tmp_path, found)
+    facts = analysis(moments=4)
+    facts["tokens"][0]["token"], facts["tokens"][1]["token"] = "Zebra", "zebrafish"
+    open_page(browser, tmp_path, facts)
     browser.click_on("#search")
     browser.write("zebra")
     assert browser.evaluate("[...scatter.matched].map(k => data.token[k])") == ["Zebra", "zebrafish"]
@@ -119,15 +119,15 @@ def test_an_unknown_word_is_reported(browser: Browser, tmp_path: Path) -> None:
 
 
 def test_playing_moves_the_points_to_the_end_of_the_recording(browser: Browser, tmp_path: Path) -> None:
-    found = analysis(moments=5)
-    open_page(browser, tmp_path, found)
+    facts = analysis(moments=5)
+    open_page(browser, tmp_path, facts)
     assert shown(browser, "when") == "the saved model"
     low, high = browser.evaluate("[data.x.low, data.x.high]")
     browser.click_on("#play")
     assert shown(browser, "play") == "Pause"
     browser.until("scatter.moment > 1.2")
     early = browser.evaluate("[...scatter.x].map(v => isNaN(v) ? null : v)")
-    assert sum(value is not None for value in early) == len(found["recording"]["tokens"])
+    assert sum(value is not None for value in early) == len(facts["recording"]["tokens"])
     browser.until("!player.playing()")
     late = browser.evaluate("[...scatter.x].map(v => isNaN(v) ? null : v)")
     assert max(abs(a - b) for a, b in zip(early, late, strict=True) if a is not None) > 0.1
@@ -149,21 +149,21 @@ def test_reduced_motion_shows_one_moment_after_another(browser: Browser, tmp_pat
 
 
 def test_the_slider_shows_one_moment(browser: Browser, tmp_path: Path) -> None:
-    found = analysis(moments=5)
-    open_page(browser, tmp_path, found)
+    facts = analysis(moments=5)
+    open_page(browser, tmp_path, facts)
     browser.evaluate("document.getElementById('moment').focus()")
     for _ in range(2):
         browser.press("ArrowLeft")
     assert browser.evaluate("scatter.moment") == 2
     assert shown(browser, "when") == "epoch 0.5"
     k = browser.evaluate("data.recording.token[0]")
-    assert browser.evaluate(f"scatter.x[{k}]") == pytest.approx(found["recording"]["polarity"][2][0], rel=1e-4)
+    assert browser.evaluate(f"scatter.x[{k}]") == pytest.approx(facts["recording"]["polarity"][2][0], rel=1e-4)
 
 
 def test_a_word_that_was_not_recorded_brings_the_saved_model_back(browser: Browser, tmp_path: Path) -> None:
-    found = analysis(moments=3)
-    found["tokens"][-1]["token"] = "unseen"  # of no type: no recording follows it
-    open_page(browser, tmp_path, found)
+    facts = analysis(moments=3)
+    facts["tokens"][-1]["token"] = "unseen"  # of no type: no recording follows it
+    open_page(browser, tmp_path, facts)
     browser.evaluate("player.end()")
     browser.click_on("#search")
     browser.write("unseen")
@@ -173,9 +173,9 @@ def test_a_word_that_was_not_recorded_brings_the_saved_model_back(browser: Brows
 
 
 def test_types_are_switched_off_and_on(browser: Browser, tmp_path: Path) -> None:
-    found = analysis(("guns", "med", "motorcycles"))
-    open_page(browser, tmp_path, found)
-    everything = len(found["tokens"])
+    facts = analysis(("guns", "med", "motorcycles"))
+    open_page(browser, tmp_path, facts)
+    everything = len(facts["tokens"])
     count = "scatter.order.filter(k => isShown(scatter, k)).length"
     assert browser.evaluate(count) == everything
     browser.click_on(".kind[data-kind='1']")
@@ -203,9 +203,9 @@ def test_the_arrow_keys_walk_from_token_to_token(browser: Browser, tmp_path: Pat
 
 
 def test_hostile_tokens_are_text(browser: Browser, tmp_path: Path) -> None:
-    found = analysis((HOSTILE, "good"))
-    alone(found)["token"] = HOSTILE
-    open_page(browser, tmp_path, found)
+    facts = analysis((HOSTILE, "good"))
+    alone(facts)["token"] = HOSTILE
+    open_page(browser, tmp_path, facts)
     browser.move(*place(browser, HOSTILE))
     assert shown(browser, "card").startswith(HOSTILE)
     browser.click_on("#search")
@@ -227,10 +227,10 @@ def test_dark_mode_is_followed(browser: Browser, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("width", [400, 1200, 1440])
 def test_tables_of_words_are_no_wider_than_their_cards(width: int, browser: Browser, tmp_path: Path) -> None:
-    found = analysis(classes=("a", "b", "c", "d", "e"))
-    for token in found["tokens"]:
+    facts = analysis(classes=("a", "b", "c", "d", "e"))
+    for token in facts["tokens"]:
         token |= {"token": f"{token['token']} {token['token']}ing", "polarity": token["polarity"] * 10, "count": 123456}
-    open_page(browser, tmp_path, found)
+    open_page(browser, tmp_path, facts)
     browser.send("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
     browser.frame()
     left = "[...document.querySelectorAll('.words .card')].map(card => card.scrollWidth - card.clientWidth)"
@@ -281,10 +281,10 @@ def test_the_plot_is_drawn_for_printing_without_a_frame(browser: Browser, tmp_pa
 
 
 def test_the_title_of_the_axis_and_long_words_stay_in_the_picture(browser: Browser, tmp_path: Path) -> None:
-    found = analysis(("exceptionally pleasant guests", "rather disappointed customers"))
+    facts = analysis(("exceptionally pleasant guests", "rather disappointed customers"))
     word = "donaudampfschifffahrtsgesellschaftskapitaen"
-    found["tokens"][0] |= {"token": word, "polarity": -0.01}
-    open_page(browser, tmp_path, found)
+    facts["tokens"][0] |= {"token": word, "polarity": -0.01}
+    open_page(browser, tmp_path, facts)
     browser.send("Emulation.setDeviceMetricsOverride", width=400, height=900, deviceScaleFactor=1, mobile=False)
     browser.frame()
     written = browser.evaluate(

@@ -67,8 +67,8 @@ def test_the_scatter_has_a_mark_for_every_token_and_counts_them() -> None:
 
 
 def test_a_type_without_tokens_has_no_box_and_no_curve() -> None:
-    found = analysis(neutral=0, moments=4)
-    drawn = figures(found)
+    facts = analysis(neutral=0, moments=4)
+    drawn = figures(facts)
     assert set(drawn) == STILL | ALONG
     for name in ("polarity", "weights", "along_training_attention"):
         assert "neutral" not in words(drawn[name])
@@ -76,10 +76,10 @@ def test_a_type_without_tokens_has_no_box_and_no_curve() -> None:
 
 
 def test_missing_facts_give_no_figure() -> None:
-    found: dict[str, Any] = analysis(moments=3) | {"flow": None, "dot_products": [], "tokens": [], "words": {}}
-    found["types"] = [kind | {"weight": None} for kind in found["types"]]
-    found["recording"] |= {"vtw": [], "norm_v": [], "norms_w": [], "terms": {}, "dot_products": []}
-    assert set(figures(found)) == {"polarity", "attention", "along_training_polarity", "along_training_attention"}
+    facts: dict[str, Any] = analysis(moments=3) | {"flow": None, "dot_products": [], "tokens": [], "words": {}}
+    facts["types"] = [kind | {"weight": None} for kind in facts["types"]]
+    facts["recording"] |= {"vtw": [], "norm_v": [], "norms_w": [], "terms": {}, "dot_products": []}
+    assert set(figures(facts)) == {"polarity", "attention", "along_training_polarity", "along_training_attention"}
 
 
 def test_one_moment_is_enough() -> None:
@@ -101,16 +101,16 @@ def test_tick_labels_do_not_overlap() -> None:
 
 
 def test_names_are_escaped() -> None:
-    found = analysis(("<b>", "a & b"), moments=2)
-    for svg in figures(found).values():
+    facts = analysis(("<b>", "a & b"), moments=2)
+    for svg in figures(facts).values():
         ElementTree.fromstring(svg)
         assert "<b>" not in svg
 
 
 def test_long_tails_of_weights_are_drawn_on_a_logarithm() -> None:
-    found = analysis()
-    found["types"][0]["weight"] |= {"max": 100.0}
-    assert "mean weight of a token, logarithmic" in words(figures(found)["weights"])
+    facts = analysis()
+    facts["types"][0]["weight"] |= {"max": 100.0}
+    assert "mean weight of a token, logarithmic" in words(figures(facts)["weights"])
 
 
 def test_long_names_of_classes_and_of_the_axis_have_room() -> None:
@@ -126,10 +126,10 @@ def test_long_names_of_classes_and_of_the_axis_have_room() -> None:
 
 
 def test_a_very_long_word_is_shortened_next_to_its_mark() -> None:
-    found = analysis()
+    facts = analysis()
     word = "donaudampfschifffahrtsgesellschaftskapitaen"
-    found["tokens"][0]["token"] = word
-    for own in found["words"].values():
-        own[0]["token"] = word
-    assert word not in figures(found)["scatter"]
-    assert word[:29] + "…" in figures(found)["scatter"]
+    facts["tokens"][0]["token"] = word
+    for listed in facts["words"].values():
+        listed[0]["token"] = word
+    assert word not in figures(facts)["scatter"]
+    assert word[:29] + "…" in figures(facts)["scatter"]

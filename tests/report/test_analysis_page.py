@@ -59,12 +59,12 @@ class Reader(HTMLParser):
 
 
 def hostile() -> dict[str, Any]:
-    found = analysis((HOSTILE, "good"), moments=3)
-    for token in found["tokens"][:3]:
+    facts = analysis((HOSTILE, "good"), moments=3)
+    for token in facts["tokens"][:3]:
         token["token"] += HOSTILE
-    found["recording"]["tokens"][0] += HOSTILE + "unlisted"
-    separation = found["separation"] | {"meaning": HOSTILE}
-    return found | {"run": HOSTILE, "data": HOSTILE, "notes": [HOSTILE], "separation": separation}
+    facts["recording"]["tokens"][0] += HOSTILE + "unlisted"
+    separation = facts["separation"] | {"meaning": HOSTILE}
+    return facts | {"run": HOSTILE, "data": HOSTILE, "notes": [HOSTILE], "separation": separation}
 
 
 def test_nothing_that_a_user_wrote_becomes_markup() -> None:
@@ -97,21 +97,21 @@ def test_the_page_needs_nothing_else() -> None:
 
 
 def test_the_script_gets_every_token_once() -> None:
-    found = analysis(moments=3)
-    found["recording"]["tokens"][0] = "unlisted"
-    given = Reader(analysis_page(found)).given
-    assert given["token"] == [*(token["token"] for token in found["tokens"]), "unlisted"]
+    facts = analysis(moments=3)
+    facts["recording"]["tokens"][0] = "unlisted"
+    given = Reader(analysis_page(facts)).given
+    assert given["token"] == [*(token["token"] for token in facts["tokens"]), "unlisted"]
     assert given["polarity"][-1] is None  # not of the saved model
-    assert given["recording"]["token"][0] == len(found["tokens"])
-    assert given["token"][given["recording"]["token"][1]] == found["recording"]["tokens"][1]
-    assert given["polarity"][0] == pytest.approx(found["tokens"][0]["polarity"], rel=1e-4)
+    assert given["recording"]["token"][0] == len(facts["tokens"])
+    assert given["token"][given["recording"]["token"][1]] == facts["recording"]["tokens"][1]
+    assert given["polarity"][0] == pytest.approx(facts["tokens"][0]["polarity"], rel=1e-4)
 
 
 def test_axes_hold_every_moment() -> None:
-    found = analysis(moments=3)
-    found["recording"]["polarity"][1][0] = 99.0
-    found["recording"]["attention"][1][0] = -77.0
-    given = Reader(analysis_page(found)).given
+    facts = analysis(moments=3)
+    facts["recording"]["polarity"][1][0] = 99.0
+    facts["recording"]["attention"][1][0] = -77.0
+    given = Reader(analysis_page(facts)).given
     assert given["x"]["high"] > 99
     assert given["y"]["low"] < -77
 
@@ -131,13 +131,13 @@ def test_the_player_is_there_only_with_a_recording() -> None:
 
 
 def test_numbers_words_and_notes_are_in_the_page() -> None:
-    found = analysis()
-    words = Reader(analysis_page(found)).words
+    facts = analysis()
+    words = Reader(analysis_page(facts)).words
     assert "0.912" in words
-    assert found["separation"]["meaning"] in words
-    assert found["vtw"]["meaning"] in words
-    assert all(note in words for note in found["notes"])
-    assert all(word["token"] in words for listed in found["words"].values() for word in listed[:12])
+    assert facts["separation"]["meaning"] in words
+    assert facts["vtw"]["meaning"] in words
+    assert all(note in words for note in facts["notes"])
+    assert all(word["token"] in words for listed in facts["words"].values() for word in listed[:12])
 
 
 def test_few_words_have_no_interval() -> None:
@@ -147,10 +147,10 @@ def test_few_words_have_no_interval() -> None:
 
 
 def test_missing_facts_are_left_out() -> None:
-    found = analysis(neutral=0, untyped=0) | {"separation": None, "vtw": None, "flow": None, "notes": []}
-    found["words"] = {"negative": [], "positive": []}
-    found["tokens"] = []
-    reader = Reader(analysis_page(found))
+    facts = analysis(neutral=0, untyped=0) | {"separation": None, "vtw": None, "flow": None, "notes": []}
+    facts["words"] = {"negative": [], "positive": []}
+    facts["tokens"] = []
+    reader = Reader(analysis_page(facts))
     assert "AUC" not in reader.words
     assert "no word of this class" in reader.words
     assert reader.given["token"] == []

@@ -14,9 +14,9 @@ from regard.facts.analysis import AnalysisFacts
 from regard.report.text.analysis import print_analysis
 
 
-def printed(found: dict[str, Any], width: int = 100) -> str:
+def printed(facts: dict[str, Any], width: int = 100) -> str:
     sheet = io.StringIO()
-    print_analysis(AnalysisFacts.from_json(found), Console(file=sheet, width=width))
+    print_analysis(AnalysisFacts.from_json(facts), Console(file=sheet, width=width))
     return re.sub(r"[ ─]+", " ", sheet.getvalue())
 
 
@@ -31,18 +31,18 @@ def test_it_shows_what_was_analysed_and_the_results() -> None:
 
 
 def test_types_have_counts_and_means() -> None:
-    found = analysis()
-    kind = found["types"][1]
+    facts = analysis()
+    kind = facts["types"][1]
     kind |= {"count": 1384, "weight": None}
     kind["polarity"] |= {"mean": 2.345}
     kind["attention"] |= {"mean": -0.0123}
-    assert "positive 1,384 +2.35 −0.012 –" in printed(found)
+    assert "positive 1,384 +2.35 −0.012 –" in printed(facts)
 
 
 def test_eight_words_of_each_class_have_polarity_and_attention() -> None:
-    found = analysis()
-    out = printed(found)
-    for words in found["words"].values():
+    facts = analysis()
+    out = printed(facts)
+    for words in facts["words"].values():
         for word in words[:8]:
             polarity = f"{word['polarity']:+.2f}".replace("-", "−")
             assert f"{word['token']} {polarity}" in out
@@ -66,10 +66,10 @@ def test_narrow_terminals_keep_the_types_and_their_numbers(width: int) -> None:
 
 
 def test_names_and_words_are_escaped() -> None:
-    found = analysis(("[bold]", "[/red]"))
-    found["run"] = "[blink]run"
-    found["words"]["[bold]"][0] = found["words"]["[bold]"][0] | {"token": "[link=x]\x1b[31m"}
-    out = printed(found)
+    facts = analysis(("[bold]", "[/red]"))
+    facts["run"] = "[blink]run"
+    facts["words"]["[bold]"][0] = facts["words"]["[bold]"][0] | {"token": "[link=x]\x1b[31m"}
+    out = printed(facts)
     for name in ("[bold]", "[/red]", "[blink]run", "[link=x]␛[31m"):
         assert name in out
 
@@ -79,9 +79,9 @@ def test_few_words_have_no_interval() -> None:
 
 
 def test_missing_facts_are_left_out() -> None:
-    found = analysis() | {"separation": None, "vtw": None, "flow": None, "notes": [], "words": {}}
-    found["types"][2] = {"name": "neutral", "count": 0, "polarity": None, "attention": None, "weight": None}
-    out = printed(found)
+    facts = analysis() | {"separation": None, "vtw": None, "flow": None, "notes": [], "words": {}}
+    facts["types"][2] = {"name": "neutral", "count": 0, "polarity": None, "attention": None, "weight": None}
+    out = printed(facts)
     assert "neutral 0 – – –" in out
     for word in ("AUC", "VᵀW", "note", "strongest"):
         assert word not in out

@@ -18,10 +18,10 @@ pytestmark = pytest.mark.skipif(chromium() is None, reason=f"no browser: {', '.j
 @pytest.fixture
 def page(browser: Browser, tmp_path: Path) -> Iterator[Browser]:
     browser.media()
-    found = audit()
-    found["details"].append(detail(3, "<script>alert(1)</script>", 0))
+    facts = audit()
+    facts["details"].append(detail(3, "<script>alert(1)</script>", 0))
     path = tmp_path / "audit.html"
-    path.write_text(audit_page(AuditFacts.from_json(found)), encoding="utf-8", errors="replace")
+    path.write_text(audit_page(AuditFacts.from_json(facts)), encoding="utf-8", errors="replace")
     browser.events.clear()
     browser.open(path)
     yield browser
@@ -85,9 +85,9 @@ def test_words_of_tables_do_not_break_in_narrow_windows(page: Browser) -> None:
             return new Set([...range.getClientRects()].map(box => box.top)).size > 1;
         }).map(word => word[0]);
     })"""
-    found = page.evaluate(broken)
+    broken_words = page.evaluate(broken)
     page.send("Emulation.clearDeviceMetricsOverride")
-    assert found == []
+    assert broken_words == []
 
 
 def test_printed_tables_are_not_cut_off(page: Browser) -> None:

@@ -72,14 +72,14 @@ def test_every_sentence_leads_to_its_evidence() -> None:
 
 
 def test_every_part_has_its_figures_and_tables() -> None:
-    found = audit()
-    page = page_of(found)
+    facts = audit()
+    page = page_of(facts)
     for name, part in PARTS.items():
         assert f'id="evidence-{name}"' in page
-        assert set(part.figures) <= set(figures_of(found))
-        assert set(part.tables) <= set(tables_of(found))
+        assert set(part.figures) <= set(figures_of(facts))
+        assert set(part.tables) <= set(tables_of(facts))
     shown = {name for part in PARTS.values() for name in part.figures}
-    assert shown == set(figures_of(found))
+    assert shown == set(figures_of(facts))
     assert "0.300 (0.200 to 0.400)" in page
     assert "0.02" in page  # Holm's p
 
@@ -97,18 +97,18 @@ def test_figures_have_their_numbers() -> None:
 
 def test_missing_facts_of_an_audit_give_no_part() -> None:
     page = page_of(audit() | ALONE)
-    found = set(re.findall(r'id="evidence-(\w+)"', page))
-    assert found == {"faithfulness", "checks"}
+    shown_parts = set(re.findall(r'id="evidence-(\w+)"', page))
+    assert shown_parts == {"faithfulness", "checks"}
     assert "<script" not in page
     assert "Can attention be trusted?" in page
 
 
 def test_values_without_an_interval_draw_nothing() -> None:
     nothing = {"n": 1, "mean": None, "low": None, "high": None, "p": None}
-    found = audit()
-    for curve in found["faithfulness"]["curves"]:
+    facts = audit()
+    for curve in facts["faithfulness"]["curves"]:
         curve |= {"values": [nothing, nothing], "mean": nothing}
-    found["faithfulness"]["comparisons"] = [{**found["faithfulness"]["comparisons"][0], **nothing, "holm": None}]
+    facts["faithfulness"]["comparisons"] = [{**facts["faithfulness"]["comparisons"][0], **nothing, "holm": None}]
     even = {
         "learned_from": 1,
         "judged_on": 1,
@@ -118,15 +118,15 @@ def test_values_without_an_interval_draw_nothing() -> None:
         "difference": nothing,
     }
     tau = {"gradient": {"tau": nothing, "deviation": None, "significant": nothing, "histogram": [0] * 20}}
-    found["diagnostics"] = {"even": even, "correlation": tau}
-    assert set(figures_of(found)) == {"separation", "plausibility"}
-    assert "–" in page_of(found)
+    facts["diagnostics"] = {"even": even, "correlation": tau}
+    assert set(figures_of(facts)) == {"separation", "plausibility"}
+    assert "–" in page_of(facts)
 
 
 def test_a_separation_without_intervals_is_listed_and_not_drawn() -> None:
-    found = without_interval(audit())
-    assert "separation" not in figures_of(found)
-    assert tables_of(found)["separation"].rows == [("any class", "0.700"), ("negative", "0.700")]
+    facts = without_interval(audit())
+    assert "separation" not in figures_of(facts)
+    assert tables_of(facts)["separation"].rows == [("any class", "0.700"), ("negative", "0.700")]
 
 
 def test_mistakes_come_first() -> None:
@@ -148,12 +148,12 @@ def test_long_texts_do_not_make_the_page_too_large() -> None:
 
 def test_text_stays_text() -> None:
     bad = "</script><img src=x onerror=alert(1)>"
-    found = audit() | {"run": bad, "data": bad, "notes": [bad], "details": [detail(0, HOSTILE + bad, 0)]}
-    found["classes"] = [bad, "positive"]
-    found["verdict"]["title"] = bad
-    found["verdict"]["may"][0]["text"] = bad
-    found["explainers"] = [{"name": bad, "forward": 1.0, "backward": 0.0}]
-    tags = Tags(page_of(found)).found
+    facts = audit() | {"run": bad, "data": bad, "notes": [bad], "details": [detail(0, HOSTILE + bad, 0)]}
+    facts["classes"] = [bad, "positive"]
+    facts["verdict"]["title"] = bad
+    facts["verdict"]["may"][0]["text"] = bad
+    facts["explainers"] = [{"name": bad, "forward": 1.0, "backward": 0.0}]
+    tags = Tags(page_of(facts)).found
     assert not [tag for tag, _ in tags if tag == "img"]
     assert not [name for _, attributes in tags for name in attributes if name.startswith("on")]
     assert sum(tag == "script" for tag, _ in tags) == 1

@@ -21,12 +21,12 @@ def objects(written: bytes) -> list[bytes]:
     start = int(written.rpartition(b"startxref\n")[2].split()[0])
     assert written[start:].startswith(b"xref\n0 ")
     places = [int(line[:10]) for line in re.findall(rb"\d{10} 00000 n ", written[start:])]
-    found = []
+    objects_read = []
     for number, place in enumerate(places, 1):
         begun = b"%d 0 obj\n" % number
         assert written[place:].startswith(begun)
-        found.append(written[place + len(begun) :].partition(b"\nendobj\n")[0])
-    return found
+        objects_read.append(written[place + len(begun) :].partition(b"\nendobj\n")[0])
+    return objects_read
 
 
 def drawn(written: bytes) -> str:
@@ -47,12 +47,12 @@ def test_every_figure_of_ours_can_be_drawn() -> None:
 def test_the_page_is_as_large_as_the_figure_and_names_what_it_draws_with() -> None:
     shape = '<rect x="1" y="2" width="3" height="4" fill="#ff0000" fill-opacity="0.5"/>'
     written = pdf(document("Accuracy", 400, 200, [shape]))
-    found = objects(written)
-    assert b"/MediaBox [0 0 300 150]" in found[2]
-    assert b"/F0 6 0 R" in found[2]
-    assert b"/G0 << /ca 0.5 /CA 1 >>" in found[2]
-    assert b"/BaseFont /Helvetica-Bold" in found[5]
-    assert found[4] == b"<< /Title <feff" + "Accuracy".encode("utf-16-be").hex().encode() + b"> >>"
+    objects_read = objects(written)
+    assert b"/MediaBox [0 0 300 150]" in objects_read[2]
+    assert b"/F0 6 0 R" in objects_read[2]
+    assert b"/G0 << /ca 0.5 /CA 1 >>" in objects_read[2]
+    assert b"/BaseFont /Helvetica-Bold" in objects_read[5]
+    assert objects_read[4] == b"<< /Title <feff" + "Accuracy".encode("utf-16-be").hex().encode() + b"> >>"
     assert "q 1 0 0 rg /G0 gs 1 2 3 4 re f Q" in drawn(written)
 
 
@@ -76,9 +76,9 @@ def test_each_script_gets_the_font_that_has_it() -> None:
     assert [one.font for one in stretches("é λ− 很 Ж 한 ف", bold=False)] == [
         *("Helvetica", "Symbol", "Helvetica", "GB1", "Helvetica", "GB1", "Helvetica", "Korea1", "Helvetica", ""),
     ]
-    found = objects(pdf(document("", 99, 99, [text(1, 1, "很")])))
-    assert b"/Encoding /UniGB-UTF16-H /DescendantFonts [7 0 R]" in found[5]
-    assert b"/FontDescriptor 8 0 R" in found[6]
+    objects_read = objects(pdf(document("", 99, 99, [text(1, 1, "很")])))
+    assert b"/Encoding /UniGB-UTF16-H /DescendantFonts [7 0 R]" in objects_read[5]
+    assert b"/FontDescriptor 8 0 R" in objects_read[6]
     assert f"<{'很'.encode('utf-16-be').hex()}>" in drawn(pdf(document("", 99, 99, [text(1, 1, "很")])))
 
 

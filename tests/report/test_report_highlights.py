@@ -39,10 +39,10 @@ def test_the_text_between_words_is_kept(flat: Explanation) -> None:
 
 
 def test_sentences_become_rows_and_uncovered_text_a_row_without_weight(hierarchical: Explanation) -> None:
-    found = rows(hierarchical)
-    assert [row.weight for row in found] == [0.2, 0.8, None]
-    assert [row.share for row in found] == pytest.approx([0.25, 1.0, 0.0])
-    assert [row.tail for row in found] == ["  ", "\n\n", " \n"]
+    highlighted = rows(hierarchical)
+    assert [row.weight for row in highlighted] == [0.2, 0.8, None]
+    assert [row.share for row in highlighted] == pytest.approx([0.25, 1.0, 0.0])
+    assert [row.tail for row in highlighted] == ["  ", "\n\n", " \n"]
     assert joined(hierarchical) == hierarchical.text
 
 

@@ -71,19 +71,19 @@ def test_regression() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "expected"),
     [(-0.0, "0.000"), (-0.25, "−0.250"), (-1234.5, "−1.23e+03"), (-0.00012, "−0.00012"), (-3, "−3"), (0, "0")],
 )
-def test_numbers_have_a_minus_and_no_minus_zero(value: float, told: str) -> None:
-    assert written(value) == told
+def test_numbers_have_a_minus_and_no_minus_zero(value: float, expected: str) -> None:
+    assert written(value) == expected
 
 
 @pytest.mark.parametrize(
-    ("value", "sign", "told"),
+    ("value", "sign", "expected"),
     [(-0.0, "", "0"), (-0.0, "+", "+0"), (-0.5, "+", "−0.5"), (0.5, "+", "+0.5"), (-12345.0, "", "−12,345")],
 )
-def test_answers_have_a_minus_and_no_minus_zero(value: float, sign: str, told: str) -> None:
-    assert figures(value, sign) == told
+def test_answers_have_a_minus_and_no_minus_zero(value: float, sign: str, expected: str) -> None:
+    assert figures(value, sign) == expected
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ from browser import NAMES, Browser, chromium
 pytestmark = pytest.mark.skipif(chromium() is None, reason=f"no browser: {', '.join(NAMES)} are looked for")
 
 
-def open_page(browser: Browser, folder: Path, found: dict[str, Any]) -> None:
+def open_page(browser: Browser, folder: Path, facts: dict[str, Any]) -> None:
     path = folder / "report.html"
-    path.write_text(run_page(found), encoding="utf-8", errors="replace")
+    path.write_text(run_page(facts), encoding="utf-8", errors="replace")
     browser.events.clear()
     browser.open(path)
 

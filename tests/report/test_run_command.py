@@ -97,9 +97,9 @@ def test_an_audit_of_another_model_is_not_shown(regard: Regard, flat: Path, two:
     other["details"][0]["probabilities"] = [0.123, 0.877]
     try:
         path.write_text(json.dumps(other), encoding="utf-8")
-        found = gather(load(flat), flat, [])
-        assert found.audit is None
-        assert "another model" in found.no_audit
+        facts = gather(load(flat), flat, [])
+        assert facts.audit is None
+        assert "another model" in facts.no_audit
         path.write_text("{}", encoding="utf-8")
         assert "cannot be read as an audit" in gather(load(flat), flat, []).no_audit
     finally:
@@ -108,21 +108,21 @@ def test_an_audit_of_another_model_is_not_shown(regard: Regard, flat: Path, two:
 
 def test_a_hierarchical_run_has_sentences_and_norms_but_no_words(run: Path, table: Path) -> None:
     examples = [Example(one.text, one.label, row) for row, one in enumerate(reviews(60), 1)]
-    found = gather(load(run), run, examples, "stars.csv")
-    assert found.analysis is None
-    assert any("no words by class" in note for note in found.notes)
-    assert found.texts[0].views[0].explanation.sentences
-    assert [view.explanation.method for view in found.texts[0].views] == ["attention_norm", "gradient_times_input"]
-    assert len(found.texts[-1].views) == 1  # beyond the first fifty
-    assert found.history[0].norms
-    assert found.measures is not None
-    macro = found.measures.get("macro_f")
+    facts = gather(load(run), run, examples, "stars.csv")
+    assert facts.analysis is None
+    assert any("no words by class" in note for note in facts.notes)
+    assert facts.texts[0].views[0].explanation.sentences
+    assert [view.explanation.method for view in facts.texts[0].views] == ["attention_norm", "gradient_times_input"]
+    assert len(facts.texts[-1].views) == 1  # beyond the first fifty
+    assert facts.history[0].norms
+    assert facts.measures is not None
+    macro = facts.measures.get("macro_f")
     assert macro is not None
     assert macro.interval is not None
     assert isinstance(macro.value, float)
     assert macro.interval[0] <= macro.value
-    assert "regard audit" in found.no_audit
-    json.dumps(found.to_json(), allow_nan=False)
+    assert "regard audit" in facts.no_audit
+    json.dumps(facts.to_json(), allow_nan=False)
 
 
 def test_a_run_of_numbers_starts_with_what_is_farthest_off(regard: Regard, rated: Path, table: Path) -> None:
@@ -160,12 +160,12 @@ def test_without_texts_the_page_has_the_measures_from_training(regard: Regard, f
 
 
 def test_a_run_without_attention_is_shown_by_gradients(regard: Regard, table: Path, tmp_path: Path) -> None:
-    made = ("--encoder", "embedding", "--pooling", "average", "--out", tmp_path / "mean")
-    assert regard("train", table, *TINY, *made).code == 0
-    found = gather(load(tmp_path / "mean"), tmp_path / "mean", [Example("A fine room.", "4", 1)])
-    assert [view.explanation.method for view in found.texts[0].views] == ["gradient_times_input"]
-    assert found.audit is None
-    assert "no attention to audit" in found.no_audit
+    options = ("--encoder", "embedding", "--pooling", "average", "--out", tmp_path / "mean")
+    assert regard("train", table, *TINY, *options).code == 0
+    facts = gather(load(tmp_path / "mean"), tmp_path / "mean", [Example("A fine room.", "4", 1)])
+    assert [view.explanation.method for view in facts.texts[0].views] == ["gradient_times_input"]
+    assert facts.audit is None
+    assert "no attention to audit" in facts.no_audit
 
 
 def test_bad_input_gives_one_sentence(regard: Regard, flat: Path, tmp_path: Path) -> None:
@@ -208,12 +208,12 @@ def test_mistakes_come_first_the_surest_on_top(flat: Path) -> None:
 def test_calibration_by_hand() -> None:
     sure = np.array([0.55] * 10 + [0.95] * 10)
     labels = np.array([1.0] * 5 + [0.0] * 5 + [1.0] * 10)  # right: half of the unsure ones, all of the sure ones
-    found = of_classes(np.stack([1 - sure, sure], 1), labels)
-    assert found is not None
-    assert [(one.n, one.actual) for one in found.bins] == [(10, 0.5), (10, 1.0)]
-    assert found.error == pytest.approx(0.05)
-    assert found.excess.mean == pytest.approx(0.0)
-    assert all(one.low <= one.actual <= one.high for one in found.bins)
+    calibration = of_classes(np.stack([1 - sure, sure], 1), labels)
+    assert calibration is not None
+    assert [(one.n, one.actual) for one in calibration.bins] == [(10, 0.5), (10, 1.0)]
+    assert calibration.error == pytest.approx(0.05)
+    assert calibration.excess.mean == pytest.approx(0.0)
+    assert all(one.low <= one.actual <= one.high for one in calibration.bins)
     assert of_classes(np.ones((3, 2)) / 2, np.zeros(3)) is None
     numbers = of_numbers(np.arange(50.0), np.arange(50.0) + 1)
     assert numbers is not None
@@ -221,9 +221,9 @@ def test_calibration_by_hand() -> None:
 
 
 def test_intervals_hold_the_measure_and_come_again() -> None:
-    chance = np.random.default_rng(3)
-    positive = chance.random(300)
-    labels = (chance.random(300) < positive).astype(float)
+    rng = np.random.default_rng(3)
+    positive = rng.random(300)
+    labels = (rng.random(300) < positive).astype(float)
     answers = np.stack([1 - positive, positive], 1)
     one, other = (measure_with_intervals(Binary(("no", "yes")), answers, labels) for _ in range(2))
     assert one == other
@@ -237,6 +237,6 @@ def test_intervals_hold_the_measure_and_come_again() -> None:
 
 def test_a_rare_class_without_a_mistake_has_no_interval() -> None:
     labels = [0] * 40 + [1] * 3
-    found = measure_with_intervals(Binary(("no", "yes")), np.eye(2)[labels], np.array(labels, dtype=float))
-    assert found["per_class"]["yes"]["f"] == 1
-    assert "f_interval" not in found["per_class"]["yes"], "draws without its texts say nothing of it"
+    metrics = measure_with_intervals(Binary(("no", "yes")), np.eye(2)[labels], np.array(labels, dtype=float))
+    assert metrics["per_class"]["yes"]["f"] == 1
+    assert "f_interval" not in metrics["per_class"]["yes"], "draws without its texts say nothing of it"

@@ -55,9 +55,9 @@ def test_every_part_has_its_section() -> None:
 
 
 def test_a_separation_of_few_words_is_read_neither_way() -> None:
-    found = report()
-    assert "Attention separates words of a class" in run_page(found)
-    page = run_page(found | {"analysis": without_interval(found["analysis"])})
+    facts = report()
+    assert "Attention separates words of a class" in run_page(facts)
+    page = run_page(facts | {"analysis": without_interval(facts["analysis"])})
     assert "Attention separates words of a class" not in page
     assert "<p>Too few words.</p>" in page
 
@@ -77,13 +77,13 @@ def test_nothing_is_asked_of_the_network() -> None:
 
 def test_text_stays_text() -> None:
     bad = "</script><img src=x onerror=alert(1)>"
-    found = report(texts=[shown(HOSTILE + bad, bad, True)], classes=[bad, "positive"], run=bad, notes=[bad], data=bad)
+    facts = report(texts=[shown(HOSTILE + bad, bad, True)], classes=[bad, "positive"], run=bad, notes=[bad], data=bad)
     given = audit() | {"notes": [bad]}
     given["verdict"]["title"] = bad
-    found["audit"] = AuditFacts.from_json(given)
-    found["metrics"]["confusion"]["labels"] = [bad, "positive"]
-    found["metrics"]["per_class"] = {bad: {"precision": 1.0, "recall": 1.0, "f": 1.0, "n": 3}}
-    tags = Tags(run_page(found)).found
+    facts["audit"] = AuditFacts.from_json(given)
+    facts["metrics"]["confusion"]["labels"] = [bad, "positive"]
+    facts["metrics"]["per_class"] = {bad: {"precision": 1.0, "recall": 1.0, "f": 1.0, "n": 3}}
+    tags = Tags(run_page(facts)).found
     assert not [tag for tag, _ in tags if tag == "img"]
     assert not [name for _, attributes in tags for name in attributes if name.startswith("on")]
     assert sum(tag == "script" for tag, _ in tags) == 2  # numbers, and the page's own
@@ -109,7 +109,7 @@ def test_the_largest_words_keep_their_sign() -> None:
 
 
 @pytest.mark.parametrize(
-    ("piece", "told"),
+    ("piece", "explanation"),
     [
         ("##ful", " (## before a piece: it continues a word)"),
         ("Ġfilm", " (Ġ before a piece: it begins a word)"),
@@ -117,16 +117,16 @@ def test_the_largest_words_keep_their_sign() -> None:
         ("film", ""),
     ],
 )
-def test_word_pieces_are_called_so(piece: str, told: str) -> None:
-    found = report()
-    found["analysis"]["model"]["encoder"] = "bert"
-    found["analysis"]["tokens"][0]["token"] = piece
-    page = run_page(found)
+def test_word_pieces_are_called_so(piece: str, explanation: str) -> None:
+    facts = report()
+    facts["analysis"]["model"]["encoder"] = "bert"
+    facts["analysis"]["tokens"][0]["token"] = piece
+    page = run_page(facts)
     assert '<h2 id="words">Polarity and attention of word pieces</h2>' in page
-    assert f"named as in its vocabulary{told}; a word of several pieces has no mark." in page
+    assert f"named as in its vocabulary{explanation}; a word of several pieces has no mark." in page
     assert "Strongest word pieces of each class" in page
     assert "Search for a word piece" in page
-    assert run_tables(found)["words"].caption == "Strongest word pieces"
+    assert run_tables(facts)["words"].caption == "Strongest word pieces"
 
 
 def test_a_run_that_reads_words_does_not_mention_pieces() -> None:
@@ -137,7 +137,7 @@ def test_a_page_of_numbers_has_no_classes_to_choose() -> None:
     bins = [{"from": 1.0, "to": 2.0, "n": 20, "said": 1.5, "found": 1.4, "low": 1.2, "high": 1.6}]
     excess = {"mean": 0.1, "low": -0.1, "high": 0.3}
     view = {**shown("nice")["views"][0], "prediction": 3.5, "probabilities": {}}
-    found = report(
+    facts = report(
         task="regression",
         classes=[],
         metrics={"n": 20, "rmse": 0.5, "rmse_interval": [0.4, 0.6]},
@@ -146,7 +146,7 @@ def test_a_page_of_numbers_has_no_classes_to_choose() -> None:
         audit=None,
         texts=[{"row": 1, "mistake": None, "label": 4.0, "views": [view]}],
     )
-    page = run_page(found)
+    page = run_page(facts)
     assert 'id="correctness"' not in page
     assert 'id="predicted-class"' not in page
     assert "off by −0.5" in page
@@ -184,15 +184,15 @@ def test_tables_as_latex_and_csv() -> None:
     ("given", "written"), [("a_b & 5%", r"a\_b \& 5\%"), ("\\end{x}", r"\textbackslash{}end\{x\}"), ("a\nb~^", None)]
 )
 def test_latex_is_escaped(given: str, written: str | None) -> None:
-    found = latex(Table(given, ("name",), [(given,)]))
-    assert (written or r"a b\textasciitilde{}\textasciicircum{}") + r" \\" in found
+    table_text = latex(Table(given, ("name",), [(given,)]))
+    assert (written or r"a b\textasciitilde{}\textasciicircum{}") + r" \\" in table_text
 
 
 @pytest.mark.parametrize("name", ["[x]", "*", "* [b]"])
 def test_a_row_of_latex_may_begin_with_a_bracket_or_a_star(name: str) -> None:
-    found = latex(Table("t", (name, "n"), [("a", "1"), (name, "2")]))
-    assert not re.search(r"\\\\\s*[\[*]", found), "it would be an argument of the row's end before it"
-    assert "{[}x{]} & 2" in found or "{*}" in found
+    table_text = latex(Table("t", (name, "n"), [("a", "1"), (name, "2")]))
+    assert not re.search(r"\\\\\s*[\[*]", table_text), "it would be an argument of the row's end before it"
+    assert "{[}x{]} & 2" in table_text or "{*}" in table_text
 
 
 def test_a_minus_is_one_for_people_and_one_for_machines() -> None:
@@ -211,9 +211,9 @@ def test_the_rmse_of_the_mean_is_shown_with_the_rmse() -> None:
 
 
 def test_classes_without_texts_are_named() -> None:
-    found = report()
-    assert "No text is labelled" not in run_page(found)
+    facts = report()
+    assert "No text is labelled" not in run_page(facts)
     name = "<b>rare</b>"
-    found["metrics"]["per_class"][name] = {"precision": 0.0, "recall": 0.0, "f": 0.0, "n": 0}
-    page = run_page(found)
+    facts["metrics"]["per_class"][name] = {"precision": 0.0, "recall": 0.0, "f": 0.0, "n": 0}
+    page = run_page(facts)
     assert "No text is labelled &#39;&lt;b&gt;rare&lt;/b&gt;&#39;; the scores do not apply to that class." in page

@@ -40,62 +40,62 @@ def history(split: str = "dev") -> list[dict[str, Any]]:
             "round": number,
             "phase": phase,
             "loss": 1 / epoch,
-            split: {"accuracy": own, "log_loss": loss},
-            "heads": {"compressed": {"accuracy": other, "log_loss": loss}},
+            split: {"accuracy": accuracy, "log_loss": loss},
+            "heads": {"compressed": {"accuracy": compressed, "log_loss": loss}},
             "terms": {"kl": kl},
             "scores": {"words": {"mean": 0.0, "std": 1.0}},
         }
-        for epoch, (number, phase, own, other, loss, kl) in enumerate(TAKEN, 1)
+        for epoch, (number, phase, accuracy, compressed, loss, kl) in enumerate(TAKEN, 1)
     ]
 
 
 def of_numbers() -> list[dict[str, Any]]:
     """The same with RMSE, which is better where accuracy was."""
-    found = history()
-    for record in found:
+    records = history()
+    for record in records:
         for scores in (record["dev"], record["heads"]["compressed"]):
             scores |= {"rmse": round(1 - scores.pop("accuracy"), 2), "rmse_of_mean": 1.0}
             del scores["log_loss"]
-    return found
+    return records
 
 
-def rounds(found: dict[str, Any]) -> Rounds | None:
-    facts = facts_of(found)
+def rounds(run: dict[str, Any]) -> Rounds | None:
+    facts = facts_of(run)
     return rounds_of(facts.history, facts.best_epoch)
 
 
-def told_rounds(found: dict[str, Any]) -> str:
-    taken = rounds(found)
+def text_of_rounds(run: dict[str, Any]) -> str:
+    taken = rounds(run)
     return "" if taken is None else rounds_text(taken)
 
 
 def test_a_round_is_its_best_epoch_that_could_be_kept() -> None:
-    found = rounds(report(history=history(), best_epoch=8))
-    assert found is not None
-    assert [tuple(one) for one in found.listed] == [
+    result = rounds(report(history=history(), best_epoch=8))
+    assert result is not None
+    assert [tuple(one) for one in result.listed] == [
         (0, 2, 0.8, 0.5, 20.0),
         (1, 6, 0.7, 0.65, 8.0),
         (2, 8, 0.75, 0.7, 4.0),
     ]
-    assert found.kept.number == 2
+    assert result.kept.number == 2
 
 
 def test_of_numbers_the_smallest_error_is_the_best() -> None:
-    found = rounds(report(history=of_numbers(), best_epoch=8))
-    assert found is not None
-    assert [(one.epoch, one.learner) for one in found.listed] == [(2, 0.2), (5, 0.3), (8, 0.25)]
-    told = told_rounds(report(history=of_numbers(), best_epoch=8))
-    assert "an RMSE of 0.250 on dev texts (round 0: 0.200)" in told
+    result = rounds(report(history=of_numbers(), best_epoch=8))
+    assert result is not None
+    assert [(one.epoch, one.learner) for one in result.listed] == [(2, 0.2), (5, 0.3), (8, 0.25)]
+    text = text_of_rounds(report(history=of_numbers(), best_epoch=8))
+    assert "an RMSE of 0.250 on dev texts (round 0: 0.200)" in text
 
 
 def test_without_dev_texts_rounds_are_as_they_ended_on_training_texts() -> None:
     given = report(history=history("train"), best_epoch=9)
-    found = rounds(given)
-    assert found is not None
-    assert [one.epoch for one in found.listed] == [3, 6, 9]
-    assert found.kept.number == 2
-    assert "the last round, 2, was kept" in told_rounds(given)
-    assert "on training texts" in told_rounds(given)
+    result = rounds(given)
+    assert result is not None
+    assert [one.epoch for one in result.listed] == [3, 6, 9]
+    assert result.kept.number == 2
+    assert "the last round, 2, was kept" in text_of_rounds(given)
+    assert "on training texts" in text_of_rounds(given)
     assert "accuracy on training texts" in run_figures(given)["rounds"].svg
 
 

@@ -101,8 +101,8 @@ def test_a_page_of_another_origin_is_refused(origin: str, flat: Serving) -> None
 
 
 def test_a_second_origin_is_refused(flat: Serving) -> None:
-    own = f"Origin: http://127.0.0.1:{flat.port}\r\n"
-    head = f"GET /api/runs HTTP/1.1\r\nHost: localhost:{flat.port}\r\n{own}Origin: http://elsewhere.example\r\n\r\n"
+    same_origin = f"Origin: http://127.0.0.1:{flat.port}\r\n"
+    head = f"GET /api/runs HTTP/1.1\r\nHost: localhost:{flat.port}\r\n{same_origin}Origin: http://elsewhere.example\r\n\r\n"
     assert raw(flat, head.encode()).startswith(b"HTTP/1.1 403")
 
 

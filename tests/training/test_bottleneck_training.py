@@ -358,9 +358,9 @@ def test_two_towers_have_no_rounds() -> None:
 
 
 def test_the_command_line_names_round_and_phase(regard: Regard, table: Path, tmp_path: Path) -> None:
-    said = regard("train", table, *TINY, "--pooling", "bottleneck", "--rounds", 3, "--out", tmp_path / "run")
-    assert said.code == 0, said.err
-    lines = [line for line in said.err.splitlines() if line.startswith("round")]
+    command = regard("train", table, *TINY, "--pooling", "bottleneck", "--rounds", 3, "--out", tmp_path / "run")
+    assert command.code == 0, command.err
+    lines = [line for line in command.err.splitlines() if line.startswith("round")]
     assert [line.partition(" · loss")[0] for line in lines] == [
         "round 0/3 · attention · epoch  1/2",
         "round 0/3 · attention · epoch  2/2",
@@ -368,7 +368,7 @@ def test_the_command_line_names_round_and_phase(regard: Regard, table: Path, tmp
     ]
     assert "compressed 0." in lines[-1]
     result = json.loads((tmp_path / "run" / "metrics.json").read_text(encoding="utf-8"))
-    assert f"dev (epoch {result['best_epoch']} of 8, round {result['best_round']})" in said.out
+    assert f"dev (epoch {result['best_epoch']} of 8, round {result['best_round']})" in command.out
     assert (
         f"on dev: {result['best_epoch']}, of round {result['best_round']} |" in (tmp_path / "run/README.md").read_text()
     )
@@ -469,7 +469,7 @@ BAD = [
 def test_bad_options_are_refused(
     regard: Regard, table: Path, tmp_path: Path, words: tuple[str, ...], sentence: str
 ) -> None:
-    said = regard("train", table, "--pooling", "bottleneck", *words, "--out", tmp_path / "run")
-    assert said.code == 2
-    assert sentence in said.error
+    command = regard("train", table, "--pooling", "bottleneck", *words, "--out", tmp_path / "run")
+    assert command.code == 2
+    assert sentence in command.error
     assert list(tmp_path.iterdir()) == []

@@ -131,10 +131,10 @@ def test_the_command_line_resumes_in_the_middle_of_a_round(regard: Regard, table
     sizes = ("--hidden", 8, "--embedding", 8, "--query", 8, "--epochs", 2, "--device", "cpu")
     with pytest.raises(Killed):
         train_run(config_of(table), tmp_path / "killed", False, False, Kill(6, 2))
-    said = regard("train", table, *words, *sizes, "--out", tmp_path / "killed", "--resume")
-    assert said.code == 0, said.err
-    assert "resuming after epoch 5 (round 1/2 · compressor)" in said.err
-    lines = [line.partition(" · loss")[0] for line in said.err.splitlines() if line.startswith("round")]
+    command = regard("train", table, *words, *sizes, "--out", tmp_path / "killed", "--resume")
+    assert command.code == 0, command.err
+    assert "resuming after epoch 5 (round 1/2 · compressor)" in command.err
+    lines = [line.partition(" · loss")[0] for line in command.err.splitlines() if line.startswith("round")]
     assert lines[:2] == ["round 1/2 · compressor · epoch  2/2", "round 2/2 · learner · epoch  1/2"]
     train_run(config_of(table), tmp_path / "unbroken", False, False, Silent())
     assert_same_run(tmp_path / "killed", tmp_path / "unbroken")
