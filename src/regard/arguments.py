@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 
 def report_error(sentence: str, code: int) -> int:
-    from regard.report.text.progress import printable
+    from regard.report.text.characters import printable
 
     if sys.stderr is not None:  # if it is closed, only the exit code reports the error
         print(f"regard: {printable(sentence)}", file=sys.stderr)

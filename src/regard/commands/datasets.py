@@ -51,7 +51,7 @@ def show_datasets() -> None:
     from regard.corpora.description import missing
     from regard.corpora.lookup import VARIABLE, available
     from regard.report.text.characters import one_line
-    from regard.report.text.progress import ConsoleRecorder
+    from regard.report.text.notes import print_note
 
     table = Table(box=None, pad_edge=False)
     for heading in ("name", "splits", "description"):
@@ -66,9 +66,7 @@ def show_datasets() -> None:
     if not datasets:
         folder = os.environ.get(VARIABLE)
         value = repr(folder) if folder else "not set"
-        ConsoleRecorder().note(
-            f"{VARIABLE} is {value}; it names the folder that contains the corpora, such as NAME/train.csv"
-        )
+        print_note(f"{VARIABLE} is {value}; it names the folder that contains the corpora, such as NAME/train.csv")
 
 
 def show_dataset(name: str) -> None:

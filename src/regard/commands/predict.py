@@ -51,7 +51,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     from regard.data.readers import Stream, report_skipped
-    from regard.report.text.progress import ConsoleRecorder
+    from regard.report.text.notes import print_note
     from regard.report.text.writing import write_predictions
 
     trained = load_model(arguments.folder, arguments.device)
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> None:
     texts = read_texts(arguments, trained)
     write_predictions(predict_stream(trained, texts, texts.path), arguments.format, arguments.out)
     if isinstance(texts, Stream):
-        report_skipped(texts, ConsoleRecorder().note)
+        report_skipped(texts, print_note)
 
 
 def check_keep(columns: Iterable[str], trained: Trained) -> None:
@@ -82,7 +82,7 @@ def read_texts(arguments: argparse.Namespace, trained: Trained) -> Corpus | Stre
     """
     from regard.corpora.lookup import resolve
     from regard.data.readers import FORMATS, report_reading, stream
-    from regard.report.text.progress import ConsoleRecorder
+    from regard.report.text.notes import print_note
 
     source = arguments.source
     if len(source.split()) != 1 and not os.path.exists(source):
@@ -94,7 +94,7 @@ def read_texts(arguments: argparse.Namespace, trained: Trained) -> Corpus | Stre
     if not os.path.isfile(source) or os.path.getsize(source) < LARGE:
         return read_source(arguments, trained, source, keep=arguments.keep)
     texts = stream(resolve(source, "test"), replace(read_options(arguments, trained), keep=arguments.keep))
-    report_reading(texts, ConsoleRecorder().note)
+    report_reading(texts, print_note)
     return texts
 
 

@@ -55,7 +55,7 @@ def read_source(
     """Texts of a file, a named corpus or standard input."""
     from regard.corpora.lookup import resolve
     from regard.data.readers import read, read_lines, report_reading
-    from regard.report.text.progress import ConsoleRecorder
+    from regard.report.text.notes import print_note
 
     options = replace(read_options(arguments, trained), labelled=labelled, rationales=rationales, keep=keep)
     if source == "-" and sys.stdin is None:
@@ -66,7 +66,7 @@ def read_source(
         corpus = read_lines(sys.stdin.buffer, "standard input", options)
     else:
         corpus = read(resolve(source, part), options)
-    report_reading(corpus, ConsoleRecorder().note)
+    report_reading(corpus, print_note)
     check_lengths(trained, corpus.examples, corpus.path)
     return corpus
 

@@ -18,13 +18,13 @@ from regard.models.capabilities import Capabilities, capabilities
 from regard.models.flat import State, Tables, is_flat, tables
 from regard.models.tasks import Task
 from regard.models.training_record import TrainingRecord
-from regard.run_metrics import RunMetrics
 
 if TYPE_CHECKING:  # a flat model on a CPU answers without PyTorch, which takes a second to import
     import torch
 
     from regard.encoders import Encoder
     from regard.models.classifier import Classifier
+    from regard.run_metrics import RunMetrics
     from regard.values import Batch, Output
 
 BATCH = 64

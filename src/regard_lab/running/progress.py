@@ -9,7 +9,9 @@ from rich.live import Live
 from rich.markup import escape
 from rich.text import Text
 
-from regard.report.text.progress import DetachableConsole, clock, printable
+from regard.report.text.characters import printable
+from regard.report.text.notes import print_note, stderr_console
+from regard.report.text.progress import clock
 from regard_lab.measures import shown, value_of
 from regard_lab.rows import Row
 from regard_lab.tables.table import Table
@@ -21,7 +23,7 @@ class ProgressDisplay:
     """Writes lines to standard error, so that results can be piped; in a terminal the last line is updated in place."""
 
     def __init__(self, table: Table, total: int, console: Console | None = None):
-        self.console = console or DetachableConsole(stderr=True, soft_wrap=True, highlight=False)
+        self.console = console or stderr_console()
         self.table = table
         self.total = total
         self.done = self.failed = 0
@@ -46,7 +48,7 @@ class ProgressDisplay:
         return "time left unknown" if self.left is None else clock(self.left)
 
     def note(self, sentence: str) -> None:
-        self.console.print(f"[dim]·[/] {escape(printable(sentence))}")
+        print_note(sentence, self.console)
 
     def begun(self, name: str) -> None:
         self.now[name] = ""

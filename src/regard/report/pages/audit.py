@@ -13,7 +13,7 @@ from regard.facts.run import ShownText, TextView
 from regard.files import check_writable, write_all
 from regard.records import Explanation, Prediction, TokenScore
 from regard.report.names import explainer_name
-from regard.report.pages.audit_evidence import Shown, evidence
+from regard.report.pages.audit_evidence import Shown, evidence, left_out
 from regard.report.pages.audit_figures import audit_figures
 from regard.report.pages.templates import render
 from regard.report.pages.texts import READER, Reading, reading
@@ -39,6 +39,7 @@ class AuditView:
     title: str
     facts: dict[str, str]
     evidence: dict[str, Shown]
+    left_out: list[tuple[str, str]]  # names and reasons
     reading: Reading
 
 
@@ -69,6 +70,7 @@ def audit_page(facts: AuditFacts, views: AuditViews | None = None) -> str:
         f"Can {explainer_name(facts.focus)} be trusted?" + (f" {one_line(facts.run)}" if facts.run else ""),
         page_facts(facts),
         evidence(*(views or audit_views(facts))),
+        left_out(facts),
         reading(texts, facts.texts, facts.classes, labelled),
     )
     return render("audit.html", view, (READER,) if texts else ())

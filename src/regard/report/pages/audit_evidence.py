@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from regard.facts.audit import AuditFacts
+from regard.report.names import audited_name
 from regard.report.text.exported import Figure, Table
 
 JAIN, WIEGREFFE = "Jain & Wallace 2019", "Wiegreffe & Pinter 2019"
@@ -108,3 +110,8 @@ def evidence(figures: Mapping[str, Figure], tables: Mapping[str, Table]) -> dict
         if drawn or listed:
             shown[name] = Shown(part.title, part.question, drawn, listed)
     return shown
+
+
+def left_out(facts: AuditFacts) -> list[tuple[str, str]]:
+    """The name of everything that was not measured, and the reason."""
+    return [(audited_name(one.what), one.why) for one in facts.left_out]

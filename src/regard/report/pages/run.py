@@ -15,7 +15,7 @@ from regard.facts.measures import Measures
 from regard.facts.run import RunFacts
 from regard.files import check_writable, write
 from regard.report.pages.analysis import SCRIPTS, WORDS, payload, swatches, untyped_swatch
-from regard.report.pages.audit_evidence import Shown, evidence
+from regard.report.pages.audit_evidence import Shown, evidence, left_out
 from regard.report.pages.run_figures import rounds_text, run_figures
 from regard.report.pages.templates import render
 from regard.report.pages.texts import READER, Reading, reading
@@ -73,6 +73,7 @@ class RunView:
     figures: dict[str, Markup]
     tables: dict[str, Table]
     evidence: dict[str, Shown]
+    left_out: list[tuple[str, str]]  # of the audit: names and reasons
     absent: str
     tiles: list[Tile]
     rounds: str
@@ -101,6 +102,7 @@ def run_page(facts: RunFacts, figures: Mapping[str, Figure], tables: Mapping[str
         {name: Markup(figure.svg) for name, figure in figures.items()},
         dict(tables),
         evidence(figures, tables) if facts.audit else {},
+        left_out(facts.audit) if facts.audit else [],
         absent(facts.measures) if facts.measures else "",
         tiles(facts),
         rounds_text(taken) if taken else "",

@@ -14,7 +14,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from regard.report import colours
-from regard.report.names import audited_name
 from regard.report.text.characters import one_line, visible
 from regard.report.text.highlights import weight_text
 from regard.report.text.numbers import between, share, signed, written
@@ -61,7 +60,6 @@ def templates() -> Environment:
         "written": written,
         "share": share,
         "between": between,
-        "audited": audited_name,
     }
     environment.globals |= {"colours": colours, "on_dark": colours.ON_DARK}
     return environment

@@ -20,6 +20,11 @@ def one_line(text: object) -> str:
     return " ".join(visible(str(text)).split())
 
 
+def printable(sentence: str) -> str:
+    """Replace control characters, because a sentence may quote a user's file."""
+    return "".join(char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}" for char in sentence)
+
+
 def cells(text: str) -> int:
     """The width of a text in monospace cells: 2 for wide East Asian characters, 0 for marks on a letter."""
     return sum(map(_cell, text))

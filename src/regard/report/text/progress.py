@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Self
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.table import Column
 from rich.text import Text
 
+from regard.report.text.notes import print_note, stderr_console
 from regard.run_metrics import EpochRecord
 
 
@@ -26,25 +26,18 @@ class TimeLeft(ProgressColumn):
         return Text("–:––" if seconds is None else clock(seconds), style="progress.remaining")
 
 
-class DetachableConsole(Console):
-    """A console that falls silent when its pipe is closed, so that training continues."""
-
-    def on_broken_pipe(self) -> None:  # overrides rich, which would exit
-        self.quiet = True
-
-
 class ConsoleRecorder:
     """A recorder that prints to standard error, so that results can be piped."""
 
     def __init__(self, console: Console | None = None):
-        self.console = console or DetachableConsole(stderr=True, soft_wrap=True, highlight=False)
+        self.console = console or stderr_console()
         self.bar: Progress | None = None
         self.last_score = ""
         self.phase = ""  # with a separator at its end
         self.epoch = self.epochs = 0
 
     def note(self, sentence: str) -> None:
-        self.console.print(f"[dim]·[/] {escape(printable(sentence))}")
+        print_note(sentence, self.console)
 
     def enter(self, phase: str) -> None:
         self.phase = f"{phase} · "
@@ -92,8 +85,3 @@ class ConsoleRecorder:
 def clock(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes // 60}:{minutes % 60:02}:{rest:02} left" if minutes >= 60 else f"{minutes}:{rest:02} left"
-
-
-def printable(sentence: str) -> str:
-    """Replace control characters, because a sentence may quote a user's file."""
-    return "".join(char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}" for char in sentence)
