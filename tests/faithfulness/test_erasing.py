@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from regard.data import words
 from regard.data.sentences import parts, sentences
-from regard.faithfulness.erasing import delete, keep, manner, only, replace, without
+from regard.faithfulness.erasing import delete, describe_erasing, keep, only, replace, without
 
 FILM = "A good film, isn't it?"  # A · good · film · , · is · n't · it · ?
 
@@ -85,9 +85,9 @@ def test_words_of_every_script_are_deleted_whole(text: str, index: int, left: st
     assert keep(text, spans, [index]) == text[spans[index][0] : spans[index][1]]
 
 
-def test_manner_is_described() -> None:
-    assert manner(None) == "deletion"
-    assert manner("UNK") == "replacement by 'UNK'"
+def test_the_way_of_erasing_is_described() -> None:
+    assert describe_erasing(None) == "deletion"
+    assert describe_erasing("UNK") == "replacement by 'UNK'"
 
 
 @given(st.lists(st.sampled_from(["a", "bc", "été", "😀", "جيد"]), max_size=9), st.data())

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from analysis_case import analysis, figures
 
-from regard.report.plots.axis import Axis, roomy_ticks
+from regard.report.plots.axis import Axis, fitting_ticks
 from regard.report.plots.svg import label_width
 
 NAME = "{http://www.w3.org/2000/svg}"
@@ -95,7 +95,7 @@ def test_of_many_pairs_those_of_a_type_with_itself_are_drawn() -> None:
 
 def test_tick_labels_do_not_overlap() -> None:
     axis = Axis(-0.00068, 0.00061, 0, 300)
-    places = [axis(tick) for tick in roomy_ticks(axis)]
+    places = [axis(tick) for tick in fitting_ticks(axis)]
     assert len(places) >= 2
     assert min(after - before for before, after in pairwise(places)) > 6.3 * len("−0.0005")
 

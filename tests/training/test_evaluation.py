@@ -98,5 +98,5 @@ def test_every_head_is_scored_separately() -> None:
 def test_a_diverged_head_is_reported(diverged: str) -> None:
     evaluator = Evaluator(TASK, LABELS[:1])
     evaluator.add(SECOND - 1, {name: logits(math.nan if name == diverged else 0.0) for name in (LABEL, "other")})
-    with pytest.raises(InputError, match="answers are not finite"):
+    with pytest.raises(InputError, match="predictions are not finite"):
         evaluator.result()

@@ -312,7 +312,7 @@ def test_answers_that_are_not_finite_are_reported(monkeypatch: pytest.MonkeyPatc
         return losses
 
     monkeypatch.setattr(SparseEngine, "run_epoch", run_epoch)
-    with pytest.raises(InputError, match="training diverged: the model's answers are not finite"):
+    with pytest.raises(InputError, match="training diverged: the model's predictions are not finite"):
         learn(TOY)
 
 

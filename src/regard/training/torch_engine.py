@@ -145,7 +145,7 @@ def make_state_cache(phase: Phase, model: Classifier, texts: Texts) -> StateCach
 
 
 def evaluate(model: Classifier, task: Task, texts: Texts, remedy: str = "lr") -> tuple[Metrics, AttentionStatistics]:
-    """Scores on texts, and statistics of the attention; `remedy` names the options to reduce if answers are not finite."""
+    """Scores on texts, and statistics of the attention; `remedy` names the options to reduce if predictions are not finite."""
     evaluator = Evaluator(task, texts.labels)
     for rows, _, output in outputs(model, texts.indexed):
         evaluator.add(rows, {**output.heads, LABEL: output.logits})
