@@ -32,7 +32,7 @@ class Permuted(NamedTuple):
     moved: Doubles  # the median distance of the predictions
     largest: Doubles  # the largest weight
     evened: Doubles  # the distance of the prediction with uniform weights
-    uneven: Doubles  # the total variation distance of the weights from uniform ones
+    uneven: Doubles  # the total variation distance of the weights from uniform
 
 
 def permuted(trained: Trained, readings: Sequence[Reading], seed: int = 0, draws: int = DRAWS) -> Permuted:
