@@ -6,10 +6,9 @@ import torch
 from torch import Tensor, nn
 from torch.func import vmap
 
-from regard.kernels.convolution import stacked_convolution
 from regard.kernels.recurrence import stacked_lstm
 from regard.kernels.rows import inverse_index, take
-from regard.kernels.stacking import is_stacked
+from regard.kernels.stacking import is_stacked, stacked_convolution
 
 MODELS, ROWS, LENGTH, WIDTH, HIDDEN = 2, 3, 4, 5, 6
 

@@ -5,13 +5,11 @@ To add one: a file, a line in `ENCODERS`, and tests of whatever the contract tes
 
 from __future__ import annotations
 
-from regard.encoders.affine import Affine
 from regard.encoders.bert import BERT
-from regard.encoders.bilstm import BiLSTM
 from regard.encoders.cnn import CNN
-from regard.encoders.embedding import Embedding
 from regard.encoders.encoder import Encoder
-from regard.encoders.lstm import LSTM
+from regard.encoders.flat import Affine, Embedding
+from regard.encoders.lstm import LSTM, BiLSTM
 
 ENCODERS: dict[str, type[Encoder]] = {
     "embedding": Embedding,

@@ -11,8 +11,7 @@ from torch import Tensor, nn
 from regard.config import Model
 from regard.encoders.encoder import Encoder
 from regard.errors import InputError
-from regard.kernels.convolution import stacked_convolution
-from regard.kernels.stacking import is_stacked, stacked
+from regard.kernels.stacking import is_stacked, stacked, stacked_convolution
 from regard.masking import fill
 from regard.values import Encoded
 

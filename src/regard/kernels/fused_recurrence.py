@@ -11,7 +11,7 @@ import triton  # type: ignore[import-not-found,import-untyped,unused-ignore]
 import triton.language as tl  # type: ignore[import-not-found,import-untyped,unused-ignore]
 from torch import Tensor
 
-from regard.kernels.precision import precision
+from regard.kernels.stacking import precision
 
 
 @triton.jit

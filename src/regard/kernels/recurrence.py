@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from regard.kernels.attended_power_mean import has_triton
-from regard.kernels.precision import as_cudnn_would
+from regard.kernels.stacking import as_cudnn_would
 
 
 class StackedLSTM(torch.autograd.Function):
