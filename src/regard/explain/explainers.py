@@ -13,8 +13,7 @@ from typing import Literal
 
 from regard.explain.attention_weights import attention, attention_norm, weighted_norm
 from regard.explain.controls import random, tfidf
-from regard.explain.gradients import gradient, gradient_times_input
-from regard.explain.integrated_gradients import integrated_gradients
+from regard.explain.gradients import gradient, gradient_times_input, integrated_gradients
 from regard.explain.leave_one_out import MOST_WORDS, leave_one_out
 from regard.explain.surrogate import surrogate
 from regard.explain.word_scores import WordScores

@@ -13,8 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from regard.encoders import Encoder
-from regard.encoders.affine import Affine
+from regard.encoders import Affine, Encoder
 from regard.kernels.rows import inverse_index, take
 from regard.models.tasks import LABEL
 from regard.poolings import Pooling
