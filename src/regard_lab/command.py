@@ -12,7 +12,7 @@ PURPOSE = "reproduce a paper's table and compare it with the printed numbers"
 
 
 def add_arguments(parser: Parser) -> None:
-    from regard.commands.loading import add_device  # here, so that `regard --help` loads no command
+    from regard.commands.reading import add_device  # here, so that `regard --help` loads no command
 
     parser.add_argument("table", metavar="PAPER/TABLE", nargs="?", help="name of the table, or its TOML file")
     parser.add_argument("--list", action="store_true", help="list the tables with the corpora they need and their cost")

@@ -6,8 +6,7 @@ import argparse
 from pathlib import Path
 
 from regard.arguments import Parser
-from regard.commands.loading import add_folder, load_model
-from regard.commands.reading import add_reading, read_source
+from regard.commands.reading import add_folder, add_reading, load_model, read_source
 from regard.errors import InputError
 
 

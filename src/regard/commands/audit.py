@@ -7,8 +7,7 @@ from pathlib import Path
 
 from regard.arguments import Parser
 from regard.commands.figures import add_figures, report_figures
-from regard.commands.loading import add_folder, load_model
-from regard.commands.reading import add_reading, read_source
+from regard.commands.reading import add_folder, add_reading, load_model, read_source
 from regard.errors import InputError
 
 

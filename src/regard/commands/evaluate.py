@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 
 from regard.arguments import Parser
-from regard.commands.loading import add_folder, load_model
-from regard.commands.reading import add_reading, read_source
+from regard.commands.reading import add_folder, add_reading, load_model, read_source
 
 
 def add_arguments(parser: Parser) -> None:

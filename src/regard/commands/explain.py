@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 
 from regard.arguments import Parser
-from regard.commands.loading import add_folder, load_model
-from regard.commands.reading import add_reading, read_source, read_text
+from regard.commands.reading import add_folder, add_reading, load_model, read_source, read_text
 from regard.errors import InputError
 
 

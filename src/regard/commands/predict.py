@@ -11,8 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from regard.arguments import Parser
-from regard.commands.loading import add_folder, load_model
-from regard.commands.reading import add_reading, check_lengths, read_options, read_source, read_text
+from regard.commands.reading import (
+    add_folder,
+    add_reading,
+    check_lengths,
+    load_model,
+    read_options,
+    read_source,
+    read_text,
+)
 from regard.errors import InputError
 
 if typing.TYPE_CHECKING:

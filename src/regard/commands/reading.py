@@ -1,4 +1,4 @@
-"""Read the texts that a command works on: a file, a named corpus, standard input, or an argument."""
+"""Read what a command works on: a trained model, and texts from a file, a named corpus, standard input or an argument."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import typing
 from dataclasses import replace
 
 from regard.arguments import Parser
-from regard.commands.loading import add_device
 from regard.errors import InputError
 
 if typing.TYPE_CHECKING:
@@ -19,6 +18,29 @@ if typing.TYPE_CHECKING:
     from regard.data.readers import Corpus
     from regard.models.trained import Trained
     from regard.records import Example
+
+
+A_RUN = "the folder that `regard train` wrote"
+
+
+def add_folder(parser: Parser) -> None:
+    parser.add_argument("folder", metavar="RUN", help=A_RUN)
+
+
+def add_device(parser: Parser) -> None:
+    parser.add_argument("--device", default="auto", help="cpu, cuda or auto")
+
+
+def load_model(folder: str, device: str) -> Trained:
+    from regard.models.folder import load
+
+    trained = load(folder)
+    if device == "cpu" or (device == "auto" and trained.is_flat):
+        return trained  # on a CPU, a flat model predicts in less time than importing PyTorch takes
+    from regard.models.device import choose_device
+
+    chosen = str(choose_device(device))
+    return trained if chosen == "cpu" else load(folder, chosen)
 
 
 def add_reading(parser: Parser) -> None:

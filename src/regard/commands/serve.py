@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from regard.arguments import Parser
-from regard.commands.loading import A_RUN, add_device, load_model
+from regard.commands.reading import A_RUN, add_device, load_model
 
 PORT = 8642
 
