@@ -14,9 +14,8 @@ from regard.data.collate import collate
 from regard.data.wordpieces import WordPieces
 from regard.data.words import spans
 from regard.explain.attribute import attribute
-from regard.explain.erasure import left
 from regard.explain.explainers import EXPLAINERS
-from regard.explain.reading import read, to_words
+from regard.explain.reading import left, read, to_words
 from regard.models.build import build
 from regard.models.tasks import Binary
 from regard.models.trained import Trained

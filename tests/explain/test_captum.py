@@ -13,8 +13,7 @@ from torch import Tensor
 
 from regard.data.collate import collate
 from regard.explain.attribute import attribute
-from regard.explain.erasure import left
-from regard.explain.reading import Reading, logits_of, read, to_words
+from regard.explain.reading import Reading, left, logits_of, read, to_words
 from regard.explain.surrogate import WIDTH, draw
 from regard.explain.targets import explained
 from regard.explain.word_scores import Attributed

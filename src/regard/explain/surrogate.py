@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from regard.data.tokenizer import Indexed
 from regard.errors import InputError
-from regard.explain.erasure import CHUNK, left
-from regard.explain.reading import Ints, Reading, logits_of
+from regard.explain.reading import CHUNK, Ints, Reading, left, logits_of
 from regard.explain.targets import explained, probability, settled
 from regard.explain.word_scores import WordScores
 from regard.models.tasks import Classes
