@@ -32,7 +32,7 @@ from triton.testing import do_bench
 from regard.config import Config
 from regard.data.collate import collate
 from regard.data.tokenizer import Indexed
-from regard.encoders import bilstm
+from regard.encoders import lstm
 from regard.kernels.attended_power_mean import attended_power_mean
 from regard.kernels.power_mean import power_mean
 from regard.masking import at_least_float32, reverse
@@ -206,13 +206,13 @@ def errors(norm: float) -> dict[str, float]:
 @contextmanager
 def without_speedups() -> Iterator[None]:
     """The settings that made steps slower before graphs were introduced."""
-    reverse_rows = bilstm.reverse_rows
-    bilstm.reverse_rows = reverse
+    reverse_rows = lstm.reverse_rows
+    lstm.reverse_rows = reverse
     torch.utils.deterministic.fill_uninitialized_memory = True  # type: ignore[attr-defined]
     try:
         yield
     finally:
-        bilstm.reverse_rows = reverse_rows
+        lstm.reverse_rows = reverse_rows
         torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
 
 

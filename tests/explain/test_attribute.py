@@ -13,9 +13,8 @@ from drawn_models import TEXTS, VARIANTS, make
 
 from regard.data.words import spans
 from regard.errors import InputError
-from regard.explain import integrated_gradients as integrated
+from regard.explain import gradients, reading
 from regard.explain import leave_one_out as leaving
-from regard.explain import reading
 from regard.explain.attribute import attribute, explain, is_fast
 from regard.explain.explainers import EXPLAINERS, default_method, methods
 from regard.explain.word_scores import Attributed
@@ -56,7 +55,7 @@ def test_batches_padding_and_order_do_not_matter(variant: str, method: str, monk
     whole = attributed(trained, TEXTS, method)
     monkeypatch.setattr(reading, "BATCH", 2)
     monkeypatch.setattr(reading, "HELD", 50)
-    monkeypatch.setattr(integrated, "ROWS", 4)
+    monkeypatch.setattr(gradients, "ROWS", 4)
     monkeypatch.setattr(leaving, "CHUNK", 3)
     order = np.random.default_rng(0).permutation(len(TEXTS))
     for index, one in zip(order, attributed(trained, [TEXTS[index] for index in order], method), strict=True):
