@@ -53,15 +53,7 @@ class Pretrained:
 def read_pretrained(name: str) -> Pretrained:
     """Load a model from a folder or by its name on the hub."""
     library = load_library()
-    folder = Path(name).expanduser()
-    is_folder = bool(name.strip()) and folder.is_dir()  # an empty path would be the current folder
-    where = str(folder) if is_folder else name
-    if is_folder:
-        check_folder(folder)
-    elif name.strip() and folder.exists():  # transformers would read a single file as weights, even a pickle
-        raise InputError(f"pretrained = {name!r}: expected the folder of a model or its name on the hub, got a file")
-    elif not HUB_NAME.fullmatch(name):
-        raise InputError(f"pretrained = {name!r}: there is no such folder, and this is not a valid name on the hub")
+    where, is_folder = locate(name)
     options = {"local_files_only": is_folder, "trust_remote_code": False}
     prefix = "its" if is_folder else "there is no such folder, and from the hub its"
     with quiet(library):
@@ -73,11 +65,8 @@ def read_pretrained(name: str) -> Pretrained:
             raise InputError(
                 f"pretrained = {name!r}: expected a fast tokenizer, which knows the spans of pieces, got a slow one"
             )
-        options |= {
-            "use_safetensors": True,
-            "output_loading_info": True,
-            "ignore_mismatched_sizes": True,
-        }  # reported below
+        options |= {"use_safetensors": True, "output_loading_info": True}
+        options |= {"ignore_mismatched_sizes": True}  # check_weights reports them
         with loading(name, f"{prefix} weights"):
             model, loading_info = library.AutoModel.from_pretrained(
                 where, config=config, dtype=torch.float32, **options
@@ -90,18 +79,24 @@ def read_pretrained(name: str) -> Pretrained:
             f"pretrained = {name!r}: its tokenizer has {backend.get_vocab_size()} pieces, but its model has {len(table)}"
         )
     before, after = special_tokens(backend, name)
-    limit = tokenizer.model_max_length
-    if not isinstance(limit, int | float):
-        raise InputError(f"pretrained = {name!r}: model_max_length of its tokenizer: expected a number, got {limit!r}")
-    longest = int(min(positions(model), limit)) - len(before) - len(after)
-    if longest < 1:
-        raise InputError(
-            f"pretrained = {name!r}: model_max_length = {limit} of its tokenizer leaves no room for a text"
-        )
+    longest = longest_text(model, tokenizer.model_max_length, len(before) + len(after), name)
     encoder_config = {
         key: value for key, value in json.loads(config.to_json_string()).items() if key != "_name_or_path"
     }
     return Pretrained(encoder_config, model, table, backend.to_str(), before, after, longest, library.__version__)
+
+
+def locate(name: str) -> tuple[str, bool]:
+    """Where transformers should look for a model, and whether that is a folder."""
+    folder = Path(name).expanduser()
+    if name.strip() and folder.is_dir():  # an empty path would be the current folder
+        check_folder(folder)
+        return str(folder), True
+    if name.strip() and folder.exists():  # transformers would read a single file as weights, even a pickle
+        raise InputError(f"pretrained = {name!r}: expected the folder of a model or its name on the hub, got a file")
+    if not HUB_NAME.fullmatch(name):
+        raise InputError(f"pretrained = {name!r}: there is no such folder, and this is not a valid name on the hub")
+    return name, False
 
 
 def build_from_config(encoder_config: Mapping[str, Any]) -> nn.Module:
@@ -195,6 +190,18 @@ def positions(model: Any) -> int:
     if table is None or table.padding_idx is None:
         return int(model.config.max_position_embeddings)
     return int(table.num_embeddings) - int(table.padding_idx) - 1
+
+
+def longest_text(model: nn.Module, limit: Any, special: int, name: str) -> int:
+    """The most pieces of a text, besides the special ones, by the model's positions and the tokenizer's limit."""
+    if not isinstance(limit, int | float):
+        raise InputError(f"pretrained = {name!r}: model_max_length of its tokenizer: expected a number, got {limit!r}")
+    longest = int(min(positions(model), limit)) - special
+    if longest < 1:
+        raise InputError(
+            f"pretrained = {name!r}: model_max_length = {limit} of its tokenizer leaves no room for a text"
+        )
+    return longest
 
 
 @contextmanager
