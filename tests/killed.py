@@ -11,7 +11,7 @@ from regard.recorder import Silent
 
 
 class Killed(BaseException):
-    """Stands for `kill -9` in tests: no code catches it, so nothing is cleaned up."""
+    """Simulates `kill -9`: no code catches it, so nothing is cleaned up."""
 
 
 class Kill(Silent):
@@ -45,8 +45,8 @@ def metrics_of(out: Path) -> dict[str, Any]:
     return metrics
 
 
-def assert_same_run(out: Path, unbroken: Path) -> None:
-    assert weights(out) == weights(unbroken)
-    assert metrics_of(out) == metrics_of(unbroken)
-    assert sorted(os.listdir(out)) == sorted(os.listdir(unbroken))
+def assert_same_run(out: Path, uninterrupted: Path) -> None:
+    assert weights(out) == weights(uninterrupted)
+    assert metrics_of(out) == metrics_of(uninterrupted)
+    assert sorted(os.listdir(out)) == sorted(os.listdir(uninterrupted))
     assert "checkpoint.safetensors" not in os.listdir(out)

@@ -195,7 +195,7 @@ def test_vectors_with_invalid_numbers_name_the_line(
     refused(regard, f"{path}, line 2", "train", table, *options, left=out)
 
 
-# Places
+# Folders and files
 
 
 def test_an_existing_run_is_left_unchanged(regard: Regard, table: Path, run: Path) -> None:
@@ -429,7 +429,7 @@ def test_control_characters_of_a_file_do_not_reach_the_terminal(regard: Regard, 
     assert "\x1b" not in regard("evaluate", run, path).err
 
 
-# The machine gives out
+# Out of memory, full disks, interrupts
 
 
 def test_out_of_memory_is_a_sentence(regard: Regard, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -483,7 +483,7 @@ def test_ctrl_c_while_saving_leaves_nothing_half_written(
 
 
 def test_a_limit_on_file_size_is_a_sentence(table: Path, rated: Path, tmp_path: Path) -> None:
-    """`rated` is there so that the kernels are compiled and kept before files may no longer grow."""
+    """`rated` ensures that kernels are compiled and cached before file sizes are limited."""
 
     def limit() -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -523,7 +523,7 @@ def test_ctrl_c_is_one_sentence(table: Path, tmp_path: Path, engine: str) -> Non
     if engine == "torch":
         assert [path.name for path in (tmp_path / "run").iterdir()] == ["checkpoint.safetensors"]
     else:
-        assert list(tmp_path.iterdir()) == [], "seconds are sooner done again than written down"
+        assert list(tmp_path.iterdir()) == [], "a few seconds are faster to repeat than to save"
 
 
 @pytest.mark.parametrize("form", ["terminal", "jsonl"])

@@ -187,7 +187,7 @@ def test_one_row_can_be_evaluated(regard: Regard, run: Path, rated: Path, tmp_pa
         assert regard("evaluate", folder, path).code == 0
 
 
-def test_evaluate_looks_at_the_columns_of_training(regard: Regard, tmp_path: Path) -> None:
+def test_evaluate_uses_the_columns_of_training(regard: Regard, tmp_path: Path) -> None:
     path = write_csv(
         tmp_path / "a.csv", [(text, "x y", label, "z") for text, label in ROWS], ("b", "text", "c", "label")
     )

@@ -92,7 +92,7 @@ def test_an_original_is_converted_with_a_readme(regard: Regard, home: Path, orig
     assert page.startswith("# trec\n\nTREC questions, 6 coarse and 50 fine classes\n\n- Origin: QC, by")
     assert "| train.jsonl.gz | 2 | 4 | label: 3: 1, 5: 1 |" in page  # 5 and 4 words: 4.5, to the even
     assert f"{hashlib.sha256(QUESTIONS.encode()).hexdigest()}  train_5500.label" in page
-    assert str(original) not in page, "where it lay on somebody's disk is nobody's business"
+    assert str(original) not in page, "local paths are not published"
 
 
 def test_the_same_original_gives_the_same_bytes(regard: Regard, home: Path, original: Path) -> None:

@@ -1,4 +1,4 @@
-"""The documents say what is true: links, options, configs and code in them."""
+"""The documents are correct: their links, options, configs and code."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ def test_links_lead_somewhere(path: Path) -> None:
 
 
 def anchors(path: Path) -> set[str]:
-    """Of its headings, as a page of Markdown on the web has them: small letters, hyphens for blanks, no other marks."""
+    """The anchors of its headings, as rendered Markdown has them: lower case, hyphens for spaces, no other punctuation."""
     headings = HEADING.findall(BLOCK.sub("", path.read_text(encoding="utf-8")))
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 @every_document
-def test_links_into_a_page_meet_a_heading(path: Path) -> None:
+def test_links_into_a_page_match_a_heading(path: Path) -> None:
     links = [target.partition("#") for target in LINK.findall(path.read_text(encoding="utf-8")) if "://" not in target]
     targets = [(path.parent / target if target else path, anchor) for target, _, anchor in links if anchor]
     missing = [f"{target_page.name}#{anchor}" for target_page, anchor in targets if anchor not in anchors(target_page)]
@@ -84,7 +84,7 @@ def test_options_exist(path: Path) -> None:
     assert not unknown, f"{path.name} names options that there are not: {sorted(unknown)}"
 
 
-def test_every_option_is_told_of_somewhere() -> None:
+def test_every_option_is_documented() -> None:
     """A switch by either of its names."""
     mentioned = {name for path in DOCUMENTS for name in OPTION.findall(path.read_text(encoding="utf-8"))}
     actions = [action for parser in parsers(make_parser()) for action in parser._actions if action.option_strings]
@@ -123,7 +123,7 @@ def test_python_compiles(body: str) -> None:
 
 
 @pytest.mark.parametrize("body", blocks(ROOT / "docs" / "extend.md", "python")[:2])
-def test_poolings_work_in_a_model_of_one_s_own(body: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_poolings_work_in_a_custom_model(body: str, capsys: pytest.CaptureFixture[str]) -> None:
     exec(compile(body, "document", "exec"), {"__name__": "document"})
     assert "torch.Size([2, " in capsys.readouterr().out
 
@@ -132,7 +132,7 @@ def test_the_first_example_of_the_readme_runs_as_shown(tmp_path: Path) -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     marked = text.index("<!-- this block is run by tests/test_documents.py -->")
     (_, code), (_, shown) = BLOCK.findall(text[marked:])[:2]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}  # tests run side by side
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}  # tests run in parallel
     command = [sys.executable, "-W", "error", "-c", code]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
@@ -152,7 +152,7 @@ def test_the_first_example_of_the_readme_runs_as_shown(tmp_path: Path) -> None:
         ("analyse", "sun_lu/*.md"),
     ],
 )
-def test_numbers_with_intervals_stand_in_the_results(page: str, results: str) -> None:
+def test_numbers_with_intervals_occur_in_the_results(page: str, results: str) -> None:
     """A table that is run again changes its rendered file, and the page that quotes it must follow."""
     quoted = set(re.findall(r"\d+\.\d+ ± \d+\.\d+", (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")))
     rendered = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "experiments").glob(results))
@@ -170,7 +170,7 @@ def test_accuracies_of_the_fast_engine_are_those_measured() -> None:
         assert (mean, half) == (f"{row['test_mean']:.1f}", f"{row['test_interval']:.1f}"), name
 
 
-def test_attention_beside_known_evidence_is_as_measured() -> None:
+def test_attention_on_known_evidence_is_as_measured() -> None:
     pattern = re.compile(r"^\| ([\w ,]+) \|((?: \d\.\d+ ± \d\.\d+ \|){4})$", re.MULTILINE)
     shown = pattern.findall((ROOT / "docs" / "faithfulness.md").read_text(encoding="utf-8"))
     measured = json.loads((ROOT / "benchmarks" / "results" / "known_evidence.json").read_text(encoding="utf-8"))

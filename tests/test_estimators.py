@@ -148,7 +148,7 @@ def test_a_regressor_comes_back_from_a_folder(tmp_path: Path) -> None:
     assert_parameters_come_back(again, model)
 
 
-def test_a_run_of_the_command_line_is_a_model_and_the_other_way_round(
+def test_runs_of_the_command_line_and_saved_models_are_interchangeable(
     run: Path, fitted: TextClassifier, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from regard.cli import main
@@ -197,7 +197,7 @@ def lower(texts: list[str]) -> list[str]:
     return [text.lower() for text in texts]
 
 
-def test_same_seed_same_answers() -> None:
+def test_the_same_seed_gives_the_same_predictions() -> None:
     one, two, three = (classifier(seed=seed).fit(TEXTS, LABELS).predict_proba(TEXTS) for seed in (1, 1, 2))
     np.testing.assert_array_equal(one, two)
     assert (one != three).any()

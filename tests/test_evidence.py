@@ -80,8 +80,8 @@ def test_a_claim_of_vat_gets_its_verdict_as_soon_as_there_are_results(claim: Cla
 
 
 def test_no_claim_is_repeated() -> None:
-    messages = [(claim.source, claim.claim, claim.where) for claim in CLAIMS.claims]
-    assert len(set(messages)) == len(messages)
+    claims = [(claim.source, claim.claim, claim.where) for claim in CLAIMS.claims]
+    assert len(set(claims)) == len(claims)
 
 
 @pytest.mark.parametrize(
@@ -121,8 +121,8 @@ def test_a_verdict_on_incomplete_results_is_marked(tmp_path: Path) -> None:
         tables = TableFolder(folder.parent)
         assert is_complete(of_all, tables) is whole
         assert is_complete(of_x, tables)
-        message = page(Claims(SOURCES, [of_all]), tables)
-        assert f"**{HOLDS}**{'' if whole else ' so far'} |" in message
+        text = page(Claims(SOURCES, [of_all]), tables)
+        assert f"**{HOLDS}**{'' if whole else ' so far'} |" in text
 
 
 def test_a_claim_without_results_is_to_be_measured(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def read(path: Path) -> Table:
     return read_table(path, f"{path.parent.name}/{path.stem}")
 
 
-def test_there_are_some() -> None:
+def test_there_are_experiments() -> None:
     assert {"apln/table2", "apln/table3", "first/table", "first/choice", "sun_lu/table2"} <= {
         f"{path.parent.name}/{path.stem}" for path in TABLES
     }

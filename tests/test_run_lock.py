@@ -1,4 +1,4 @@
-"""A folder is one run's at a time."""
+"""A folder is used by one run at a time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_a_folder_is_locked_once(tmp_path: Path) -> None:
         assert (folder / "weights").is_file()
 
 
-def test_what_stays_empty_is_gone_again(tmp_path: Path) -> None:
+def test_a_folder_that_stays_empty_is_removed(tmp_path: Path) -> None:
     (tmp_path / "kept").mkdir()
     with RunLock(tmp_path / "kept" / "runs" / "a"):
         assert (tmp_path / "kept" / "runs" / "a").is_dir()
@@ -35,7 +35,7 @@ def test_what_stays_empty_is_gone_again(tmp_path: Path) -> None:
     assert (tmp_path / "kept").is_dir(), "it was there before"
 
 
-def test_the_first_that_is_free_is_taken(tmp_path: Path) -> None:
+def test_the_first_free_name_is_used(tmp_path: Path) -> None:
     first, second = tmp_path / "a", tmp_path / "a-2"
     with RunLock(first), lock_first([first, second]) as lock:
         assert lock.folder == second
@@ -43,13 +43,13 @@ def test_the_first_that_is_free_is_taken(tmp_path: Path) -> None:
             lock_first([first, second])
 
 
-def test_a_file_is_no_folder(tmp_path: Path) -> None:
+def test_a_file_is_not_a_folder(tmp_path: Path) -> None:
     (tmp_path / "a").touch()
     with pytest.raises(InputError, match="cannot be a folder"):
         RunLock(tmp_path / "a" / "b")
 
 
-def test_where_folders_cannot_be_locked_runs_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_continue_if_folders_cannot_be_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise OSError(37, "No locks available")
 

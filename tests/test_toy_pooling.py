@@ -1,6 +1,6 @@
-"""A pooling with attention and a norm that the package has never heard of: one row in POOLINGS, and everything works with it.
+"""A pooling with attention and a norm that the package does not know: one row in POOLINGS, and everything works with it.
 
-Whoever makes this test fail has taught some part of the package a pooling by its name or type; it should ask the pooling.
+If this test fails, some part of the package depends on the name or type of a pooling; it should use what poolings declare.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def labels_of(run: Trained, examples: list[Example]) -> np.ndarray:
 def test_tokens_of_known_types_are_recovered() -> None:
     examples = known()
     run = trained(examples, record="epoch", vtw=1e-3, epochs=60)
-    analysis = analyse(run, [e.text for e in examples], labels_of(run, examples), "made up").to_json()
+    analysis = analyse(run, [e.text for e in examples], labels_of(run, examples), "synthetic").to_json()
     json.dumps(analysis, allow_nan=False)
     assert [(one["name"], one["count"]) for one in analysis["types"]][:2] == [("negative", 8), ("positive", 8)]
     by_token = {one["token"]: one for one in analysis["tokens"]}
@@ -63,7 +63,7 @@ def test_tokens_of_known_types_are_recovered() -> None:
 def test_three_classes_and_a_lead() -> None:
     examples = classes(3, 300, 1, tokens=6, neutral=40)
     run = trained(examples)
-    analysis = analyse(run, [e.text for e in examples], labels_of(run, examples), "made up").to_json()
+    analysis = analyse(run, [e.text for e in examples], labels_of(run, examples), "synthetic").to_json()
     first = next(one for one in analysis["tokens"] if one["token"] == "c1t0")
     by_class = first["by_class"]
     assert max(by_class) == by_class[1]
@@ -76,7 +76,7 @@ def test_strongest_words_support_their_class() -> None:
     """Where few do, no others are listed in their place."""
     examples = data_one(300, 3, TwoClasses(8, 2, 20))
     run = trained(examples)
-    analysis = analyse(run, [e.text for e in examples], labels_of(run, examples), "made up").to_json()
+    analysis = analyse(run, [e.text for e in examples], labels_of(run, examples), "synthetic").to_json()
     assert {one["token"] for one in analysis["words"]["negative"]} >= {"n0", "n1"}
     assert all(one["polarity"] < 0 for one in analysis["words"]["negative"])
     assert all(one["polarity"] > 0 for one in analysis["words"]["positive"])
@@ -89,8 +89,8 @@ def test_contexts_have_local_and_global_scores() -> None:
         Parts(examples[:100], examples[100:]),
     )
     texts, labels = [e.text for e in examples], labels_of(run, examples)
-    local = analyse(run, texts, labels, "made up").to_json()
-    alone = analyse(run, texts, labels, "made up", contexts=False).to_json()
+    local = analyse(run, texts, labels, "synthetic").to_json()
+    alone = analyse(run, texts, labels, "synthetic", contexts=False).to_json()
     assert (local["scores"], alone["scores"]) == ("local", "global")
     assert local["model"]["form"] == "DP-L"
     assert local["flow"] is None
@@ -102,8 +102,8 @@ def test_the_order_of_texts_changes_nothing() -> None:
     examples = known(200)
     run = trained(examples, epochs=3)
     texts, labels = [e.text for e in examples], labels_of(run, examples)
-    once = analyse(run, texts, labels, "made up").to_json()
-    again = analyse(run, texts[::-1], labels[::-1].copy(), "made up").to_json()
+    once = analyse(run, texts, labels, "synthetic").to_json()
+    again = analyse(run, texts[::-1], labels[::-1].copy(), "synthetic").to_json()
     assert once["separation"]["auc"] == again["separation"]["auc"]
     for term, means in once["flow"]["attention"].items():
         for name, mean in means.items():
@@ -159,14 +159,14 @@ def flat(synthetic: Path) -> Path:
 def test_the_command_prints_a_table_and_writes_a_page(
     flat: Path, synthetic: Path, regard: Regard, tmp_path: Path
 ) -> None:
-    result = regard("analyse", flat, "--out", tmp_path / "told")
+    result = regard("analyse", flat, "--out", tmp_path / "analysis")
     assert result.code == 0
     assert "AUC" in result.out
     assert "VᵀW" in result.out
-    page = (tmp_path / "told" / "analysis.html").read_text()
+    page = (tmp_path / "analysis" / "analysis.html").read_text()
     assert "p0" in page
-    assert json.loads((tmp_path / "told" / "analysis.json").read_text())["data"] == str(synthetic)
-    assert (tmp_path / "told" / "scatter.svg").exists()
+    assert json.loads((tmp_path / "analysis" / "analysis.json").read_text())["data"] == str(synthetic)
+    assert (tmp_path / "analysis" / "scatter.svg").exists()
     assert json.loads(regard("analyse", flat, "--data", synthetic, "--json").out)["texts"] == 300
 
 

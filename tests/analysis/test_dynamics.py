@@ -85,7 +85,7 @@ def same(actual: Any, expected: Any) -> None:
     np.testing.assert_allclose(np.array(actual, dtype=np.float64), expected, rtol=2e-4, atol=2e-6)
 
 
-# What is kept
+# What is recorded
 
 
 @many_classes
@@ -131,7 +131,7 @@ def test_the_last_moment_is_the_finished_flat_model(kind: str, examples: list[Ex
 
 
 @pytest.mark.parametrize("kind", ["cnn", "bilstm"])
-def test_of_an_encoder_tokens_are_fed_alone(kind: str) -> None:
+def test_tokens_are_fed_alone_to_a_contextual_encoder(kind: str) -> None:
     trained = learn(record="epoch", **MODELS[kind])
     recorded, scores = recording(trained), global_scores(trained)
     numbers = [trained.tokenizer.vocabulary.words.index(token) + 2 for token in recorded["tokens"]]
@@ -152,7 +152,7 @@ def test_the_first_moment_is_before_the_first_step() -> None:
     assert widths[1] == pytest.approx(100 * widths[0], rel=1e-4), "the same draw, a hundred times as far"
 
 
-def test_words_are_called_by_their_names() -> None:
+def test_recorded_tokens_have_readable_names() -> None:
     trained = learn(record="epoch")
     recorded, names = recording(trained), set(trained.tokenizer.vocabulary.words)
     assert any(token in names for token in recorded["tokens"])
@@ -162,13 +162,13 @@ def test_words_are_called_by_their_names() -> None:
 
 
 @pytest.mark.parametrize("kind", ["sparse", "torch, dot", "bilstm"])
-def test_steps_are_looked_at_up_to_twenty_five_times_an_epoch(kind: str) -> None:
+def test_steps_are_recorded_up_to_twenty_five_times_per_epoch(kind: str) -> None:
     trained = learn(record="step", batch_size=1, epochs=2, **{k: v for k, v in MODELS[kind].items() if k != "epochs"})
     recorded = recording(trained)
     moments = recorded["moments"]
     assert moments == sorted(set(moments))
     assert {0, 1, 2} <= set(moments)
-    if kind == "bilstm":  # tokens that are fed alone are few beside the words
+    if kind == "bilstm":  # tokens that are fed alone are few compared with the words
         words = int(texts_of(trained).counts.sum())
         fed = (len(moments) - 1) / 2 * len(recorded["tokens"])
         assert words * FED - len(recorded["tokens"]) < fed <= words * FED
@@ -181,7 +181,7 @@ def test_steps_are_looked_at_up_to_twenty_five_times_an_epoch(kind: str) -> None
     assert bool(recorded["terms"]) == (kind != "bilstm")
 
 
-def test_few_steps_are_all_looked_at() -> None:
+def test_few_steps_are_all_recorded() -> None:
     assert recording(learn(record="step", batch_size=50, epochs=1))["moments"] == pytest.approx([0, 1 / 3, 2 / 3, 1])
 
 
@@ -202,7 +202,7 @@ def test_the_recording_is_announced() -> None:
     ]
 
 
-def test_of_a_corpus_too_large_to_keep_a_block_gives_the_types(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_block_gives_the_types_if_the_corpus_is_too_large_to_keep(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unit_indexing, "IN_MEMORY", 10)
     monkeypatch.setattr(unit_indexing, "CHUNK", 1 << 9)
     listener = Listener()
@@ -213,7 +213,7 @@ def test_of_a_corpus_too_large_to_keep_a_block_gives_the_types(monkeypatch: pyte
     assert len(recorded["moments"]) <= 1 + 3 * 50
 
 
-# Nobody notices
+# Recording does not change training
 
 
 def weights_of(trained: Trained) -> dict[str, bytes]:
@@ -222,7 +222,7 @@ def weights_of(trained: Trained) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("record", ["epoch", "step"])
 @every
-def test_no_weight_changes(kind: str, record: str) -> None:
+def test_recording_changes_no_weight(kind: str, record: str) -> None:
     options = {**SMALL, "dropout": 0.3, **MODELS[kind]}
     plain, watched = learn(**options), learn(record=record, **options)
     assert weights_of(watched) == weights_of(plain)
@@ -347,7 +347,7 @@ def test_a_damaged_recording_is_reported(table: Path, tmp_path: Path, harm: Any)
 
 
 @pytest.mark.parametrize("options", [{"levels": 2}, {"pooling": "apln"}, {"pooling": "max"}, {"task": "regression"}])
-def test_models_without_scores_of_words_are_refused_before_anything_is_read(
+def test_models_without_word_scores_are_refused_before_anything_is_read(
     tmp_path: Path, options: dict[str, Any]
 ) -> None:
     with pytest.raises(
@@ -357,7 +357,7 @@ def test_models_without_scores_of_words_are_refused_before_anything_is_read(
 
 
 @pytest.mark.parametrize("engine", ["sparse", "torch"])
-def test_numbers_that_turn_up_are_refused(engine: str) -> None:
+def test_recording_a_regression_is_refused(engine: str) -> None:
     rated = [Example("good film", 0.5 * row, row) for row in range(40)]
     with pytest.raises(InputError, match="record = 'epoch' needs classes"):
         learn(rated, record="epoch", engine=engine)
@@ -384,7 +384,7 @@ def test_mean_products_by_hand() -> None:
     np.testing.assert_array_equal(products, [[0, 4.5], [4.5, np.nan]])
 
 
-def test_small_types_leave_their_room_to_others() -> None:
+def test_small_types_leave_space_to_others() -> None:
     counts = np.arange(100)
     groups = [np.arange(60), np.arange(60, 62), np.arange(62, 100)]
     chosen = most_frequent(groups, counts, 42)

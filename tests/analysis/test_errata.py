@@ -329,7 +329,7 @@ def test_equations_78_to_80_are_right_as_printed() -> None:
     assert_same(v, -expected[QUERY].numpy())
 
 
-def test_the_page_names_tests_that_there_are() -> None:
+def test_the_page_names_existing_tests() -> None:
     here = Path(__file__)
     page = (here.parents[2] / "docs" / "errata.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`(test_\w+)`", page))

@@ -214,7 +214,7 @@ def test_scores_are_precise_where_tanh_is_nearly_1() -> None:
     assert not flow(*case.given).attention_total.any()
 
 
-def test_what_cannot_be_read_is_refused() -> None:
+def test_invalid_input_is_refused() -> None:
     case = make_case("DP", "binary", EXAMPLE)
     state, scale, texts, kind = case.given
     no_labels = UnitTexts(texts.ids, texts.counts, texts.offsets, texts.labels[:0])
@@ -237,7 +237,7 @@ def test_what_cannot_be_read_is_refused() -> None:
         first_order(state, scale, texts, kind)
 
 
-def test_the_work_grows_with_texts_and_table_not_with_their_product() -> None:
+def test_cost_grows_with_texts_and_table_not_with_their_product() -> None:
     """20,000 units would make a matrix of 3.2 GB, by 4,000 texts one of 640 MB."""
     rng = np.random.default_rng(0)
     units, size, length, width = 20_000, 4_000, 50, 16

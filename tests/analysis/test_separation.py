@@ -62,5 +62,5 @@ def test_groups_that_do_not_overlap_are_not_certain_to_stay_apart() -> None:
     assert below == (0.0, 0.0, pytest.approx(1 - above.low))
 
 
-def test_equal_numbers_tell_nothing() -> None:
+def test_equal_numbers_show_no_separation() -> None:
     assert separation(np.ones(30), np.ones(30)) == (0.5, 0.5, 0.5)

@@ -23,7 +23,7 @@ def trained(**options: object) -> Trained:
 
 @pytest.mark.parametrize("encoder", ["embedding", "affine"])
 @pytest.mark.parametrize("attention", ["dot", "additive"])
-def test_scores_of_a_flat_model_make_up_its_answer(encoder: str, attention: str) -> None:
+def test_scores_of_a_flat_model_add_up_to_its_prediction(encoder: str, attention: str) -> None:
     run = trained(encoder=encoder, attention=attention, **FLAT)
     texts = [example.text for example in splits()["test"][:5]]
     scores = token_scores(run, UnitTexts.of(run.tokenizer, texts, np.zeros(5)))

@@ -37,12 +37,12 @@ def test_two_classes_by_hand() -> None:
     assert types.neutral.tolist() == [7, 8]
 
 
-def test_there_may_be_many_classes() -> None:
+def test_many_classes() -> None:
     types = types_of(np.eye(302, 300, -2, dtype=np.int64) * 9, [f"class {number}" for number in range(300)])
     assert types.codes.tolist() == [-1, -1, *range(300)]
 
 
-def test_of_three_classes_two_thirds_are_asked_for() -> None:
+def test_three_classes_require_two_thirds() -> None:
     counts = [[0, 0, 0], [0, 0, 0], [0, 7, 3], [8, 1, 1], [6, 1, 2], [30, 31, 32], [3, 4, 5], [0, 0, 6]]
     types = types_of(np.array(counts), ["a", "b", "c"])
     assert types.codes.tolist() == [-1, -1, 1, 0, -1, 3, -1, 2]
@@ -55,7 +55,7 @@ def test_a_class_called_neutral_is_not_the_neutral_tokens() -> None:
     assert types.of("neutral").tolist() == [3]
 
 
-def test_places_are_counted_by_class_with_repeats_and_empty_texts() -> None:
+def test_occurrences_are_counted_by_class_with_repeats_and_empty_texts() -> None:
     tokenizer = Tokenizer(Vocabulary(("red", "blue")))
     texts = UnitTexts.of(tokenizer, ["red red blue", "", "blue", "green red"], np.array([1.0, 0.0, 0.0, 1.0]))
     types = token_types(texts, len(tokenizer), ["0", "1"])

@@ -75,7 +75,7 @@ def test_a_single_attribution_is_compared_with_random_words() -> None:
     result = audit(predict, texts, {"true": scores["true"]})
     json.dumps(result, allow_nan=False)
     assert result["faithfulness"]["lead"] is None
-    assert result["verdict"]["name"] == "partial", "there is no rival to compare with"
+    assert result["verdict"]["name"] == "partial", "there is nothing to compare with"
     assert result["diagnostics"] == {}
     assert {one["what"] for one in result["left_out"]} >= {"post_hoc", "plausibility"}
 

@@ -90,7 +90,7 @@ def test_few_texts_are_inconclusive_whatever_they_show() -> None:
     assert "Use more texts" in sentences_of(facts)
 
 
-def test_one_text_of_one_word_is_told_of_without_numbers() -> None:
+def test_one_text_of_one_word_is_described_without_numbers() -> None:
     facts = audit_run(the_cause(), [Example("p1", "positive")], PLAIN)
     json.dumps(facts, allow_nan=False)
     assert facts["verdict"]["name"] == "inconclusive"

@@ -1,4 +1,4 @@
-"""The verdict is a table over intervals: each row with numbers made by hand, and never more than the intervals allow."""
+"""The verdict is a table over intervals: each row with handmade numbers, and never more than the intervals allow."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def test_every_norm_parameter_exists_in_some_variant(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, pooling in POOLINGS.items() if pooling.attends])
-def test_attention_can_be_drawn_again(name: str) -> None:
+def test_attention_can_be_reinitialised(name: str) -> None:
     pooling = make(name)
     before = pooling(make_states(), MASK)
     pooling.redraw_attention(1.0)

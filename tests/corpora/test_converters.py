@@ -58,7 +58,7 @@ IMDB_ROWS: Rows = {
 }
 
 
-def test_reviews_of_films_carry_stars_and_film(tmp_path: Path) -> None:
+def test_movie_reviews_have_stars_and_a_movie_id(tmp_path: Path) -> None:
     assert read("imdb", lay(tmp_path, IMDB)) == IMDB_ROWS
 
 
@@ -77,7 +77,7 @@ def test_archives_are_read_as_folders_are(tmp_path: Path) -> None:
     assert read("imdb", tmp_path / "films.zip") == IMDB_ROWS
 
 
-def test_news_are_read_with_or_without_names_of_columns(tmp_path: Path) -> None:
+def test_news_are_read_with_or_without_a_header(tmp_path: Path) -> None:
     test = '"4","Chip","A ""fast"" one, they say\\so"\n"1","Vote","Two\nlines"\n'
     lay(tmp_path, {"train.csv": 'Class Index,Title,Description\n2,Goal,"Won, again"\n', "test.csv": test})
     assert read("ag_news", tmp_path) == {
@@ -249,7 +249,7 @@ def test_reviews_of_yelp_keep_stars_and_ids(tmp_path: Path) -> None:
     assert read("yelp_small", tmp_path / "yelp_academic_dataset_review.json")["train"] == expected
 
 
-def test_reviews_of_yelp_come_as_csv_too(tmp_path: Path) -> None:
+def test_yelp_reviews_are_also_read_from_csv(tmp_path: Path) -> None:
     lay(tmp_path, {"yelp_review_full_csv/train.csv": '"5","Good.\\nVery ""good""."\n', "x/test.csv": '"2","Meh."\n'})
     assert {row["text"]: row["rating"] for row in read("yelp", tmp_path)["train"]} == {
         'Good.\nVery "good".': 5.0,
@@ -257,7 +257,7 @@ def test_reviews_of_yelp_come_as_csv_too(tmp_path: Path) -> None:
     }
 
 
-def test_reviews_of_amazon_come_in_the_forms_of_three_years(tmp_path: Path) -> None:
+def test_amazon_reviews_are_read_in_the_formats_of_three_years(tmp_path: Path) -> None:
     older = {"reviewerID": "A1", "asin": "B1", "reviewText": "Broke.", "overall": 2.0, "summary": "Bad"}
     newer = {"user_id": "A2", "asin": "B2", "text": "Holds.", "rating": 4.0, "title": "Good"}
     lay(
@@ -289,7 +289,7 @@ def review(text: str, rating: str, reviewer: str) -> str:
     return "<review>\n" + "".join(f"<{tag}>\n{content}\n</{tag}>\n" for tag, content in fields.items()) + "</review>\n"
 
 
-def test_reviews_of_domains_lose_names_and_repeats(tmp_path: Path) -> None:
+def test_multidomain_reviews_lose_names_and_duplicates(tmp_path: Path) -> None:
     bad = review("A <b> & c\n\nbroke.", "1.0", "Ann Example")
     lay(
         tmp_path,
@@ -328,7 +328,7 @@ def test_tweets_are_cleaned_and_repeats_stay_in_test_splits(tmp_path: Path) -> N
     }
 
 
-def test_phrases_meet_their_messages(tmp_path: Path) -> None:
+def test_phrases_are_joined_with_their_messages(tmp_path: Path) -> None:
     lay(
         tmp_path,
         {
@@ -473,7 +473,7 @@ def test_a_bad_line_is_reported_with_its_file(tmp_path: Path, case: str) -> None
 
 @pytest.mark.parametrize("name", ["../up/train.csv", "/tmp/train.csv", "a/../../train.csv", "C:/train.csv"])
 @pytest.mark.parametrize("kind", ["zip", "tar"])
-def test_an_archive_that_climbs_out_is_refused(tmp_path: Path, name: str, kind: str) -> None:
+def test_an_archive_with_paths_outside_its_folder_is_refused(tmp_path: Path, name: str, kind: str) -> None:
     path = tmp_path / f"ag.{kind}"
     if kind == "zip":
         with zipfile.ZipFile(path, "w") as archive:
@@ -495,7 +495,7 @@ def test_links_in_an_archive_are_not_followed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [".", "./", ""])
-def test_a_file_without_a_name_is_passed_over(tmp_path: Path, name: str) -> None:
+def test_a_file_without_a_name_is_skipped(tmp_path: Path, name: str) -> None:
     with tarfile.open(tmp_path / "ag.tar", "w") as tar:
         tar.addfile(tarfile.TarInfo(name), io.BytesIO())
     assert read("ag_news", tmp_path / "ag.tar") == {}

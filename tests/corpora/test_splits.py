@@ -33,7 +33,7 @@ def test_a_sample_is_drawn_uniformly() -> None:
     assert all(209 <= sum(low <= row < low + 25_000 for row in drawn) <= 291 for low in range(0, 100_000, 25_000))
 
 
-def test_a_text_stays_in_the_last_part_that_has_it() -> None:
+def test_a_repeated_text_stays_in_the_last_split() -> None:
     texts = {"train": "aabcd", "dev": "bbe", "test": "ca"}
     parts = without_repeats({part: [{"text": text} for text in rows] for part, rows in texts.items()})
     assert {part: "".join(row["text"] for row in rows) for part, rows in parts.items()} == {
@@ -43,8 +43,8 @@ def test_a_text_stays_in_the_last_part_that_has_it() -> None:
     }
 
 
-def test_of_every_ten_rows_one_is_dealt_to_dev_and_one_to_test() -> None:
+def test_one_of_ten_rows_goes_to_dev_and_one_to_test() -> None:
     parts = {part: [row["n"] for row in rows] for part, rows in dealt(lambda: ({"n": n} for n in range(100))).items()}
     assert sorted(n for rows in parts.values() for n in rows) == list(range(100))
     assert [n // 10 for n in parts["dev"]] == [n // 10 for n in parts["test"]] == list(range(10))
-    assert len({n % 10 for n in parts["dev"]}) > 3, "by chance, not always the same of the ten"
+    assert len({n % 10 for n in parts["dev"]}) > 3, "at random, not always the same of the ten"

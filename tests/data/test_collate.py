@@ -104,7 +104,7 @@ def test_batches_hold_every_text_once_and_keep_to_both_limits(
 
 
 def test_a_long_text_and_one_of_many_sentences_are_kept_apart() -> None:
-    # Either takes 1000 places alone, but side by side they would take 2 × 1000 × 1000.
+    # Each takes 1000 positions alone, but in one batch they would take 2 × 1000 × 1000.
     texts = [indexed([[[1] * 1000]], 2), indexed([[[1]] * 1000], 2)]
     assert math.prod(extent(texts[0])) == math.prod(extent(texts[1])) == 1000
     assert len(in_order(texts, 64)) == 2

@@ -80,7 +80,7 @@ def test_texts_and_labels_determine_the_digest() -> None:
         [Example("good", "1"), Example("film bad film", "0")],
     ]
     digest = CorpusIndexer(True, None).read(base).digest
-    assert CorpusIndexer(True, None).read(same).digest == digest, "rows are no texts"
+    assert CorpusIndexer(True, None).read(same).digest == digest, "row numbers are not part of the digest"
     assert all(CorpusIndexer(True, None).read(other).digest != digest for other in others)
 
 

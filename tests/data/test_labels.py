@@ -17,7 +17,7 @@ def labels_of(*values: str | float) -> Labels:
 
 
 @given(st.lists(st.sampled_from(["a", "b", "1", "1.0", "", "好"])))
-def test_codes_are_places_among_the_names(values: list[str]) -> None:
+def test_codes_are_indices_of_names(values: list[str]) -> None:
     labels = labels_of(*values)
     assert [labels.names[code] for code in labels.codes] == values
     assert labels.names == list(dict.fromkeys(values))
@@ -29,11 +29,11 @@ def test_the_first_row_of_a_name_is_known() -> None:
     assert labels_of("b", "a", "b", "c", "a").rows == {"b": 11, "a": 12, "c": 14}
 
 
-def test_numbers_are_labels_by_what_is_written() -> None:
+def test_numbers_and_their_strings_are_the_same_label() -> None:
     assert labels_of(1, 1.0, "1", 2.5).names == ["1", "1.0", "2.5"]
 
 
-def test_codes_are_not_tied_to_what_is_added_later() -> None:
+def test_codes_do_not_change_when_labels_are_added() -> None:
     labels = labels_of("a", "b")
     before = labels.codes
     labels.add(Example("text", "c", 1))

@@ -38,7 +38,7 @@ def test_words_come_back_as_forms_finds_them(texts: list[str], lowercase: bool) 
     assert read(texts, lowercase) == [forms(text, lowercase) for text in texts]
 
 
-def test_pieces_longer_than_short_are_words_too() -> None:
+def test_pieces_longer_than_the_short_limit_are_words() -> None:
     text = "Don't <BR/>" + "é" * SHORT + "'s <br\u00a0/> " + "日本" * SHORT + "."
     assert read([text, text], True) == [forms(text)] * 2
 

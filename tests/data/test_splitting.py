@@ -34,13 +34,13 @@ def test_every_example_is_on_one_side_in_order(labels: list[str], fraction: floa
 
 
 @given(LABELS, FRACTIONS, st.integers(0, 99))
-def test_no_label_is_used_up(labels: list[str], fraction: float, seed: int) -> None:
+def test_no_label_is_held_out_completely(labels: list[str], fraction: float, seed: int) -> None:
     kept, _ = hold_out(examples(labels), fraction, seed, by_label=True)
     assert set(labels_of(kept)) == set(labels)
 
 
 @given(st.lists(st.integers(10, 40), min_size=1, max_size=6), st.floats(0.01, 0.9), st.randoms(use_true_random=False))
-def test_each_label_gives_its_part(sizes: list[int], fraction: float, rng: object) -> None:
+def test_each_label_is_held_out_in_proportion(sizes: list[int], fraction: float, rng: object) -> None:
     labels = [label for label, size in zip("abcdef", sizes, strict=False) for _ in range(size)]
     rng.shuffle(labels)  # type: ignore[attr-defined]
     _, held = hold_out(examples(labels), fraction, 0, by_label=True)
@@ -49,7 +49,7 @@ def test_each_label_gives_its_part(sizes: list[int], fraction: float, rng: objec
     assert abs(len(held) - fraction * len(labels)) <= 0.5 + 1e-9
 
 
-def test_what_small_labels_cannot_give_others_give() -> None:
+def test_large_labels_make_up_for_small_ones() -> None:
     labels = [*"vwxyz", *"a" * 45]  # five labels of one example each
     kept, held = hold_out(examples(labels), 0.1, 0, by_label=True)
     assert labels_of(held) == {"a": 5}
@@ -61,7 +61,7 @@ def test_without_labels_the_fraction_is_of_all_texts() -> None:
     assert len(held) == 20
 
 
-def test_the_seed_chooses() -> None:
+def test_the_seed_determines_the_split() -> None:
     rows = {tuple(example.row for example in hold_out(examples("ab" * 50), 0.1, seed, True)[1]) for seed in range(5)}
     assert len(rows) == 5
 

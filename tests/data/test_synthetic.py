@@ -78,7 +78,7 @@ def called(arguments: dict[str, Any]) -> dict[str, Any]:
 
 @settings(max_examples=60, deadline=None)
 @given(sizes=SIZES)
-def test_data_one_deals_every_token_equally_often_give_or_take_one(sizes: dict[str, int]) -> None:
+def test_data_one_uses_every_token_equally_often_up_to_one(sizes: dict[str, int]) -> None:
     examples = data_one(**called(sizes))
     assert len(examples) == sizes["texts"]
     labels = Counter(example.label for example in examples)
@@ -107,13 +107,13 @@ def test_evidence_has_no_fixed_position() -> None:
 
 
 @pytest.mark.parametrize("ratio", [0.2, 1.0, 5.0])
-def test_ratio_is_positive_texts_for_one_negative(ratio: float) -> None:
+def test_ratio_is_the_number_of_positive_texts_per_negative_one(ratio: float) -> None:
     labels = Counter(example.label for example in data_one(1200, options=TwoClasses(ratio=ratio)))
     assert labels["positive"] / labels["negative"] == pytest.approx(ratio)
     assert labels.total() == 1200
 
 
-def test_skewed_classes_still_deal_their_tokens_evenly() -> None:
+def test_skewed_classes_still_use_their_tokens_evenly() -> None:
     examples = data_one(1200, options=TwoClasses(ratio=5))
     assert spread(count_words(examples, "positive"), [f"p{i}" for i in range(50)]) <= 1
     assert spread(count_words(examples, "negative"), [f"n{i}" for i in range(50)]) <= 1

@@ -107,7 +107,7 @@ def test_a_text_without_words_has_empty_shapes(text: str, levels: int) -> None:
     assert Tokenizer(VOCABULARY, levels).outline(text)[:3] == ([], [], [])
 
 
-def test_capitals_count_only_without_lowercase() -> None:
+def test_upper_case_matters_only_without_lowercase() -> None:
     assert Tokenizer(VOCABULARY).encode("Good bad").ids.tolist() == [2, 3]
     assert Tokenizer(VOCABULARY, lowercase=False).encode("Good bad").ids.tolist() == [UNKNOWN, 3]
 
@@ -118,7 +118,7 @@ def test_capitals_count_only_without_lowercase() -> None:
     st.booleans(),
     st.none() | st.integers(1, 9),
 )
-def test_json_gives_the_tokenizer_back(forms: list[str], levels: int, lowercase: bool, most: int | None) -> None:
+def test_a_tokenizer_round_trips_through_json(forms: list[str], levels: int, lowercase: bool, most: int | None) -> None:
     tokenizer = Tokenizer(Vocabulary(tuple(forms)), levels, lowercase, most)
     assert_same(Tokenizer.from_dict(json.loads(tokenizer.to_json().encode())), tokenizer)
 
@@ -137,7 +137,9 @@ FIELDS = {"vocabulary", "levels", "lowercase", "max_words", "letters", "beginnin
     st.lists(st.text(st.characters(), min_size=3, max_size=3), unique=True),
     st.data(),
 )
-def test_json_gives_pairs_and_beginnings_back(forms: list[str], beginnings: list[str], data: st.DataObject) -> None:
+def test_pairs_and_beginnings_round_trip_through_json(
+    forms: list[str], beginnings: list[str], data: st.DataObject
+) -> None:
     number = st.integers(0, len(forms) + 1)
     pairs = np.array(data.draw(st.lists(st.tuples(number, number))), dtype=np.int64).reshape(-1, 2)
     tokenizer = Tokenizer(Vocabulary(tuple(forms)), letters=3, beginnings=tuple(beginnings), pairs=pairs)

@@ -43,7 +43,7 @@ def test_order_of_texts_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize(("options", "name"), [({"min_count": 0}, "min_count"), ({"max_size": -1}, "max_size")])
-def test_senseless_limits_are_refused(options: dict[str, int], name: str) -> None:
+def test_invalid_limits_are_refused(options: dict[str, int], name: str) -> None:
     with pytest.raises(ValueError, match=name):
         Vocabulary.build(TEXTS, **options)  # type: ignore[arg-type]
 

@@ -49,7 +49,7 @@ def byte_pieces() -> Any:
     return tokenizer
 
 
-def test_pieces_know_their_words() -> None:
+def test_pieces_cover_their_words() -> None:
     assert shown(pieces(), "Unbelievably good, it was.") == [
         ("un", "Unbelievably"),
         ("##believ", "Unbelievably"),
@@ -205,7 +205,7 @@ def test_no_text_gives_no_pieces() -> None:
     assert pieces(levels=2).encode("").shape[0].tolist() == []
 
 
-def test_many_texts_are_those_texts() -> None:
+def test_many_texts_are_encoded_like_single_ones() -> None:
     tokenizer, texts = pieces(), ["it was good", "", "unbelievably bad"]
     encoded = tokenizer.encode_all(texts)
     assert encoded.offsets.tolist() == [0, 3, 3, 8]
@@ -214,7 +214,7 @@ def test_many_texts_are_those_texts() -> None:
     assert encoded.first[3:].tolist() == [0, 0, 0, 0, 1]
 
 
-def test_it_is_written_and_read_again() -> None:
+def test_a_tokenizer_of_pieces_round_trips_through_json() -> None:
     tokenizer = pieces(levels=2, max_words=5, longest=7)
     again = tokenizer_from_dict(json.loads(tokenizer.to_json()))
     assert isinstance(again, WordPieces)

@@ -77,7 +77,7 @@ def test_a_part_is_the_first_or_random_training_texts() -> None:
     assert part(examples, "train", texts=50) == examples
 
 
-def test_made_up_texts_differ_between_splits() -> None:
+def test_synthetic_texts_differ_between_splits() -> None:
     result = {split: synthetic([], split, data="two", texts=50) for split in ("train", "dev", "test")}
     assert [len(several) for several in result.values()] == [50, 10, 10]
     assert len({example.text for several in result.values() for example in several}) == 70
@@ -86,7 +86,7 @@ def test_made_up_texts_differ_between_splits() -> None:
     assert synthetic([], "test", texts=50, chosen="last") == synthetic([], "test", texts=50)
 
 
-def test_rounding_gives_away_every_text() -> None:
+def test_rounding_assigns_every_text() -> None:
     assert apportion(10, [1, 1, 1]) == [4, 3, 3]
     assert sum(apportion(17, [1.0, 2.5, 0.3])) == 17
 

@@ -53,7 +53,7 @@ labels = ["a", "b"]
 
 @pytest.fixture
 def table(tmp_path: Path) -> Table:
-    """Six texts of each of two classes, and one of a third that is not asked for."""
+    """Six texts of each of two classes, and one of a third that is not requested."""
     rows = [{"text": "Good day so so", "label": "b"}] * 6 + [{"text": "bad DAY", "label": "a"}] * 6
     rows += [{"text": "what else is there", "label": "c"}]
     files = {"TRAIN": rows, "TEST": [rows[0], rows[6], {"text": "new", "label": "a"}]}
@@ -67,7 +67,7 @@ def table(tmp_path: Path) -> Table:
 
 
 def test_every_number_of_a_small_corpus(table: Table) -> None:
-    """Words: 6·4 + 6·2 in train, 4 + 2 + 1 in test, of 15 texts. `day` stands 6 times in each class, `so` 12 in one."""
+    """Words: 6·4 + 6·2 in train, 4 + 2 + 1 in test, of 15 texts. `day` occurs 6 times in each class, `so` 12 times in one."""
     result: dict[str, Any] = {}
     for cell in table.cells():
         counts.check(cell)

@@ -114,7 +114,7 @@ def test_adversarial_weights_keep_the_answer(rows: Rows) -> None:
     assert "accuracy" not in values
 
 
-def test_even_weights_are_compared_with_those_of_the_same_seed(rows: Rows) -> None:
+def test_uniform_weights_are_compared_with_those_of_the_same_seed(rows: Rows) -> None:
     values = rows["even"]["values"]
     assert 0 < values["jsd"] < math.log(2)
     assert values["jsd"] != rows["attention"]["values"]["jsd"]
@@ -131,10 +131,10 @@ def test_every_row_with_weights_has_the_guided_accuracy(rows: Rows) -> None:
     guided = {name for name, row in rows.items() if "guided" in row["values"]}
     assert guided == {"attention", "even", "imitator", "adversary", "mlp"}
     assert set(rows["mlp"]["values"]) == {"guided", "guided_macro_f"}
-    assert rows["mlp"]["values"]["guided"] > 0.8  # one word says it
+    assert rows["mlp"]["values"]["guided"] > 0.8  # one word decides
 
 
-def test_a_cell_gives_the_same_again(table: Table, rows: Rows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cell_is_reproducible(table: Table, rows: Rows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for split, count, start in (("train", 80, 0), ("dev", 12, 80), ("test", 30, 100)):
         write(tmp_path / "toy" / f"{split}.jsonl", count, start)
     monkeypatch.setenv("REGARD_DATA", str(tmp_path))
@@ -156,7 +156,7 @@ def test_figures_show_existing_rows(table: Table, rows: Rows) -> None:
 
 def test_a_model_without_predictions_is_not_drawn(table: Table, rows: Rows) -> None:
     texts = rows["texts"]
-    without = {**texts, "values": {**texts["values"], "tvd": None}}  # null stands for NaN in a file
+    without = {**texts, "values": {**texts["values"], "tvd": None}}  # a file has null instead of NaN
     assert drawings.draw_debate(table, [without]) == {}
     assert "Text by text" not in drawings.draw_debate(table, [rows["even"], without])["adversaries"]
 

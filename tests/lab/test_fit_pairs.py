@@ -61,7 +61,7 @@ def test_known_effects_are_recovered(trained: TrainedTowers) -> None:
     assert np.corrcoef([items[name] for name in WORLD.items], list(WORLD.items.values()))[0, 1] > 0.7
 
 
-def test_strangers_are_read_and_not_remembered(trained: TrainedTowers) -> None:
+def test_strangers_are_predicted_from_their_reviews(trained: TrainedTowers) -> None:
     other = strangers()
     among = trained.with_reviews(other.ratings)
     spread = rmse(np.full(len(other.ratings), 3.0), other.ratings)
@@ -90,12 +90,12 @@ def test_predictions_do_not_depend_on_the_order_of_ratings(trained: TrainedTower
     assert trained.answers(TEST[3:4]) == pytest.approx(whole[3:4], abs=1e-5)
 
 
-def test_nobody_known_gives_one_answer_to_all(trained: TrainedTowers) -> None:
-    message = trained.answers([Rating("new", "other", 0.0, "any words"), Rating(None, None, 5.0, "others")])
-    assert message[0] == message[1]
+def test_unknown_users_and_items_all_get_the_same_prediction(trained: TrainedTowers) -> None:
+    predictions = trained.answers([Rating("new", "other", 0.0, "any words"), Rating(None, None, 5.0, "others")])
+    assert predictions[0] == predictions[1]
 
 
-def test_one_side_alone_reads_one_side_alone() -> None:
+def test_a_model_of_one_side_reads_only_that_side() -> None:
     trained = fitted(side="user", epochs=2)
     rating = TEST[0]
     elsewhere = replace(rating, item=next(name for name in WORLD.items if name != rating.item))
@@ -119,15 +119,15 @@ def test_history_has_the_norms_of_both_towers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "messages"),
+    ("change", "message"),
     [
         ({"levels": 2}, "levels: expected 3 for two towers .*, got 2"),
         ({"most": 0}, "max_reviews: expected 1 or more, got 0"),
         ({"lr": 1e6, "clip": 0.0}, "training diverged"),
     ],
 )
-def test_invalid_options_are_errors(change: dict[str, Any], messages: str) -> None:
-    with pytest.raises(InputError, match=messages):
+def test_invalid_options_are_errors(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         fitted(**change)
 
 

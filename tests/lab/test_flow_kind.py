@@ -144,7 +144,7 @@ def test_the_last_epoch_counts_and_a_row_stays_small(rows: dict[tuple[str, str],
     assert frames(61, MOST) == list(range(0, 61, 2))
 
 
-def test_boxes_of_dot_products_and_of_what_an_affine_layer_makes(
+def test_boxes_of_dot_products_before_and_after_an_affine_layer(
     flow_table: Table, rows: dict[tuple[str, str], dict[str, Any]]
 ) -> None:
     drawn = draw(flow_table, list(rows.values()))
@@ -215,7 +215,7 @@ def test_a_class_without_tokens_has_no_patterns(code: int) -> None:
     assert patterns(types, scores, [omega_of("neg", "neg", 1.0)], ["neg", "pos"]) == {}
 
 
-def test_without_neutral_tokens_nothing_is_held_against_them() -> None:
+def test_patterns_without_neutral_tokens() -> None:
     types = TokenTypes(("neg", "pos", "neutral"), np.array([0, 1]), np.ones((2, 2), dtype=np.int64), np.zeros(2))
     scores = TokenScores(np.array([[-2.0], [1.0]]), np.array([0.5, 0.4]), np.ones(2))
     assert patterns(types, scores, [], ["neg", "pos"]) == {"signs_right": 1}

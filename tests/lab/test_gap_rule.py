@@ -33,7 +33,7 @@ def test_a_gap_between_two_measures(tmp_path: Path, one: list[float], two: list[
     assert "2 comparisons, 4 seeds" in result.measured
 
 
-def test_of_what_should_be_small_a_fall_counts(tmp_path: Path) -> None:
+def test_a_decrease_favours_measures_that_should_be_small(tmp_path: Path) -> None:
     """rmse is 0.5 and accuracy 0.6: of errors less is better."""
     given = rows(new_one=FAR)
     for row in given["new", "one", ""]:
@@ -53,7 +53,7 @@ def test_the_gap_of_one_model_against_that_of_another(tmp_path: Path) -> None:
     assert "(New − Old, One)" in result.measured
 
 
-def test_nothing_without_both_measures_or_with_one_seed(tmp_path: Path) -> None:
+def test_no_verdict_without_both_measures_or_with_one_seed(tmp_path: Path) -> None:
     assert gap(table(tmp_path), rows(new_one=FAR), "accuracy", "rmse") is None
     single: Rows = {("new", "one", ""): rows(new_one=FAR)["new", "one", ""][:1]}
     assert gap(table(tmp_path), single, "accuracy", "norm") is None

@@ -54,7 +54,7 @@ def test_a_path_that_falls(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("expected", "verdict"), [("usually", PARTLY), ("occasionally", PARTLY), ("never", NOT_HERE)])
-def test_runs_that_went_wrong_are_counted(tmp_path: Path, expected: Any, verdict: str) -> None:
+def test_failed_runs_are_counted(tmp_path: Path, expected: Any, verdict: str) -> None:
     """new: one diverged, one's loss rose, one is another failure and does not count; old: one of three diverged."""
 
     def run(*losses: float, error: str = "") -> dict[str, Any]:
@@ -123,7 +123,7 @@ def test_printed_numbers_against_ours(tmp_path: Path) -> None:
 
 
 def test_intervals_that_cover_almost_anything_are_not_counted(tmp_path: Path) -> None:
-    """90 and 80 are printed, ten points apart; 90.0 ± 1.6 tells them apart, 80 ± 9.9 does not, be it here or there."""
+    """90 and 80 are printed, ten points apart; 90.0 ± 1.6 distinguishes them, 80 ± 9.9 does not, for either method."""
     toy_table, sharp = table(tmp_path), [0.90, 0.91, 0.89, 0.90]
     for middle in (0.80, 0.60):
         wide = [middle - 0.04, middle + 0.04, middle]
@@ -164,7 +164,7 @@ def test_a_difference_from_printed_numbers_that_rounds_to_zero_has_no_sign(tmp_p
     assert above.measured.endswith("One, Accuracy +1.00")
 
 
-def test_ranks_share_the_place_of_equals() -> None:
+def test_equal_values_share_their_mean_rank() -> None:
     assert order_rules.ranks([3.0, 1.0, 3.0, 2.0]) == [3.5, 1.0, 3.5, 2.0]
     column = [(Interval(2, value, 0.1), other) for value, other in ((1.0, 10.0), (2.0, 30.0), (3.0, 20.0))]
     assert order_rules.rank_correlation(column) == pytest.approx(0.5)  # 1 − 6·(0 + 1 + 1) / (3·8)

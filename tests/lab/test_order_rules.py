@@ -50,7 +50,7 @@ def test_failed_conditions_are_listed_first_and_missing_measures_left_out(tmp_pa
 
 @pytest.mark.parametrize(("margin", "verdict"), [(-0.12, HOLDS), (-0.10, NOT_HERE), (0.02, NOT_HERE)])
 def test_an_order_with_a_margin(tmp_path: Path, margin: float, verdict: str) -> None:
-    """`norm` is a tenth below `accuracy`: above it less 0.12 for sure, less 0.10 by half of the interval only."""
+    """`norm` is a tenth below `accuracy`: above it minus 0.12 with the whole interval, minus 0.10 with half of it."""
     result = order_rules.stands(table(tmp_path), of_model(accuracy=FAR, norm=BASE), [["norm", ">", "accuracy", margin]])
     assert result is not None
     assert result.verdict == verdict
@@ -58,7 +58,7 @@ def test_an_order_with_a_margin(tmp_path: Path, margin: float, verdict: str) -> 
     assert f"One, New, p > Accuracy {sign} {abs(margin):.3f}: 0.500 and 0.600" in result.measured
 
 
-def test_an_order_that_need_not_hold_everywhere(tmp_path: Path) -> None:
+def test_an_order_that_must_hold_for_most_only(tmp_path: Path) -> None:
     given = of_model(accuracy=FAR, norm=BASE)
     for bounds, verdict in (([0.4, 0.45, 0.55], HOLDS), ([0.4, 0.55], PARTLY), ([0.55], NOT_HERE)):
         result = order_rules.stands(table(tmp_path), given, [["norm", ">", bound] for bound in bounds], need="most")
@@ -76,14 +76,14 @@ def test_a_pattern_that_enough_seeds_show(tmp_path: Path, shown: list[float], ve
     assert f"p {sum(shown)} of 5" in result.measured
 
 
-def test_a_pattern_of_two_that_one_shows(tmp_path: Path) -> None:
+def test_only_one_of_two_patterns_is_shown(tmp_path: Path) -> None:
     given = of_model(norm=[1.0, 1.0], accuracy=[0.0, 1.0])
     result = order_rules.often(table(tmp_path), given, ["norm", "accuracy"])
     assert result is not None
     assert result.verdict == PARTLY
 
 
-def test_numbers_of_a_corpus_that_are_the_printed_ones(tmp_path: Path) -> None:
+def test_numbers_of_a_corpus_equal_the_printed_ones(tmp_path: Path) -> None:
     """Shares are printed as per cent: 90 and 80 on one, 70 and 75 on two."""
     toml = table(tmp_path)
     right = rows(new_one=[0.9], old_one=[0.8])
@@ -93,7 +93,7 @@ def test_numbers_of_a_corpus_that_are_the_printed_ones(tmp_path: Path) -> None:
     assert order_rules.equal(toml, {}) is None
 
 
-def test_values_that_rise_and_fall_along_training(tmp_path: Path) -> None:
+def test_values_that_rise_and_fall_during_training(tmp_path: Path) -> None:
     def row(seed: int, end: float) -> dict[str, Any]:
         return {"seed": seed, "history": {"omega.a-a": [0.0, end], "omega.a-b": [0.0, -end]}}
 
@@ -125,7 +125,7 @@ def test_settings_against_each_other_by_pairs(tmp_path: Path) -> None:
     assert difference_rules.better(toml, given, "accuracy", settings=["middle", "low"])[0] == HOLDS  # type: ignore[index]
 
 
-def test_a_setting_that_costs_little(tmp_path: Path) -> None:
+def test_a_setting_with_a_small_loss(tmp_path: Path) -> None:
     """The low one is a tenth worse than the middle one."""
     toml, given = table(tmp_path, AXIS), along(BASE, FAR, FAR)
     assert difference_rules.close(toml, given, "accuracy", [["low", "middle"]], 0.03)[0] == NOT_HERE  # type: ignore[index]

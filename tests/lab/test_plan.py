@@ -18,7 +18,7 @@ def names(jobs: list[Job]) -> list[str]:
     return [f"{job.cell.name} {','.join(map(str, job.seeds))}" for job in jobs]
 
 
-def test_only_takes_names_pairs_of_them_and_stars(toy: Table) -> None:
+def test_only_accepts_names_pairs_and_wildcards(toy: Table) -> None:
     def only(*texts: str) -> list[str]:
         return [cell.name for cell in select_cells(toy, texts)]
 
@@ -59,7 +59,7 @@ def test_first_methods_go_first_under_a_budget(toy: Table) -> None:
     assert names(jobs)[:3] == ["films/shallow 0", "meals/shallow 0", "films/plain 0"]
 
 
-def test_a_budget_begins_nothing_that_would_end_long_after_it(
+def test_a_budget_starts_nothing_that_would_end_long_after_it(
     toy: Table, rows_of: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 0.0

@@ -18,7 +18,7 @@ The second half above all.
 Bob, of the north stand"""
 
 
-def test_quoted_lines_and_the_line_that_names_who_is_quoted_go() -> None:
+def test_quoted_lines_and_their_attribution_are_removed() -> None:
     assert without_quotes(POST).split("\n")[0] == "It was, I say."
     assert without_quotes("Nobody wrote a word.\n>x") == "Nobody wrote a word."
 

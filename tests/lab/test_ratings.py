@@ -23,7 +23,7 @@ KNOWN = ReviewIndex([ANN_CUP, ANN_HAT, BOB_CUP, ANN_CUP_AGAIN, NOBODY_CUP, NOBOD
 @pytest.mark.parametrize(
     ("rating", "user", "item", "group"),
     [
-        (ANN_CUP, (1,), (2, 4), "both"),  # neither itself nor what Ann said of the cup another time
+        (ANN_CUP, (1,), (2, 4), "both"),  # neither itself nor Ann's other review of the cup
         (ANN_HAT, (0, 3), (5,), "both"),
         (BOB_CUP, (), (0, 3, 4), "item"),
         (NOBODY_CUP, (), (0, 2, 3), "item"),  # those without a name are not one person
@@ -47,7 +47,7 @@ def test_a_rated_review_stays_out_whatever_its_words_and_rating() -> None:
                 assert context == KNOWN.context(rating)
 
 
-def test_the_first_so_many_are_read_and_a_side_can_be_left_out() -> None:
+def test_the_number_of_reviews_is_limited_and_a_side_can_be_left_out() -> None:
     assert KNOWN.context(BOB_CUP, most=2) == ReviewContext((), (0, 3))
     assert KNOWN.context(ANN_HAT, most=1) == ReviewContext((0,), (5,))
     assert KNOWN.context(ANN_HAT, side="user") == ReviewContext((0, 3), ())
@@ -73,19 +73,19 @@ def test_ratings_are_read_with_their_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rating", "result"), [("good", "expected a finite number, got 'good'"), (None, "label is missing")]
+    ("rating", "message"), [("good", "expected a finite number, got 'good'"), (None, "label is missing")]
 )
-def test_a_rating_that_is_not_a_number_is_an_error_with_its_row(tmp_path: Path, rating: object, result: str) -> None:
+def test_a_rating_that_is_not_a_number_is_an_error_with_its_row(tmp_path: Path, rating: object, message: str) -> None:
     path = tmp_path / "reviews.jsonl"
     rows = [
         {"user": "u", "item": "i", "rating": 1, "text": "one"},
         {"user": "u", "item": "i", "rating": rating, "text": "two"},
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    with pytest.raises(InputError, match=result) as messages:
+    with pytest.raises(InputError, match=message) as caught:
         read_ratings(path)
-    assert "row 2" in str(messages.value)
-    assert "'rating'" in str(messages.value)
+    assert "row 2" in str(caught.value)
+    assert "'rating'" in str(caught.value)
 
 
 def test_a_missing_column_is_an_error(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_normalised_labels_give_what_training_gives(rated: Table) -> None:
     assert "rmse_of_mean" not in row["values"]
 
 
-def test_labels_as_they_are_far_from_zero_are_hard_to_reach(rated: Table) -> None:
+def test_raw_labels_far_from_zero_are_hard_to_learn(rated: Table) -> None:
     """Ratings of 100 and 101: two epochs from 0 stay far away, from the mean they are at most about 0.5 off."""
     good, raw = ((*raw_labels.run(cell, [0], Context("cpu", Silent())),)[0]["values"]["rmse"] for cell in rated.cells())
     assert good < 1

@@ -1,4 +1,4 @@
-"""A table's TOML is read strictly: unknown keys and wrong types are errors of one sentence with their place."""
+"""A table's TOML is read strictly: unknown keys and wrong types are errors of one sentence that name their position."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_table_has_methods_corpora_and_cells(toy: Table) -> None:
     assert toy.printed_value(("affine", "films", ""), "accuracy") is None
 
 
-def test_options_of_a_method_go_before_a_corpus_and_a_setting_before_all(tmp_path: Path) -> None:
+def test_methods_override_corpora_and_settings_override_all(tmp_path: Path) -> None:
     text = (
         UNPRINTED
         + "[settings.a]\nembedding = 8\n[settings.b]\nlr = 0.5\n[tuned.films.plain]\nembedding = 16\nclip = 1.0\n"
@@ -42,7 +42,7 @@ def test_options_of_a_method_go_before_a_corpus_and_a_setting_before_all(tmp_pat
     assert "clip" not in cells["meals/plain/a"]
 
 
-def test_with_settings_a_printed_row_names_one(tmp_path: Path) -> None:
+def test_printed_rows_name_their_setting(tmp_path: Path) -> None:
     path = tmp_path / "t.toml"
     path.write_text(TOML + "[settings.a]\nlr = 0.5\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"\[printed.films\] plain: no such row; did you mean 'plain/a'"):
@@ -62,7 +62,7 @@ def test_a_method_may_set_its_number_of_seeds(toy: Table, tmp_path: Path) -> Non
     assert {job.seeds for job in jobs if job.cell.method == "plain"} == {(0,), (1,)}
 
 
-def test_a_fingerprint_follows_options_and_what_is_read_and_nothing_else(toy: Table, tmp_path: Path) -> None:
+def test_a_fingerprint_depends_on_options_and_texts_only(toy: Table, tmp_path: Path) -> None:
     def prints(text: str) -> dict[str, str]:
         path = tmp_path / "other.toml"
         path.write_text(text, encoding="utf-8")

@@ -103,7 +103,7 @@ class Tags(HTMLParser):
         self.outside += [value or "" for name, value in attrs if name in ("src", "href") and value != "data:,"]
 
 
-def test_names_from_outside_stay_words_in_every_format(toy: Table, rows_of: Make) -> None:
+def test_names_are_escaped_in_every_format(toy: Table, rows_of: Make) -> None:
     nasty = "<script>alert(1)</script> 100% | a_b & #1 \\end"
     method = replace(toy.methods["plain"], title=nasty)
     table = replace(toy, methods={**toy.methods, "plain": method}, title=nasty, note=nasty)
@@ -120,7 +120,7 @@ def test_names_from_outside_stay_words_in_every_format(toy: Table, rows_of: Make
         ElementTree.fromstring(files[name])
 
 
-def test_latex_has_as_many_cells_in_every_row(toy: Table, rows_of: Make) -> None:
+def test_latex_rows_have_equally_many_cells(toy: Table, rows_of: Make) -> None:
     text = rendered(toy, match(toy, rows_of(toy, 2)))["table.tex"]
     rows = [line for line in text.split(r"\midrule")[1].split(r"\bottomrule")[0].splitlines() if line.endswith(r"\\")]
     assert {len(re.findall(r"(?<!\\)&", row)) for row in rows} == {6}
@@ -128,14 +128,14 @@ def test_latex_has_as_many_cells_in_every_row(toy: Table, rows_of: Make) -> None
     assert r"Shallow \& quick" in text
 
 
-def test_the_sources_tell_versions_data_and_time(toy: Table, rows_of: Make) -> None:
+def test_the_sources_list_versions_data_and_time(toy: Table, rows_of: Make) -> None:
     rows = rows_of(toy, 2)
     rows[0]["data"] = {"films/train.jsonl": "other"}
-    messages = rendered(toy, match(toy, rows))["table.md"]
-    assert "- Command: `regard reproduce toy/table`" in messages
-    assert "- Seeds: 0–1" in messages
-    assert "- Time: 20 s in total" in messages
-    assert "`films/train.jsonl abc and other (differs between runs)`" in messages
+    page = rendered(toy, match(toy, rows))["table.md"]
+    assert "- Command: `regard reproduce toy/table`" in page
+    assert "- Seeds: 0–1" in page
+    assert "- Time: 20 s in total" in page
+    assert "`films/train.jsonl abc and other (differs between runs)`" in page
 
 
 def test_a_table_without_rows_is_a_table_of_the_papers_numbers(toy: Table) -> None:
@@ -148,12 +148,12 @@ def test_data_that_differ_from_the_published_are_reported(toy: Table, rows_of: M
     rows, published = rows_of(toy, 1), rows_of(toy, 1)
     for row in rows:
         row["data"] = {"films/train.jsonl": "other", "films/dev.jsonl": "new"}
-    messages = rendered(toy, match(toy, rows), match(toy, published))["table.md"]
-    assert "These files differ from those of the published results: films/train.jsonl." in messages
+    page = rendered(toy, match(toy, rows), match(toy, published))["table.md"]
+    assert "These files differ from those of the published results: films/train.jsonl." in page
     assert "not those of" not in rendered(toy, match(toy, rows))["table.md"]
 
 
-def test_figures_of_a_kind_are_named_by_their_own_title(toy: Table) -> None:
+def test_figures_of_a_kind_use_the_title_in_the_svg(toy: Table) -> None:
     drawn = {"own": "<svg><title>A &amp; B</title></svg>"}
     table = replace(toy, implementation=replace(toy.implementation, draw=lambda table, rows: drawn))
     files = rendered(table, match(table, []))
@@ -161,7 +161,7 @@ def test_figures_of_a_kind_are_named_by_their_own_title(toy: Table) -> None:
     assert "![A & B](table-own.svg)" in files["table.md"]
 
 
-def test_equal_means_are_best_together(toy: Table, rows_of: Make) -> None:
+def test_equal_best_means_are_all_marked(toy: Table, rows_of: Make) -> None:
     rows = [{**row, "values": {"accuracy": 0.5, "macro_f": 0.4}} for row in rows_of(toy, 2)]
     shown = rendered(toy, match(toy, rows))["table.md"]
     assert shown.count("**50.00 ± 0.00**") == 5
@@ -178,7 +178,7 @@ def test_infinite_values_are_left_out_and_reported(toy: Table, rows_of: Make) ->
     assert re.search(r"\| Shallow & quick \| [^|(]+ \| 70.00 \| [^|(]+ \(1 of 3 without a number\) \|", shown)
 
 
-def test_a_path_is_drawn_as_far_as_it_has_numbers(toy: Table, rows_of: Make) -> None:
+def test_a_path_is_drawn_up_to_its_first_missing_number(toy: Table, rows_of: Make) -> None:
     rows = rows_of(toy, 2)
     for row in rows:
         row["history"] = {"loss": [1.0, 0.5, None, 0.2]}
@@ -193,7 +193,7 @@ def test_figures_with_the_same_title_both_appear_on_the_page(toy: Table, rows_of
     assert rendered(table, match(table, rows_of(table, 2)))["table.html"].count("<svg") == 2
 
 
-def test_brackets_and_entities_stay_words(toy: Table, rows_of: Make) -> None:
+def test_brackets_and_entities_are_escaped(toy: Table, rows_of: Make) -> None:
     methods = {name: replace(method, title="[x](y) &lt; & *") for name, method in toy.methods.items()}
     table = replace(toy, methods=methods)
     files = rendered(table, match(table, rows_of(table, 2)))
@@ -226,7 +226,7 @@ def test_a_method_that_is_still_to_be_run_keeps_its_row(toy: Table, rows_of: Mak
     assert "| Affine |  |  |  |  |  |  |" in files["table.md"]
 
 
-def test_what_failed_and_what_the_paper_prints_keep_their_rows(toy: Table, rows_of: Make) -> None:
+def test_failed_methods_and_printed_methods_keep_their_rows(toy: Table, rows_of: Make) -> None:
     rows = [{**row, "values": {"n": 20}} if row["method"] == "plain" else row for row in rows_of(toy, 2)]
     rows = [{**row, "error": "it broke"} if row["method"] == "affine" else row for row in rows]
     files = rendered(toy, match(toy, rows))

@@ -39,7 +39,7 @@ def results(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Training that takes no time: accuracy 0.5 and the seed in hundredths; films/affine breaks. What was run."""
+    """Training replaced by constants: accuracy is 0.5 + seed / 100, and films/affine fails. Returns what was run."""
     ran: list[str] = []
 
     def run(cell: Cell, seeds: list[int], context: Context) -> Iterator[dict[str, Any]]:
@@ -54,24 +54,24 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_a_table_runs_from_end_to_end(regard: Regard, experiments: Path, corpora: Path, results: Path) -> None:
-    message = regard("reproduce", "toy/table", *HERE, "--seeds", "1", "--only", "films/plain", "films/shallow")
-    assert message.code == 0
+    result = regard("reproduce", "toy/table", *HERE, "--seeds", "1", "--only", "films/plain", "films/shallow")
+    assert result.code == 0
     assert [row["method"] for row in rows(results)] == ["plain", "shallow"]
-    assert "2/2 films/shallow, seed 0: accuracy" in message.err
+    assert "2/2 films/shallow, seed 0: accuracy" in result.err
     row = rows(results)[0]
     assert (row["form"], row["table"], row["device"], row["seed"]) == (1, "toy/table", "cpu", 0)
     assert row["options"]["epochs"] == 2
     written = {path.name for path in results.parent.iterdir()}
     assert written == {"table.jsonl", "table.md", "table.tex", "table.html", "table-means.svg", "table-loss.svg"}
-    assert {Path(line).name for line in message.out.split()} == written - {"table.jsonl"}
+    assert {Path(line).name for line in result.out.split()} == written - {"table.jsonl"}
 
 
 def test_existing_results_are_not_run_again(regard: Regard, experiments: Path, corpora: Path, quick: list[str]) -> None:
     assert regard("reproduce", "toy/table", *HERE, "--seeds", "1", "--only", "meals").code == 0
     assert quick == ["meals/plain 0", "meals/shallow 0"]
-    message = regard("reproduce", "toy/table", *HERE, "--only", "meals")
+    result = regard("reproduce", "toy/table", *HERE, "--only", "meals")
     assert quick[2:] == ["meals/plain 1", "meals/shallow 1"]
-    assert "2 runs to do on cpu, 2 of the requested runs exist already" in message.err
+    assert "2 runs to do on cpu, 2 of the requested runs exist already" in result.err
     assert "0 runs to do" in regard("reproduce", "toy/table", *HERE, "--only", "meals").err
     assert len(quick) == 4
 
@@ -82,8 +82,8 @@ def test_changed_options_are_run_and_old_rows_kept(
     regard("reproduce", "toy/table", *HERE, "--seeds", "1", "--only", "meals")
     before = results.read_text(encoding="utf-8")
     (experiments / "table.toml").write_text(TOML.replace("epochs = 2", "epochs = 3"), encoding="utf-8")
-    message = regard("reproduce", "toy/table", *HERE, "--seeds", "1", "--only", "meals")
-    assert "2 rows are outdated (their cells were removed from the table or have other options now)" in message.err
+    result = regard("reproduce", "toy/table", *HERE, "--seeds", "1", "--only", "meals")
+    assert "2 rows are outdated (their cells were removed from the table or have other options now)" in result.err
     assert len(quick) == 4
     assert results.read_text(encoding="utf-8").startswith(before)
 
@@ -91,31 +91,31 @@ def test_changed_options_are_run_and_old_rows_kept(
 def test_different_texts_of_the_same_name_are_reported(
     regard: Regard, experiments: Path, corpora: Path, results: Path
 ) -> None:
-    messages = (
+    warning = (
         "table.jsonl: runs used different versions of these files, and means are over all of them: films/test.jsonl"
     )
-    assert messages not in regard("reproduce", "toy/table", *HERE, "--seeds", "1", "--only", "films/plain").err
+    assert warning not in regard("reproduce", "toy/table", *HERE, "--seeds", "1", "--only", "films/plain").err
     (row,) = rows(results)
-    row["data"]["films/test.jsonl"] = "0123456789abcdef"  # the file was another one then
+    row["data"]["films/test.jsonl"] = "0123456789abcdef"  # as if the file had been different then
     results.write_text(json.dumps(row) + "\n", encoding="utf-8")
-    message = regard("reproduce", "toy/table", *HERE, "--seeds", "2", "--only", "films/plain")
-    assert message.code == 0
-    assert messages in message.err
-    assert messages in regard("reproduce", "toy/table", "--render").err
+    result = regard("reproduce", "toy/table", *HERE, "--seeds", "2", "--only", "films/plain")
+    assert result.code == 0
+    assert warning in result.err
+    assert warning in regard("reproduce", "toy/table", "--render").err
 
 
 def test_a_failed_cell_is_stored_and_the_rest_continues(
     regard: Regard, experiments: Path, corpora: Path, quick: list[str], results: Path
 ) -> None:
-    message = regard("reproduce", "toy/table", *HERE, "--seeds", "1")
-    assert message.code == 0
+    result = regard("reproduce", "toy/table", *HERE, "--seeds", "1")
+    assert result.code == 0
     failed = [row for row in rows(results) if "error" in row]
     assert [(row["method"], row["error"]) for row in failed] == [("affine", "ZeroDivisionError: by nothing")]
     assert len(rows(results)) == 5
-    assert "1 of 5 runs failed" in message.err
+    assert "1 of 5 runs failed" in result.err
     assert "1 of 1 failed" in (results.parent / "table.md").read_text(encoding="utf-8")
-    message = regard("reproduce", "toy/table", *HERE, "--seeds", "1")
-    assert "1 run failed earlier and is not repeated" in message.err
+    result = regard("reproduce", "toy/table", *HERE, "--seeds", "1")
+    assert "1 run failed earlier and is not repeated" in result.err
     assert len(quick) == 5
     regard("reproduce", "toy/table", *HERE, "--seeds", "1", "--retry-failed")
     assert quick[5:] == ["films/affine 0"]
@@ -130,18 +130,18 @@ def test_ctrl_c_reports_what_is_left(
         yield {"seed": seeds[0], "values": {"accuracy": 0.5}}
 
     monkeypatch.setitem(KINDS, "train", Kind(run))
-    message = regard("reproduce", "toy/table", *HERE)
-    assert message.code == 130
-    assert "stopped: 2 runs done, 8 left; the same command continues" in message.err
+    result = regard("reproduce", "toy/table", *HERE)
+    assert result.code == 130
+    assert "stopped: 2 runs done, 8 left; the same command continues" in result.err
     assert len(rows(results)) == 2
 
 
 def test_a_budget_runs_first_methods_first(regard: Regard, experiments: Path, corpora: Path, quick: list[str]) -> None:
-    message = regard("reproduce", "toy/table", *HERE, "--seeds", "1", "--budget", "0.5")
-    assert message.code == 0
+    result = regard("reproduce", "toy/table", *HERE, "--seeds", "1", "--budget", "0.5")
+    assert result.code == 0
     assert quick[:2] == ["films/shallow 0", "meals/shallow 0"]
-    message = regard("reproduce", "toy/table", *HERE, "--seeds", "2", "--budget", "0.000001")
-    assert "the budget of 1e-06 minutes is used up: 5 runs left" in message.err
+    result = regard("reproduce", "toy/table", *HERE, "--seeds", "2", "--budget", "0.000001")
+    assert "the budget of 1e-06 minutes is used up: 5 runs left" in result.err
 
 
 def test_published_results_are_shown_next_to_new_ones(
@@ -157,9 +157,9 @@ def test_published_results_are_shown_next_to_new_ones(
 def test_rendering_alone_runs_nothing(
     regard: Regard, experiments: Path, corpora: Path, quick: list[str], results: Path
 ) -> None:
-    message = regard("reproduce", "toy/table", "--render")
-    assert message.code == 2
-    assert "table.jsonl: no results to render yet" in message.error
+    result = regard("reproduce", "toy/table", "--render")
+    assert result.code == 2
+    assert "table.jsonl: no results to render yet" in result.error
     regard("reproduce", "toy/table", *HERE, "--seeds", "1")
     before = len(quick)
     assert regard("reproduce", "toy/table", "--render").code == 0
@@ -206,8 +206,8 @@ def test_the_shown_command_finds_the_table_again(
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     Path(path).write_text(TOML, encoding="utf-8")
     assert regard("reproduce", path, *HERE, "--seeds", "1", "--only", "meals").code == 0
-    messages = (Path("reproduced") / folder / "table.md").read_text(encoding="utf-8")
-    assert f"\n- Command: {command}\n" in messages
+    page = (Path("reproduced") / folder / "table.md").read_text(encoding="utf-8")
+    assert f"\n- Command: {command}\n" in page
 
 
 def test_the_list_shows_size_needs_and_cost(
@@ -215,12 +215,12 @@ def test_the_list_shows_size_needs_and_cost(
 ) -> None:
     regard("reproduce", "toy/table", *HERE, "--seeds", "1", "--out", experiments)
     (experiments / "broken.toml").write_text("nonsense = 1", encoding="utf-8")
-    message = regard("reproduce", "--list").out
-    assert "5 cells, 10 runs" in message
-    assert "films, meals" in message
-    assert "5 runs (1 failed), 5 left, 4 s" in message
-    assert "missing" not in message
-    assert "cannot be read" in message
+    listing = regard("reproduce", "--list").out
+    assert "5 cells, 10 runs" in listing
+    assert "films, meals" in listing
+    assert "5 runs (1 failed), 5 left, 4 s" in listing
+    assert "missing" not in listing
+    assert "cannot be read" in listing
     monkeypatch.delenv("REGARD_DATA")
     assert "films, meals" in regard("reproduce", "--list").out.partition("missing")[2]
 
@@ -254,13 +254,13 @@ def test_invalid_arguments_are_errors(
 def test_missing_corpora_are_reported_before_anything_runs(
     regard: Regard, experiments: Path, tmp_path: Path, quick: list[str]
 ) -> None:
-    message = regard("reproduce", "toy/table", *HERE)
-    assert message.code == 2
-    assert "toy/table needs films, meals, not found because REGARD_DATA is not set" in message.error
+    result = regard("reproduce", "toy/table", *HERE)
+    assert result.code == 2
+    assert "toy/table needs films, meals, not found because REGARD_DATA is not set" in result.error
     text = TOML.replace('train = "films"', 'train = "my/films.csv"').replace('"films/dev"', '"/my/films.csv"')
     (experiments / "table.toml").write_text(text, encoding="utf-8")
-    message = regard("reproduce", "toy/table", *HERE)
-    assert "toy/table needs my/films.csv, /my/films.csv, films, meals, not found" in message.error
+    result = regard("reproduce", "toy/table", *HERE)
+    assert "toy/table needs my/films.csv, /my/films.csv, films, meals, not found" in result.error
     assert not (tmp_path / "reproduced").exists()
 
 
@@ -269,9 +269,9 @@ def test_a_model_that_cannot_be_built_is_reported_before_anything_runs(
 ) -> None:
     path = experiments / "table.toml"
     path.write_text(TOML.replace('encoder = "affine"', 'encoder = "afine"'), encoding="utf-8")
-    message = regard("reproduce", "toy/table", *HERE)
-    assert message.code == 2
-    assert "table.toml: films/affine: encoder = 'afine'" in message.error.replace(
+    result = regard("reproduce", "toy/table", *HERE)
+    assert result.code == 2
+    assert "table.toml: films/affine: encoder = 'afine'" in result.error.replace(
         "'afine' is unknown", "encoder = 'afine'"
     )
     assert not (tmp_path / "reproduced").exists()
@@ -282,13 +282,13 @@ def test_two_runs_on_one_file_and_results_of_an_older_form(
 ) -> None:
     results.parent.mkdir(parents=True)
     with Lock(results):
-        message = regard("reproduce", "toy/table", *HERE)
-    assert message.code == 2
-    assert "another run is writing to it" in message.error
+        result = regard("reproduce", "toy/table", *HERE)
+    assert result.code == 2
+    assert "another run is writing to it" in result.error
     results.write_text('{"config": "old.toml", "seed": 0}\n', encoding="utf-8")
-    message = regard("reproduce", "toy/table", *HERE)
-    assert message.code == 2
-    assert "table.jsonl, line 1: expected a result of form 1, got no form" in message.error
+    result = regard("reproduce", "toy/table", *HERE)
+    assert result.code == 2
+    assert "table.jsonl, line 1: expected a result of form 1, got no form" in result.error
     assert results.read_text(encoding="utf-8") == '{"config": "old.toml", "seed": 0}\n'
     assert not quick
 
@@ -325,10 +325,10 @@ def test_a_worker_that_dies_fails_its_seeds_only(toy: Table) -> None:
     dead.connection = SimpleNamespace(recv=recv)
     dead.process = SimpleNamespace(exitcode=-9, join=lambda seconds: None)
     dead.stop = lambda: setattr(dead, "stopped", True)
-    messages = list(workers.receive(dead, "toy/table", "cpu"))
-    assert [one.kind for one in messages] == ["row", "row", "done"]
-    assert [one.content["seed"] for one in messages[:2]] == [1, 2]
-    assert "its worker process ended by signal 9 (out of memory?)" in messages[0].content["error"]
+    events = list(workers.receive(dead, "toy/table", "cpu"))
+    assert [one.kind for one in events] == ["row", "row", "done"]
+    assert [one.content["seed"] for one in events[:2]] == [1, 2]
+    assert "its worker process ended by signal 9 (out of memory?)" in events[0].content["error"]
     assert dead.stopped
     assert dead.job is None
 
@@ -366,9 +366,9 @@ def test_a_killed_run_resumes_without_repeating(
     assert not [pid for pid in mine if Path(f"/proc/{pid}/stat").exists()], "a killed run leaves no process behind"
     with open(results, "ab") as file:
         file.write(before.splitlines()[0][:50])  # as if it had been killed while it wrote
-    message = regard("reproduce", "toy/table", *HERE, "--only", "shallow")
-    assert message.code == 0
-    assert "the last line is incomplete because a run was killed" in message.err
-    assert "0 runs to do, 2 of the requested runs" in message.err
+    result = regard("reproduce", "toy/table", *HERE, "--only", "shallow")
+    assert result.code == 0
+    assert "the last line is incomplete because a run was killed" in result.err
+    assert "0 runs to do, 2 of the requested runs" in result.err
     assert results.read_bytes() == before
     assert train.run is KINDS["train"].run

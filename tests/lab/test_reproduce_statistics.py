@@ -43,7 +43,7 @@ def test_a_t_test_needs_two_pairs_and_variance() -> None:
     assert t_test([1.0, 2.0, 3.0]) == t_test([-1.0, -2.0, -3.0])
 
 
-def test_six_pairs_of_one_sign_are_the_fewest_that_wilcoxon_can_tell() -> None:
+def test_wilcoxon_needs_at_least_six_pairs() -> None:
     """All six above 0: of 2⁶ signs two are as extreme, 2/64."""
     assert signed_rank([1, 2, 3, 4, 5]) is None
     assert signed_rank([1, 2, 3, 4, 5, 6]) == pytest.approx(2 / 64)
@@ -51,7 +51,7 @@ def test_six_pairs_of_one_sign_are_the_fewest_that_wilcoxon_can_tell() -> None:
 
 
 def test_wilcoxon_is_exact_with_ties_too() -> None:
-    """An approximation by the normal distribution says 0.014, 0.10 and 0.071 here."""
+    """The normal approximation gives 0.014, 0.10 and 0.071 here."""
     assert signed_rank([1, 1, 1, 1, 1, 1]) == pytest.approx(2 / 64)
     assert signed_rank([1, 1, 1, 1, 1, -1]) == pytest.approx(
         2 * (1 + 6) / 64
@@ -61,14 +61,14 @@ def test_wilcoxon_is_exact_with_ties_too() -> None:
     assert signed_rank([0, 1, 1, 1, 1, 1, 1]) == pytest.approx(2 / 64)
 
 
-def test_holm_multiplies_the_smallest_most_and_never_falls() -> None:
+def test_holm_multiplies_the_smallest_most_and_is_monotone() -> None:
     """0.01·3, then 0.02·2 = 0.04, then 0.03·1, which may not be below 0.04."""
     assert holm([0.03, 0.01, None, 0.02]) == [pytest.approx(0.04), pytest.approx(0.03), None, pytest.approx(0.04)]
     assert holm([0.6, 0.9]) == [1.0, 1.0]
     assert holm([]) == []
 
 
-def test_ties_are_ties_though_not_to_the_last_bit() -> None:
+def test_ties_up_to_rounding_are_ties() -> None:
     """Of 100 texts 0.81 − 0.80 and 0.41 − 0.40 are one text each, and differ in the 17th digit."""
     one, other = [0.81, 0.41, 0.62, 0.53, 0.44, 0.35, 0.2], [0.8, 0.4, 0.6, 0.5, 0.4, 0.3, 0.3]
     differences = [a - b for a, b in zip(one, other, strict=True)]
@@ -78,4 +78,6 @@ def test_ties_are_ties_though_not_to_the_last_bit() -> None:
     assert result.wilcoxon == pytest.approx(
         stats.wilcoxon([1, 1, 2, 3, 4, 5, -10], method=stats.PermutationMethod()).pvalue
     )
-    assert signed_rank([0.1 + 0.2 - 0.3, 1, 2, 3, 4, 5]) is None  # what is left of 0.1 + 0.2 − 0.3 is no difference
+    assert (
+        signed_rank([0.1 + 0.2 - 0.3, 1, 2, 3, 4, 5]) is None
+    )  # the rounding error of 0.1 + 0.2 − 0.3 is not a difference

@@ -20,7 +20,7 @@ Make = Callable[[Table, int], Rows]
 ROW = '{"form": 1, "method": "m", "corpus": "c", "setting": "", "seed": 0, "fingerprint": "f", "options": {}, %s}'
 
 
-def test_rows_come_back_as_they_were(toy: Table, rows_of: Make, tmp_path: Path) -> None:
+def test_rows_are_read_as_they_were_written(toy: Table, rows_of: Make, tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     rows = rows_of(toy, 2)
     for row in rows:
@@ -29,7 +29,7 @@ def test_rows_come_back_as_they_were(toy: Table, rows_of: Make, tmp_path: Path) 
     assert len(read_results(toy, path).rows) == 10
 
 
-def test_numbers_that_json_has_not_become_null(toy: Table, rows_of: Make, tmp_path: Path) -> None:
+def test_nan_and_infinity_become_null(toy: Table, rows_of: Make, tmp_path: Path) -> None:
     row = rows_of(toy, 1)[0]
     append(tmp_path / "t.jsonl", {**row, "values": {"accuracy": float("nan")}, "history": {"loss": [float("inf")]}})
     (result,), _ = read_rows(tmp_path / "t.jsonl")
@@ -78,7 +78,7 @@ def test_a_line_that_only_lacks_its_end_counts(toy: Table, rows_of: Make, tmp_pa
         (ROW % '"error": "x", "seconds": 1, "values": []', "line 2: 'values' is missing or has the wrong type"),
     ],
 )
-def test_a_line_of_another_form_is_an_error_with_its_number(
+def test_a_line_of_another_format_is_an_error_with_its_number(
     toy: Table, rows_of: Make, tmp_path: Path, line: str, message: str
 ) -> None:
     path = tmp_path / "t.jsonl"
@@ -91,7 +91,7 @@ def test_a_line_of_another_form_is_an_error_with_its_number(
     assert "move the file away" in str(caught.value)
 
 
-def test_a_foreign_last_line_is_never_taken_away(tmp_path: Path) -> None:
+def test_a_last_line_of_another_program_is_never_removed(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text("my notes", encoding="utf-8")
     assert repair(path) is None
@@ -110,7 +110,7 @@ def test_rows_with_other_options_are_reported_and_not_counted(toy: Table, rows_o
     )
 
 
-def test_a_good_row_counts_before_a_failed_one_in_either_order(toy: Table, rows_of: Make) -> None:
+def test_a_successful_row_takes_precedence_over_a_failed_one_in_either_order(toy: Table, rows_of: Make) -> None:
     good = rows_of(toy, 1)[0]
     bad = {**{key: value for key, value in good.items() if key != "values"}, "error": "it broke"}
     for rows in ([bad, good], [good, bad]):
@@ -122,7 +122,7 @@ def test_two_runs_cannot_write_to_one_file(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     with Lock(path), pytest.raises(InputError, match=r"t\.jsonl: another run is writing to it"), Lock(path):
         pass
-    with Lock(path):  # and a lock that was given back can be had again
+    with Lock(path):  # a released lock can be acquired again
         pass
 
 
@@ -144,7 +144,7 @@ def test_a_row_is_one_line_whatever_its_error(toy: Table, rows_of: Make, tmp_pat
 def test_a_full_disk_leaves_no_half_line_behind(
     toy: Table, rows_of: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A disk takes what it has room for and says so by the next call only."""
+    """A full disk writes part of a line and reports the error only on the next call."""
     path, rows = tmp_path / "t.jsonl", rows_of(toy, 1)
     append(path, rows[0])
     before = path.read_bytes()
@@ -161,12 +161,14 @@ def test_a_full_disk_leaves_no_half_line_behind(
         append(path, rows[1])
     assert len(calls) == 2
     assert path.read_bytes() == before
-    monkeypatch.setattr(os, "write", lambda handle, data: real(handle, data[:7]))  # and by pieces it is whole
+    monkeypatch.setattr(
+        os, "write", lambda handle, data: real(handle, data[:7])
+    )  # written in pieces, the line is complete
     append(path, rows[1])
     assert [row["method"] for row in read_rows(path)[0]] == [row["method"] for row in rows[:2]]
 
 
-def test_a_disk_without_locks_is_not_taken_for_another_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_without_locks_is_not_mistaken_for_another_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fcntl = pytest.importorskip("fcntl")
 
     def flock(handle: int, how: int) -> None:

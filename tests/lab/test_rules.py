@@ -18,7 +18,7 @@ PAIRS = [["new", "old"]]
     ("one", "two", "verdict"),
     [(FAR, FAR, HOLDS), (FAR, SAME, PARTLY), (SAME, SAME, NOT_HERE), (BASE, BASE, NOT_HERE)],
 )
-def test_better_by_what_is_confirmed(tmp_path: Path, one: list[float], two: list[float], verdict: str) -> None:
+def test_better_depends_on_what_is_confirmed(tmp_path: Path, one: list[float], two: list[float], verdict: str) -> None:
     result = difference_rules.better(
         table(tmp_path), rows(new_one=one, old_one=BASE, new_two=two, old_two=BASE), "accuracy", pairs=PAIRS
     )
@@ -28,7 +28,7 @@ def test_better_by_what_is_confirmed(tmp_path: Path, one: list[float], two: list
     assert "in the paper's numbers 1 of 2 are in favour" in result.measured
 
 
-def test_of_errors_the_smaller_is_better(tmp_path: Path) -> None:
+def test_smaller_errors_are_better(tmp_path: Path) -> None:
     given = rows(new_one=BASE, old_one=FAR, new_two=BASE, old_two=FAR)
     assert difference_rules.better(table(tmp_path), given, "rmse", pairs=PAIRS)[0] == HOLDS  # type: ignore[index]
     assert difference_rules.better(table(tmp_path), given, "accuracy", pairs=PAIRS)[0] == NOT_HERE  # type: ignore[index]
@@ -38,7 +38,7 @@ def test_several_measures_are_corrected_for_together(tmp_path: Path) -> None:
     given = rows(new_one=FAR, old_one=BASE)
     both = difference_rules.better(table(tmp_path), given, ["accuracy", "rmse"], pairs=PAIRS, corpora=["one"])
     assert both is not None
-    assert both.verdict == PARTLY  # more is better of the one and worse of the other
+    assert both.verdict == PARTLY  # a larger value is better for one measure and worse for the other
     assert (
         "2 comparisons, 4 seeds: 1 in favour, 1 confirmed (p < 0.05 after Holm's correction), 1 confirmed"
         in both.measured

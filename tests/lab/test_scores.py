@@ -86,7 +86,7 @@ def rows(figure: Table) -> list[dict[str, Any]]:
     return results
 
 
-def test_two_classes_are_called_positive_and_negative_and_more_have_numbers(rows: list[dict[str, Any]]) -> None:
+def test_two_classes_are_named_positive_and_negative_and_more_are_numbered(rows: list[dict[str, Any]]) -> None:
     two, three = rows[0], next(row for row in rows if row["corpus"] == "three")
     assert two["types"] == ["negative", "positive", "neutral"]
     assert three["types"] == ["1", "2", "3", "neutral"]
@@ -104,7 +104,7 @@ def test_two_classes_are_called_positive_and_negative_and_more_have_numbers(rows
 
 
 def test_a_class_may_be_called_neutral(tmp_path: Path) -> None:
-    """Then the words of no class have another name in `token_types`; the row calls the types as it always does."""
+    """Then `token_types` uses another name for words of no class; the names in a row do not change."""
     texts = [f"{sign}{k % 7} o{k % 5} o{k % 4}" for k in range(60) for sign in "anp"]
     rows = [f"{text},{label}" for text, label in zip(texts, ["bad", "neutral", "rich"] * 60, strict=True)]
     (tmp_path / "three.csv").write_text("\n".join(["text,label", *rows]), encoding="utf-8")
@@ -155,12 +155,12 @@ def texts_of(svg: str) -> list[str]:
     return [text.text or "" for text in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
 
 
-def test_a_scatter_a_corpus_and_one_figure_of_weights(figure: Table, rows: list[dict[str, Any]]) -> None:
+def test_one_scatter_plot_per_corpus_and_one_figure_of_weights(figure: Table, rows: list[dict[str, Any]]) -> None:
     drawn = drawings.draw_scores(figure, rows)
     assert set(drawn) == {"scores-two", "scores-three", "weights"}
-    messages = texts_of(drawn["scores-two"])
-    assert {"DP & co.", "DP-L, global scores", "DP-L, local scores"} <= set(messages)
-    assert messages.count("positive") == 3
+    words = texts_of(drawn["scores-two"])
+    assert {"DP & co.", "DP-L, global scores", "DP-L, local scores"} <= set(words)
+    assert words.count("positive") == 3
     assert "Two, DP & co.: positive" in texts_of(drawn["weights"])
     assert (
         drawings.draw_scores(figure, [{"error": "x", "method": "dp", "corpus": "two", "setting": "", "seed": 0}]) == {}
@@ -169,12 +169,10 @@ def test_a_scatter_a_corpus_and_one_figure_of_weights(figure: Table, rows: list[
 
 def test_several_values_share_a_panel(figure: Table, rows: list[dict[str, Any]]) -> None:
     ((title, svg),) = draw(figure, rows).values()
-    messages = texts_of(svg)
+    words = texts_of(svg)
     assert "along" in title
-    assert messages.count("positive") == messages.count("negative") == 2, (
-        "DP and DP-L on two classes; three have other names"
-    )
-    assert {"Two, DP & co.", "Two, DP-L"} <= set(messages)
+    assert words.count("positive") == words.count("negative") == 2, "DP and DP-L on two classes; three have other names"
+    assert {"Two, DP & co.", "Two, DP-L"} <= set(words)
 
 
 def test_only_models_with_one_level_of_attention_and_classes(figure: Table, tmp_path: Path) -> None:
@@ -193,7 +191,7 @@ def test_only_models_with_one_level_of_attention_and_classes(figure: Table, tmp_
             scores.check(cell)
 
 
-def test_values_belong_to_figures_along_training(tmp_path: Path) -> None:
+def test_values_are_only_for_figures_of_training(tmp_path: Path) -> None:
     for old, new, sentence in (
         (
             'kind = "along"',
@@ -217,8 +215,8 @@ def test_without_a_recording_there_are_no_paths() -> None:
     assert history_of(None, {}) == {}
 
 
-def test_paths_are_put_together_by_moment_and_small_ones_shown_a_thousandfold(figure: Table) -> None:
-    """One seed was looked at twice as often: the curve has the moments of both."""
+def test_paths_are_joined_by_moment_and_small_ones_are_scaled(figure: Table) -> None:
+    """One seed was recorded twice as often: the curve has the moments that both have."""
     thick = {"moments": [0, 1, 2, 3, 4], "attention.positive": [0.0, 0.001, 0.002, 0.003, 0.004]}
     thin = {"moments": [0, 2, 4], "attention.positive": [0.0, 0.002, 0.004]}
     synthetic_rows = [

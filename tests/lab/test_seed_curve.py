@@ -18,7 +18,7 @@ def test_a_curve_is_the_mean_with_its_interval() -> None:
     assert (curve.low[1], curve.high[1]) == (5.0, 5.0), "one seed has no interval"
 
 
-def test_a_place_without_values_goes_with_its_x() -> None:
+def test_points_without_values_are_left_out() -> None:
     curve = over_seeds("a", [1, 2, 3], [[1.0], [], [3.0]])
     assert (curve.x, curve.y, curve.low, curve.high) == ((1, 3), (1.0, 3.0), (1.0, 3.0), (1.0, 3.0))
     ElementTree.fromstring(lines("t", "x", "y", [Panel("", (curve,))], band=True))

@@ -15,7 +15,7 @@ class Group(TypedDict, total=False):
 def rule(table: str, value: float, margin: float = 0.0, **chosen: Unpack[Group]) -> None: ...
 
 
-def test_groups_of_keywords_are_laid_out() -> None:
+def test_groups_of_keywords_are_expanded() -> None:
     assert keywords(rule, skip=1) == {
         "value": Keyword(float, True),
         "margin": Keyword(float, False),

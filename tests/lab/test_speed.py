@@ -39,9 +39,9 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def cell(path: Path, **changes: str) -> Cell:
-    messages = {"form": "pow", "beside": "apln", "shape": "[2, 3, 4]", "machine": "cpu", "layer": "false"}
+    values = {"form": "pow", "beside": "apln", "shape": "[2, 3, 4]", "machine": "cpu", "layer": "false"}
     file = path / "table.toml"
-    file.write_text(TOML.format(**{**messages, "backward": "true", **changes}), encoding="utf-8")
+    file.write_text(TOML.format(**{**values, "backward": "true", **changes}), encoding="utf-8")
     (one,) = read_table(file, "paper/table").cells()
     return one
 
@@ -65,7 +65,9 @@ def test_the_form_compared_to_has_the_speed_one(tmp_path: Path) -> None:
     assert [row["values"]["speed"] for row in rows] == [1.0, 1.0]
 
 
-def test_speed_is_the_other_time_over_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_speed_is_the_time_of_the_reference_divided_by_that_of_the_form(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(
         speed, "alternating_times", lambda steps, wait: {"pow": [2.0, 8.0, 4.0], "apln": [1.0, 0.5, 3.0]}
     )
@@ -73,7 +75,7 @@ def test_speed_is_the_other_time_over_its_own(tmp_path: Path, monkeypatch: pytes
     assert row["values"] == {"speed": 0.25, "ms": 4000.0, "turns": 3}  # medians 1 and 4 seconds
 
 
-def test_forms_take_turns() -> None:
+def test_forms_alternate() -> None:
     done: list[str] = []
     times = speed.alternating_times({name: lambda name=name: done.append(name) for name in "ab"}, lambda: None)
     assert "".join(done).endswith("ababab")

@@ -32,16 +32,16 @@ REST = ("the", "a", "film", "it", "was", "and", "of", "so", "in")
 
 
 def make_examples(count: int, seed: int = 0, sentences: int = 1) -> list[Example]:
-    """Texts of one to twelve words a sentence, a word that decides somewhere among them."""
+    """Sentences of one to twelve words, one of which decides."""
     rng = np.random.default_rng(seed)
     result = []
     for number in range(count):
-        message = []
+        text = []
         for _ in range(rng.integers(1, sentences + 1)):
             words = list(rng.choice(REST, rng.integers(1, 12)))
             words.insert(rng.integers(len(words) + 1), rng.choice(GOOD if number % 2 else BAD))
-            message.append(" ".join(words).capitalize() + ".")
-        result.append(Example(" ".join(message), ("no", "yes")[number % 2], number + 1))
+            text.append(" ".join(words).capitalize() + ".")
+        result.append(Example(" ".join(text), ("no", "yes")[number % 2], number + 1))
     return result
 
 
@@ -93,13 +93,13 @@ def test_each_seed_ends_as_if_trained_alone(encoder: str, pooling: str) -> None:
         {"optimizer": "sgd", "lr": 0.5},
     ],
 )
-def test_so_it_does_with_several_levels_and_other_steps(changed: dict[str, Any]) -> None:
+def test_each_seed_ends_as_if_trained_alone_with_several_levels_and_other_steps(changed: dict[str, Any]) -> None:
     config, given = options(encoder="lstm", pooling="apln", **changed), parts(sentences=4)
     for seed, result in zip(SEEDS, together(config, given), strict=True):
         same(result, prepare_torch(config.override({"seed": seed}), given, Silent()).fit(Run()))
 
 
-def test_numbers_and_penalties_too() -> None:
+def test_each_seed_ends_as_if_trained_alone_with_regression_and_penalties() -> None:
     rated = Parts(
         *([Example(x.text, float(x.label == "yes") * 3 + 1, x.row) for x in part or ()] for part in parts()[:3])
     )
@@ -111,8 +111,8 @@ def test_numbers_and_penalties_too() -> None:
 
 @pytest.mark.parametrize("pooling", [name for name, kind in POOLINGS.items() if not kind.reads_summary])
 @pytest.mark.parametrize("encoder", [name for name, kind in ENCODERS.items() if not kind.summarises])
-def test_the_first_gradients_are_each_seeds_own(encoder: str, pooling: str) -> None:
-    """In float64, with texts of their own, an empty one among them."""
+def test_the_first_gradients_equal_those_of_each_seed_alone(encoder: str, pooling: str) -> None:
+    """In float64, with different texts per seed, one of them empty."""
     stack, singles, texts = stacked(encoder=encoder, pooling=pooling)
     rows = shuffled_together(texts.indexed, 8, SEEDS, 1)[0]
     stack.apply(side_by_side(texts, rows, 1), lambda output, _: output.logits.square().sum()).sum().backward()
@@ -133,7 +133,7 @@ def stacked(**given: Any) -> tuple[Stack, list[Any], Texts]:
     return Stack(models, torch.device("cpu")), singles, texts
 
 
-def test_a_long_gradient_is_cut_for_its_own_seed_only() -> None:
+def test_gradients_are_clipped_per_seed() -> None:
     torch.manual_seed(0)
     weights = [torch.randn(2, 3, 4, requires_grad=True), torch.randn(2, 5, requires_grad=True)]
     for weight in weights:
@@ -154,7 +154,7 @@ def test_a_long_gradient_is_cut_for_its_own_seed_only() -> None:
             torch.testing.assert_close(weight.grad[seed], slope)
 
 
-def test_batches_side_by_side_are_those_of_each_seed_alone_and_of_like_length() -> None:
+def test_stacked_batches_are_those_of_each_seed_alone_and_of_similar_length() -> None:
     rng = np.random.default_rng(0)
     texts = [Indexed(rng.integers(2, 9, size)) for size in rng.integers(1, 300, 1000)]
     result = shuffled_together(texts, 16, SEEDS, 4)
@@ -166,7 +166,7 @@ def test_batches_side_by_side_are_those_of_each_seed_alone_and_of_like_length() 
 
 
 def test_a_diverging_seed_is_reported_and_the_others_continue(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One seed's weights are spoiled after its first step; no other seed may notice."""
+    """One seed's weights are corrupted after its first step; the others must not be affected."""
     config, given = options(encoder="cnn", pooling="attention"), parts()
     plain = fit_stacked(config, given, SEEDS, Silent())
     step = StackedStep.__call__
@@ -194,7 +194,7 @@ def test_a_seed_that_is_over_keeps_its_best_epoch(monkeypatch: pytest.MonkeyPatc
         same(result, prepare_torch(config.override({"seed": seed}), given, Silent()).fit(Run()))
 
 
-def test_what_is_watched_is_the_mean_of_the_seeds_still_running() -> None:
+def test_the_recorder_gets_the_mean_of_the_seeds_still_running() -> None:
     ended: list[dict[str, Any]] = []
 
     class Watching(Silent):
@@ -249,7 +249,7 @@ def test_on_a_gpu_first_gradients_and_twenty_losses_agree(encoder: str, pooling:
 
 @gpu
 @pytest.mark.parametrize("levels", [1, 2])
-def test_on_a_gpu_a_whole_run_learns(levels: int) -> None:
+def test_a_complete_run_learns_on_a_gpu(levels: int) -> None:
     config = options(encoder="bilstm", pooling="apln", device="cuda", levels=levels, epochs=15, dropout=0.2)
     for result in together(config, parts(sentences=3)):
         assert result.metrics["test"]["accuracy"] > 0.8

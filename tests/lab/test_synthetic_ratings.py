@@ -37,7 +37,7 @@ def test_every_user_rates_different_items_and_every_item_equally_often() -> None
     assert [x.row for x in WORLD.ratings] == list(range(1, 401))
 
 
-def test_words_show_the_effect_of_their_owner_only() -> None:
+def test_words_show_only_the_effect_of_their_user_or_item() -> None:
     """Counted over a user's reviews, the share of mild words follows σ(slope · effect / spread)."""
     for letters, effects, owner, spread in (("ms", WORLD.users, "user", 0.6), ("gb", WORLD.items, "item", 0.8)):
         words = {name: Counter[str]() for name in effects}
@@ -49,7 +49,7 @@ def test_words_show_the_effect_of_their_owner_only() -> None:
             assert abs(first / total - share) < 4.5 * math.sqrt(share * (1 - share) / total) + 0.01
 
 
-def test_silent_reviews_say_nothing() -> None:
+def test_silent_reviews_contain_only_neutral_words() -> None:
     kinds = [{word[0] for word in x.text.replace(".", "").split()} for x in WORLD.ratings]
     silent = sum(kind == {"o"} for kind in kinds)
     assert 0.3 * 400 - 4 * math.sqrt(400 * 0.21) < silent < 0.3 * 400 + 4 * math.sqrt(400 * 0.21)
@@ -62,7 +62,7 @@ def test_the_same_seed_gives_the_same_world() -> None:
     assert world(SMALL, seed=4).ratings != WORLD.ratings
 
 
-def test_the_ideal_reader_by_hand() -> None:
+def test_the_optimal_predictor_by_hand() -> None:
     """Nothing read: the mean. One mild word: E[z σ(z)] / E[σ(z)] of a standard normal z, which is 2 E[z σ(z)]."""
     assert expected([], "ms", 1.0, 0.6) == pytest.approx(0, abs=1e-12)
     step = 0.001
@@ -72,10 +72,10 @@ def test_the_ideal_reader_by_hand() -> None:
     assert expected(["o1 s3."], "ms", 1.0, 0.6) == pytest.approx(-0.6 * 2 * moment, abs=2e-3)
 
 
-def test_the_ideal_reader_comes_between_noise_and_spread() -> None:
+def test_the_optimal_error_is_between_noise_and_spread() -> None:
     known = ReviewIndex(WORLD.ratings)
-    message = ideal(WORLD, WORLD.ratings, [known.context(x) for x in WORLD.ratings])
-    error = math.sqrt(mean((guess - x.value) ** 2 for guess, x in zip(message, WORLD.ratings, strict=True)))
+    predictions = ideal(WORLD, WORLD.ratings, [known.context(x) for x in WORLD.ratings])
+    error = math.sqrt(mean((guess - x.value) ** 2 for guess, x in zip(predictions, WORLD.ratings, strict=True)))
     assert WORLD.noise < error < 0.65 * pstdev(x.value for x in WORLD.ratings)
     blind = ideal(WORLD, WORLD.ratings, [ReviewContext((), ())])
     assert blind == [pytest.approx(MEAN)]
@@ -88,7 +88,7 @@ def test_unambiguous_words_can_be_written_and_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "messages"),
+    ("keys", "message"),
     [
         ({"users": 1}, "users: expected a whole number of at least .*, got 1"),
         ({"each": 61}, "each: expected at most the number of items, 60, got 61"),
@@ -97,8 +97,8 @@ def test_unambiguous_words_can_be_written_and_read() -> None:
         ({"length": 3}, "length: expected a whole number of at least .*, got 3"),
     ],
 )
-def test_invalid_options_of_a_world_are_rejected(keys: dict[str, int], messages: str) -> None:
-    with pytest.raises(InputError, match=messages):
+def test_invalid_options_of_a_world_are_rejected(keys: dict[str, int], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         world(WorldOptions(**keys))  # type: ignore[arg-type]
 
 

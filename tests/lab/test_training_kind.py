@@ -37,7 +37,7 @@ def test_a_result_has_scores_norms_and_history(toy: Table, corpora: Path) -> Non
     assert {"python", "torch", "cpu", "regard"} <= set(result["environment"])
 
 
-def test_a_table_of_dev_alone_takes_its_values_from_dev(toy: Table, corpora: Path) -> None:
+def test_a_table_of_dev_scores_has_values_from_dev(toy: Table, corpora: Path) -> None:
     cell = next(toy.cells())
     corpus = type(cell.corpus)("films", "Films", {}, ("accuracy",), 1, train="films", dev="films/dev")
     (result,) = train.run(type(cell)("train", "plain", corpus, "", cell.options), [0], Context("cpu", Silent()))
@@ -45,7 +45,7 @@ def test_a_table_of_dev_alone_takes_its_values_from_dev(toy: Table, corpora: Pat
     assert set(result["data"]) == {"films/train.jsonl", "films/dev.jsonl"}
 
 
-def test_what_diverges_is_one_failed_seed(toy: Table, corpora: Path) -> None:
+def test_a_diverging_seed_is_a_failed_row(toy: Table, corpora: Path) -> None:
     cell = next(toy.cells())
     wild = type(cell)(cell.kind, cell.method, cell.corpus, "", {**cell.options, "engine": "torch", "lr": 1e30})
     results = list(train.run(wild, [0, 1], Context("cpu", Silent())))
@@ -75,7 +75,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
 
 
 def outcome(toy: Table, monkeypatch: pytest.MonkeyPatch, seeds: tuple[int, ...]) -> list[Event]:
-    """What a job on that GPU tells, in this process."""
+    """The events of a job on that GPU, run in this process."""
     monkeypatch.setattr(Corpora, "prepare", lambda *_: Prepared(Parts([]), {}))
     queue = Queue([Job(next(toy.cells()), seeds)], RunTimes("cuda"), None)
     return list(run_inline(queue, toy.name, "cuda"))
@@ -84,23 +84,23 @@ def outcome(toy: Table, monkeypatch: pytest.MonkeyPatch, seeds: tuple[int, ...])
 def test_out_of_memory_halves_the_seeds_and_continues(
     toy: Table, monkeypatch: pytest.MonkeyPatch, gpu: list[tuple[int, ...]]
 ) -> None:
-    messages = outcome(toy, monkeypatch, (0, 1, 2, 3, 4))
+    events = outcome(toy, monkeypatch, (0, 1, 2, 3, 4))
     assert gpu == [(0, 1, 2, 3, 4), (0, 1, 2), (0, 1), (2,), (3, 4)]
-    rows = [one.content for one in messages if one.kind == "row"]
+    rows = [one.content for one in events if one.kind == "row"]
     assert [row["seed"] for row in rows] == [0, 1, 2, 3, 4]
     assert [row.get("error") for row in rows] == [None, "training diverged", None, None, None]
     assert [row["stacked"] for row in rows] == [2, 2, 1, 2, 2]
     assert "out of memory with 5 seeds at once; continuing with 3" in [
-        one.content for one in messages if one.kind == "halved"
+        one.content for one in events if one.kind == "halved"
     ]
 
 
 def test_one_seed_that_does_not_fit_is_kept_as_failed(
     toy: Table, monkeypatch: pytest.MonkeyPatch, gpu: list[tuple[int, ...]]
 ) -> None:
-    messages = outcome(toy, monkeypatch, (9, 10))
+    events = outcome(toy, monkeypatch, (9, 10))
     assert gpu == [(9, 10), (9,), (10,)]
-    first, second = [one.content for one in messages if one.kind == "row"]
+    first, second = [one.content for one in events if one.kind == "row"]
     assert (first["seed"], second["seed"]) == (9, 10)
     assert "out of GPU memory with a single seed" in first["error"]
     assert "values" in second

@@ -18,7 +18,7 @@ from regard.values import Pair
 from regard_lab.towers.two_towers import PairOutput, Readings, TwoTowers, build_towers, collate_pairs, gather, joined
 
 WORDS = 20
-# reviews of sentences of so many words, of a user and of an item
+# numbers of words per sentence and review, of a user and of an item
 PAIRS: list[tuple[list[list[int]], list[list[int]]]] = [
     ([[3, 1], [2]], [[5]]),
     ([[1, 1, 4], [2, 2], [7, 1]], [[2], [3, 3]]),
@@ -31,7 +31,7 @@ PAIRS: list[tuple[list[list[int]], list[list[int]]]] = [
 def make(encoder: str = "cnn,bilstm,embedding", pooling: str = "attention") -> TwoTowers:
     torch.manual_seed(0)
     model = build_towers(Model(encoder=encoder, pooling=pooling, levels=3, embedding=6, hidden=6, query=5), WORDS)
-    with torch.no_grad():  # small starts would hide what differs
+    with torch.no_grad():  # small initial weights would hide differences
         for parameter in model.double().eval().parameters():
             parameter.mul_(2)
         model.embedding.weight.mul_(5)
@@ -64,7 +64,7 @@ def read(model: TwoTowers, pair: Pair) -> PairOutput:
 
 @pytest.mark.parametrize("pooling", ["attention", "apln", "max"])
 @pytest.mark.parametrize("encoder", ["cnn,bilstm,embedding", "bilstm", "affine"])
-def test_padding_mates_and_order_change_nothing(encoder: str, pooling: str) -> None:
+def test_padding_other_pairs_and_order_change_nothing(encoder: str, pooling: str) -> None:
     model, pair = make(encoder, pooling), batch()
     whole = read(model, pair)
     assert whole.logits.shape == (len(PAIRS), 1)
@@ -98,7 +98,7 @@ def test_an_unknown_side_is_a_vector_of_zeros(pooling: str) -> None:
     same(met.logits[3], user @ model.head.weight.detach()[0, :width] + model.head.bias.detach())
 
 
-def test_the_meeting_by_hand() -> None:
+def test_the_head_by_hand() -> None:
     """u = (1, 2), i = (3, 5), u·i = (3, 10); weights 1, 10 | 100, 1000 | ½, 2 and bias 7: 21 + 5300 + 21.5 + 7."""
     model = build_towers(Model(levels=3, embedding=2), WORDS)
     with torch.no_grad():

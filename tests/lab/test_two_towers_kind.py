@@ -71,7 +71,7 @@ def test_the_kind_is_listed_and_knows_every_key_of_a_world() -> None:
     assert all(isinstance(parameters[name].default, kind) for name, kind in two_towers.WORLD.items())
 
 
-def test_towers_are_judged_at_home_and_among_strangers() -> None:
+def test_towers_are_evaluated_on_known_users_and_on_strangers() -> None:
     first, second = run({**SMALL, **TOWERS}, (0, 1))
     assert (first["seed"], second["seed"]) == (0, 1)
     values = first["values"]
@@ -85,7 +85,7 @@ def test_towers_are_judged_at_home_and_among_strangers() -> None:
     assert json.loads(json.dumps(first)) == first
 
 
-def test_the_rivals_come_in_the_order_that_they_must() -> None:
+def test_the_baselines_have_the_expected_order() -> None:
     result = {name: run({**SMALL, "reader": name})[0]["values"] for name in ("mean", "ridge", "ideal")}
     assert result["mean"]["rmse"] == result["mean"]["rmse_of_mean"]
     assert result["mean"]["gap"] == pytest.approx(1)
@@ -103,7 +103,7 @@ def test_one_side_does_not_predict_effects_of_the_other() -> None:
     assert values["n_both"] > 30, "counted is what is known, whichever side is read"
 
 
-def test_effects_that_are_added_up_can_be_heard_alone() -> None:
+def test_additive_effects_can_be_predicted_from_one_side() -> None:
     """Ridge on bags is a sum of two sides: f(u, i) − f(u, –) does not depend on u."""
     created = world(WorldOptions(30, 20, 6, kind=4, neutral=10))
     known = ReviewIndex(created.ratings)
@@ -123,8 +123,8 @@ def test_coverage_is_reported_and_scored_by_group() -> None:
     recorder = Listening()
     values = by_coverage(np.array([2.0, 2.5, 3.0]), ratings, contexts, recorder)
     assert values == {"n_both": 2, "n_user": 0, "n_item": 0, "n_neither": 1, "rmse_both": 1.0, "rmse_neither": 0.5}
-    (message,) = recorder.notes
-    assert "both 2 (66.7 %), user 0 (0.0 %), item 0 (0.0 %), neither 1 (33.3 %)" in message
+    (note,) = recorder.notes
+    assert "both 2 (66.7 %), user 0 (0.0 %), item 0 (0.0 %), neither 1 (33.3 %)" in note
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def test_a_seed_that_fails_is_kept_as_failed(files: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "corpus", "messages"),
+    ("options", "corpus", "message"),
     [
         ({**SMALL, "levels": 2}, {}, "levels: expected 3 for two towers, got 2"),
         ({"reader": "mean"}, {"dev": "x"}, "dev or test without train"),
@@ -171,6 +171,6 @@ def test_a_seed_that_fails_is_kept_as_failed(files: dict[str, str]) -> None:
         ),
     ],
 )
-def test_invalid_cells_are_rejected_first(options: dict[str, Any], corpus: dict[str, str], messages: str) -> None:
-    with pytest.raises(InputError, match=messages):
+def test_invalid_cells_are_rejected_first(options: dict[str, Any], corpus: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         two_towers.check(cell(options, **corpus))

@@ -115,7 +115,7 @@ def test_marked_words_are_found_and_random_precision_is_their_share(rows: Rows) 
     assert values["f_1_ratio"] == pytest.approx(6 * values["f_1"])
 
 
-def test_rounds_are_looked_at_on_the_texts_measured_on(rows: Rows) -> None:
+def test_rounds_are_evaluated_on_the_measured_texts(rows: Rows) -> None:
     row = rows["vat"]
     values, best = row["values"], int(row["values"]["best_round"])
     assert {"round_0", "round_1", "round_2", "compressed_1", "closeness_0"} <= set(values)
@@ -125,7 +125,7 @@ def test_rounds_are_looked_at_on_the_texts_measured_on(rows: Rows) -> None:
     assert [len(row["history"][name]) for name in ("rounds.dev", "rounds.compressed", "rounds.kl")] == [3, 2, 2]
 
 
-def test_looking_changes_nothing(table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_evaluating_rounds_changes_nothing(table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for split, count, start in (("train", 60, 0), ("dev", 12, 60), ("test", 24, 80)):
         write(tmp_path / "toy" / f"{split}.jsonl", count, start)
     monkeypatch.setenv("REGARD_DATA", str(tmp_path))
@@ -157,7 +157,7 @@ def test_a_judge_is_trained_once_for_a_corpus(table: Table, rows: Rows) -> None:
     options = train.judge_options(given, {"judge": "max", "judge_dropout": 0.5})
     assert options == {"pooling": "max", "lr": 0.1, "dropout": 0.5}
     assert train.judge_options(given, {"judge": "max", "judge_lr": 0.2}) == {"pooling": "max", "lr": 0.2}
-    assert rows["base"]["seconds"] == rows["random"]["seconds"]  # the very same training
+    assert rows["base"]["seconds"] == rows["random"]["seconds"]  # one training for both
 
 
 def test_judges_are_not_reused_for_another_folder_of_corpora(
@@ -237,7 +237,7 @@ def test_the_tables_of_the_paper_can_be_read(path: Path) -> None:
             table.implementation.check(cell)
 
 
-def test_the_tables_2_3_and_4_are_of_the_same_models() -> None:
+def test_tables_2_3_and_4_use_the_same_models() -> None:
     prints = []
     for path in TABLES:
         if path.stem in ("table2", "table3", "table4"):

@@ -86,30 +86,32 @@ def test_rows_hold_numbers_and_the_texts_to_draw(rows: list[dict[str, Any]]) -> 
     assert rows[-1]["texts"][1]["text"] == "but a rude one"
 
 
-def test_one_figure_a_corpus_with_every_method_and_its_norm(figure: Table, rows: list[dict[str, Any]]) -> None:
+def test_one_figure_per_corpus_with_every_method_and_its_norm(figure: Table, rows: list[dict[str, Any]]) -> None:
     drawn = weights.draw(figure, rows)
     assert set(drawn) == {"own", "films"}
     for name, svg in drawn.items():
         tree = ElementTree.fromstring(svg)
-        messages = [text.text or "" for text in tree.iter("{http://www.w3.org/2000/svg}text")]
-        assert messages[0] == f"Figure 9: {figure.corpora[name].title}"
-        assert sum(word == "Attention & co." for word in messages) == 2
-        assert sum(word.startswith("APLN, p of words ") for word in messages) == 2
+        words = [text.text or "" for text in tree.iter("{http://www.w3.org/2000/svg}text")]
+        assert words[0] == f"Figure 9: {figure.corpora[name].title}"
+        assert sum(word == "Attention & co." for word in words) == 2
+        assert sum(word.startswith("APLN, p of words ") for word in words) == 2
         panels = list(tree.iter("{http://www.w3.org/2000/svg}svg"))[1:]
         ends = [float(panel.attrib["y"]) + float(panel.attrib["height"]) for panel in panels]
         assert len(panels) == 4
         assert max(ends) <= float(tree.attrib["height"])
         columns = {panel.attrib["x"] for panel in panels}
-        assert len(columns) == (2 if name == "own" else 1), "levels stand next to each other, flat texts below"
+        assert len(columns) == (2 if name == "own" else 1), (
+            "panels of hierarchical models are side by side, flat ones below each other"
+        )
 
 
-def test_without_a_seed_that_all_have_nothing_is_drawn(figure: Table, rows: list[dict[str, Any]]) -> None:
+def test_nothing_is_drawn_without_a_seed_that_all_methods_have(figure: Table, rows: list[dict[str, Any]]) -> None:
     moved = [{**row, "seed": 1} if row["method"] == "apln" else row for row in rows]
     assert weights.draw(figure, moved) == {}
     assert weights.draw(figure, []) == {}
 
 
-def test_on_cuda_all_seeds_of_a_cell_learn_together(figure: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_cuda_all_seeds_of_a_cell_are_trained_together(figure: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[list[int]] = []
 
     def stacked(

@@ -12,7 +12,7 @@ from regard_lab.claims import difference_rules
 from regard_lab.claims.verdicts import HOLDS, NOT_HERE
 
 
-def test_a_word_that_weighs_more(tmp_path: Path) -> None:
+def test_a_word_with_more_weight_than_others(tmp_path: Path) -> None:
     def row(seed: int, good: float) -> dict[str, Any]:
         tokens = [{"text": "Good", "weight": good}, {"text": "but", "weight": 0.1 + seed / 100}]
         return {"seed": seed, "values": {}, "texts": [{"tokens": tokens}]}
@@ -26,7 +26,7 @@ def test_a_word_that_weighs_more(tmp_path: Path) -> None:
 
 
 def drawn(*weights: float) -> list[dict[str, Any]]:
-    """By seed, of a text of four words, the weight of "Fine" and that of "lot"; the other two share what is left."""
+    """Rows by seed with the weights of a text of four words: "Fine", "lot", and two others that share the rest."""
     rows = []
     for seed, fine in enumerate(weights):
         forms = {"Fine": fine, "lot": fine / 2, "a": 0.5 - 0.75 * fine, ".": 0.5 - 0.75 * fine}
@@ -36,7 +36,7 @@ def drawn(*weights: float) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(("words", "verdict"), [(["fine", "lot"], HOLDS), (["a", "."], NOT_HERE)])
-def test_words_that_weigh_more_than_their_share(tmp_path: Path, words: list[str], verdict: str) -> None:
+def test_words_with_more_than_uniform_weight(tmp_path: Path, words: list[str], verdict: str) -> None:
     given: Rows = {("new", "one", ""): drawn(0.50, 0.52, 0.48)}
     result = difference_rules.rests_on(table(tmp_path), given, {"one": words}, methods=["new"])
     assert result is not None
@@ -46,7 +46,7 @@ def test_words_that_weigh_more_than_their_share(tmp_path: Path, words: list[str]
     assert "(New − uniform weights, “" in result.measured
 
 
-def test_words_that_weigh_more_under_one_method(tmp_path: Path) -> None:
+def test_words_with_more_weight_under_one_method(tmp_path: Path) -> None:
     given: Rows = {("new", "one", ""): drawn(0.50, 0.52, 0.48), ("old", "one", ""): drawn(0.30, 0.30, 0.30)}
     words = {"one": ["fine", "lot"], "two": ["fine"]}
     result = difference_rules.rests_on(table(tmp_path), given, words, pairs=[["new", "old"]])

@@ -86,7 +86,7 @@ def test_one_moment_is_enough() -> None:
     assert set(figures(analysis(moments=1))) == STILL | ALONG
 
 
-def test_of_many_pairs_those_of_a_type_with_itself_are_drawn() -> None:
+def test_only_pairs_within_a_type_are_drawn_if_there_are_many() -> None:
     names = tuple(f"topic {place}" for place in range(12))
     drawn = words(figures(analysis(names, tied=10, moments=2))["dot_products"])
     assert "topic 3 · topic 3" in drawn

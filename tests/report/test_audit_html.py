@@ -159,7 +159,7 @@ def test_text_stays_text() -> None:
     assert sum(tag == "script" for tag, _ in tags) == 1
 
 
-def test_nothing_is_asked_of_the_network_and_scripts_keep_their_letters() -> None:
+def test_nothing_is_loaded_from_the_network_and_other_scripts_keep_their_letters() -> None:
     page = page_of(audit())
     assert not re.search(r'(?:src|href)="(?!data:|#)', page)
     assert "default-src 'none'; script-src 'sha256-" in page

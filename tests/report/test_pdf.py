@@ -34,7 +34,7 @@ def drawn(written: bytes) -> str:
     return zlib.decompress(stream).decode("ascii")
 
 
-def test_every_figure_of_ours_can_be_drawn() -> None:
+def test_every_figure_can_be_drawn() -> None:
     svgs = [figure.svg for figure in run_figures(report()).values()] + list(analysis_figures(analysis()).values())
     assert len(svgs) > 20
     for svg in svgs:

@@ -41,7 +41,7 @@ def test_any_text_gives_well_formed_xml(text: str, cut: int, nested: bool) -> No
 def test_the_heaviest_word_lies_on_the_full_accent(flat: Explanation) -> None:
     boxes = {rect.get("fill"): rect for rect in ElementTree.fromstring(svg(flat)).iter(f"{NAME}rect")}
     box = boxes["#e69666"]
-    assert float(box.get("x", "")) == pytest.approx(MARGIN + 2 * CELL, abs=0.05)  # "A " stands before it
+    assert float(box.get("x", "")) == pytest.approx(MARGIN + 2 * CELL, abs=0.05)  # "A " comes before it
     assert float(box.get("width", "")) == pytest.approx(4 * CELL, abs=0.05)
 
 

@@ -99,7 +99,7 @@ def test_markup_in_the_title_stays_text(flat: Explanation) -> None:
     assert read.all.count(evil) == 2
 
 
-def test_the_page_asks_the_network_for_nothing(flat: Explanation, hierarchical: Explanation) -> None:
+def test_the_page_loads_nothing_from_the_network(flat: Explanation, hierarchical: Explanation) -> None:
     html = page([flat, hierarchical], "A title")
     assert "://" not in html
     assert "url(" not in html
@@ -126,7 +126,7 @@ def test_right_and_wrong_are_shown_as_words_and_linked(flat: Explanation, hierar
     assert "wrong, actual: negative" in read.all
 
 
-def test_a_number_shows_its_error(price: Explanation) -> None:
+def test_a_regression_shows_its_error(price: Explanation) -> None:
     for form in (whole, fragment):
         assert "actual: 4, off by −0.5" in Reader(form(price)).all
 
@@ -143,7 +143,7 @@ def test_the_direction_is_that_of_the_text(flat: Explanation) -> None:
     assert ("dir", "auto") in Reader(fragment(flat)).attributes
 
 
-def test_of_many_classes_the_likeliest_and_the_true_one_are_shown(flat: Explanation) -> None:
+def test_the_most_likely_and_the_true_class_are_shown_of_many(flat: Explanation) -> None:
     chances = {f"class{place}.": (50 - place) / 1275 for place in range(50)}
     text = Reader(whole(replace(flat, prediction=Prediction("class0.", chances), label="class40."))).all
     assert "class40." in text

@@ -84,7 +84,7 @@ def test_dots_have_intervals_and_hollow_marks() -> None:
     assert "the paper&#x27;s number" in svg
 
 
-def test_minus_is_a_minus() -> None:
+def test_negative_numbers_have_a_minus_sign() -> None:
     assert number(-0.5) == "−0.5"
     assert number(0.30000000000000004) == "0.3"
 

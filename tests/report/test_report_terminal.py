@@ -94,7 +94,7 @@ def test_each_sentence_has_a_line_with_bar_and_weight(hierarchical: Explanation)
     assert lines[3].strip() == "<br />cut here"
 
 
-def test_a_terminal_that_knows_ascii_only_is_not_sent_more(hierarchical: Explanation) -> None:
+def test_an_ascii_terminal_gets_ascii_only(hierarchical: Explanation) -> None:
     out = shown(hierarchical, encoding="ascii")
     assert "wrong actual: negative" in out
     assert "######## 0.800" in out

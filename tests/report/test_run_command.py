@@ -125,7 +125,7 @@ def test_a_hierarchical_run_has_sentences_and_norms_but_no_words(run: Path, tabl
     json.dumps(facts.to_json(), allow_nan=False)
 
 
-def test_a_run_of_numbers_starts_with_what_is_farthest_off(regard: Regard, rated: Path, table: Path) -> None:
+def test_a_regression_report_starts_with_the_largest_errors(regard: Regard, rated: Path, table: Path) -> None:
     result = regard("report", rated, "--data", table)
     assert result.code == 0, result.err
     page = (rated / "report.html").read_text(encoding="utf-8")
@@ -188,7 +188,7 @@ def test_odd_texts_are_shown_unchanged(flat: Path) -> None:
     assert "<script>alert" not in page
 
 
-def test_mistakes_come_first_the_surest_on_top(flat: Path) -> None:
+def test_mistakes_come_first_the_most_confident_on_top(flat: Path) -> None:
     trained = load(flat)
     assert isinstance(trained.task, Binary)
     texts = [one.text for one in reviews(120)] * 3
@@ -220,7 +220,7 @@ def test_calibration_by_hand() -> None:
     assert astuple(numbers.excess) == pytest.approx((-1, -1, -1))
 
 
-def test_intervals_hold_the_measure_and_come_again() -> None:
+def test_intervals_contain_the_measure_and_are_reproducible() -> None:
     rng = np.random.default_rng(3)
     positive = rng.random(300)
     labels = (rng.random(300) < positive).astype(float)
@@ -239,4 +239,4 @@ def test_a_rare_class_without_a_mistake_has_no_interval() -> None:
     labels = [0] * 40 + [1] * 3
     metrics = measure_with_intervals(Binary(("no", "yes")), np.eye(2)[labels], np.array(labels, dtype=float))
     assert metrics["per_class"]["yes"]["f"] == 1
-    assert "f_interval" not in metrics["per_class"]["yes"], "draws without its texts say nothing of it"
+    assert "f_interval" not in metrics["per_class"]["yes"], "resamples without its texts do not count"

@@ -54,7 +54,7 @@ def test_every_part_has_its_section() -> None:
     assert {f"#{name}" for name in Tags(page).headings()} <= anchors
 
 
-def test_a_separation_of_few_words_is_read_neither_way() -> None:
+def test_a_separation_of_few_words_is_not_interpreted_on_the_page() -> None:
     facts = report()
     assert "Attention separates words of a class" in run_page(facts)
     page = run_page(facts | {"analysis": without_interval(facts["analysis"])})
@@ -69,7 +69,7 @@ def test_missing_facts_give_no_section() -> None:
     assert "<script" not in page
 
 
-def test_nothing_is_asked_of_the_network() -> None:
+def test_nothing_is_loaded_from_the_network() -> None:
     page = run_page(report())
     assert not re.search(r'(?:src|href)="(?!data:|#)', page)
     assert "default-src 'none'; script-src 'sha256-" in page
@@ -117,7 +117,7 @@ def test_the_largest_words_keep_their_sign() -> None:
         ("film", ""),
     ],
 )
-def test_word_pieces_are_called_so(piece: str, explanation: str) -> None:
+def test_word_pieces_are_named_as_such(piece: str, explanation: str) -> None:
     facts = report()
     facts["analysis"]["model"]["encoder"] = "bert"
     facts["analysis"]["tokens"][0]["token"] = piece
@@ -195,7 +195,7 @@ def test_a_row_of_latex_may_begin_with_a_bracket_or_a_star(name: str) -> None:
     assert "{[}x{]} & 2" in table_text or "{*}" in table_text
 
 
-def test_a_minus_is_one_for_people_and_one_for_machines() -> None:
+def test_minus_signs_differ_between_text_and_csv() -> None:
     table = run_tables(report(metrics={"n": 2, "r2": -0.5, "r2_interval": [-0.7, -0.0]}))["measures"]
     assert ("R²", "−0.500 (−0.700 to 0.000)") in table.rows
     files = exported({}, {"measures": table, "words": Table("w", ("word",), [("− a−b",)])})

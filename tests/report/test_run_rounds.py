@@ -80,7 +80,7 @@ def test_a_round_is_its_best_epoch_that_could_be_kept() -> None:
     assert result.kept.number == 2
 
 
-def test_of_numbers_the_smallest_error_is_the_best() -> None:
+def test_the_smallest_error_is_the_best_round_of_a_regression() -> None:
     result = rounds(report(history=of_numbers(), best_epoch=8))
     assert result is not None
     assert [(one.epoch, one.learner) for one in result.listed] == [(2, 0.2), (5, 0.3), (8, 0.25)]
@@ -88,7 +88,7 @@ def test_of_numbers_the_smallest_error_is_the_best() -> None:
     assert "an RMSE of 0.250 on dev texts (round 0: 0.200)" in text
 
 
-def test_without_dev_texts_rounds_are_as_they_ended_on_training_texts() -> None:
+def test_without_dev_texts_rounds_have_their_final_training_scores() -> None:
     given = report(history=history("train"), best_epoch=9)
     result = rounds(given)
     assert result is not None
@@ -157,7 +157,7 @@ def test_a_phase_of_one_epoch_is_a_point() -> None:
 
 
 @pytest.mark.parametrize("kind", ["classes", "numbers", "no dev texts", "levels"])
-def test_a_run_that_was_trained_so_has_its_rounds(kind: str, regard: Regard, tmp_path: Path) -> None:
+def test_a_trained_bottleneck_run_has_rounds(kind: str, regard: Regard, tmp_path: Path) -> None:
     numbers = kind == "numbers"
     rows = [
         (one.text, one.label if numbers else LIKED[str(one.label)]) for one in reviews(60) if str(one.label) in LIKED

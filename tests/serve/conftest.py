@@ -43,7 +43,7 @@ def flat(flat_run: Path) -> Iterator[Serving]:
 
 @pytest.fixture(scope="session")
 def two(han: Path, run: Path) -> Iterator[Serving]:
-    """HAN beside HAN-APLN, which is called `run`."""
+    """HAN and HAN-APLN; the latter is called `run`."""
     with serving(han, run) as server:
         yield server
 

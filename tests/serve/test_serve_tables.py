@@ -9,7 +9,7 @@ from regard.serve.tables import example_of
 from tiny_bert import word_pieces
 
 
-def test_a_row_that_is_too_long_for_the_model_gets_an_error_of_its_own() -> None:
+def test_a_row_that_is_too_long_for_the_model_gets_a_separate_error() -> None:
     tokenizer = WordPieces(word_pieces().to_str(), longest=6)
     short, long = (Row(number, None, {"text": text}) for number, text in enumerate(("good film", "good " * 7), 1))
     assert example_of(short, "text", None, tokenizer) == Example("good film", None, 1)
