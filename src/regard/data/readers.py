@@ -6,12 +6,13 @@ decides the task: labels stay as they are written, except for surrounding white 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from regard.data.columns import Columns, find_columns
 from regard.data.decoding import Text, decoded, is_blank, unpacked
@@ -115,8 +116,11 @@ def report_skipped(read: Corpus | Stream, note: Callable[[str], None]) -> None:
         note(f"{rows} skipped; the first: {read.first_skipped}")
 
 
-def read(path: str | Path, options: ReadOptions = LABELLED) -> Corpus:
-    """Every example of a file or of a folder of classes."""
+def read(path: str | Path, options: ReadOptions = LABELLED, **keywords: Any) -> Corpus:
+    """Every example of a file or of a folder of classes. Options as keyword arguments are deprecated."""
+    if keywords:
+        warnings.warn("read: pass ReadOptions(…) instead of keyword arguments", DeprecationWarning, stacklevel=2)
+        options = replace(options, **keywords)
     return _corpus(stream(path, options))
 
 
