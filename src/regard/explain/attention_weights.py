@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from regard.data.tokenizer import Units
 from regard.explain.reading import Ints, Reading, batches, to_words
-from regard.explain.targets import settled
 from regard.explain.word_scores import WordScores
 from regard.models.trained import READ, Trained
 
@@ -73,12 +72,11 @@ def pooling_weights(
             weights = [weigh(level, trace) for level, trace in zip(levels, output.traces, strict=True)]
         products = [values.double().cpu().numpy() for values in down(weights)]
         logits, mask = output.logits.double().cpu().numpy(), batch.mask.cpu().numpy()
-        chosen = settled(trained.task, logits, targets[rows])
         for index, row in enumerate(rows):
             units, *above = without_padding([values[index] for values in products], mask[index])
             scores = to_words(readings[row], units)
             by_row[row] = WordScores(
-                scores, logits[index], int(chosen[index]), 1, above=tuple(above), are_weights=are_weights
+                scores, logits[index], int(targets[row]), 1, above=tuple(above), are_weights=are_weights
             )
     return [by_row[row] for row in range(len(readings))]
 
