@@ -23,7 +23,7 @@ from figures import machine, save_figures
 from regard.config import Config
 from regard.data.reviews import splits
 from regard.demo import SETTINGS
-from regard.explain.attribute import explain
+from regard.explain.attribute import weights_only
 from regard.faithfulness.plausibility import against_rationales, plausibility
 from regard.faithfulness.scored import from_explanation
 from regard.training.fit import Parts, fit
@@ -73,7 +73,7 @@ def measured(options: dict[str, Any], seed: int) -> dict[str, Any]:
     test = corpus["test"]
     config = Config().override({"task": "multiclass", "seed": seed, **options})
     trained = fit(config, Parts(corpus["train"], corpus["dev"], test))
-    explanations = list(explain(trained, [example.text for example in test]))
+    explanations = list(weights_only(trained, [example.text for example in test]))
     evidence = [example.evidence for example in test]
     truth = against_rationales([from_explanation(one) for one in explanations], evidence)
     random = {"auprc": truth.random_auprc, "f": truth.random_tokens.f.mean(), "base_rate": truth.base_rate}

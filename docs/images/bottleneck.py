@@ -16,7 +16,7 @@ import numpy as np
 
 from regard.config import Config
 from regard.data.reviews import splits
-from regard.explain.attribute import explain
+from regard.explain.explain import explain
 from regard.faithfulness.plausibility import plausibility
 from regard.models.trained import Trained
 from regard.recorder import Silent

@@ -33,7 +33,6 @@ HOMES = {
 
 MOVED = {
     "regard.data.ratings.read_ratings": "regard_lab.towers.ratings.read_ratings",
-    "regard.explain.explain.explain": "regard.explain.attribute.explain",
     "regard.recording.Silent": "regard.recorder.Silent",
     "regard.report.run_writing.write_report": "regard.report.pages.run.write_report",
     "regard.reporting.gather.gather": "regard.run_facts.gather",

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from regard.config import Config
 from regard.data.reviews import splits
-from regard.explain.attribute import explain
+from regard.explain.explain import explain
 from regard.faithfulness.plausibility import plausibility
 from regard.files import check_writable
 from regard.models.saving import save

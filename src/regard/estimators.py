@@ -15,7 +15,7 @@ from regard.config import Config, converted, options
 from regard.config.numpydoc import class_doc
 from regard.data.labels import Task
 from regard.errors import InputError
-from regard.explain.attribute import explain
+from regard.explain.explain import explain
 from regard.models import folder as folders
 from regard.models.saving import save
 from regard.models.tasks import Classes

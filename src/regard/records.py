@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Required, TypedDict, cast
+from importlib import import_module
+from typing import Literal, NotRequired, Required, TypedDict, cast
 
 Span = tuple[int, int]  # characters [start, end) of the text
 
@@ -21,24 +22,46 @@ class Example:
     kept: Mapping[str, object] | None = None  # other columns of the row that the caller asked to keep
 
 
+# How a model reads a word: as itself; by its first letters only; as the vector that all unknown words share; or not at all, so
+# that it matters only by standing between its neighbours.
+ReadAs = Literal["word", "beginning", "unknown", "nothing"]
+
+
 @dataclass(frozen=True, slots=True)
 class TokenScore:
-    """A word of a text and its weight; the weights of a text's words sum to 1."""
+    """A word of a text: how much the model looked at it, and whether it spoke for or against the answer.
+
+    The weights of a text's words are not negative and sum to 1. A contribution is the drop of the target's log-odds without
+    the word (of a regression: of the prediction), negative where the word speaks against it; contributions do not sum to
+    anything.
+    """
 
     text: str
     start: int
     end: int
     weight: float
     known: bool = True  # False if the model has no vector for this word
+    contribution: float | None = None  # None if no signed method was used
+    read_as: ReadAs = "word"
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceScore:
-    """A sentence (or a part) of a text and its weight; the weights of a text's sentences sum to 1."""
+    """A sentence (or a part) of a text: its weight, where those of a text's sentences sum to 1, and its contribution."""
 
     start: int
     end: int
     weight: float
+    contribution: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedWord:
+    """A word that a text has several times: what happens without all of them is not the sum of the single contributions."""
+
+    text: str
+    tokens: tuple[int, ...]  # which words of the text
+    contribution: float
 
 
 class PredictionRow(TypedDict, total=False):
@@ -54,12 +77,21 @@ class TokenRow(TypedDict):
     end: int
     weight: float
     known: bool
+    contribution: NotRequired[float]
+    read_as: NotRequired[ReadAs]
 
 
 class SentenceRow(TypedDict):
     start: int
     end: int
     weight: float
+    contribution: NotRequired[float]
+
+
+class RepeatedRow(TypedDict):
+    text: str
+    tokens: list[int]
+    contribution: float
 
 
 class ExplanationRow(PredictionRow, total=False):
@@ -71,6 +103,9 @@ class ExplanationRow(PredictionRow, total=False):
     tokens: Required[list[TokenRow]]
     sentences: list[SentenceRow]
     parts: list[SentenceRow]
+    contribution_method: str
+    target: str
+    repeated: list[RepeatedRow]
 
 
 @dataclass(frozen=True)
@@ -89,24 +124,33 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Explanation:
-    """A text, its prediction, and the weight of each word; of each sentence too, if the model reads sentences."""
+    """A text, its prediction, and its words with their weights and contributions; of a model that reads sentences, these too."""
 
     text: str
     prediction: Prediction
     tokens: tuple[TokenScore, ...]
     sentences: tuple[SentenceScore, ...] = ()  # empty for a flat model
-    method: str = "attention"
+    method: str = "attention"  # what the weights are
     label: str | float | None = None  # the true label, if known
     parts: tuple[SentenceScore, ...] = ()  # only with three levels; sentence weights are then shares of the whole text
+    contribution_method: str | None = None  # what the contributions are; None if there are none
+    target: str | None = None  # the class that contributions are about; None for a regression
+    repeated: tuple[RepeatedWord, ...] = ()
+    strong: float = 1.0  # the size from which a contribution is drawn at full strength
 
     def as_dict(self) -> ExplanationRow:
         row = cast(ExplanationRow, {"text": self.text, **self.prediction.as_dict(), "method": self.method})
+        if self.contribution_method is not None:
+            row["contribution_method"] = self.contribution_method
+        if self.target is not None:
+            row["target"] = self.target
         if self.label is not None:
             row["label"] = self.label
-        # spelled out because `dataclasses.asdict` takes five times as long, and there is one of these per word
-        row["tokens"] = [
-            {"text": x.text, "start": x.start, "end": x.end, "weight": x.weight, "known": x.known} for x in self.tokens
-        ]
+        row["tokens"] = [token_row(token) for token in self.tokens]
+        if self.repeated:
+            row["repeated"] = [
+                {"text": x.text, "tokens": [*x.tokens], "contribution": x.contribution} for x in self.repeated
+            ]
         if self.sentences:
             row["sentences"] = sentence_rows(self.sentences)
         if self.parts:
@@ -115,6 +159,7 @@ class Explanation:
 
     @classmethod
     def from_dict(cls, row: ExplanationRow) -> Explanation:
+        repeated = row.get("repeated", ())
         return cls(
             text=row["text"],
             prediction=Prediction(row["prediction"], row.get("probabilities", {})),
@@ -123,15 +168,47 @@ class Explanation:
             method=row["method"],
             label=row.get("label"),
             parts=tuple(SentenceScore(**part) for part in row.get("parts", ())),
+            contribution_method=row.get("contribution_method"),
+            target=row.get("target"),
+            repeated=tuple(RepeatedWord(x["text"], tuple(x["tokens"]), x["contribution"]) for x in repeated),
         )
 
+    @property
+    def is_signed(self) -> bool:
+        return self.contribution_method is not None
+
     def top(self, count: int = 5) -> list[TokenScore]:
-        """The words with the largest weights, largest first."""
-        return sorted(self.tokens, key=lambda token: -token.weight)[:count]
+        """The words with the largest contributions, largest first; by weight if there are no contributions."""
+        return sorted(self.tokens, key=lambda x: -(x.weight if x.contribution is None else x.contribution))[:count]
+
+    def _repr_html_(self) -> str:
+        """For notebooks. Records know nothing else about pages, which is why the module is named by a string."""
+        html: str = import_module("regard.report.pages.explanations").fragment(self)
+        return html
+
+
+def token_row(token: TokenScore) -> TokenRow:
+    # spelled out because `dataclasses.asdict` takes five times as long, and there is one of these per word
+    row: TokenRow = {
+        "text": token.text,
+        "start": token.start,
+        "end": token.end,
+        "weight": token.weight,
+        "known": token.known,
+    }
+    if token.contribution is not None:
+        row["contribution"], row["read_as"] = token.contribution, token.read_as
+    return row
 
 
 def sentence_rows(scores: Iterable[SentenceScore]) -> list[SentenceRow]:
-    return [{"start": x.start, "end": x.end, "weight": x.weight} for x in scores]
+    rows: list[SentenceRow] = []
+    for score in scores:
+        row: SentenceRow = {"start": score.start, "end": score.end, "weight": score.weight}
+        if score.contribution is not None:
+            row["contribution"] = score.contribution
+        rows.append(row)
+    return rows
 
 
 def to_jsonl(rows: Iterable[Mapping[str, object]]) -> Iterator[str]:

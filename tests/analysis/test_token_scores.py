@@ -8,7 +8,7 @@ from regard.analysis.token_scores import global_scores, lead, local_scores, toke
 from regard.config import Config
 from regard.data.reviews import splits
 from regard.data.unit_texts import UnitTexts
-from regard.explain.attribute import explain
+from regard.explain.explain import explain
 from regard.models.trained import Trained
 from regard.training.fit import Parts, fit
 

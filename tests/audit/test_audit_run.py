@@ -240,7 +240,10 @@ def test_audited_texts_are_not_trained_on() -> None:
 
 
 @pytest.mark.parametrize("methods", [None, ["gradient", "leave_one_out"]])
-def test_leave_one_out_skips_a_text_that_is_too_long(methods: list[str] | None) -> None:
+def test_leave_one_out_skips_a_text_that_is_too_long(
+    methods: list[str] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Trained, "is_flat", False)  # from tables there is no limit
     examples = [*one_decides(40), Example("p1 " * 5001, "positive", evidence=((0, 2),))]
     facts = audit_run(the_cause(), examples, AuditOptions(methods, without=("adversary",)))
     assert facts["notes"] == [
@@ -279,7 +282,16 @@ def test_leave_one_out_does_not_change_other_numbers() -> None:
     )
 
 
-def test_an_explainer_that_refuses_most_texts_is_left_out_unless_asked_for() -> None:
+def test_a_flat_model_has_leave_one_out_of_texts_of_any_length() -> None:
+    examples = [*one_decides(40), Example("p1 " * 5001, "positive", evidence=((0, 2),))]
+    facts = audit_run(the_cause(), examples, AuditOptions(["leave_one_out"], without=DIAGNOSTICS))
+    assert facts["notes"] == []
+    assert {one["explainer"]: one["mean"]["n"] for one in facts["faithfulness"]["curves"]}["leave_one_out"] == 41
+    assert {one["name"]: one.get("forward") for one in facts["explainers"]}["leave_one_out"] == 1.0
+
+
+def test_an_explainer_that_refuses_most_texts_is_left_out_unless_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Trained, "is_flat", False)
     examples = [*one_decides(1), Example("p1 " * 5001, "positive"), Example("n1 " * 5002, "negative")]
     facts = audit_run(the_cause(), examples, AuditOptions(without=DIAGNOSTICS))
     assert "leave_one_out" not in [one["name"] for one in facts["explainers"]]

@@ -38,14 +38,16 @@ def test_an_lstm_against_finite_differences() -> None:
     embedded, mask = net.embedding(ids).detach(), torch.ones_like(ids, dtype=torch.bool)
     weights = net.levels[0](embedded, mask).pooled.weights.detach()
 
-    def logit(scale: float, position: int) -> float:
+    def log_odds(scale: float, position: int) -> float:
         moved = embedded.clone()
         moved[0, position] *= scale
         states = net.levels[0](moved, mask).states
-        return float(net.head((weights.unsqueeze(-1) * states).sum(1))[0, decided].detach())
+        p = net.head((weights.unsqueeze(-1) * states).sum(1)).softmax(-1)[0, decided].detach()
+        return float(torch.logit(p))
 
     step = 1e-5
     slopes = [
-        abs(logit(1 + step, position) - logit(1 - step, position)) / (2 * step) for position in range(len(gradients))
+        abs(log_odds(1 + step, position) - log_odds(1 - step, position)) / (2 * step)
+        for position in range(len(gradients))
     ]
     np.testing.assert_allclose(gradients, slopes, rtol=1e-3, atol=1e-7)

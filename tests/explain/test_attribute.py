@@ -15,8 +15,9 @@ from regard.data.words import spans
 from regard.errors import InputError
 from regard.explain import gradients, reading
 from regard.explain import leave_one_out as leaving
-from regard.explain.attribute import attribute, explain, is_fast
-from regard.explain.explainers import EXPLAINERS, default_method, methods
+from regard.explain.attribute import attribute
+from regard.explain.explain import explain
+from regard.explain.explainers import EXPLAINERS, default_method, is_fast, methods
 from regard.explain.word_scores import Attributed
 from regard.faithfulness.judged import judge_erased
 from regard.faithfulness.scored import Scored, check

@@ -9,8 +9,8 @@ import torch
 
 from regard.config import Config
 from regard.data.reviews import reviews
-from regard.explain import attribute as module
-from regard.explain.attribute import explain
+from regard.explain import explain as module
+from regard.explain.explain import explain
 from regard.faithfulness.plausibility import plausibility
 from regard.models.trained import Trained, outputs
 from regard.records import Example, Explanation, Prediction, TokenScore

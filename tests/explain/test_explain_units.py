@@ -13,7 +13,7 @@ from regard.data.tokenizer import Tokenizer, Units
 from regard.data.vocabulary import Vocabulary
 from regard.data.words import spans
 from regard.explain.attention_weights import share_out
-from regard.explain.attribute import explain
+from regard.explain.explain import explain
 from regard.models.flat import EMBEDDING, HEAD, QUERY
 from regard.models.tasks import Binary
 from regard.models.trained import Trained, outputs

@@ -20,7 +20,7 @@ from regard.data.wordpieces import WordPieces
 from regard.encoders import BERT
 from regard.encoders.pretrained import read_pretrained
 from regard.errors import InputError
-from regard.explain.attribute import explain
+from regard.explain.explain import explain
 from regard.models.build import build
 from regard.models.folder import load
 from regard.models.saving import save

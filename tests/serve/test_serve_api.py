@@ -12,7 +12,7 @@ import pytest
 from serving import Serving, serving
 
 from regard.data.words import spans
-from regard.explain.attribute import explain
+from regard.explain.explain import explain
 from regard.explain.explainers import EXPLAINERS
 from regard.faithfulness.erasing import delete
 from regard.models.folder import load
@@ -171,9 +171,10 @@ def test_texts_of_every_kind_are_returned_unchanged(text: str, flat: Serving, tw
 def test_fifty_thousand_words_are_explained_or_refused(flat: Serving) -> None:
     text = "good " * 50_000
     assert len(explained(flat, text=text)["tokens"]) == 50_000
-    refused = flat.ask("/api/explain", text=text, method="leave_one_out")
+    assert len(explained(flat, text=text, method="leave_one_out")["tokens"]) == 50_000, "from tables"
+    refused = flat.ask("/api/explain", text=text, method="surrogate")
     assert refused.status == 400
-    assert refused.error == ("leave_one_out: expected at most 1,000 words, got 50,000; more would take too long")
+    assert refused.error == ("surrogate: expected at most 4,000 words, got 50,000; more would take too long")
 
 
 @pytest.mark.parametrize(

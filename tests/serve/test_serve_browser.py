@@ -227,8 +227,8 @@ def test_fifty_thousand_words_stay_responsive(browser: Browser, flat: Serving) -
     assert shown(browser, ".words .note") == "The first 4,000 of 50,004 words are shown."
     browser.click_on(".w[data-index='4']")
     settled(browser, "document.querySelectorAll('.out').length === 1", "!!document.querySelector('.before')")
-    choose(browser, "method", "leave_one_out")
-    assert shown(browser, "#problem").startswith("leave_one_out: expected at most 1,000 words, got 50,004")
+    choose(browser, "method", "surrogate")
+    assert shown(browser, "#problem").startswith("surrogate: expected at most 4,000 words, got 50,004")
     choose(browser, "method", "attention")
     write(browser, TEXT)
     assert len(words(browser)) == 11
@@ -237,10 +237,10 @@ def test_fifty_thousand_words_stay_responsive(browser: Browser, flat: Serving) -
 def test_errors_are_shown_and_disappear(browser: Browser, flat: Serving) -> None:
     visit(browser, flat)
     write(browser, TEXT)
-    browser.evaluate("document.getElementById('text').value = 'good '.repeat(2000)")
-    choose(browser, "method", "leave_one_out")
+    browser.evaluate("document.getElementById('text').value = 'good '.repeat(5000)")
+    choose(browser, "method", "surrogate")
     browser.until("!document.getElementById('problem').hidden")
-    assert shown(browser, "#problem").startswith("leave_one_out: expected at most 1,000 words, got 2,000")
+    assert shown(browser, "#problem").startswith("surrogate: expected at most 4,000 words, got 5,000")
     browser.events.clear()  # the browser itself logs refused requests to the console
     choose(browser, "method", "attention")
     browser.until("document.getElementById('problem').hidden")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from regard.errors import InputError
 from regard.explain.attribute import attribute
-from regard.explain.explainers import EXPLAINERS
+from regard.explain.explainers import EXPLAINERS, is_fast
 from regard.explain.word_scores import Attributed
 from regard.models.trained import Trained
 from regard.recorder import Recorder
@@ -62,7 +62,7 @@ def explain_all(
     explanations = Explanations({}, {}, [])
     for name in names:
         recorder.note(f"{name} of {len(texts)} texts")
-        long = too_long(name, explanations.scores)
+        long = too_long(trained, name, explanations.scores)
         try:
             if long.any():
                 rest = iter(attribute(trained, [texts[row] for row in np.flatnonzero(~long).tolist()], name))
@@ -78,10 +78,10 @@ def explain_all(
     return explanations
 
 
-def too_long(name: str, scores: Mapping[str, Sequence[Attributed]]) -> Bools:
+def too_long(trained: Trained, name: str, scores: Mapping[str, Sequence[Attributed]]) -> Bools:
     """(texts,) those that an explainer skips; none if they are the majority, so that the explainer itself refuses them."""
     most = EXPLAINERS[name].most_words
-    if most is None:
+    if most is None or is_fast(trained, name):
         return np.zeros(0, dtype=bool)
     long = np.array([len(one.spans) > most for one in scores[FOCUS]], dtype=bool)
     return long if 2 * long.sum() <= len(long) else np.zeros_like(long)

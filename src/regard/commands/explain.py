@@ -27,7 +27,7 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from regard.explain.attribute import explain
+    from regard.explain.explain import explain
     from regard.models.tasks import labels_as_shown
     from regard.report.text.writing import write_explanations
 

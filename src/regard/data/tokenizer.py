@@ -68,7 +68,12 @@ class Tokenizer:
 
     def __len__(self) -> int:
         """The number of ids, including padding and unknown."""
-        return len(self.vocabulary) + len(self.beginnings) + len(self.pairs)
+        return self.singles + len(self.pairs)
+
+    @property
+    def singles(self) -> int:
+        """The number of ids that cover one word: words and beginnings. Those of pairs follow."""
+        return len(self.vocabulary) + len(self.beginnings)
 
     @property
     def has_units(self) -> bool:
@@ -82,16 +87,22 @@ class Tokenizer:
         if self.max_words is not None:
             starts, ends, counts = cut(starts, ends, counts, self.max_words)
         words = self._words.look_up(data, starts, ends) + 2  # a missing word has −1, and unknown is 1
-        bounds = np.zeros(len(texts) + 1, dtype=np.int64)
-        counts.cumsum(out=bounds[1:])
         if not self.has_units:
+            bounds = np.zeros(len(texts) + 1, dtype=np.int64)
+            counts.cumsum(out=bounds[1:])
             position = (np.arange(len(words)) - np.repeat(bounds[:-1], counts)).astype(np.int32)
             return Units(words, position, position, bounds, counts)
         beginnings = np.zeros(len(words), dtype=np.int32)
         if self.letters:
             ends, first = beginning_ends(data, starts, ends, self.letters), len(self.vocabulary)
             beginnings = self._beginnings.look_up(data, starts, ends, unknown=-first) + first
-        return Units(*find_units(words, beginnings, bounds, self._pairs), counts)
+        return self.units_of(words, beginnings, counts)
+
+    def units_of(self, words: NDArray[np.int32], beginnings: NDArray[np.int32], counts: NDArray[np.int64]) -> Units:
+        """The units of texts whose words are known by id; `beginnings` has 0 for a word without one."""
+        bounds = np.zeros(len(counts) + 1, dtype=np.int64)
+        counts.cumsum(out=bounds[1:])
+        return Units(*find_units(words, beginnings, bounds, self.pair_table), counts)
 
     @cached_property
     def _words(self) -> Dictionary:
@@ -102,8 +113,8 @@ class Tokenizer:
         return Dictionary.of(self.beginnings)
 
     @cached_property
-    def _pairs(self) -> PairTable:
-        return PairTable(join(self.pairs[:, 0], self.pairs[:, 1]), len(self.vocabulary) + len(self.beginnings))
+    def pair_table(self) -> PairTable:
+        return PairTable(join(self.pairs[:, 0], self.pairs[:, 1]), self.singles)
 
     def encode(self, text: str) -> Indexed:
         if self.has_units:

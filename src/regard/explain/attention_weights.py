@@ -98,7 +98,7 @@ def without_padding(values: Sequence[NDArray[np.float64]], mask: NDArray[np.bool
     return real
 
 
-def from_tables(trained: Trained, texts: Sequence[str], targets: Ints) -> list[WordScores]:
+def attention_from_tables(trained: Trained, texts: Sequence[str], targets: Ints) -> list[WordScores]:
     """The attention of a flat model."""
     scores: list[WordScores] = []
     for units, logits, weights in trained.attended(texts):

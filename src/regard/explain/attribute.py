@@ -7,15 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from regard.errors import InputError
-from regard.explain.attention_weights import from_tables
 from regard.explain.explainers import EXPLAINERS, Explainer, default_method
 from regard.explain.reading import check_texts, read
 from regard.explain.targets import Target, numbers
 from regard.explain.word_scores import Attributed, Words, attributed
 from regard.models.trained import Trained
 from regard.records import Explanation
-
-CHUNK = 512  # texts that `explain` holds at a time, so that a large file streams
 
 
 def attribute(
@@ -41,8 +38,8 @@ def attributions(
     explainer = checked_method(method, options)
     chosen = numbers(trained.task, targets, len(texts))
     start, tokenizer = time.perf_counter(), trained.tokenizer
-    if is_fast(trained, method):
-        scores = from_tables(trained, texts, chosen)
+    if trained.is_flat and explainer.from_tables is not None:
+        scores = explainer.from_tables(trained, texts, chosen)
         words: Iterator[Words] = ((one := tokenizer.outline(text), tokenizer.known(text, one.words)) for text in texts)
     else:
         readings = read(trained, texts)
@@ -50,11 +47,6 @@ def attributions(
         words = ((one.outline, tokenizer.known(one.text, one.outline.words, one.indexed)) for one in readings)
     seconds = (time.perf_counter() - start) / max(len(texts), 1)
     return attributed(trained, method, texts, words, scores, seconds)
-
-
-def is_fast(trained: Trained, method: str) -> bool:
-    """Whether scores come from a flat model's tables, without PyTorch, at about the cost of a prediction."""
-    return trained.is_flat and EXPLAINERS[method].has_tables
 
 
 def checked_method(method: str, options: Mapping[str, Any]) -> Explainer:
@@ -68,13 +60,10 @@ def checked_method(method: str, options: Mapping[str, Any]) -> Explainer:
     return explainer
 
 
-def explain(
+def weights_only(
     trained: Trained, texts: Sequence[str], labels: Sequence[str | float | None] | None = None
 ) -> Iterator[Explanation]:
-    """One explanation per text, in order, by the model's default method: `attribute` in parts, as records to draw."""
-    method = default_method(trained)
-    for start in range(0, len(texts), CHUNK):
-        part = texts[start : start + CHUNK]
-        true = [None] * len(part) if labels is None else labels[start : start + CHUNK]
-        for one, label in zip(attributions(trained, part, method, None, {}), true, strict=True):
-            yield one.explanation(label)
+    """Explanations without contributions, for measures of the model's weights themselves."""
+    records = attributions(trained, texts, default_method(trained), None, {})
+    for one, label in zip(records, [None] * len(texts) if labels is None else labels, strict=True):
+        yield one.explanation(label)

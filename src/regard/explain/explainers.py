@@ -7,14 +7,16 @@ is named, `default_method` is used.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from regard.explain.attention_weights import attention, attention_norm, weighted_norm
+from regard.explain.attention_weights import attention, attention_from_tables, attention_norm, weighted_norm
 from regard.explain.controls import random, tfidf
+from regard.explain.flat_texts import leave_one_out_from_tables
 from regard.explain.gradients import gradient, gradient_times_input, integrated_gradients
 from regard.explain.leave_one_out import MOST_WORDS, leave_one_out
+from regard.explain.reading import Ints
 from regard.explain.surrogate import surrogate
 from regard.explain.word_scores import WordScores
 from regard.models.trained import Trained
@@ -30,7 +32,8 @@ class Explainer:
     passes: float | None = 1  # cost of one text, in predictions of it; None: one per word
     most_words: int | None = None  # longest text, if longer ones are refused
     needs_norm: bool = False  # differs from plain attention only if a norm sharpens it
-    has_tables: bool = False  # for a flat model it is computed from tables, without PyTorch
+    # (trained, texts, targets) for a flat model: from its tables, without PyTorch, at about the cost of a prediction
+    from_tables: Callable[[Trained, Sequence[str], Ints], list[WordScores]] | None = None
 
     @property
     def is_control(self) -> bool:
@@ -49,7 +52,7 @@ EXPLAINERS: dict[str, Explainer] = {
         title="attention",
         sentence="the attention weight α that the model gives to the word",
         reads="weights",
-        has_tables=True,
+        from_tables=attention_from_tables,
     ),
     "attention_norm": Explainer(
         function=attention_norm,
@@ -57,7 +60,7 @@ EXPLAINERS: dict[str, Explainer] = {
         sentence="the attention weight as the learned norm p sharpens it: α^p, renormalised",
         reads="weights",
         needs_norm=True,
-        has_tables=True,
+        from_tables=attention_from_tables,
     ),
     "weighted_norm": Explainer(
         function=weighted_norm,
@@ -96,6 +99,7 @@ EXPLAINERS: dict[str, Explainer] = {
         signed=True,
         passes=None,
         most_words=MOST_WORDS,
+        from_tables=leave_one_out_from_tables,
     ),
     "surrogate": Explainer(
         function=surrogate,
@@ -126,11 +130,22 @@ def explainer_title(name: str) -> str:
 
 
 def default_method(trained: Trained) -> str:
-    """The method if none is named: the weights that the states were summed with."""
+    """What a word's weight is if no method is named: the weights that the states were summed with."""
     return "attention_norm" if any(level.sharpens for level in trained.capabilities) else "attention"
+
+
+def default_contribution(trained: Trained) -> str:
+    """What a word's contribution is if no method is named: leaving the word out where that is a table lookup; elsewhere the
+    cheapest method whose signs and order agree best with leaving words out (docs/explanations.md has the measurements)."""
+    return "leave_one_out" if trained.is_flat else "gradient_times_input"
 
 
 def methods(trained: Trained) -> list[str]:
     """The explainers that differ from each other for this model."""
     sharpens = any(level.sharpens for level in trained.capabilities)
     return [name for name, explainer in EXPLAINERS.items() if sharpens or not explainer.needs_norm]
+
+
+def is_fast(trained: Trained, method: str) -> bool:
+    """Whether scores come from a flat model's tables, without PyTorch, at about the cost of a prediction."""
+    return trained.is_flat and EXPLAINERS[method].from_tables is not None

@@ -1,6 +1,7 @@
 """Leave-one-out: how far the explained value drops without a word; also without each sentence and part.
 
-One pass per word. `facts["probability"]` has the drops of the target's probability, (words,).
+One pass per word; `flat_texts` has the closed form of a flat model.
+`facts["probability"]` has the drops of the target's probability, (words,).
 """
 
 from __future__ import annotations
@@ -46,6 +47,21 @@ def leave_one_out(trained: Trained, readings: Sequence[Reading], targets: Ints) 
         records.append(WordScores(scores, logits[low], int(chosen[0]), high - low, facts=facts, above=tuple(above)))
         low = high
     return records
+
+
+def joint_effects(
+    trained: Trained, readings: Sequence[Reading], targets: Ints, groups: Sequence[Sequence[Sequence[int]]]
+) -> list[list[float]]:
+    """For each text, the drops without all words of each group."""
+    erasures = [[np.array(group) for group in of_text] for of_text in groups]
+    logits = logits_of(trained, versions(trained, readings, erasures))
+    drops, low = [], 0
+    for of_text, target in zip(erasures, targets, strict=True):
+        high = low + 1 + len(of_text)
+        values = explained(trained.task, logits[low:high], np.full(high - low, target))
+        drops.append((values[0] - values[1:]).tolist())
+        low = high
+    return drops
 
 
 def erased(reading: Reading) -> list[NDArray[np.int64]]:

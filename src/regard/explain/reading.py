@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.data.tokenizer import Indexed, Outline, Units
+from regard.data.tokenizer import Indexed, Outline, Tokenizer, Units
 from regard.data.wordpieces import Row, WordPieces
 from regard.errors import InputError
+from regard.kernels.pairs import UNKNOWN
 from regard.models.trained import BATCH, Trained, logits, to_device
 
 if TYPE_CHECKING:
@@ -119,9 +120,20 @@ def left(trained: Trained, reading: Reading, kept: Kept) -> list[Indexed]:
     if isinstance(tokenizer, WordPieces):
         return in_pieces(tokenizer, reading, kept)
     if tokenizer.has_units:
-        whole = (0, reading.words)
-        return each(tokenizer.encode_all([written(reading, row, whole) for row in kept]))
+        return in_units(tokenizer, reading, kept)
     return [only(reading.indexed, row) for row in kept]
+
+
+def in_units(tokenizer: Tokenizer, reading: Reading, kept: Kept) -> list[Indexed]:
+    """From the ids of the words that are left: to read the rest as a text could join its characters into other words."""
+    ids, first = reading.indexed.ids, reading.first
+    is_word = ids < len(tokenizer.vocabulary)
+    is_beginning = ~is_word & (ids < tokenizer.singles)
+    words, beginnings = np.full(reading.words, UNKNOWN, dtype=np.int32), np.zeros(reading.words, dtype=np.int32)
+    words[first[is_word]], beginnings[first[is_beginning]] = ids[is_word], ids[is_beginning]
+    version, word = np.nonzero(kept)
+    counts = np.bincount(version, minlength=len(kept)).astype(np.int64)
+    return each(tokenizer.units_of(words[word], beginnings[word], counts))
 
 
 def in_pieces(tokenizer: WordPieces, reading: Reading, kept: Kept) -> list[Indexed]:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.explain.attribute import attribute, explain
+from regard.explain.attribute import attribute
+from regard.explain.explain import explain
 from regard.explain.word_scores import Attributed
 from regard.facts.run import ShownText, TextView
 from regard.models.tasks import Classes, labels_as_shown

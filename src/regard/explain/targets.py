@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -53,18 +54,27 @@ def settled(task: Task, logits: Doubles, targets: Ints) -> Ints:
 
 
 def explained(task: Task, logits: Values, targets: Any) -> Values:
-    """The number per text that scores are about: its target's logit, or the prediction in the user's unit.
+    """The number per text that scores are about: the log-odds of its target, or the prediction in the user's unit.
 
     (B, C), (B,) -> (B,), both NumPy or both PyTorch.
 
-    Two classes share one logit, which is for the second class and against the first.
+    Log-odds, log p − log(1 − p), rise and fall with the probability; a class's logit alone can rise while its probability
+    falls, because those of other classes rise more. Two classes share one logit, the log-odds of the second class.
     """
     if isinstance(task, Regression):
         return logits[:, 0] * task.scale + task.mean
     if isinstance(task, Binary):
         signed: Values = logits[:, 0] * (2.0 * targets - 1)
         return signed
-    return logits[range(len(logits)), targets]
+    rows = range(len(logits))
+    if isinstance(logits, np.ndarray):
+        others = logits.copy()
+        others[rows, targets] = -np.inf
+        return np.asarray(logits[rows, targets] - np.logaddexp.reduce(others, axis=1))
+    others = logits.clone()
+    others[rows, targets] = -math.inf
+    odds: Values = logits[rows, targets] - others.logsumexp(1)
+    return odds
 
 
 def probability(task: Task, logits: Doubles, targets: Ints) -> Doubles:

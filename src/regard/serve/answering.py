@@ -11,8 +11,8 @@ import numpy as np
 
 from regard.data.words import spans as words_of
 from regard.errors import InputError
-from regard.explain.attribute import attribute, is_fast
-from regard.explain.explainers import EXPLAINERS
+from regard.explain.attribute import attribute
+from regard.explain.explainers import EXPLAINERS, is_fast
 from regard.explain.word_scores import Attributed
 from regard.faithfulness.agreement import kendall, share_distances
 from regard.faithfulness.erasing import delete

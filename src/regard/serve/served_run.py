@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from regard.errors import InputError
-from regard.explain.attribute import explain
+from regard.explain.explain import explain
 from regard.explain.explainers import default_method, methods
 from regard.models.tasks import Classes
 from regard.models.trained import Trained

@@ -91,7 +91,7 @@ class UnitIndexer:
         ids = self.word_ids[words]
         if not self.tokenizer.has_units:
             return ids, offsets
-        units, _, _, bounds = find_units(ids, self.beginning_ids[words], offsets, self.tokenizer._pairs)
+        units, _, _, bounds = find_units(ids, self.beginning_ids[words], offsets, self.tokenizer.pair_table)
         return units, bounds
 
     def texts(self, part: CorpusIds, kept: NDArray[np.bool_], labels: NDArray[np.float32]) -> UnitTexts:

@@ -82,20 +82,20 @@ def drawn_texts(cell: Cell, prepared: Prepared) -> list[Example]:
 
 
 def explained(trained: Trained, examples: Sequence[Example]) -> list[ExplanationRow]:
-    from regard.explain.attribute import explain
+    from regard.explain.attribute import weights_only
     from regard.models.tasks import labels_as_shown
 
     labels = labels_as_shown(trained.task, examples)
-    return [one.as_dict() for one in explain(trained, [example.text for example in examples], labels)]
+    return [one.as_dict() for one in weights_only(trained, [example.text for example in examples], labels)]
 
 
 def spreads(trained: Trained, examples: Sequence[Example]) -> dict[str, float]:
     """Means over texts: the effective share of words and of sentences, the weight of the top three words, and, if deciding
     words are known, the weight on them divided by that of uniform weights."""
-    from regard.explain.attribute import explain
+    from regard.explain.attribute import weights_only
     from regard.faithfulness.plausibility import plausibility
 
-    explained_texts = list(explain(trained, [example.text for example in examples]))
+    explained_texts = list(weights_only(trained, [example.text for example in examples]))
     words, sentences, heaviest = [], [], []
     for one in explained_texts:
         if len(one.tokens) > 1:

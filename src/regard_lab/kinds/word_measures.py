@@ -127,13 +127,13 @@ class Measurements:
 def scored_texts(trained: Trained, plan: MeasurePlan) -> list[Scored]:
     """The words of each text that the model reads, and their weights. Texts are cut after the last word that is read:
     otherwise, once words are erased, the model would read further words instead."""
-    from regard.explain.attribute import explain
+    from regard.explain.attribute import weights_only
     from regard.faithfulness.scored import from_explanation
     from regard.models.tasks import labels_as_shown
 
     examples = plan.examples if plan.marks is not None else plan.examples[: plan.options.get("judged")]
     texts = [example.text for example in examples]
-    scored = map(from_explanation, explain(trained, texts, labels_as_shown(trained.task, examples)))
+    scored = map(from_explanation, weights_only(trained, texts, labels_as_shown(trained.task, examples)))
     return [one._replace(text=one.text[: one.spans[-1][1]] if one.spans else "") for one in scored]
 
 
