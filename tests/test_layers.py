@@ -47,6 +47,7 @@ LAYERS = {
     "run_facts": 8,
     "serve": 8,
     "demo": 9,
+    "wrapping": 9,
     "commands": 10,
     "cli": 11,
 }

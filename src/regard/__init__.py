@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from regard.estimators import TextClassifier, TextRegressor, load
     from regard.poolings import POOLINGS
     from regard.records import Explanation
+    from regard.wrapping.wrap import wrap
 
 __version__ = "0.1.0"
 
@@ -29,17 +30,22 @@ HOMES = {
     "TextClassifier": "regard.estimators",
     "TextRegressor": "regard.estimators",
     "load": "regard.estimators",
+    "wrap": "regard.wrapping.wrap",
 }
 
 MOVED = {
     "regard.data.ratings.read_ratings": "regard_lab.towers.ratings.read_ratings",
+    **{
+        f"regard.faithfulness.erasing.{name}": f"regard.data.erasing.{name}"
+        for name in ("delete", "keep", "only", "replace", "without")
+    },
     "regard.recording.Silent": "regard.recorder.Silent",
     "regard.report.run_writing.write_report": "regard.report.pages.run.write_report",
     "regard.reporting.gather.gather": "regard.run_facts.gather",
     "regard.training.fit_pairs.fit_pairs": "regard_lab.towers.fit_pairs.fit_pairs",
 }
 
-__all__ = ["ENCODERS", "POOLINGS", "Explanation", "InputError", "TextClassifier", "TextRegressor", "load"]
+__all__ = ["ENCODERS", "POOLINGS", "Explanation", "InputError", "TextClassifier", "TextRegressor", "load", "wrap"]
 
 
 def __getattr__(name: str) -> Any:

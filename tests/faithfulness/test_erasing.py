@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.data import words
+from regard.data.erasing import delete, describe_erasing, keep, only, replace, without
 from regard.data.sentences import parts, sentences
-from regard.faithfulness.erasing import delete, describe_erasing, keep, only, replace, without
 
 FILM = "A good film, isn't it?"  # A · good · film · , · is · n't · it · ?
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from serving import Serving, serving
 
+from regard.data.erasing import delete
 from regard.data.words import spans
 from regard.explain.explain import explain
 from regard.explain.explainers import EXPLAINERS
-from regard.faithfulness.erasing import delete
 from regard.models.folder import load
 from regard.models.trained import Trained
 from regard.records import SentenceScore

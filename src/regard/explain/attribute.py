@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from regard.errors import InputError
-from regard.explain.explainers import EXPLAINERS, Explainer, default_method
+from regard.explain.explainers import EXPLAINERS, Explainer, check_can_explain, default_method
 from regard.explain.reading import check_texts, read
 from regard.explain.targets import Target, numbers
 from regard.explain.word_scores import Attributed, Words, attributed
-from regard.models.trained import Trained
+from regard.models.model import Model
 from regard.records import Explanation
 
 
 def attribute(
-    trained: Trained,
+    trained: Model,
     texts: Sequence[str],
     method: str = "integrated_gradients",
     targets: Sequence[Target] | Target = None,
@@ -31,11 +31,11 @@ def attribute(
 
 
 def attributions(
-    trained: Trained, texts: Sequence[str], method: str, targets: Sequence[Target] | Target, options: Mapping[str, Any]
+    trained: Model, texts: Sequence[str], method: str, targets: Sequence[Target] | Target, options: Mapping[str, Any]
 ) -> Iterator[Attributed]:
     """The same, one after the other."""
     check_texts(texts)
-    explainer = checked_method(method, options)
+    explainer = checked_method(trained, method, options)
     chosen = numbers(trained.task, targets, len(texts))
     start, tokenizer = time.perf_counter(), trained.tokenizer
     if trained.is_flat and explainer.from_tables is not None:
@@ -49,9 +49,10 @@ def attributions(
     return attributed(trained, method, texts, words, scores, seconds)
 
 
-def checked_method(method: str, options: Mapping[str, Any]) -> Explainer:
+def checked_method(trained: Model, method: str, options: Mapping[str, Any]) -> Explainer:
     if method not in EXPLAINERS:
         raise InputError(f"method: expected one of {', '.join(EXPLAINERS)}, got {method!r}")
+    check_can_explain(trained, method)
     explainer = EXPLAINERS[method]
     for name in options:
         if name not in explainer.options:
@@ -61,7 +62,7 @@ def checked_method(method: str, options: Mapping[str, Any]) -> Explainer:
 
 
 def weights_only(
-    trained: Trained, texts: Sequence[str], labels: Sequence[str | float | None] | None = None
+    trained: Model, texts: Sequence[str], labels: Sequence[str | float | None] | None = None
 ) -> Iterator[Explanation]:
     """Explanations without contributions, for measures of the model's weights themselves."""
     records = attributions(trained, texts, default_method(trained), None, {})

@@ -15,18 +15,18 @@ from regard.data.words import forms
 from regard.explain.reading import Ints, Reading, check_texts, logits_of
 from regard.explain.targets import settled
 from regard.explain.word_scores import WordScores
-from regard.models.trained import Trained
+from regard.models.model import Model
 
 Doubles = NDArray[np.float64]
 
 
-def random(trained: Trained, readings: Sequence[Reading], targets: Ints, *, seed: int = 0) -> list[WordScores]:
+def random(trained: Model, readings: Sequence[Reading], targets: Ints, *, seed: int = 0) -> list[WordScores]:
     """Uniform in [0, 1)."""
     return scored(trained, readings, targets, lambda reading: reading.rng(seed).random(reading.words))
 
 
 def tfidf(
-    trained: Trained, readings: Sequence[Reading], targets: Ints, *, background: Sequence[str] | None = None
+    trained: Model, readings: Sequence[Reading], targets: Ints, *, background: Sequence[str] | None = None
 ) -> list[WordScores]:
     """count × (log((1 + texts) / (1 + texts with the word)) + 1), as in scikit-learn. Texts with the word are counted in
     the background or, without one, in the texts that are explained."""
@@ -46,7 +46,7 @@ def tfidf(
 
 
 def scored(
-    trained: Trained, readings: Sequence[Reading], targets: Ints, score: Callable[[Reading], Doubles]
+    trained: Model, readings: Sequence[Reading], targets: Ints, score: Callable[[Reading], Doubles]
 ) -> list[WordScores]:
     logits = logits_of(trained, [reading.indexed for reading in readings])
     chosen = settled(trained.task, logits, targets)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,8 @@ from regard.explain.leave_one_out import joint_effects
 from regard.explain.reading import Ints, Reading, check_texts, read
 from regard.explain.targets import Target, numbers
 from regard.explain.word_scores import WordScores, shares, sums
+from regard.models.model import Model
 from regard.models.tasks import Classes, Regression
-from regard.models.trained import Trained
 from regard.records import Explanation, ReadAs, RepeatedWord, SentenceScore, Span, TokenScore
 
 CHUNK = 512  # texts held at a time, so that a large file streams
@@ -38,7 +38,7 @@ class Scored(NamedTuple):
 
 
 def explain(
-    trained: Trained,
+    trained: Model,
     texts: Sequence[str],
     labels: Sequence[str | float | None] | None = None,
     method: str | None = None,
@@ -61,15 +61,18 @@ def explain(
             yield record(trained, text, label, one, (weigh, sign))
 
 
-def chosen_methods(trained: Trained, method: str | None) -> tuple[str, str]:
+def chosen_methods(trained: Model, method: str | None) -> tuple[str, str]:
     """The explainers of weights and of contributions."""
     weigh, sign = default_method(trained), default_contribution(trained)
     if method is None:
         return weigh, sign
-    return (weigh, method) if checked_method(method, {}).signed else (method, sign)
+    explainer = checked_method(trained, method, {})
+    if not explainer.signed:
+        return method, sign
+    return (method if trained.is_opaque else weigh), method
 
 
-def read_tables(trained: Trained, texts: Sequence[str], targets: Ints, weigh: str, sign: str) -> Iterator[Scored]:
+def read_tables(trained: Any, texts: Sequence[str], targets: Ints, weigh: str, sign: str) -> Iterator[Scored]:
     """For a flat model: weights and contributions in one pass, without PyTorch."""
     outlines = [trained.tokenizer.outline(text) for text in texts]
     groups = [repeats(text, outline.words) for text, outline in zip(texts, outlines, strict=True)]
@@ -79,10 +82,10 @@ def read_tables(trained: Trained, texts: Sequence[str], targets: Ints, weigh: st
         yield Scored(outline, one.reading, weights, effects, of_text, one.joint.tolist())
 
 
-def read_model(trained: Trained, texts: Sequence[str], targets: Ints, weigh: str, sign: str) -> Iterator[Scored]:
+def read_model(trained: Model, texts: Sequence[str], targets: Ints, weigh: str, sign: str) -> Iterator[Scored]:
     readings, tokenizer = read(trained, texts), trained.tokenizer
-    weights = EXPLAINERS[weigh].function(trained, readings, targets)
     contributions = EXPLAINERS[sign].function(trained, readings, targets)
+    weights = contributions if weigh == sign else EXPLAINERS[weigh].function(trained, readings, targets)
     groups = [repeats(one.text, one.outline.words) for one in readings]
     joint = joint_contributions(trained, readings, contributions, groups, sign)
     for one, weight, contribution, of_text, values in zip(readings, weights, contributions, groups, joint, strict=True):
@@ -92,7 +95,7 @@ def read_model(trained: Trained, texts: Sequence[str], targets: Ints, weigh: str
 
 
 def joint_contributions(
-    trained: Trained,
+    trained: Model,
     readings: Sequence[Reading],
     contributions: Sequence[WordScores],
     groups: Sequence[Groups],
@@ -115,7 +118,7 @@ def repeats(text: str, words: Sequence[Span]) -> Groups:
 
 
 def record(
-    trained: Trained, text: str, label: str | float | None, scored: Scored, methods: tuple[str, str]
+    trained: Model, text: str, label: str | float | None, scored: Scored, methods: tuple[str, str]
 ) -> Explanation:
     task, outline = trained.task, scored.outline
     weights, contributions = scored.weights, scored.contributions

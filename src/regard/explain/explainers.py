@@ -9,17 +9,19 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
+from regard.errors import InputError
 from regard.explain.attention_weights import attention, attention_from_tables, attention_norm, weighted_norm
 from regard.explain.controls import random, tfidf
 from regard.explain.flat_texts import leave_one_out_from_tables
 from regard.explain.gradients import gradient, gradient_times_input, integrated_gradients
 from regard.explain.leave_one_out import MOST_WORDS, leave_one_out
 from regard.explain.reading import Ints
+from regard.explain.sentence_occlusion import sentence_occlusion
 from regard.explain.surrogate import surrogate
 from regard.explain.word_scores import WordScores
-from regard.models.trained import Trained
+from regard.models.model import Model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +35,7 @@ class Explainer:
     most_words: int | None = None  # longest text, if longer ones are refused
     needs_norm: bool = False  # differs from plain attention only if a norm sharpens it
     # (trained, texts, targets) for a flat model: from its tables, without PyTorch, at about the cost of a prediction
-    from_tables: Callable[[Trained, Sequence[str], Ints], list[WordScores]] | None = None
+    from_tables: Callable[[Any, Sequence[str], Ints], list[WordScores]] | None = None
 
     @property
     def is_control(self) -> bool:
@@ -109,6 +111,14 @@ EXPLAINERS: dict[str, Explainer] = {
         signed=True,
         passes=250,
     ),
+    "sentence_occlusion": Explainer(
+        function=sentence_occlusion,
+        title="sentence occlusion",
+        sentence="how far the prediction drops without the word's sentence, in equal parts for its words",
+        reads="answers",
+        signed=True,
+        passes=10,
+    ),
     "random": Explainer(
         function=random,
         title="random",
@@ -129,23 +139,39 @@ def explainer_title(name: str) -> str:
     return EXPLAINERS[name].title if name in EXPLAINERS else name.replace("_", " ")
 
 
-def default_method(trained: Trained) -> str:
-    """What a word's weight is if no method is named: the weights that the states were summed with."""
+def default_method(trained: Model) -> str:
+    """What a word's weight is if no method is named: the weights that the states were summed with; of a model that has only
+    predictions, its share of the contributions for the target."""
+    if trained.is_opaque:
+        return default_contribution(trained)
     return "attention_norm" if any(level.sharpens for level in trained.capabilities) else "attention"
 
 
-def default_contribution(trained: Trained) -> str:
+def default_contribution(trained: Model) -> str:
     """What a word's contribution is if no method is named: leaving the word out where that is a table lookup; elsewhere the
     cheapest method whose signs and order agree best with leaving words out (docs/explanations.md has the measurements)."""
-    return "leave_one_out" if trained.is_flat else "gradient_times_input"
+    return "leave_one_out" if trained.is_flat or trained.is_opaque else "gradient_times_input"
 
 
-def methods(trained: Trained) -> list[str]:
-    """The explainers that differ from each other for this model."""
+def methods(trained: Model) -> list[str]:
+    """The explainers that differ from each other for this model, and can explain it."""
     sharpens = any(level.sharpens for level in trained.capabilities)
-    return [name for name, explainer in EXPLAINERS.items() if sharpens or not explainer.needs_norm]
+    differing = [name for name, explainer in EXPLAINERS.items() if sharpens or not explainer.needs_norm]
+    return [name for name in differing if can_explain(trained, name)]
 
 
-def is_fast(trained: Trained, method: str) -> bool:
+def can_explain(trained: Model, method: str) -> bool:
+    return not trained.is_opaque or EXPLAINERS[method].reads in ("answers", "nothing")
+
+
+def check_can_explain(trained: Model, method: str) -> None:
+    if not can_explain(trained, method):
+        raise InputError(
+            f"method: expected one of {', '.join(methods(trained))} for {trained.title}, of which only predictions are "
+            f"available, got {method!r}, which reads its {EXPLAINERS[method].reads}"
+        )
+
+
+def is_fast(trained: Model, method: str) -> bool:
     """Whether scores come from a flat model's tables, without PyTorch, at about the cost of a prediction."""
     return trained.is_flat and EXPLAINERS[method].from_tables is not None

@@ -16,13 +16,13 @@ from regard.errors import InputError
 from regard.explain.reading import CHUNK, Ints, Reading, all_but, left, logits_of
 from regard.explain.targets import explained, probability, settled
 from regard.explain.word_scores import WordScores
+from regard.models.model import Model
 from regard.models.tasks import Classes
-from regard.models.trained import Trained
 
 MOST_WORDS = 5000  # per text; each word takes another pass over all the others
 
 
-def leave_one_out(trained: Trained, readings: Sequence[Reading], targets: Ints) -> list[WordScores]:
+def leave_one_out(trained: Model, readings: Sequence[Reading], targets: Ints) -> list[WordScores]:
     for number, reading in enumerate(readings, 1):
         if reading.words > MOST_WORDS:
             raise InputError(
@@ -50,7 +50,7 @@ def leave_one_out(trained: Trained, readings: Sequence[Reading], targets: Ints) 
 
 
 def joint_effects(
-    trained: Trained, readings: Sequence[Reading], targets: Ints, groups: Sequence[Sequence[Sequence[int]]]
+    trained: Model, readings: Sequence[Reading], targets: Ints, groups: Sequence[Sequence[Sequence[int]]]
 ) -> list[list[float]]:
     """For each text, the drops without all words of each group."""
     erasures = [[np.array(group) for group in of_text] for of_text in groups]
@@ -76,7 +76,7 @@ def erased(reading: Reading) -> list[NDArray[np.int64]]:
 
 
 def versions(
-    trained: Trained, readings: Sequence[Reading], groups: Sequence[Sequence[NDArray[np.int64]]]
+    trained: Model, readings: Sequence[Reading], groups: Sequence[Sequence[NDArray[np.int64]]]
 ) -> Iterator[Indexed]:
     """Each text, followed by the text without each of its groups."""
     for reading, erasures in zip(readings, groups, strict=True):

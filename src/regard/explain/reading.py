@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.data.characters import Characters
 from regard.data.tokenizer import Indexed, Outline, Tokenizer, Units
 from regard.data.wordpieces import Row, WordPieces
 from regard.errors import InputError
 from regard.kernels.pairs import UNKNOWN
-from regard.models.trained import BATCH, Trained, logits, to_device
+from regard.models.model import Model
+from regard.models.trained import BATCH, Trained, to_device
 
 if TYPE_CHECKING:
     from regard.values import Batch
@@ -58,12 +60,12 @@ def check_texts(texts: Sequence[str], name: str = "texts") -> None:
             raise InputError(f"{name}, number {number}: expected a string, got {type(text).__name__}")
 
 
-def read(trained: Trained, texts: Sequence[str]) -> list[Reading]:
+def read(trained: Model, texts: Sequence[str]) -> list[Reading]:
     tokenizer = trained.tokenizer
     outlines = [tokenizer.outline(text) for text in texts]
     if isinstance(tokenizer, WordPieces):
         indexed = tokenizer.indexed(texts, outlines)
-    elif not tokenizer.has_units:
+    elif isinstance(tokenizer, Characters) or not tokenizer.has_units:
         indexed = tokenizer.encode_each(texts)
     else:
         indexed = each(tokenizer.encode_all(texts))
@@ -100,7 +102,7 @@ def batches(trained: Trained, readings: Sequence[Reading], size: int | None = No
         yield rows, to_device(collate([texts[row] for row in rows], levels), device)
 
 
-def logits_of(trained: Trained, texts: Iterable[Indexed]) -> Doubles:
+def logits_of(trained: Model, texts: Iterable[Indexed]) -> Doubles:
     """(texts, C), in their order; the texts are consumed in parts, so that there may be very many."""
     parts = [np.zeros((0, trained.task.out_dim))]
     held: list[Indexed] = []
@@ -109,14 +111,16 @@ def logits_of(trained: Trained, texts: Iterable[Indexed]) -> Doubles:
         held.append(text)
         size += len(text.ids) + 1
         if size > HELD:
-            parts.append(logits(trained.model, trained.task, held))
+            parts.append(trained.logits(held))
             held, size = [], 0
-    return np.concatenate([*parts, logits(trained.model, trained.task, held)])
+    return np.concatenate([*parts, trained.logits(held)])
 
 
-def left(trained: Trained, reading: Reading, kept: Kept) -> list[Indexed]:
+def left(trained: Model, reading: Reading, kept: Kept) -> list[Indexed]:
     """(versions, words) -> one text per version, with only the words that its row keeps."""
     tokenizer = trained.tokenizer
+    if isinstance(tokenizer, Characters):
+        return tokenizer.without(reading.text, reading.outline.words, kept)
     if isinstance(tokenizer, WordPieces):
         return in_pieces(tokenizer, reading, kept)
     if tokenizer.has_units:

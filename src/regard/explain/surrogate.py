@@ -21,15 +21,15 @@ from regard.errors import InputError
 from regard.explain.reading import CHUNK, Ints, Reading, left, logits_of
 from regard.explain.targets import explained, probability, settled
 from regard.explain.word_scores import WordScores
+from regard.models.model import Model
 from regard.models.tasks import Classes
-from regard.models.trained import Trained
 
 Doubles = NDArray[np.float64]
 WIDTH = 0.25
 
 
 def surrogate(
-    trained: Trained,
+    trained: Model,
     readings: Sequence[Reading],
     targets: Ints,
     *,
@@ -73,7 +73,7 @@ def draw(reading: Reading, samples: int, seed: int) -> NDArray[np.bool_]:
     return kept
 
 
-def versions(trained: Trained, readings: Sequence[Reading], counts: Sequence[int], seed: int) -> Iterator[Indexed]:
+def versions(trained: Model, readings: Sequence[Reading], counts: Sequence[int], seed: int) -> Iterator[Indexed]:
     for reading, count in zip(readings, counts, strict=True):
         yield reading.indexed
         kept = draw(reading, count, seed)[1:]

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from regard.data.tokenizer import Outline
 from regard.errors import InputError
 from regard.explain.targets import PREDICTED
+from regard.models.model import Model
 from regard.models.tasks import Classes
-from regard.models.trained import Trained
 from regard.records import Explanation, Prediction, SentenceScore, Span, TokenScore
 
 Doubles = NDArray[np.float64]
@@ -90,7 +90,7 @@ Words = tuple[Outline, Sequence[bool]]  # where the words of a text are, and whi
 
 
 def attributed(
-    trained: Trained,
+    trained: Model,
     method: str,
     texts: Sequence[str],
     words: Iterable[Words],

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from regard.data.erasing import describe_erasing, without
 from regard.errors import InputError
-from regard.faithfulness.erasing import describe_erasing, without
 from regard.faithfulness.judged import rankings, slices_by_name
 from regard.faithfulness.judging import Judge, Questions, blocks
 from regard.faithfulness.random_choice import DRAWS

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from regard.data.erasing import describe_erasing, only, without
 from regard.errors import InputError
-from regard.faithfulness.erasing import describe_erasing, only, without
 from regard.faithfulness.judging import Judge, Questions, blocks
 from regard.faithfulness.random_choice import DRAWS, RANDOM, random_rankings
 from regard.faithfulness.ranking import Cut, Cuts, counts, cut_offs, ranking

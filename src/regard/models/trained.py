@@ -91,6 +91,21 @@ class Trained:
         """Whether predictions can be looked up in tables of the scores and polarities of units."""
         return is_flat(self.config.model) and self.device == "cpu"
 
+    @property
+    def is_opaque(self) -> bool:
+        return False
+
+    @property
+    def title(self) -> str:
+        return f"{self.config.model.encoder}-{self.config.model.pooling}"
+
+    @property
+    def encoder_weights(self) -> int:
+        """The number of weights of a pretrained encoder; 0 if there is none."""
+        if not self.config.model.reads_pieces:
+            return 0
+        return sum(value.size for name, value in self.weights.items() if name.startswith("levels.0.encoder."))
+
     @cached_property
     def capabilities(self) -> list[Capabilities]:
         """What the pooling of each level can do, words first."""
@@ -107,6 +122,10 @@ class Trained:
         parts = [self.task.answers(np.zeros((0, self.task.out_dim)))]
         parts += [self.task.answers(logits) for _, logits, _ in self.attended(texts, weighed=False)]
         return np.concatenate(parts)
+
+    def logits(self, texts: Sequence[Indexed]) -> NDArray[np.float64]:
+        """(texts, outputs), in the order of the texts"""
+        return logits(self.model, self.task, texts)
 
     def attended(
         self, texts: Sequence[str], weighed: bool = True

@@ -9,13 +9,13 @@ from typing import cast
 
 import numpy as np
 
+from regard.data.erasing import delete
 from regard.data.words import spans as words_of
 from regard.errors import InputError
 from regard.explain.attribute import attribute
 from regard.explain.explainers import EXPLAINERS, is_fast
 from regard.explain.word_scores import Attributed
 from regard.faithfulness.agreement import kendall, share_distances
-from regard.faithfulness.erasing import delete
 from regard.models.tasks import Classes
 from regard.records import Prediction, SentenceScore, Span
 from regard.serve import request_fields

@@ -1,0 +1,78 @@
+"""`regard.wrap`: explain, audit, report and serve any text classifier that returns probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.errors import InputError
+from regard.estimators import Shown, strings
+from regard.explain.attribute import attribute
+from regard.explain.explain import explain
+from regard.explain.targets import Target
+from regard.explain.word_scores import Attributed
+from regard.models.wrapped import BATCH, PredictProba, WrappedModel
+
+
+class Wrapped(WrappedModel):
+    """A classifier of which only predictions are available.
+
+    What needs more than predictions, such as attention weights and gradients, is refused with a sentence that says so.
+    """
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        return self.task.classes
+
+    def predict_proba(self, texts: Iterable[str]) -> NDArray[np.float64]:
+        """(texts, classes)"""
+        return self.answers(strings(texts))
+
+    def predict(self, texts: Iterable[str]) -> list[str]:
+        return [self.classes[number] for number in self.predict_proba(texts).argmax(1).tolist()]
+
+    def explain(self, text: str, method: str | None = None, target: Target = None) -> Shown:
+        """Show what each word and sentence contributes to the predicted class, or to `target`, in log-odds.
+
+        By default words are left out one by one: one prediction per word, per sentence and per repeated word.
+        `method="sentence_occlusion"` takes one prediction per sentence, `"surrogate"` 500 per text.
+        """
+        if not isinstance(text, str):
+            raise InputError(f"explain: expected one text, got a {type(text).__name__} (explain_all takes several)")
+        return self.explain_all([text], method, target)[0]
+
+    def explain_all(self, texts: Iterable[str], method: str | None = None, target: Target = None) -> list[Shown]:
+        return [Shown(**vars(item)) for item in explain(self, strings(texts), None, method, target)]
+
+    def attribute(
+        self,
+        texts: Iterable[str],
+        method: str = "leave_one_out",
+        targets: Sequence[Target] | Target = None,
+        **options: Any,
+    ) -> list[Attributed]:
+        """The word scores of one method; `options` are those of the method, such as `samples` of the surrogate."""
+        return attribute(self, strings(texts), method, targets, **options)
+
+
+def wrap(
+    predict_proba: PredictProba, classes: Sequence[object], name: str = "model", batch_size: int = BATCH
+) -> Wrapped:
+    """Wrap a classifier that was trained elsewhere.
+
+    Parameters
+    ----------
+    predict_proba : callable
+        Takes a list of texts and returns an array of probabilities, (texts, classes). Explanations call it with the text
+        and with versions of it that lack some words, down to the empty text.
+    classes : sequence
+        The names of the classes, in the order of the columns.
+    name : str
+        How pages call the model.
+    batch_size : int
+        Texts per call.
+    """
+    return Wrapped(predict_proba, classes, name, batch_size)
