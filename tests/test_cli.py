@@ -8,6 +8,7 @@ import io
 import json
 import math
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -370,7 +371,7 @@ def test_explanations_in_every_format(regard: Regard, run: Path, table: Path, tm
         assert (tmp_path / name).stat().st_size > 500
     assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     terminal = regard("explain", run, "--file", table, "--limit", 1).out
-    assert "top words:" in terminal
+    assert re.search(r"^(top words for \d: \w+ \+|no word contributes 0\.05 or more)", terminal, re.MULTILINE)
 
 
 def test_a_figure_is_xml_and_text_is_escaped(regard: Regard, run: Path, tmp_path: Path) -> None:
@@ -384,6 +385,47 @@ def test_a_figure_is_xml_and_text_is_escaped(regard: Regard, run: Path, tmp_path
     assert "<script" not in page
     assert "&lt;" in page
     assert "\x1b" not in page
+
+
+def test_explain_takes_a_method_a_target_and_a_second_model(regard: Regard, run: Path) -> None:
+    options = ("--method", "leave_one_out", "--target", "1", "--format", "jsonl")
+    (row,) = jsonl(regard("explain", run, "a good film", *options))
+    assert (row["contribution_method"], row["target"]) == ("leave_one_out", "1")
+    assert {"contribution", "weight"} <= set(row["tokens"][0])
+    rows = jsonl(regard("explain", run, "a good film", "--beside", run, "--format", "jsonl"))
+    assert [row["run"] for row in rows] == [str(run), str(run)]
+    assert regard("explain", run, "a good film", "--beside", run).code == 0
+    result = regard("explain", run, "a good film", "--beside", run, "--format", "svg")
+    assert (result.code, result.err) == (
+        2,
+        "regard: svg: expected one model, got 2; html draws two side by side\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        ("--method", "regard: method: expected one of attention, "),
+        ("--target", "regard: targets: the label 'nope' was not among the training labels"),
+    ],
+)
+def test_explain_refuses_unknown_methods_and_targets(regard: Regard, run: Path, option: str, sentence: str) -> None:
+    result = regard("explain", run, "a good film", option, "nope")
+    assert result.code == 2
+    assert result.err.startswith(sentence)
+    assert result.err.count("\n") == 1
+
+
+def test_help_all_of_explain_lists_every_method(capsys: pytest.CaptureFixture[str]) -> None:
+    from regard.explain.explainers import EXPLAINERS
+
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["explain", "--help-all"])
+    assert stop.value.code == 0
+    lines = capsys.readouterr().out.splitlines()
+    for name, explainer in EXPLAINERS.items():
+        (line,) = [line for line in lines if line.split()[:1] == [name]]
+        assert ("signed" in line.split()) == explainer.signed
 
 
 def test_explain_reads_standard_input(regard: Regard, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -245,6 +245,22 @@ def test_explanations_draw_themselves(fitted: TextClassifier) -> None:
     assert [item.text for item in fitted.explain_all(["one", "two"])] == ["one", "two"]
 
 
+def test_explanations_by_a_method_for_a_target(fitted: TextClassifier) -> None:
+    shown = fitted.explain("a good film", method="gradient_times_input", target="neg")
+    assert (shown.contribution_method, shown.target) == ("gradient_times_input", "neg")
+    (one,) = fitted.explain_all(["a good film"], target="pos")
+    assert one.target == "pos"
+    with pytest.raises(InputError, match="method: expected one of attention"):
+        fitted.explain("good", method="nope")
+    with pytest.raises(InputError, match="the label 'nope' was not among the training labels"):
+        fitted.explain("good", target="nope")
+
+
+def test_a_target_is_a_label_whatever_its_type() -> None:
+    model = TextClassifier(epochs=1).fit(TEXTS, [7 if label == "pos" else 3 for label in LABELS])
+    assert model.explain("a good film", target=7).target == "7"
+
+
 # What is refused
 
 

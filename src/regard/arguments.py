@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 
@@ -24,12 +24,18 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any):
         super().__init__(**options, allow_abbrev=False)  # --epoch is a typing error, not --epochs: options are strict
         self.advanced: dict[argparse.Action, str] = {}  # their help texts, which --help leaves out
+        self.details: Callable[[], str] | None = None  # what only --help-all adds at the end
 
     def add_advanced(self, group: argparse._ArgumentGroup, *names: str, help: str, **options: Any) -> None:
         """Add an option that only `--help-all` shows."""
         if not self.advanced:
             self.add_argument("--help-all", action=HelpAll, help="show all options, including advanced ones, and exit")
         self.advanced[group.add_argument(*names, help=argparse.SUPPRESS, **options)] = help
+
+    def add_details(self, details: Callable[[], str]) -> None:
+        """Add text that only `--help-all` shows, and that is put together only then."""
+        self.add_argument("--help-all", action=HelpAll, help="show this help with the list of methods, and exit")
+        self.details = details
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         arguments, unknown = super().parse_known_args(args, namespace)
@@ -56,6 +62,8 @@ class HelpAll(argparse.Action):
         assert isinstance(parser, Parser)
         for action, text in parser.advanced.items():
             action.help = text
+        if parser.details is not None:
+            parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, parser.details()
         parser.print_help()
         parser.exit()
 

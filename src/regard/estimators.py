@@ -107,15 +107,20 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
             if name != "self":
                 setattr(self, name, value)
 
-    def explain(self, text: str) -> Shown:
-        """Show which words, and sentences in a hierarchical model, the prediction rests on."""
+    def explain(self, text: str, method: str | None = None, target: Any = None) -> Shown:
+        """Show which words, and sentences in a hierarchical model, speak for and against the prediction.
+
+        `method` names an explainer, by default the model's; `target` is the class to explain, by default the predicted one.
+        """
         if not isinstance(text, str):
             raise InputError(f"explain: expected one text, got a {type(text).__name__} (explain_all takes several)")
-        return self.explain_all([text])[0]
+        return self.explain_all([text], method, target)[0]
 
-    def explain_all(self, texts: Iterable[str]) -> list[Shown]:
+    def explain_all(self, texts: Iterable[str], method: str | None = None, target: Any = None) -> list[Shown]:
+        """One explanation per text, with the parameters of `explain`."""
         check_is_fitted(self, "trained_")
-        return [Shown(**vars(item)) for item in explain(self.trained_, strings(texts))]
+        label = None if target is None else str(target)
+        return [Shown(**vars(item)) for item in explain(self.trained_, strings(texts), method=method, target=label)]
 
     def save(self, folder: str | Path) -> None:
         """Write the fitted model as a run folder, for `regard.load` and the command line."""

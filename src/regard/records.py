@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -106,6 +107,8 @@ class ExplanationRow(PredictionRow, total=False):
     contribution_method: str
     target: str
     repeated: list[RepeatedRow]
+    strong: float
+    note: str
 
 
 @dataclass(frozen=True)
@@ -155,6 +158,10 @@ class Explanation:
             row["sentences"] = sentence_rows(self.sentences)
         if self.parts:
             row["parts"] = sentence_rows(self.parts)
+        if self.strong != 1.0:
+            row["strong"] = self.strong
+        if self.note:
+            row["note"] = self.note
         return row
 
     @classmethod
@@ -171,11 +178,25 @@ class Explanation:
             contribution_method=row.get("contribution_method"),
             target=row.get("target"),
             repeated=tuple(RepeatedWord(x["text"], tuple(x["tokens"]), x["contribution"]) for x in repeated),
+            strong=row.get("strong", 1.0),
         )
 
     @property
     def is_signed(self) -> bool:
         return self.contribution_method is not None
+
+    @property
+    def note(self) -> str:
+        """A caution if the model knows few words of the text, or none; otherwise ""."""
+        has_vector = [token.known or token.read_as == "beginning" for token in self.tokens]
+        if self.tokens and not any(has_vector):
+            return "no word of this text is known to the model; this is its default answer"
+        words = [known for token, known in zip(self.tokens, has_vector, strict=True) if not is_punctuation(token.text)]
+        if words and not any(words):
+            return "no word of this text is known to the model, only its punctuation"
+        if 2 * sum(words) < len(words):
+            return f"only {sum(words)} of {len(words)} words are known to the model"
+        return ""
 
     def top(self, count: int = 5) -> list[TokenScore]:
         """The words with the largest contributions, largest first; by weight if there are no contributions."""
@@ -185,6 +206,11 @@ class Explanation:
         """For notebooks. Records know nothing else about pages, which is why the module is named by a string."""
         html: str = import_module("regard.report.pages.explanations").fragment(self)
         return html
+
+
+def is_punctuation(text: str) -> bool:
+    """Whether a word is one punctuation mark, perhaps repeated; several different ones may be an emoticon."""
+    return len(set(text)) == 1 and unicodedata.category(text[0])[0] == "P"
 
 
 def token_row(token: TokenScore) -> TokenRow:

@@ -1,4 +1,4 @@
-"""`regard explain`: the words behind a prediction, with their weights."""
+"""`regard explain`: the words for and against a prediction, by one model or two."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("text_given", metavar="TEXT", nargs="?", default="-", help="a text, or - for standard input")
     parser.add_argument("--file", metavar="FILE", help="explain the texts of a file")
     add_reading(parser)
+    parser.add_argument("--method", metavar="NAME", help="explainer (default: the model's; --help-all lists them)")
+    parser.add_argument("--target", metavar="CLASS", help="explain this class (default: the predicted one)")
+    parser.add_argument("--beside", metavar="RUN", help="a second model, shown side by side")
     parser.add_argument("--limit", type=int, metavar="N", help="explain the first N texts only")
     parser.add_argument(
         "--format",
@@ -24,6 +27,24 @@ def add_arguments(parser: Parser) -> None:
         help="default: by the extension of --out, otherwise terminal",
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write here instead of to standard output")
+    parser.add_details(list_methods)
+
+
+def list_methods() -> str:
+    """The explainers with their cost and sign, for `--help-all`."""
+    from regard.explain.explainers import EXPLAINERS
+
+    width = max(map(len, EXPLAINERS))
+    lines = ["methods: name, signed or not, cost of a text in predictions, what the scores are"]
+    for name, explainer in EXPLAINERS.items():
+        sign = "signed" if explainer.signed else "weights"
+        cost = "words" if explainer.passes is None else f"{explainer.passes:g}"
+        lines.append(f"  {name:{width}}  {sign:7}  {cost:>5}  {explainer.sentence}")
+    lines.append(
+        "A signed method gives contributions, for (+) or against (−) the class; another one gives weights. Flat models"
+    )
+    lines.append("compute leave_one_out and attention from tables, at about twice the cost of a prediction.")
+    return "\n".join(lines)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -35,7 +56,9 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError(f"--limit: expected 1 or more, got {arguments.limit}")
     if arguments.file is not None and arguments.text_given != "-":
         raise InputError("expected a text or --file, got both")
-    trained = load_model(arguments.folder, arguments.device)
+    folders = [arguments.folder, *([arguments.beside] if arguments.beside is not None else [])]
+    models = [load_model(folder, arguments.device) for folder in folders]
+    trained = models[0]
     if arguments.file is None and arguments.text_given != "-":
         if os.path.isfile(arguments.text_given):
             sentence = f"explaining the words {arguments.text_given!r}; to read that file, use --file"
@@ -44,6 +67,11 @@ def run(arguments: argparse.Namespace) -> None:
     else:
         corpus = read_source(arguments, trained, arguments.file or "-")
     examples = corpus.examples[: arguments.limit]
-    labels = labels_as_shown(trained.task, examples)
-    explained = zip(examples, explain(trained, [example.text for example in examples], labels), strict=True)
-    write_explanations(explained, arguments.format, arguments.out, f"What {arguments.folder} looked at")
+    texts = [example.text for example in examples]
+    explanations = [
+        explain(model, texts, labels_as_shown(model.task, examples), arguments.method, arguments.target)
+        for model in models
+    ]
+    explained = zip(examples, zip(*explanations, strict=True), strict=True)
+    title = f"What {' and '.join(folders)} looked at"
+    write_explanations(explained, arguments.format, arguments.out, title, folders)

@@ -1,6 +1,7 @@
-"""The colour ramp of every report: one orange over the background, the more opaque the heavier the word.
+"""The colour ramps of every report over the background: orange for words for the answer, blue for words against it.
 
-One hue, ordered by lightness alone, reads the same with every kind of colour blindness. Because the orange never covers
+Each hue is ordered by lightness alone, and the two differ with every kind of colour blindness; words against are underlined
+as well, which also shows in black and white. The more opaque, the more the word contributes. Because a hue never covers
 more than `MOST` of the background, a shaded word stays light on a light background and dark on a dark one: the text
 colour of the background suits every word on it, and an HTML fragment need not know the theme of the notebook around it.
 """
@@ -48,10 +49,10 @@ def opacity(strength: float) -> float:
     return round(MOST * min(max(strength, 0.0), 1.0), 3)
 
 
-def shade(strength: float, paper: RGB) -> RGB:
+def shade(strength: float, paper: RGB, accent: RGB = ACCENT) -> RGB:
     """The resulting colour on this background."""
     alpha = opacity(strength)
-    red, green, blue = (round(alpha * over + (1 - alpha) * under) for over, under in zip(ACCENT, paper, strict=True))
+    red, green, blue = (round(alpha * over + (1 - alpha) * under) for over, under in zip(accent, paper, strict=True))
     return red, green, blue
 
 

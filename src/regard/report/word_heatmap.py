@@ -15,10 +15,10 @@ from xml.sax.saxutils import escape, quoteattr
 
 from regard.errors import InputError
 from regard.records import Explanation
-from regard.report.colours import ACCENT, LIGHT, hexed, shade
+from regard.report.colours import ACCENT, COLD, LIGHT, hexed, shade
 from regard.report.text.answers import Answer, answer
-from regard.report.text.characters import cells, direction, is_wide
-from regard.report.text.highlights import Piece, Row, rows, weight_text
+from regard.report.text.characters import cells, direction, is_wide, one_line
+from regard.report.text.highlights import Piece, Row, rows
 
 FONTS = "ui-monospace, Menlo, Consolas, DejaVu Sans Mono, monospace"
 SIZE = 14  # of the font, in pixels
@@ -49,6 +49,9 @@ def svg(explanation: Explanation, width: int = 800) -> str:
         for line in lines(row.pieces, room):
             drawn += [shape for placed in line for shape in _word(placed, left, y)]
             y += LEADING
+    if explanation.is_signed:
+        drawn.append(_small(_legend(explanation), MARGIN, y))
+        y += LEADING
     height = y + MARGIN
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
@@ -58,6 +61,12 @@ def svg(explanation: Explanation, width: int = 800) -> str:
     paper = f'<rect width="{width}" height="{height}" fill="{hexed(LIGHT.paper)}"/>'
     caption = f'<text x="{MARGIN}" y="{MARGIN + SIZE}" font-weight="bold">{escape(title)}</text>'
     return "\n".join([head, f"<title>{escape(title)}</title>", paper, caption, *drawn, "</svg>", ""])
+
+
+def _legend(explanation: Explanation) -> str:
+    if explanation.target is None:
+        return "orange: raises the number; blue, underlined: lowers it"
+    return f"orange: for {_isolated(one_line(explanation.target))}; blue, underlined: against it"
 
 
 def _title(shown: Answer) -> str:
@@ -79,8 +88,8 @@ def _gutter(row: Row, y: int) -> Iterator[str]:
         return
     if row.share > 0:
         size = f'width="{row.share * BAR:.1f}" height="8"'
-        yield f'<rect x="{MARGIN}" y="{y + LEADING / 2 - 4:g}" {size} fill="{hexed(ACCENT)}"/>'
-    yield _small(weight_text(row.weight), MARGIN + BAR + 8, y)
+        yield f'<rect x="{MARGIN}" y="{y + LEADING / 2 - 4:g}" {size} fill="{hexed(COLD if row.against else ACCENT)}"/>'
+    yield _small(row.number, MARGIN + BAR + 8, y)
 
 
 def _small(text: str, x: int, y: int) -> str:
@@ -91,10 +100,13 @@ def _word(placed: Placed, left: int, y: int) -> Iterator[str]:
     piece = placed.piece
     x, size = left + placed.at * CELL, placed.width * CELL
     if piece.token is not None and piece.strength > 0 and size:
-        fill = hexed(shade(piece.strength, LIGHT.paper))
+        fill = hexed(shade(piece.strength, LIGHT.paper, COLD if piece.against else ACCENT))
         hint = f"<title>{escape(piece.note)}</title>"
         box = f'x="{x:.1f}" y="{y + 2}" width="{size:.1f}" height="{LEADING - 4}" rx="2"'
         yield f'<rect {box} fill="{fill}">{hint}</rect>'
+        if piece.against:
+            ends = f'x1="{x:.1f}" x2="{x + size:.1f}" y1="{y + LEADING - 3}" y2="{y + LEADING - 3}"'
+            yield f'<line {ends} stroke="{hexed(COLD)}" stroke-width="{2 * piece.strength:.1f}"/>'
     if piece.text.isspace():
         return
     rtl = ' direction="rtl"' if placed.direction == "rtl" else ""

@@ -9,7 +9,9 @@ from regard.explain.explainers import explainer_title
 from regard.records import Explanation, TokenScore
 from regard.report.pages.templates import render, templates
 from regard.report.text.answers import Answer, ClassProbability, answer, class_probabilities, tally
+from regard.report.text.characters import one_line
 from regard.report.text.highlights import Row, concentration, rows, top_words
+from regard.report.text.strongest_words import StrongWord, for_whom, nothing_strong, strongest_words
 
 
 @dataclass(frozen=True)
@@ -21,25 +23,47 @@ class ExplainedText:
     sentences: bool
     tokens: tuple[TokenScore, ...]
     method: str
+    is_signed: bool
+    is_number: bool  # a regression
     top: list[tuple[str, str]]
     concentration: str
+    note: str  # a caution about unknown words, or ""
+    target: str  # the class that contributions are about, if not the predicted one
+    signed: list[
+        tuple[str, list[StrongWord]]
+    ]  # titles and strongest words for and against; empty without contributions
+    nothing_strong: str = ""  # a sentence if no word contributes much
+    run: str = ""  # the name of the model, if there are several
+
+
+@dataclass(frozen=True)
+class Tally:
+    run: str
+    judged: int  # answers whose truth is known
+    wrong: list[int]  # numbers of the texts
 
 
 @dataclass(frozen=True)
 class ExplanationsView:
     title: str
-    texts: list[ExplainedText]
-    judged: int  # answers whose truth is known
-    wrong: list[int]  # numbers of the texts
+    texts: list[list[ExplainedText]]  # one per model
+    tallies: list[Tally]  # one per model
     hierarchical: bool
+    signed: bool
 
 
 def page(explanations: Sequence[Explanation], title: str) -> str:
     """The whole document; write it as UTF-8."""
-    texts = [view_of(explanation) for explanation in explanations]
-    judged, wrong = tally([text.answer for text in texts])
-    hierarchical = any(text.sentences for text in texts)
-    return render("explanations.html", ExplanationsView(title, texts, judged, wrong, hierarchical))
+    return page_of_models([[explanation] for explanation in explanations], title, [""])
+
+
+def page_of_models(explanations: Sequence[Sequence[Explanation]], title: str, runs: Sequence[str]) -> str:
+    """The same for several models, side by side: each text has one explanation per model of `runs`."""
+    texts = [[view_of(one, run) for one, run in zip(items, runs, strict=True)] for items in explanations]
+    tallies = [Tally(run, *tally([text[index].answer for text in texts])) for index, run in enumerate(runs)]
+    views = [view for text in texts for view in text]
+    hierarchical, signed = any(view.sentences for view in views), any(view.is_signed for view in views)
+    return render("explanations.html", ExplanationsView(title, texts, tallies, hierarchical, signed))
 
 
 def fragment(explanation: Explanation) -> str:
@@ -47,14 +71,25 @@ def fragment(explanation: Explanation) -> str:
     return templates().get_template("fragment.html").render(text=view_of(explanation))
 
 
-def view_of(explanation: Explanation) -> ExplainedText:
+def view_of(explanation: Explanation, run: str = "") -> ExplainedText:
+    method, target = explainer_title(explanation.method), explanation.target
+    if explanation.contribution_method is not None:
+        method = f"{explainer_title(explanation.contribution_method)}; weights: {method}"
+    words = zip(for_whom(explanation), strongest_words(explanation), strict=True)
     return ExplainedText(
         answer(explanation),
         *class_probabilities(explanation),
         rows(explanation),
         bool(explanation.sentences),
         explanation.tokens,
-        explainer_title(explanation.method),
+        method,
+        explanation.is_signed,
+        not explanation.prediction.probabilities and not isinstance(explanation.prediction.value, str),
         top_words(explanation),
         concentration(explanation),
+        explanation.note,
+        target if target is not None and target != str(explanation.prediction.value) else "",
+        [(title, listed) for title, listed in words if listed],
+        nothing_strong(explanation),
+        one_line(run),
     )

@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 from regard.report import colours
 from regard.report.text.characters import one_line, visible
 from regard.report.text.highlights import weight_text
-from regard.report.text.numbers import between, share, signed, written
+from regard.report.text.numbers import between, contribution_text, share, signed, written
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -55,6 +55,8 @@ def templates() -> Environment:
         "exact": exact,
         "line": one_line,
         "weight": weight_text,
+        "contribution": contribution_text,
+        "capitalised": capitalised,
         "hexed": colours.hexed,
         "signed": signed,
         "written": written,
@@ -68,3 +70,8 @@ def templates() -> Environment:
 def exact(text: str) -> Markup:
     """Escaped; a carriage return is written as a reference, or the parser would turn it into a newline."""
     return Markup(str(escape(visible(text))).replace("\r", "&#13;"))
+
+
+def capitalised(sentence: str) -> str:
+    """With an upper-case first letter; the others, such as those of a class name, stay as they are."""
+    return sentence[:1].upper() + sentence[1:]

@@ -1,8 +1,10 @@
 """A text split into pieces with the strength of their shading, as used by terminal, page and figure.
 
-A word is shaded relative to the heaviest word of its text, because the weights of a text sum to 1: on an absolute scale
-every long text would look blank. The square root of that ratio is taken, because attention falls off steeply: a word
-with a tenth of the top weight is then shaded at a third of the strength instead of vanishing.
+A word is shaded by the size of its contribution: relative to the largest of its text, but never to less than
+`Explanation.strong`, so that a text without strong words stays pale. Its hue shows the sign. Without contributions a word is
+shaded relative to the heaviest word of its text, because the weights of a text sum to 1: on an absolute scale every long
+text would look blank. The square root of that ratio is taken, because both fall off steeply: a word with a tenth of the
+largest value is then shaded at a third of the strength instead of vanishing.
 """
 
 from __future__ import annotations
@@ -15,6 +17,15 @@ from dataclasses import dataclass
 from regard.records import Explanation, SentenceScore, Span, TokenScore
 from regard.report.colours import LEVELS, opacity
 from regard.report.text.characters import one_line, visible
+from regard.report.text.numbers import contribution_text
+
+SPOKEN = 0.5  # words of this strength or more have their contribution read out by screen readers
+READING = {
+    "word": "",
+    "beginning": "known only by its beginning",
+    "unknown": "unknown word",
+    "nothing": "unknown word, only separates its neighbours",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +49,33 @@ class Piece:
         return self.token is None or self.token.known
 
     @property
+    def against(self) -> bool:
+        return self.token is not None and (self.token.contribution or 0) < 0
+
+    @property
+    def ramp(self) -> str:
+        """The name of its style class, without the level."""
+        return "a" if self.against else "w"
+
+    @property
+    def spoken(self) -> str:
+        """What screen readers read out after a strong word."""
+        if self.token is None or self.token.contribution is None or self.strength < SPOKEN:
+            return ""
+        return f" ({'against' if self.against else 'for'} {contribution_text(self.token.contribution)[1:]})"
+
+    @property
     def note(self) -> str:
-        """The exact weight, as text."""
-        return "" if self.token is None else f"{self.token.weight:.6g}" + ("" if self.known else ", unknown word")
+        """The exact contribution and weight, and how the model reads the word."""
+        if self.token is None:
+            return ""
+        reading = READING[self.token.read_as] or ("" if self.known else READING["unknown"])
+        if self.token.contribution is None:
+            facts = [f"{self.token.weight:.6g}"]
+        else:
+            side = "against" if self.against else "for"
+            facts = [f"{side} {contribution_text(self.token.contribution)}", f"weight {self.token.weight:.3g}"]
+        return ", ".join([*facts, reading] if reading else facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +87,24 @@ class Row:
     weight: float | None = None
     share: float = 0.0  # relative to the heaviest sentence: the length of the bar
     part: str = ""  # the line above the first row of a part, in a text of three levels
+    contribution: float | None = None
+
+    @property
+    def against(self) -> bool:
+        return (self.contribution or 0) < 0
+
+    @property
+    def number(self) -> str:
+        """The contribution as text, or the weight if there is none."""
+        if self.contribution is not None:
+            return contribution_text(self.contribution)
+        return "" if self.weight is None else weight_text(self.weight)
+
+    @property
+    def note(self) -> str:
+        if self.weight is None or self.contribution is None:
+            return ""
+        return f"{'against' if self.against else 'for'} {self.number}, weight {weight_text(self.weight)}"
 
 
 def rows(explanation: Explanation) -> list[Row]:
@@ -59,26 +112,30 @@ def rows(explanation: Explanation) -> list[Row]:
     text = visible(explanation.text)
     tokens = sorted((token for token in explanation.tokens if token.start < token.end), key=lambda token: token.start)
     starts = [token.start for token in tokens]
-    strengths = _strengths([token.weight for token in tokens])
+    strengths = word_strengths(explanation, tokens)
     sentences = _leaves(explanation.sentences)
-    heaviest = max((_weight(sentence.weight) for sentence in sentences), default=0.0)
+    sizes = [_weight(s.weight) if s.contribution is None else _size(s.contribution) for s in sentences]
+    heaviest = max([*sizes, explanation.strong * explanation.is_signed], default=0.0)
     result = []
     for (start, end), sentence in _stretches(text, sentences):
         body = start + len(text[start:end].rstrip()) if sentences else end
         low, high = bisect_left(starts, start), bisect_left(starts, end)
         pieces = tuple(_pieces(text, (start, body), tokens[low:high], strengths[low:high]))
         weight = None if sentence is None else _weight(sentence.weight)
-        share = weight / heaviest if weight is not None and heaviest > 0 else 0.0
+        contribution = None if sentence is None else sentence.contribution
+        size = _size(contribution) if contribution is not None else weight
+        share = size / heaviest if size is not None and heaviest > 0 else 0.0
         parts = [
             _part(index, explanation.parts) for index, part in enumerate(explanation.parts) if start <= part.start < end
         ]
-        result.append(Row(pieces, text[body:end], weight, share, ", ".join(parts)))
+        result.append(Row(pieces, text[body:end], weight, share, ", ".join(parts), contribution))
     return result
 
 
 def top_words(explanation: Explanation, count: int = 8) -> list[tuple[str, str]]:
     """The heaviest words with their weights as text, without words of weight 0."""
-    heavy = [token for token in explanation.top(count) if _weight(token.weight) > 0]
+    ordered = sorted(explanation.tokens, key=lambda token: -token.weight)
+    heavy = [token for token in ordered[:count] if _weight(token.weight) > 0]
     return [(one_line(token.text), weight_text(token.weight)) for token in heavy]
 
 
@@ -102,12 +159,22 @@ def weight_text(weight: float) -> str:
 
 
 def _part(index: int, parts: Sequence[SentenceScore]) -> str:
-    return f"part {index + 1} of {len(parts)}, weight {weight_text(parts[index].weight)}"
+    part = parts[index]
+    sign = "" if part.contribution is None else f", contribution {contribution_text(part.contribution)}"
+    return f"part {index + 1} of {len(parts)}, weight {weight_text(part.weight)}{sign}"
 
 
-def _strengths(weights: Sequence[float]) -> list[float]:
-    heaviest = max(map(_weight, weights), default=0.0)
-    return [math.sqrt(_weight(weight) / heaviest) if heaviest > 0 else 0.0 for weight in weights]
+def word_strengths(explanation: Explanation, tokens: Sequence[TokenScore]) -> list[float]:
+    if explanation.is_signed:
+        sizes, floor = [_size(token.contribution or 0.0) for token in tokens], explanation.strong
+    else:
+        sizes, floor = [_weight(token.weight) for token in tokens], 0.0
+    largest = max([*sizes, floor])
+    return [math.sqrt(size / largest) if largest > 0 else 0.0 for size in sizes]
+
+
+def _size(contribution: float) -> float:
+    return abs(contribution) if math.isfinite(contribution) else 0.0
 
 
 def _weight(weight: float) -> float:

@@ -66,6 +66,15 @@ def signed(value: float | None) -> str:
     return minus(f"{value:+.2f}" if abs(value) >= 1 else f"{value:+z.2g}")
 
 
+def contribution_text(value: float) -> str:
+    """With its sign and two decimals; a small one is not shown as zero."""
+    if not math.isfinite(value):
+        return "–"
+    if abs(value) >= 1000:
+        return figures(value, "+")
+    return minus(f"{value:+.2f}" if abs(value) >= 0.005 or value == 0 else f"{value:+.1g}")
+
+
 def weight(value: float | None) -> str:
     return "–" if value is None else f"{value:.2g}"
 

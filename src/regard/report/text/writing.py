@@ -15,9 +15,9 @@ from rich.text import Text
 from regard.errors import InputError
 from regard.files import write
 from regard.records import Example, Explanation, Prediction, to_jsonl
-from regard.report.pages.explanations import page
+from regard.report.pages.explanations import page_of_models
 from regard.report.text.characters import one_line
-from regard.report.text.terminal import show
+from regard.report.text.terminal import show, show_beside, show_legend
 from regard.report.word_heatmap import svg
 
 SUFFIXES = {".jsonl": "jsonl", ".csv": "csv", ".html": "html", ".htm": "html", ".svg": "svg", ".txt": "terminal"}
@@ -43,7 +43,7 @@ def write_predictions(
     default = "terminal" if out is None and sys.stdout.isatty() else "jsonl"
     kind = choose_format(requested, out, ("terminal", "jsonl", "csv"), default)
     if kind == "terminal":
-        to_console(out, [prediction_table(predictions)])
+        to_console(out, prediction_table(predictions))
     elif kind == "csv":
         emit(out, as_csv(prediction_rows(predictions)))
     else:
@@ -79,32 +79,54 @@ def prediction_rows(pairs: Iterable[tuple[Example, Prediction]]) -> Iterator[lis
         yield [str(example.row), *kept, example.text, str(prediction.value), *probabilities]
 
 
+Explained = Iterable[tuple[Example, Sequence[Explanation]]]  # one explanation per model
+
+
 def write_explanations(
-    explained: Iterable[tuple[Example, Explanation]], requested: str | None, out: Path | None, title: str
+    explained: Explained, requested: str | None, out: Path | None, title: str, runs: Sequence[str] = ("",)
 ) -> None:
+    """`runs`: the names of the models, in the order of each text's explanations."""
     kind = choose_format(requested, out, ("terminal", "jsonl", "csv", "html", "svg"), "terminal")
     if kind == "jsonl":
-        emit(out, lines({"row": example.row, **item.as_dict()} for example, item in explained))
+        emit(out, lines(explanation_json(explained, runs)))
     elif kind == "csv":
-        emit(out, as_csv(explanation_rows(explained)))
+        emit(out, as_csv(explanation_rows(explained, runs)))
     elif kind == "html":
-        emit(out, [page([item for _, item in explained], title)])
+        emit(out, [page_of_models([items for _, items in explained], title, runs)])
     elif kind == "svg":
-        items = [item for _, item in explained]
-        if len(items) != 1:
-            raise InputError(f"svg: expected one text, got {len(items)}; --limit 1 takes the first")
-        emit(out, [svg(items[0])])
+        if len(runs) > 1:
+            raise InputError(f"svg: expected one model, got {len(runs)}; html draws two side by side")
+        texts = [items for _, items in explained]
+        if len(texts) != 1:
+            raise InputError(f"svg: expected one text, got {len(texts)}; --limit 1 takes the first")
+        emit(out, [svg(texts[0][0])])
     else:
-        to_console(out, (item for _, item in explained))
+        explanations_to_console(out, explained, runs)
 
 
-def explanation_rows(explained: Iterable[tuple[Example, Explanation]]) -> Iterator[list[str]]:
+def explanation_json(explained: Explained, runs: Sequence[str]) -> Iterator[dict[str, object]]:
+    """One row per text and model."""
+    for example, items in explained:
+        for run, item in zip(runs, items, strict=True):
+            yield {"row": example.row, **({"run": run} if len(runs) > 1 else {}), **item.as_dict()}
+
+
+def explanation_rows(explained: Explained, runs: Sequence[str]) -> Iterator[list[str]]:
     """One row per word, for a spreadsheet; `row` is that of the text in its file."""
-    yield ["row", "prediction", "word", "start", "end", "weight", "known"]
-    for example, item in explained:
-        for token in item.tokens:
-            fields = [str(token.start), str(token.end), repr(token.weight), str(token.known)]
-            yield [str(example.row), str(item.prediction.value), token.text, *fields]
+    several = len(runs) > 1
+    signed = ["contribution", "target", "read_as"]
+    yield ["row", "prediction", "word", "start", "end", "weight", "known", *signed, *["run"] * several]
+    for example, items in explained:
+        for run, item in zip(runs, items, strict=True):
+            for token in item.tokens:
+                fields = [str(token.start), str(token.end), repr(token.weight), str(token.known)]
+                signed = [
+                    "" if token.contribution is None else repr(token.contribution),
+                    item.target or "",
+                    token.read_as,
+                ]
+                row = [str(example.row), str(item.prediction.value), token.text, *fields, *signed]
+                yield [*row, *[run] * several]
 
 
 def as_csv(rows: Iterable[Sequence[str]]) -> Iterator[str]:
@@ -130,13 +152,22 @@ def emit(out: Path | None, pieces: Iterable[str]) -> None:
         sys.stdout.write("\n")
 
 
-def to_console(out: Path | None, items: Iterable[Table | Explanation]) -> None:
+def explanations_to_console(out: Path | None, explained: Explained, runs: Sequence[str]) -> None:
     sheet = None if out is None else io.StringIO()
     console = Console(file=sheet, highlight=False)
-    for item in items:
-        if isinstance(item, Explanation):
-            show(item, console)
+    for number, (_, items) in enumerate(explained):
+        if number == 0:
+            show_legend(items[0], console)
+        if len(runs) > 1:
+            show_beside([*zip(runs, items, strict=True)], console)
         else:
-            console.print(item)
+            show(items[0], console)
+    if out is not None and sheet is not None:
+        write(out, sheet.getvalue())
+
+
+def to_console(out: Path | None, table: Table) -> None:
+    sheet = None if out is None else io.StringIO()
+    Console(file=sheet, highlight=False).print(table)
     if out is not None and sheet is not None:
         write(out, sheet.getvalue())
