@@ -476,7 +476,7 @@ def test_ctrl_c_while_saving_leaves_nothing_half_written(
 
     monkeypatch.setattr(os, "fsync", stop)
     result = regard("train", table, *TINY, "--out", tmp_path / "run")
-    assert (result.code, result.error) == (130, "stopped; --resume continues after the last saved epoch")
+    assert (result.code, result.error) == (130, "stopped; no epoch was saved to resume from")
     result = regard("predict", run, "good film", "--out", tmp_path / "a.jsonl")
     assert (result.code, result.error) == (130, "stopped")
     assert list(tmp_path.iterdir()) == []
@@ -518,11 +518,12 @@ def test_ctrl_c_is_one_sentence(table: Path, tmp_path: Path, engine: str) -> Non
         out, err = process.communicate()
     assert process.returncode == 130
     assert out == ""
-    assert err.splitlines()[-1].startswith("regard: stopped; --resume")
     assert "Traceback" not in err
     if engine == "torch":
+        assert err.splitlines()[-1] == "regard: stopped; --resume continues after the last saved epoch"
         assert [path.name for path in (tmp_path / "run").iterdir()] == ["checkpoint.safetensors"]
     else:
+        assert err.splitlines()[-1] == "regard: stopped; no epoch was saved to resume from"
         assert list(tmp_path.iterdir()) == [], "a few seconds are faster to repeat than to save"
 
 
@@ -540,6 +541,29 @@ def test_a_closed_pipe_is_not_an_error(run: Path, tmp_path: Path, form: str) -> 
     assert process.returncode == 0
     assert b"Traceback" not in err
     assert b"Broken" not in err
+
+
+@pytest.fixture(scope="module")
+def flat(table: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("flat") / "run"
+    assert main(["train", str(table), "--task", "multiclass", "--epochs", "1", "--out", str(folder)]) == 0
+    return folder
+
+
+@pytest.mark.parametrize("command", ["analyse", "audit"])
+def test_a_closed_pipe_loses_no_files(flat: Path, table: Path, tmp_path: Path, command: str) -> None:
+    """`| head -0`: nobody reads what is printed, and the files are complete."""
+    limit = ("--limit", "4") if command == "audit" else ()
+    reading, writing = os.pipe()
+    os.close(reading)
+    arguments = [*COMMAND, command, flat, "--data", table, *limit, "--out", tmp_path / "out"]
+    done = subprocess.run(arguments, env=ENVIRONMENT, stdout=writing, stderr=subprocess.PIPE)
+    os.close(writing)
+    assert done.returncode == 0
+    assert b"Traceback" not in done.stderr
+    name = {"analyse": "analysis", "audit": "audit"}[command]
+    assert json.loads((tmp_path / "out" / f"{name}.json").read_text(encoding="utf-8"))
+    assert (tmp_path / "out" / f"{name}.html").read_text(encoding="utf-8").rstrip().endswith("</html>")
 
 
 def test_training_continues_when_the_progress_pipe_is_closed(table: Path, tmp_path: Path) -> None:

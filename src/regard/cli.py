@@ -52,9 +52,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except InputError as error:
         return report_error(str(error), 2)
-    except KeyboardInterrupt:
-        hint = "; --resume continues after the last saved epoch" if "resume" in arguments else ""
-        return report_error(f"stopped{hint}", 130)
+    except KeyboardInterrupt as stop:
+        return report_error("; ".join(["stopped", *map(str, stop.args)]), 130)  # with advice from `train_run`
     except BrokenPipeError:
         # the reader closed the pipe; keep Python from reporting that again when it closes standard output
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

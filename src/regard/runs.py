@@ -39,7 +39,12 @@ def train_run(
     config = with_named_dev(config, recorder)
     with lock_first(folders(train, out, resume, overwrite)) as lock:
         check_free(lock.folder, resume, overwrite)
-        return train_into(lock.folder, config, resume, recorder), lock.folder
+        try:
+            return train_into(lock.folder, config, resume, recorder), lock.folder
+        except KeyboardInterrupt:
+            saved = has_checkpoint(lock.folder)
+            advice = "--resume continues after the last saved epoch" if saved else "no epoch was saved to resume from"
+            raise KeyboardInterrupt(advice) from None
 
 
 def train_into(folder: Path, config: Config, resume: bool, recorder: Recorder) -> Trained:

@@ -62,5 +62,6 @@ def run(arguments: argparse.Namespace) -> None:
     from regard.report.pages.analysis import write_analysis
     from regard.report.text.analysis import print_analysis
 
+    page = write_analysis(facts, out)  # before printing, which ends the command if the reader closes the pipe
     print_analysis(facts, Console())
-    print(f"open {write_analysis(facts, out)}")
+    print(f"open {page}")

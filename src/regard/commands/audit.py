@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     from regard.report.text.audit import print_audit
 
+    caution = write_audit(facts, out, arguments.figures)  # before printing: the reader may close the pipe
     print_audit(facts, Console())
-    caution = write_audit(facts, out, arguments.figures)
     print(f"open {out / PAGE}; all numbers are in {out / NAME}")
     report_figures(arguments.figures, caution)
