@@ -7,11 +7,11 @@ import re
 from typing import Any
 
 import pytest
-from analysis_case import analysis, without_interval
+from analysis_case import analysis, analysis_page, without_interval
 from rich.console import Console
 
 from regard.facts.analysis import AnalysisFacts
-from regard.report.text.analysis import print_analysis
+from regard.report.text.analysis import print_analysis, strongest_words
 
 
 def printed(facts: dict[str, Any], width: int = 100) -> str:
@@ -47,6 +47,24 @@ def test_eight_words_of_each_class_have_polarity_and_attention() -> None:
             polarity = f"{word['polarity']:+.2f}".replace("-", "−")
             assert f"{word['token']} {polarity}" in out
         assert words[8]["token"] not in out.split()
+
+
+def test_a_word_has_its_score_for_the_class_it_is_listed_under() -> None:
+    """Not that for its strongest class: "love" has 20 − (6 − 8) / 2 = 21 for five stars and 6 − (20 − 8) / 2 = 0 for three."""
+    facts = analysis(("1", "3", "5"))
+    word = facts["words"]["5"][0] | {"token": "love", "by_class": [-8.0, 6.0, 20.0], "polarity": 21.0}
+    facts["words"] = {"1": [], "3": [word], "5": [word]}
+    rows = strongest_words(AnalysisFacts.from_json(facts), 8)
+    assert [(row.token, row.polarity) for row in rows["3"]] == [("love", "+0")]
+    assert [(row.token, row.polarity) for row in rows["5"]] == [("love", "+21.00")]
+    assert "love +21.00" in printed(facts)
+    assert "love +0 " in printed(facts)
+    facts["words"]["3"] = [word | {"by_class": [-8.0, 10.5, 20.0], "polarity": 18.75}]
+    assert "love +4.50" in printed(facts)
+    page = analysis_page(facts)
+    assert '<th scope="row"><bdi>love</bdi></th><td>+4.50</td>' in page
+    assert '<th scope="row"><bdi>love</bdi></th><td>+21.00</td>' in page
+    assert "+18.75</td>" not in page
 
 
 def test_many_classes_get_a_line_each() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
+from statistics import fmean
 
 from rich.columns import Columns
 from rich.console import Console, RenderableType
@@ -86,13 +87,24 @@ def type_rows(facts: AnalysisFacts) -> list[TypeRow]:
 
 
 def strongest_words(facts: AnalysisFacts, most: int) -> dict[str, list[WordRow]]:
-    """The first words of each class."""
-    return {name: [word_row(word) for word in words[:most]] for name, words in facts.words.items()}
+    """The first words of each class, with their polarity for that class."""
+    return {
+        name: [word_row(word, polarity_for(word, facts.classes.index(name))) for word in words[:most]]
+        for name, words in facts.words.items()
+    }
 
 
-def word_row(word: Token) -> WordRow:
-    scores = signed(word.polarity), signed(word.attention), weight(word.weight)
+def word_row(word: Token, polarity: float | None) -> WordRow:
+    scores = signed(polarity), signed(word.attention), weight(word.weight)
     return WordRow(one_line(word.token), *scores, f"{word.count:,}")
+
+
+def polarity_for(word: Token, k: int) -> float | None:
+    """The one score of two classes; of more, the score of class k minus the mean of the others."""
+    if word.by_class is None:
+        return word.polarity
+    others = [score for index, score in enumerate(word.by_class) if index != k]
+    return word.by_class[k] - fmean(others)
 
 
 def output_rows(facts: AnalysisFacts) -> list[OutputRow]:
