@@ -14,6 +14,7 @@ from regard.data.vocabulary import Vocabulary
 from regard.data.words import spans
 from regard.explain.attention_weights import share_out
 from regard.explain.explain import explain
+from regard.explain.reading import left, read
 from regard.models.flat import EMBEDDING, HEAD, QUERY
 from regard.models.tasks import Binary
 from regard.models.trained import Trained, outputs
@@ -52,6 +53,23 @@ def test_a_beginning_belongs_to_its_word_and_an_unknown_word_has_no_weight() -> 
     tokens = one(scored(*np.log([1, 2, 3, 4, 6])), "odd movies good").tokens
     assert [token.weight for token in tokens] == pytest.approx([0, 3 / 5, 2 / 5])
     assert [token.known for token in tokens] == [False, False, True]
+
+
+def test_the_rest_of_a_text_is_not_read_anew() -> None:
+    """ ":(613)" without the number is ":", "(", ")", and not the emoticon that its characters could form."""
+    vocabulary = Vocabulary((":(", ":", "(", "613", ")"))
+    table = np.zeros((7, 2), dtype=np.float32)
+    table[:, 1] = (0, 0, 50, 1, 2, 4, 8)  # polarities; the emoticon's is by far the largest
+    weights = {EMBEDDING: table, QUERY: np.zeros(2, np.float32), HEAD: np.array([[0, 1]], np.float32)}
+    config = Config(model=Model(embedding=2, attention="dot", scale=1.0, head_bias=False))
+    tokenizer = Tokenizer(vocabulary, letters=4, beginnings=(), pairs=np.zeros((0, 2), np.int32))
+    trained = Trained(config, tokenizer, Binary(("no", "yes")), weights=weights)
+    (shown,) = explain(trained, [":(613)"], method="leave_one_out")
+    assert [token.text for token in shown.tokens] == [":", "(", "613", ")"]
+    assert shown.tokens[2].contribution == pytest.approx(15 / 4 - 11 / 3, abs=1e-5)
+    (reading,) = read(trained, [":(613)"])
+    (rest,) = left(trained, reading, np.array([[True, True, False, True]]))
+    assert rest.ids.tolist() == [3, 4, 6]
 
 
 def test_words_have_equal_weights_if_none_is_known() -> None:

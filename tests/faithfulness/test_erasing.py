@@ -42,6 +42,30 @@ def test_neighbours_do_not_merge() -> None:
     assert words.forms(delete(text, spans, [1])) == ["well", "made"]
 
 
+@pytest.mark.parametrize(
+    ("text", "erased"), [("see :(613) there", "613"), ("a :p/ b", "/"), ("one\n:(613) two", "613"), (":(613)", "613")]
+)
+def test_the_rest_is_not_read_anew(text: str, erased: str) -> None:
+    """Without the number, ":(613)" would otherwise be read as an emoticon."""
+    spans = words.spans(text)
+    index = [text[a:b] for a, b in spans].index(erased)
+    rest = [text[a:b] for k, (a, b) in enumerate(spans) if k != index]
+    others = [k for k in range(len(spans)) if k != index]
+    assert words.forms(delete(text, spans, [index])) == words.forms(keep(text, spans, others)) == rest
+    replaced = [text[a:b] if k != index else "unk" for k, (a, b) in enumerate(spans)]
+    assert words.forms(replace(text, spans, [index], "unk")) == replaced
+    assert words.forms(keep(text, spans, others[: index + 1])) == rest[: index + 1]
+
+
+@given(st.text(alphabet=":(613)p/-D;=a '\"\n.", max_size=20), st.data())
+def test_words_that_are_kept_are_read_as_before(text: str, data: st.DataObject) -> None:
+    spans = words.spans(text)
+    chosen = [index for index in range(len(spans)) if data.draw(st.booleans())]
+    rest = [index for index in range(len(spans)) if index not in chosen]
+    expected = words.forms_at(text, [spans[index] for index in rest])
+    assert words.forms(delete(text, spans, chosen)) == words.forms(keep(text, spans, rest)) == expected
+
+
 def test_characters_outside_words_stay_around_deleted_words_but_not_around_kept_ones() -> None:
     text, spans = "It is (really) good!", [(0, 2), (3, 5), (7, 13), (15, 19)]
     assert delete(text, spans, [2]) == "It is ( ) good!"

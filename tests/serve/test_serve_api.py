@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from serving import Serving, serving
 
+from regard.cli import main
 from regard.data.erasing import delete
 from regard.data.words import spans
 from regard.explain.explain import explain
@@ -86,6 +87,14 @@ def test_crossed_out_words_are_erased_as_if_never_written(two: Serving, flat: Se
         assert [score for score in scores(result) if score is not None] == scores(alone)
         assert [index for index, score in enumerate(scores(result)) if score is None] == crossed
         assert [token["start"] for token in result["tokens"]] == [token["start"] for token in whole["tokens"]]
+
+
+def test_the_rest_of_a_text_is_not_read_anew(flat: Serving) -> None:
+    """ ":(613)" without the number is not an emoticon."""
+    text = "good :(613) room"
+    row = explained(flat, text=text, without=[3])
+    assert [token["text"] for token in row["tokens"]] == ["good", ":", "(", "613", ")", "room"]
+    assert [score is None for score in scores(row)] == [False, False, False, True, False, False]
 
 
 def test_crossing_out_every_word_gives_the_prediction_for_an_empty_text(two: Serving, flat: Serving) -> None:
@@ -250,6 +259,22 @@ def test_tables_may_be_spreadsheet_rows_or_lines_of_text(two: Serving, numbers: 
     response = numbers.ask("/api/table", table="good room, clean\n\nbad bed\n", format="lines").value
     assert [row["row"] for row in response["rows"]] == [1, 3]
     assert all(isinstance(row["prediction"], float) for row in response["rows"])
+
+
+def test_a_table_uses_the_columns_that_the_run_was_trained_on(tmp_path: Path) -> None:
+    path = tmp_path / "tickets.csv"
+    rows = [("a bill twice", "billing", "news"), ("the screen broke", "hardware", "news")] * 6
+    path.write_text("body,queue,text\n" + "".join(f"{body},{queue},{text}\n" for body, queue, text in rows))
+    options = ("--text", "body", "--label", "queue", "--epochs", "1")
+    assert main(["train", str(path), *options, "--out", str(tmp_path / "run")]) == 0
+    with serving(tmp_path / "run") as server:
+        response = server.ask("/api/table", table=path.read_text()).value
+        assert (response["text_column"], response["label_column"]) == ("body", "queue")
+        assert (response["labelled"], response["rows"][0]["label"]) == (12, "billing")
+        other = server.ask("/api/table", table="text,label\na bill,billing\n").value
+        assert (other["text_column"], other["label_column"]) == ("text", "label")
+        named = server.ask("/api/table", table=path.read_text(), text_column="queue").value
+        assert (named["text_column"], named["label_column"]) == ("queue", None)
 
 
 @pytest.mark.parametrize(

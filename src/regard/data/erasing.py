@@ -2,6 +2,7 @@
 
 Words are cut out of the text itself, by their character offsets, as if they had never been written. White space around a cut
 becomes one space, or the line end that was there: neighbours never merge into a new word, and sentences stay separate.
+Marks before a cut that would be read as an emoticon without the word that followed, as in ":(613)", get spaces between them.
 Characters outside words stay when words are deleted; when words are kept, they stay only between words that were neighbours,
 so that "isn't" stays "isn't". If nothing is erased, the text is unchanged.
 """
@@ -9,9 +10,11 @@ so that "isn't" stays "isn't". If nothing is erased, the text is unchanged.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import chain, pairwise
 
+from regard.data import words
 from regard.data.words import LINE_END
 from regard.records import Span
 
@@ -35,7 +38,7 @@ def keep(text: str, spans: Sequence[Span], indices: Sequence[int]) -> str:
     if not indices:
         return ""
     runs = _runs(spans, indices)
-    pieces = [text[start:end] for start, end in runs]
+    pieces = [_as_read(text, spans, start, end) for start, end in runs]
     if not LINE_END.search(text):
         return " ".join(pieces)
     gaps = [_gap(text[end:start]) for (_, end), (start, _) in pairwise(runs)]
@@ -74,7 +77,22 @@ def describe_erasing(replacement: str | None) -> str:
 def _between(text: str, spans: Sequence[Span], indices: Sequence[int]) -> list[str]:
     """The text before, between and after these words."""
     cut = [spans[index] for index in indices]
-    return [text[start:end] for (_, start), (end, _) in pairwise([(0, 0), *cut, (len(text), 0)])]
+    edges = [*pairwise([(0, 0), *cut, (len(text), 0)])]
+    whole = [_as_read(text, spans, start, end) for (_, start), (end, _) in edges[:-1]]
+    return [*whole, text[edges[-1][0][1] :]]  # nothing is cut after the last piece
+
+
+def _as_read(text: str, spans: Sequence[Span], start: int, end: int) -> str:
+    """The text [start, end) before a cut; its last words are separated if they would be read as others without the cut word."""
+    piece = text[start:end]
+    if not piece or piece[-1].isspace():
+        return piece
+    tail = end - len(piece.split()[-1])  # no word reaches over white space
+    first, last = bisect_left(spans, (tail, 0)), bisect_left(spans, (end, 0))
+    at_end = spans[first:last]
+    if len(at_end) < 2 or [(a - tail, b - tail) for a, b in at_end] == words.spans(text[tail:end]):
+        return piece
+    return text[start : at_end[0][0]] + " ".join(text[a:b] for a, b in at_end)
 
 
 def _runs(spans: Sequence[Span], indices: Sequence[int]) -> list[Span]:

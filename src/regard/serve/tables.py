@@ -13,6 +13,7 @@ from regard.data.columns import guess_columns
 from regard.data.decoding import is_blank
 from regard.data.examples import make_example
 from regard.data.formats import Row, csv_rows, line_rows
+from regard.data.read_options import ColumnPair
 from regard.data.wordpieces import AnyTokenizer, WordPieces
 from regard.errors import InputError, quoted
 from regard.models.tasks import labels_as_shown
@@ -37,7 +38,8 @@ def answer_table(fields: Fields, runs: Sequence[ServedRun], is_gone: IsGone) -> 
     run = request_fields.selected_run(fields, runs)
     rows = parse_rows(fields)
     columns = list(next((row.fields for row in rows if row.problem is None), {}))
-    text, label = select_columns(fields, columns, rows, run.trained.config.data.text)
+    data = run.trained.config.data
+    text, label = select_columns(fields, columns, rows, (data.text, data.label))
     examples = [example_of(row, text, label, run.trained.tokenizer) for row in rows]
     usable = [example for example in examples if isinstance(example, Example)]
     if not usable:
@@ -88,21 +90,23 @@ def parse_rows(fields: Fields) -> list[Row]:
 
 
 def select_columns(
-    fields: Fields, columns: Sequence[str], rows: Sequence[Row], default: str | None
+    fields: Fields, columns: Sequence[str], rows: Sequence[Row], trained_on: ColumnPair
 ) -> tuple[str, str | None]:
-    """The columns of text and label; `default` is the text column that the run was trained on."""
+    """The columns of text and label: if none is named, those that the run was trained on, or guesses."""
     sample = [row.fields for row in rows if row.problem is None][:SAMPLE]
     if not sample:
         raise InputError(f"table, {rows[0].where()}: {rows[0].problem}")
     text = request_fields.string(fields, "text_column")
     if text is not None and text not in columns:
         raise InputError(f"text_column: expected one of {quoted(columns)}, got {text[:40]!r}")
-    if text is None and default in columns:
-        text = default
+    trained_text, trained_label = (column if column in columns else None for column in trained_on)
+    text = trained_text if text is None else text
     try:
-        return guess_columns(columns, sample, text=text, by_name_only=True)
+        others = [column for column in columns if column == text or column != trained_label]
+        text, label = guess_columns(others, sample, text=text, by_name_only=True)
     except InputError as error:
         raise InputError(f"table: {error}; name it with text_column") from None
+    return text, label if trained_label in (None, text) else trained_label
 
 
 def example_of(row: Row, text: str, label: str | None, tokenizer: AnyTokenizer) -> Example | str:
