@@ -6,11 +6,14 @@ import io
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 from rich.console import Console
 
+from regard.models.tasks import Multiclass
 from regard.report.text.numbers import figures, written
 from regard.report.text.tables import metrics_table
+from regard.training.metrics import measure
 
 METRICS: dict[str, Any] = {
     "task": "multiclass",
@@ -58,6 +61,18 @@ def test_classes_without_a_text_are_named_and_are_not_the_weakest() -> None:
     out = printed({"per_class": common | many}, 600)
     assert "'empty 19' and 10 more; the scores do not apply to those classes." in out
     assert all(f"{name} 1.000 1.000 1.000 9" in out for name in common)
+
+
+def test_a_class_that_the_macro_f1_leaves_out_has_no_scores() -> None:
+    """Neither a label nor a prediction; one that is predicted counts."""
+    task = Multiclass(("a", "b", "c"))
+    answers = np.eye(3)[[0, 0, 1]]
+    out = printed(dict(measure(task, answers, np.array([0.0, 0.0, 1.0]))))
+    assert "macro F1 1.000" in out
+    assert "c – – – 0" in out
+    out = printed(dict(measure(task, np.eye(3)[[0, 2, 1]], np.array([0.0, 0.0, 1.0]))))
+    assert "macro F1 0.556" in out
+    assert "c 0.000 0.000 0.000 0" in out
 
 
 def test_regression() -> None:

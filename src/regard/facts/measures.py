@@ -91,6 +91,15 @@ class Measures:
         """The classes that no text is labelled with."""
         return [one.name for one in self.classes if one.is_absent]
 
+    def has_scores(self, one: ClassMeasures) -> bool:
+        """Whether precision, recall and F1 of a class mean something: not if it is neither a label nor a prediction."""
+        if not one.is_absent:
+            return True
+        if self.matrix is None or one.name not in self.matrix.labels:
+            return False
+        column = self.matrix.labels.index(one.name)
+        return any(row[column] for row in self.matrix.counts)
+
     def weakest(self, most: int) -> Sequence[ClassMeasures]:
         """All classes in their order if there are at most so many, otherwise the weakest."""
         return self.classes if len(self.classes) <= most else sorted(self.classes, key=lambda one: one.rank)[:most]

@@ -57,16 +57,15 @@ def summary(measures: Measures) -> list[tuple[str, str]]:
 
 
 def class_rows(measures: Measures, with_interval: bool = False) -> list[tuple[str, str, str, str, str]]:
-    return [
-        (
-            one_line(one.name),
-            written(one.precision),
-            written(one.recall),
-            written(one.f) + (interval(one.f_interval) if with_interval else ""),
-            written(one.n),
+    """Dashes for a class that is neither a label nor a prediction: the macro F1 leaves it out, too."""
+    rows = []
+    for one in measures.weakest(CLASSES):
+        precision, recall, f = map(
+            written, (one.precision, one.recall, one.f) if measures.has_scores(one) else [None] * 3
         )
-        for one in measures.weakest(CLASSES)
-    ]
+        f += interval(one.f_interval) if with_interval else ""
+        rows.append((one_line(one.name), precision, recall, f, written(one.n)))
+    return rows
 
 
 def classes_shown(measures: Measures) -> str:
