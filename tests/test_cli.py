@@ -19,12 +19,14 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+import torch
 
 from command import TINY, CommandResult, Regard, write_csv
 from regard import cli
 from regard.commands import predict
 from regard.config import Config, read_config
 from regard.data.reviews import reviews
+from regard.training import fit_sparse
 
 ROWS = [("a good film", "pos"), ("a bad film", "neg")] * 6
 
@@ -510,6 +512,21 @@ def test_an_analysis_that_cannot_be_written_is_not_started(regard: Regard, table
     assert result.code == 2
     assert result.out == ""
     assert f"{file / 'analysis'}: cannot be a folder, because {file} is a file" in result.error
+
+
+@pytest.mark.parametrize("engine", ["sparse", "torch"])
+def test_one_epoch_and_one_thread_are_singular(
+    regard: Regard, table: Path, tmp_path: Path, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fit_sparse, "threads", lambda: 1)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
+    result = regard("train", table, *TINY, "--epochs", "1", "--engine", engine, "--out", tmp_path / "run")
+    card = (tmp_path / "run" / "README.md").read_text(encoding="utf-8")
+    for written in (result.err, card):
+        assert "1 epochs" not in written
+        assert "1 threads" not in written
+    assert "best of 1 epoch on dev: 1" in card
+    assert "cpu 1 thread |" in card
 
 
 def test_stopping_while_parsing_gives_one_sentence(regard: Regard, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,9 +9,11 @@ from itertools import combinations
 import pytest
 
 from regard.report.plots.axis import Axis, log_ticks, number, span, spread_labels, ticks
-from regard.report.plots.dots import Dot, DotPanel, dots
+from regard.report.plots.dots import Dot, DotPanel, TypePanel, dots, dots_by_type
 from regard.report.plots.lines import Curve, Panel, lines
+from regard.report.plots.marks import Mark
 from regard.report.plots.scatter import Cross, crosses
+from regard.report.plots.svg import label_width
 
 NAME = "{http://www.w3.org/2000/svg}"
 
@@ -82,6 +84,21 @@ def test_dots_have_intervals_and_hollow_marks() -> None:
     assert [circle["fill"] for circle in circles] == ["#0072b2", "none", "#0072b2", "none"]  # the last is the legend's
     assert float(circles[1]["cx"]) > float(circles[2]["cx"]) > float(circles[0]["cx"])
     assert "the paper&#x27;s number" in svg
+
+
+@pytest.mark.parametrize("name", ["HAN-APLN", "BiLSTM-APLN", "WWWWWW", "attention", "il", "Ñandú-ÄÖÜ", "注意力"])
+def test_names_in_upper_case_are_not_cut_off(name: str) -> None:
+    shapes = {
+        "dots": dots("", "y", [DotPanel("", (Dot(name, 1, 0.5, 2),))], ""),
+        "types": dots_by_type("", [TypePanel("", "x", ((name, {"a": 1.0}),))], {"a": Mark("#000000")}),
+    }
+    for kind, svg in shapes.items():
+        label = next(x for x in ElementTree.fromstring(svg).iter(f"{NAME}text") if x.text == name)
+        assert float(label.attrib["x"]) - label_width(name) >= 0, kind
+    svg = lines("", "epoch", "y", [Panel("", (curve(name, 1, 2),))], band=True)
+    root = ElementTree.fromstring(svg)
+    label = next(x for x in root.iter(f"{NAME}text") if x.text == name)
+    assert float(label.attrib["x"]) + label_width(name) <= float(root.attrib["width"])
 
 
 def test_negative_numbers_have_a_minus_sign() -> None:

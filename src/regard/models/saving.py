@@ -100,7 +100,8 @@ def units(trained: Trained) -> str:
 def chosen(metrics: RunMetrics) -> str:
     """Which epoch was kept."""
     epochs, best = metrics.get("epochs", "?"), metrics.get("best_epoch", "?")
-    sentence = f"best of {epochs} epochs on dev: {best}" if "dev" in metrics else f"last of {epochs} epochs"
+    count = f"{epochs} epoch{'s' * (epochs != 1)}"
+    sentence = f"best of {count} on dev: {best}" if "dev" in metrics else f"last of {count}"
     return sentence + (f", of round {metrics['best_round']}" if "best_round" in metrics else "")
 
 

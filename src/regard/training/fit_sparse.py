@@ -137,7 +137,11 @@ def train_model(prepared: PreparedSparse, inputs: SparseInputs, run: Run) -> Tra
         progress = train(engine, run.recorder, checkpoint, dynamics)
     metrics = common_metrics(task, data.source.size, progress, prepared.identity)
     metrics["engine"] = f"sparse, {'deterministic' if training.deterministic else 'lock-free'}"
-    libraries = {"numpy": np.__version__, "numba": numba.__version__, "cpu": f"{threads()} threads"}
+    libraries = {
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+        "cpu": f"{threads()} thread{'s' * (threads() != 1)}",
+    }
     metrics["environment"] = {**versions(), **libraries}
     if data.dev is not None:
         metrics["dev"] = evaluate(progress.best, scale, task, data.dev)[0]
@@ -170,9 +174,10 @@ def summary(config: Config, tokenizer: Tokenizer, width: int) -> str:
         for count, what in zip(counts, ("word", "beginning", "pair"), strict=True)
         if count
     ]
+    epochs = f"{training.epochs} epoch{'s' * (training.epochs != 1)}"
     seen = "once" if config.data.min_count == 1 else f"{config.data.min_count} times"
     return (
         f"{model.attention} attention over {', '.join(units)} (seen {seen} or more), "
-        f"λ {model.scale:g}, width {width}; {training.optimizer} {training.lr:.2g}, {training.epochs} epochs, "
+        f"λ {model.scale:g}, width {width}; {training.optimizer} {training.lr:.2g}, {epochs}, "
         f"batches of {training.batch_size}"
     )

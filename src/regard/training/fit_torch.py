@@ -221,5 +221,6 @@ def digest(examples: Iterable[Example]) -> str:
 
 
 def environment(device: torch.device) -> dict[str, str]:
-    name = torch.cuda.get_device_name(device) if device.type == "cuda" else f"{torch.get_num_threads()} threads"
+    threads = torch.get_num_threads()
+    name = torch.cuda.get_device_name(device) if device.type == "cuda" else f"{threads} thread{'s' * (threads != 1)}"
     return {**versions(), "torch": torch.__version__, device.type: name}

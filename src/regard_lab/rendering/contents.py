@@ -261,6 +261,7 @@ def checksums(rows: Sequence[Row]) -> dict[str, set[str]]:
 def devices(row: Row) -> str:
     environment = row.get("environment", {})
     name = environment.get("cuda") or environment.get("cpu", "")
+    name = "1 thread" if name == "1 threads" else name  # as earlier versions wrote it
     together = f", {row['stacked']} seeds at once" if row.get("stacked", 1) > 1 else ""
     kind = "CUDA" if "cuda" in environment else "CPU" if "cpu" in environment else str(row.get("device", ""))
     return (f"{kind}: {name}" if name else kind) + together

@@ -8,8 +8,7 @@ from functools import partial
 
 from regard.report.plots.axis import Axis, number, span, value_axis
 from regard.report.plots.marks import Mark, legend_entry
-from regard.report.plots.svg import COLOURS, EDGE, FAINT, GAP, LETTER, arrange, document, panels, text
-from regard.report.text.characters import cells, one_line
+from regard.report.plots.svg import COLOURS, EDGE, FAINT, GAP, arrange, document, longest_label, panels, text
 
 WIDTH, ROW = 260.0, 20  # of a panel of dots
 TYPES_ROW = 26  # of a panel of values per type
@@ -43,7 +42,7 @@ class TypePanel:
 
 def dots(title: str, y_title: str, shown: Sequence[DotPanel], other: str) -> str:
     """`other` is the legend of the hollow marks; "" if there are none."""
-    room = 16 + LETTER * max((cells(dot.name) for panel in shown for dot in panel.dots), default=0)
+    room = 16 + longest_label(dot.name for panel in shown for dot in panel.dots)
     size = (WIDTH, float(ROW * max(len(panel.dots) for panel in shown)))
     drawn = [partial(dot_panel, panel, y_title) for panel in shown]
     body, width, height = arrange(drawn, size, (room, 14), True, row_gap=GAP)
@@ -78,8 +77,7 @@ def dot_panel(panel: DotPanel, y_title: str, left: float, top: float) -> Iterato
 def dots_by_type(title: str, shown: Sequence[TypePanel], marks: Mapping[str, Mark]) -> str:
     """Panels with an axis each; each has the legend on its right, so that it can be cut out."""
     size = (300.0, float(max(TYPES_ROW * max(len(panel.rows) for panel in shown), 18 * len(marks))))
-    names = [one_line(name) for panel in shown for name, _ in panel.rows]
-    left, right = (LETTER * max(map(cells, labels)) for labels in (names, map(one_line, marks)))
+    left, right = longest_label(name for panel in shown for name, _ in panel.rows), longest_label(marks)
     drawn = [partial(type_panel, panel, marks, size[0]) for panel in shown]
     return panels(title, drawn, size, (left + 18, right + 36), headed=True)
 

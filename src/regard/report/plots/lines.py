@@ -9,8 +9,8 @@ from functools import partial
 
 from regard.report.plots.axis import Axis, grid, span, spread_labels, tick_room
 from regard.report.plots.marks import Mark
-from regard.report.plots.svg import COLOURS, DASHES, FAINT, GAP, LEFT, LETTER, arrange, document, text
-from regard.report.text.characters import cells, one_line
+from regard.report.plots.svg import COLOURS, DASHES, FAINT, GAP, LEFT, arrange, document, longest_label, text
+from regard.report.text.characters import one_line
 
 BANDS = 6  # with more curves, bands would hide each other
 MARKED = 30  # points of a curve that get a dot each
@@ -79,7 +79,7 @@ def line_plot(
 ) -> str:
     names = [one_line(curve.name) if style.fitted else curve.name for panel in shown for curve in panel.curves]
     left = tick_room(value_range(panel, style) for panel in shown) if style.fitted else LEFT
-    right = 14 + LETTER * max(map(cells, names), default=0)
+    right = 14 + longest_label(names)
     drawn = [partial(draw_panel, panel, style, (x_title, left), size) for panel in shown]
     headed = any(panel.title for panel in shown) or not style.fitted
     body, width, height = arrange(drawn, size, (left, right), headed, columns, 0.0 if style.fitted else GAP)

@@ -62,6 +62,11 @@ def label_width(words: str) -> float:
     return 12 * WIDE_FONT * sum(letter(char, False).width for char in one_line(words) if cells(char)) / 1000
 
 
+def longest_label(names: Iterable[str]) -> float:
+    """The space that labels need: upper-case letters are wider than LETTER, which is right for most names."""
+    return max((max(LETTER * cells(one_line(name)), label_width(name)) for name in names), default=0.0)
+
+
 def text(x: float, y: float, words: str, anchor: str = "start", colour: str = INK, weight: str = "") -> str:
     bold = f' font-weight="{weight}"' if weight else ""
     return (

@@ -196,7 +196,7 @@ def trained_table(facts: TrainedAdversary) -> Table:
         for point in facts.points
     ]
     head = ("λ", "distance of predictions (TVD)", "divergence of attention (JSD)", "accuracy")
-    caption = f"Models trained to attend elsewhere, on {facts.learned_from:,} texts for {facts.epochs} epochs"
+    caption = f"Models trained to attend elsewhere, on {facts.learned_from:,} texts for {epoch_count(facts.epochs)}"
     return Table(caption, head, rows)
 
 
@@ -241,6 +241,9 @@ def checks_table(checks: Mapping[str, bool | None]) -> Table:
 
 
 def trained_on(what: str, facts: Retrained) -> str:
-    return (
-        f"{what}: trained on {facts.learned_from:,} texts for {facts.epochs} epochs, evaluated on {facts.judged_on:,}"
-    )
+    epochs = epoch_count(facts.epochs)
+    return f"{what}: trained on {facts.learned_from:,} texts for {epochs}, evaluated on {facts.judged_on:,}"
+
+
+def epoch_count(epochs: int) -> str:
+    return f"{epochs} epoch{'s' * (epochs != 1)}"
