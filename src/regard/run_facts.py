@@ -15,7 +15,8 @@ from regard.audit.audit_run import audited_model, check_run
 from regard.audit.training_texts import is_same, training_overlap
 from regard.config import Data
 from regard.errors import InputError
-from regard.explain.shown_texts import MOST, SECOND, WORDS, has_attention, shown_texts
+from regard.explain.shown_texts import MOST, WORDS, shown_texts
+from regard.explain.targets import Target
 from regard.facts.analysis import AnalysisFacts
 from regard.facts.audit import FORMAT, AuditFacts
 from regard.facts.history import history
@@ -25,7 +26,6 @@ from regard.models.tasks import Classes
 from regard.models.trained import Trained
 from regard.recorder import Recorder, Silent
 from regard.records import Example
-from regard.report.names import explainer_name
 from regard.report.pages.audit import NAME
 from regard.training import calibration
 from regard.training.bootstrap import measure_with_intervals
@@ -39,9 +39,18 @@ Floats = NDArray[np.float64]
 
 
 def gather(
-    trained: Trained, folder: Path, examples: Sequence[Example], where: str = "texts", recorder: Recorder | None = None
+    trained: Trained,
+    folder: Path,
+    examples: Sequence[Example],
+    where: str = "texts",
+    recorder: Recorder | None = None,
+    method: str | None = None,
+    target: Target = None,
 ) -> RunFacts:
-    """Facts of a run on texts, labelled or not; `where` names them. Without texts: the measures from training."""
+    """Facts of a run on texts, labelled or not; `where` names them. Without texts: the measures from training.
+
+    `method` and `target` choose how texts are explained, as in `explain`.
+    """
     recorder = recorder or Silent()
     notes: list[str] = []
     answers = trained.answers([example.text for example in examples])
@@ -58,12 +67,10 @@ def gather(
         facts = with_training_measures(facts, trained)
     if examples:
         recorder.note("explaining texts")
-        texts = shown_texts(trained, examples, answers)
+        texts = shown_texts(trained, examples, answers, method, target)
         facts = replace(facts, data=where, texts=texts, texts_in_all=len(examples))
         if len(texts) < min(MOST, len(examples)):
             notes.append(f"the texts shown are limited to {WORDS:,} words in total")
-        if not has_attention(trained):
-            notes.append(f"this run has no attention: words are shaded by {explainer_name(SECOND)}")
     return replace(facts, notes=tuple(notes))
 
 

@@ -112,8 +112,11 @@ def test_a_hierarchical_run_has_sentences_and_norms_but_no_words(run: Path, tabl
     assert facts.analysis is None
     assert any("no words by class" in note for note in facts.notes)
     assert facts.texts[0].views[0].explanation.sentences
-    assert [view.explanation.method for view in facts.texts[0].views] == ["attention_norm", "gradient_times_input"]
-    assert len(facts.texts[-1].views) == 1  # beyond the first fifty
+    for text in facts.texts:
+        (view,) = text.views
+        assert view.explanation.method == "attention_norm"
+        assert view.explanation.contribution_method == "gradient_times_input"
+        assert view.explanation.sentences[0].contribution is not None
     assert facts.history[0].norms
     assert facts.measures is not None
     macro = facts.measures.get("macro_f")
@@ -163,9 +166,16 @@ def test_a_run_without_attention_is_shown_by_gradients(regard: Regard, table: Pa
     options = ("--encoder", "embedding", "--pooling", "average", "--out", tmp_path / "mean")
     assert regard("train", table, *TINY, *options).code == 0
     facts = gather(load(tmp_path / "mean"), tmp_path / "mean", [Example("A fine room.", "4", 1)])
-    assert [view.explanation.method for view in facts.texts[0].views] == ["gradient_times_input"]
+    assert [view.explanation.contribution_method for view in facts.texts[0].views] == ["gradient_times_input"]
     assert facts.audit is None
     assert "no attention to audit" in facts.no_audit
+
+
+def test_texts_are_explained_by_a_method_for_a_target(flat: Path) -> None:
+    examples = [Example("A fine room.", None, 1)]
+    facts = gather(load(flat), flat, examples, method="integrated_gradients", target="bad")
+    explanation = facts.texts[0].views[0].explanation
+    assert (explanation.contribution_method, explanation.target) == ("integrated_gradients", "bad")
 
 
 def test_bad_input_gives_one_sentence(regard: Regard, flat: Path, tmp_path: Path) -> None:
@@ -174,6 +184,9 @@ def test_bad_input_gives_one_sentence(regard: Regard, flat: Path, tmp_path: Path
     other = write_csv(tmp_path / "other.csv", [("a fine room", "sideways")])
     assert "'sideways' was not among the training labels" in regard("report", flat, "--data", other).error
     assert "got the folder" in regard("report", flat, "--out", tmp_path).error
+    two = write_csv(tmp_path / "two.csv", [("a fine room", "good"), ("a bad room", "bad")])
+    assert "method: expected one of" in regard("report", flat, "--data", two, "--method", "nope").error
+    assert "'nope' was not among" in regard("report", flat, "--data", two, "--target", "nope").error
     assert "nowhere" in regard("report", tmp_path / "nowhere").error
 
 

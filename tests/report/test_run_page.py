@@ -102,6 +102,19 @@ def test_words_against_the_answer_are_distinguished() -> None:
     assert re.search(r'<span class="w\d+" title="0\.\d+">film</span>', page)
 
 
+def test_contributions_are_shown_in_one_view() -> None:
+    text = shown("bad film", views=1)
+    view = text["views"][0] | {"contribution_method": "leave_one_out", "target": "positive"}
+    for token, contribution in zip(view["tokens"], (-1.0, 0.25), strict=True):
+        token |= {"contribution": contribution, "read_as": "word"}
+    page = run_page(report(texts=[text | {"views": [view]}]))
+    assert '<span class="a20" title="against −1.00, weight 0.333">bad</span>' in page
+    assert '<span class="visually-hidden"> (against 1.00)</span>' in page
+    assert "<h4>leave-one-out</h4>" in page
+    assert "Top words for positive" in page
+    assert '<bdi>bad</bdi> <span class="number">−1.00</span>' in page
+
+
 def test_the_largest_words_keep_their_sign() -> None:
     page = run_page(report(texts=[shown("bad film")]))
     assert '<bdi>bad</bdi> <span class="number">−0.333</span>' in page

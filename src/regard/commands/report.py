@@ -23,6 +23,12 @@ def add_arguments(parser: Parser) -> None:
         help="texts, with or without labels, or a named corpus (default: the run's test texts, or else its dev texts)",
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="the page (default: RUN/report.html)")
+    parser.add_argument(
+        "--method",
+        metavar="NAME",
+        help="explainer of the texts (default: the model's; see `regard explain --help-all`)",
+    )
+    parser.add_argument("--target", metavar="CLASS", help="explain this class (default: the predicted one)")
     add_figures(parser)
     add_reading(parser)
 
@@ -55,6 +61,7 @@ def run(arguments: argparse.Namespace) -> None:
                 examples = read_source(arguments, trained, source, part="test" if data.test else "dev").examples
             except InputError as error:
                 recorder.note(f"{error}; pass other texts with --data")
-        caution = write_report(gather(trained, folder, examples, str(source), recorder), out, arguments.figures)
+        facts = gather(trained, folder, examples, str(source), recorder, arguments.method, arguments.target)
+        caution = write_report(facts, out, arguments.figures)
     print(f"open {out}")
     report_figures(arguments.figures, caution)

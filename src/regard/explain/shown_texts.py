@@ -1,4 +1,4 @@
-"""The texts that a report shows, mistakes first: explained by attention, and the first of them also by a second explainer."""
+"""The texts that a report shows, mistakes first, each with its words for and against the prediction."""
 
 from __future__ import annotations
 
@@ -7,43 +7,31 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.explain.attribute import attribute
 from regard.explain.explain import explain
-from regard.explain.word_scores import Attributed
+from regard.explain.targets import Target
 from regard.facts.run import ShownText, TextView
 from regard.models.tasks import Classes, labels_as_shown
 from regard.models.trained import Trained
 from regard.records import Example
 
-MOST, MISTAKES, BESIDE = 200, 150, 50  # texts shown, mistakes among them, and texts with two explainers
+MOST, MISTAKES = 200, 150  # texts shown, and mistakes among them
 WORDS = 100_000  # in all shown texts; more would make the page slow to open
-SECOND = "gradient_times_input"
 
 Floats = NDArray[np.float64]
 
 
-def shown_texts(trained: Trained, examples: Sequence[Example], answers: Floats) -> tuple[ShownText, ...]:
-    """`answers`: the predictions for all examples."""
+def shown_texts(
+    trained: Trained, examples: Sequence[Example], answers: Floats, method: str | None = None, target: Target = None
+) -> tuple[ShownText, ...]:
+    """`answers`: the predictions for all examples. `method` and `target` are those of `explain`."""
     labels = labels_as_shown(trained.task, examples)
     mistakes = find_mistakes(trained, labels, answers)
     chosen = within_limit(trained, examples, order(trained, labels, mistakes, answers))
-    texts = [examples[index].text for index in chosen]
-    views: list[list[TextView]] = [[] for _ in chosen]
-    attends = has_attention(trained)
-    if attends:
-        for view, explanation in zip(views, explain(trained, texts), strict=True):
-            view.append(TextView(explanation))
-    second = attribute(trained, texts[: BESIDE if attends else MOST], SECOND)
-    for view, attributed in zip(views, second, strict=False):
-        view.append(signed_view(attributed))
+    explanations = explain(trained, [examples[index].text for index in chosen], method=method, target=target)
     return tuple(
-        ShownText(f"row {examples[index].row}", mistakes[index], labels[index], tuple(view))
-        for index, view in zip(chosen, views, strict=True)
+        ShownText(f"row {examples[index].row}", mistakes[index], labels[index], (TextView(explanation),))
+        for index, explanation in zip(chosen, explanations, strict=True)
     )
-
-
-def has_attention(trained: Trained) -> bool:
-    return any(level.attends for level in trained.capabilities)
 
 
 def find_mistakes(trained: Trained, labels: Sequence[str | float | None], answers: Floats) -> list[bool | None]:
@@ -80,11 +68,3 @@ def within_limit(trained: Trained, examples: Sequence[Example], indices: Sequenc
             break
         kept.append(index)
     return kept
-
-
-def signed_view(attributed: Attributed) -> TextView:
-    """Absolute scores as weights that sum to 1, and the offsets of the words and sentences against the prediction."""
-    scored = zip(attributed.spans, attributed.scores.tolist(), strict=True)
-    against = tuple(start for (start, _), score in scored if score < 0)
-    sentences = tuple(sentence.start for sentence in attributed.sentences if sentence.weight < 0)
-    return TextView(attributed.explanation(side="both"), against, sentences)

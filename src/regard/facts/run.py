@@ -44,7 +44,8 @@ class Calibration:
 
 @dataclass(frozen=True)
 class TextView:
-    """One explanation of a text. `against`: starts of the words that count against the prediction; None: not signed."""
+    """One explanation of a text. `against`: if it has weights only, the starts of the words that count against the
+    prediction; None: not signed."""
 
     explanation: Explanation
     against: tuple[int, ...] | None = None
@@ -56,7 +57,7 @@ class ShownText:
     place: str  # such as "row 7"
     mistake: bool | None  # None: unknown, or a number
     label: str | float | None
-    views: tuple[TextView, ...]  # attention first
+    views: tuple[TextView, ...]
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,7 @@ class ExplanationsView:
     tallies: list[Tally]  # one per model
     hierarchical: bool
     signed: bool
+    numbers: bool  # of a regression
 
 
 def page(explanations: Sequence[Explanation], title: str) -> str:
@@ -63,7 +64,8 @@ def page_of_models(explanations: Sequence[Sequence[Explanation]], title: str, ru
     tallies = [Tally(run, *tally([text[index].answer for text in texts])) for index, run in enumerate(runs)]
     views = [view for text in texts for view in text]
     hierarchical, signed = any(view.sentences for view in views), any(view.is_signed for view in views)
-    return render("explanations.html", ExplanationsView(title, texts, tallies, hierarchical, signed))
+    numbers = any(view.is_number for view in views)
+    return render("explanations.html", ExplanationsView(title, texts, tallies, hierarchical, signed, numbers))
 
 
 def fragment(explanation: Explanation) -> str:

@@ -5,8 +5,13 @@
   const part = (id) => document.getElementById(id);
   const feed = part("feed"), articles = [...feed.children];
   // the words of the first view: the others show the same text again
-  const words = articles.map((article) => plain([...article.querySelector(".view").querySelectorAll(".text")].map((text) => text.textContent).join(" ")));
+  const words = articles.map((article) => plain([...article.querySelector(".view").querySelectorAll(".text")].map(written).join(" ")));
   const choices = { correct: part("correctness"), actual: part("actual-class"), predicted: part("predicted-class") };
+
+  // without what is only read out by screen readers
+  function written(text) {
+    return [...text.childNodes].map((node) => (node.className === "visually-hidden" ? "" : node.textContent)).join("");
+  }
 
   function plain(text) {
     return text.normalize("NFKC").toLowerCase();

@@ -10,6 +10,7 @@ from regard.records import Explanation
 from regard.report.names import explainer_name
 from regard.report.text.answers import Answer, ClassProbability, answer, class_probabilities
 from regard.report.text.highlights import Row, rows, top_words
+from regard.report.text.strongest_words import StrongWord, for_whom, nothing_strong, strongest_words
 
 READER = "reader.js"
 
@@ -26,6 +27,9 @@ class ReaderView:
     sentences: bool
     sentences_against: set[int]  # numbers of rows
     top: list[tuple[str, str]]
+    strongest: list[tuple[str, list[StrongWord]]]  # words for and against the target; empty without contributions
+    nothing_strong: str
+    note: str
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,11 @@ class Reading:
         return list(dict.fromkeys(view.name for text in self.texts for view in text.views if view.signed))
 
     @property
+    def contributions(self) -> bool:
+        """Whether words are shaded by contribution."""
+        return any(view.strongest or view.nothing_strong for text in self.texts for view in text.views)
+
+    @property
     def unknown(self) -> bool:
         """Whether some word is unknown to the model."""
         views = (view for text in self.texts for view in text.views)
@@ -92,15 +101,20 @@ def reader_text(text: ShownText, classes: list[str]) -> ReaderText:
 
 def reader_view(view: TextView) -> ReaderView:
     explanation, against = view.explanation, frozenset(view.against or ())
+    method = explanation.contribution_method or explanation.method
+    words = zip(for_whom(explanation), strongest_words(explanation), strict=True)
     return ReaderView(
-        explanation.method,
-        explainer_name(explanation.method),
-        view.against is not None,
+        method,
+        explainer_name(method),
+        explanation.is_signed or view.against is not None,
         rows(explanation),
         against,
         bool(explanation.sentences),
         against_rows(explanation, view.sentences_against),
-        largest(explanation, against),
+        [] if explanation.is_signed else largest(explanation, against),
+        [(title, listed) for title, listed in words if listed],
+        nothing_strong(explanation),
+        explanation.note,
     )
 
 
@@ -112,6 +126,8 @@ def largest(explanation: Explanation, against: frozenset[int], count: int = 8) -
 
 def against_rows(explanation: Explanation, against: Sequence[int]) -> set[int]:
     """Numbers of the rows whose sentence counts against the prediction; a row begins where its sentence does."""
+    if explanation.is_signed:
+        return {number for number, row in enumerate(rows(explanation)) if row.against}
     numbers, at = set(), 0
     for number, row in enumerate(rows(explanation)):
         length = sum(len(piece.text) for piece in row.pieces) + len(row.tail)
