@@ -65,3 +65,14 @@ def save_bert(folder: Path, kind: str = "bert", lowercase: bool = True, **option
     names = {"unk_token": "[UNK]", "pad_token": "[PAD]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
     PreTrainedTokenizerFast(tokenizer_object=word_pieces(lowercase), **names).save_pretrained(folder)
     return folder
+
+
+def save_classifier(folder: Path, classes: tuple[str, ...] = ("neg", "pos")) -> Path:
+    """Save a sequence classifier of transformers, with random weights."""
+    from transformers import AutoModelForSequenceClassification
+
+    save_bert(folder)
+    names = dict(enumerate(classes))
+    model = AutoModelForSequenceClassification.from_pretrained(folder, num_labels=len(classes), id2label=names)
+    model.save_pretrained(folder)
+    return folder

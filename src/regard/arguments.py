@@ -24,6 +24,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any):
         super().__init__(**options, allow_abbrev=False)  # --epoch is a typing error, not --epochs: options are strict
         self.advanced: dict[argparse.Action, str] = {}  # their help texts, which --help leaves out
+        self.leading: str | None = None  # option whose value becomes the first positional argument
         self.details: Callable[[], str] | None = None  # what only --help-all adds at the end
 
     def add_advanced(self, group: argparse._ArgumentGroup, *names: str, help: str, **options: Any) -> None:
@@ -37,7 +38,25 @@ class Parser(argparse.ArgumentParser):
         self.add_argument("--help-all", action=HelpAll, help="show this help with the list of methods, and exit")
         self.details = details
 
+    def add_leading(self, name: str, metavar: str, help: str) -> None:
+        """Add an option whose value becomes the first positional argument."""
+        self.leading = name
+        self.add_argument(name, metavar=metavar, default=argparse.SUPPRESS, help=help)
+
+    def with_leading(self, words: Sequence[str]) -> list[str]:
+        """The words of a command line, with the value of the leading option in front."""
+        rest = list(words)
+        for index, word in enumerate(rest[: rest.index("--")] if "--" in rest else rest):
+            name, equals, value = word.partition("=")
+            if name == self.leading and equals:
+                return [value, *rest[:index], *rest[index + 1 :]]
+            if name == self.leading and index + 1 < len(rest):
+                return [rest[index + 1], *rest[:index], *rest[index + 2 :]]
+        return rest
+
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        if args is not None and self.leading is not None:
+            args = self.with_leading(args)
         arguments, unknown = super().parse_known_args(args, namespace)
         if unknown and unknown[0].startswith("--"):
             self.error(f"unknown option {unknown[0]}{self.suggestion(unknown[0])}")

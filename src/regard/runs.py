@@ -12,6 +12,7 @@ from regard.data.read_options import ReadOptions
 from regard.data.readers import Corpus, Stream, report_reading, report_skipped, stream
 from regard.errors import InputError
 from regard.models.folder import CHECKPOINT, check_run_folder, has_checkpoint, is_run, load
+from regard.models.model import Model
 from regard.models.saving import save
 from regard.models.tasks import encoded
 from regard.models.trained import Trained
@@ -116,7 +117,7 @@ def read_split(config: Config, name: str, split: str, recorder: Recorder, at_lea
     return texts
 
 
-def score(trained: Trained, corpus: Corpus) -> Metrics:
+def score(trained: Model, corpus: Corpus) -> Metrics:
     labels = encoded(trained.task, Labels.of(corpus.examples), corpus.path, corpus.label_column)
     return measure(trained.task, trained.answers([example.text for example in corpus.examples]), labels)
 

@@ -62,11 +62,14 @@ class Serving(NamedTuple):
 @contextmanager
 def serving(*folders: Path) -> Iterator[Serving]:
     names = run_names([str(folder) for folder in folders])
+    with serving_runs(*(ServedRun(name, load(folder)) for name, folder in zip(names, folders, strict=True))) as served:
+        yield served
+
+
+@contextmanager
+def serving_runs(*runs: ServedRun) -> Iterator[Serving]:
     with Server(0) as server:
-        # without a folder it stays in the state of loading models
-        server.application.set_runs(
-            [ServedRun(name, load(folder)) for name, folder in zip(names, folders, strict=True)]
-        )
+        server.application.set_runs(list(runs))  # without a run it stays in the state of loading models
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         try:

@@ -15,7 +15,7 @@ from regard.wrapping.scikit_learn import wrap_sklearn
 from regard.wrapping.setfit import wrap_setfit
 from regard.wrapping.transformers import wrap_transformers
 from regard.wrapping.wrap import Wrapped
-from tiny_bert import save_bert, word_pieces
+from tiny_bert import save_bert, save_classifier, word_pieces
 
 TEXTS = ["good food", "bad food", "a great film, very good", "the service was poor", "it was great", "so bad and rude"]
 LABELS = ["pos", "neg", "pos", "neg", "pos", "neg"]
@@ -66,23 +66,12 @@ def setfit_model(folder: Path) -> Any:
     return setfit.SetFitModel(model_body=body, model_head=head)
 
 
-def transformers_folder(folder: Path, classes: int = 2) -> Path:
-    pytest.importorskip("transformers")
-    from transformers import AutoModelForSequenceClassification
-
-    save_bert(folder / "bert")
-    names = dict(enumerate(["neg", "pos", "other"][:classes]))
-    model = AutoModelForSequenceClassification.from_pretrained(folder / "bert", num_labels=classes, id2label=names)
-    model.save_pretrained(folder / "bert")
-    return folder / "bert"
-
-
 MODELS = {
     "scikit-learn": lambda folder: wrap_sklearn(sklearn_pipeline()),
     "fastText": lambda folder: wrap_fasttext(fasttext_file(folder)),
     "model2vec": lambda folder: wrap_model2vec(model2vec_folder(folder)),
     "SetFit": lambda folder: wrap_setfit(setfit_model(folder)),
-    "transformers": lambda folder: wrap_transformers(transformers_folder(folder)),
+    "transformers": lambda folder: wrap_transformers(save_classifier(folder / "bert")),
 }
 
 
@@ -158,7 +147,7 @@ def test_a_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.filterwarnings("ignore")
 def test_transformers_probabilities_are_those_of_the_library(tmp_path: Path) -> None:
-    folder = transformers_folder(tmp_path, classes=3)
+    folder = save_classifier(tmp_path / "bert", ("neg", "pos", "other"))
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
@@ -182,7 +171,7 @@ def test_other_folders_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore")
 def test_weights_saved_as_pickles_are_not_loaded(tmp_path: Path) -> None:
-    folder = transformers_folder(tmp_path)
+    folder = save_classifier(tmp_path / "bert")
     (weights,) = folder.glob("*.safetensors")
     weights.rename(folder / "pytorch_model.bin")
     with pytest.raises(InputError, match="cannot be loaded as a sequence classifier"):

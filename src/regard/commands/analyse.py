@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from regard.arguments import Parser
-from regard.commands.reading import add_folder, add_reading, load_model, read_source
+from regard.commands.reading import add_folder, add_reading, load_run, read_source
 from regard.errors import InputError
 
 
@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> None:
     from regard.files import check_writable
     from regard.models.tasks import encoded
 
-    trained = load_model(arguments.folder, arguments.device)
+    trained = load_run(arguments.folder, arguments.device)
     try:
         check_model(trained)
     except InputError as error:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from regard.arguments import Parser
 from regard.commands.figures import add_figures, report_figures
-from regard.commands.reading import add_folder, add_reading, load_model, read_source
+from regard.commands.reading import add_folder, add_reading, load_run, read_source
 from regard.errors import InputError
 
 
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     if arguments.rationales_in and not arguments.rationales:
         raise InputError("--rationales-in: needs --rationales, which names the column")
-    trained = load_model(arguments.folder, arguments.device)
+    trained = load_run(arguments.folder, arguments.device)
     options = AuditOptions(
         arguments.explainers, arguments.limit, arguments.retrain, arguments.seed, arguments.folder, arguments.data
     )

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 
 from regard.arguments import Parser
-from regard.commands.reading import add_folder, add_reading, load_model, read_source
+from regard.commands.reading import add_folder, add_model, add_reading, load_model, read_source
 
 
 def add_arguments(parser: Parser) -> None:
     add_folder(parser)
+    add_model(parser)
     parser.add_argument("source", metavar="FILE", help="a file of texts and labels, or a named corpus (its test split)")
     add_reading(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")

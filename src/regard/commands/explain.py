@@ -8,12 +8,13 @@ import sys
 from pathlib import Path
 
 from regard.arguments import Parser
-from regard.commands.reading import add_folder, add_reading, load_model, read_source, read_text
+from regard.commands.reading import add_folder, add_model, add_reading, load_model, read_source, read_text
 from regard.errors import InputError
 
 
 def add_arguments(parser: Parser) -> None:
     add_folder(parser)
+    add_model(parser)
     parser.add_argument("text_given", metavar="TEXT", nargs="?", default="-", help="a text, or - for standard input")
     parser.add_argument("--file", metavar="FILE", help="explain the texts of a file")
     add_reading(parser)

@@ -13,6 +13,7 @@ from pathlib import Path
 from regard.arguments import Parser
 from regard.commands.reading import (
     add_folder,
+    add_model,
     add_reading,
     check_lengths,
     load_model,
@@ -24,7 +25,7 @@ from regard.errors import InputError
 
 if typing.TYPE_CHECKING:
     from regard.data.readers import Corpus, Stream
-    from regard.models.trained import Trained
+    from regard.models.model import Model
     from regard.records import Example, Prediction
 
 RESERVED = ("row", "text", "prediction", "probabilities")  # columns that predictions have
@@ -33,6 +34,7 @@ LARGE = 1 << 26  # bytes from which a file is streamed
 
 def add_arguments(parser: Parser) -> None:
     add_folder(parser)
+    add_model(parser)
     parser.add_argument(
         "source",
         metavar="FILE",
@@ -69,7 +71,7 @@ def run(arguments: argparse.Namespace) -> None:
         report_skipped(texts, print_note)
 
 
-def check_keep(columns: Iterable[str], trained: Trained) -> None:
+def check_keep(columns: Iterable[str], trained: Model) -> None:
     from regard.errors import quoted
     from regard.models.tasks import Classes
 
@@ -82,7 +84,7 @@ def check_keep(columns: Iterable[str], trained: Trained) -> None:
             )
 
 
-def read_texts(arguments: argparse.Namespace, trained: Trained) -> Corpus | Stream:
+def read_texts(arguments: argparse.Namespace, trained: Model) -> Corpus | Stream:
     """Texts to predict: those of a file, or the argument itself if it has several words and is not a file name.
 
     A large file is not read into memory at once, so a bad row may be reported after earlier rows were predicted.
@@ -105,7 +107,7 @@ def read_texts(arguments: argparse.Namespace, trained: Trained) -> Corpus | Stre
     return texts
 
 
-def predict_stream(trained: Trained, examples: Iterable[Example], where: str) -> Iterator[tuple[Example, Prediction]]:
+def predict_stream(trained: Model, examples: Iterable[Example], where: str) -> Iterator[tuple[Example, Prediction]]:
     """Each text with its prediction, some thousands at a time, so that a large file streams."""
     from itertools import islice
 

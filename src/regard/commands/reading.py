@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import typing
 from dataclasses import replace
@@ -16,22 +17,63 @@ if typing.TYPE_CHECKING:
     from regard.data.rationales import Rationales
     from regard.data.read_options import ReadOptions
     from regard.data.readers import Corpus
+    from regard.models.model import Model
     from regard.models.trained import Trained
     from regard.records import Example
 
 
 A_RUN = "the folder that `regard train` wrote"
+WRAPPED = ("fasttext:", "hf:")  # models of other libraries that can be loaded without running code in them
 
 
 def add_folder(parser: Parser) -> None:
+    """The run; of commands that only need predictions, see `add_model`."""
     parser.add_argument("folder", metavar="RUN", help=A_RUN)
+
+
+def add_model(parser: Parser) -> None:
+    """The option that names a model of another library. It takes the place of RUN, the first positional argument."""
+    parser.add_leading(
+        "--model", metavar="KIND:PATH", help="instead of RUN, another model: fasttext:FILE or hf:FOLDER (transformers)"
+    )
 
 
 def add_device(parser: Parser) -> None:
     parser.add_argument("--device", default="auto", help="cpu, cuda or auto")
 
 
-def load_model(folder: str, device: str) -> Trained:
+def is_wrapped(folder: str) -> bool:
+    return folder.startswith(WRAPPED)
+
+
+def check_model(folder: str) -> None:
+    """Refuse what is certainly not a model, before loading takes time."""
+    from regard.models.folder import check_finished
+
+    if is_wrapped(folder):
+        path = folder.partition(":")[2]
+        if not os.path.exists(path):
+            raise InputError(f"{folder}: there is no {path!r}")
+    else:
+        check_finished(folder)
+
+
+def load_model(folder: str, device: str) -> Model:
+    """A run, or a model of another library."""
+    if not is_wrapped(folder):
+        return load_run(folder, device)
+    from regard.wrapping.sources import load_wrapped
+
+    if device == "cpu" or folder.startswith("fasttext:"):
+        return load_wrapped(folder)
+    from regard.models.device import choose_device
+
+    return load_wrapped(folder, str(choose_device(device)))
+
+
+def load_run(folder: str, device: str) -> Trained:
+    if is_wrapped(folder):
+        raise InputError(f"{folder}: expected {A_RUN}, got a model of another library, which has no words to look up")
     from regard.models.folder import load
 
     trained = load(folder)
@@ -50,11 +92,11 @@ def add_reading(parser: Parser) -> None:
     add_device(parser)
 
 
-def read_options(arguments: argparse.Namespace, trained: Trained) -> ReadOptions:
+def read_options(arguments: argparse.Namespace, trained: Model) -> ReadOptions:
     """Unless columns are named, those that the run was trained on are used, if the file has them."""
     from regard.data.read_options import ReadOptions
 
-    data = trained.config.data
+    data = trained.data
     return ReadOptions(
         arguments.text,
         arguments.label,
@@ -67,7 +109,7 @@ def read_options(arguments: argparse.Namespace, trained: Trained) -> ReadOptions
 
 def read_source(
     arguments: argparse.Namespace,
-    trained: Trained,
+    trained: Model,
     source: str,
     labelled: bool = False,
     part: str = "test",
@@ -93,7 +135,7 @@ def read_source(
     return corpus
 
 
-def check_lengths(trained: Trained, examples: Sequence[Example], where: str) -> None:
+def check_lengths(trained: Model, examples: Sequence[Example], where: str) -> None:
     """If the model rejects long texts, report the first of them before predicting any, as in training."""
     from regard.data.examples import encode_examples
     from regard.data.wordpieces import WordPieces

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from regard.arguments import Parser
 from regard.commands.figures import add_figures, report_figures
-from regard.commands.reading import add_folder, add_reading, load_model, read_source
+from regard.commands.reading import add_folder, add_reading, load_run, read_source
 from regard.errors import InputError
 
 if typing.TYPE_CHECKING:
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> None:
     from regard.report.text.progress import ConsoleRecorder
     from regard.run_facts import gather
 
-    trained = load_model(arguments.folder, arguments.device)
+    trained = load_run(arguments.folder, arguments.device)
     folder = Path(arguments.folder)
     out = arguments.out or folder / "report.html"
     if out.is_dir():

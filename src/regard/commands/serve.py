@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import typing
 
 from regard.arguments import Parser
-from regard.commands.reading import A_RUN, add_device, load_model
+from regard.commands.reading import A_RUN, add_device, add_model, check_model, load_model
+
+if typing.TYPE_CHECKING:
+    from regard.models.model import Model
 
 PORT = 8642
 
 
 def add_arguments(parser: Parser) -> None:
     parser.add_argument("folders", metavar="RUN", nargs="+", help=f"{A_RUN}; two are shown side by side")
+    add_model(parser)
     parser.add_argument(
         "--port", type=int, default=PORT, metavar="N", help=f"port to listen on; 0: any free port (default: {PORT})"
     )
@@ -22,4 +27,7 @@ def add_arguments(parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     from regard.serve.serve import serve
 
-    serve(arguments.folders, lambda folder: load_model(folder, arguments.device), arguments.port, arguments.open)
+    def load(folder: str) -> Model:
+        return load_model(folder, arguments.device)
+
+    serve(arguments.folders, load, arguments.port, arguments.open, check_model)

@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.config import Data
 from regard.data.characters import Characters
 from regard.data.tokenizer import Indexed
 from regard.data.wordpieces import AnyTokenizer
@@ -37,6 +38,14 @@ class Model(Protocol):
     @property
     def title(self) -> str:
         """What kind of model it is, in a few words."""
+
+    @property
+    def levels(self) -> int:
+        """1: words; 2: words in sentences; 3: words in sentences in parts."""
+
+    @property
+    def data(self) -> Data:
+        """What is known about the texts that it was trained on."""
 
     @property
     def encoder_weights(self) -> int:

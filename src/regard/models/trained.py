@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.config import Config
+from regard.config import Config, Data
 from regard.data.tokenizer import Indexed, Units
 from regard.data.wordpieces import AnyTokenizer
 from regard.kernels.attention import attend
@@ -98,6 +98,14 @@ class Trained:
     @property
     def title(self) -> str:
         return f"{self.config.model.encoder}-{self.config.model.pooling}"
+
+    @property
+    def levels(self) -> int:
+        return self.config.model.levels
+
+    @property
+    def data(self) -> Data:
+        return self.config.data
 
     @property
     def encoder_weights(self) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from regard.config import Data
 from regard.data.characters import Characters
 from regard.data.tokenizer import Indexed
 from regard.errors import InputError
@@ -25,6 +26,7 @@ class WrappedModel:
 
     is_flat = False
     is_opaque = True
+    levels = Characters.levels
 
     def __init__(
         self,
@@ -46,6 +48,7 @@ class WrappedModel:
         self.task: Binary | Multiclass = Binary(names) if len(names) == 2 else Multiclass(names)
         self.tokenizer = Characters()
         self.capabilities: list[Capabilities] = []
+        self.data = Data()
 
     @property
     def title(self) -> str:

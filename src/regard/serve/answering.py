@@ -13,7 +13,7 @@ from regard.data.erasing import delete
 from regard.data.words import spans as words_of
 from regard.errors import InputError
 from regard.explain.attribute import attribute
-from regard.explain.explainers import EXPLAINERS, is_fast
+from regard.explain.explainers import EXPLAINERS, can_explain, is_fast
 from regard.explain.word_scores import Attributed
 from regard.faithfulness.agreement import kendall, share_distances
 from regard.models.tasks import Classes
@@ -75,7 +75,8 @@ def answer_compare(fields: Fields, runs: Sequence[ServedRun], is_gone: IsGone) -
 def selected_method(fields: Fields, runs: Sequence[ServedRun]) -> str:
     defaults = [run.default_method for run in runs]
     sharpened = [name for name in defaults if EXPLAINERS[name].needs_norm]  # without a norm it equals attention
-    method = request_fields.string(fields, "method", (sharpened or defaults)[0])
+    shared = [name for name in (*sharpened, *defaults) if all(can_explain(run.trained, name) for run in runs)]
+    method = request_fields.string(fields, "method", shared[0])
     if method not in EXPLAINERS:
         raise InputError(f"method: expected one of {', '.join(EXPLAINERS)}, got {str(method)[:40]!r}")
     return method

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from regard.explain.explainers import EXPLAINERS
-from regard.models.trained import Trained
+from regard.models.model import Model
 from regard.serve.answers import MethodDescription
 
 MAX_WORK = 1_000_000  # words × passes of one request; about ten seconds with a BiLSTM on two cores
@@ -30,12 +30,9 @@ def work(method: str, words: int) -> float:
     return words * (words if passes is None else passes)
 
 
-def budget(trained: Trained) -> float:
+def budget(trained: Model) -> float:
     """How many words × passes a request to this model may take."""
-    if not trained.config.model.reads_pieces:
-        return MAX_WORK
-    weights = sum(value.size for name, value in trained.weights.items() if name.startswith("levels.0.encoder."))
-    return MAX_WORK / max(1.0, weights / REFERENCE_WEIGHTS)
+    return MAX_WORK / max(1.0, trained.encoder_weights / REFERENCE_WEIGHTS)
 
 
 def max_words(method: str, budget: float) -> int:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from regard.errors import InputError
 from regard.models.folder import check_finished
-from regard.models.trained import Trained
+from regard.models.model import Model
 from regard.serve.served_run import ServedRun, run_names
 from regard.serve.server import Server
 
@@ -18,13 +18,20 @@ GRACE = 5.0  # seconds for requests in progress when the server stops
 POLL = 1.0  # seconds between checks for Ctrl-C, on systems where waiting cannot be interrupted
 
 
-def serve(folders: Sequence[str], load: Callable[[str], Trained], port: int, show: bool = False) -> None:
-    """`load` reads the model in a folder; `show` opens a browser. Loading PyTorch can take seconds; the page says so."""
+def serve(
+    folders: Sequence[str],
+    load: Callable[[str], Model],
+    port: int,
+    show: bool = False,
+    check: Callable[[str], None] = check_finished,
+) -> None:
+    """`load` reads the model in a folder, after `check` accepted it; `show` opens a browser. Loading PyTorch can take
+    seconds; the page says so."""
     if len(folders) > MAX_RUNS:
         raise InputError(f"expected one run, or two to compare, got {len(folders)}")
     names = run_names(folders)
     for folder in folders:
-        check_finished(folder)
+        check(folder)
     listed = " and ".join(names)
     runs: list[ServedRun] = []
     with Server(port) as server, answering(server) as thread, terminated_as_interrupted():

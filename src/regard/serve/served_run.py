@@ -11,8 +11,8 @@ from pathlib import Path
 from regard.errors import InputError
 from regard.explain.explain import explain
 from regard.explain.explainers import default_method, methods
+from regard.models.model import Model
 from regard.models.tasks import Classes
-from regard.models.trained import Trained
 from regard.serve.answers import RunDescription
 from regard.serve.methods import budget
 from regard.serve.request_errors import ClientGone, RequestError
@@ -24,7 +24,7 @@ IsGone = Callable[[], bool]  # whether the client has disconnected
 
 
 class ServedRun:
-    def __init__(self, name: str, trained: Trained) -> None:
+    def __init__(self, name: str, trained: Model) -> None:
         self.name, self.trained = name, trained
         self.methods, self.default_method = methods(trained), default_method(trained)
         self.budget = budget(trained)
@@ -57,11 +57,11 @@ class ServedRun:
             self._lock.release()
 
     def as_dict(self) -> RunDescription:
-        task, model = self.trained.task, self.trained.config.model
+        task = self.trained.task
         return {
             "name": self.name,
-            "model": f"{model.encoder}-{model.pooling}",
-            "levels": model.levels,
+            "model": self.trained.title,
+            "levels": self.trained.levels,
             "task": task.kind,
             "classes": list(task.classes) if isinstance(task, Classes) else [],
             "max_words": self.trained.tokenizer.max_words,

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import islice
 from typing import cast
 
+from regard.data.characters import Characters
 from regard.data.columns import guess_columns
 from regard.data.decoding import is_blank
 from regard.data.examples import make_example
@@ -38,7 +39,7 @@ def answer_table(fields: Fields, runs: Sequence[ServedRun], is_gone: IsGone) -> 
     run = request_fields.selected_run(fields, runs)
     rows = parse_rows(fields)
     columns = list(next((row.fields for row in rows if row.problem is None), {}))
-    data = run.trained.config.data
+    data = run.trained.data
     text, label = select_columns(fields, columns, rows, (data.text, data.label))
     examples = [example_of(row, text, label, run.trained.tokenizer) for row in rows]
     usable = [example for example in examples if isinstance(example, Example)]
@@ -109,7 +110,7 @@ def select_columns(
     return text, label if trained_label in (None, text) else trained_label
 
 
-def example_of(row: Row, text: str, label: str | None, tokenizer: AnyTokenizer) -> Example | str:
+def example_of(row: Row, text: str, label: str | None, tokenizer: AnyTokenizer | Characters) -> Example | str:
     """The example, or a sentence that says what is wrong with the row; other rows are still answered."""
     try:
         example = make_example(row, "table", text, label, labelled=False)

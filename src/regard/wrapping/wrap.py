@@ -15,6 +15,7 @@ from regard.explain.explain import explain
 from regard.explain.targets import Target
 from regard.explain.word_scores import Attributed
 from regard.models.wrapped import BATCH, PredictProba, WrappedModel
+from regard.serve.serve import serve
 
 
 class Wrapped(WrappedModel):
@@ -56,6 +57,10 @@ class Wrapped(WrappedModel):
     ) -> list[Attributed]:
         """The word scores of one method; `options` are those of the method, such as `samples` of the surrogate."""
         return attribute(self, strings(texts), method, targets, **options)
+
+    def serve(self, port: int = 8642, show: bool = False) -> None:
+        """Serve a page to type texts into, and a JSON API, until Ctrl-C; `show` opens a browser."""
+        serve([self.name], lambda name: self, port, show, check=lambda name: None)
 
 
 def wrap(
