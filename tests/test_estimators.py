@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import subprocess
 import sys
@@ -21,6 +22,8 @@ from sklearn.preprocessing import FunctionTransformer
 
 import regard
 from regard import InputError, TextClassifier, TextRegressor
+from regard.explain.attribute import attribute
+from regard.explain.explain import explain
 
 SMALL: dict[str, Any] = {
     "hidden": 8,
@@ -259,6 +262,49 @@ def test_explanations_by_a_method_for_a_target(fitted: TextClassifier) -> None:
 def test_a_target_is_a_label_whatever_its_type() -> None:
     model = TextClassifier(epochs=1).fit(TEXTS, [7 if label == "pos" else 3 for label in LABELS])
     assert model.explain("a good film", target=7).target == "7"
+
+
+def test_several_explanations_draw_themselves(fitted: TextClassifier) -> None:
+    shown = fitted.explain_all(["a good film", "a bad film"])
+    assert isinstance(shown, list)
+    assert shown == [fitted.explain("a good film"), fitted.explain("a bad film")]
+    drawn = shown._repr_html_()
+    assert all(one._repr_html_() in drawn for one in shown)
+    assert shown[:1]._repr_html_() == shown[0]._repr_html_()
+    assert fitted.explain_all([])._repr_html_() == ""
+    attributed = attribute(fitted.trained_, ["a good film"], "gradient")[0].explanation()
+    assert "good" in attributed._repr_html_()
+
+
+@pytest.mark.parametrize("labels", [[0, 1] * 12, [False, True] * 12, [0.5, 2.0] * 12, ["a", "b"] * 12])
+def test_an_explanation_has_the_label_that_predict_returns(labels: list[Any], tmp_path: Path) -> None:
+    model = classifier().fit(TEXTS, labels)
+    shown, expected = model.explain("a good film"), model.predict(["a good film"]).tolist()[0]
+    assert shown.prediction.value == expected
+    assert type(shown.prediction.value) is type(expected)
+    assert list(shown.prediction.probabilities) == [str(label) for label in model.classes_.tolist()]
+    assert shown.as_dict()["prediction"] == str(expected), "JSON stays as it was"
+    assert shown.as_dict() == next(iter(explain(model.trained_, ["a good film"]))).as_dict()
+    assert f">{expected}<" in shown._repr_html_()
+    model.save(tmp_path / "run")
+    assert regard.load(tmp_path / "run").explain("a good film") == shown
+
+
+def test_the_argument_names_of_scikit_learn() -> None:
+    model = classifier().fit(X=TEXTS, y=LABELS)
+    assert model.predict(X=TEXTS).tolist() == model.predict(TEXTS).tolist()
+    assert model.predict_proba(X=TEXTS).shape == (24, 2)
+    numbers = TextRegressor(**SMALL).fit(X=TEXTS, y=STARS)
+    assert len(numbers.predict(X=TEXTS)) == 24
+    assert list(inspect.signature(TextClassifier.fit).parameters) == ["self", "X", "y"]
+
+
+def test_earlier_argument_names_still_work() -> None:
+    old: Any = classifier()
+    assert old.fit(texts=TEXTS, labels=LABELS).predict(texts=["good"]).shape == (1,)
+    assert old.predict_proba(texts=["good"]).shape == (1, 2)
+    numbers: Any = TextRegressor(**SMALL)
+    assert numbers.fit(texts=TEXTS, values=STARS).predict(texts=["good"]).shape == (1,)
 
 
 # What is refused

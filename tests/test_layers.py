@@ -21,6 +21,7 @@ LAYERS = {
     "files": 1,
     "run_lock": 2,
     "markdown_text": 1,
+    "keyword_names": 0,
     "run_metrics": 0,
     "recorder": 1,
     "facts": 2,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,25 +17,18 @@ from regard.config.numpydoc import class_doc
 from regard.data.labels import Task
 from regard.errors import InputError
 from regard.explain.explain import explain
+from regard.keyword_names import also_named
 from regard.models import folder as folders
 from regard.models.saving import save
 from regard.models.tasks import Classes
 from regard.models.trained import Trained
 from regard.recorder import Silent
-from regard.records import Example, Explanation
-from regard.report.pages.explanations import fragment
+from regard.records import Example, Explanation, Explanations, Prediction
 from regard.report.text.progress import ConsoleRecorder
 from regard.training.fit import Parts, Run, fit
 
 # labels are strings in a run folder; their Python type is recorded with the metrics
 LABELS: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "bool": lambda name: name == "True", "str": str}
-
-
-class Shown(Explanation):
-    """An explanation that draws itself in a notebook."""
-
-    def _repr_html_(self) -> str:
-        return fragment(self)
 
 
 class TextEstimator(BaseEstimator):  # type: ignore[misc]
@@ -107,20 +101,23 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
             if name != "self":
                 setattr(self, name, value)
 
-    def explain(self, text: str, method: str | None = None, target: Any = None) -> Shown:
+    def explain(self, text: str, method: str | None = None, target: Any = None) -> Explanation:
         """Show which words, and sentences in a hierarchical model, speak for and against the prediction.
 
         `method` names an explainer, by default the model's; `target` is the class to explain, by default the predicted one.
+        `prediction.value` is what `predict` returns; the keys of `prediction.probabilities` are strings, as in JSON.
         """
         if not isinstance(text, str):
             raise InputError(f"explain: expected one text, got a {type(text).__name__} (explain_all takes several)")
         return self.explain_all([text], method, target)[0]
 
-    def explain_all(self, texts: Iterable[str], method: str | None = None, target: Any = None) -> list[Shown]:
-        """One explanation per text, with the parameters of `explain`."""
+    def explain_all(self, texts: Iterable[str], method: str | None = None, target: Any = None) -> Explanations:
+        """One explanation per text, with the parameters of `explain`: a list that draws itself in a notebook."""
         check_is_fitted(self, "trained_")
         label = None if target is None else str(target)
-        return [Shown(**vars(item)) for item in explain(self.trained_, strings(texts), method=method, target=label)]
+        labels = {str(value): value for value in getattr(self, "classes_", np.empty(0)).tolist()}
+        explained = explain(self.trained_, strings(texts), method=method, target=label)
+        return Explanations(replace(item, prediction=in_type(item.prediction, labels)) for item in explained)
 
     def save(self, folder: str | Path) -> None:
         """Write the fitted model as a run folder, for `regard.load` and the command line."""
@@ -179,8 +176,10 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
 
     classes_: NDArray[Any]
 
-    def fit(self, texts: Any, labels: Any) -> Self:
-        values = np.asarray(labels).ravel()
+    @also_named(texts="X", labels="y")
+    def fit(self, X: Any, y: Any) -> Self:
+        """Train on texts X and their labels y."""
+        values = np.asarray(y).ravel()
         for row, value in enumerate(values.tolist()):
             if is_missing(value):
                 raise InputError(f"label {row} is missing ({value!r}); every text needs one")
@@ -189,21 +188,24 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         except TypeError:
             kinds = sorted({type(value).__name__ for value in values.tolist()})
             raise InputError(f"expected labels of one type, got {', '.join(kinds)}") from None
-        self.learn(texts, [str(value) for value in values.tolist()], "multiclass" if len(classes) > 2 else "binary")
+        self.learn(X, [str(value) for value in values.tolist()], "multiclass" if len(classes) > 2 else "binary")
         self.classes_ = classes
         self.trained_.metrics["label_type"] = type(self.classes_.tolist()[0]).__name__
         return self
 
-    def predict_proba(self, texts: Any) -> NDArray[np.float64]:
+    @also_named(texts="X")
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities: one row per text, one column per class of `classes_`."""
         check_is_fitted(self, "trained_")
         task = self.trained_.task
         assert isinstance(task, Classes)
         columns = [task.classes.index(str(name)) for name in self.classes_.tolist()]
-        return self.trained_.answers(strings(texts))[:, columns]
+        return self.trained_.answers(strings(X))[:, columns]
 
-    def predict(self, texts: Any) -> NDArray[Any]:
-        chosen = self.predict_proba(texts).argmax(1)
+    @also_named(texts="X")
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of each text."""
+        chosen = self.predict_proba(X).argmax(1)
         result: NDArray[Any] = self.classes_[chosen]
         return result
 
@@ -227,13 +229,22 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         """,
     )
 
-    def fit(self, texts: Any, values: Any) -> Self:
-        self.learn(texts, np.asarray(values).ravel().tolist(), "regression")
+    @also_named(texts="X", values="y")
+    def fit(self, X: Any, y: Any) -> Self:
+        """Train on texts X and their numbers y."""
+        self.learn(X, np.asarray(y).ravel().tolist(), "regression")
         return self
 
-    def predict(self, texts: Any) -> NDArray[np.float64]:
+    @also_named(texts="X")
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """The number of each text."""
         check_is_fitted(self, "trained_")
-        return self.trained_.answers(strings(texts))[:, 0]
+        return self.trained_.answers(strings(X))[:, 0]
+
+
+def in_type(prediction: Prediction, labels: Mapping[str, Any]) -> Prediction:
+    """With the class in the Python type of the training labels, as `predict` returns it."""
+    return replace(prediction, value=labels.get(str(prediction.value), prediction.value))
 
 
 def is_missing(value: Any) -> bool:

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Literal, NotRequired, Required, TypedDict, cast
+from typing import Literal, NotRequired, Required, SupportsIndex, TypedDict, cast, overload
 
 Span = tuple[int, int]  # characters [start, end) of the text
 
@@ -113,13 +113,16 @@ class ExplanationRow(PredictionRow, total=False):
 
 @dataclass(frozen=True)
 class Prediction:
-    """A class with the probabilities of all classes, or a number."""
+    """A class with the probabilities of all classes, or a number.
+
+    From an estimator, the class has the Python type of the training labels; in JSON it is always a string.
+    """
 
     value: str | float
     probabilities: Mapping[str, float]  # empty for regression
 
     def as_dict(self) -> PredictionRow:
-        row: PredictionRow = {"prediction": self.value}
+        row: PredictionRow = {"prediction": str(self.value) if self.probabilities else self.value}
         if self.probabilities:
             row["probabilities"] = dict(self.probabilities)
         return row
@@ -211,6 +214,20 @@ class Explanation:
 def is_punctuation(text: str) -> bool:
     """Whether a word is one punctuation mark, perhaps repeated; several different ones may be an emoticon."""
     return len(set(text)) == 1 and unicodedata.category(text[0])[0] == "P"
+
+
+class Explanations(list[Explanation]):
+    """A list of explanations that draws itself in a notebook, and so do its slices."""
+
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Explanation: ...
+    @overload
+    def __getitem__(self, index: slice) -> Explanations: ...
+    def __getitem__(self, index: SupportsIndex | slice) -> Explanation | Explanations:
+        return Explanations(super().__getitem__(index)) if isinstance(index, slice) else super().__getitem__(index)
+
+    def _repr_html_(self) -> str:
+        return "\n<hr>\n".join(one._repr_html_() for one in self)
 
 
 def token_row(token: TokenScore) -> TokenRow:

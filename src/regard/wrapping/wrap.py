@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import InputError
-from regard.estimators import Shown, strings
+from regard.estimators import strings
 from regard.explain.attribute import attribute
 from regard.explain.explain import explain
 from regard.explain.targets import Target
 from regard.explain.word_scores import Attributed
 from regard.models.wrapped import BATCH, PredictProba, WrappedModel
+from regard.records import Explanation, Explanations
 from regard.serve.serve import serve
 
 
@@ -35,7 +36,7 @@ class Wrapped(WrappedModel):
     def predict(self, texts: Iterable[str]) -> list[str]:
         return [self.classes[number] for number in self.predict_proba(texts).argmax(1).tolist()]
 
-    def explain(self, text: str, method: str | None = None, target: Target = None) -> Shown:
+    def explain(self, text: str, method: str | None = None, target: Target = None) -> Explanation:
         """Show what each word and sentence contributes to the predicted class, or to `target`, in log-odds.
 
         By default words are left out one by one: one prediction per word, per sentence and per repeated word.
@@ -45,8 +46,8 @@ class Wrapped(WrappedModel):
             raise InputError(f"explain: expected one text, got a {type(text).__name__} (explain_all takes several)")
         return self.explain_all([text], method, target)[0]
 
-    def explain_all(self, texts: Iterable[str], method: str | None = None, target: Target = None) -> list[Shown]:
-        return [Shown(**vars(item)) for item in explain(self, strings(texts), None, method, target)]
+    def explain_all(self, texts: Iterable[str], method: str | None = None, target: Target = None) -> Explanations:
+        return Explanations(explain(self, strings(texts), None, method, target))
 
     def attribute(
         self,
