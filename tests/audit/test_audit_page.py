@@ -14,6 +14,8 @@ from audited import one_decides, the_cause
 from regard.audit import adversarial_weights, guided, measuring, permutation, retraining, trained_adversary
 from regard.audit.audit_run import TRAINING, AuditOptions, audit_run
 from regard.audit.rule import AREA, EVEN, FEWEST, SMALLEST, TABLE
+from regard.faithfulness import emptiness, limits, signs
+from regard.faithfulness.judging import LONGEST
 from regard.faithfulness.scored import Scored
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "audit.md").read_text(encoding="utf-8")
@@ -57,6 +59,12 @@ def test_numbers_are_those_of_the_code() -> None:
         f"on at most {retraining.TEXTS:,} of the run's\ntraining texts for at most {retraining.EPOCHS} epochs",
         f"helps another model. {guided.EPOCHS} epochs",
         f"At most {trained_adversary.TEXTS:,} texts, {trained_adversary.EPOCHS} epochs",
+        f"at most {limits.EXACT} words are searched exactly; longer ones by a beam search of\nwidth {limits.WIDTH},",
+        f"At most {limits.TEXTS}\nrandom texts (of at most {LONGEST:,} words)",
+        f"at most {limits.QUESTIONS} predictions per audited text and {limits.MOST_QUESTIONS:,} in all",
+        f"of an empty text, within {emptiness.TOLERANCE:g} in total variation",
+        f"Up to {signs.MOST_WORDS:,} words are removed",
+        f"by more than {signs.TOLERANCE:g}, and the texts",
         f"for λ = {', '.join(f'{one:g}' for one in trained_adversary.FACTORS[:-1])} and",
         f"at {', '.join(f'{100 * cut.amount:g}' for cut in measuring.CUTS[:-1])} and 50 %",
     ):

@@ -420,7 +420,7 @@ def test_what_cannot_be_audited_is_refused() -> None:
         audit_run(
             fit(Config().override({"task": "regression"}), Parts([Example("a b", 1.0), Example("b c", 2.0)])), texts
         )
-    with pytest.raises(InputError, match=r"explainers: expected names of explainers \(attention, .*\), got 'magic'"):
+    with pytest.raises(InputError, match=r"method: expected one of attention, .*, got 'magic'"):
         audit_run(the_cause(), texts, AuditOptions(explainers=["magic"]))
     with pytest.raises(InputError, match="limit: expected at least 1, got 0"):
         audit_run(the_cause(), texts, AuditOptions(limit=0))
@@ -516,3 +516,40 @@ def test_bad_input(regard: Regard, folder: Path, texts: Path, run: Path, tmp_pat
         done = regard("audit", *argv)
         assert done.code == 2
         assert sentence in done.error
+
+
+def test_limits_of_an_audit_contain_every_explainer() -> None:
+    facts = audit_run(points_elsewhere(), one_decides(60, loud=True))["faithfulness"]
+    assert facts["limits"]["texts"] == facts["limits"]["exact"] == 60
+    assert 0 < facts["limits"]["questions"] <= 500 * 60
+    limits = {one["measure"]: (one["lower"]["mean"], one["upper"]["mean"]) for one in facts["limits"]["measures"]}
+    normalised = [one for one in facts["curves"] if "normalised" in one]
+    assert {one["measure"] for one in normalised} == {"comprehensiveness", "sufficiency"} == set(limits)
+    for one in normalised:
+        low, high = limits[one["measure"]]
+        assert low - 1e-6 <= one["mean"]["mean"] <= high + 1e-6
+        assert 0 <= one["normalised"]["mean"] <= 1
+    by_name = {
+        one["explainer"]: one["normalised"]["mean"] for one in normalised if one["measure"] == "comprehensiveness"
+    }
+    assert by_name["attention"] == 0, "it points at the one word that holds the prediction back"
+    assert by_name["leave_one_out"] == 1
+
+
+def test_erased_texts_that_look_empty_are_counted() -> None:
+    facts = audit_run(the_cause(), one_decides(40))["faithfulness"]["emptiness"]
+    assert facts["whole"]["mean"] == 0
+    by_name = {one["name"]: one for one in facts["explainers"]}
+    assert by_name["attention"]["deleted"]["mean"] == 1, "without the deciding word only neutral words are left"
+    assert by_name["attention"]["kept"]["mean"] == 0
+    assert 0 < by_name["random"]["deleted"]["mean"] < 1
+
+
+def test_signs_of_leave_one_out_are_right_for_a_flat_model() -> None:
+    for model, loud in ((the_cause(), False), (points_elsewhere(), True)):
+        facts = audit_run(model, one_decides(40, loud=loud), AuditOptions(["gradient"]))["faithfulness"]["signs"]
+        (one,) = facts["explainers"]
+        assert (one["name"], one["default"]) == ("leave_one_out", True), "even if it is not compared"
+        assert one["marked"] >= 40
+        assert one["raised"] == one["share"]["mean"] == one["top"]["mean"] == 0
+        assert one["top"]["high"] < 0.1

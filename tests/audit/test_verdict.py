@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from regard.audit import verdict as judging
 from regard.audit.rule import AREA, EVEN, FEWEST, SMALLEST, TABLE
 from regard.audit.sentences import sentences
-from regard.facts.audit import Measurements
+from regard.facts.audit import Agreement, Correlation, Measurements
 from regard.facts.intervals import Interval
 from regard.facts.json_form import from_json, to_json
 from regard.report.text.audit_tables import CHECKS, checks_table
@@ -460,7 +461,30 @@ def test_advice_names_options() -> None:
     deeper = measurements(against_random=(-0.2, -0.1))
     deeper["model"]["head_hidden"] = True  # there is no W for the penalty
     assert "--vtw" not in texts_of(verdict(deeper), "change")
-    assert "Show rival next to it" in texts_of(verdict(measurements(contrast=(-0.2, -0.1))), "change")
+    behind = measurements(contrast=(-0.2, -0.1))
+    behind["faithfulness"]["lead"]["best"] = "integrated_gradients"
+    shown = "Show integrated gradients next to it (`regard explain RUN TEXT --method integrated_gradients`): its lead"
+    assert shown in texts_of(verdict(behind), "change")
+    elsewhere = texts_of(verdict(measurements(contrast=(-0.2, -0.1), inside=False, moved=None)), "change")
+    assert "Show rival next to it: its lead" in elsewhere, "no command shows scores from elsewhere"
+
+
+def test_rank_correlations_decide_nothing() -> None:
+    """Whatever Kendall's τ is, the verdict with its checks and sentences is the same."""
+    for options in ({}, {"contrast": (-0.2, -0.1)}, {"moved": (0.001, 0.009)}, {"against_random": (-0.2, -0.1)}):
+        plain, others = measurements(**options), []  # type: ignore[arg-type]
+        for low in (-1.0, -0.05, 0.9):
+            tau = {"tau": span(low, low + 0.1), "deviation": 0.1, "significant": span(0.9, 1.0), "histogram": [0] * 20}
+            facts = completed(plain)
+            correlation = {name: from_json(Correlation, tau) for name in ("gradient", "leave_one_out")}
+            other = from_json(
+                Agreement,
+                {"one": "attention", "other": "gradient"}
+                | dict.fromkeys(("tau", "divergence", "overlap", "overlap_by_chance"), span(low, low + 0.1)),
+            )
+            diagnostics = replace(facts.diagnostics, correlation=correlation)
+            others.append(judging.verdict(replace(facts, diagnostics=diagnostics, agreement=(other,))))
+        assert all(one == judging.verdict(completed(plain)) for one in others)
 
 
 def test_a_rival_that_attention_keeps_up_with_is_not_advised() -> None:

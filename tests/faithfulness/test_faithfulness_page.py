@@ -27,7 +27,7 @@ def test_examples_run(code: str, tmp_path: Path) -> None:
 
 def test_names_exist() -> None:
     rows = re.findall(r"^\| `(\w+)` \| (`.*) \|$", PAGE.partition("## Modules")[2], re.MULTILINE)
-    assert len(rows) == 14
+    assert len(rows) == 16
     for file, names in rows:
         module = importlib.import_module(f"regard.faithfulness.{file}")
         assert not [name for name in re.findall(r"`(\w+)`", names) if not hasattr(module, name)]

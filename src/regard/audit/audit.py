@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.audit.measuring import CUTS, Attributions, Lacking, agreements, faithfulness, plausibilities
+from regard.audit.erasure_checks import Attributions, Lacking, sign_facts
+from regard.audit.measuring import CUTS, agreements, faithfulness, plausibilities
 from regard.audit.verdict import verdict
 from regard.errors import InputError
 from regard.explain.word_scores import Attributed
@@ -21,11 +22,11 @@ from regard.facts.audit import (
     AuditedText,
     AuditFacts,
     Diagnostics,
-    Faithfulness,
     LeftOut,
     Measurements,
     Plausibility,
 )
+from regard.facts.faithfulness import Faithfulness
 from regard.faithfulness.curves import NEED_LABELS
 from regard.faithfulness.judging import Judge
 from regard.faithfulness.random_choice import RANDOM
@@ -71,6 +72,9 @@ class AuditInput:
     seed: int = 0
     rivals: Sequence[str] | None = None  # that may be the best one the focus is compared with; None: all others
     lacking: Lacking = field(default_factory=dict)
+    # explainers whose sign is meant, which need not be among the attributions; None: those with a score below 0
+    signed: Mapping[str, Sequence[TextScores]] | None = None
+    default: str | None = None  # of these, the one that the model's explanations show where no method is named
 
 
 def audit(
@@ -109,6 +113,9 @@ def measure(inputs: AuditInput) -> Measurements:
         raise InputError(f"focus: expected {' or '.join(map(repr, scored))}, got {focus!r}")
     rivals = [name for name in scored if name != focus] if inputs.rivals is None else inputs.rivals
     faithful, answers = faithfulness(inputs.predict, scored, focus, rivals, inputs.cuts, seed, lacking)
+    faithful = replace(
+        faithful, signs=sign_facts(inputs.predict, signed_texts(inputs, scored), lacking, inputs.default, seed)
+    )
     plausible = None if inputs.evidence is None else plausibilities(scored, inputs.evidence, focus, seed, lacking)
     return Measurements(
         format=FORMAT,
@@ -156,18 +163,28 @@ def check_input(inputs: AuditInput) -> None:
 
 
 def scored_texts(inputs: AuditInput) -> Attributions:
+    # random words are always included, drawn several times
+    scored = as_scored({name: one for name, one in inputs.attributions.items() if name != RANDOM}, inputs)
+    if not scored:
+        raise InputError(f"attributions: expected at least one besides {RANDOM!r}, got none")
+    return scored
+
+
+def signed_texts(inputs: AuditInput, scored: Attributions) -> Attributions:
+    if inputs.signed is not None:
+        return as_scored(inputs.signed, inputs)
+    return {name: texts for name, texts in scored.items() if any(np.min(one.scores, initial=0) < 0 for one in texts)}
+
+
+def as_scored(attributions: Mapping[str, Sequence[TextScores]], inputs: AuditInput) -> Attributions:
     labels: Sequence[int | None] = [None] * len(inputs.texts) if inputs.labels is None else inputs.labels
-    scored = {
+    return {
         name: [
             scored_text(name, number, *row)
             for number, row in enumerate(zip(inputs.texts, entries, labels, strict=True), 1)
         ]
-        for name, entries in inputs.attributions.items()
-        if name != RANDOM  # always included, drawn several times
+        for name, entries in attributions.items()
     }
-    if not scored:
-        raise InputError(f"attributions: expected at least one besides {RANDOM!r}, got none")
-    return scored
 
 
 def scored_text(name: str, number: int, text: str, entry: TextScores, label: int | None) -> Scored:

@@ -16,7 +16,7 @@ from regard.analysis.token_types import token_types
 from regard.audit.adversarial_weights import adversary_facts, farthest
 from regard.audit.audit import AuditInput, AuditResult, decided, measure
 from regard.audit.correlation import correlations
-from regard.audit.explanations import FOCUS, Explanations, explain_all
+from regard.audit.explanations import FOCUS, Explanations, explain_all, signed_scores
 from regard.audit.guided import guided
 from regard.audit.intervals import finite
 from regard.audit.permutation import permutation_facts, permuted
@@ -26,7 +26,7 @@ from regard.audit.trained_adversary import trained_adversary
 from regard.audit.training_texts import training_overlap
 from regard.data.unit_texts import UnitTexts
 from regard.errors import InputError
-from regard.explain.explainers import EXPLAINERS
+from regard.explain.explainers import EXPLAINERS, default_contribution
 from regard.explain.reading import read
 from regard.explain.word_scores import Attributed
 from regard.facts.audit import (
@@ -111,6 +111,8 @@ def run_facts(
         seed=options.seed,
         rivals=RIVALS,
         lacking=explanations.lacking,
+        signed=signed_scores(trained, texts, explanations),
+        default=default_contribution(trained),
     )
     measured = measure(inputs)
     left_out = [*measured.left_out, *(LeftOut(**one) for one in explanations.refused)]
@@ -158,7 +160,7 @@ def check_options(options: AuditOptions, levels: Sequence[Capabilities]) -> list
     names = (*STANDARD, *also) if options.explainers is None else options.explainers
     for name in names:
         if name not in EXPLAINERS:
-            raise InputError(f"explainers: expected names of explainers ({', '.join(EXPLAINERS)}), got {name!r}")
+            raise InputError(f"method: expected one of {', '.join(EXPLAINERS)}, got {name!r}")
     return [name for name in dict.fromkeys((FOCUS, *names)) if name != RANDOM]
 
 

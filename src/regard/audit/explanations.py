@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from regard.errors import InputError
 from regard.explain.attribute import attribute
-from regard.explain.explainers import EXPLAINERS, is_fast
+from regard.explain.explainers import EXPLAINERS, default_contribution, is_fast
 from regard.explain.word_scores import Attributed
 from regard.models.trained import Trained
 from regard.recorder import Recorder
@@ -85,3 +85,14 @@ def too_long(trained: Trained, name: str, scores: Mapping[str, Sequence[Attribut
         return np.zeros(0, dtype=bool)
     long = np.array([len(one.spans) > most for one in scores[FOCUS]], dtype=bool)
     return long if 2 * long.sum() <= len(long) else np.zeros_like(long)
+
+
+def signed_scores(
+    trained: Trained, texts: Sequence[str], explanations: Explanations
+) -> dict[str, Sequence[Attributed]]:
+    """Of the signed explainers, and of what the model's explanations show even if it is not compared."""
+    signed: dict[str, Sequence[Attributed]] = {
+        name: scores for name, scores in explanations.scores.items() if EXPLAINERS[name].signed
+    }
+    default = default_contribution(trained)
+    return signed if default in signed else {**signed, default: attribute(trained, texts, default)}

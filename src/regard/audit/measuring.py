@@ -12,16 +12,18 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.audit.intervals import finite, interval_of, mean_interval, paired_difference
-from regard.facts.audit import (
-    Agreement,
-    Comparison,
-    ExplainerPlausibility,
-    Faithfulness,
-    Lead,
-    MeasureCurve,
-    Plausibility,
+from regard.audit.erasure_checks import (
+    Attributions,
+    Lacking,
+    emptiness_facts,
+    known,
+    limit_facts,
+    measured_limits,
+    with_normalised,
 )
+from regard.audit.intervals import finite, interval_of, mean_interval, paired_difference
+from regard.facts.audit import Agreement, ExplainerPlausibility, Plausibility
+from regard.facts.faithfulness import Comparison, Faithfulness, Lead, MeasureCurve
 from regard.facts.intervals import Interval
 from regard.faithfulness import plausibility
 from regard.faithfulness.agreement import agreement
@@ -32,13 +34,10 @@ from regard.faithfulness.judging import Judge
 from regard.faithfulness.marking import marked
 from regard.faithfulness.random_choice import RANDOM
 from regard.faithfulness.ranking import Cut
-from regard.faithfulness.scored import Scored
 from regard.records import Span
 from regard.report.names import COMPARED, MAIN
 
 Doubles = NDArray[np.float64]
-Attributions = Mapping[str, Sequence[Scored]]
-Lacking = Mapping[str, NDArray[np.bool_]]  # by name, (texts,) True where scores are missing and others fill the gap
 CUTS = tuple(Cut(share, True) for share in (0.05, 0.1, 0.2, 0.3, 0.5))
 SMALLER = ("accuracy_after", "sufficiency")  # measures of which smaller is better
 KEPT = 0.8  # the share of the best alternative's lead over random words that an explainer must keep
@@ -63,16 +62,19 @@ def faithfulness(
         name: {who: curve.values.mean(1) for who, curve in by_explainer.items()}
         for name, by_explainer in curves.items()
     }
+    limits = measured_limits(judge, attributions[focus], judged[focus].cuts, means, seed)
     facts = Faithfulness(
         how=judged[focus].how,
         cuts=tuple(str(cut) for cut in judged[focus].cuts),
         curves=tuple(
-            measure_curve(name, who, curve, seed)
+            with_normalised(measure_curve(name, who, curve, seed), limits, means[name][who], seed)
             for name, by_explainer in curves.items()
             for who, curve in by_explainer.items()
         ),
         comparisons=comparisons(means, focus, seed),
         lead=lead(means[MAIN], focus, rivals, seed),
+        limits=limit_facts(limits, seed),
+        emptiness=emptiness_facts(judge, judged, lacking, seed),
     )
     return facts, judged[focus].before
 
@@ -80,15 +82,6 @@ def faithfulness(
 def curves_of(judged: Mapping[str, Judged], measure: str, lacking: Lacking) -> dict[str, Curve]:
     curves = {who: MEASURES[measure](one) for who, one in judged.items()}
     return {who: replace(curve, values=known(curve.values, lacking, who)) for who, curve in curves.items()}
-
-
-def known(values: Doubles, lacking: Lacking, *names: str) -> Doubles:
-    """(texts, …) with NaN where one of these explainers has no scores."""
-    for name in names:
-        if name in lacking:
-            values = values.copy()
-            values[lacking[name]] = np.nan
-    return values
 
 
 def has_labels(judged: Mapping[str, Judged]) -> bool:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from regard.facts.audit import Comparison, Measurements
+from regard.facts.audit import Measurements
+from regard.facts.faithfulness import Comparison
 from regard.facts.intervals import Interval
 from regard.models.capabilities import capabilities
 from regard.report.names import MAIN

@@ -19,7 +19,8 @@ from regard.audit.sentences import (
     too_small,
     weights_of,
 )
-from regard.facts.audit import AuditedModel, Lead, Measurements, Reason, Verdict
+from regard.facts.audit import AuditedModel, Measurements, Reason, Verdict
+from regard.facts.faithfulness import Lead
 from regard.facts.intervals import Interval
 from regard.report.names import explainer_name
 from regard.report.text.intervals import percent, span, unsigned_span
@@ -233,8 +234,9 @@ def advice(judged: Judged) -> list[Reason]:
         return [reason(judged, "faithfulness", "change", "nothing", **values)]
     advised = []
     if judged.checks.keeps_up is False and lead is not None:
-        best = {"best": explainer_name(lead.best), "lead": span(lead.best_lead)}
-        advised.append(reason(judged, "faithfulness", "change", "show_best", **best))
+        best = {"best": explainer_name(lead.best), "method": lead.best, "lead": span(lead.best_lead)}
+        key = "show_best" if facts.model is None else "show_method"  # no command shows scores from elsewhere
+        advised.append(reason(judged, "faithfulness", "change", key, **best))
     return advised if facts.model is None else [*advised, *advice_for(judged, facts.model)]
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from regard.arguments import Parser
 from regard.commands.figures import add_figures, report_figures
 from regard.commands.reading import add_folder, add_reading, load_run, read_source
 from regard.errors import InputError
+
+if TYPE_CHECKING:
+    from regard.facts.audit import AuditFacts
 
 
 def add_arguments(parser: Parser) -> None:
@@ -32,11 +36,14 @@ def add_arguments(parser: Parser) -> None:
         "--rationales-in", choices=("characters", "tokens"), help="unit of these spans (default: characters)"
     )
     parser.add_argument(
-        "--explainers",
+        "--method",
         nargs="+",
+        action="extend",
         metavar="NAME",
         help="methods to compare attention with (default: the gradient methods, leave_one_out and tfidf)",
     )
+    # its name before every command had --method
+    parser.add_argument("--explainers", nargs="+", action="extend", dest="method", help=argparse.SUPPRESS)
     parser.add_argument("--limit", type=int, default=1000, metavar="N", help="audit N random texts (default: 1000)")
     parser.add_argument("--retrain", action="store_true", help="also run the diagnostics that train further models")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (default: 0)")
@@ -55,7 +62,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError("--rationales-in: needs --rationales, which names the column")
     trained = load_run(arguments.folder, arguments.device)
     options = AuditOptions(
-        arguments.explainers, arguments.limit, arguments.retrain, arguments.seed, arguments.folder, arguments.data
+        arguments.method, arguments.limit, arguments.retrain, arguments.seed, arguments.folder, arguments.data
     )
     try:
         check_run(trained)
@@ -76,7 +83,21 @@ def run(arguments: argparse.Namespace) -> None:
 
     from regard.report.text.audit import print_audit
 
-    caution = write_audit(facts, out, arguments.figures)  # before printing: the reader may close the pipe
+    # before printing: the reader may close the pipe
+    caution, card = write_audit(facts, out, arguments.figures), write_card(arguments.folder, facts)
     print_audit(facts, Console())
     print(f"open {out / PAGE}; all numbers are in {out / NAME}")
     report_figures(arguments.figures, caution)
+    if card:
+        print(card)
+
+
+def write_card(folder: str, facts: AuditFacts) -> str:
+    """Write the verdict into the model card, and say so. A run that may not be written to keeps its card."""
+    from regard.audit.card import update_card
+
+    try:
+        card = update_card(Path(folder), facts)
+    except InputError as error:
+        return f"the model card does not have the verdict: {error}"
+    return "" if card is None else f"the verdict is in the model card {card}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from regard.facts.faithfulness import Faithfulness
 from regard.facts.intervals import Difference, Interval
 from regard.facts.json_form import FLAT, OMIT_NONE, JsonObject, from_json, key, to_json
 from regard.facts.separation import Separation
@@ -31,49 +32,6 @@ class AuditedExplainer:
     control: bool | None = field(default=None, metadata=OMIT_NONE)
     forward: float | None = field(default=None, metadata=OMIT_NONE)  # passes over a text, on average
     backward: float | None = field(default=None, metadata=OMIT_NONE)
-
-
-@dataclass(frozen=True)
-class MeasureCurve:
-    """One measure of one explainer at every cut-off, and its mean over them, ERASER's AOPC."""
-
-    measure: str
-    explainer: str
-    better: str  # "larger" or "smaller"
-    values: tuple[Interval, ...]
-    mean: Interval
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """`one` minus `other`, by the mean over the cut-offs."""
-
-    measure: str
-    one: str
-    other: str
-    difference: Difference = field(metadata=FLAT)
-    holm: float | None = None  # p after Holm's correction over all comparisons
-
-
-@dataclass(frozen=True)
-class Lead:
-    """How much of the best alternative's lead over random words the audited explainer keeps."""
-
-    measure: str
-    kept: float  # the share it must keep
-    best: str  # the alternative
-    own_lead: Interval
-    best_lead: Interval
-    contrast: Interval  # own lead minus kept × the alternative's
-
-
-@dataclass(frozen=True)
-class Faithfulness:
-    how: str  # words are erased
-    cuts: tuple[str, ...]
-    curves: tuple[MeasureCurve, ...]
-    comparisons: tuple[Comparison, ...]
-    lead: Lead | None = None
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ Judge = Callable[[Sequence[str]], Doubles]  # texts -> (texts, classes)
 BATCH = 8192  # texts per call of a judge
 ROUNDING = 1e-3  # tolerance beyond 0 and 1, for judges in half precision
 CHARACTERS = 2**25  # characters of erased texts held in memory at a time
+LONGEST = 2000  # words of a text that is read once without each of them
 
 
 class Questions:
@@ -59,12 +60,16 @@ def checked(answers: object, texts: int) -> Doubles:
 
 def blocks(texts: Sequence[str], copies: int) -> Iterator[range]:
     """Ranges of texts such that `copies` copies of each fit into memory together."""
+    return blocks_of([(len(text) + 1) * copies for text in texts])
+
+
+def blocks_of(sizes: Sequence[int]) -> Iterator[range]:
+    """Ranges of texts that fit into memory together. `sizes`: the characters needed for each."""
     start = size = 0
-    for index, text in enumerate(texts):
-        needed = (len(text) + 1) * copies
+    for index, needed in enumerate(sizes):
         if index > start and size + needed > CHARACTERS:
             yield range(start, index)
             start, size = index, 0
         size += needed
-    if start < len(texts):
-        yield range(start, len(texts))
+    if start < len(sizes):
+        yield range(start, len(sizes))

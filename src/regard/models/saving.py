@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import safetensors.numpy
@@ -14,6 +15,10 @@ from regard.models.folder import DYNAMICS, ENCODER
 from regard.models.tasks import Classes, Regression
 from regard.models.trained import Trained
 from regard.run_metrics import Metrics, RunMetrics
+
+CARD = "README.md"
+# the part of the card between these lines is replaced by `regard audit`; everything else in the file is left as it is
+AUDIT_START, AUDIT_END = "<!-- regard audit: begin -->", "<!-- regard audit: end -->"
 
 
 def save(trained: Trained, folder: str | Path) -> None:
@@ -30,7 +35,7 @@ def save(trained: Trained, folder: str | Path) -> None:
             "tokenizer.json": trained.tokenizer.to_json().encode("utf-8", "replace"),
             "task.json": json.dumps(trained.task.as_dict(), ensure_ascii=False, indent=1).encode("utf-8", "replace"),
             "metrics.json": json.dumps(trained.metrics, ensure_ascii=False, indent=1).encode("utf-8", "replace"),
-            "README.md": card(trained).encode("utf-8", "replace"),
+            CARD: card(trained).encode("utf-8", "replace"),
             "weights.safetensors": safetensors.numpy.save(trained.weights),
         },
     )
@@ -74,8 +79,26 @@ def card(trained: Trained) -> str:
         "",
         "A weight is a word's share of the text's vector; it does not say whether the word supports or opposes the prediction.",
         "",
+        *audit_section(not_audited(trained)),
     ]
-    return "\n".join(lines)
+    return "\n".join([*lines, ""])
+
+
+def audit_section(lines: Sequence[str]) -> list[str]:
+    return [AUDIT_START, "## Audit", "", *lines, "", AUDIT_END]
+
+
+def not_audited(trained: Trained) -> list[str]:
+    if not isinstance(trained.task, Classes):
+        return ["Not audited: `regard audit` takes classifiers, and this model predicts numbers."]
+    return [
+        "Not audited: whether its explanations point to the words that decide has not been measured yet. To measure it and "
+        "to have the verdict written here, run",
+        "",
+        "```sh",
+        "regard audit FOLDER --data FILE",
+        "```",
+    ]
 
 
 def describe(trained: Trained) -> str:

@@ -30,6 +30,26 @@ PARTS = {
         ("faithfulness", "differences"),
         ("explainers", "comparisons"),
     ),
+    "limits": Part(
+        "Limits of these measures",
+        "How far could any ranking of the words get? A drop of 0.2 is little if some words lower the probability by 0.8, and "
+        "the most there is if none do; so models are compared by the normalised values (Edin et al. 2025).",
+        (),
+        ("limits",),
+    ),
+    "emptiness": Part(
+        "Is anything left to read?",
+        "Do erased texts still get predictions of their own, or that of an empty text? Where they get the latter, drops show how "
+        "far a prediction is from the model’s default and not which words matter.",
+        (),
+        ("emptiness",),
+    ),
+    "signs": Part(
+        "Words for the prediction",
+        "If a word is marked as evidence for the prediction, does removing it ever make the prediction stronger?",
+        (),
+        ("signs",),
+    ),
     "permutation": Part(
         "Permuted weights",
         f"Do the weights affect the prediction? They are permuted, and the states stay as they are ({JAIN}).",
@@ -82,11 +102,17 @@ PARTS = {
     ),
     "correlation": Part(
         "Agreement with gradients and leave-one-out",
-        f"Do they rank the words of a text alike? By absolute values, because attention has no sign ({JAIN}).",
+        f"Do they rank the words of a text alike? By absolute values, because attention has no sign ({JAIN}). Kendall’s τ is "
+        "shown for information: no verdict depends on it, since two rankings may differ mostly in words that hardly matter.",
         ("correlation",),
         ("correlation",),
     ),
-    "agreement": Part("Pairwise agreement", "How similar are the explainers to each other?", (), ("agreement",)),
+    "agreement": Part(
+        "Pairwise agreement",
+        "How similar are the explainers to each other? The verdict does not depend on it.",
+        (),
+        ("agreement",),
+    ),
     "model": Part("What was audited", "The audited model, and the cost of explaining a text.", (), ("model",)),
     "checks": Part("The rule behind the verdict", "What was checked; docs/audit.md has the table.", (), ("checks",)),
 }

@@ -11,11 +11,11 @@ from regard.facts.audit import (
     Correlation,
     Diagnostics,
     DivergenceByText,
-    Faithfulness,
     Permutation,
     Plausibility,
     TrainedAdversary,
 )
+from regard.facts.faithfulness import Faithfulness
 from regard.facts.intervals import Interval
 from regard.facts.separation import Separation
 from regard.report.names import COMPARED, explainer_name, measure_name, measure_title

@@ -8,12 +8,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from regard.facts.audit import AuditFacts, Diagnostics, Faithfulness
-from regard.report.names import COMPARED, MAIN, audited_name, explainer_name
+from regard.facts.audit import AuditFacts, Diagnostics
+from regard.facts.faithfulness import Faithfulness
+from regard.report.names import COMPARED, MAIN, audited_name, explainer_name, measure_name
 from regard.report.text.characters import one_line
-from regard.report.text.intervals import mean_or_dash, percent, span
+from regard.report.text.intervals import DASH, mean_or_dash, percent, span
 from regard.report.text.tables import plain_table
 
+NORMALISED = "normalised"  # between the limits of the main measure
 SHORT = {MAIN: "comprehens.", "sufficiency": "suffic.", "accuracy_fall": "acc. drop", "post_hoc": "post hoc"}
 
 
@@ -50,14 +52,17 @@ def measures(facts: Faithfulness) -> Table:
     rows: dict[str, dict[str, str]] = {}
     for curve in facts.curves:
         cell = span(curve.mean) if curve.measure == MAIN else mean_or_dash(curve.mean)
+        if curve.measure == MAIN and curve.normalised is not None:
+            rows.setdefault(curve.explainer, {})[NORMALISED] = mean_or_dash(curve.normalised)
         rows.setdefault(curve.explainer, {})[curve.measure] = cell
-    columns = [name for name in COMPARED if any(name in cells for cells in rows.values())]
+    shown = (MAIN, NORMALISED, *COMPARED[1:])
+    columns = [name for name in shown if any(name in cells for cells in rows.values())]
     table.add_column("explainer")
+    arrows = {curve.measure: "↑" if curve.better == "larger" else "↓" for curve in facts.curves}
     for name in columns:
-        better = next(curve.better for curve in facts.curves if curve.measure == name)
-        table.add_column(f"{SHORT.get(name, name)} {'↑' if better == 'larger' else '↓'}", justify="right")
+        table.add_column(f"{SHORT.get(name, name)} {arrows.get(name, '↑')}", justify="right")
     for who, cells in rows.items():
-        table.add_row(*map(Text, (explainer_name(who), *(cells[name] for name in columns))))
+        table.add_row(*map(Text, (explainer_name(who), *(cells.get(name, DASH) for name in columns))))
     return table
 
 
@@ -65,13 +70,27 @@ def diagnostics(facts: AuditFacts) -> Table:
     table = plain_table("diagnostics")
     table.add_column("quantity")
     table.add_column("value", justify="right")
-    for row in (*weight_rows(facts.diagnostics), *trained_rows(facts.diagnostics)):
+    erased, diagnosed = facts.faithfulness, facts.diagnostics
+    for row in (*erasure_rows(erased, facts.focus), *weight_rows(diagnosed), *trained_rows(diagnosed)):
         table.add_row(*map(Text, row))
     if facts.separation is not None:
         table.add_row(Text("separation of words of a class (AUC)"), Text(span(facts.separation.area)))
     if facts.plausibility is not None:
         table.add_row(Text("AUPRC above random words"), Text(span(facts.plausibility.above_chance)))
     return table
+
+
+def erasure_rows(facts: Faithfulness, focus: str) -> Iterator[tuple[str, str]]:
+    for limits in () if facts.limits is None else facts.limits.measures:
+        lowest, highest = mean_or_dash(limits.lower), mean_or_dash(limits.upper)
+        yield f"lowest and highest possible {measure_name(limits.measure)}", f"{lowest} to {highest}"
+    for texts in () if facts.emptiness is None else facts.emptiness.explainers:
+        if texts.name == focus:
+            yield "erased texts with the prediction of an empty text", percent(texts.deleted)
+            yield "  the same with only its top words", percent(texts.kept)
+    for one in () if facts.signs is None else facts.signs.explainers:
+        default = ", the default" if one.default else ""
+        yield f"words “for” that hold the prediction back ({explainer_name(one.name)}{default})", percent(one.share)
 
 
 def weight_rows(facts: Diagnostics) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,6 @@ from regard.facts.audit import (
     AuditFacts,
     Correlation,
     Diagnostics,
-    Faithfulness,
     Guided,
     OtherSeeds,
     Permutation,
@@ -19,9 +18,11 @@ from regard.facts.audit import (
     TrainedAdversary,
     UniformWeights,
 )
+from regard.facts.faithfulness import Faithfulness
 from regard.facts.separation import Separation
 from regard.report.names import COMPARED, explainer_name, measure_name
 from regard.report.text.characters import one_line
+from regard.report.text.erasure_tables import erasure_tables
 from regard.report.text.exported import Table
 from regard.report.text.intervals import DASH, p_value, span_or_dash
 from regard.report.text.numbers import written
@@ -47,6 +48,7 @@ def audit_tables(facts: AuditFacts) -> dict[str, Table]:
     tables = {
         "explainers": measures_table(facts.faithfulness),
         "comparisons": comparisons_table(facts.faithfulness),
+        **erasure_tables(facts.faithfulness),
         "agreement": agreement_table(facts.agreement),
         **diagnostic_tables(facts.diagnostics),
         "separation": None if facts.separation is None else separation_table(facts.separation),
