@@ -406,7 +406,7 @@ def test_invalid_standard_input(
     regard: Regard, run: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, message: str
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
-    refused(regard, message, "predict", run)
+    refused(regard, message, "predict", run, "--strict")
 
 
 def test_closed_streams_are_reported(regard: Regard, run: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,9 +15,10 @@ import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 import torch
 
@@ -26,7 +27,12 @@ from regard import cli
 from regard.commands import predict
 from regard.config import Config, read_config
 from regard.data.reviews import reviews
+from regard.data.wordpieces import WordPieces
+from regard.errors import InputError
+from regard.models.tasks import Binary
+from regard.records import Example
 from regard.training import fit_sparse
+from tiny_bert import word_pieces
 
 ROWS = [("a good film", "pos"), ("a bad film", "neg")] * 6
 
@@ -220,20 +226,95 @@ def test_predictions_stay_with_their_rows(regard: Regard, run: Path, table: Path
 
 
 @pytest.mark.parametrize("large", [0, 1 << 26])  # a file that is answered while it is read, or all at once
-def test_skipped_rows_keep_their_numbers(
-    regard: Regard, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, large: int
+@pytest.mark.parametrize("option", [(), ("--skip-bad-rows",)])
+def test_every_row_is_written_and_bad_ones_have_an_error(
+    regard: Regard, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, large: int, option: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr(predict, "LARGE", large)
+    path = tmp_path / "a.csv"
+    path.write_text("id,text,label\na,,1\nb,good,1\nc,too,many,fields\nd,bad,\n", encoding="utf-8")
+    result = regard("predict", run, path, *option, "--format", "jsonl", "--keep", "id")
+    rows = jsonl(result)
+    assert [(row["row"], row["id"], row["text"]) for row in rows] == [
+        (1, "a", ""),
+        (2, "b", "good"),
+        (3, None, ""),
+        (4, "d", "bad"),
+    ]
+    empty = f"{path}, row 1, column 'text': expected at least one word, got the text ''"
+    ragged = f"{path}, row 3: expected 3 fields, as in the first row, got 4"
+    assert [row.get("error") for row in rows] == [empty, None, ragged, None]
+    assert [row["prediction"] is None for row in rows] == [True, False, True, False]
+    assert "2 of 4 rows have no prediction; see the column error" in result.err
+    assert "skipped" not in result.err
+    sheet = regard("predict", run, path, *option, "--format", "csv", "--keep", "id").out
+    table = list(csv.DictReader(io.StringIO(sheet)))
+    assert list(table[0]) == ["row", "id", "text", "prediction", *(f"p({k})" for k in range(1, 6)), "error"]
+    assert [row["error"] for row in table] == [empty, "", ragged, ""]
+    assert [row["prediction"] for row in table] == [row["prediction"] or "" for row in rows]
+    assert table[0]["p(1)"] == ""
+    shown = regard("predict", run, path, *option, "--format", "terminal").out.splitlines()
+    assert shown[1].split()[:4] == ["1", "–", "–", "error:"]
+    assert len(shown) == 5
+
+
+def test_strict_prediction_stops_at_a_bad_row(regard: Regard, run: Path, tmp_path: Path) -> None:
     path = write_csv(tmp_path / "a.csv", [("good", 1), ("", 1), ("bad", 1)])
-    result = regard("predict", run, path, "--skip-bad-rows", "--format", "jsonl")
-    assert [row["row"] for row in jsonl(result)] == [1, 3]
+    result = regard("predict", run, path, "--strict", "--format", "csv")
+    assert (result.code, result.out) == (2, "")
+    assert f"{path}, row 2, column 'text': expected at least one word, got the text ''" in result.error
+    assert "(without --strict, such rows get an error instead of a prediction)" in result.error
+    good = write_csv(tmp_path / "b.csv", [("good", 1)])
+    assert "error" not in regard("predict", run, good, "--strict", "--format", "csv").out.splitlines()[0]
+    assert "use only one of them" in regard("predict", run, path, "--strict", "--skip-bad-rows").error
+    bad = write_csv(tmp_path / "c.csv", [("", 1)])
+    assert "expected at least 1 usable row, got 0; the first of 1 bad rows: " in regard("predict", run, bad).error
+
+
+def test_a_text_too_long_for_the_model_is_a_bad_row(tmp_path: Path) -> None:
+    """A fine-tuned encoder refuses long texts instead of reading a part of them."""
+    tokenizer = WordPieces(word_pieces().to_str(), longest=6)
+    task = Binary(("no", "yes"))
+
+    class Refusing:
+        def __init__(self) -> None:
+            self.tokenizer, self.task = tokenizer, task
+
+        def answers(self, texts: list[str]) -> Any:
+            return np.array([[0.25, 0.75] for _ in tokenizer.encode_each(texts)])
+
+    examples = [Example("good film", None, 1), Example("good " * 7, None, 2), Example("", None, 3, error="empty")]
+    pairs = list(predict.predict_stream(cast(Any, Refusing()), examples, "a.csv", strict=False))
+    assert [prediction is None for _, prediction in pairs] == [False, True, True]
+    assert str(pairs[1][0].error).startswith("a.csv, row 2: expected a text of up to 6 word pieces")
+    with pytest.raises(InputError, match=r"a\.csv, row 2"):
+        list(predict.predict_stream(cast(Any, Refusing()), examples[:2], "a.csv", strict=True))
+
+
+def test_skipped_rows_keep_their_numbers(regard: Regard, run: Path, tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "a.csv", [("good", 1), ("", 1), ("bad", 1)])
+    result = regard("explain", run, "--file", path, "--skip-bad-rows", "--format", "csv")
+    assert list(dict.fromkeys(row["row"] for row in csv.DictReader(io.StringIO(result.out)))) == ["1", "3"]
     assert (
         f"1 row was skipped; the first: {path}, row 2, column 'text': expected at least one word, got the text ''"
         in result.err
     )
-    words = regard("explain", run, "--file", path, "--skip-bad-rows", "--format", "csv").out
-    assert [row["row"] for row in csv.DictReader(io.StringIO(words))] == ["1", "3"]
-    assert "(--skip-bad-rows skips such rows)" in regard("predict", run, path).err
+    for command in (("explain", run, "--file", path), ("evaluate", run, path)):
+        assert "(--skip-bad-rows skips such rows)" in regard(*command).error
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+@pytest.mark.parametrize("command", ["train", "evaluate"])
+def test_ragged_rows_mention_the_option_that_skips_them(
+    regard: Regard, run: Path, tmp_path: Path, name: str, command: str
+) -> None:
+    path = tmp_path / name
+    if name == "a.csv":
+        path.write_text("text,label\ngood,1\nbad,2,3\nfine,2\n", encoding="utf-8")
+    else:
+        path.write_text('{"text": "good", "label": 1}\n[3]\n{"text": "bad", "label": 2}\n', encoding="utf-8")
+    arguments = (path, "--out", tmp_path / "run") if command == "train" else (run, path)
+    assert "(--skip-bad-rows skips such rows)" in regard(command, *arguments).error
 
 
 def test_columns_are_kept_with_predictions(regard: Regard, run: Path, tmp_path: Path) -> None:
@@ -340,6 +421,15 @@ def test_a_file_is_read_and_a_text_is_not(regard: Regard, run: Path, tmp_path: P
     result = regard("predict", run, "three words.txt")
     assert jsonl(result)[0]["text"] == "three words.txt"
     assert "there is no file 'three words.txt'; predicting these words as a text" in result.err
+
+
+def test_one_word_is_a_text_unless_it_may_be_a_file_or_a_corpus(regard: Regard, run: Path) -> None:
+    result = regard("predict", run, "card")
+    assert jsonl(result)[0]["text"] == "card"
+    assert "there is no file 'card'; predicting this word as a text" in result.err
+    assert "REGARD_DATA" not in result.err
+    for name in ("card.csv", "data/card", "imdb", "ag_news", "ag_new"):
+        assert f"{name}: no such file or folder" in regard("predict", run, name).error
 
 
 def test_user_text_cannot_control_the_terminal(regard: Regard, run: Path, tmp_path: Path) -> None:

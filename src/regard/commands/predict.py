@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
 import sys
 import typing
@@ -17,8 +18,8 @@ from regard.commands.reading import (
     add_reading,
     check_lengths,
     load_model,
+    read_corpus,
     read_options,
-    read_source,
     read_text,
 )
 from regard.errors import InputError
@@ -28,7 +29,9 @@ if typing.TYPE_CHECKING:
     from regard.models.model import Model
     from regard.records import Example, Prediction
 
-RESERVED = ("row", "text", "prediction", "probabilities")  # columns that predictions have
+    Predicted = tuple[Example, Prediction | None]  # None: the example has an error instead
+
+RESERVED = ("row", "text", "prediction", "probabilities", "error")  # columns that predictions have
 LARGE = 1 << 26  # bytes from which a file is streamed
 
 
@@ -40,9 +43,10 @@ def add_arguments(parser: Parser) -> None:
         metavar="FILE",
         nargs="?",
         default="-",
-        help="a file of texts, - for standard input, or a text of at least two words",
+        help="a file of texts, - for standard input, or a text",
     )
-    add_reading(parser)
+    add_reading(parser, "write an error instead of a prediction for rows that cannot be used (the default)")
+    parser.add_argument("--strict", action="store_true", help="stop at the first row that cannot be used")
     parser.add_argument(
         "--format",
         choices=("terminal", "jsonl", "csv"),
@@ -59,24 +63,43 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from regard.data.readers import Stream, report_skipped
     from regard.report.text.notes import print_note
     from regard.report.text.writing import write_predictions
 
+    if arguments.strict and arguments.skip_bad_rows:
+        raise InputError("--strict stops at a bad row and --skip-bad-rows goes on; use only one of them")
     trained = load_model(arguments.folder, arguments.device)
     check_keep(arguments.keep, trained)
     texts = read_texts(arguments, trained)
-    write_predictions(predict_stream(trained, texts, texts.path), arguments.format, arguments.out)
-    if isinstance(texts, Stream):
-        report_skipped(texts, print_note)
+    tally = Tally()
+    predictions = tally.count(predict_stream(trained, texts, texts.path, arguments.strict))
+    write_predictions(predictions, arguments.format, arguments.out, None if arguments.strict else classes_of(trained))
+    if tally.bad:
+        have = "row has" if tally.bad == 1 else "rows have"
+        print_note(f"{tally.bad:,} of {tally.rows:,} {have} no prediction; see the column error")
+
+
+class Tally:
+    """How many rows were written, and how many of them have no prediction."""
+
+    rows = bad = 0
+
+    def count(self, pairs: Iterable[Predicted]) -> Iterator[Predicted]:
+        for example, prediction in pairs:
+            self.rows, self.bad = self.rows + 1, self.bad + (prediction is None)
+            yield example, prediction
+
+
+def classes_of(trained: Model) -> tuple[str, ...]:
+    from regard.models.tasks import Classes
+
+    return trained.task.classes if isinstance(trained.task, Classes) else ()
 
 
 def check_keep(columns: Iterable[str], trained: Model) -> None:
     from regard.errors import quoted
-    from regard.models.tasks import Classes
 
-    classes = trained.task.classes if isinstance(trained.task, Classes) else ()
-    reserved = [*RESERVED, *(f"p({name})" for name in classes)]
+    reserved = [*RESERVED, *(f"p({name})" for name in classes_of(trained))]
     for column in columns:
         if column in reserved:
             raise InputError(
@@ -85,37 +108,79 @@ def check_keep(columns: Iterable[str], trained: Model) -> None:
 
 
 def read_texts(arguments: argparse.Namespace, trained: Model) -> Corpus | Stream:
-    """Texts to predict: those of a file, or the argument itself if it has several words and is not a file name.
+    """Texts to predict: those of a file or a named corpus, or the argument itself if it cannot be the name of one.
 
     A large file is not read into memory at once, so a bad row may be reported after earlier rows were predicted.
     """
     from regard.corpora.lookup import resolve
-    from regard.data.readers import FORMATS, report_reading, stream
+    from regard.data.readers import stream
     from regard.report.text.notes import print_note
 
-    source = arguments.source
-    if len(source.split()) != 1 and not os.path.exists(source):
+    source, strict = arguments.source, arguments.strict
+    if is_text(source):
         if arguments.keep:
             raise InputError(f"--keep {arguments.keep[0]}: expected a file with columns, got a text")
-        if source.lower().endswith(tuple(f".{form}" for form in FORMATS)):
-            print(f"regard: there is no file {source!r}; predicting these words as a text", file=sys.stderr)
         return read_text(source)
-    if not os.path.isfile(source) or os.path.getsize(source) < LARGE:
-        return read_source(arguments, trained, source, keep=arguments.keep)
-    texts = stream(resolve(source, "test"), replace(read_options(arguments, trained), keep=arguments.keep))
-    report_reading(texts, print_note)
+    options = replace(
+        read_options(arguments, trained),
+        keep=arguments.keep,
+        skip_bad_rows=False,
+        mark_bad_rows=not strict,
+        advice="without --strict, such rows get an error instead of a prediction",
+    )
+    if os.path.isfile(source) and os.path.getsize(source) >= LARGE:
+        texts: Corpus | Stream = stream(resolve(source, "test"), options)
+    else:
+        texts = read_corpus(source, options, "test")
+        if strict:
+            check_lengths(trained, texts.examples, texts.path)
+    for sentence in texts.guessed:
+        print_note(sentence)
     return texts
 
 
-def predict_stream(trained: Model, examples: Iterable[Example], where: str) -> Iterator[tuple[Example, Prediction]]:
-    """Each text with its prediction, some thousands at a time, so that a large file streams."""
+def is_text(source: str) -> bool:
+    """Whether the argument is a text: not the name of a file or corpus, and not like one, such as "reviews.csv"."""
+    from regard.corpora.catalogue import catalogue
+    from regard.corpora.lookup import available
+    from regard.data.readers import FORMATS
+
+    if source == "-" or os.path.exists(source):
+        return False
+    if len(source.split()) == 1:
+        corpora = [*(dataset.name for dataset in available()), *catalogue()]
+        if not source.strip("!?").isalpha() or difflib.get_close_matches(source, corpora, 1, 0.8):
+            return False
+        print(f"regard: there is no file {source!r}; predicting this word as a text", file=sys.stderr)
+    elif source.lower().endswith(tuple(f".{form}" for form in FORMATS)):
+        print(f"regard: there is no file {source!r}; predicting these words as a text", file=sys.stderr)
+    return True
+
+
+def predict_stream(trained: Model, examples: Iterable[Example], where: str, strict: bool) -> Iterator[Predicted]:
+    """Each text with its prediction, or None if it cannot be read; some thousands at a time, so that a large file streams."""
     from itertools import islice
 
     remaining = iter(examples)
     while chunk := list(islice(remaining, 1 << 14)):
+        usable = [example for example in chunk if example.error is None]
         try:
-            answers = trained.answers([example.text for example in chunk])
+            answers = trained.answers([example.text for example in usable])
         except InputError:
-            check_lengths(trained, chunk, where)
-            raise
-        yield from zip(chunk, trained.task.predictions(answers), strict=True)
+            if strict:
+                check_lengths(trained, chunk, where)
+                raise
+            chunk = [example if example.error else checked(trained, example, where) for example in chunk]
+            usable = [example for example in chunk if example.error is None]
+            answers = trained.answers([example.text for example in usable])
+        predictions = iter(trained.task.predictions(answers))
+        yield from ((example, None if example.error else next(predictions)) for example in chunk)
+
+
+def checked(trained: Model, example: Example, where: str) -> Example:
+    """The example, with an error if the text is too long for the model."""
+    try:
+        check_lengths(trained, [example], where)
+    except InputError as error:
+        return replace(example, error=str(error))
+    return example

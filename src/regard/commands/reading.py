@@ -85,10 +85,10 @@ def load_run(folder: str, device: str) -> Trained:
     return trained if chosen == "cpu" else load(folder, chosen)
 
 
-def add_reading(parser: Parser) -> None:
+def add_reading(parser: Parser, bad_rows: str = "skip rows that cannot be used") -> None:
     parser.add_argument("--text", metavar="COLUMN", help="text column (default: guessed)")
     parser.add_argument("--label", metavar="COLUMN", help="label column (default: guessed)")
-    parser.add_argument("--skip-bad-rows", action="store_true", help="skip rows that cannot be used")
+    parser.add_argument("--skip-bad-rows", action="store_true", help=bad_rows)
     add_device(parser)
 
 
@@ -117,22 +117,27 @@ def read_source(
     keep: Sequence[str] = (),
 ) -> Corpus:
     """Texts of a file, a named corpus or standard input."""
-    from regard.corpora.lookup import resolve
-    from regard.data.readers import read, read_lines, report_reading
+    from regard.data.readers import report_reading
     from regard.report.text.notes import print_note
 
     options = replace(read_options(arguments, trained), labelled=labelled, rationales=rationales, keep=keep)
+    corpus = read_corpus(source, options, part)
+    report_reading(corpus, print_note)
+    check_lengths(trained, corpus.examples, corpus.path)
+    return corpus
+
+
+def read_corpus(source: str, options: ReadOptions, part: str) -> Corpus:
+    from regard.corpora.lookup import resolve
+    from regard.data.readers import read, read_lines
+
     if source == "-" and sys.stdin is None:
         raise InputError("standard input is closed; expected a file of texts, or a text")
     if source == "-":
         if sys.stdin.isatty():
             print("regard: reading texts from the keyboard, one per line; end with Ctrl-D", file=sys.stderr)
-        corpus = read_lines(sys.stdin.buffer, "standard input", options)
-    else:
-        corpus = read(resolve(source, part), options)
-    report_reading(corpus, print_note)
-    check_lengths(trained, corpus.examples, corpus.path)
-    return corpus
+        return read_lines(sys.stdin.buffer, "standard input", options)
+    return read(resolve(source, part), options)
 
 
 def check_lengths(trained: Model, examples: Sequence[Example], where: str) -> None:

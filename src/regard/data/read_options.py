@@ -24,6 +24,10 @@ class ReadOptions:
         Whether every text must have a label. If not, labels are read where there are some.
     skip_bad_rows : bool, default False
         Leave out rows that cannot be used instead of raising an error.
+    mark_bad_rows : bool, default False
+        Return them as examples with an `error` and no text instead.
+    advice : str
+        The end of an error about a bad row: which option of the command avoids it.
     at_least : int, optional
         The number of usable rows that are required: by default 2 with labels, 1 without.
     rationales : Rationales, optional
@@ -42,6 +46,13 @@ class ReadOptions:
     rationales: Rationales | None = None
     known: ColumnPair = (None, None)
     keep: Sequence[str] = ()
+    mark_bad_rows: bool = False
+    advice: str = "--skip-bad-rows skips such rows"
+
+    @property
+    def tolerant(self) -> bool:
+        """Whether reading goes on after a bad row."""
+        return self.skip_bad_rows or self.mark_bad_rows
 
     @property
     def required(self) -> int:

@@ -58,7 +58,7 @@ class Stream:
         self.text_column = columns.text
         self.label_column = columns.label  # None if no example has a label
         self.guessed = columns.guessed  # sentences for the user
-        self.skipped = 0  # rows that the last iteration has left out so far
+        self.skipped = 0  # bad rows that the last iteration has left out or marked so far
         self.first_skipped = ""  # why the first of them was
         self._rows = rows
         self._options = options
@@ -72,16 +72,19 @@ class Stream:
                 try:
                     example = make_example(row, name, text, label, options.labelled, options.rationales)
                 except InputError as problem:
-                    if not options.skip_bad_rows:
-                        raise InputError(f"{problem} (--skip-bad-rows skips such rows)") from None
+                    if not options.tolerant:
+                        raise InputError(f"{problem} ({options.advice})") from None
                     first = first or problem
                     self.skipped += 1
                     self.first_skipped = str(first)
+                    if not options.mark_bad_rows:
+                        continue
+                    example = Example("", row=row.number, error=str(problem))
                 else:
                     count += 1
-                    if options.keep:
-                        example = replace(example, kept={column: row.fields.get(column) for column in options.keep})
-                    yield example
+                if options.keep:
+                    example = replace(example, kept={column: row.fields.get(column) for column in options.keep})
+                yield example
         if count < options.required:
             why = "" if first is None else f"; the first of {self.skipped} bad rows: {first}"
             raise InputError(f"{name}: expected at least {_row_count(options.required, 'usable ')}, got {count}{why}")
@@ -132,17 +135,17 @@ def stream(path: str | Path, options: ReadOptions = LABELLED) -> Stream:
     path = Path(path)
     name = str(path)
     if path.is_dir():
-        return _stream(name, folder_rows(path, options.skip_bad_rows), options, Columns("text", "folder", []))
+        return _stream(name, folder_rows(path, options.tolerant), options, Columns("text", "folder", []))
     form = _format(path)
     source = path if path.is_file() else b"".join(unpacked(path))  # a pipe can be read only once
     if form == "parquet":
         return _stream(name, parquet_rows(source, name), options)
-    return _from_text(partial(decoded, source, name, options.skip_bad_rows), name, form, options)
+    return _from_text(partial(decoded, source, name, options.tolerant), name, form, options)
 
 
 def read_lines(file: IO[bytes], name: str = "standard input", options: ReadOptions = UNLABELLED) -> Corpus:
     """Every example of an open file: JSON lines if the first is an object, otherwise one text per line."""
-    content = partial(decoded, file.read(), name, options.skip_bad_rows)
+    content = partial(decoded, file.read(), name, options.tolerant)
     form = "jsonl" if starts_with_object(content) else "txt"
     return _corpus(_from_text(content, name, form, options))
 
@@ -190,10 +193,10 @@ def _head(name: str, rows: Rows, options: ReadOptions) -> list[Row]:
                 head.append(row)
             else:
                 bad = bad or row
-            if len(head) == SAMPLE or (bad and not options.skip_bad_rows):
+            if len(head) == SAMPLE or (bad and not options.tolerant):
                 break
-    if bad and not (head and options.skip_bad_rows):
-        raise InputError(f"{name}, {bad.where()}: {bad.problem}")
+    if bad and not (head and options.tolerant):
+        raise InputError(f"{name}, {bad.where()}: {bad.problem}" + (f" ({options.advice})" if head else ""))
     if not head:
         raise InputError(f"{name}: expected at least one row, got none")
     return head
@@ -210,8 +213,8 @@ def _columns(name: str, rows: Rows, head: list[Row], options: ReadOptions, even:
     # A requested column may first occur further down; if it does not, the error message lists all columns.
     with closing(rows()) as opened:
         for row in opened:
-            if row.problem is not None and not options.skip_bad_rows:
-                raise InputError(f"{name}, {row.where()}: {row.problem}")
+            if row.problem is not None and not options.tolerant:
+                raise InputError(f"{name}, {row.where()}: {row.problem} ({options.advice})")
             columns.update(dict.fromkeys(row.fields))
     return find_columns(name, list(columns), sample, options)
 
