@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.analysis.analyse import analyse, check_model
-from regard.audit.audit_run import audited_model, check_run
+from regard.audit.audit_options import check_run
+from regard.audit.audit_run import audited_model
 from regard.audit.training_texts import is_same, training_overlap
 from regard.config import Data
 from regard.errors import InputError

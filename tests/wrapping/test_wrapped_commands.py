@@ -65,3 +65,15 @@ def test_a_missing_model_is_named(regard: Regard, model: str) -> None:
 
 def test_the_option_needs_a_value(regard: Regard) -> None:
     assert "--model" in regard("explain", "--model").error
+
+
+def test_audit(regard: Regard, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = write_csv(tmp_path / "texts.csv", ROWS)
+    named = ("--model", f"hf:{folder}", "--data", table, "--device", "cpu")
+    done = regard("audit", *named)
+    assert done.code == 0, done.err
+    facts = json.loads((tmp_path / "audit" / "audit.json").read_text(encoding="utf-8"))
+    assert facts["focus"] == "leave_one_out"
+    assert [one["name"] for one in facts["explainers"]][:2] == ["leave_one_out", "surrogate"]
+    assert "of which only predictions" in regard("audit", *named, "--explainers", "gradient").error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,15 @@ from regard.analysis.token_scores import check_scores, lead
 from regard.analysis.token_types import token_types
 from regard.audit.adversarial_weights import adversary_facts, farthest
 from regard.audit.audit import AuditInput, AuditResult, decided, measure
+from regard.audit.audit_options import (
+    DIAGNOSTICS,
+    OPAQUE_RIVALS,
+    RIVALS,
+    TRAINING,
+    AuditOptions,
+    check_options,
+    check_run,
+)
 from regard.audit.correlation import correlations
 from regard.audit.explanations import FOCUS, Explanations, explain_all, signed_scores
 from regard.audit.guided import guided
@@ -40,7 +49,7 @@ from regard.facts.audit import (
 from regard.facts.separation import Separation
 from regard.faithfulness.random_choice import RANDOM
 from regard.faithfulness.scored import Scored
-from regard.models.capabilities import Capabilities, attending
+from regard.models.model import Model
 from regard.models.tasks import Classes
 from regard.models.trained import Trained
 from regard.recorder import Recorder, Silent
@@ -48,34 +57,15 @@ from regard.records import Example
 from regard.report.names import audited_name
 
 Ints = NDArray[np.int64]
-STANDARD = (FOCUS, "gradient", "gradient_times_input", "integrated_gradients", "leave_one_out", "tfidf")
-# leave-one-out is not an alternative: it is the measure itself, word by word
-RIVALS = ("gradient", "gradient_times_input", "integrated_gradients")
+NO_INSIDE = "only predictions of this model are available: it has no attention weights to examine"
 CORRELATED = ("gradient", "leave_one_out")  # what Jain & Wallace correlate attention with
-LIMIT = 1000  # texts
 TOP = ("permutation", "adversary", "trained_adversary")  # those that change the weights of the highest level
-TRAINING = ("even", "seeds", "guided", "trained_adversary")  # diagnostics that train models
-DIAGNOSTICS = ("correlation", "permutation", "adversary", *TRAINING)
-
-
-@dataclass(frozen=True)
-class AuditOptions:
-    """What to audit, and how."""
-
-    explainers: Sequence[str] | None = None  # None: STANDARD
-    limit: int = LIMIT
-    retrain: bool = False  # run the diagnostics that train models, too
-    seed: int = 0
-    run: str = ""
-    data: str = ""
-    without: Sequence[str] = ()  # names of diagnostics to leave out
-
 
 Wish = AuditOptions  # its documented name in version 0.1
 
 
 def audit_run(
-    trained: Trained,
+    trained: Model,
     examples: Sequence[Example],
     options: AuditOptions | None = None,
     recorder: Recorder | None = None,
@@ -86,7 +76,7 @@ def audit_run(
 
 
 def run_facts(
-    trained: Trained,
+    trained: Model,
     examples: Sequence[Example],
     options: AuditOptions | None = None,
     recorder: Recorder | None = None,
@@ -94,11 +84,10 @@ def run_facts(
 ) -> AuditFacts:
     options, recorder = options or AuditOptions(), recorder or Silent()
     task = check_run(trained)
-    names = check_options(options, trained.capabilities)
+    names = check_options(options, trained)
     chosen = sample(examples, options, recorder)
     texts = [example.text for example in chosen]
     labels = labels_of(task, chosen, options.data)
-    audited = Audited(trained, texts, labels, options.seed, recorder)
     explanations = explain_all(trained, texts, names, options.explainers is not None, recorder)
     recorder.note("predicting texts without their top words, and the top words alone")
     inputs = AuditInput(
@@ -107,61 +96,38 @@ def run_facts(
         explanations.scores,
         None if labels is None else labels.tolist(),
         [example.evidence for example in chosen],
-        FOCUS,
+        explanations.focus,
         seed=options.seed,
-        rivals=RIVALS,
+        rivals=OPAQUE_RIVALS if trained.is_opaque else RIVALS,
         lacking=explanations.lacking,
         signed=signed_scores(trained, texts, explanations),
         default=default_contribution(trained),
     )
     measured = measure(inputs)
     left_out = [*measured.left_out, *(LeftOut(**one) for one in explanations.refused)]
-    separation = separation_of(task, audited, left_out)
-    retraining = LazyRetraining(audited, learned_from)
-    diagnostics = diagnose(audited, retraining, explanations, options, left_out)
+    separation, diagnostics = None, Diagnostics()
+    if isinstance(trained, Trained):
+        audited = Audited(trained, texts, labels, options.seed, recorder)
+        separation = separation_of(task, audited, left_out)
+        retraining = LazyRetraining(audited, learned_from)
+        diagnostics = diagnose(audited, retraining, explanations, options, left_out)
+        learned_from = retraining.learned_from
+    else:
+        left_out += [LeftOut(name, NO_INSIDE) for name in ("separation", *DIAGNOSTICS)]
     return decided(
         replace(
             measured,
             run=options.run,
             data=options.data,
             classes=tuple(task.classes),
-            model=audited_model(trained),
+            model=audited_model(trained) if isinstance(trained, Trained) else None,
             explainers=audited_explainers(explanations),
             diagnostics=diagnostics,
             separation=separation,
             left_out=tuple(left_out),
-            notes=(*measured.notes, *notes(audited, explanations, options, retraining.learned_from)),
+            notes=(*measured.notes, *notes(trained, texts, explanations, options, learned_from)),
         )
     )
-
-
-def check_run(trained: Trained) -> Classes:
-    """The task; an error if there is nothing to audit."""
-    if not isinstance(trained.task, Classes):
-        raise InputError(f"task: expected a classifier, got {trained.task.kind!r}, whose predictions are numbers")
-    if not any(level.attends for level in trained.capabilities):
-        raise InputError(
-            f"pooling: expected one with attention ({', '.join(attending())}), got {trained.config.model.pooling!r}, which "
-            "has no attention to audit; audit(predict, texts, attributions) measures any scores"
-        )
-    return trained.task
-
-
-def check_options(options: AuditOptions, levels: Sequence[Capabilities]) -> list[str]:
-    """The names of the explainers, attention first."""
-    if options.limit < 1:
-        raise InputError(f"limit: expected at least 1, got {options.limit}")
-    for name in options.without:
-        if name not in DIAGNOSTICS:
-            raise InputError(f"without: expected diagnostics ({', '.join(DIAGNOSTICS)}), got {name!r}")
-    if options.seed < 0:
-        raise InputError(f"seed: expected at least 0, got {options.seed}")
-    also = ("attention_norm",) if any(level.sharpens for level in levels) else ()
-    names = (*STANDARD, *also) if options.explainers is None else options.explainers
-    for name in names:
-        if name not in EXPLAINERS:
-            raise InputError(f"method: expected one of {', '.join(EXPLAINERS)}, got {name!r}")
-    return [name for name in dict.fromkeys((FOCUS, *names)) if name != RANDOM]
 
 
 def sample(examples: Sequence[Example], options: AuditOptions, recorder: Recorder) -> list[Example]:
@@ -218,14 +184,23 @@ def separation_of(task: Classes, audited: Audited, left_out: list[LeftOut]) -> S
 
 
 def notes(
-    audited: Audited, explanations: Explanations, options: AuditOptions, learned_from: Sequence[Example] | None
+    trained: Model,
+    texts: Sequence[str],
+    explanations: Explanations,
+    options: AuditOptions,
+    learned_from: Sequence[Example] | None,
 ) -> list[str]:
-    data = audited.trained.config.data
+    data = trained.data
     sentences = explanations.notes()
-    if overlap := training_overlap(data, audited.texts, options.data, learned_from):
+    if trained.is_opaque:
+        sentences.append(
+            "only predictions of this model are available, so the audit is about leave-one-out, which resembles the measure "
+            "itself: it should lead; by how much others follow shows whether cheaper ones will do"
+        )
+    if overlap := training_overlap(data, texts, options.data, learned_from):
         sentences.append(f"{overlap}: the model is more confident on such texts than on others")
     max_words = data.max_words
-    if max_words is not None and any(len(one.spans) == max_words for one in explanations.scores[FOCUS]):
+    if max_words is not None and any(len(one.spans) == max_words for one in explanations.scores[explanations.focus]):
         sentences.append(
             f"some texts have {max_words} words or more, and the model reads only the first {max_words}: when words are removed, "
             "it reads later ones"

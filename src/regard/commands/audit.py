@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from regard.arguments import Parser
 from regard.commands.figures import add_figures, report_figures
-from regard.commands.reading import add_folder, add_reading, load_run, read_source
+from regard.commands.reading import add_folder, add_model, add_reading, load_model, read_source, run_folder
 from regard.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: Parser) -> None:
     add_folder(parser)
+    add_model(parser)
     parser.add_argument(
         "--data",
         metavar="FILE",
@@ -24,7 +25,10 @@ def add_arguments(parser: Parser) -> None:
         help="texts, with or without labels, or a named corpus (its test split)",
     )
     parser.add_argument(
-        "--out", type=Path, metavar="DIR", help="folder for audit.json and audit.html (default: RUN/audit)"
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="folder for audit.json and audit.html (default: RUN/audit, or audit with --model)",
     )
     add_figures(parser)
     parser.add_argument(
@@ -52,7 +56,8 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from regard.audit.audit_run import AuditOptions, check_options, check_run, run_facts
+    from regard.audit.audit_options import AuditOptions, check_options, check_run
+    from regard.audit.audit_run import run_facts
     from regard.data.rationales import Rationales
     from regard.files import check_writable
     from regard.report.pages.audit import NAME, PAGE, as_json, write_audit
@@ -60,7 +65,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     if arguments.rationales_in and not arguments.rationales:
         raise InputError("--rationales-in: needs --rationales, which names the column")
-    trained = load_run(arguments.folder, arguments.device)
+    trained = load_model(arguments.folder, arguments.device)
     options = AuditOptions(
         arguments.method, arguments.limit, arguments.retrain, arguments.seed, arguments.folder, arguments.data
     )
@@ -68,8 +73,8 @@ def run(arguments: argparse.Namespace) -> None:
         check_run(trained)
     except InputError as error:
         raise InputError(f"{arguments.folder}: {error}") from None
-    check_options(options, trained.capabilities)
-    out = arguments.out or Path(arguments.folder) / "audit"
+    check_options(options, trained)
+    out = arguments.out or run_folder(arguments.folder) / "audit"
     for target in () if arguments.json else filter(None, (out, arguments.figures)):
         check_writable(target)
     marks = Rationales(arguments.rationales, arguments.rationales_in or "characters") if arguments.rationales else None

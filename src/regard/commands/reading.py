@@ -7,6 +7,7 @@ import os
 import sys
 import typing
 from dataclasses import replace
+from pathlib import Path
 
 from regard.arguments import Parser
 from regard.errors import InputError
@@ -44,6 +45,11 @@ def add_device(parser: Parser) -> None:
 
 def is_wrapped(folder: str) -> bool:
     return folder.startswith(WRAPPED)
+
+
+def run_folder(folder: str) -> Path:
+    """Where files about a model are written: its run, or the current folder for a model of another library."""
+    return Path() if is_wrapped(folder) else Path(folder)
 
 
 def check_model(folder: str) -> None:

@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.audit.audit import AuditResult
+from regard.audit.audit_options import LIMIT, AuditOptions
+from regard.audit.audit_run import audit_run
 from regard.errors import InputError
 from regard.estimators import strings
 from regard.explain.attribute import attribute
@@ -15,7 +18,7 @@ from regard.explain.explain import explain
 from regard.explain.targets import Target
 from regard.explain.word_scores import Attributed
 from regard.models.wrapped import BATCH, PredictProba, WrappedModel
-from regard.records import Explanation, Explanations
+from regard.records import Example, Explanation, Explanations
 from regard.serve.serve import serve
 
 
@@ -59,9 +62,33 @@ class Wrapped(WrappedModel):
         """The word scores of one method; `options` are those of the method, such as `samples` of the surrogate."""
         return attribute(self, strings(texts), method, targets, **options)
 
+    def audit(
+        self,
+        texts: Iterable[str],
+        labels: Iterable[object] | None = None,
+        methods: Sequence[str] | None = None,
+        limit: int = LIMIT,
+        seed: int = 0,
+    ) -> AuditResult:
+        """Measure how faithful explanations of this model are, on at most `limit` of the texts.
+
+        Sections that need attention weights are left out, and named under `left_out`. The result is a dict, as audit.json
+        holds it; `.page()` is an HTML document of it, `.save(folder)` writes both.
+        """
+        options = AuditOptions(methods, limit, seed=seed, run=self.name)
+        return audit_run(self, examples(strings(texts), labels), options)
+
     def serve(self, port: int = 8642, show: bool = False) -> None:
         """Serve a page to type texts into, and a JSON API, until Ctrl-C; `show` opens a browser."""
         serve([self.name], lambda name: self, port, show, check=lambda name: None)
+
+
+def examples(texts: Sequence[str], labels: Iterable[object] | None) -> list[Example]:
+    given = [None] * len(texts) if labels is None else list(labels)
+    if len(given) != len(texts):
+        raise InputError(f"labels: expected one per text, got {len(given)} for {len(texts)} texts")
+    names = [None if label is None else str(label) for label in given]
+    return [Example(text, label, row) for row, (text, label) in enumerate(zip(texts, names, strict=True), 1)]
 
 
 def wrap(
