@@ -110,7 +110,7 @@ def test_contributions_are_shown_in_one_view() -> None:
     page = run_page(report(texts=[text | {"views": [view]}]))
     assert '<span class="a20" title="against −1.00, weight 0.333">bad</span>' in page
     assert '<span class="visually-hidden"> (against 1.00)</span>' in page
-    assert "<h4>leave-one-out</h4>" in page
+    assert "<h4>leave-one-out; weights: attention</h4>" in page
     assert "Top words for positive" in page
     assert '<bdi>bad</bdi> <span class="number">−1.00</span>' in page
 

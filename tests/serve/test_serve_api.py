@@ -56,6 +56,47 @@ def test_weights_are_those_of_the_command_line(flat: Serving, flat_run: Path, tw
         assert [token["text"] for token in result["tokens"]] == [token.text for token in expected.tokens]
 
 
+@pytest.mark.parametrize("method", ["attention", "leave_one_out", "integrated_gradients"])
+def test_every_word_has_a_weight_and_a_contribution(
+    method: str, flat: Serving, flat_run: Path, two: Serving, run: Path
+) -> None:
+    for served, folder, name in ((flat, flat_run, "flat"), (two, run, "run")):
+        (expected,) = explain(load(folder), [TEXT], method=method if EXPLAINERS[method].signed else None, target="2")
+        result = explained(served, text=TEXT, run=name, method=method, target="2")
+        tokens = result["tokens"]
+        assert [token["weight"] for token in tokens] == pytest.approx([x.weight for x in expected.tokens], abs=1e-6)
+        contributions = [x.contribution for x in expected.tokens]
+        assert [token["contribution"] for token in tokens] == pytest.approx(contributions, abs=1e-5)
+        assert [token["read_as"] for token in tokens] == [x.read_as for x in expected.tokens]
+        assert (result["contribution_method"], result["note"]) == (expected.contribution_method, expected.note)
+        if EXPLAINERS[method].signed:
+            assert [token["contribution"] for token in tokens] == scores(result)
+
+
+def test_the_strongest_words_are_listed_by_side(flat: Serving, flat_run: Path) -> None:
+    text = "Kind staff, kind room, terrible food"
+    (expected,) = explain(load(flat_run), [text])
+    result = explained(flat, text=text, method="leave_one_out")
+    listed = [*result["strongest"]["for"], *result["strongest"]["against"]]
+    joint = {one.text: one.contribution for one in expected.repeated}
+    for word in listed:
+        single = expected.tokens[word["tokens"][0]].contribution
+        assert word["contribution"] == pytest.approx(joint.get(word["text"], single), abs=1e-6)
+    assert all(word["contribution"] > 0 for word in result["strongest"]["for"])
+    assert all(word["contribution"] < 0 for word in result["strongest"]["against"])
+
+
+def test_words_that_are_crossed_out_have_neither(flat: Serving) -> None:
+    tokens = explained(flat, text=TEXT, without=[1])["tokens"]
+    assert [tokens[1][key] for key in ("score", "contribution", "weight", "read_as")] == [None] * 4
+    assert tokens[2]["contribution"] is not None
+
+
+def test_a_text_of_unknown_words_has_a_note(flat: Serving) -> None:
+    assert explained(flat, text="xyzzyq plughq")["note"].startswith("no word of this text is known")
+    assert explained(flat, text=TEXT)["note"] == ""
+
+
 @pytest.mark.parametrize("method", EXPLAINERS)
 def test_every_explainer_works_with_every_kind_of_run(
     method: str, flat: Serving, two: Serving, numbers: Serving

@@ -45,20 +45,39 @@ def shown(browser: Browser, selector: str) -> str:
 def test_a_text_is_predicted_and_its_words_shaded_as_it_is_typed(browser: Browser, flat: Serving) -> None:
     visit(browser, flat)
     write(browser, TEXT)
-    expected = flat.ask("/api/explain", text=TEXT).value["results"][0]
+    expected = flat.ask("/api/explain", text=TEXT, method="leave_one_out").value["results"][0]
     assert shown(browser, ".big") == expected["prediction"]
     drawn = words(browser)
     assert [word["text"] for word in drawn] == [token["text"] for token in expected["tokens"]]
-    largest = max(token["score"] for token in expected["tokens"])
+    largest = max([expected["strong"], *(abs(token["score"]) for token in expected["tokens"])])
     assert [word["strength"] for word in drawn] == pytest.approx(
-        [(token["score"] / largest) ** 0.5 for token in expected["tokens"]], abs=1e-3
+        [(abs(token["score"]) / largest) ** 0.5 for token in expected["tokens"]], abs=1e-3
     )
+    assert [("against" in word["kinds"]) for word in drawn] == [token["score"] < 0 for token in expected["tokens"]]
+    sides = ["against" if token["score"] < 0 else "for" for token in expected["tokens"]]
+    assert [word["label"].split(": ")[1].split(" ")[0] for word in drawn] == sides
     assert browser.evaluate("document.querySelector('.text').textContent") == TEXT
     assert expected["prediction"] in shown(browser, "#status")
     browser.write(" More words follow.")
     settled(browser)
     assert [word["text"] for word in words(browser)][-4:] == ["More", "words", "follow", "."]
     assert_quiet(browser, flat)
+
+
+def test_a_text_of_unknown_words_has_a_note(browser: Browser, flat: Serving) -> None:
+    visit(browser, flat)
+    write(browser, "xyzzyq plughq")
+    assert shown(browser, "[role=note]").startswith("No word of this text is known to the model")
+    assert "No word contributes" in shown(browser, "article")
+    assert_quiet(browser, flat)
+
+
+def test_the_page_starts_with_the_chosen_method_and_target(browser: Browser, flat_run: Path) -> None:
+    with serving() as server:
+        server.server.application.set_runs([ServedRun("flat", load(flat_run))], "integrated_gradients", "1")
+        visit(browser, server)
+        values = "['method', 'target'].map(name => document.getElementById(name).value)"
+        assert browser.evaluate(values) == ["integrated_gradients", "1"]
 
 
 def test_a_text_typed_while_the_model_loads_is_predicted_when_it_is_ready(browser: Browser, flat_run: Path) -> None:
@@ -127,7 +146,8 @@ def test_words_can_be_crossed_out_by_keyboard_alone(browser: Browser, two: Servi
 def test_explainers_can_be_switched_and_signed_ones_show_the_sign(browser: Browser, two: Serving) -> None:
     visit(browser, two)
     write(browser, TEXT)
-    assert browser.evaluate("document.getElementById('method').value") == "attention_norm"
+    assert browser.evaluate("document.getElementById('method').value") == "gradient_times_input"
+    choose(browser, "method", "attention_norm")
     before = [word["strength"] for word in words(browser)]
     choose(browser, "method", "leave_one_out")
     expected = two.ask("/api/compare", text=TEXT, method="leave_one_out").value["results"][0]
@@ -149,6 +169,7 @@ def test_two_runs_are_side_by_side_with_their_sentences(browser: Browser, two: S
         "[...document.querySelectorAll('article')].map(one => one.getBoundingClientRect().toJSON())"
     )
     assert boxes[0]["y"] == boxes[1]["y"]
+    choose(browser, "method", "attention_norm")
     expected = two.ask("/api/compare", text=TEXT).value
     for card, result in enumerate(expected["results"]):
         bars = f"[...document.querySelectorAll('article')[{card}].querySelectorAll('.bar .number')].map(one => one.innerText)"

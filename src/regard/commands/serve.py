@@ -20,14 +20,21 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--port", type=int, default=PORT, metavar="N", help=f"port to listen on; 0: any free port (default: {PORT})"
     )
+    parser.add_argument(
+        "--method",
+        metavar="NAME",
+        help="explainer to start with (default: the model's; see `regard explain --help-all`)",
+    )
+    parser.add_argument("--target", metavar="CLASS", help="class to explain at first (default: the predicted one)")
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
     add_device(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from regard.serve.serve import serve
+    from regard.serve.serve import Start, serve
 
     def load(folder: str) -> Model:
         return load_model(folder, arguments.device)
 
-    serve(arguments.folders, load, arguments.port, arguments.open, check_model)
+    start = Start(arguments.method, arguments.target)
+    serve(arguments.folders, load, arguments.port, arguments.open, check_model, start)

@@ -14,10 +14,10 @@ from regard.explain.explainers import EXPLAINERS, default_contribution, default_
 from regard.explain.flat_texts import flat_texts
 from regard.explain.leave_one_out import joint_effects
 from regard.explain.reading import Ints, Reading, check_texts, read
-from regard.explain.targets import Target, numbers
+from regard.explain.targets import PREDICTED, Target, numbers
 from regard.explain.word_scores import WordScores, shares, sums
 from regard.models.model import Model
-from regard.models.tasks import Classes, Regression
+from regard.models.tasks import Classes, Regression, Task
 from regard.records import Explanation, ReadAs, RepeatedWord, SentenceScore, Span, TokenScore
 
 CHUNK = 512  # texts held at a time, so that a large file streams
@@ -83,15 +83,23 @@ def read_tables(trained: Any, texts: Sequence[str], targets: Ints, weigh: str, s
 
 
 def read_model(trained: Model, texts: Sequence[str], targets: Ints, weigh: str, sign: str) -> Iterator[Scored]:
-    readings, tokenizer = read(trained, texts), trained.tokenizer
+    readings = read(trained, texts)
     contributions = EXPLAINERS[sign].function(trained, readings, targets)
     weights = contributions if weigh == sign else EXPLAINERS[weigh].function(trained, readings, targets)
     groups = [repeats(one.text, one.outline.words) for one in readings]
     joint = joint_contributions(trained, readings, contributions, groups, sign)
-    for one, weight, contribution, of_text, values in zip(readings, weights, contributions, groups, joint, strict=True):
-        known = tokenizer.known(one.text, one.outline.words, one.indexed)
-        reading: list[ReadAs] = ["word" if is_known else "unknown" for is_known in known]
-        yield Scored(one.outline, reading, weight, contribution, of_text, values)
+    read_as = ways_of_reading(trained, readings)
+    columns = zip(readings, read_as, weights, contributions, groups, joint, strict=True)
+    yield from (Scored(one.outline, ways, w, c, of_text, values) for one, ways, w, c, of_text, values in columns)
+
+
+def ways_of_reading(trained: Any, readings: Sequence[Reading]) -> list[Sequence[ReadAs]]:
+    """How the model reads each word of each text."""
+    if trained.is_flat:
+        predicted = np.full(len(readings), PREDICTED)
+        return [one.reading for one in flat_texts(trained, [one.text for one in readings], predicted)]
+    known = (trained.tokenizer.known(one.text, one.outline.words, one.indexed) for one in readings)
+    return [["word" if is_known else "unknown" for is_known in of_text] for of_text in known]
 
 
 def joint_contributions(
@@ -141,8 +149,13 @@ def record(
         contribution_method=methods[1],
         target=task.classes[contributions.target] if isinstance(task, Classes) else None,
         repeated=repeated,
-        strong=task.scale / 2 if isinstance(task, Regression) else 1.0,
+        strong=word_strength(task),
     )
+
+
+def word_strength(task: Task) -> float:
+    """The size from which a contribution is drawn at full strength."""
+    return task.scale / 2 if isinstance(task, Regression) else 1.0
 
 
 def word_shares(weights: WordScores) -> list[float]:

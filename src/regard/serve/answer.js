@@ -10,9 +10,11 @@ export function drawAnswer(run, method, signedScores, text, result, state) {
     { class: "card", "aria-label": `Prediction of ${run.name}` },
     make("header", {}, make("h3", {}, make("bdi", {}, run.name)), make("span", { class: "note" }, describe(run))),
     make("div", {}, prediction(result), run.task === "regression" ? null : probabilityList(result)),
-    make("div", {}, drawWords(text, result, state.crossed, state.cross, state.restore), legend(result, method, signedScores), topWords(result)),
+    make("div", {}, caution(result.note), drawWords(text, result, signedScores, state.crossed, state.cross, state.restore), legend(result, method, signedScores), signedScores ? strongestWords(result) : topWords(result)),
   );
 }
+
+const caution = (note) => (note ? make("p", { class: "alert", role: "note" }, `${note[0].toUpperCase()}${note.slice(1)}.`) : null);
 
 function describe(run) {
   return run.model + (run.levels > 1 ? `, ${run.levels} levels` : "");
@@ -66,6 +68,17 @@ function legend(result, method, signedScores) {
 }
 
 const key = (kind, label) => make("span", { class: "key" }, make("span", { class: kind, "aria-hidden": "true" }), label);
+
+function strongestWords({ strongest, target, strong }) {
+  const titles = target === null ? { for: "Raise the number:", against: "Lower it:" } : { for: `For ${target}:`, against: "Against:" };
+  const entry = ({ text, tokens, contribution, mark }) => {
+    const times = tokens.length > 1 ? ` ×${tokens.length}` : "", together = times && " together";
+    return make("li", {}, make("bdi", {}, text), `${times}${mark && ` (${mark})`} `, make("span", { class: "note" }, signed(contribution, 2) + together));
+  };
+  const list = (side) => (strongest[side].length ? make("div", { class: "strongest" }, make("span", { class: "note" }, titles[side]), make("ul", {}, ...strongest[side].map(entry))) : null);
+  if (!strongest.for.length && !strongest.against.length) return make("p", { class: "note" }, `No word contributes ${Number((0.05 * strong).toPrecision(2))} or more.`);
+  return make("div", {}, list("for"), list("against"));
+}
 
 function topWords(result) {
   const order = result.tokens.filter((token) => token.score !== null && token.score !== 0).sort((a, b) => Math.abs(b.score) - Math.abs(a.score));

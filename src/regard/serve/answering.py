@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import cast
 
 import numpy as np
@@ -17,7 +18,7 @@ from regard.explain.explainers import EXPLAINERS, can_explain, is_fast
 from regard.explain.word_scores import Attributed
 from regard.faithfulness.agreement import kendall, share_distances
 from regard.models.tasks import Classes
-from regard.records import Prediction, SentenceScore, Span
+from regard.records import Explanation, Prediction, SentenceScore, Span, TokenScore
 from regard.serve import request_fields
 from regard.serve.answers import (
     Agreement,
@@ -27,10 +28,12 @@ from regard.serve.answers import (
     ExplainedRow,
     PredictAnswer,
     UnitRow,
+    WordRow,
 )
 from regard.serve.methods import max_words, work
 from regard.serve.request_fields import Fields
 from regard.serve.served_run import IsGone, ServedRun
+from regard.serve.signed_words import signed_words, strongest_rows
 
 AHEAD = 50  # words to search for one that is not the next
 MAX_PREDICTED, MAX_EXPLAINED = 1000, 100  # texts per request
@@ -107,7 +110,7 @@ def explained(run: ServedRun, text: str, method: str, fields: Fields, is_gone: I
     crossed = request_fields.crossed_words(fields, len(spans))
     rest = delete(text, spans, crossed)
     target = selected_target(run, fields)
-    one = attributed(run, rest, method, target, is_gone)
+    one, explanation = attributed(run, rest, method, target, is_gone)
     indices: list[int | None] = [*range(len(one.spans))]
     sentences, parts = list(one.sentences), list(one.parts)
     if crossed:
@@ -115,23 +118,38 @@ def explained(run: ServedRun, text: str, method: str, fields: Fields, is_gone: I
         outline = run.trained.tokenizer.outline(text)
         sentences = original_units(sentences, one.spans, indices, spans, outline.sentences or [(0, len(text))])
         parts = original_units(parts, one.spans, indices, spans, outline.parts or [(0, len(text))])
-    scores: list[float | None] = [None] * len(spans)
-    known = [True] * len(spans)
-    for index, score, is_known in zip(indices, one.scores.tolist(), one.known, strict=True):
-        if index is not None:
-            scores[index], known[index] = finite(score), is_known
-    rows = zip(spans, scores, known, strict=True)
+    scored = zip(one.scores.tolist(), explanation.tokens, strict=True)
+    by_index = {index: pair for index, pair in zip(indices, scored, strict=True) if index is not None}
     row = cast(ExplainedRow, one.prediction.as_dict())  # completed below
     if crossed:
         row["before"] = predictions(run, [text], is_gone)[0].as_dict()
     task = run.trained.task
     row["target"] = task.classes[one.target] if isinstance(task, Classes) and one.target is not None else None
-    row["tokens"] = [{"text": text[a:b], "start": a, "end": b, "score": s, "known": k} for (a, b), s, k in rows]
+    row["tokens"] = [word_row(text, span, by_index.get(index)) for index, span in enumerate(spans)]
     row["without"] = crossed
     row["unread"] = max(0, len(spans) - len(crossed) - len(one.spans))
     row["sentences"], row["parts"], row["cost"] = unit_scores(sentences), unit_scores(parts), dict(one.cost)
+    row["contribution_method"], row["strong"] = explanation.contribution_method, explanation.strong
+    row["strongest"], row["note"] = strongest_rows(explanation), explanation.note
     row["facts"] = {k: finite(v) if isinstance(v, float) else v for k, v in one.facts.items() if is_plain(v)}
     return row
+
+
+def word_row(text: str, span: Span, scored: tuple[float, TokenScore] | None) -> WordRow:
+    """`scored`: its score and its record; None if the model does not read it."""
+    start, end = span
+    score, token = scored if scored is not None else (math.nan, None)
+    contribution = None if token is None or token.contribution is None else finite(token.contribution)
+    return {
+        "text": text[start:end],
+        "start": start,
+        "end": end,
+        "score": finite(score),
+        "known": token is None or token.known,
+        "contribution": contribution,
+        "weight": None if token is None else finite(token.weight),
+        "read_as": None if token is None else token.read_as,
+    }
 
 
 def selected_target(run: ServedRun, fields: Fields) -> str | None:
@@ -147,11 +165,14 @@ def selected_target(run: ServedRun, fields: Fields) -> str | None:
     return target
 
 
-def attributed(run: ServedRun, text: str, method: str, target: str | None, is_gone: IsGone) -> Attributed:
-    if is_fast(run.trained, method):  # thread-safe: any number of requests at a time
-        return attribute(run.trained, [text], method, target)[0]
-    with run.exclusive(is_gone):
-        return attribute(run.trained, [text], method, target)[0]
+def attributed(
+    run: ServedRun, text: str, method: str, target: str | None, is_gone: IsGone
+) -> tuple[Attributed, Explanation]:
+    """The scores of the method, and the words with their weights and contributions."""
+    # reading tables is thread-safe: any number of requests at a time
+    with nullcontext() if is_fast(run.trained, method) else run.exclusive(is_gone):
+        one = attribute(run.trained, [text], method, target)[0]
+        return one, signed_words(run, one, target)
 
 
 def agreement(one: ExplainedRow, other: ExplainedRow) -> Agreement:

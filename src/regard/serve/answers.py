@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Required, TypedDict
 
-from regard.records import PredictionRow
+from regard.records import PredictionRow, ReadAs
 
 
 class UnitRow(TypedDict):
@@ -18,6 +18,21 @@ class UnitRow(TypedDict):
 class WordRow(UnitRow):
     text: str
     known: bool
+    contribution: float | None  # to the log-odds of the target, negative if the word is against it
+    weight: float | None
+    read_as: ReadAs | None
+
+
+class StrongWordRow(TypedDict):
+    """A word for or against the target; one that a text has several times is listed once."""
+
+    text: str
+    tokens: list[int]  # its occurrences among the words that the model read
+    contribution: float
+    mark: str  # how the model reads it, if not as a word
+
+
+StrongestRow = dict[str, list[StrongWordRow]]  # "for" and "against"
 
 
 class ExplainedRow(PredictionRow, total=False):
@@ -32,6 +47,10 @@ class ExplainedRow(PredictionRow, total=False):
     parts: Required[list[UnitRow]]
     cost: Required[dict[str, float]]
     facts: Required[dict[str, str | float | None]]
+    contribution_method: Required[str | None]
+    strong: Required[float]  # the size from which a contribution is drawn at full strength
+    strongest: Required[StrongestRow]
+    note: Required[str]  # a caution if the model knows few words of the text, or ""
 
 
 class ComparedRow(ExplainedRow):
@@ -92,7 +111,8 @@ class RunDescription(TypedDict):
     classes: list[str]  # empty for a regression
     max_words: int | None
     methods: list[str]
-    default_method: str
+    default_method: str  # of weights
+    default_contribution: str  # of signed contributions
 
 
 class MethodDescription(TypedDict):

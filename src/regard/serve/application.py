@@ -75,12 +75,14 @@ class Application:
         self.pages = {path: Reply(content_type, read(name)) for path, (name, content_type) in FILES.items()}
         self.pages["/colours.css"] = Reply(STYLE, colour_style().encode())
 
-    def set_runs(self, runs: Sequence[ServedRun]) -> None:
+    def set_runs(self, runs: Sequence[ServedRun], method: str | None = None, target: str | None = None) -> None:
+        """`method` and `target` are selected when the page opens."""
         names = [run.name for run in runs]
         facts = {
             "version": __version__,
             "runs": [run.as_dict() for run in runs],
             "methods": [as_dict(name) for name in EXPLAINERS],
+            "start": {"method": method, "target": target},
         }
         self.pages["/api/runs"] = as_json(facts)
         self.pages["/openapi.json"] = as_json(openapi(names))

@@ -57,13 +57,15 @@ function listMethods() {
   $("method").append(...listed.filter((method) => !method.control).map(option));
   const controls = listed.filter((method) => method.control).map(option);
   if (controls.length) $("method").append(make("optgroup", { label: "for comparison" }, ...controls));
-  const defaults = facts.runs.map((run) => run.default_method);
-  $("method").value = defaults.find((name) => name !== "attention") ?? defaults[0];
+  const defaults = facts.runs.map((run) => run.default_contribution);
+  // leaving words out is fast for flat models only
+  $("method").value = facts.start.method ?? defaults.find((name) => name !== "leave_one_out") ?? defaults[0];
 }
 
 function listTargets() {
   const shared = facts.runs.map((run) => run.classes).reduce((one, other) => one.filter((name) => other.includes(name)));
   $("target").append(make("option", { value: "" }, "the predicted one"), ...shared.map((name) => make("option", { value: name }, name)));
+  $("target").value = facts.start.target ?? "";
 }
 
 const currentMethod = () => facts.methods.find((method) => method.name === $("method").value);

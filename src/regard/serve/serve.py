@@ -6,8 +6,11 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from regard.errors import InputError
+from regard.explain.attribute import checked_method
+from regard.explain.targets import number
 from regard.models.folder import check_finished
 from regard.models.model import Model
 from regard.serve.served_run import ServedRun, run_names
@@ -18,15 +21,24 @@ GRACE = 5.0  # seconds for requests in progress when the server stops
 POLL = 1.0  # seconds between checks for Ctrl-C, on systems where waiting cannot be interrupted
 
 
+class Start(NamedTuple):
+    """What is selected when the page opens; None: the models' default, and the predicted class."""
+
+    method: str | None = None
+    target: str | None = None
+
+
 def serve(
     folders: Sequence[str],
     load: Callable[[str], Model],
     port: int,
     show: bool = False,
     check: Callable[[str], None] = check_finished,
+    start: Start | None = None,
 ) -> None:
     """`load` reads the model in a folder, after `check` accepted it; `show` opens a browser. Loading PyTorch can take
     seconds; the page says so."""
+    method, target = start or Start()
     if len(folders) > MAX_RUNS:
         raise InputError(f"expected one run, or two to compare, got {len(folders)}")
     names = run_names(folders)
@@ -40,7 +52,11 @@ def serve(
             if show:
                 open_browser(server.address)
             runs += [ServedRun(name, load(folder)) for name, folder in zip(names, folders, strict=True)]
-            server.application.set_runs(runs)
+            for run in runs:
+                if method is not None:
+                    checked_method(run.trained, method, {})
+                number(run.trained.task, target)  # refuses a class that a model does not have
+            server.application.set_runs(runs, method, target)
             for run in runs:
                 # in the background: a browser takes longer to open
                 threading.Thread(target=run.warm_up, daemon=True).start()

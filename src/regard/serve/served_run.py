@@ -10,7 +10,7 @@ from pathlib import Path
 
 from regard.errors import InputError
 from regard.explain.explain import explain
-from regard.explain.explainers import default_method, methods
+from regard.explain.explainers import default_contribution, default_method, methods
 from regard.models.model import Model
 from regard.models.tasks import Classes
 from regard.serve.answers import RunDescription
@@ -27,6 +27,7 @@ class ServedRun:
     def __init__(self, name: str, trained: Model) -> None:
         self.name, self.trained = name, trained
         self.methods, self.default_method = methods(trained), default_method(trained)
+        self.default_contribution = default_contribution(trained)
         self.budget = budget(trained)
         self._lock = threading.Lock()
 
@@ -67,6 +68,7 @@ class ServedRun:
             "max_words": self.trained.tokenizer.max_words,
             "methods": self.methods,
             "default_method": self.default_method,
+            "default_contribution": self.default_contribution,
         }
 
 

@@ -3,7 +3,8 @@ import { make, short } from "./elements.js";
 
 const MAX_DRAWN = 4000; // words; a note says if there are more
 
-// The square root of a score relative to the largest of the text, as in all reports of regard.
+// The square root of a score relative to the largest of the text, as in all reports of regard. Signed scores are relative to at
+// least `floor`, so that a text without strong words stays pale.
 function strength(score, largest) {
   return score === null || !(largest > 0) ? 0 : Math.sqrt(Math.min(1, Math.abs(score) / largest));
 }
@@ -11,29 +12,37 @@ function strength(score, largest) {
 const largestScore = (units) => units.reduce((largest, unit) => Math.max(largest, Math.abs(unit.score ?? 0)), 0);
 
 // `result` is that of the API, `crossed` a Set of word indices; `cross(indices)` is called to cross out or restore words.
-export function drawWords(text, result, crossed, cross, restore) {
+export function drawWords(text, result, isSigned, crossed, cross, restore) {
   const characters = Array.from(text); // spans count code points
   const cut = (a, b) => characters.slice(a, b).join("");
   const tokens = result.tokens.slice(0, MAX_DRAWN);
-  const largest = largestScore(tokens);
-  const spans = tokens.map((token, index) => word(token, index, strength(token.score, largest), crossed));
+  const floor = isSigned ? result.strong : 0;
+  const largest = Math.max(largestScore(tokens), floor);
+  const spans = tokens.map((token, index) => word(token, index, strength(token.score, largest), isSigned, crossed));
   const group = make("div", { class: "words", role: "group", "aria-label": "Words, which can be crossed out" });
   const end = tokens.length < result.tokens.length ? tokens[tokens.length - 1].end : characters.length;
   const drawing = { cut, tokens, spans };
-  if (result.sentences.length) group.append(sentences(drawing, result, end, crossed, cross));
+  if (result.sentences.length) group.append(sentences(drawing, result, floor, end, crossed, cross));
   else group.append(make("div", { class: "text", dir: "auto" }, ...pieces(drawing, 0, end)));
   if (end < characters.length) group.append(make("p", { class: "note" }, `The first ${MAX_DRAWN.toLocaleString("en")} of ${result.tokens.length.toLocaleString("en")} words are shown.`));
   addListeners(group, spans, cross, restore);
   return group;
 }
 
-function word(token, index, strong, crossed) {
+const READING = { beginning: ", known only by its beginning", unknown: ", unknown word", nothing: ", unknown word, only separates its neighbours" };
+
+function word(token, index, strong, isSigned, crossed) {
   const out = crossed.has(index), unread = !out && token.score === null;
   const kinds = ["w", out && "out", unread && "unread", !token.known && "unknown", token.score < 0 && "against"].filter(Boolean);
-  const label = unread ? "not read" : out ? "crossed out" : short(token.score) + (token.known ? "" : ", unknown word");
+  const label = unread ? "not read" : out ? "crossed out" : score(token, isSigned) + (READING[token.read_as] ?? (token.known ? "" : ", unknown word"));
   const attributes = { class: kinds.join(" "), "data-index": index, title: label, "aria-label": `${token.text}: ${label}`, style: { "--s": strong.toFixed(3) } };
   if (!unread) Object.assign(attributes, { role: "button", tabindex: "-1", "aria-pressed": out ? "true" : "false" });
   return make("span", attributes, token.text);
+}
+
+function score(token, isSigned) {
+  if (!isSigned) return short(token.score);
+  return `${token.score < 0 ? "against" : "for"} ${short(Math.abs(token.score))}, weight ${short(token.weight)}`;
 }
 
 // The text from one offset to another: words as elements, the rest as text.
@@ -59,9 +68,9 @@ function firstAt(tokens, from) {
   return low;
 }
 
-function sentences(drawing, result, end, crossed, cross) {
+function sentences(drawing, result, floor, end, crossed, cross) {
   const list = make("ol", { class: "rows" });
-  const largest = largestScore(result.sentences);
+  const largest = Math.max(largestScore(result.sentences), floor);
   let at = 0;
   const row = (from, to, sentence, number) => {
     const { tokens } = drawing, indices = [];

@@ -105,7 +105,7 @@ def reader_view(view: TextView) -> ReaderView:
     words = zip(for_whom(explanation), strongest_words(explanation), strict=True)
     return ReaderView(
         method,
-        explainer_name(method),
+        explainer_name(method) + (f"; weights: {explainer_name(explanation.method)}" if explanation.is_signed else ""),
         explanation.is_signed or view.against is not None,
         rows(explanation),
         against,
