@@ -201,7 +201,7 @@ def test_every_part_of_an_audit_is_on_its_page(retrained: dict[str, Any]) -> Non
     retrained = retrained | {"separation": more["separation"]}
     typed = AuditFacts.from_json(retrained)
     figures, tables = audit_figures(typed), audit_tables(typed)
-    assert {*DIAGNOSTICS, "faithfulness", "differences", "separation", "plausibility"} == set(figures)
+    assert {*DIAGNOSTICS, "faithfulness", "differences", "normalised", "separation", "plausibility"} == set(figures)
     parts = evidence(figures, tables)
     assert set(retrained["diagnostics"]) <= set(parts)
     assert set(figures) == {name for part in PARTS.values() for name in part.figures}

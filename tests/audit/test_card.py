@@ -10,7 +10,7 @@ from audited import one_decides, the_cause
 
 from command import Regard, write_csv
 from regard.audit.audit_run import AuditOptions, run_facts
-from regard.audit.card import update_card, with_section
+from regard.audit.card import sentence, update_card, with_section
 from regard.facts.audit import AuditFacts
 from regard.models.saving import AUDIT_END, AUDIT_START, save
 
@@ -59,6 +59,9 @@ def test_an_audit_replaces_the_section_and_keeps_the_rest(folder: Path, facts: A
     )
     for reason in (*facts.verdict.may, *facts.verdict.may_not):
         assert reason.text.split(":")[0] in section
+    advice = "(`regard explain RUN TEXT --method integrated_gradients`)"
+    assert sentence(f"a_b {advice}") == rf"a\_b {advice}", "a command stays one that can be copied"
+    assert sentence("a`b") == r"a\`b"
     update_card(folder, facts)
     assert path.read_bytes().decode() == card, "the same audit again changes nothing"
 

@@ -56,7 +56,7 @@ def summary(facts: AuditFacts) -> Iterator[str]:
     kinds = {"Can be read as": verdict.may, "Cannot be read as": verdict.may_not, "What to change": verdict.change}
     for heading, reasons in kinds.items():
         if reasons:
-            yield from ("", f"{heading}:", "", *(f"- {plain(reason.text)}" for reason in reasons))
+            yield from ("", f"{heading}:", "", *(f"- {sentence(reason.text)}" for reason in reasons))
 
 
 def numbers(facts: AuditFacts) -> Iterator[tuple[str, str]]:
@@ -94,3 +94,11 @@ def signs_of(one: SignedExplainer) -> str:
 
 def plain(text: str) -> str:
     return escape(one_line(text))
+
+
+def sentence(text: str) -> str:
+    """Commands in backticks stay commands; backticks without a partner are escaped."""
+    parts = one_line(text).split("`")
+    if len(parts) % 2 == 0:
+        return escape(one_line(text))
+    return "".join(f"`{part}`" if place % 2 else escape(part) for place, part in enumerate(parts))

@@ -34,8 +34,8 @@ PARTS = {
         "Limits of these measures",
         "How far could any ranking of the words get? A drop of 0.2 is little if some words lower the probability by 0.8, and "
         "the most there is if none do; so models are compared by the normalised values (Edin et al. 2025).",
-        (),
-        ("limits",),
+        ("normalised",),
+        ("limits_comprehensiveness", "limits_sufficiency"),
     ),
     "emptiness": Part(
         "Is anything left to read?",

@@ -37,6 +37,7 @@ def audit_figures(facts: AuditFacts) -> dict[str, Figure]:
     drawn = {
         "faithfulness": faithfulness_figure(facts.faithfulness),
         "differences": differences_figure(facts.faithfulness),
+        "normalised": normalised_figure(facts.faithfulness),
         **diagnostic_figures(facts.diagnostics),
         "separation": None if facts.separation is None else separation_figure(facts.separation),
         "plausibility": None if facts.plausibility is None else plausibility_figure(facts.plausibility),
@@ -114,6 +115,17 @@ def differences_figure(facts: Faithfulness) -> Figure | None:
     return Figure(svg, ("measure", "one", "other", *ENDS, "p", "holm"), rows)
 
 
+def normalised_figure(facts: Faithfulness) -> Figure | None:
+    """Where the mean of each explainer lies between the limits."""
+    shown: dict[str, list[tuple[str, Interval]]] = {}
+    for one in facts.curves:
+        if one.normalised is not None:
+            better = f"{measure_name(one.measure)}, {one.better} is better"
+            shown.setdefault(better, []).append((explainer_name(one.explainer), one.normalised))
+    title = "Between the lower limit (0) and the upper limit (1)"
+    return dots_figure(title, "normalised mean over cut-offs", shown, reach=(0.0, 1.0))
+
+
 def correlation_figure(facts: Mapping[str, Correlation]) -> Figure | None:
     shown, rows = [], []
     for name, one in facts.items():
@@ -170,13 +182,15 @@ def plausibility_figure(facts: Plausibility) -> Figure | None:
     return dots_figure("Agreement with the words that people marked", "mean over texts", shown)
 
 
-def dots_figure(title: str, x_title: str, shown: Mapping[str, Sequence[tuple[str, Interval]]]) -> Figure | None:
+def dots_figure(
+    title: str, x_title: str, shown: Mapping[str, Sequence[tuple[str, Interval]]], reach: tuple[float, ...] = ()
+) -> Figure | None:
     """Values that have an interval, by panel; None if there are none."""
     known = {
         panel: [(name, bounds) for name, one in values if (bounds := one.bounds)] for panel, values in shown.items()
     }
     panels = [
-        DotPanel(panel, tuple(Dot(name, *bounds) for name, bounds in values))
+        DotPanel(panel, tuple(Dot(name, *bounds) for name, bounds in values), reach)
         for panel, values in known.items()
         if values
     ]

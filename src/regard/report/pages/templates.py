@@ -54,6 +54,7 @@ def templates() -> Environment:
     environment.filters |= {
         "exact": exact,
         "line": one_line,
+        "commands": commands,
         "weight": weight_text,
         "contribution": contribution_text,
         "capitalised": capitalised,
@@ -65,6 +66,16 @@ def templates() -> Environment:
     }
     environment.globals |= {"colours": colours, "on_dark": colours.ON_DARK}
     return environment
+
+
+def commands(text: str) -> Markup:
+    """What is between backticks as code; a backtick without a partner stays."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return escape(text)
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if place % 2 else escape(part) for place, part in enumerate(parts)
+    )
 
 
 def exact(text: str) -> Markup:

@@ -29,6 +29,7 @@ class Dot:
 class DotPanel:
     title: str
     dots: tuple[Dot, ...]
+    reach: tuple[float, ...] = ()  # values that the axis includes in any case
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def dots(title: str, y_title: str, shown: Sequence[DotPanel], other: str) -> str
 
 def dot_panel(panel: DotPanel, y_title: str, left: float, top: float) -> Iterator[str]:
     values = [v for dot in panel.dots for v in (dot.low, dot.high, dot.y if dot.other is None else dot.other)]
-    axis = Axis(*span(values), left, left + WIDTH)
+    axis = Axis(*span([*panel.reach, *values]), left, left + WIDTH)
     bottom = top + ROW * len(panel.dots)
     yield text(left, top - 12, panel.title, weight="600")
     for tick in axis.ticks():

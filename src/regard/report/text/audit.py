@@ -16,7 +16,13 @@ from regard.report.text.intervals import DASH, mean_or_dash, percent, span
 from regard.report.text.tables import plain_table
 
 NORMALISED = "normalised"  # between the limits of the main measure
-SHORT = {MAIN: "comprehens.", "sufficiency": "suffic.", "accuracy_fall": "acc. drop", "post_hoc": "post hoc"}
+SHORT = {
+    MAIN: "comprehens.",
+    NORMALISED: "norm.",
+    "sufficiency": "suffic.",
+    "accuracy_fall": "acc. drop",
+    "post_hoc": "post hoc",
+}
 
 
 def print_audit(facts: AuditFacts, console: Console) -> None:
@@ -91,6 +97,7 @@ def erasure_rows(facts: Faithfulness, focus: str) -> Iterator[tuple[str, str]]:
     for one in () if facts.signs is None else facts.signs.explainers:
         default = ", the default" if one.default else ""
         yield f"words “for” that hold the prediction back ({explainer_name(one.name)}{default})", percent(one.share)
+        yield "  its top word does, in", percent(one.top)
 
 
 def weight_rows(facts: Diagnostics) -> Iterator[tuple[str, str]]:

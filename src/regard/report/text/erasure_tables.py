@@ -12,35 +12,35 @@ from regard.report.text.intervals import DASH, span_or_dash
 
 def erasure_tables(facts: Faithfulness) -> dict[str, Table | None]:
     return {
-        "limits": None if facts.limits is None else limits_table(facts.limits, facts.curves),
+        **({} if facts.limits is None else limits_tables(facts.limits, facts.curves)),
         "emptiness": None if facts.emptiness is None else emptiness_table(facts.emptiness),
         "signs": None if facts.signs is None else signs_table(facts.signs),
     }
 
 
-def limits_table(facts: LimitSearch, curves: Sequence[MeasureCurve]) -> Table:
-    """Where each explainer lies between the limits of a measure."""
-    rows = []
-    for one in facts.measures:
-        name, ends = measure_name(one.measure), (span_or_dash(one.lower), span_or_dash(one.upper))
-        rows += [
-            (
-                f"{name} of {explainer_name(curve.explainer)}",
-                span_or_dash(curve.mean),
-                *ends,
-                span_or_dash(curve.normalised),
-            )
-            for curve in curves
-            if curve.measure == one.measure and curve.normalised is not None
-        ]
+def limits_tables(facts: LimitSearch, curves: Sequence[MeasureCurve]) -> dict[str, Table]:
+    """One per measure, of where each explainer lies between its limits."""
     longer = facts.texts - facts.exact
     how = [f"all rankings of {facts.exact:,} texts of at most {facts.exact_words} words"] if facts.exact else []
-    how += [f"a beam search of width {facts.width} for {longer:,} longer ones"] if longer else []
-    caption = (
-        f"Lowest and highest mean that any ranking of words reaches: {' and '.join(how) or 'no text was searched'}, "
-        f"{facts.questions:,} predictions. Normalised: 0 at the lower limit, 1 at the upper"
-    )
-    return Table(caption, ("measure", "all texts", "lower limit", "upper limit", "normalised"), rows)
+    how += [f"a beam search of width {facts.width} for {longer:,} longer texts"] if longer else []
+    searched = f"limits from {' and '.join(how) or 'no text'}, which took {facts.questions:,} predictions"
+    tables = {}
+    for one in facts.measures:
+        measured = [curve for curve in curves if curve.measure == one.measure]
+        rows = [
+            (
+                explainer_name(each.explainer),
+                span_or_dash(each.mean),
+                DASH if each.normalised is None else span_or_dash(each.normalised),
+            )
+            for each in measured
+        ]
+        ends = (("upper limit", span_or_dash(one.upper), "1"), ("lower limit", span_or_dash(one.lower), "0"))
+        better = next((curve.better for curve in measured), "larger")
+        caption = f"{measure_name(one.measure).capitalize()}, {better} is better; {searched}"
+        head = ("explainer", "mean over cut-offs", "normalised")
+        tables[f"limits_{one.measure}"] = Table(caption, head, [ends[0], *rows, ends[1]])
+    return tables
 
 
 def emptiness_table(facts: Emptiness) -> Table:
