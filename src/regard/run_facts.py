@@ -23,6 +23,7 @@ from regard.facts.audit import FORMAT, AuditFacts
 from regard.facts.history import history
 from regard.facts.measures import Measures
 from regard.facts.run import Calibration, RunFacts
+from regard.models.model import Model
 from regard.models.tasks import Classes
 from regard.models.trained import Trained
 from regard.recorder import Recorder, Silent
@@ -40,7 +41,7 @@ Floats = NDArray[np.float64]
 
 
 def gather(
-    trained: Trained,
+    trained: Model,
     folder: Path,
     examples: Sequence[Example],
     where: str = "texts",
@@ -75,7 +76,7 @@ def gather(
     return replace(facts, notes=tuple(notes))
 
 
-def trained_facts(trained: Trained, folder: Path) -> RunFacts:
+def trained_facts(trained: Model, folder: Path) -> RunFacts:
     """Facts that need no texts."""
     audit, no_audit = audit_of(trained, folder)
     records, best = trained.metrics.get("history") or [], trained.metrics.get("best_epoch")
@@ -92,10 +93,10 @@ def trained_facts(trained: Trained, folder: Path) -> RunFacts:
     )
 
 
-def header_facts(trained: Trained) -> dict[str, str]:
-    model, metrics = trained.config.model.filled(), trained.metrics
+def header_facts(trained: Model) -> dict[str, str]:
+    metrics = trained.metrics
     shown = {
-        "model": f"{model.encoder}, {model.pooling} pooling, {model.levels} level{'s' * (model.levels > 1)}",
+        "model": trained.description,
         "trained on": f"{metrics['texts']:,} texts" if isinstance(metrics.get("texts"), int) else "",
         "epochs": f"{metrics['epochs']}, best: {metrics.get('best_epoch')}" if metrics.get("epochs") else "",
     }
@@ -103,7 +104,7 @@ def header_facts(trained: Trained) -> dict[str, str]:
 
 
 def with_labels(
-    facts: RunFacts, trained: Trained, examples: Sequence[Example], answers: Floats, where: str, notes: list[str]
+    facts: RunFacts, trained: Model, examples: Sequence[Example], answers: Floats, where: str, notes: list[str]
 ) -> RunFacts:
     labels = np.array([trained.task.encode(x.label, f"{where}, row {x.row}") for x in examples])
     return replace(
@@ -111,12 +112,12 @@ def with_labels(
         measures=Measures.of(measure_with_intervals(trained.task, answers, labels)),
         measured_on=where,
         calibration=calibration_of(trained, answers, labels),
-        caution=caution(trained.config.data, [example.text for example in examples], where),
+        caution=caution(trained.data, [example.text for example in examples], where),
         analysis=words(trained, facts.run, examples, labels, where, notes),
     )
 
 
-def calibration_of(trained: Trained, answers: Floats, labels: Floats) -> Calibration | None:
+def calibration_of(trained: Model, answers: Floats, labels: Floats) -> Calibration | None:
     if isinstance(trained.task, Classes):
         return calibration.of_classes(answers, labels)
     numbers = trained.task.as_dict()
@@ -131,7 +132,7 @@ def caution(data: Data, texts: Sequence[str], where: str) -> str:
     return " ".join(reasons)
 
 
-def with_training_measures(facts: RunFacts, trained: Trained) -> RunFacts:
+def with_training_measures(facts: RunFacts, trained: Model) -> RunFacts:
     """Measures saved with the run: those on test texts, or else on dev texts."""
     for split in ("test", "dev"):
         metrics = trained.metrics.get(split)
@@ -146,10 +147,12 @@ def with_training_measures(facts: RunFacts, trained: Trained) -> RunFacts:
 
 
 def words(
-    trained: Trained, run: str, examples: Sequence[Example], labels: Floats, where: str, notes: list[str]
+    trained: Model, run: str, examples: Sequence[Example], labels: Floats, where: str, notes: list[str]
 ) -> AnalysisFacts | None:
     """Analysis of words; None and a note if the model does not score words."""
     try:
+        if not isinstance(trained, Trained):
+            raise InputError("only predictions of this model are available")
         check_model(trained)
         if not trained.is_flat and len(examples) > ANALYSED:
             chosen = np.sort(np.random.default_rng(0).choice(len(examples), ANALYSED, replace=False))
@@ -161,12 +164,14 @@ def words(
         return None
 
 
-def audit_of(trained: Trained, folder: Path) -> tuple[AuditFacts | None, str]:
+def audit_of(trained: Model, folder: Path) -> tuple[AuditFacts | None, str]:
     """The audit in the folder of a run, and the reason why it is not shown, or ""."""
     try:
         check_run(trained)
     except InputError as error:
         return None, f"No audit: {error}."
+    if not isinstance(trained, Trained):
+        return None, "Audits of models from other libraries are separate pages; `regard audit` writes them."
     path = folder / "audit" / NAME
     command = f"regard audit {folder} --data FILE"
     if not path.is_file():

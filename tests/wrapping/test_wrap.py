@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -174,3 +175,11 @@ def test_bad_models_are_refused(predict: object, classes: list[str], message: st
 def test_a_batch_size_must_be_positive() -> None:
     with pytest.raises(InputError, match="batch_size: expected a whole number of at least 1, got 0"):
         regard.wrap(Counting(2), "ab", batch_size=0)
+
+
+def test_a_report_is_written(model: Wrapped, tmp_path: Path) -> None:
+    texts = ["good food", "bad food", "okay and good", "not good"]
+    page = model.report(texts, model.predict(texts), tmp_path / "page.html", "four texts").read_text(encoding="utf-8")
+    assert "bag of words, of which only predictions are available" in page
+    assert "four texts" in page
+    assert "okay" in page

@@ -77,3 +77,14 @@ def test_audit(regard: Regard, folder: Path, tmp_path: Path, monkeypatch: pytest
     assert facts["focus"] == "leave_one_out"
     assert [one["name"] for one in facts["explainers"]][:2] == ["leave_one_out", "surrogate"]
     assert "of which only predictions" in regard("audit", *named, "--explainers", "gradient").error
+
+
+def test_report(regard: Regard, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = write_csv(tmp_path / "texts.csv", ROWS)
+    done = regard("report", "--model", f"hf:{folder}", "--data", table, "--device", "cpu")
+    assert done.code == 0, done.err
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "tiny, of which only predictions are available" in page
+    assert "no words by class: only predictions of this model are available" in page
+    assert "Audits of models from other libraries are separate pages" in page

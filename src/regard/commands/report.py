@@ -8,7 +8,7 @@ from pathlib import Path
 
 from regard.arguments import Parser
 from regard.commands.figures import add_figures, report_figures
-from regard.commands.reading import add_folder, add_reading, load_run, read_source
+from regard.commands.reading import add_folder, add_model, add_reading, load_model, read_source, run_folder
 from regard.errors import InputError
 
 if typing.TYPE_CHECKING:
@@ -17,12 +17,15 @@ if typing.TYPE_CHECKING:
 
 def add_arguments(parser: Parser) -> None:
     add_folder(parser)
+    add_model(parser)
     parser.add_argument(
         "--data",
         metavar="FILE",
         help="texts, with or without labels, or a named corpus (default: the run's test texts, or else its dev texts)",
     )
-    parser.add_argument("--out", type=Path, metavar="FILE", help="the page (default: RUN/report.html)")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="the page (default: RUN/report.html, or report.html with --model)"
+    )
     parser.add_argument(
         "--method",
         metavar="NAME",
@@ -39,14 +42,14 @@ def run(arguments: argparse.Namespace) -> None:
     from regard.report.text.progress import ConsoleRecorder
     from regard.run_facts import gather
 
-    trained = load_run(arguments.folder, arguments.device)
+    trained = load_model(arguments.folder, arguments.device)
     folder = Path(arguments.folder)
-    out = arguments.out or folder / "report.html"
+    out = arguments.out or run_folder(arguments.folder) / "report.html"
     if out.is_dir():
         raise InputError(f"--out: expected the name of a page, such as {out / 'report.html'}, got the folder {out}")
     for target in filter(None, (out.parent, arguments.figures)):
         check_writable(target)
-    data = trained.config.data
+    data = trained.data
     source = arguments.data or data.test or data.dev
     with ConsoleRecorder() as recorder:
         examples: list[Example] = []

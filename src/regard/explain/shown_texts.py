@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from regard.explain.explain import explain
 from regard.explain.targets import Target
 from regard.facts.run import ShownText, TextView
+from regard.models.model import Model
 from regard.models.tasks import Classes, labels_as_shown
-from regard.models.trained import Trained
 from regard.records import Example
 
 MOST, MISTAKES = 200, 150  # texts shown, and mistakes among them
@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 
 
 def shown_texts(
-    trained: Trained, examples: Sequence[Example], answers: Floats, method: str | None = None, target: Target = None
+    trained: Model, examples: Sequence[Example], answers: Floats, method: str | None = None, target: Target = None
 ) -> tuple[ShownText, ...]:
     """`answers`: the predictions for all examples. `method` and `target` are those of `explain`."""
     labels = labels_as_shown(trained.task, examples)
@@ -34,7 +34,7 @@ def shown_texts(
     )
 
 
-def find_mistakes(trained: Trained, labels: Sequence[str | float | None], answers: Floats) -> list[bool | None]:
+def find_mistakes(trained: Model, labels: Sequence[str | float | None], answers: Floats) -> list[bool | None]:
     task = trained.task
     if not isinstance(task, Classes):
         return [None] * len(labels)
@@ -43,7 +43,7 @@ def find_mistakes(trained: Trained, labels: Sequence[str | float | None], answer
 
 
 def order(
-    trained: Trained, labels: Sequence[str | float | None], mistakes: Sequence[bool | None], answers: Floats
+    trained: Model, labels: Sequence[str | float | None], mistakes: Sequence[bool | None], answers: Floats
 ) -> list[int]:
     """Mistakes, the most confident first; then correct predictions, the least confident first; then texts without a label.
     For a regression, the largest errors first."""
@@ -58,7 +58,7 @@ def order(
     return [*wrong[: max(MISTAKES, MOST - others)], *right, *unknown][:MOST]
 
 
-def within_limit(trained: Trained, examples: Sequence[Example], indices: Sequence[int]) -> list[int]:
+def within_limit(trained: Model, examples: Sequence[Example], indices: Sequence[int]) -> list[int]:
     """The first texts that have at most `WORDS` words together, but at least one."""
     kept: list[int] = []
     words = 0

@@ -14,6 +14,7 @@ from regard.data.tokenizer import Indexed
 from regard.data.wordpieces import AnyTokenizer
 from regard.models.capabilities import Capabilities
 from regard.models.tasks import Task
+from regard.run_metrics import RunMetrics
 
 
 class Model(Protocol):
@@ -38,6 +39,14 @@ class Model(Protocol):
     @property
     def title(self) -> str:
         """What kind of model it is, in a few words."""
+
+    @property
+    def description(self) -> str:
+        """The same for the head of a report."""
+
+    @property
+    def metrics(self) -> RunMetrics:
+        """What training measured; empty if it took place elsewhere."""
 
     @property
     def levels(self) -> int:

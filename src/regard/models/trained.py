@@ -100,6 +100,11 @@ class Trained:
         return f"{self.config.model.encoder}-{self.config.model.pooling}"
 
     @property
+    def description(self) -> str:
+        model = self.config.model.filled()
+        return f"{model.encoder}, {model.pooling} pooling, {model.levels} level{'s' * (model.levels > 1)}"
+
+    @property
     def levels(self) -> int:
         return self.config.model.levels
 

@@ -13,6 +13,7 @@ from regard.data.tokenizer import Indexed
 from regard.errors import InputError
 from regard.models.capabilities import Capabilities
 from regard.models.tasks import Binary, Multiclass
+from regard.run_metrics import RunMetrics
 
 Doubles = NDArray[np.float64]
 PredictProba = Callable[[list[str]], ArrayLike]
@@ -49,10 +50,15 @@ class WrappedModel:
         self.tokenizer = Characters()
         self.capabilities: list[Capabilities] = []
         self.data = Data()
+        self.metrics: RunMetrics = {}
 
     @property
     def title(self) -> str:
         return self.name
+
+    @property
+    def description(self) -> str:
+        return f"{self.name}, of which only predictions are available"
 
     def answers(self, texts: Sequence[str]) -> Doubles:
         """Each different text is predicted once, texts of similar length together."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from regard.explain.targets import Target
 from regard.explain.word_scores import Attributed
 from regard.models.wrapped import BATCH, PredictProba, WrappedModel
 from regard.records import Example, Explanation, Explanations
+from regard.report.pages.run import write_report
+from regard.run_facts import gather
 from regard.serve.serve import serve
 
 
@@ -77,6 +80,18 @@ class Wrapped(WrappedModel):
         """
         options = AuditOptions(methods, limit, seed=seed, run=self.name)
         return audit_run(self, examples(strings(texts), labels), options)
+
+    def report(
+        self,
+        texts: Iterable[str],
+        labels: Iterable[object] | None = None,
+        out: str | Path = "report.html",
+        where: str = "texts",
+    ) -> Path:
+        """Write a page of measures, calibration and explained texts, mistakes first; `where` names the texts on it."""
+        facts = gather(self, Path(self.name), examples(strings(texts), labels), where)
+        write_report(facts, Path(out))
+        return Path(out)
 
     def serve(self, port: int = 8642, show: bool = False) -> None:
         """Serve a page to type texts into, and a JSON API, until Ctrl-C; `show` opens a browser."""
