@@ -35,6 +35,7 @@ LAYERS = {
     "encoders": 3,
     "poolings": 3,
     "models": 4,
+    "adapters": 5,
     "analysis": 5,
     "explain": 5,
     "faithfulness": 5,

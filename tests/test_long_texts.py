@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,8 @@ def strict_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    "command", ["predict FILE", "evaluate FILE", "explain --file FILE", "report --data FILE", "audit --data FILE"]
+    "command",
+    ["predict FILE --strict", "evaluate FILE", "explain --file FILE", "report --data FILE", "audit --data FILE"],
 )
 def test_the_file_and_row_of_a_long_text_are_reported(
     regard: Regard, strict_run: Path, tmp_path: Path, command: str
@@ -47,7 +49,23 @@ def test_the_file_and_row_are_reported_for_streamed_files(
 ) -> None:
     monkeypatch.setattr(predict, "LARGE", 0)
     path = write_csv(tmp_path / "long.csv", LONG)
-    result = regard("predict", strict_run, path, "--out", tmp_path / "answers.csv")
+    result = regard("predict", strict_run, path, "--out", tmp_path / "answers.csv", "--strict")
     assert f"{path}, row 5: expected a text of up to 18 word pieces" in result.error
     assert "got 19;" in result.error
     assert not (tmp_path / "answers.csv").exists()
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_long_text_among_others_gets_an_error_instead_of_a_prediction(
+    regard: Regard, strict_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, streamed: bool
+) -> None:
+    if streamed:
+        monkeypatch.setattr(predict, "LARGE", 0)
+    path = write_csv(tmp_path / "long.csv", LONG)
+    result = regard("predict", strict_run, path)
+    assert result.code == 0
+    assert "1 of 20 rows has no prediction; see the column error" in result.err
+    rows = [json.loads(line) for line in result.out.splitlines()]
+    assert [row["row"] for row in rows if "error" in row] == [5]
+    assert f"{path}, row 5: expected a text of up to 18 word pieces" in rows[4]["error"]
+    assert len(rows) == 20

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from regard.estimators import TextClassifier, TextRegressor, load
     from regard.poolings import POOLINGS
     from regard.records import Explanation
-    from regard.wrapping.wrap import wrap
+    from regard.wrapping import wrap
 
 __version__ = "0.1.0"
 
@@ -30,7 +30,7 @@ HOMES = {
     "TextClassifier": "regard.estimators",
     "TextRegressor": "regard.estimators",
     "load": "regard.estimators",
-    "wrap": "regard.wrapping.wrap",
+    "wrap": "regard.wrapping",
 }
 
 MOVED = {

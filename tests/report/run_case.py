@@ -77,9 +77,33 @@ def diagnostics() -> dict[str, Any]:
     }
 
 
+def erasure_checks() -> dict[str, Any]:
+    measures = [
+        {"measure": name, "lower": INTERVAL, "upper": INTERVAL} for name in ("comprehensiveness", "sufficiency")
+    ]
+    signed = {
+        "name": "gradient_times_input",
+        "default": True,
+        "marked": 30,
+        "raised": 3,
+        "share": INTERVAL,
+        "top": INTERVAL,
+    }
+    return {
+        "limits": {"texts": 40, "exact": 9, "exact_words": 10, "width": 3, "questions": 900, "measures": measures},
+        "emptiness": {
+            "tolerance": 0.05,
+            "whole": INTERVAL,
+            "explainers": [{"name": "attention", "deleted": INTERVAL, "kept": INTERVAL}],
+        },
+        "signs": {"texts": 40, "words": 200, "tolerance": 1e-6, "explainers": [signed]},
+    }
+
+
 def audit() -> dict[str, Any]:
     curves = [
-        {"measure": measure, "explainer": name, "better": "larger", "values": [INTERVAL, INTERVAL], "mean": INTERVAL}
+        {"measure": measure, "explainer": name, "better": "larger", "values": [INTERVAL, INTERVAL]}
+        | {"mean": INTERVAL, "normalised": INTERVAL}
         for measure in ("comprehensiveness", "sufficiency")
         for name in ("attention", "random")
     ]
@@ -101,7 +125,8 @@ def audit() -> dict[str, Any]:
         },
         "focus": "attention",
         "explainers": [{"name": "attention", "forward": 1.0, "backward": 0.0}, {"name": "random", "control": True}],
-        "faithfulness": {"how": "deletion", "cuts": ["10 %", "20 %"], "curves": curves, "comparisons": [less]},
+        "faithfulness": {"how": "deletion", "cuts": ["10 %", "20 %"], "curves": curves, "comparisons": [less]}
+        | erasure_checks(),
         "agreement": [
             {"one": "attention", "other": "gradient"}
             | dict.fromkeys(("tau", "divergence", "overlap", "overlap_by_chance"), INTERVAL)

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 from regard.errors import InputError
-from regard.wrapping.fast_text import wrap_fasttext
-from regard.wrapping.model2vec import wrap_model2vec
-from regard.wrapping.scikit_learn import wrap_sklearn
-from regard.wrapping.setfit import wrap_setfit
-from regard.wrapping.transformers import wrap_transformers
-from regard.wrapping.wrap import Wrapped
+from regard.wrapping import (
+    Wrapped,
+    wrap_fasttext,
+    wrap_model2vec,
+    wrap_setfit,
+    wrap_sklearn,
+    wrap_transformers,
+)
 from tiny_bert import save_bert, save_classifier, word_pieces
 
 TEXTS = ["good food", "bad food", "a great film, very good", "the service was poor", "it was great", "so bad and rude"]

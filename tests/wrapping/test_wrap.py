@@ -13,7 +13,7 @@ import regard
 from regard.data.characters import Characters
 from regard.errors import InputError
 from regard.explain.explainers import EXPLAINERS, methods
-from regard.wrapping.wrap import Wrapped
+from regard.wrapping import Wrapped
 
 WEIGHTS = {"good": (0.0, 2.0, 0.0), "bad": (1.5, 0.0, 0.0), "not": (0.5, -0.5, 0.25), "okay": (0.0, 0.0, 3.0)}
 TEXT = "The food was good. The room was not okay, but good."

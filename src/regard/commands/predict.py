@@ -75,8 +75,8 @@ def run(arguments: argparse.Namespace) -> None:
     predictions = tally.count(predict_stream(trained, texts, texts.path, arguments.strict))
     write_predictions(predictions, arguments.format, arguments.out, None if arguments.strict else classes_of(trained))
     if tally.bad:
-        have = "row has" if tally.bad == 1 else "rows have"
-        print_note(f"{tally.bad:,} of {tally.rows:,} {have} no prediction; see the column error")
+        rows = f"{tally.rows:,} row{'s' * (tally.rows != 1)}"
+        print_note(f"{tally.bad:,} of {rows} {'has' if tally.bad == 1 else 'have'} no prediction; see the column error")
 
 
 class Tally:

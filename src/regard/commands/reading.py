@@ -68,7 +68,7 @@ def load_model(folder: str, device: str) -> Model:
     """A run, or a model of another library."""
     if not is_wrapped(folder):
         return load_run(folder, device)
-    from regard.wrapping.sources import load_wrapped
+    from regard.adapters.sources import load_wrapped
 
     if device == "cpu" or folder.startswith("fasttext:"):
         return load_wrapped(folder)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from regard.adapters.predictor import Predictor
 from regard.errors import InputError
 from regard.models.wrapped import BATCH
-from regard.wrapping.wrap import Wrapped
 
 
-def wrap_sklearn(pipeline: Any, name: str | None = None, batch_size: int = BATCH) -> Wrapped:
+def sklearn_predictor(pipeline: Any, name: str | None = None, batch_size: int = BATCH) -> Predictor:
     """`pipeline` takes texts, and is fitted. One that was saved as a pickle is loaded by you: loading it runs its code."""
     final = pipeline[-1] if hasattr(pipeline, "steps") else pipeline
     kind = type(final).__name__
@@ -19,4 +19,4 @@ def wrap_sklearn(pipeline: Any, name: str | None = None, batch_size: int = BATCH
         )
     if not hasattr(pipeline, "classes_"):
         raise InputError(f"pipeline: expected a fitted classifier, got {kind} before fit")
-    return Wrapped(pipeline.predict_proba, list(pipeline.classes_), name or kind, batch_size)
+    return Predictor(pipeline.predict_proba, list(pipeline.classes_), name or kind, batch_size)

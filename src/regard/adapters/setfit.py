@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.adapters.predictor import Predictor
 from regard.errors import InputError
-from regard.wrapping.wrap import Wrapped
 
 
-def wrap_setfit(model: Any, name: str | None = None, batch_size: int = 64) -> Wrapped:
+def setfit_predictor(model: Any, name: str | None = None, batch_size: int = 64) -> Predictor:
     """`model`: a trained SetFitModel. Load it yourself: its head may be a pickle, and loading that runs its code."""
     classes = model.labels or getattr(model.model_head, "classes_", None)
     if classes is None:
@@ -27,6 +27,5 @@ def wrap_setfit(model: Any, name: str | None = None, batch_size: int = 64) -> Wr
         found = model.predict_proba(texts, batch_size=batch_size, as_numpy=True, show_progress_bar=False)
         return np.asarray(found, dtype=np.float64)
 
-    wrapped = Wrapped(predict_proba, list(classes), name or "SetFit", batch_size)
-    wrapped.encoder_weights = sum(one.numel() for one in model.model_body.parameters())
-    return wrapped
+    size = sum(one.numel() for one in model.model_body.parameters())
+    return Predictor(predict_proba, list(classes), name or "SetFit", batch_size, size)

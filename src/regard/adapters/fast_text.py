@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.adapters.libraries import imported
+from regard.adapters.predictor import Predictor
 from regard.errors import InputError
 from regard.models.wrapped import BATCH
-from regard.wrapping.libraries import imported
-from regard.wrapping.wrap import Wrapped
 
 PREFIX = "__label__"
 NORMALISED = ("softmax", "hs")  # losses whose probabilities are of one class among all
 
 
-def wrap_fasttext(model: Any, name: str | None = None, batch_size: int = BATCH) -> Wrapped:
+def fasttext_predictor(model: Any, name: str | None = None, batch_size: int = BATCH) -> Predictor:
     """`model`: a `.bin` file, or what `fasttext.load_model` returns."""
     if isinstance(model, str | os.PathLike):
         path = os.fspath(model)
@@ -29,7 +29,7 @@ def wrap_fasttext(model: Any, name: str | None = None, batch_size: int = BATCH) 
             loaded = fasttext.FastText._FastText(model_path=path)  # load_model prints a warning about itself
         except ValueError as error:
             raise InputError(f"{path}: expected a fastText model, .bin ({error})") from None
-        return wrap_fasttext(loaded, name or Path(path).stem, batch_size)
+        return fasttext_predictor(loaded, name or Path(path).stem, batch_size)
     options = model.f.getArgs()
     if options.model.name != "supervised" or options.loss.name not in NORMALISED:
         got = f"{options.model.name}, loss {options.loss.name}"
@@ -47,4 +47,4 @@ def wrap_fasttext(model: Any, name: str | None = None, batch_size: int = BATCH) 
         totals = probabilities.sum(1, keepdims=True)  # fastText adds 1e-5 to each
         return np.where(totals > 0, probabilities / np.where(totals > 0, totals, 1), 1 / len(labels))
 
-    return Wrapped(predict_proba, [label.removeprefix(PREFIX) for label in labels], name or "fastText", batch_size)
+    return Predictor(predict_proba, [label.removeprefix(PREFIX) for label in labels], name or "fastText", batch_size)

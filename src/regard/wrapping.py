@@ -9,6 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.adapters.fast_text import fasttext_predictor
+from regard.adapters.model2vec import model2vec_predictor
+from regard.adapters.scikit_learn import sklearn_predictor
+from regard.adapters.setfit import setfit_predictor
+from regard.adapters.transformers import transformers_predictor
 from regard.audit.audit import AuditResult
 from regard.audit.audit_options import LIMIT, AuditOptions
 from regard.audit.audit_run import audit_run
@@ -124,3 +129,30 @@ def wrap(
         Texts per call.
     """
     return Wrapped(predict_proba, classes, name, batch_size)
+
+
+def wrap_sklearn(pipeline: Any, name: str | None = None, batch_size: int = BATCH) -> Wrapped:
+    """A fitted scikit-learn classifier that takes texts, such as a pipeline of TfidfVectorizer and LogisticRegression."""
+    return Wrapped(*sklearn_predictor(pipeline, name, batch_size))
+
+
+def wrap_fasttext(model: Any, name: str | None = None, batch_size: int = BATCH) -> Wrapped:
+    """A supervised fastText model: a `.bin` file, or what `fasttext.load_model` returns."""
+    return Wrapped(*fasttext_predictor(model, name, batch_size))
+
+
+def wrap_model2vec(model: Any, name: str | None = None, batch_size: int = 1024) -> Wrapped:
+    """A classifier of model2vec, or the folder of a saved one."""
+    return Wrapped(*model2vec_predictor(model, name, batch_size))
+
+
+def wrap_setfit(model: Any, name: str | None = None, batch_size: int = 64) -> Wrapped:
+    """A trained SetFitModel."""
+    return Wrapped(*setfit_predictor(model, name, batch_size))
+
+
+def wrap_transformers(
+    model: Any, tokenizer: Any = None, name: str | None = None, batch_size: int = 32, device: str = "cpu"
+) -> Wrapped:
+    """A sequence classifier of transformers: a folder, or a model with its tokenizer."""
+    return Wrapped(*transformers_predictor(model, tokenizer, name, batch_size, device))

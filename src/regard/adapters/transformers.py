@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.adapters.libraries import imported
+from regard.adapters.predictor import Predictor
 from regard.errors import InputError
-from regard.wrapping.libraries import imported
-from regard.wrapping.wrap import Wrapped
 
 LONGEST = 100_000  # tokenizers without a limit state an astronomical one
 
 
-def wrap_transformers(
+def transformers_predictor(
     model: Any, tokenizer: Any = None, name: str | None = None, batch_size: int = 32, device: str = "cpu"
-) -> Wrapped:
+) -> Predictor:
     """`model`: a folder, or a loaded model with its tokenizer. Texts longer than the model reads are cut off at the end.
 
     From a folder, nothing is downloaded, only safetensors are read, and no code in it is run.
@@ -37,7 +37,7 @@ def wrap_transformers(
             raise InputError(
                 f"{folder}: cannot be loaded as a sequence classifier: {str(error).strip().splitlines()[0]}"
             ) from None
-        return wrap_transformers(loaded, tokenizer, name or folder.resolve().name, batch_size, device)
+        return transformers_predictor(loaded, tokenizer, name or folder.resolve().name, batch_size, device)
     torch, options = imported("torch", "torch"), model.config
     if tokenizer is None:
         raise InputError("tokenizer: expected the tokenizer of the model, got None")
@@ -55,6 +55,5 @@ def wrap_transformers(
         return np.asarray(logits.double().softmax(-1).cpu().numpy())
 
     classes = [options.id2label[number] for number in range(options.num_labels)]
-    wrapped = Wrapped(predict_proba, classes, name or options.model_type, batch_size)
-    wrapped.encoder_weights = sum(one.numel() for one in model.parameters())
-    return wrapped
+    size = sum(one.numel() for one in model.parameters())
+    return Predictor(predict_proba, classes, name or options.model_type, batch_size, size)
