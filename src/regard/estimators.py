@@ -65,6 +65,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         frozen_layers: int = 0,
         window: int | None = None,
         dev_fraction: float = 0.1,
+        within_range: bool = True,
         max_words: int | None = None,
         min_count: int | None = None,
         max_vocabulary: int | None = None,

@@ -119,3 +119,18 @@ def test_labels_as_shown() -> None:
     rows = examples("1", None, "x")
     assert labels_as_shown(Binary(("1", "x")), rows) == ["1", None, "x"]
     assert labels_as_shown(Regression(0, 1), rows) == [1.0, None, None]
+
+
+def test_predicted_numbers_stay_within_the_range_of_the_labels() -> None:
+    """Mean 3, standard deviation √2: logits of ±3 are 3 ± 4.24, beyond 1 and 5."""
+    task = make_task("regression", labelled(1, 2, 3, 4, 5), "a.csv")
+    np.testing.assert_allclose(task.answers(np.array([[-3.0], [0.5], [3.0]]))[:, 0], [1, 3 + 0.5 * math.sqrt(2), 5])
+    assert task_from_dict(json.loads(json.dumps(task.as_dict()))) == task
+    free = make_task("regression", labelled(1, 2, 3, 4, 5), "a.csv", within_range=False)
+    assert free.answers(np.array([[3.0]]))[0, 0] == pytest.approx(3 + 3 * math.sqrt(2))
+    assert task_from_dict(json.loads(json.dumps(free.as_dict()))) == free
+
+
+def test_limits_in_the_wrong_order_are_refused() -> None:
+    with pytest.raises(ValueError, match="low 5 is above high 1"):
+        task_from_dict({"kind": "regression", "mean": 3.0, "scale": 1.0, "low": 5.0, "high": 1.0})

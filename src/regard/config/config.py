@@ -10,6 +10,9 @@ from typing import Any
 from regard.config.fields import Data, Model, Training, level_names, options
 from regard.errors import InputError
 
+# options added after the first checkpoints were written: they leave fingerprints alone while they have these values
+ADDED = {"within_range": True}
+
 
 @dataclass(frozen=True)
 class Config:
@@ -35,13 +38,13 @@ class Config:
     def identity_text(self) -> str:
         """All options as text, for fingerprints. Never change its form: checkpoints of older versions are recognised by it.
 
-        A field added later must be left out here while it has its default.
+        A field added later belongs in `ADDED`.
         """
         lines = []
         for name, section in self.sections():
             lines.append(f"[{name}]")
             for key, value in asdict(section).items():
-                if value is not None:
+                if value is not None and not (key in ADDED and value == ADDED[key]):
                     lines.append(f"{key} = {toml_value(value)}")
             lines.append("")
         return "\n".join(lines)

@@ -47,6 +47,7 @@ class Data:
     dev_fraction: float = option(
         0.1, "fraction of the training texts held out for early stopping if there is no --dev", Bounds(0, 0.9)
     )
+    within_range: bool = option(True, "keep predicted numbers within the range of the training labels (regression)")
     max_words: int | None = option(None, "truncate texts to this many words (default: no limit)", COUNT, basic=True)
     min_count: int = option(
         None,

@@ -107,7 +107,8 @@ def describe(trained: Trained) -> str:
         names = ", ".join(escape(name) for name in task.classes[:20]) + (", …" if len(task.classes) > 20 else "")
         return f"{len(task.classes)} classes: {names}"
     assert isinstance(task, Regression)
-    return f"a number (training mean {task.mean:.4g}, standard deviation {task.scale:.4g})"
+    limits = f", from {task.low:.4g} to {task.high:.4g} as in training" if task.has_limits else ""
+    return f"a number{limits} (training mean {task.mean:.4g}, standard deviation {task.scale:.4g})"
 
 
 def units(trained: Trained) -> str:

@@ -29,6 +29,8 @@ class TaskRow(TypedDict, total=False):
     classes: list[str]  # of a classification
     mean: float  # of a regression's training labels, as is their standard deviation `scale`
     scale: float
+    low: float  # the range of answers; absent if they have no limits
+    high: float
 
 
 class Task(ABC):
@@ -122,10 +124,12 @@ class Multiclass(Classes):
 
 @dataclass(frozen=True)
 class Regression(Task):
-    """A number. The model learns (y − mean) / scale; answers are on the scale of the labels."""
+    """A number. The model learns (y − mean) / scale; answers are on the scale of the labels, from `low` to `high`."""
 
     mean: float
     scale: float
+    low: float = -math.inf
+    high: float = math.inf
     kind: str = "regression"
     out_dim: int = 1
 
@@ -138,13 +142,18 @@ class Regression(Task):
         return functional.mse_loss(logits.squeeze(-1).float(), labels.float())
 
     def answers(self, logits: Any) -> NDArray[np.float64]:
-        return np.asarray(logits, dtype=np.float64) * self.scale + self.mean
+        return np.clip(np.asarray(logits, dtype=np.float64) * self.scale + self.mean, self.low, self.high)
 
     def predictions(self, answers: NDArray[np.float64]) -> list[Prediction]:
         return [Prediction(float(row[0]), {}) for row in answers]
 
     def as_dict(self) -> TaskRow:
-        return {"kind": self.kind, "mean": self.mean, "scale": self.scale}
+        row: TaskRow = {"kind": self.kind, "mean": self.mean, "scale": self.scale}
+        return row | {"low": self.low, "high": self.high} if self.has_limits else row
+
+    @property
+    def has_limits(self) -> bool:
+        return math.isfinite(self.low)
 
 
 def number(label: Any, where: str) -> float:
@@ -158,10 +167,13 @@ def number(label: Any, where: str) -> float:
     return value
 
 
-def make_task(kind: str, labels: Labels, where: str) -> Task:
-    """The task defined by the training labels. Classes are sorted numerically, then alphabetically."""
+def make_task(kind: str, labels: Labels, where: str, within_range: bool = True) -> Task:
+    """The task defined by the training labels. Classes are sorted numerically, then alphabetically.
+
+    `within_range`: whether predicted numbers stay within the range of the labels.
+    """
     if kind == "regression":
-        return make_regression(labels, where)
+        return make_regression(labels, where, within_range)
     classes = tuple(sorted(labels.names, key=natural_order))
     if len(classes) < 2:
         raise InputError(f"{where}: expected at least two different labels, got only {classes[0]!r}")
@@ -173,7 +185,7 @@ def make_task(kind: str, labels: Labels, where: str) -> Task:
     return Binary(classes)
 
 
-def make_regression(labels: Labels, where: str) -> Regression:
+def make_regression(labels: Labels, where: str, within_range: bool) -> Regression:
     values = np.array([number(name, f"{where}, row {row}") for name, row in labels.rows.items()])[labels.codes]
     with np.errstate(over="ignore", invalid="ignore"):  # reported below
         mean, scale = float(values.mean()), float(values.std())
@@ -183,7 +195,9 @@ def make_regression(labels: Labels, where: str) -> Regression:
         raise InputError(
             f"{where}: labels such as {np.abs(values).max():g} are too large to compute a standard deviation"
         )
-    return Regression(mean, scale)
+    return (
+        Regression(mean, scale, float(values.min()), float(values.max())) if within_range else Regression(mean, scale)
+    )
 
 
 def encoded(task: Task, labels: Labels, where: str, column: str | None = None) -> NDArray[np.float64]:
@@ -195,7 +209,13 @@ def encoded(task: Task, labels: Labels, where: str, column: str | None = None) -
 
 def task_from_dict(row: TaskRow) -> Task:
     if row["kind"] == "regression":
-        return Regression(number(row["mean"], "mean"), number(row["scale"], "scale"))
+        mean, scale = number(row["mean"], "mean"), number(row["scale"], "scale")
+        if "low" not in row:  # runs of earlier versions
+            return Regression(mean, scale)
+        low, high = number(row["low"], "low"), number(row["high"], "high")
+        if low > high:
+            raise ValueError(f"low {low:g} is above high {high:g}")
+        return Regression(mean, scale, low, high)
     kinds: dict[str, type[Binary] | type[Multiclass]] = {"binary": Binary, "multiclass": Multiclass}
     classes = tuple(str(name) for name in row["classes"])
     if len(classes) < 2 or len(set(classes)) < len(classes) or (row["kind"] == "binary" and len(classes) > 2):

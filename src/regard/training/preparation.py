@@ -17,7 +17,7 @@ from regard.data.labels import Labels, guess_task, written_twice
 from regard.data.vectors import read_vectors
 from regard.data.vocabulary import SPECIALS
 from regard.errors import InputError, quoted
-from regard.models.tasks import Task, make_task
+from regard.models.tasks import Regression, Task, make_task
 from regard.models.trained import Trained
 from regard.recorder import Recorder, Silent
 from regard.records import Example
@@ -75,7 +75,13 @@ def find_task(config: Config, labels: Labels, recorder: Recorder, where: str) ->
         raise InputError(
             f"{where}: record = {config.training.record!r} needs classes, which define token types; got numbers"
         )
-    return make_task(kind, labels, where)
+    task = make_task(kind, labels, where, config.data.within_range)
+    if isinstance(task, Regression) and task.has_limits:
+        recorder.note(
+            f"predictions stay within {task.low:g} and {task.high:g}, the range of the training labels; "
+            "--no-within-range removes the limits"
+        )
+    return task
 
 
 def fingerprint(config: Config, texts: Iterable[str], device: str) -> str:

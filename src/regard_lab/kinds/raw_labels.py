@@ -16,6 +16,7 @@ from regard.recorder import Recorder
 from regard_lab.kinds import train
 from regard_lab.rows import Options, Row
 from regard_lab.tables.context import Context
+from regard_lab.tables.table import training_config
 
 if TYPE_CHECKING:
     from regard.models.trained import Trained
@@ -36,7 +37,7 @@ def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
     options = cell.without(KEYS).options
     for seed in seeds:
         start = time.perf_counter()
-        config = Config().override({**options, "device": context.device, "seed": seed})
+        config = training_config(options, device=context.device, seed=seed)
         try:
             row = train.measured(
                 fit(config, prepared, cell.options.get("normalised", True), context.recorder), prepared

@@ -18,6 +18,7 @@ from regard.report.text.numbers import short
 from regard.run_metrics import EpochRecord
 from regard_lab.rows import History, Options, Row
 from regard_lab.tables.context import Context, Judges, Training
+from regard_lab.tables.table import training_config
 
 if TYPE_CHECKING:
     from regard.models.trained import Trained
@@ -86,12 +87,12 @@ LEVELS = {"words": "norm", "sentences": "norm_sentences", "parts": "norm_parts"}
 def check(cell: Cell) -> None:
     from regard.runs import check_options
 
-    check_options(Config().override({**cell.options, "device": "cpu"}))
+    check_options(training_config(cell.options, device="cpu"))
 
 
 def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
     prepared = context.corpora.prepare(cell.corpus, cell.options)
-    config = Config().override({**cell.options, "device": context.device})
+    config = training_config(cell.options, device=context.device)
     for result, facts in trainings(config, prepared.parts, seeds, context):
         yield {**facts, **({"error": str(result)} if isinstance(result, InputError) else measured(result, prepared))}
 

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
-from regard.config import Config
 from regard.errors import InputError
 from regard.records import Example, Explanation, ExplanationRow
 from regard.report.colours import LIGHT, hexed
@@ -22,6 +21,7 @@ from regard_lab.kinds.train import measured, trainings
 from regard_lab.measures import Measure
 from regard_lab.rows import Options, Row
 from regard_lab.tables.context import Context
+from regard_lab.tables.table import training_config
 
 if TYPE_CHECKING:
     from regard.models.trained import Trained
@@ -51,7 +51,7 @@ def check(cell: Cell) -> None:
 
 def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
     prepared = texts_of(cell, context)
-    config = Config().override({**cell.without(KEYS).options, "device": context.device})
+    config = training_config(cell.without(KEYS).options, device=context.device)
     drawn = drawn_texts(cell, prepared)
     for result, facts in trainings(config, prepared.parts, seeds, context):
         if isinstance(result, InputError):

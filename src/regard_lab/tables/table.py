@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from regard.config import Config
 from regard_lab.measures import MEASURES, Measure
 from regard_lab.rows import CellKey, Options, Row
 
@@ -123,6 +124,11 @@ class Cell:
         """Whether a result belongs to this definition: a hash of the kind, all options and the texts."""
         definition = json.dumps([self.kind, dict(self.options), self.corpus.definition()], sort_keys=True)
         return hashlib.sha256(definition.encode()).hexdigest()[:16]
+
+
+def training_config(options: Options, **further: object) -> Config:
+    """The config of a training in a table. As in the papers, predicted numbers may leave the range of the labels."""
+    return Config().override({"within_range": False, **options, **further})
 
 
 @dataclass(frozen=True)
