@@ -12,6 +12,7 @@ from regard import __version__
 from regard.arguments import Parser, report_error
 from regard.errors import InputError
 from regard.extensions import extra_commands
+from regard.extras import missing_extra
 
 COMMANDS = {  # each is a module of `commands/`, imported when the command is used; `extensions` finds others
     "train": "train a model on a file of texts and labels, and save it as a folder",
@@ -52,6 +53,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except InputError as error:
         return report_error(str(error), 2)
+    except ImportError as error:
+        if (sentence := missing_extra(error)) is None:
+            raise
+        return report_error(str(sentence), 2)
     except KeyboardInterrupt as stop:
         return report_error("; ".join(["stopped", *map(str, stop.args)]), 130)  # with advice from `train_run`
     except BrokenPipeError:

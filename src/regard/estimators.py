@@ -9,8 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from regard.config import Config, converted, options
 from regard.config.numpydoc import class_doc
@@ -25,6 +23,7 @@ from regard.models.trained import Trained
 from regard.recorder import Silent
 from regard.records import Example, Explanation, Explanations, Prediction
 from regard.report.text.progress import ConsoleRecorder
+from regard.sklearn_base import BaseEstimator, ClassifierMixin, RegressorMixin, check_is_fitted
 from regard.training.fit import Parts, Run, fit
 
 # labels are strings in a run folder; their Python type is recorded with the metrics

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.student import t_quantile
 from regard.wilson import wilson_interval
 
 # Fewest members of either group for an interval. For samples from two normals of equal variance, 487 against n, with a true
@@ -38,12 +39,11 @@ def separation(group: NDArray[np.float64], others: NDArray[np.float64]) -> Separ
         return Separation(auc, None, None)
     if auc in (0.0, 1.0):
         return Separation(auc, *wilson_interval(auc, fewer))
-    from scipy.special import expit, logit, stdtrit  # type: ignore[import-untyped]
-
     below = 1 - placements(others, group)
     error = math.sqrt(sum(float(part.var(ddof=1)) / len(part) for part in (above, below)))
-    reach = float(stdtrit(fewer - 1, 0.975)) * error / (auc * (1 - auc))
-    return Separation(auc, float(expit(logit(auc) - reach)), float(expit(logit(auc) + reach)))
+    reach = t_quantile(fewer - 1, 0.975) * error / (auc * (1 - auc))
+    odds = auc / (1 - auc)
+    return Separation(auc, *(1 / (1 + math.exp(side) / odds) for side in (reach, -reach)))
 
 
 def placements(group: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -84,13 +84,20 @@ def read_tables(trained: Any, texts: Sequence[str], targets: Ints, weigh: str, s
 
 def read_model(trained: Model, texts: Sequence[str], targets: Ints, weigh: str, sign: str) -> Iterator[Scored]:
     readings = read(trained, texts)
-    contributions = EXPLAINERS[sign].function(trained, readings, targets)
-    weights = contributions if weigh == sign else EXPLAINERS[weigh].function(trained, readings, targets)
+    contributions = scores_by(trained, sign, readings, targets)
+    weights = contributions if weigh == sign else scores_by(trained, weigh, readings, targets)
     groups = [repeats(one.text, one.outline.words) for one in readings]
     joint = joint_contributions(trained, readings, contributions, groups, sign)
     read_as = ways_of_reading(trained, readings)
     columns = zip(readings, read_as, weights, contributions, groups, joint, strict=True)
     yield from (Scored(one.outline, ways, w, c, of_text, values) for one, ways, w, c, of_text, values in columns)
+
+
+def scores_by(trained: Model, method: str, readings: Sequence[Reading], targets: Ints) -> list[WordScores]:
+    explainer = EXPLAINERS[method]
+    if trained.is_flat and explainer.from_tables is not None:
+        return explainer.from_tables(trained, [one.text for one in readings], targets)
+    return explainer.function(trained, readings, targets)
 
 
 def ways_of_reading(trained: Any, readings: Sequence[Reading]) -> list[Sequence[ReadAs]]:

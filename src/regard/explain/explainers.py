@@ -21,6 +21,7 @@ from regard.explain.reading import Ints
 from regard.explain.sentence_occlusion import sentence_occlusion
 from regard.explain.surrogate import surrogate
 from regard.explain.word_scores import WordScores
+from regard.extras import is_installed, require
 from regard.models.model import Model
 
 
@@ -161,10 +162,19 @@ def methods(trained: Model) -> list[str]:
 
 
 def can_explain(trained: Model, method: str) -> bool:
-    return not trained.is_opaque or EXPLAINERS[method].reads in ("answers", "nothing")
+    """Whether the model has what the method reads, and PyTorch is there if that takes it."""
+    if trained.is_opaque:
+        return EXPLAINERS[method].reads in ("answers", "nothing")
+    return not needs_torch(trained, method) or is_installed("torch")
+
+
+def needs_torch(trained: Model, method: str) -> bool:
+    return EXPLAINERS[method].reads in ("weights", "gradients") and not is_fast(trained, method)
 
 
 def check_can_explain(trained: Model, method: str) -> None:
+    if not trained.is_opaque and needs_torch(trained, method):
+        require("torch", f"method {method!r}")
     if not can_explain(trained, method):
         raise InputError(
             f"method: expected one of {', '.join(methods(trained))} for {trained.title}, of which only predictions are "

@@ -18,6 +18,7 @@ import safetensors.numpy
 from regard.config import Config, read_config
 from regard.data.wordpieces import tokenizer_from_dict
 from regard.errors import InputError
+from regard.extras import missing_extra
 from regard.models.flat import EMBEDDING, shapes
 from regard.models.tasks import task_from_dict
 from regard.models.trained import Trained
@@ -100,6 +101,8 @@ def load(folder: str | Path, device: str = "cpu") -> Trained:
             raise InputError("tokenizer.json and config.toml differ in levels, lowercase or max_words")
         if not all(bool(np.isfinite(value).all()) for value in weights.values()):
             raise InputError("weights.safetensors contains numbers that are not finite")
+    except ImportError as error:
+        raise missing_extra(error, str(folder)) or error from None
     except InputError as error:
         raise InputError(f"{folder}: damaged run ({error})") from None
     except Exception as error:  # nothing narrower: the package tokenizers raises plain Exception

@@ -138,7 +138,14 @@ class Trained:
 
     def logits(self, texts: Sequence[Indexed]) -> NDArray[np.float64]:
         """(texts, outputs), in the order of the texts"""
-        return logits(self.model, self.task, texts)
+        if not self.is_flat:
+            return logits(self.model, self.task, texts)
+        lookup, result = self.tables, np.empty((len(texts), self.task.out_dim), dtype=np.float32)
+        ids = np.concatenate([np.empty(0, dtype=np.int32), *(text.ids for text in texts)])
+        offsets = np.cumsum([0, *(len(text.ids) for text in texts)])
+        unused = np.empty(0, dtype=np.float32)  # the weights
+        attend(ids, offsets, lookup.scores, lookup.polarity, lookup.bias, result, unused)
+        return result.astype(np.float64)
 
     def attended(
         self, texts: Sequence[str], weighed: bool = True

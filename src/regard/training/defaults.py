@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from regard.config import Config, Model, level_names
 from regard.errors import InputError
+from regard.extras import require
 from regard.models.flat import is_flat
 
 MAX_WORDS, MAX_PAIRS = 1 << 20, 1 << 20  # rows of the sparse engine's embedding
@@ -52,9 +53,12 @@ def choose_engine(config: Config) -> Config:
     engine, obstacles = config.training.engine, sparse_obstacles(config)
     if engine == "sparse" and obstacles:
         raise InputError(f"engine = 'sparse': {obstacles[0]}; use engine = 'auto' or 'torch'")
-    if engine != "auto":
-        return config
-    return config.override({"engine": "torch" if obstacles else "sparse"})
+    if engine == "auto":
+        engine = "torch" if obstacles else "sparse"
+    if engine == "torch":
+        because = f" ({obstacles[0].replace('it ', 'the fast engine ', 1)})" if obstacles else ""
+        require("torch", f"training with these options{because}")
+    return config.override({"engine": engine})
 
 
 def fill_defaults(config: Config, size: DataSize) -> Config:

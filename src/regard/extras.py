@@ -1,0 +1,43 @@
+"""Packages that regard works without: what needs each of them, and the sentence that says how to install one that is missing."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from regard.errors import InputError
+
+EXTRAS = {  # module -> its name, and the extra of regard that installs it
+    "torch": ("PyTorch", "torch"),
+    "scipy": ("SciPy", "torch"),
+    "sklearn": ("scikit-learn", "sklearn"),
+    "transformers": ("transformers", "bert"),
+    "tokenizers": ("tokenizers", "bert"),
+    "pyarrow": ("pyarrow", "parquet"),
+    "datasets": ("datasets", "hub"),
+}
+
+
+def is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def require(module: str, purpose: str) -> None:
+    """Raise an error that says what needs the package and how to install it, unless it is installed."""
+    if not is_installed(module):
+        raise InputError(sentence(module, purpose))
+
+
+def missing_extra(error: ImportError, purpose: str = "this") -> InputError | None:
+    """The same for an import that failed; None if it is not of an optional package."""
+    module = (error.name or "").partition(".")[0]
+    if module not in EXTRAS or is_installed(module):
+        return None
+    return InputError(sentence(module, purpose))
+
+
+def sentence(module: str, purpose: str) -> str:
+    name, extra = EXTRAS[module]
+    return f"{purpose} needs {name}, which is not installed: pip install 'regard[{extra}]'"
