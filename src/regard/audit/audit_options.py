@@ -21,7 +21,7 @@ RIVALS = ("gradient", "gradient_times_input", "integrated_gradients")
 OPAQUE = ("leave_one_out", "surrogate", "sentence_occlusion", "tfidf")
 OPAQUE_RIVALS = ("surrogate", "sentence_occlusion")
 LIMIT = 1000  # texts
-TRAINING = ("even", "seeds", "guided", "trained_adversary")  # diagnostics that train models
+TRAINING = ("even", "seeds", "guided", "trained_adversary", "word_dropout")  # diagnostics that train models
 DIAGNOSTICS = ("correlation", "permutation", "adversary", *TRAINING)
 
 

@@ -33,6 +33,7 @@ from regard.audit.retraining import Audited, LazyRetraining
 from regard.audit.seed_variance import other_seeds, uniform_weights
 from regard.audit.trained_adversary import trained_adversary
 from regard.audit.training_texts import training_overlap
+from regard.audit.word_dropout import word_dropout
 from regard.data.unit_texts import UnitTexts
 from regard.errors import InputError
 from regard.explain.explainers import EXPLAINERS, default_contribution
@@ -110,7 +111,10 @@ def run_facts(
         audited = Audited(trained, texts, labels, options.seed, recorder)
         separation = separation_of(task, audited, left_out)
         retraining = LazyRetraining(audited, learned_from)
-        diagnostics = diagnose(audited, retraining, explanations, options, left_out)
+        best = measured.faithfulness.lead
+        diagnostics = diagnose(
+            audited, retraining, explanations, options, left_out, None if best is None else best.best
+        )
         learned_from = retraining.learned_from
     else:
         left_out += [LeftOut(name, NO_INSIDE) for name in ("separation", *DIAGNOSTICS)]
@@ -214,8 +218,9 @@ def diagnose(
     explanations: Explanations,
     options: AuditOptions,
     left_out: list[LeftOut],
+    best: str | None,
 ) -> Diagnostics:
-    """Each diagnostic that can be made; the reasons of the others are added to `left_out`."""
+    """Each diagnostic that can be made; the reasons of the others are added to `left_out`. `best`: the best alternative"""
     trained, seed = audited.trained, audited.seed
     correlated_with = [name for name in CORRELATED if name in explanations.scores]
     readings = read(trained, audited.texts)
@@ -227,6 +232,7 @@ def diagnose(
         "seeds": lambda: other_seeds(audited, retraining.setup, retraining.first),
         "guided": lambda: guided(audited, retraining.setup),
         "trained_adversary": lambda: trained_adversary(audited, retraining.setup),
+        "word_dropout": lambda: word_dropout(audited, retraining.setup, retraining.first, explanations, best),
     }
     results: dict[str, Any] = {}
     for name, step in steps.items():

@@ -42,9 +42,10 @@ class Retraining(NamedTuple):
     def facts(self) -> Retrained:
         return Retrained(len(self.examples), len(self.texts), self.config.training.epochs)
 
-    def fit(self, recorder: Recorder, what: str, **options: object) -> Trained:
+    def fit(self, recorder: Recorder, what: str, parts: Parts | None = None, **options: object) -> Trained:
+        """On the examples, or on `parts` made from them."""
         recorder.note(f"retraining on {len(self.examples)} texts: {what}")
-        return fit(self.config.override(options), Parts(self.examples))
+        return fit(self.config.override(options), parts or Parts(self.examples))
 
     def right(self, trained: Trained) -> Doubles:
         """(texts,) 1 where the model predicts the label."""

@@ -172,6 +172,39 @@ class TrainedAdversary:
 
 
 @dataclass(frozen=True)
+class JudgedExplainer:
+    measure: str
+    explainer: str
+    mean: Interval  # over the cut-offs
+    less_random: Difference | None = field(default=None, metadata=OMIT_NONE)  # its mean minus that of random words
+
+
+@dataclass(frozen=True)
+class ErasureJudge:
+    """The scores of the audited run as a judge sees them."""
+
+    name: str  # "audited", "plain" (retrained) or "dropout" (retrained with word dropout)
+    same: Interval  # fraction of the texts for which it predicts the same class as the audited run
+    measured: tuple[JudgedExplainer, ...]
+
+
+@dataclass(frozen=True)
+class DropoutAccuracy:
+    texts: str  # "whole" or "erased"
+    plain: Interval
+    dropout: Interval
+    difference: Difference  # dropout minus plain
+
+
+@dataclass(frozen=True)
+class WordDropout:
+    retrained: Retrained = field(metadata=FLAT)
+    copies: int  # of these texts, with words dropped, that one of the models was trained on, too
+    accuracies: tuple[DropoutAccuracy, ...]
+    judges: tuple[ErasureJudge, ...]
+
+
+@dataclass(frozen=True)
 class Diagnostics:
     """None: left out of the audit."""
 
@@ -182,6 +215,7 @@ class Diagnostics:
     seeds: OtherSeeds | None = field(default=None, metadata=OMIT_NONE)
     guided: Guided | None = field(default=None, metadata=OMIT_NONE)
     trained_adversary: TrainedAdversary | None = field(default=None, metadata=OMIT_NONE)
+    word_dropout: WordDropout | None = field(default=None, metadata=OMIT_NONE)  # absent in older files
 
 
 @dataclass(frozen=True)

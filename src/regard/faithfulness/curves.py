@@ -27,7 +27,7 @@ from regard.errors import InputError
 from regard.faithfulness.intervals import RESAMPLES, Difference, Interval, differences, intervals
 from regard.faithfulness.judged import Judged
 from regard.faithfulness.ranking import Cut
-from regard.faithfulness.scored import Doubles
+from regard.faithfulness.scored import Doubles, Ints
 
 
 @dataclass(frozen=True)
@@ -117,8 +117,8 @@ def right(judged: Judged, answers: Doubles) -> Doubles:
     return np.asarray((answers.argmax(-1) == judged.labels[:, None]).mean(0))
 
 
-def drop(judged: Judged, answers: Doubles) -> Doubles:
-    """(N, K) the drop in probability of the predicted class, averaged over the draws."""
-    predicted = judged.before.argmax(1)
+def drop(judged: Judged, answers: Doubles, target: Ints | None = None) -> Doubles:
+    """(N, K) the drop in probability of the target, by default the class that the judge predicts, averaged over the draws."""
+    predicted = judged.before.argmax(1) if target is None else target  # (N,)
     texts = np.arange(len(predicted))
     return np.asarray(judged.before[texts, predicted][:, None] - answers[:, texts, :, predicted].mean(1))

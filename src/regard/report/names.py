@@ -29,7 +29,11 @@ DIAGNOSTICS = {
     "seeds": "other seeds",
     "guided": "guiding another model",
     "trained_adversary": "trained adversary",
+    "word_dropout": "word dropout",
 }
+
+# of erased texts
+JUDGES = {"audited": "the audited model", "plain": "retrained", "dropout": "retrained with word dropout"}
 
 
 def explainer_name(name: str) -> str:

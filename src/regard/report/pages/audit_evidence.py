@@ -44,6 +44,14 @@ PARTS = {
         (),
         ("emptiness",),
     ),
+    "word_dropout": Part(
+        "A judge that has seen erased texts",
+        "Does it still beat random words when the judge was trained on texts with words removed, too? If so, the lead is not an "
+        "artefact of texts unlike any that the model has seen (Hooker et al. 2019; Hase, Xie & Bansal 2021). The verdict "
+        "does not depend on it.",
+        ("word_dropout",),
+        ("word_dropout",),
+    ),
     "signs": Part(
         "Words for the prediction",
         "If a word is marked as evidence for the prediction, does removing it ever make the prediction stronger?",

@@ -67,6 +67,8 @@ def diagnostic_figures(facts: Diagnostics) -> dict[str, Figure | None]:
         drawn["guided"] = accuracies_figure("A model that sees each word alone, by its weights", shown)
     if facts.trained_adversary is not None:
         drawn["trained_adversary"] = trained_figure(facts.trained_adversary)
+    if facts.word_dropout is not None:
+        drawn["word_dropout"] = dropout_figure(facts.word_dropout)
     return drawn
 
 
@@ -198,6 +200,18 @@ def dots_figure(
         return None
     rows = [[panel, name, *bounds] for panel, values in known.items() for name, bounds in values]
     return Figure(dots(title, x_title, panels, ""), ("panel", "name", *ENDS), rows)
+
+
+def dropout_figure(facts: WordDropout) -> Figure | None:
+    """How far each explainer is from random words, by judge."""
+    shown: dict[str, list[tuple[str, Interval]]] = {}
+    for judge in facts.judges:
+        for one in judge.measured:
+            if one.less_random is not None:
+                name = f"{explainer_name(one.explainer)}, {JUDGES.get(judge.name, one_line(judge.name))}"
+                shown.setdefault(measure_name(one.measure), []).append((name, one.less_random))
+    title = "Lead over random words, by judge of the erased texts"
+    return dots_figure(title, "difference from random words, mean over cut-offs and texts", shown)
 
 
 def trained_figure(facts: TrainedAdversary) -> Figure | None:

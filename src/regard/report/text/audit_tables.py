@@ -17,10 +17,11 @@ from regard.facts.audit import (
     Retrained,
     TrainedAdversary,
     UniformWeights,
+    WordDropout,
 )
 from regard.facts.faithfulness import Faithfulness
 from regard.facts.separation import Separation
-from regard.report.names import COMPARED, explainer_name, measure_name
+from regard.report.names import COMPARED, JUDGES, explainer_name, measure_name
 from regard.report.text.characters import one_line
 from regard.report.text.erasure_tables import erasure_tables
 from regard.report.text.exported import Table
@@ -68,6 +69,7 @@ def diagnostic_tables(facts: Diagnostics) -> dict[str, Table | None]:
         "seeds": None if facts.seeds is None else seeds_table(facts.seeds),
         "guided": None if facts.guided is None else guided_table(facts.guided),
         "trained_adversary": None if facts.trained_adversary is None else trained_table(facts.trained_adversary),
+        "word_dropout": None if facts.word_dropout is None else dropout_table(facts.word_dropout),
     }
 
 
@@ -200,6 +202,24 @@ def trained_table(facts: TrainedAdversary) -> Table:
     head = ("λ", "distance of predictions (TVD)", "divergence of attention (JSD)", "accuracy")
     caption = f"Models trained to attend elsewhere, on {facts.learned_from:,} texts for {epoch_count(facts.epochs)}"
     return Table(caption, head, rows)
+
+
+def dropout_table(facts: WordDropout) -> Table:
+    """A column per judge: what each explainer reaches, and how far it is from random words."""
+    judges = {one.name: {(each.measure, each.explainer): each for each in one.measured} for one in facts.judges}
+    rows: list[tuple[str, ...]] = []
+    for measure, who in next(iter(judges.values()), {}):
+        measured = [by[measure, who] for by in judges.values() if (measure, who) in by]
+        rows.append((f"{measure_name(measure)}, {explainer_name(who)}", *(span_or_dash(one.mean) for one in measured)))
+        if less := [one.less_random for one in measured if one.less_random is not None]:
+            rows.append((f"{measure_name(measure)}, {explainer_name(who)} minus random words", *map(span_or_dash, less)))
+    for one in facts.accuracies:
+        texts = "whole texts" if one.texts == "whole" else "texts with words dropped"
+        rows.append((f"accuracy on {texts}", DASH, span_or_dash(one.plain), span_or_dash(one.dropout)))
+        rows.append((f"accuracy on {texts}, with minus without word dropout", DASH, DASH, span_or_dash(one.difference)))
+    rows.append(("fraction of texts with the audited model’s prediction", *(span_or_dash(x.same) for x in facts.judges)))
+    caption = trained_on(f"The same scores and three judges ({facts.copies:,} copies with words dropped)", facts.retrained)
+    return Table(caption, ("quantity", *(JUDGES.get(name, one_line(name)) for name in judges)), rows)
 
 
 def separation_table(facts: Separation) -> Table:
