@@ -74,6 +74,23 @@ def diagnostics() -> dict[str, Any]:
             **dict.fromkeys(("guided_less_even", "guided_less_learned"), DIFFERENCE),
         },
         "trained_adversary": {"learned_from": 100, "epochs": 5, "points": points},
+        "word_dropout": word_dropout(learned),
+    }
+
+
+def word_dropout(learned: dict[str, int]) -> dict[str, Any]:
+    measured = [
+        {"measure": measure, "explainer": name, "mean": INTERVAL}
+        | ({} if name == "random" else {"less_random": DIFFERENCE})
+        for measure in ("comprehensiveness", "sufficiency")
+        for name in ("attention", "gradient", "random")
+    ]
+    right = {"plain": INTERVAL, "dropout": INTERVAL, "difference": DIFFERENCE}
+    return {
+        **learned,
+        "copies": 99,
+        "accuracies": [{"texts": texts, **right} for texts in ("whole", "erased")],
+        "judges": [{"name": name, "same": INTERVAL, "measured": measured} for name in ("audited", "plain", "dropout")],
     }
 
 

@@ -22,7 +22,7 @@ from regard.audit.sentences import (
 from regard.facts.audit import AuditedModel, Measurements, Reason, Verdict
 from regard.facts.faithfulness import Lead
 from regard.facts.intervals import Interval
-from regard.report.names import explainer_name
+from regard.report.names import MAIN, explainer_name
 from regard.report.text.intervals import percent, span, unsigned_span
 
 OTHER_POOLINGS = ("apln", "bottleneck")  # worth trying if attention fails
@@ -210,6 +210,24 @@ def trained_adversary(judged: Judged) -> list[Reason]:
     return [reason(judged, "trained_adversary", "may_not", "far", largest=math.log(2), **values)]
 
 
+def word_dropout(judged: Judged) -> list[Reason]:
+    """Whether a lead over random words, or the lack of one, may be due to erased texts being new to the model."""
+    measured = judged.facts.diagnostics.word_dropout
+    found = {one.name: one.less_random(MAIN, judged.facts.focus) for one in (measured.judges if measured else ())}
+    leads = {name: one for name, one in found.items() if one is not None}
+    if not {"audited", "plain", "dropout"} <= set(leads):
+        return []
+    dropout, beats = leads["dropout"], above(leads["dropout"], SMALLEST)
+    differences = fragment("differences", "word_dropout", **{name: span(one) for name, one in leads.items()})
+    differences += few(dropout) + too_small(dropout)
+    if not judged.checks.above_chance:
+        return [reason(judged, "word_dropout", "may_not", "hidden", differences=differences)] if beats else []
+    if beats:
+        return [reason(judged, "word_dropout", "may", "beats", differences=differences)]
+    key = "artefact" if above(leads["plain"], SMALLEST) else "unconfirmed"
+    return [reason(judged, "word_dropout", "may_not", key, differences=differences)]
+
+
 def plausibility(judged: Judged) -> list[Reason]:
     measured = judged.facts.plausibility
     if measured is None:
@@ -264,5 +282,6 @@ FURTHER: tuple[Callable[[Judged], list[Reason]], ...] = (
     uniform,
     guided,
     trained_adversary,
+    word_dropout,
     plausibility,
 )

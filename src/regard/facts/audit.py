@@ -187,6 +187,10 @@ class ErasureJudge:
     same: Interval  # fraction of the texts for which it predicts the same class as the audited run
     measured: tuple[JudgedExplainer, ...]
 
+    def less_random(self, measure: str, explainer: str) -> Difference | None:
+        wanted = (measure, explainer)
+        return next((one.less_random for one in self.measured if (one.measure, one.explainer) == wanted), None)
+
 
 @dataclass(frozen=True)
 class DropoutAccuracy:

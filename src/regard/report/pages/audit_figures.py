@@ -14,11 +14,12 @@ from regard.facts.audit import (
     Permutation,
     Plausibility,
     TrainedAdversary,
+    WordDropout,
 )
 from regard.facts.faithfulness import Faithfulness
 from regard.facts.intervals import Interval
 from regard.facts.separation import Separation
-from regard.report.names import COMPARED, explainer_name, measure_name, measure_title
+from regard.report.names import COMPARED, JUDGES, MAIN, explainer_name, measure_name, measure_title
 from regard.report.plots.axis import span
 from regard.report.plots.bars import Histogram, histogram, histograms
 from regard.report.plots.dots import Dot, DotPanel, dots
@@ -209,9 +210,10 @@ def dropout_figure(facts: WordDropout) -> Figure | None:
         for one in judge.measured:
             if one.less_random is not None:
                 name = f"{explainer_name(one.explainer)}, {JUDGES.get(judge.name, one_line(judge.name))}"
-                shown.setdefault(measure_name(one.measure), []).append((name, one.less_random))
-    title = "Lead over random words, by judge of the erased texts"
-    return dots_figure(title, "difference from random words, mean over cut-offs and texts", shown)
+                better = "larger" if one.measure == MAIN else "smaller"
+                shown.setdefault(f"{measure_name(one.measure)}, {better} is better", []).append((name, one.less_random))
+    title = "Difference from random words, by judge of the erased texts"
+    return dots_figure(title, "difference, mean over cut-offs and texts", shown, reach=(0.0,))
 
 
 def trained_figure(facts: TrainedAdversary) -> Figure | None:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from regard.facts.audit import AuditFacts, Diagnostics
 from regard.facts.faithfulness import Faithfulness
-from regard.report.names import COMPARED, MAIN, audited_name, explainer_name, measure_name
+from regard.report.names import COMPARED, JUDGES, MAIN, audited_name, explainer_name, measure_name
 from regard.report.text.characters import one_line
 from regard.report.text.intervals import DASH, mean_or_dash, percent, span
 from regard.report.text.tables import plain_table
@@ -77,7 +77,7 @@ def diagnostics(facts: AuditFacts) -> Table:
     table.add_column("quantity")
     table.add_column("value", justify="right")
     erased, diagnosed = facts.faithfulness, facts.diagnostics
-    for row in (*erasure_rows(erased, facts.focus), *weight_rows(diagnosed), *trained_rows(diagnosed)):
+    for row in (*erasure_rows(erased, facts.focus), *weight_rows(diagnosed), *trained_rows(diagnosed, facts.focus)):
         table.add_row(*map(Text, row))
     if facts.separation is not None:
         table.add_row(Text("separation of words of a class (AUC)"), Text(span(facts.separation.area)))
@@ -116,8 +116,8 @@ def weight_rows(facts: Diagnostics) -> Iterator[tuple[str, str]]:
         yield "  more than half of log 2 in", percent(adversary.far)
 
 
-def trained_rows(facts: Diagnostics) -> Iterator[tuple[str, str]]:
-    """Of diagnostics after Wiegreffe & Pinter, which train models."""
+def trained_rows(facts: Diagnostics, focus: str) -> Iterator[tuple[str, str]]:
+    """Of diagnostics that train models."""
     if facts.even is not None:
         yield "accuracy with attention minus uniform weights", span(facts.even.difference)
     if facts.seeds is not None:
@@ -126,3 +126,6 @@ def trained_rows(facts: Diagnostics) -> Iterator[tuple[str, str]]:
         yield "accuracy of a guided model minus uniform weights", span(facts.guided.guided_less_even)
     for point in () if facts.trained_adversary is None else facts.trained_adversary.points:
         yield f"adversary, λ = {point.factor:g}: TVD, JSD", f"{span(point.distance)}, {span(point.divergence)}"
+    for judge in () if facts.word_dropout is None else facts.word_dropout.judges:
+        if (lead := judge.less_random(MAIN, focus)) is not None:
+            yield f"{measure_name(MAIN)} minus random words, {JUDGES.get(judge.name, one_line(judge.name))}", span(lead)

@@ -21,7 +21,7 @@ from regard.facts.audit import (
 )
 from regard.facts.faithfulness import Faithfulness
 from regard.facts.separation import Separation
-from regard.report.names import COMPARED, JUDGES, explainer_name, measure_name
+from regard.report.names import COMPARED, JUDGES, MAIN, explainer_name, measure_name
 from regard.report.text.characters import one_line
 from regard.report.text.erasure_tables import erasure_tables
 from regard.report.text.exported import Table
@@ -209,16 +209,22 @@ def dropout_table(facts: WordDropout) -> Table:
     judges = {one.name: {(each.measure, each.explainer): each for each in one.measured} for one in facts.judges}
     rows: list[tuple[str, ...]] = []
     for measure, who in next(iter(judges.values()), {}):
-        measured = [by[measure, who] for by in judges.values() if (measure, who) in by]
-        rows.append((f"{measure_name(measure)}, {explainer_name(who)}", *(span_or_dash(one.mean) for one in measured)))
-        if less := [one.less_random for one in measured if one.less_random is not None]:
-            rows.append((f"{measure_name(measure)}, {explainer_name(who)} minus random words", *map(span_or_dash, less)))
+        name = f"{measure_name(measure)} {'↑' if measure == MAIN else '↓'}, {explainer_name(who)}"
+        measured = [by.get((measure, who)) for by in judges.values()]
+        rows.append((name, *(DASH if one is None else span_or_dash(one.mean) for one in measured)))
+        less = [None if one is None else one.less_random for one in measured]
+        if any(less):
+            rows.append((f"{name} minus random words", *(DASH if one is None else span_or_dash(one) for one in less)))
     for one in facts.accuracies:
         texts = "whole texts" if one.texts == "whole" else "texts with words dropped"
         rows.append((f"accuracy on {texts}", DASH, span_or_dash(one.plain), span_or_dash(one.dropout)))
         rows.append((f"accuracy on {texts}, with minus without word dropout", DASH, DASH, span_or_dash(one.difference)))
-    rows.append(("fraction of texts with the audited model’s prediction", *(span_or_dash(x.same) for x in facts.judges)))
-    caption = trained_on(f"The same scores and three judges ({facts.copies:,} copies with words dropped)", facts.retrained)
+    rows.append(
+        ("fraction of texts with the audited model’s prediction", *(span_or_dash(x.same) for x in facts.judges))
+    )
+    caption = trained_on(
+        f"The same scores and three judges ({facts.copies:,} copies with words dropped)", facts.retrained
+    )
     return Table(caption, ("quantity", *(JUDGES.get(name, one_line(name)) for name in judges)), rows)
 
 
