@@ -56,6 +56,7 @@ UNSEEN_DIAGNOSTICS: dict[str, Any] = {
     "seeds": {**RETRAINED, "seeds": 3, "by_seed": [], "accuracy": [], "by_text": {"divergence": []}},
     "guided": {**RETRAINED, "learned": NOTHING, "guided_less_learned": NOTHING},
     "trained_adversary": {"learned_from": 100, "epochs": 5},
+    "word_dropout": {**RETRAINED, "copies": 100, "accuracies": []},
 }
 
 
@@ -426,6 +427,60 @@ def test_sentences_of_the_other_diagnostics() -> None:
         "makes the same predictions with different attention",
     ):
         assert words in texts_of(bad, "may_not")
+
+
+def dropout_judges(**leads: tuple[float, float]) -> dict[str, Any]:
+    """Judges by name, with the difference from random words in comprehensiveness."""
+    return {
+        "judges": [
+            {
+                "name": name,
+                "same": span(0.9, 1.0),
+                "measured": [
+                    {
+                        "measure": "comprehensiveness",
+                        "explainer": "attention",
+                        "mean": span(0.1, 0.2),
+                        "less_random": span(*lead),
+                    }
+                ],
+            }
+            for name, lead in leads.items()
+        ]
+    }
+
+
+@pytest.mark.parametrize(
+    ("against_random", "plain", "dropout", "kind", "words"),
+    [
+        ((0.1, 0.2), (0.1, 0.2), (0.05, 0.15), "may", "It still beats random words when the judge has seen"),
+        ((0.1, 0.2), (-0.1, 0.2), (0.05, 0.15), "may", "It still beats random words when the judge has seen"),
+        ((0.1, 0.2), (0.1, 0.2), (-0.05, 0.15), "may_not", "may be an effect of erased texts"),
+        ((0.1, 0.2), (0.1, 0.2), (0.001, 0.005), "may_not", "a clear difference but too small to matter"),
+        ((0.1, 0.2), (-0.1, 0.2), (-0.05, 0.15), "may_not", "the same model trained again does not confirm the lead"),
+        ((-0.1, 0.1), (-0.1, 0.2), (0.05, 0.15), "may_not", "may hide that its top words matter"),
+        ((-0.1, 0.1), (0.1, 0.2), (-0.05, 0.15), None, ""),
+    ],
+)
+def test_what_word_dropout_shows(
+    against_random: tuple[float, float],
+    plain: tuple[float, float],
+    dropout: tuple[float, float],
+    kind: str | None,
+    words: str,
+) -> None:
+    judges = dropout_judges(audited=against_random, plain=plain, dropout=dropout)
+    one = verdict(measurements(against_random=against_random, word_dropout=judges))
+    found = [each for side in ("may", "may_not") for each in one[side] if each["evidence"] == "word_dropout"]
+    assert [each["kind"] for each in found] == ([] if kind is None else [kind])
+    assert all(words in each["text"] for each in found)
+    without = verdict(measurements(against_random=against_random))
+    assert (one["name"], one["title"], one["checks"]) == (without["name"], without["title"], without["checks"])
+
+
+def test_word_dropout_without_all_judges_has_no_sentence() -> None:
+    one = verdict(measurements(word_dropout=dropout_judges(audited=(0.1, 0.2), dropout=(0.1, 0.2))))
+    assert "word_dropout" not in {each["evidence"] for each in (*one["may"], *one["may_not"])}
 
 
 def test_a_search_that_finds_nothing_far_proves_nothing() -> None:

@@ -16,7 +16,7 @@ from regard.audit.audit_options import DIAGNOSTICS
 from regard.audit.audit_run import AuditOptions, audit_run
 from regard.audit.measuring import CUTS
 from regard.audit.retraining import Audited, make_retraining
-from regard.audit.word_dropout import dropout_parts, drop_words, judge_facts, with_copies
+from regard.audit.word_dropout import drop_words, dropout_parts, judge_facts, with_copies
 from regard.data.reviews import splits
 from regard.data.words import spans
 from regard.facts.audit import AuditFacts
@@ -105,7 +105,9 @@ def test_measures_by_hand() -> None:
         random = by["comprehensiveness", "random"]
         less = by["comprehensiveness", "mine"].less_random
         assert random.less_random is None
-        assert less is not None and less.mean is not None and random.mean.mean is not None
+        assert less is not None
+        assert less.mean is not None
+        assert random.mean.mean is not None
         assert less.mean == pytest.approx(sign * 0.5 - random.mean.mean, abs=1e-6)
         assert facts.same.mean == target
 

@@ -95,6 +95,28 @@ def test_figures_have_their_numbers() -> None:
     assert figures["trained_adversary"].rows[1] == [0.1, *(0.3, 0.2, 0.4) * 2]
 
 
+def test_the_table_of_word_dropout_has_a_column_for_each_judge() -> None:
+    facts = audit()
+    judges = facts["diagnostics"]["word_dropout"]["judges"]
+    judges[1] = {**judges[1], "measured": judges[1]["measured"][1:]}  # what a judge lacks is a dash in its column
+    table = tables_of(facts)["word_dropout"]
+    assert table.head == ("quantity", "the audited model", "retrained", "retrained with word dropout")
+    assert {len(row) for row in table.rows} == {4}
+    cell, rows = "0.300 (0.200 to 0.400)", {row[0]: row[1:] for row in table.rows}
+    assert len(rows) == len(table.rows) == 15
+    assert rows["comprehensiveness ↑, attention"] == (cell, "–", cell)
+    assert rows["comprehensiveness ↑, attention minus random words"] == (cell, "–", cell)
+    assert rows["sufficiency ↓, random words"] == (cell, cell, cell)
+    assert rows["accuracy on texts with words dropped"] == ("–", cell, cell)
+    assert "99 copies with words dropped" in table.caption
+    assert "The verdict does not depend on it" in page_of(facts)
+    assert {row[1] for row in figures_of(facts)["word_dropout"].rows} == {
+        f"{name}, {judge}"
+        for name in ("attention", "gradient")
+        for judge in ("the audited model", "retrained", "retrained with word dropout")
+    }
+
+
 def test_missing_facts_of_an_audit_give_no_part() -> None:
     facts = audit() | ALONE
     for check in ("limits", "emptiness", "signs"):
