@@ -100,20 +100,20 @@ def test_the_table_of_word_dropout_has_a_column_for_each_judge() -> None:
     judges = facts["diagnostics"]["word_dropout"]["judges"]
     judges[1] = {**judges[1], "measured": judges[1]["measured"][1:]}  # what a judge lacks is a dash in its column
     table = tables_of(facts)["word_dropout"]
-    assert table.head == ("quantity", "the audited model", "retrained", "retrained with word dropout")
+    assert table.head == ("quantity", "audited model", "retrained model", "retrained with word dropout")
     assert {len(row) for row in table.rows} == {4}
     cell, rows = "0.300 (0.200 to 0.400)", {row[0]: row[1:] for row in table.rows}
     assert len(rows) == len(table.rows) == 15
     assert rows["comprehensiveness ↑, attention"] == (cell, "–", cell)
-    assert rows["comprehensiveness ↑, attention minus random words"] == (cell, "–", cell)
-    assert rows["sufficiency ↓, random words"] == (cell, cell, cell)
+    assert rows["comprehensiveness ↑, attention minus random"] == (cell, "–", cell)
+    assert rows["sufficiency ↓, random"] == (cell, cell, cell)
     assert rows["accuracy on texts with words dropped"] == ("–", cell, cell)
     assert "99 copies with words dropped" in table.caption
     assert "The verdict does not depend on it" in page_of(facts)
     assert {row[1] for row in figures_of(facts)["word_dropout"].rows} == {
         f"{name}, {judge}"
         for name in ("attention", "gradient")
-        for judge in ("the audited model", "retrained", "retrained with word dropout")
+        for judge in ("audited model", "retrained model", "retrained with word dropout")
     }
 
 

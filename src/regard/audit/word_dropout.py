@@ -11,9 +11,9 @@ matter (Hooker et al. 2019; Hase, Xie & Bansal 2021). Here the same scores are m
 **Choices**: from a text of n words ⌊u·n⌋ random words are deleted, u uniform in [0, 1), so at least one word is left and no
 copy is empty. A copy that equals an audited or evaluated text is left out. The same texts are held out for early stopping as
 for the plain model, also with their copies. Scores are about the class that the audited run predicts, and so are the drops
-of every judge. The plain judge separates two effects: where it differs from the audited run, this is another model; where
-the dropout judge differs from the plain one, it is what erased texts are to them. With the copies an epoch has twice as many
-steps, and rare words reach `min_count` more easily.
+of every judge. The plain judge is there because any retrained model is another model: the two retrained judges differ only
+in word dropout. That is seeing erased texts, but also twice as many steps per epoch and a vocabulary in which rare words
+reach `min_count` more easily.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ DIAGNOSTICS = {
 }
 
 # of erased texts
-JUDGES = {"audited": "the audited model", "plain": "retrained", "dropout": "retrained with word dropout"}
+JUDGES = {"audited": "audited model", "plain": "retrained model", "dropout": "retrained with word dropout"}
 
 
 def explainer_name(name: str) -> str:

@@ -128,4 +128,4 @@ def trained_rows(facts: Diagnostics, focus: str) -> Iterator[tuple[str, str]]:
         yield f"adversary, λ = {point.factor:g}: TVD, JSD", f"{span(point.distance)}, {span(point.divergence)}"
     for judge in () if facts.word_dropout is None else facts.word_dropout.judges:
         if (lead := judge.less_random(MAIN, focus)) is not None:
-            yield f"{measure_name(MAIN)} minus random words, {JUDGES.get(judge.name, one_line(judge.name))}", span(lead)
+            yield f"{measure_name(MAIN)} minus random, {JUDGES.get(judge.name, one_line(judge.name))}", span(lead)

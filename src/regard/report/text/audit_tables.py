@@ -214,7 +214,7 @@ def dropout_table(facts: WordDropout) -> Table:
         rows.append((name, *(DASH if one is None else span_or_dash(one.mean) for one in measured)))
         less = [None if one is None else one.less_random for one in measured]
         if any(less):
-            rows.append((f"{name} minus random words", *(DASH if one is None else span_or_dash(one) for one in less)))
+            rows.append((f"{name} minus random", *(DASH if one is None else span_or_dash(one) for one in less)))
     for one in facts.accuracies:
         texts = "whole texts" if one.texts == "whole" else "texts with words dropped"
         rows.append((f"accuracy on {texts}", DASH, span_or_dash(one.plain), span_or_dash(one.dropout)))
