@@ -6,7 +6,7 @@ matter (Hooker et al. 2019; Hase, Xie & Bansal 2021). Here the same scores are m
     audited   the audited run itself
     plain     the same model, retrained
     dropout   the same model, retrained on the same texts and on a copy of each from which words are deleted, so that
-              erased texts are no longer new to it (Hase, Xie & Bansal 2021 expose a model to erased texts in the same way)
+              erased texts are no longer new to it (Hase, Xie & Bansal 2021 also train models on erased texts)
 
 **Choices**: from a text of n words ⌊u·n⌋ random words are deleted, u uniform in [0, 1), so at least one word is left and no
 copy is empty. A copy that equals an audited or evaluated text is left out. The same texts are held out for early stopping as

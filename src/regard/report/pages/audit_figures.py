@@ -207,11 +207,11 @@ def dropout_figure(facts: WordDropout) -> Figure | None:
     """How far each explainer is from random words, by judge."""
     shown: dict[str, list[tuple[str, Interval]]] = {}
     for judge in facts.judges:
+        name = JUDGES.get(judge.name, one_line(judge.name))
         for one in judge.measured:
             if one.less_random is not None:
-                name = f"{explainer_name(one.explainer)}, {JUDGES.get(judge.name, one_line(judge.name))}"
-                better = "larger" if one.measure == MAIN else "smaller"
-                shown.setdefault(f"{measure_name(one.measure)}, {better} is better", []).append((name, one.less_random))
+                panel = f"{measure_name(one.measure)} {'↑' if one.measure == MAIN else '↓'}, {explainer_name(one.explainer)}"
+                shown.setdefault(panel, []).append((name, one.less_random))
     title = "Difference from random words, by judge of the erased texts"
     return dots_figure(title, "difference, mean over cut-offs and texts", shown, reach=(0.0,))
 
