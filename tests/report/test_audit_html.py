@@ -102,18 +102,21 @@ def test_the_table_of_word_dropout_has_a_column_for_each_judge() -> None:
     table = tables_of(facts)["word_dropout"]
     assert table.head == ("quantity", "audited model", "retrained model", "retrained with word dropout")
     assert {len(row) for row in table.rows} == {4}
-    cell, rows = "0.300 (0.200 to 0.400)", {row[0]: row[1:] for row in table.rows}
-    assert len(rows) == len(table.rows) == 15
-    assert rows["comprehensiveness ↑, attention"] == (cell, "–", cell)
-    assert rows["comprehensiveness ↑, attention minus random"] == (cell, "–", cell)
-    assert rows["sufficiency ↓, random"] == (cell, cell, cell)
-    assert rows["accuracy on texts with words dropped"] == ("–", cell, cell)
+    cell, cells = "0.300 (0.200 to 0.400)", {row[0]: row[1:] for row in table.rows}
+    assert len(cells) == len(table.rows) == 15
+    assert cells["comprehensiveness ↑, attention"] == (cell, "–", cell)
+    assert cells["comprehensiveness ↑, attention minus random"] == (cell, "–", cell)
+    assert cells["sufficiency ↓, random"] == (cell, cell, cell)
+    assert cells["accuracy on texts with words dropped"] == ("–", cell, cell)
     assert "99 copies with words dropped" in table.caption
     assert "The verdict does not depend on it" in page_of(facts)
     drawn = [tuple(row[:2]) for row in figures_of(facts)["word_dropout"].rows]
-    names = ("audited model", "retrained model", "retrained with word dropout")
-    assert [judge for panel, judge in drawn if panel == "sufficiency ↓, gradient"] == list(names)
-    assert [judge for panel, judge in drawn if panel == "comprehensiveness ↑, attention"] == [names[0], names[2]]
+    rows = [
+        f"{name}, {judge}" for name in ("attention", "gradient") for judge in ("audited", "retrained", "word dropout")
+    ]
+    assert [name for panel, name in drawn if panel == "sufficiency, smaller is better"] == rows
+    rows.remove("attention, retrained")
+    assert [name for panel, name in drawn if panel == "comprehensiveness, larger is better"] == rows
 
 
 def test_missing_facts_of_an_audit_give_no_part() -> None:

@@ -19,7 +19,7 @@ from regard.facts.audit import (
 from regard.facts.faithfulness import Faithfulness
 from regard.facts.intervals import Interval
 from regard.facts.separation import Separation
-from regard.report.names import COMPARED, JUDGES, MAIN, explainer_name, measure_name, measure_title
+from regard.report.names import COMPARED, MAIN, explainer_name, measure_name, measure_title
 from regard.report.plots.axis import span
 from regard.report.plots.bars import Histogram, histogram, histograms
 from regard.report.plots.dots import Dot, DotPanel, dots
@@ -31,6 +31,7 @@ from regard.report.text.exported import Figure
 
 FARTHEST = math.log(2)  # the largest Jensen–Shannon divergence
 ENDS = ("mean", "low", "high")
+SHORT_JUDGES = {"audited": "audited", "plain": "retrained", "dropout": "word dropout"}
 
 
 def audit_figures(facts: AuditFacts) -> dict[str, Figure]:
@@ -204,14 +205,16 @@ def dots_figure(
 
 
 def dropout_figure(facts: WordDropout) -> Figure | None:
-    """How far each explainer is from random words, by judge."""
+    """How far each explainer is from random words, by judge; the judges of an explainer are next to each other."""
     shown: dict[str, list[tuple[str, Interval]]] = {}
-    for judge in facts.judges:
-        name = JUDGES.get(judge.name, one_line(judge.name))
-        for one in judge.measured:
-            if one.less_random is not None:
-                panel = f"{measure_name(one.measure)} {'↑' if one.measure == MAIN else '↓'}, {explainer_name(one.explainer)}"
-                shown.setdefault(panel, []).append((name, one.less_random))
+    for who in dict.fromkeys(one.explainer for judge in facts.judges for one in judge.measured):
+        for judge in facts.judges:
+            name = f"{explainer_name(who)}, {SHORT_JUDGES.get(judge.name, one_line(judge.name))}"
+            for one in judge.measured:
+                if one.explainer == who and one.less_random is not None:
+                    better = "larger" if one.measure == MAIN else "smaller"
+                    panel = f"{measure_name(one.measure)}, {better} is better"
+                    shown.setdefault(panel, []).append((name, one.less_random))
     title = "Difference from random words, by judge of the erased texts"
     return dots_figure(title, "difference, mean over cut-offs and texts", shown, reach=(0.0,))
 
