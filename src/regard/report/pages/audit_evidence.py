@@ -46,8 +46,8 @@ PARTS = {
     ),
     "word_dropout": Part(
         "A judge that has seen erased texts",
-        "Does it still beat random words when the judge was trained on texts with words removed, too? If so, the lead is not an "
-        "artefact of texts unlike any that the model has seen (Hooker et al. 2019; Hase, Xie & Bansal 2021). The verdict "
+        "Does it still beat random words when the judge was trained on texts with words removed, too? If so, the lead is hardly "
+        "an artefact of texts unlike any that the model has seen (Hooker et al. 2019; Hase, Xie & Bansal 2021). The verdict "
         "does not depend on it.",
         ("word_dropout",),
         ("word_dropout",),
