@@ -1,93 +1,52 @@
-"""Figures as PDF: files that a reader can follow from their end, with every shape and letter of the SVG."""
+"""Figures as PDF: whole, searchable, the same every time, and typst as an extra that may be missing."""
 
 from __future__ import annotations
 
 import re
-import zlib
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from analysis_case import analysis
 from analysis_case import figures as analysis_figures
-from run_case import ARABIC, report, run_figures
+from run_case import ARABIC, CHINESE, HOSTILE, report, run_figures
 
-from regard.report.plots.letters import stretches
-from regard.report.plots.pdf import boxed, pdf
-from regard.report.plots.svg import document, rotated, text
-from regard.report.text.exported import Figure, caution, exported
+from command import Regard
+from regard.report import typesetting
+from regard.report.plots.svg import document, text
+from regard.report.text.exported import Figure, Table, caution, exported
+from regard.report.typesetting import INSTALL, boxed_letter, pdf
 
-
-def objects(written: bytes) -> list[bytes]:
-    """The objects found through the table at the end."""
-    start = int(written.rpartition(b"startxref\n")[2].split()[0])
-    assert written[start:].startswith(b"xref\n0 ")
-    places = [int(line[:10]) for line in re.findall(rb"\d{10} 00000 n ", written[start:])]
-    objects_read = []
-    for number, place in enumerate(places, 1):
-        begun = b"%d 0 obj\n" % number
-        assert written[place:].startswith(begun)
-        objects_read.append(written[place + len(begun) :].partition(b"\nendobj\n")[0])
-    return objects_read
+CUNEIFORM = "\U00012000"  # in no common font
 
 
-def drawn(written: bytes) -> str:
-    stream = objects(written)[3].partition(b"stream\n")[2].removesuffix(b"\nendstream")
-    return zlib.decompress(stream).decode("ascii")
+@pytest.fixture
+def without_typst(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "typst", None)
 
 
-def test_every_figure_can_be_drawn() -> None:
+def page_boxes(written: bytes) -> list[bytes]:
+    return re.findall(rb"/MediaBox\s*\[([^]]*)\]", written)
+
+
+def read_back(written: bytes, folder: Path) -> str:
+    """The text that a reader can search, one form per letter (Arabic may come back as presentation forms)."""
+    (folder / "x.pdf").write_bytes(written)
+    done = subprocess.run(["pdftotext", "-raw", folder / "x.pdf", "-"], capture_output=True, check=True)
+    return done.stdout.decode()
+
+
+def test_every_figure_is_one_page_of_its_size() -> None:
     svgs = [figure.svg for figure in run_figures(report()).values()] + list(analysis_figures(analysis()).values())
     assert len(svgs) > 20
     for svg in svgs:
-        page = drawn(pdf(svg))
-        assert page.count("q ") == page.count("Q")
-        assert "e-" not in page, "a PDF has no exponents"
-        assert page.count(" Tj") >= len(re.findall("<text [^>]*>[^<]", svg))
-
-
-def test_the_page_is_as_large_as_the_figure_and_names_what_it_draws_with() -> None:
-    shape = '<rect x="1" y="2" width="3" height="4" fill="#ff0000" fill-opacity="0.5"/>'
-    written = pdf(document("Accuracy", 400, 200, [shape]))
-    objects_read = objects(written)
-    assert b"/MediaBox [0 0 300 150]" in objects_read[2]
-    assert b"/F0 6 0 R" in objects_read[2]
-    assert b"/G0 << /ca 0.5 /CA 1 >>" in objects_read[2]
-    assert b"/BaseFont /Helvetica-Bold" in objects_read[5]
-    assert objects_read[4] == b"<< /Title <feff" + "Accuracy".encode("utf-16-be").hex().encode() + b"> >>"
-    assert "q 1 0 0 rg /G0 gs 1 2 3 4 re f Q" in drawn(written)
-
-
-def test_letters_are_set_from_their_anchor() -> None:
-    page = drawn(pdf(document("", 100, 100, [text(50, 40, "ab", anchor="end"), rotated(10, 20, "ab")])))
-    assert "q 1 0 0 1 50 40 cm" in page
-    assert "1 0 0 -1 -13.344 0 Tm <6162> Tj" in page  # 12 × (0.556 + 0.556) to the left
-    assert "q 0 -1 1 0 10 20 cm" in page
-    assert "1 0 0 -1 -6.672 0 Tm <6162> Tj" in page
-
-
-def test_circles_are_curves_and_dashes_stay() -> None:
-    ring = '<circle cx="5" cy="5" r="2" fill="none" stroke="#000000" stroke-width="1.5"/>'
-    shapes = [ring, '<path d="M1 2H5V6h-2v1z" stroke="#000000" stroke-dasharray="7 3"/>']
-    page = drawn(pdf(document("", 9, 9, shapes)))
-    assert "3 5 m 3 6.105 3.895 7 5 7 c 6.105 7 7 6.105 7 5 c" in page
-    assert "[7 3] 0 d 1 2 m 5 2 l 5 6 l 3 6 l 3 7 l h S" in page
-
-
-def test_each_script_gets_the_font_that_has_it() -> None:
-    assert [one.font for one in stretches("é λ− 很 Ж 한 ف", bold=False)] == [
-        *("Helvetica", "Symbol", "Helvetica", "GB1", "Helvetica", "GB1", "Helvetica", "Korea1", "Helvetica", ""),
-    ]
-    objects_read = objects(pdf(document("", 99, 99, [text(1, 1, "很")])))
-    assert b"/Encoding /UniGB-UTF16-H /DescendantFonts [7 0 R]" in objects_read[5]
-    assert b"/FontDescriptor 8 0 R" in objects_read[6]
-    assert f"<{'很'.encode('utf-16-be').hex()}>" in drawn(pdf(document("", 99, 99, [text(1, 1, "很")])))
-
-
-def test_letters_without_a_font_are_boxes_and_reported() -> None:
-    svg = document("", 99, 99, [text(1, 1, ARABIC)])
-    assert drawn(pdf(svg)).count(" re") - 1 == len(ARABIC.replace(" ", ""))  # and the paper
-    assert set(boxed(svg)) == set(ARABIC) - {" "}
-    assert caution({"words": Figure(svg, (), [])}).startswith("words.pdf: the standard PDF fonts lack ")
-    assert caution({"words": Figure(document("很 λ é", 9, 9, []), (), [])}) == ""
+        width, height = (float(re.findall(rf' {side}="(\d+)"', svg)[0]) for side in ("width", "height"))
+        written = pdf(svg)
+        assert written.startswith(b"%PDF-1.5")
+        assert [[float(x) for x in box.split()] for box in page_boxes(written)] == [[0, 0, 0.75 * width, 0.75 * height]]
+        assert b"/FontFile" in written, "letters are embedded"
 
 
 def test_the_same_figure_gives_the_same_bytes() -> None:
@@ -96,7 +55,46 @@ def test_the_same_figure_gives_the_same_bytes() -> None:
     assert {name.rpartition(".")[2] for name in one} == {"svg", "pdf", "csv"}
 
 
-@pytest.mark.parametrize("shape", ["<ellipse/>", '<path d="M0 0C1 1 2 2 3 3" stroke="#000000"/>'])
-def test_an_unknown_shape_is_an_error(shape: str) -> None:
-    with pytest.raises(ValueError, match="that our plots draw"):
-        pdf(document("", 9, 9, [shape]))
+def test_hostile_labels_stay_labels() -> None:
+    for words in (HOSTILE, '#panic("x") #read("/etc/passwd") $x$ \\ "', "</text><image href='/etc/passwd'/>"):
+        svg = document(words, 400, 100, [text(10, 50, words)])
+        assert len(page_boxes(pdf(svg))) == 1
+
+
+@pytest.mark.skipif(shutil.which("pdftotext") is None, reason="pdftotext (poppler) is not installed")
+def test_letters_can_be_searched(tmp_path: Path) -> None:
+    svg = document("Heading #1", 400, 100, [text(10, 50, "Größe λ ≤ #eval(1 + 1)"), text(10, 70, CHINESE[:4])])
+    read = read_back(pdf(svg), tmp_path)
+    assert "Heading #1" in read
+    assert "Größe λ ≤ #eval(1 + 1)" in read
+    if not boxed_letter(svg):
+        assert CHINESE[:4] in read
+
+
+def test_letters_without_a_font_are_reported() -> None:
+    svg = document("", 99, 99, [text(1, 20, f"a {CUNEIFORM}")])
+    assert boxed_letter(svg) == CUNEIFORM
+    assert caution({"words": Figure(svg, (), [])}).startswith(f"words.pdf: no installed font contains {CUNEIFORM}, ")
+    assert caution({"words": Figure(document("λ é", 9, 9, []), (), [])}) == ""
+    assert boxed_letter(document("", 99, 99, [text(1, 20, ARABIC)])) in ("", *ARABIC)
+
+
+@pytest.mark.usefixtures("without_typst")
+def test_without_typst_only_the_pdfs_are_missing() -> None:
+    figures = {"words": Figure(document("", 99, 99, []), ("x",), [[1]])}
+    assert set(exported(figures, {})) == {"words.svg", "words.csv"}
+    assert caution(figures) == f"no PDFs were written, because they need the package typst: {INSTALL}"
+    assert caution({}) == ""
+
+
+@pytest.mark.usefixtures("without_typst")
+def test_without_typst_a_report_is_written_with_its_other_files(regard: Regard, run: Path, tmp_path: Path) -> None:
+    done = regard("report", run, "--out", tmp_path / "page.html", "--figures", tmp_path / "figures")
+    assert done.code == 0, done.err
+    assert done.out.count(INSTALL) == 1
+    assert {path.suffix for path in (tmp_path / "figures").iterdir()} == {".svg", ".csv", ".tex"}
+
+
+def test_tables_need_no_typst(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(typesetting, "typeset", None)
+    assert set(exported({}, {"a": Table("c", ("x",), [("1",)])})) == {"table_a.tex", "table_a.csv"}

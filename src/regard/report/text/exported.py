@@ -1,4 +1,4 @@
-"""Figures and tables as files: each figure as SVG, PDF and CSV, each table as LaTeX and CSV."""
+"""Figures and tables as files: each figure as SVG, CSV and (with the extra `pdf`) PDF, each table as LaTeX and CSV."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from regard.files import check_writable, write_all
-from regard.report.plots.pdf import boxed, pdf
 from regard.report.text.characters import one_line
+from regard.report.typesetting import INSTALL, boxed_letter, can_typeset, pdf
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -63,7 +63,9 @@ def exported(figures: Mapping[str, Figure], tables: Mapping[str, Table]) -> dict
     """Contents by file name."""
     files: dict[str, bytes] = {}
     for name, figure in figures.items():
-        files |= {f"{name}.svg": encoded(figure.svg), f"{name}.pdf": pdf(figure.svg)}
+        files[f"{name}.svg"] = encoded(figure.svg)
+        if can_typeset():
+            files[f"{name}.pdf"] = pdf(figure.svg)
         files[f"{name}.csv"] = encoded(as_csv(figure.head, figure.rows))
     for name, table in tables.items():
         files |= {
@@ -74,14 +76,18 @@ def exported(figures: Mapping[str, Figure], tables: Mapping[str, Table]) -> dict
 
 
 def caution(figures: Mapping[str, Figure]) -> str:
-    """A sentence about letters that the PDFs cannot show, or ""."""
-    missing = {name: boxes for name, figure in figures.items() if (boxes := boxed(figure.svg))}
-    if not missing:
+    """A sentence about PDFs that are missing or lack letters, or ""."""
+    if not figures:
         return ""
-    letters = sorted(set("".join(missing.values())))
-    some = "".join(letters[:12]) + "…" * (len(letters) > 12)
-    names = ", ".join(f"{name}.pdf" for name in missing)
-    return f"{names}: the standard PDF fonts lack {some}, which are drawn as boxes; the SVG shows them"
+    if not can_typeset():
+        return f"no PDFs were written, because they need the package typst: {INSTALL}"
+    boxed = {f"{name}.pdf": letter for name, figure in figures.items() if (letter := boxed_letter(figure.svg))}
+    if not boxed:
+        return ""
+    letters = " ".join(dict.fromkeys(boxed.values()))
+    return (
+        f"{', '.join(boxed)}: no installed font contains {letters}, so boxes are drawn; install a font for the script"
+    )
 
 
 def as_csv(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
