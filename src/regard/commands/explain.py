@@ -24,7 +24,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--limit", type=int, metavar="N", help="explain the first N texts only")
     parser.add_argument(
         "--format",
-        choices=("terminal", "jsonl", "csv", "html", "svg"),
+        choices=("terminal", "jsonl", "csv", "html", "svg", "tex", "pdf", "png"),
         help="default: by the extension of --out, otherwise terminal",
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write here instead of to standard output")
@@ -51,8 +51,9 @@ def list_methods() -> str:
 def run(arguments: argparse.Namespace) -> None:
     from regard.explain.explain import explain
     from regard.models.tasks import labels_as_shown
-    from regard.report.text.writing import write_explanations
+    from regard.report.text.writing import explanation_format, write_explanations
 
+    explanation_format(arguments.format, arguments.out)
     if arguments.limit is not None and arguments.limit < 1:
         raise InputError(f"--limit: expected 1 or more, got {arguments.limit}")
     if arguments.file is not None and arguments.text_given != "-":
@@ -75,4 +76,6 @@ def run(arguments: argparse.Namespace) -> None:
     ]
     explained = zip(examples, zip(*explanations, strict=True), strict=True)
     title = f"What {' and '.join(folders)} looked at"
-    write_explanations(explained, arguments.format, arguments.out, title, folders)
+    caution = write_explanations(explained, arguments.format, arguments.out, title, folders)
+    if caution:
+        print(f"regard: {arguments.out or arguments.format}: {caution}", file=sys.stderr)

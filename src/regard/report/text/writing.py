@@ -1,4 +1,4 @@
-"""Predictions and explanations as JSONL, CSV, terminal output, HTML or SVG; to a file or to standard output."""
+"""Predictions and explanations in every format; to a file or to standard output."""
 
 from __future__ import annotations
 
@@ -15,14 +15,21 @@ from rich.text import Text
 from regard.errors import InputError
 from regard.files import write
 from regard.records import Example, Explanation, Prediction, to_jsonl
+from regard.report.heatmap_pdf import heatmap_caution, heatmap_pdf, heatmap_png
+from regard.report.heatmap_tex import heatmap_tex, tex_caution
 from regard.report.pages.explanations import page_of_models
+from regard.report.paper import paper
 from regard.report.text.characters import one_line
 from regard.report.text.terminal import show, show_beside, show_legend
+from regard.report.typesetting import check_typeset
 from regard.report.word_heatmap import svg
 
 Predicted = tuple[Example, Prediction | None]  # None: the example has an error instead
 Explained = Iterable[tuple[Example, Sequence[Explanation]]]  # one explanation per model
-SUFFIXES = {".jsonl": "jsonl", ".csv": "csv", ".html": "html", ".htm": "html", ".svg": "svg", ".txt": "terminal"}
+TEXTUAL = {".jsonl": "jsonl", ".csv": "csv", ".html": "html", ".htm": "html", ".svg": "svg", ".txt": "terminal"}
+SUFFIXES = {**TEXTUAL, ".tex": "tex", ".pdf": "pdf", ".png": "png"}
+EXPLAINED = ("terminal", "jsonl", "csv", "html", "svg", "tex", "pdf", "png")  # formats of explanations
+TYPESET = ("pdf", "png")  # binary, and made by typst
 
 
 def choose_format(requested: str | None, out: Path | None, formats: Sequence[str], default: str) -> str:
@@ -90,11 +97,21 @@ def prediction_rows(pairs: Iterable[Predicted], classes: Sequence[str] | None) -
         yield [str(example.row), *kept, example.text, *answer, *([example.error or ""] if errors else [])]
 
 
+def explanation_format(requested: str | None, out: Path | None) -> str:
+    """The format, which is refused now if it could not be written later."""
+    kind = choose_format(requested, out, EXPLAINED, "terminal")
+    if kind in TYPESET:
+        check_typeset(kind)
+        if out is None and sys.stdout.isatty():
+            raise InputError(f"--format {kind}: expected --out FILE or a pipe, got a terminal")
+    return kind
+
+
 def write_explanations(
     explained: Explained, requested: str | None, out: Path | None, title: str, runs: Sequence[str] = ("",)
-) -> None:
-    """`runs`: the names of the models, in the order of each text's explanations."""
-    kind = choose_format(requested, out, ("terminal", "jsonl", "csv", "html", "svg"), "terminal")
+) -> str:
+    """`runs`: the names of the models, in the order of each text's explanations. Returns a caution about the file, or ""."""
+    kind = explanation_format(requested, out)
     if kind == "jsonl":
         emit(out, lines(explanation_json(explained, runs)))
     elif kind == "csv":
@@ -103,13 +120,32 @@ def write_explanations(
         emit(out, [page_of_models([items for _, items in explained], title, runs)])
     elif kind == "svg":
         if len(runs) > 1:
-            raise InputError(f"svg: expected one model, got {len(runs)}; html draws two side by side")
+            raise InputError(f"svg: expected one model, got {len(runs)}; html, pdf and png draw two side by side")
         texts = [items for _, items in explained]
         if len(texts) != 1:
-            raise InputError(f"svg: expected one text, got {len(texts)}; --limit 1 takes the first")
+            raise InputError(f"svg: expected one text, got {len(texts)}; --limit 1 takes the first, and pdf has pages")
         emit(out, [svg(texts[0][0])])
+    elif kind in ("tex", *TYPESET):
+        return write_paper([items for _, items in explained], kind, out, title, runs)
     else:
         explanations_to_console(out, explained, runs)
+    return ""
+
+
+def write_paper(
+    explanations: Sequence[Sequence[Explanation]], kind: str, out: Path | None, title: str, runs: Sequence[str]
+) -> str:
+    """Heat maps for papers; returns a caution about letters, or ""."""
+    shown = paper(explanations, title, runs)
+    if kind == "tex":
+        emit(out, [heatmap_tex(shown, out)])
+        return tex_caution(shown)
+    drawn = heatmap_pdf(shown) if kind == "pdf" else heatmap_png(shown)
+    if out is None:
+        sys.stdout.buffer.write(drawn)
+    else:
+        write(out, drawn)
+    return heatmap_caution(shown)
 
 
 def explanation_json(explained: Explained, runs: Sequence[str]) -> Iterator[dict[str, object]]:
