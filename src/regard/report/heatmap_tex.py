@@ -1,35 +1,22 @@
 """Heat maps of explained texts as LaTeX: a document of its own, of which a paper can \\input the figure.
 
-Only xcolor draws. Every word is a separate box, so that lines break between words. A text is escaped character by character
-into letters and the few commands of `SPECIAL` and of the template `latex/heatmap.tex`; no character of it can start a command.
+Only xcolor draws. Every word is a separate box, so that lines break between words. The commands are in `latex/heatmap.tex`.
 pdflatex can set the letters of its T1 fonts; for others the document asks for lualatex and looks for fonts of the system.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from importlib.resources import files
-from itertools import takewhile
 from pathlib import Path
 
 from regard.report.colours import ACCENT, COLD, LIGHT, RGB, opacity
+from regard.report.latex_text import BRACKET, Printed, between, directed, escaped, is_plain, named
 from regard.report.pages.explanations import ExplainedText
 from regard.report.paper import Legend, Paper, cautions, cuts, printed, right_to_left, verdict
-from regard.report.text.characters import direction, is_wide
-from regard.report.text.exported import SPECIAL
 from regard.report.text.highlights import Piece, Row
 
-# `"` is a command in some languages of babel; the grave accent would become an opening quotation mark
-SIGNS = {**SPECIAL, '"': r"{\char34}", "`": r"\textasciigrave{}", "\n": r"\newline{}", "\xad": r"\-"}
-INVISIBLE = dict.fromkeys(
-    map(ord, "\u200b\u200e\u200f\u2060\u2066\u2067\u2068\u2069\ufeff")
-)  # directions are commands here
-REPEATED = frozenset("-',")  # two of them would become one sign
-# the letters of T1 and TS1 in UTF-8 (LaTeX's t1enc.dfu and ts1enc.dfu), beside ASCII and Latin-1
-MISSING = frozenset("ĦħĸĿŀŉŦŧſ")
-EXTENDED = frozenset(map(chr, range(0x100, 0x180))) - MISSING | frozenset("ȘșȚț‐–—‘’‚“”„†‡•‰‹›€™")
 # tried in this order for letters that Latin Modern lacks
 FONTS = (
     *("Noto Serif", "DejaVu Serif", "FreeSerif", "Noto Naskh Arabic", "Amiri", "Noto Serif Hebrew", "Noto Serif Thai"),
@@ -38,12 +25,6 @@ FONTS = (
 )
 TRY = r"  \IfFontExistsTF{%s}{\directlua{table.insert(regardfonts, '%s:mode=harf;%s')}}{}"
 ARABIC = frozenset({"Noto Naskh Arabic", "Amiri"})  # fonts that join letters only if told the script
-BRACKETS = {"(": ")", "[": "]", "{": "}", "<": ">", "«": "»", "‹": "›"}
-CLOSING = {closing: opening for opening, closing in BRACKETS.items()}
-_BRACKET = re.compile(r"([()\[\]{}<>«»‹›])")
-
-# a piece of a line: the text, and the LaTeX that prints it
-Printed = tuple[str, str]
 
 
 def heatmap_tex(shown: Paper, out: Path | None = None) -> str:
@@ -70,68 +51,6 @@ def tex_caution(shown: Paper) -> str:
     if is_plain("".join(_body(shown))):
         return ""
     return "compile it with lualatex, because it has letters that pdflatex cannot set"
-
-
-def is_plain(body: str) -> bool:
-    """Whether pdflatex can set these characters."""
-    return all(map(in_t1, body))
-
-
-def in_t1(char: str) -> bool:
-    return char.isascii() or "\xa0" <= char <= "\xff" or char in EXTENDED
-
-
-def escaped(text: str) -> str:
-    """A text as LaTeX that prints exactly its characters."""
-    result: list[str] = []
-    before = ""
-    for char in unicodedata.normalize("NFC", text).translate(INVISIBLE):
-        result.append(_between(before, char) + SIGNS.get(char, char))
-        before = char
-    return "".join(result)
-
-
-def named(text: str) -> str:
-    """A name or a sentence on a left-to-right line."""
-    return "".join(_directed([(part, escaped(part)) for part in re.split(r"(\s+)", text)], "ltr"))
-
-
-def _between(before: str, after: str) -> str:
-    """What LaTeX needs between two characters, of which the first may be missing."""
-    if before == after and after in REPEATED:
-        return "{}"
-    return r"\allowbreak " if before and is_wide(before) and is_wide(after) and after.isalnum() else ""
-
-
-def _directed(parts: Sequence[Printed], base: str) -> Iterator[str]:
-    """The LaTeX of each part; stretches of the direction that is not the line's are put into a command. Numbers run from
-    left to right everywhere, and other signs as the letters on both sides of them."""
-    directions = [direction(text) or ("ltr" if any(map(str.isdigit, text)) else None) for text, _ in parts]
-    start = 0
-    while start < len(parts):
-        end = start + 1
-        if directions[start] in (None, base):
-            yield _mirrored(parts[start], base)
-        else:
-            same = takewhile(lambda index: directions[index] != base, range(start, len(parts)))
-            end = _closed(parts, start, 1 + max(index for index in same if directions[index]))
-            inner = "".join(_mirrored(part, "ltr" if base == "rtl" else "rtl") for part in parts[start:end])
-            yield rf"\regard{'l' if base == 'rtl' else 'r'}{{{inner}}}"
-        start = end
-
-
-def _mirrored(part: Printed, line: str) -> str:
-    """A bracket that opens on a line from right to left looks like one that closes: LuaTeX does not turn it."""
-    text, tex = part
-    turned = BRACKETS.get(text) or CLOSING.get(text)
-    return tex.replace(escaped(text), escaped(turned)) if turned and line == "rtl" else tex
-
-
-def _closed(parts: Sequence[Printed], start: int, end: int) -> int:
-    """The end of a stretch, after the bracket that closes one inside it."""
-    if end < len(parts) and CLOSING.get(parts[end][0]) in {text for text, _ in parts[start:end]}:
-        return end + 1
-    return end
 
 
 def _body(shown: Paper) -> Iterator[str]:
@@ -175,10 +94,10 @@ def _words(row: Row, base: str) -> str:
     for text, piece in printed(row):
         for number, cut in enumerate(cuts(text)):
             parts += [("", r"\allowbreak ")] if number else []
-            for part in filter(None, [cut] if piece.token else _BRACKET.split(cut)):
-                parts.append((part, _between(before, part[0]) + _word(part, piece)))
+            for part in filter(None, [cut] if piece.token else BRACKET.split(cut)):
+                parts.append((part, between(before, part[0]) + _word(part, piece)))
                 before = part[-1]
-    return "%\n".join(_lines("".join(_directed(parts, base))))
+    return "%\n".join(_lines("".join(directed(parts, base))))
 
 
 def _lines(text: str) -> Iterator[str]:
