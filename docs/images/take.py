@@ -1,4 +1,4 @@
-"""The pictures of the application, of the report and of the demo's page, taken anew: `python docs/images/take.py [NAME ...]`.
+"""The pictures of the application, of the report, of the demo's page and of a heat map, taken anew: `python docs/images/take.py [NAME ...]`.
 
 Models learn from the built-in reviews, and one from sentences made up below in Arabic and in Chinese; every text that is
 shown is made up. A browser without a window draws the pages (tests/browser.py), Pillow puts the pictures into few colours.
@@ -187,6 +187,15 @@ def demo_reported(stage: Stage) -> bytes:
     return crop(stage.browser, f"{TEXTS} article:nth-of-type(1)", norms)
 
 
+# for papers
+
+
+def printed(stage: Stage) -> bytes:
+    image = stage.runs / "image.png"
+    assert regard(["explain", str(stage.runs / "han"), STAY, "--out", str(image)]) == 0
+    return image.read_bytes()
+
+
 PICTURES: dict[str, tuple[int, Callable[[Stage], bytes]]] = {
     "serve": (WIDE, lambda stage: typed(stage, "han", "han-apln", crossed=[8])),
     "serve-typed": (WIDE, lambda stage: typed(stage, "reviews")),
@@ -201,6 +210,7 @@ PICTURES: dict[str, tuple[int, Callable[[Stage], bytes]]] = {
     "report-narrow": (NARROW, lambda stage: reviews_reported(stage, texts=1)),
     "report-scripts": (WIDE, scripts_reported),
     "page": (WIDE, demo_reported),
+    "paper": (WIDE, printed),
 }
 
 

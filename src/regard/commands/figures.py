@@ -12,7 +12,7 @@ def add_figures(parser: Parser) -> None:
         "--figures",
         type=Path,
         metavar="DIR",
-        help="also write every figure as SVG, PDF and CSV, and every table as LaTeX and CSV",
+        help="also write every figure as SVG, PDF (with the extra pdf) and CSV, and every table as LaTeX and CSV",
     )
 
 
