@@ -490,7 +490,7 @@ def test_explain_takes_a_method_a_target_and_a_second_model(regard: Regard, run:
     result = regard("explain", run, "a good film", "--beside", run, "--format", "svg")
     assert (result.code, result.err) == (
         2,
-        "regard: svg: expected one model, got 2; html draws two side by side\n",
+        "regard: svg: expected one model, got 2; html, pdf and png draw two side by side\n",
     )
 
 

@@ -1,4 +1,5 @@
-"""The pictures of the application, of the report, of the demo's page and of a heat map, taken anew: `python docs/images/take.py [NAME ...]`.
+"""The pictures of the application, of the report, of the demo's page and of a heat map for papers, taken anew:
+`python docs/images/take.py [NAME ...]`.
 
 Models learn from the built-in reviews, and one from sentences made up below in Arabic and in Chinese; every text that is
 shown is made up. A browser without a window draws the pages (tests/browser.py), Pillow puts the pictures into few colours.
