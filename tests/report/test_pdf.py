@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from analysis_case import analysis
 from analysis_case import figures as analysis_figures
+from paper_case import needs, page_boxes, pdf_text
 from run_case import ARABIC, CHINESE, HOSTILE, report, run_figures
 
 from command import Regard
@@ -27,17 +26,6 @@ def without_typst(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "typst", None)
 
 
-def page_boxes(written: bytes) -> list[bytes]:
-    return re.findall(rb"/MediaBox\s*\[([^]]*)\]", written)
-
-
-def read_back(written: bytes, folder: Path) -> str:
-    """The text that a reader can search, one form per letter (Arabic may come back as presentation forms)."""
-    (folder / "x.pdf").write_bytes(written)
-    done = subprocess.run(["pdftotext", "-raw", folder / "x.pdf", "-"], capture_output=True, check=True)
-    return done.stdout.decode()
-
-
 def test_every_figure_is_one_page_of_its_size() -> None:
     svgs = [figure.svg for figure in run_figures(report()).values()] + list(analysis_figures(analysis()).values())
     assert len(svgs) > 20
@@ -45,7 +33,7 @@ def test_every_figure_is_one_page_of_its_size() -> None:
         width, height = (float(re.findall(rf' {side}="(\d+)"', svg)[0]) for side in ("width", "height"))
         written = pdf(svg)
         assert written.startswith(b"%PDF-1.5")
-        assert [[float(x) for x in box.split()] for box in page_boxes(written)] == [[0, 0, 0.75 * width, 0.75 * height]]
+        assert page_boxes(written) == [[0, 0, 0.75 * width, 0.75 * height]]
         assert b"/FontFile" in written, "letters are embedded"
 
 
@@ -61,10 +49,11 @@ def test_hostile_labels_stay_labels() -> None:
         assert len(page_boxes(pdf(svg))) == 1
 
 
-@pytest.mark.skipif(shutil.which("pdftotext") is None, reason="pdftotext (poppler) is not installed")
+@needs("pdftotext")
 def test_letters_can_be_searched(tmp_path: Path) -> None:
     svg = document("Heading #1", 400, 100, [text(10, 50, "Größe λ ≤ #eval(1 + 1)"), text(10, 70, CHINESE[:4])])
-    read = read_back(pdf(svg), tmp_path)
+    (tmp_path / "x.pdf").write_bytes(pdf(svg))
+    read = pdf_text(tmp_path / "x.pdf")
     assert "Heading #1" in read
     assert "Größe λ ≤ #eval(1 + 1)" in read
     if not boxed_letter(svg):
