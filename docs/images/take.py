@@ -193,7 +193,7 @@ def demo_reported(stage: Stage) -> bytes:
 
 def printed(stage: Stage) -> bytes:
     image = stage.runs / "image.png"
-    assert regard(["explain", str(stage.runs / "han"), STAY, "--out", str(image)]) == 0
+    assert regard(["explain", str(stage.runs / "reviews"), STAY, "--out", str(image)]) == 0
     return image.read_bytes()
 
 
