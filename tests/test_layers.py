@@ -57,7 +57,7 @@ LAYERS = {
     "cli": 11,
 }
 # `report` is high so that few packages may use it, but it reads only records, facts and the table of explainers: no tensors
-ONLY = {"report": {"errors", "records", "run_metrics", "files", "facts", "explain", "report"}}
+ONLY = {"report": {"errors", "extras", "records", "run_metrics", "files", "facts", "explain", "report"}}
 NO_TORCH = {
     "errors",
     "records",

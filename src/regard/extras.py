@@ -13,6 +13,7 @@ EXTRAS = {  # module -> its name, and the extra of regard that installs it
     "transformers": ("transformers", "bert"),
     "tokenizers": ("tokenizers", "bert"),
     "pyarrow": ("pyarrow", "parquet"),
+    "typst": ("typst", "pdf"),
     "datasets": ("datasets", "hub"),
 }
 
@@ -39,5 +40,10 @@ def missing_extra(error: ImportError, purpose: str = "this") -> InputError | Non
 
 
 def sentence(module: str, purpose: str) -> str:
-    name, extra = EXTRAS[module]
-    return f"{purpose} needs {name}, which is not installed: pip install 'regard[{extra}]'"
+    name, _ = EXTRAS[module]
+    return f"{purpose} needs {name}, which is not installed: {install_command(module)}"
+
+
+def install_command(module: str) -> str:
+    _, extra = EXTRAS[module]
+    return f"pip install 'regard[{extra}]'"

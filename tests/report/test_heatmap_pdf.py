@@ -13,13 +13,14 @@ from paper_case import ARABIC, CHINESE, HOSTILE, beside, explained, needs, page_
 from command import Regard, write_csv
 from regard.cli import main
 from regard.errors import InputError
+from regard.extras import install_command
 from regard.records import Explanation
 from regard.report import heatmap_pdf as module
 from regard.report.colours import ACCENT, COLD, LIGHT, hexed, shade
 from regard.report.heatmap_pdf import heatmap_caution, heatmap_pdf, heatmap_png
 from regard.report.paper import cuts, paper, printed
 from regard.report.text.highlights import rows
-from regard.report.typesetting import INSTALL, PPI
+from regard.report.typesetting import PPI
 
 REVIEW = "Breakfast was fine, but the room was filthy. The view made up for it! I can't recommend it."
 
@@ -171,7 +172,7 @@ def test_without_typst_nothing_is_written(
     monkeypatch.setitem(sys.modules, "typst", None)
     done = regard("explain", run, "Good food.", "--out", tmp_path / "new" / f"x.{kind}")
     assert done.code == 2
-    assert done.error == f"{kind}: needs the package typst, which is not installed: {INSTALL}"
+    assert done.error == f"the format {kind} needs typst, which is not installed: {install_command('typst')}"
     assert not any(tmp_path.iterdir())
     assert regard("explain", run, "Good food.", "--out", tmp_path / "x.tex").code == 0
 

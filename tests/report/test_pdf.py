@@ -13,10 +13,11 @@ from paper_case import needs, page_boxes, pdf_text
 from run_case import ARABIC, CHINESE, HOSTILE, report, run_figures
 
 from command import Regard
+from regard.extras import install_command
 from regard.report import typesetting
 from regard.report.plots.svg import document, text
 from regard.report.text.exported import Figure, Table, caution, exported
-from regard.report.typesetting import INSTALL, boxed_letter, pdf
+from regard.report.typesetting import boxed_letter, pdf
 
 CUNEIFORM = "\U00012000"  # in no common font
 
@@ -72,7 +73,7 @@ def test_letters_without_a_font_are_reported() -> None:
 def test_without_typst_only_the_pdfs_are_missing() -> None:
     figures = {"words": Figure(document("", 99, 99, []), ("x",), [[1]])}
     assert set(exported(figures, {})) == {"words.svg", "words.csv"}
-    assert caution(figures) == f"no PDFs were written, because they need the package typst: {INSTALL}"
+    assert caution(figures) == f"no PDFs were written, because they need typst: {install_command('typst')}"
     assert caution({}) == ""
 
 
@@ -80,7 +81,7 @@ def test_without_typst_only_the_pdfs_are_missing() -> None:
 def test_without_typst_a_report_is_written_with_its_other_files(regard: Regard, run: Path, tmp_path: Path) -> None:
     done = regard("report", run, "--out", tmp_path / "page.html", "--figures", tmp_path / "figures")
     assert done.code == 0, done.err
-    assert done.out.count(INSTALL) == 1
+    assert done.out.count(install_command("typst")) == 1
     assert {path.suffix for path in (tmp_path / "figures").iterdir()} == {".svg", ".csv", ".tex"}
 
 

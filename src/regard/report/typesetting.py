@@ -8,7 +8,6 @@ for other scripts from the fonts of the system.
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import json
 import re
 from collections.abc import Mapping
@@ -18,24 +17,13 @@ from pathlib import Path
 from typing import Any, Literal
 from xml.etree import ElementTree
 
-from regard.errors import InputError
+from regard.extras import require
 from regard.report.plots.svg import FONTS
 
-INSTALL = "pip install 'regard[pdf]'"
 VERSION = "1.5"  # of PDF: what pdflatex includes without a warning
 ARCHIVE = "a-2b"  # the standard PDF/A, which does not allow letters without a font
 PPI = 300.0
 SANS = "Helvetica, Arial, Liberation Sans, Noto Sans, DejaVu Sans"  # typst does not know `system-ui` and `sans-serif`
-
-
-def can_typeset() -> bool:
-    return importlib.util.find_spec("typst") is not None
-
-
-def check_typeset(kind: str) -> None:
-    """Reject a format that needs typst, if it is missing."""
-    if not can_typeset():
-        raise InputError(f"{kind}: needs the package typst, which is not installed: {INSTALL}")
 
 
 def typeset(template: str, inputs: Mapping[str, str], kind: Literal["pdf", "png"]) -> bytes:
@@ -91,5 +79,5 @@ def _fonts() -> Any:
 
 
 def _typst() -> Any:
-    check_typeset("PDF and PNG")
+    require("typst", "PDF and PNG")
     return importlib.import_module("typst")

@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from regard.extras import install_command, is_installed
 from regard.files import check_writable, write_all
 from regard.report.text.characters import one_line
-from regard.report.typesetting import INSTALL, boxed_letter, can_typeset, pdf
+from regard.report.typesetting import boxed_letter, pdf
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -64,7 +65,7 @@ def exported(figures: Mapping[str, Figure], tables: Mapping[str, Table]) -> dict
     files: dict[str, bytes] = {}
     for name, figure in figures.items():
         files[f"{name}.svg"] = encoded(figure.svg)
-        if can_typeset():
+        if is_installed("typst"):
             files[f"{name}.pdf"] = pdf(figure.svg)
         files[f"{name}.csv"] = encoded(as_csv(figure.head, figure.rows))
     for name, table in tables.items():
@@ -79,8 +80,8 @@ def caution(figures: Mapping[str, Figure]) -> str:
     """A sentence about PDFs that are missing or lack letters, or ""."""
     if not figures:
         return ""
-    if not can_typeset():
-        return f"no PDFs were written, because they need the package typst: {INSTALL}"
+    if not is_installed("typst"):
+        return f"no PDFs were written, because they need typst: {install_command('typst')}"
     boxed = {f"{name}.pdf": letter for name, figure in figures.items() if (letter := boxed_letter(figure.svg))}
     if not boxed:
         return ""

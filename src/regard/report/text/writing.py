@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from regard.errors import InputError
+from regard.extras import require
 from regard.files import write
 from regard.records import Example, Explanation, Prediction, to_jsonl
 from regard.report.heatmap_pdf import heatmap_caution, heatmap_pdf, heatmap_png
@@ -21,7 +22,6 @@ from regard.report.pages.explanations import page_of_models
 from regard.report.paper import paper
 from regard.report.text.characters import one_line
 from regard.report.text.terminal import show, show_beside, show_legend
-from regard.report.typesetting import check_typeset
 from regard.report.word_heatmap import svg
 
 Predicted = tuple[Example, Prediction | None]  # None: the example has an error instead
@@ -101,7 +101,7 @@ def explanation_format(requested: str | None, out: Path | None) -> str:
     """The format, which is refused now if it could not be written later."""
     kind = choose_format(requested, out, EXPLAINED, "terminal")
     if kind in TYPESET:
-        check_typeset(kind)
+        require("typst", f"the format {kind}")
         if out is None and sys.stdout.isatty():
             raise InputError(f"--format {kind}: expected --out FILE or a pipe, got a terminal")
     return kind
