@@ -23,7 +23,7 @@ import pytest
 import torch
 
 from command import TINY, CommandResult, Regard, write_csv
-from regard import cli
+from regard import __version__, cli
 from regard.commands import predict
 from regard.config import Config, read_config
 from regard.data.reviews import reviews
@@ -626,3 +626,18 @@ def test_stopping_while_parsing_gives_one_sentence(regard: Regard, monkeypatch: 
     monkeypatch.setattr(cli, "make_parser", stopped)
     result = regard("train", "a.csv")
     assert (result.code, result.error) == (130, "stopped")
+
+
+def test_python_m_regard_is_the_command_line() -> None:
+    done = subprocess.run([sys.executable, "-m", "regard", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"regard {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"), [("trian", "did you mean train?"), ("zzz", "expected one of train, predict, evaluate")]
+)
+def test_an_unknown_command_gets_a_suggestion(capsys: pytest.CaptureFixture[str], command: str, expected: str) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.main([command])
+    assert stopped.value.code == 2
+    assert f"regard: unknown command {command!r}; {expected}" in capsys.readouterr().err

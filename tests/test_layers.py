@@ -55,6 +55,7 @@ LAYERS = {
     "wrapping": 9,
     "commands": 10,
     "cli": 11,
+    "__main__": 12,
 }
 # `report` is high so that few packages may use it, but it reads only records, facts and the table of explainers: no tensors
 ONLY = {"report": {"errors", "extras", "records", "run_metrics", "files", "facts", "explain", "report"}}

@@ -67,6 +67,14 @@ class Parser(argparse.ArgumentParser):
         near = difflib.get_close_matches(option.partition("=")[0], self._option_string_actions, 1, 0.7)
         return f"; did you mean {near[0]}?" if near else ""
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """argparse's list of all commands does not say which one was meant."""
+        if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
+            near = difflib.get_close_matches(value, action.choices, 1)
+            expected = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(action.choices)}"
+            raise argparse.ArgumentError(None, f"unknown command {value!r}; {expected}")
+        super()._check_value(action, value)
+
     def error(self, message: str) -> NoReturn:
         self.exit(report_error(f"{message} (see `{self.prog} --help`)", 2))
 
