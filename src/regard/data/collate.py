@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from regard.data.padding import padded
 from regard.data.tokenizer import Indexed
 from regard.values import Batch
 
@@ -17,35 +18,10 @@ MOST_POSITIONS = 1 << 17  # padded positions per batch, so that a few enormous t
 
 def collate(texts: Sequence[Indexed], levels: int, labels: NDArray[np.float64] | None = None) -> Batch:
     """A batch of ids, padded at the end of every axis, with labels if given."""
-    indices = coordinates(texts, levels)
-    shape = [len(texts), *(int(axis.max()) + 1 if len(axis) else 1 for axis in indices[1:])]
-    ids, mask = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=bool)
-    ids[indices] = np.concatenate([text.ids for text in texts])
-    mask[indices] = True
+    ids, mask = padded(texts, levels)
     return Batch(
         torch.from_numpy(ids), torch.from_numpy(mask), None if labels is None else torch.from_numpy(np.asarray(labels))
     )
-
-
-def coordinates(texts: Sequence[Indexed], levels: int) -> tuple[NDArray[np.int64], ...]:
-    """The index of every word on each axis: text, [part,] [sentence,] word."""
-    if levels == 1:
-        return owners([len(text.ids) for text in texts])
-    lengths = np.concatenate([text.shape[0] for text in texts])
-    sentence, word = owners(lengths)
-    if levels == 2:
-        text, position = owners([len(text.shape[0]) for text in texts])
-        return text[sentence], position[sentence], word
-    part, position = owners(np.concatenate([text.shape[1] for text in texts]))
-    text, number = owners([len(text.shape[1]) for text in texts])
-    return text[part[sentence]], number[part[sentence]], position[sentence], word
-
-
-def owners(counts: Sequence[int] | NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each of Σ counts items: the index of its owner, and its position within that owner."""
-    counts = np.asarray(counts, dtype=np.int64)
-    owner = np.repeat(np.arange(len(counts)), counts)
-    return owner, np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
 def cost(text: Indexed) -> tuple[int, int]:

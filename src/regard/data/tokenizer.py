@@ -1,4 +1,7 @@
-"""From a text to ids and back to its words: the tokenizer that is saved with a model."""
+"""From a text to ids and back to its words: the tokenizer that is saved with a model.
+
+The kernels that read many texts at once are imported when they are used: `regard.runtime` reads single texts without numba.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,19 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.data.packing import pack
 from regard.data.sentences import part_ranges, word_ranges
 from regard.data.vocabulary import Vocabulary
 from regard.data.words import edges, forms, forms_at, spans
-from regard.kernels.dictionary import Dictionary
-from regard.kernels.pairs import PairTable, join
-from regard.kernels.scanner import find_words
-from regard.kernels.units import beginning_ends, cut, find_units
 from regard.records import Span
+
+if TYPE_CHECKING:
+    from regard.kernels.dictionary import Dictionary
+    from regard.kernels.pairs import PairTable
 
 WordRange = tuple[int, int]  # words [first, last) of a text
 FORMAT = "regard words 2"
@@ -82,6 +84,10 @@ class Tokenizer:
 
     def encode_all(self, texts: Sequence[str]) -> Units:
         """The units of many texts, ignoring levels, by compiled code."""
+        from regard.data.packing import pack
+        from regard.kernels.scanner import find_words
+        from regard.kernels.units import beginning_ends, cut
+
         data, offsets = pack(texts, self.lowercase)
         starts, ends, counts = find_words(data, offsets, self.lowercase)
         if self.max_words is not None:
@@ -100,20 +106,28 @@ class Tokenizer:
 
     def units_of(self, words: NDArray[np.int32], beginnings: NDArray[np.int32], counts: NDArray[np.int64]) -> Units:
         """The units of texts whose words are known by id; `beginnings` has 0 for a word without one."""
+        from regard.kernels.units import find_units
+
         bounds = np.zeros(len(counts) + 1, dtype=np.int64)
         counts.cumsum(out=bounds[1:])
         return Units(*find_units(words, beginnings, bounds, self.pair_table), counts)
 
     @cached_property
     def _words(self) -> Dictionary:
+        from regard.kernels.dictionary import Dictionary
+
         return Dictionary.of(self.vocabulary.words)
 
     @cached_property
     def _beginnings(self) -> Dictionary:
+        from regard.kernels.dictionary import Dictionary
+
         return Dictionary.of(self.beginnings)
 
     @cached_property
     def pair_table(self) -> PairTable:
+        from regard.kernels.pairs import PairTable, join
+
         return PairTable(join(self.pairs[:, 0], self.pairs[:, 1]), self.singles)
 
     def encode(self, text: str) -> Indexed:

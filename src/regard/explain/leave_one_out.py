@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from regard.data.tokenizer import Indexed
 from regard.errors import InputError
-from regard.explain.reading import CHUNK, Ints, Reading, all_but, left, logits_of
+from regard.explain.reading import CHUNK, Ints, Reading, left, logits_of
+from regard.explain.removal import all_but, single_erasures
 from regard.explain.targets import explained, probability, settled
 from regard.explain.word_scores import WordScores
 from regard.models.model import Model
@@ -30,7 +31,7 @@ def leave_one_out(trained: Model, readings: Sequence[Reading], targets: Ints) ->
                 "each word takes a pass over the whole text"
             )
     task = trained.task
-    groups = [erased(reading) for reading in readings]
+    groups = [single_erasures(reading.outline) for reading in readings]
     logits = logits_of(trained, versions(trained, readings, groups))
     records, low = [], 0
     for reading, erasures, target in zip(readings, groups, targets, strict=True):
@@ -62,17 +63,6 @@ def joint_effects(
         drops.append((values[0] - values[1:]).tolist())
         low = high
     return drops
-
-
-def erased(reading: Reading) -> list[NDArray[np.int64]]:
-    """The word indices that are left out together: each word, then the words of each sentence, then those of each part."""
-    words = [np.array([index]) for index in range(reading.words)]
-    groups, every = words, list(words)
-    for counts in reading.outline.shape:
-        ends = np.cumsum(counts)
-        groups = [np.concatenate(groups[end - count : end]) for end, count in zip(ends, counts, strict=True)]
-        every += groups
-    return every
 
 
 def versions(

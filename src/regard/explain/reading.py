@@ -18,6 +18,7 @@ from regard.data.characters import Characters
 from regard.data.tokenizer import Indexed, Outline, Tokenizer, Units
 from regard.data.wordpieces import Row, WordPieces
 from regard.errors import InputError
+from regard.explain.removal import Kept, only, remaining
 from regard.kernels.pairs import UNKNOWN
 from regard.models.model import Model
 from regard.models.trained import BATCH, Trained, to_device
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 Doubles = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Kept = NDArray[np.bool_]  # (words,) or (versions, words): which words remain
 CHUNK = 256  # versions of a text without some of its words that are built at a time
 HELD = 1 << 21  # ids in memory at a time, of texts without some of their words
 
@@ -165,27 +165,3 @@ def written(reading: Reading, kept: Kept, row: tuple[int, int]) -> str:
     erased = [spans[index] for index in np.flatnonzero(~kept[first:last])]
     edges = [(0, spans[0][0]), *erased, (spans[-1][1], 0)]
     return " ".join(reading.text[a:b] for (_, a), (b, _) in pairwise(edges)).strip()
-
-
-def only(indexed: Indexed, kept: Kept) -> Indexed:
-    """The same for models that read words only."""
-    return Indexed(indexed.ids[kept], remaining(indexed.shape, kept))
-
-
-def remaining(shape: Sequence[NDArray[np.int64]], kept: Kept) -> tuple[NDArray[np.int64], ...]:
-    """How many words each sentence keeps, and how many sentences each part; those that keep none are dropped."""
-    counts_left = []
-    for counts in shape:
-        owner = np.repeat(np.arange(len(counts)), counts)
-        left = np.bincount(owner[kept], minlength=len(counts)).astype(np.int64)
-        counts_left.append(left[left > 0])
-        kept = left > 0
-    return tuple(counts_left)
-
-
-def all_but(groups: Sequence[NDArray[np.int64]], words: int) -> Kept:
-    """One row per group of word indices, which keeps all other words."""
-    kept = np.ones((len(groups), words), dtype=bool)
-    for row, indices in enumerate(groups):
-        kept[row, indices] = False
-    return kept

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from regard.data.tokenizer import Outline
 from regard.errors import InputError
 from regard.explain.targets import PREDICTED
-from regard.models.model import Model
 from regard.models.tasks import Classes
 from regard.records import Explanation, Prediction, SentenceScore, Span, TokenScore
+
+if TYPE_CHECKING:
+    from regard.models.model import Model
 
 Doubles = NDArray[np.float64]
 Side = Literal["for", "against", "both"]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from regard.explain.attribute import attribute
-from regard.explain.explain import explain, word_strength
+from regard.explain.explain import explain
 from regard.explain.explainers import EXPLAINERS
+from regard.explain.scored_text import word_strength
 from regard.explain.word_scores import Attributed, shares
 from regard.records import Explanation, TokenScore
 from regard.report.text.strongest_words import strongest_words

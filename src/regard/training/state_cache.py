@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from regard.data.collate import collate, in_order, owners
+from regard.data.collate import collate, in_order
+from regard.data.padding import owners
 from regard.data.tokenizer import Indexed
 from regard.models.classifier import Classifier
 from regard.models.trained import BATCH, READ, to_device
