@@ -43,6 +43,7 @@ LAYERS = {
     "explain": 5,
     "faithfulness": 5,
     "report": 6,
+    "runtime": 6,
     "training": 6,  # above `analysis`, which records training and helps to choose λ
     "runs": 7,
     "audit": 7,
@@ -52,6 +53,7 @@ LAYERS = {
     "run_facts": 8,
     "serve": 8,
     "demo": 9,
+    "export": 9,
     "wrapping": 9,
     "commands": 10,
     "cli": 11,
@@ -68,6 +70,7 @@ NO_TORCH = {
     "recorder",
     "config",
     "report",
+    "runtime",
     "arguments",
     "extensions",
     "serve",

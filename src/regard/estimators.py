@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
@@ -12,22 +12,21 @@ from numpy.typing import NDArray
 
 from regard.config import Config, converted, options
 from regard.config.numpydoc import class_doc
+from regard.data.label_types import in_type, restore_labels
 from regard.data.labels import Task
 from regard.errors import InputError
 from regard.explain.explain import explain
 from regard.keyword_names import also_named
 from regard.models import folder as folders
+from regard.models.run_files import check_run_folder
 from regard.models.saving import save
 from regard.models.tasks import Classes
 from regard.models.trained import Trained
 from regard.recorder import Silent
-from regard.records import Example, Explanation, Explanations, Prediction
+from regard.records import Example, Explanation, Explanations
 from regard.report.text.progress import ConsoleRecorder
 from regard.sklearn_base import BaseEstimator, ClassifierMixin, RegressorMixin, check_is_fitted
 from regard.training.fit import Parts, Run, fit
-
-# labels are strings in a run folder; their Python type is recorded with the metrics
-LABELS: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "bool": lambda name: name == "True", "str": str}
 
 
 class TextEstimator(BaseEstimator):  # type: ignore[misc]
@@ -122,7 +121,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
     def save(self, folder: str | Path) -> None:
         """Write the fitted model as a run folder, for `regard.load` and the command line."""
         check_is_fitted(self, "trained_")
-        folders.check_run_folder(Path(folder))
+        check_run_folder(Path(folder))
         save(self.trained_, folder)
 
     def config(self, task: Task) -> Config:
@@ -242,26 +241,12 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         return self.trained_.answers(strings(X))[:, 0]
 
 
-def in_type(prediction: Prediction, labels: Mapping[str, Any]) -> Prediction:
-    """With the class in the Python type of the training labels, as `predict` returns it."""
-    return replace(prediction, value=labels.get(str(prediction.value), prediction.value))
-
-
 def is_missing(value: Any) -> bool:
     """Whether a value is None, NaN or their counterpart in pandas, none of which equals itself."""
     try:
         return value is None or bool(value != value)
     except TypeError:
         return True
-
-
-def restore_labels(names: Sequence[str], kind: object) -> list[Any]:
-    """Labels in their Python type, or the strings of the run folder if these cannot be converted to it."""
-    try:
-        values = [LABELS[str(kind)](name) for name in names]
-    except (KeyError, ValueError):
-        return list(names)
-    return values if [str(value) for value in values] == list(names) else list(names)
 
 
 def strings(texts: Any) -> list[str]:

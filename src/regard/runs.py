@@ -11,8 +11,9 @@ from regard.data.labels import Labels
 from regard.data.read_options import ReadOptions
 from regard.data.readers import Corpus, Stream, report_reading, report_skipped, stream
 from regard.errors import InputError
-from regard.models.folder import CHECKPOINT, check_run_folder, has_checkpoint, is_run, load
+from regard.models.folder import load
 from regard.models.model import Model
+from regard.models.run_files import CHECKPOINT, check_run_folder, has_checkpoint, is_run
 from regard.models.saving import save
 from regard.models.tasks import encoded
 from regard.models.trained import Trained

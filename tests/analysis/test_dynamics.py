@@ -28,7 +28,8 @@ from regard.errors import InputError
 from regard.facts.json_form import to_json
 from regard.kernels.class_counts import class_counts
 from regard.models.flat import EMBEDDING, HEAD, QUERY
-from regard.models.folder import DYNAMICS, load
+from regard.models.folder import load
+from regard.models.run_files import DYNAMICS
 from regard.models.saving import save
 from regard.models.tasks import Classes
 from regard.models.trained import Trained

@@ -54,7 +54,7 @@ def run_folder(folder: str) -> Path:
 
 def check_model(folder: str) -> None:
     """Refuse what is certainly not a model, before loading takes time."""
-    from regard.models.folder import check_finished
+    from regard.models.run_files import check_finished
 
     if is_wrapped(folder):
         path = folder.partition(":")[2]

@@ -16,8 +16,9 @@ from regard.explain.attention_weights import attention, attention_from_tables, a
 from regard.explain.controls import random, tfidf
 from regard.explain.flat_texts import leave_one_out_from_tables
 from regard.explain.gradients import gradient, gradient_times_input, integrated_gradients
-from regard.explain.leave_one_out import MOST_WORDS, leave_one_out
+from regard.explain.leave_one_out import leave_one_out
 from regard.explain.reading import Ints
+from regard.explain.removal import MOST_WORDS
 from regard.explain.sentence_occlusion import sentence_occlusion
 from regard.explain.surrogate import surrogate
 from regard.explain.word_scores import WordScores

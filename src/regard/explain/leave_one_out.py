@@ -12,24 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.tokenizer import Indexed
-from regard.errors import InputError
 from regard.explain.reading import CHUNK, Ints, Reading, left, logits_of
-from regard.explain.removal import all_but, single_erasures
+from regard.explain.removal import all_but, check_length, single_erasures
 from regard.explain.targets import explained, probability, settled
 from regard.explain.word_scores import WordScores
 from regard.models.model import Model
 from regard.models.tasks import Classes
 
-MOST_WORDS = 5000  # per text; each word takes another pass over all the others
-
 
 def leave_one_out(trained: Model, readings: Sequence[Reading], targets: Ints) -> list[WordScores]:
     for number, reading in enumerate(readings, 1):
-        if reading.words > MOST_WORDS:
-            raise InputError(
-                f"leave_one_out, text {number}: expected at most {MOST_WORDS} words, got {reading.words}; "
-                "each word takes a pass over the whole text"
-            )
+        check_length(reading.words, f"leave_one_out, text {number}")
     task = trained.task
     groups = [single_erasures(reading.outline) for reading in readings]
     logits = logits_of(trained, versions(trained, readings, groups))

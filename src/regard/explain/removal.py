@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.tokenizer import Indexed, Outline
+from regard.errors import InputError
 
 Kept = NDArray[np.bool_]  # (words,) or (versions, words): which words remain
+MOST_WORDS = 5000  # per text; each word takes another pass over all the others
 
 
 def only(indexed: Indexed, kept: Kept) -> Indexed:
@@ -45,3 +47,10 @@ def single_erasures(outline: Outline) -> list[NDArray[np.int64]]:
         groups = [np.concatenate(groups[end - count : end]) for end, count in zip(ends, counts, strict=True)]
         every += groups
     return every
+
+
+def check_length(words: int, where: str) -> None:
+    if words > MOST_WORDS:
+        raise InputError(
+            f"{where}: expected at most {MOST_WORDS} words, got {words}; each word takes a pass over the whole text"
+        )

@@ -7,12 +7,14 @@ attention score and polarity of a word depend on the word alone, so they can be 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from regard.config import Model
+from regard.errors import InputError
 
 State = dict[str, NDArray[np.float32]]
 
@@ -61,6 +63,18 @@ def shapes(model: Model, units: int, outputs: int) -> dict[str, tuple[int, ...]]
     """The shapes of the weights that `fresh` would return."""
     initial = fresh(model, 1, outputs, 0)
     return {name: value.shape for name, value in initial.items()} | {EMBEDDING: (units, initial[EMBEDDING].shape[1])}
+
+
+def check_shapes(model: Model, weights: State, units: int, outputs: int) -> None:
+    """Check the names and shapes of the weights. Embeddings may have the width of a vectors file, unknown to the options."""
+    actual = {name: value.shape for name, value in weights.items()}
+    width = weights[EMBEDDING].shape[1]
+    expected = shapes(replace(model.filled(), embedding=width), units, outputs)
+    if actual != expected:
+        mismatch = next(name for name in {**expected, **actual} if actual.get(name) != expected.get(name))
+        raise InputError(
+            f"weights.safetensors: {mismatch}: expected the shape {expected.get(mismatch)}, got {actual.get(mismatch)}"
+        )
 
 
 class Tables(NamedTuple):

@@ -11,7 +11,7 @@ import safetensors.numpy
 from regard.config import config_toml
 from regard.files import write_all
 from regard.markdown_text import escape
-from regard.models.folder import DYNAMICS, ENCODER
+from regard.models.run_files import DYNAMICS, ENCODER
 from regard.models.tasks import Classes, Regression
 from regard.models.trained import Trained
 from regard.run_metrics import Metrics, RunMetrics

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from regard.errors import InputError
 from regard.explain.attribute import checked_method
 from regard.explain.targets import number
-from regard.models.folder import check_finished
 from regard.models.model import Model
+from regard.models.run_files import check_finished
 from regard.serve.served_run import ServedRun, run_names
 from regard.serve.server import Server
 

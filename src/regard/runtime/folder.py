@@ -1,0 +1,122 @@
+"""The folder that `regard export` writes, and how it is read; a run folder of a flat model can be read as well.
+
+export.json has the format with its version, and facts that every file is checked against. Folders hold data only: JSON, arrays,
+and an ONNX graph, which cannot run other code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from regard.config import Config, read_config
+from regard.data.tokenizer import Tokenizer
+from regard.errors import InputError
+from regard.models.flat import Tables, check_shapes, is_flat, tables
+from regard.models.run_files import FILES, check_agreement, check_finished, check_finite, read_json
+from regard.models.tasks import Task, task_from_dict
+from regard.runtime.flat_model import FlatModel
+from regard.runtime.model import RuntimeModel
+from regard.runtime.onnx_model import OnnxModel
+from regard.runtime.safetensors_file import read_floats
+
+FORMAT = "regard export 1"
+MANIFEST, GRAPH, TABLES = "export.json", "model.onnx", "tables.safetensors"
+
+Part = TypeVar("Part")
+
+
+def load(folder: str | Path, threads: int = 1) -> RuntimeModel:
+    """Load what `regard export --format onnx` wrote, or the run folder of a flat model. Nothing in it is executed.
+
+    `threads` is for onnxruntime; one is fastest for single texts.
+    """
+    folder = Path(folder)
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 0:
+        raise InputError(f"threads: expected a whole number of at least 0 (0: one per core), got {threads!r}")
+    try:
+        return load_exported(folder, threads) if (folder / MANIFEST).is_file() else load_run(folder)
+    except InputError:
+        raise
+    except (LookupError, TypeError, ValueError, OSError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise InputError(f"{folder}: damaged, or not a model of regard ({type(error).__name__}: {reason})") from None
+
+
+def load_exported(folder: Path, threads: int) -> RuntimeModel:
+    manifest = read_json(folder / MANIFEST)
+    if manifest.get("format") != FORMAT:
+        raise InputError(
+            f"{folder / MANIFEST}: expected the format {FORMAT!r}, got {str(manifest.get('format'))[:40]!r}; "
+            "export the run again with this version of regard"
+        )
+    tokenizer, task = read_tokenizer(folder), read_task(folder)
+    facts = {"ids": len(tokenizer), "levels": tokenizer.levels, "outputs": task.out_dim}
+    for name, value in facts.items():
+        if manifest.get(name) != value:
+            raise InputError(
+                f"{folder}: {MANIFEST} has {name} = {str(manifest.get(name))[:40]}, but its other files {value}; "
+                "they belong to different exports"
+            )
+    label_type = manifest.get("label_type")
+    if manifest.get("tables"):
+        return RuntimeModel(FlatModel(tokenizer, task, read_tables(folder, tokenizer, task)), label_type)
+    method = manifest.get("method")
+    if method not in ("attention", "attention_norm"):
+        raise InputError(f"{folder / MANIFEST}: method: expected attention or attention_norm, got {str(method)[:40]!r}")
+    return RuntimeModel(OnnxModel(folder / GRAPH, tokenizer, task, method, threads), label_type)
+
+
+def read_tables(folder: Path, tokenizer: Tokenizer, task: Task) -> Tables:
+    arrays = read_floats(folder / TABLES)
+    units, outputs = len(tokenizer), task.out_dim
+    expected = {"scores": (units,), "polarity": (units, outputs), "bias": (outputs,)}
+    shapes = {name: value.shape for name, value in arrays.items()}
+    if shapes != expected:
+        raise InputError(f"{folder / TABLES}: expected arrays of the shapes {expected}, got {shapes}")
+    if not all(bool(np.isfinite(value).all()) for value in arrays.values()):
+        raise InputError(f"{folder / TABLES}: contains numbers that are not finite")
+    return Tables(arrays["scores"], arrays["polarity"], arrays["bias"])
+
+
+def load_run(folder: Path) -> RuntimeModel:
+    check_finished(folder)
+    config = Config().override(read_config(folder / "config.toml"))
+    if not is_flat(config.model):
+        model = config.model.filled()
+        raise InputError(
+            f"{folder}: expected a run of the fast engine (embeddings, attention, one level), got {model.encoder}, "
+            f"{model.pooling} pooling, {model.levels} level{'s' * (model.levels > 1)}; "
+            f"write an ONNX model with `regard export {folder} --format onnx` and load that folder"
+        )
+    tokenizer, task = read_tokenizer(folder), read_task(folder)
+    weights = read_floats(folder / "weights.safetensors")
+    try:
+        check_shapes(config.model, weights, len(tokenizer), task.out_dim)
+        check_agreement(config, tokenizer)
+        check_finite(weights)
+    except InputError as error:
+        raise InputError(f"{folder}: damaged run ({error})") from None
+    lookup = tables(weights, config.model.filled().scale or 1.0)
+    return RuntimeModel(FlatModel(tokenizer, task, lookup), read_json(folder / FILES[-1]).get("label_type"))
+
+
+def read_tokenizer(folder: Path) -> Tokenizer:
+    return parsed(folder / "tokenizer.json", Tokenizer.from_dict)
+
+
+def read_task(folder: Path) -> Task:
+    return parsed(folder / "task.json", task_from_dict)
+
+
+def parsed(path: Path, make: Callable[[Any], Part]) -> Part:
+    try:
+        return make(read_json(path))
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; the export is incomplete") from None
+    except (LookupError, TypeError, ValueError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise InputError(f"{path}: damaged ({type(error).__name__}: {reason})") from None

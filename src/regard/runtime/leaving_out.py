@@ -1,0 +1,94 @@
+"""What leaving words out does to the answer of a flat model, from its tables; the closed form of `kernels/leaving_out.py`.
+
+Sums over the units that are kept are sums of what stands before and after the words left out, never differences: a difference
+of almost equal numbers has few correct digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.data.vocabulary import UNKNOWN
+from regard.models.flat import Tables
+from regard.runtime.units import EDGE, TextUnits, UnitReader
+
+Doubles = NDArray[np.float64]
+
+
+class LeavingOut:
+    """One text. Rows of sums have Σ e^a s for each output, then Σ e^a, then the number of units."""
+
+    def __init__(self, reader: UnitReader, tables: Tables, units: TextUnits) -> None:
+        self.reader, self.tables, self.units = reader, tables, units
+        count = len(units.words)
+        scores = tables.scores[units.ids].astype(np.float64)
+        self.highest = float(scores.max(initial=-np.inf))
+        rows = self.terms(units.ids)  # (units, C + 2)
+        is_pair = units.ids >= reader.tokenizer.singles
+        self.single = np.zeros((count, rows.shape[1]))  # of the units that cover one word
+        np.add.at(self.single, units.first[~is_pair], rows[~is_pair])
+        # of the pair before each word, and of the one after the last; a pair with an edge covers one word
+        self.double = np.zeros((count + 1, rows.shape[1]))
+        first, last = units.first[is_pair], units.last[is_pair]
+        np.add.at(self.double, np.where((last > first) | (first == 0), last, count), rows[is_pair])
+        self.whole = rows.sum(0)
+
+    def terms(self, ids: NDArray[np.int64]) -> Doubles:
+        weights = np.exp(self.tables.scores[ids].astype(np.float64) - self.highest)[:, None]
+        return np.concatenate((weights * self.tables.polarity[ids], weights, np.ones_like(weights)), 1)
+
+    def logits(self, sums: Doubles) -> Doubles:
+        """(…, C + 2) -> (…, C); without units the bias alone"""
+        totals = sums[..., -2:-1]
+        values: Doubles = sums[..., :-2] / np.where(totals > 0, totals, 1) + self.tables.bias
+        return values
+
+    def each(self) -> Doubles:
+        """The logits without each word.  (words, C)"""
+        count = len(self.units.words)
+        before, after = exclusive(self.single), exclusive(self.single[::-1])[::-1]
+        pairs_before, pairs_after = exclusive(self.double), exclusive(self.double[::-1])[::-1]
+        rest = before + after + pairs_before[:count] + pairs_after[1:]
+        edges = np.concatenate(([EDGE], self.units.words, [EDGE]))
+        return self.logits(self.completed(rest, edges[:-2], edges[2:], count - 1))
+
+    def together(self, groups: Sequence[Sequence[int]]) -> Doubles:
+        """The logits without all words of each group.  (groups, C)"""
+        rows = [self.without(np.array(group)) for group in groups]
+        return np.array(rows).reshape(len(rows), len(self.tables.bias))
+
+    def without(self, group: NDArray[np.int64]) -> Doubles:
+        count = len(self.units.words)
+        left_out = np.zeros(count + 2, dtype=bool)  # with both edges
+        left_out[group + 1] = True
+        rest = self.single[~left_out[1:-1]].sum(0) + self.double[~(left_out[:-1] | left_out[1:])].sum(0)
+        kept = np.flatnonzero(~left_out)  # positions with edges
+        gaps = np.flatnonzero(np.diff(kept) > 1)
+        edges = np.concatenate(([EDGE], self.units.words, [EDGE]))
+        pairs = self.reader.pair_ids(edges[kept[gaps]], edges[kept[gaps + 1]])
+        if len(group) < count:
+            rest = rest + self.terms(pairs[pairs > 0]).sum(0)
+        return np.asarray(self.logits(self.or_unknown(rest[None], count - len(group)))[0])
+
+    def completed(self, rest: Doubles, left: NDArray[np.int64], right: NDArray[np.int64], words: int) -> Doubles:
+        """With the pairs of words that become neighbours, one per row."""
+        pairs = self.reader.pair_ids(left, right)
+        is_pair = pairs > 0
+        if words:
+            rest[is_pair] += self.terms(pairs[is_pair])
+        return self.or_unknown(rest, words)
+
+    def or_unknown(self, rest: Doubles, words: int) -> Doubles:
+        """If words are left but no unit is, they are read as unknown words."""
+        if not words:
+            return np.zeros_like(rest)
+        unknown = np.concatenate((self.tables.polarity[UNKNOWN].astype(np.float64), [1, 1]))
+        return np.where(rest[:, -1:] < 0.5, unknown, rest)
+
+
+def exclusive(rows: Doubles) -> Doubles:
+    """The sums of all rows before each row."""
+    return np.concatenate((np.zeros((1, rows.shape[1])), np.cumsum(rows, 0)[:-1]))[: len(rows)]
