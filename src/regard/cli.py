@@ -23,6 +23,7 @@ COMMANDS = {  # each is a module of `commands/`, imported when the command is us
     "serve": "serve a page on this machine to type texts into, and a JSON API",
     "audit": "test whether a trained model's attention can be trusted as an explanation",
     "report": "write one page about a trained model: measures, calibration, words, explained texts",
+    "export": "write a trained model for other places: an ONNX folder, or one offline page",
     "demo": "train on the built-in corpus and show what the model learned",
     "datasets": "list corpora, show where to get one, or convert a downloaded one",
 }

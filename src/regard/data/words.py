@@ -55,8 +55,8 @@ def forms(text: str, lowercase: bool = True) -> list[str]:
     text = _without_breaks(text)
     if text.isascii():
         # Lower-casing never moves an ASCII character, and the pattern ignores case: one call does the whole text.
-        return _ascii_pattern().findall(text.lower() if lowercase else text)
-    words = [match.group() for match in _unicode_pattern().finditer(text)]
+        return ascii_pattern().findall(text.lower() if lowercase else text)
+    words = [match.group() for match in unicode_pattern().finditer(text)]
     # No word contains a line feed and nothing composes with one, so one call normalises all words separately.
     return normalise("\n".join(words), lowercase).split("\n") if words else []
 
@@ -85,11 +85,11 @@ def _without_breaks(text: str) -> str:
 
 
 def _pattern_for(text: str) -> re.Pattern[str]:
-    return _ascii_pattern() if text.isascii() else _unicode_pattern()
+    return ascii_pattern() if text.isascii() else unicode_pattern()
 
 
 @cache
-def _ascii_pattern() -> re.Pattern[str]:
+def ascii_pattern() -> re.Pattern[str]:
     """For the many texts that are plain ASCII; it has no group, so that `findall` returns the words themselves."""
     marks = map(re.escape, ".,\"'()-!?:;*/&$%#@+=<>[]{}\\|~^`_")
     # not mark++: an alternative that starts with a literal is skipped faster
@@ -98,7 +98,7 @@ def _ascii_pattern() -> re.Pattern[str]:
 
 
 @cache
-def _unicode_pattern() -> re.Pattern[str]:
+def unicode_pattern() -> re.Pattern[str]:
     """For all other texts; the same on ASCII. Built on demand, as it looks up the categories of many characters."""
     marks, invisible = _marks_and_invisible()
     tail = rf"[{marks}\u00AD\u200C\u200D]"  # what continues a word: combining marks, joiners, the soft hyphen

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from regard.config import Model
 from regard.encoders.encoder import Encoder
 from regard.errors import InputError
+from regard.kernels.onnx_lstm import onnx_lstm
 from regard.kernels.recurrence import stacked_lstm
 from regard.kernels.stacking import is_stacked, stacked
 from regard.masking import fill, reverse
@@ -64,6 +65,8 @@ def run_lstm(lstm: nn.LSTM, x: Tensor) -> Tensor:
     weights = [getattr(lstm, name) for name in ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")]
     if is_stacked(x, *weights):
         return stacked(stacked_lstm, x, *weights)
+    if torch.onnx.is_in_onnx_export():
+        return onnx_lstm(x, weights)
     states: Tensor = lstm(x)[0]
     return states
 

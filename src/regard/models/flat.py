@@ -60,9 +60,17 @@ def fresh(model: Model, units: int, outputs: int, seed: int, vectors: NDArray[np
 
 
 def shapes(model: Model, units: int, outputs: int) -> dict[str, tuple[int, ...]]:
-    """The shapes of the weights that `fresh` would return."""
-    initial = fresh(model, 1, outputs, 0)
-    return {name: value.shape for name, value in initial.items()} | {EMBEDDING: (units, initial[EMBEDDING].shape[1])}
+    """The shapes of the weights that `fresh` would return; a test compares them."""
+    model = model.filled()
+    width = model.hidden if model.encoder == "affine" else model.embedding
+    additive = model.attention == "additive"
+    expected: dict[str, tuple[int, ...]] = {EMBEDDING: (units, model.embedding)}
+    if model.encoder == "affine":
+        expected[AFFINE] = (width, model.embedding)
+    if additive:
+        expected |= {PROJECT: (model.query, width), PROJECT_BIAS: (model.query,)}
+    expected |= {QUERY: (model.query if additive else width,), HEAD: (outputs, width)}
+    return expected | ({HEAD_BIAS: (outputs,)} if model.head_bias else {})
 
 
 def check_shapes(model: Model, weights: State, units: int, outputs: int) -> None:

@@ -19,6 +19,16 @@ from regard.run_metrics import Metrics, RunMetrics
 CARD = "README.md"
 # the part of the card between these lines is replaced by `regard audit`; everything else in the file is left as it is
 AUDIT_START, AUDIT_END = "<!-- regard audit: begin -->", "<!-- regard audit: end -->"
+USAGE = (
+    'Use it with `regard predict FOLDER texts.csv`, `regard explain FOLDER "a text"`, or in Python:',
+    "",
+    "```python",
+    "import regard",
+    "",
+    "model = regard.load(FOLDER)",
+    'model.explain("a text")',
+    "```",
+)
 
 
 def save(trained: Trained, folder: str | Path) -> None:
@@ -41,7 +51,7 @@ def save(trained: Trained, folder: str | Path) -> None:
     )
 
 
-def card(trained: Trained) -> str:
+def card(trained: Trained, usage: Sequence[str] = USAGE) -> str:
     config, metrics = trained.config, trained.metrics
     model, training = config.model, config.training
     lines = [
@@ -68,14 +78,7 @@ def card(trained: Trained) -> str:
             lines.append(f"| {split} | {scores(metrics[split])} |")
     lines += [
         "",
-        'Use it with `regard predict FOLDER texts.csv`, `regard explain FOLDER "a text"`, or in Python:',
-        "",
-        "```python",
-        "import regard",
-        "",
-        "model = regard.load(FOLDER)",
-        'model.explain("a text")',
-        "```",
+        *usage,
         "",
         "A weight is a word's share of the text's vector; it does not say whether the word supports or opposes the prediction.",
         "",

@@ -16,6 +16,7 @@ from regard.models.flat import Tables
 from regard.runtime.units import EDGE, TextUnits, UnitReader
 
 Doubles = NDArray[np.float64]
+MOST_HELD = 1 << 20  # entries of a mask over groups and words
 
 
 class LeavingOut:
@@ -57,34 +58,37 @@ class LeavingOut:
 
     def together(self, groups: Sequence[Sequence[int]]) -> Doubles:
         """The logits without all words of each group.  (groups, C)"""
-        rows = [self.without(np.array(group)) for group in groups]
-        return np.array(rows).reshape(len(rows), len(self.tables.bias))
+        size = max(MOST_HELD // (len(self.units.words) + 2), 1)
+        parts = [self.without(groups[low : low + size]) for low in range(0, len(groups), size)]
+        return np.concatenate([np.empty((0, len(self.tables.bias))), *parts])
 
-    def without(self, group: NDArray[np.int64]) -> Doubles:
+    def without(self, groups: Sequence[Sequence[int]]) -> Doubles:
         count = len(self.units.words)
-        left_out = np.zeros(count + 2, dtype=bool)  # with both edges
-        left_out[group + 1] = True
-        rest = self.single[~left_out[1:-1]].sum(0) + self.double[~(left_out[:-1] | left_out[1:])].sum(0)
-        kept = np.flatnonzero(~left_out)  # positions with edges
-        gaps = np.flatnonzero(np.diff(kept) > 1)
+        out = np.zeros((len(groups), count + 2), dtype=bool)  # with both edges
+        for number, group in enumerate(groups):
+            out[number, np.array(group) + 1] = True
+        rest = (~out[:, 1:-1]).astype(np.float64) @ self.single
+        rest += (~(out[:, :-1] | out[:, 1:])).astype(np.float64) @ self.double
+        row, position = np.nonzero(~out)  # row by row, so that neighbours that are left stand next to each other
+        joins = np.flatnonzero((np.diff(row) == 0) & (np.diff(position) > 1))
         edges = np.concatenate(([EDGE], self.units.words, [EDGE]))
-        pairs = self.reader.pair_ids(edges[kept[gaps]], edges[kept[gaps + 1]])
-        if len(group) < count:
-            rest = rest + self.terms(pairs[pairs > 0]).sum(0)
-        return np.asarray(self.logits(self.or_unknown(rest[None], count - len(group)))[0])
+        pairs = self.reader.pair_ids(edges[position[joins]], edges[position[joins + 1]])
+        is_pair = pairs > 0
+        np.add.at(rest, row[joins][is_pair], self.terms(pairs[is_pair]))
+        left = count - out.sum(1)
+        return self.logits(np.where((left > 0)[:, None], self.or_unknown(rest), 0.0))
 
     def completed(self, rest: Doubles, left: NDArray[np.int64], right: NDArray[np.int64], words: int) -> Doubles:
         """With the pairs of words that become neighbours, one per row."""
-        pairs = self.reader.pair_ids(left, right)
-        is_pair = pairs > 0
-        if words:
-            rest[is_pair] += self.terms(pairs[is_pair])
-        return self.or_unknown(rest, words)
-
-    def or_unknown(self, rest: Doubles, words: int) -> Doubles:
-        """If words are left but no unit is, they are read as unknown words."""
         if not words:
             return np.zeros_like(rest)
+        pairs = self.reader.pair_ids(left, right)
+        is_pair = pairs > 0
+        rest[is_pair] += self.terms(pairs[is_pair])
+        return self.or_unknown(rest)
+
+    def or_unknown(self, rest: Doubles) -> Doubles:
+        """If words are left but no unit is, they are read as unknown words."""
         unknown = np.concatenate((self.tables.polarity[UNKNOWN].astype(np.float64), [1, 1]))
         return np.where(rest[:, -1:] < 0.5, unknown, rest)
 

@@ -39,6 +39,7 @@ FILES = {
     "/elements.js": ("elements.js", SCRIPT),
     "/words.js": ("words.js", SCRIPT),
     "/answer.js": ("answer.js", SCRIPT),
+    "/redrawing.js": ("redrawing.js", SCRIPT),
     "/table.js": ("table.js", SCRIPT),
     "/reference.js": ("reference.js", SCRIPT),
 }

@@ -1,6 +1,7 @@
 // The page: the text, the options and the crossed-out words become one request; its result is drawn.
-import { drawAnswer, shown } from "./answer.js";
-import { $, make, percent } from "./elements.js";
+import { drawAnswer } from "./answer.js";
+import { $, make } from "./elements.js";
+import { currentFocus, markCrossed, restoreFocus, statusText } from "./redrawing.js";
 import { Latest, RequestFailed, requestWhenReady } from "./requests.js";
 import { startTable } from "./table.js";
 
@@ -72,24 +73,15 @@ const currentMethod = () => facts.methods.find((method) => method.name === $("me
 
 function cross(indices) {
   for (const index of indices) if (!state.crossed.delete(index)) state.crossed.add(index);
-  mark();
+  markCrossed(state.crossed);
   send();
 }
 
 function restore() {
   if (!state.crossed.size) return;
   state.crossed.clear();
-  mark();
+  markCrossed(state.crossed);
   send();
-}
-
-// Shows crossed-out words at once, before the result arrives.
-function mark() {
-  for (const span of document.querySelectorAll("#results .w[role]")) {
-    const out = state.crossed.has(Number(span.dataset.index));
-    span.classList.toggle("out", out);
-    span.setAttribute("aria-pressed", out ? "true" : "false");
-  }
 }
 
 function showProblem(sentence) {
@@ -138,28 +130,6 @@ function draw(text, method, response) {
   $("agreement").hidden = !measures.length;
   $("agreement").textContent = measures.length ? `Agreement of the two runs on the words: ${measures.join(", ")}.` : "";
   $("status").textContent = response.results.map((result, index) => statusText(run(result, index), result)).join(" ");
-}
-
-// For screen readers.
-function statusText(run, result) {
-  const probability = result.probabilities?.[result.prediction];
-  const confidence = probability === undefined ? "" : `, ${percent(probability)}`;
-  const before = result.before ? `; with all words ${shown(result.before.prediction)}` : "";
-  return `${run.name}: ${shown(result.prediction)}${confidence}${before}.`;
-}
-
-// The focused element, so that redrawing does not lose the keyboard position.
-function currentFocus() {
-  const element = document.activeElement, article = element?.closest?.("#results article");
-  if (!article) return null;
-  const selector = element.matches(".w") ? `.w[data-index="${element.dataset.index}"]` : element.matches(".bar") ? ".bar" : "summary";
-  return { card: [...$("results").children].indexOf(article), selector, index: [...article.querySelectorAll(selector)].indexOf(element) };
-}
-
-function restoreFocus(focus) {
-  if (focus === null) return;
-  const elements = $("results").children[focus.card]?.querySelectorAll(focus.selector);
-  elements?.[Math.min(focus.index, elements.length - 1)]?.focus({ preventScroll: true });
 }
 
 start().catch((error) => showProblem(error instanceof RequestFailed ? error.message : "Something went wrong on this page; please reload it."));

@@ -1,0 +1,196 @@
+"""Exported models: how far they are from PyTorch, how long one text takes, how long a start takes, and the page.
+
+    python benchmarks/export.py differences [--save]     ONNX against PyTorch, every encoder × pooling × 1 and 2 levels
+    python benchmarks/export.py latency [--save]         one text in PyTorch and in onnxruntime, alternating
+    python benchmarks/export.py start [--save]           CPU time of import, load and first answer
+    python benchmarks/export.py page [--save]            the page under node against regard; needs REGARD_DATA and node
+
+The first three train on the built-in reviews, for a single epoch, because only the arithmetic matters here. `differences` has
+the largest absolute differences over 200 made-up texts of any length, each read alone and in a batch. `latency` reads the
+test reviews one by one on one thread, from ids to logits and weights. `start` measures the CPU time of a whole process. `page` trains on imdb, ag_news and trec with
+default settings, and compares words, classes and probabilities on texts of their test splits. `--save` adds the figures to
+results/export.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from figures import machine, save_figures
+
+from regard.config import Config
+from regard.data.reviews import splits
+from regard.models.saving import save
+from regard.models.trained import Trained
+from regard.training.fit import Parts, fit
+
+RESULTS = Path(__file__).parent / "results" / "export.json"
+SMALL = {"embedding": 24, "hidden": 24, "query": 24, "epochs": 1, "device": "cpu"}
+USUAL = {"embedding": 100, "hidden": 200, "query": 200, "epochs": 1, "device": "cpu"}
+MODELS: dict[str, dict[str, Any]] = {
+    "BiLSTM-APLN": {"encoder": "bilstm", "pooling": "apln"},
+    "CNN-APLN": {"encoder": "cnn", "pooling": "apln"},
+    "HAN": {"encoder": "bilstm", "pooling": "attention", "levels": 2},
+    "HAN-APLN": {"encoder": "bilstm", "pooling": "apln", "levels": 2},
+    "VAT": {"encoder": "bilstm", "pooling": "bottleneck", "rounds": 1},
+}
+ROUNDS = 3
+STARTS = 9
+START = """
+import sys, time
+import regard.runtime
+regard.runtime.load(sys.argv[1]).explain("The staff were kind. The room was filthy, and breakfast was cold.", contributions=False)
+print(time.process_time(), *sorted({"torch", "numba", "onnxruntime"} & set(sys.modules)))
+"""
+FULL_START = """
+import sys, time
+import regard
+regard.load(sys.argv[1]).explain("The staff were kind. The room was filthy, and breakfast was cold.", method="attention")
+print(time.process_time())
+"""
+CORPORA = {"imdb": 1000, "ag_news": 1000, "trec": 500}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    kinds = {"differences": differences, "latency": latency, "start": start, "page": page}
+    parser.add_argument("what", choices=kinds)
+    parser.add_argument("--save", action="store_true", help=f"save the figures in {RESULTS.name}")
+    arguments = parser.parse_args()
+    packages = () if arguments.what == "page" else ("torch", "onnx", "onnxscript", "onnxruntime", "numpy")
+    figures = {"figures": kinds[arguments.what](), "machine": machine(*packages)}
+    print(json.dumps(figures, indent=1))
+    if arguments.save:
+        save_figures(RESULTS, {arguments.what: figures})
+
+
+def trained_on_reviews(options: dict[str, Any]) -> Trained:
+    parts = splits()
+    return fit(Config().override(options), Parts(parts["train"], parts["dev"]))
+
+
+def differences() -> dict[str, Any]:
+    import onnxruntime
+
+    from regard.encoders import ENCODERS
+    from regard.export.onnx_graph import make_graph
+    from regard.export.verification import verify
+    from regard.poolings import POOLINGS
+
+    figures: dict[str, Any] = {}
+    for encoder in ENCODERS:
+        for pooling in POOLINGS:
+            for levels in (1, 2):
+                if encoder == "bert" or POOLINGS[pooling].reads_summary:
+                    continue
+                names = f"attention,{pooling}" if levels == 2 and pooling == "bottleneck" else pooling
+                trained = trained_on_reviews({**SMALL, "encoder": encoder, "pooling": names, "levels": levels})
+                session = onnxruntime.InferenceSession(make_graph(trained).SerializeToString())
+                verified = verify(trained, session)
+                row = {"logits": f"{verified.logits:.1e}", "weights": f"{verified.weights:.1e}"}
+                if verified.contributions is not None:
+                    row["contributions"] = f"{verified.contributions:.1e}"
+                figures[f"{encoder} × {names} × {levels}"] = row
+                print(f"{encoder} × {names} × {levels}: {row}", file=sys.stderr, flush=True)
+    return figures
+
+
+def latency() -> dict[str, Any]:
+    import onnxruntime
+    import torch
+
+    from regard.data.collate import collate
+    from regard.export.onnx_graph import make_graph
+
+    torch.set_num_threads(1)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    figures: dict[str, Any] = {}
+    for name, chosen in MODELS.items():
+        trained = trained_on_reviews({**USUAL, **chosen})
+        session = onnxruntime.InferenceSession(make_graph(trained).SerializeToString(), options)
+        texts = trained.tokenizer.encode_each([example.text for example in splits()["test"]])
+        batches = [collate([text], trained.levels) for text in texts]
+        model = trained.model.eval()
+
+        def by_torch(batch: Any, model: Any = model) -> None:
+            with torch.inference_mode():
+                model(batch)
+
+        def by_onnx(batch: Any, session: Any = session) -> None:
+            session.run(None, {"ids": batch.ids.numpy(), "mask": batch.mask.numpy()})
+
+        figures[name] = alternated({"PyTorch": by_torch, "onnxruntime": by_onnx}, batches)
+        print(name, figures[name], file=sys.stderr, flush=True)
+    return figures
+
+
+def alternated(runs: dict[str, Callable[[Any], None]], batches: list[Any]) -> dict[str, dict[str, float]]:
+    """Milliseconds per text: wall time, and CPU time of the thread, which neighbours on the machine hardly change."""
+    wall: dict[str, list[float]] = {name: [] for name in runs}
+    cpu: dict[str, list[float]] = {name: [] for name in runs}
+    for repeat in range(ROUNDS + 1):
+        for name, run in runs.items():
+            for batch in batches:
+                began, worked = time.perf_counter(), time.thread_time()
+                run(batch)
+                if repeat:  # the first round is a warm-up
+                    wall[name].append(1000 * (time.perf_counter() - began))
+                    cpu[name].append(1000 * (time.thread_time() - worked))
+    return {
+        name: {
+            "p50": round(float(np.quantile(wall[name], 0.5)), 2),
+            "p99": round(float(np.quantile(wall[name], 0.99)), 2),
+            "p50 CPU": round(float(np.quantile(cpu[name], 0.5)), 2),
+            "p99 CPU": round(float(np.quantile(cpu[name], 0.99)), 2),
+        }
+        for name in runs
+    }
+
+
+def start() -> dict[str, Any]:
+    from regard.export.onnx_folder import export_onnx
+
+    figures: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as place:
+        for name, options in {"default model": {"device": "cpu"}, "HAN-APLN": {**USUAL, **MODELS["HAN-APLN"]}}.items():
+            run, out = Path(place, name), Path(place, f"{name}, exported")
+            trained = trained_on_reviews(options)
+            save(trained, run)
+            export_onnx(trained, run, out)
+            figures[name] = {"regard": cpu_time(FULL_START, run), "regard.runtime, exported": cpu_time(START, out)}
+            if trained.is_flat:
+                figures[name]["regard.runtime, run folder"] = cpu_time(START, run)
+    return figures
+
+
+def cpu_time(script: str, folder: Path) -> dict[str, Any]:
+    """Seconds of CPU time of a process that imports, loads and answers once."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-c", script, str(folder)]
+    outputs = [
+        subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
+        for _ in range(STARTS)
+    ]
+    seconds = [float(words[0]) for words in outputs]
+    row: dict[str, Any] = {"median": round(statistics.median(seconds), 3), "best": round(min(seconds), 3)}
+    return {**row, "imported": outputs[0][1:]} if script == START else row
+
+
+def page() -> dict[str, Any]:
+    raise NotImplementedError
+
+
+if __name__ == "__main__":
+    main()
