@@ -6,15 +6,16 @@
     python benchmarks/export.py page [--save]            the page under node against regard; needs REGARD_DATA and node
 
 The first three train on the built-in reviews, for a single epoch, because only the arithmetic matters here. `differences` has
-the largest absolute differences over 200 made-up texts of any length, each read alone and in a batch. `latency` reads the
-test reviews one by one on one thread, from ids to logits and weights. `start` measures the CPU time of a whole process. `page` trains on imdb, ag_news and trec with
-default settings, and compares words, classes and probabilities on texts of their test splits. `--save` adds the figures to
-results/export.json.
+the largest differences over 200 made-up texts of any length, each read alone and in a batch. `latency` reads the test reviews
+one by one on one thread, from ids to logits and weights. `start` measures the CPU time of whole processes. `page` trains on
+imdb, ag_news and trec with default settings, and compares words, classes, probabilities and contributions on texts of their
+test splits, under node. `--save` adds the figures to results/export.json.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import os
 import statistics
@@ -31,11 +32,13 @@ from figures import machine, save_figures
 
 from regard.config import Config
 from regard.data.reviews import splits
+from regard.explain.explain import explain
 from regard.models.saving import save
 from regard.models.trained import Trained
 from regard.training.fit import Parts, fit
 
 RESULTS = Path(__file__).parent / "results" / "export.json"
+TOOL = Path(__file__).parent.parent / "tools" / "page_answers.js"
 SMALL = {"embedding": 24, "hidden": 24, "query": 24, "epochs": 1, "device": "cpu"}
 USUAL = {"embedding": 100, "hidden": 200, "query": 200, "epochs": 1, "device": "cpu"}
 MODELS: dict[str, dict[str, Any]] = {
@@ -99,6 +102,8 @@ def differences() -> dict[str, Any]:
                 session = onnxruntime.InferenceSession(make_graph(trained).SerializeToString())
                 verified = verify(trained, session)
                 row = {"logits": f"{verified.logits:.1e}", "weights": f"{verified.weights:.1e}"}
+                if verified.ties:
+                    row["rows with ties, left out"] = verified.ties
                 if verified.contributions is not None:
                     row["contributions"] = f"{verified.contributions:.1e}"
                 figures[f"{encoder} × {names} × {levels}"] = row
@@ -189,7 +194,59 @@ def cpu_time(script: str, folder: Path) -> dict[str, Any]:
 
 
 def page() -> dict[str, Any]:
-    raise NotImplementedError
+    from regard.corpora.lookup import resolve
+    from regard.data.read_options import ReadOptions
+    from regard.data.readers import read
+    from regard.export.page import export_page
+
+    figures: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as place:
+        for name, count in CORPORA.items():
+            train = read(resolve(name, "train"), ReadOptions("text", "label")).examples
+            texts = [one.text for one in read(resolve(name, "test"), ReadOptions("text", "label")).examples[:count]]
+            trained = fit(Config(), Parts(train))
+            out = Path(place, f"{name}.html")
+            written = export_page(trained, Path(name), out)
+            content = out.read_bytes()
+            figures[name] = {
+                "megabytes": round(len(content) / 1e6, 2),
+                "megabytes gzipped": round(len(gzip.compress(content)) / 1e6, 2),
+                "tables": written.precision,
+                "units": len(trained.tokenizer),
+                **compared(trained, texts, answers_of(out, texts)),
+            }
+            print(name, figures[name], file=sys.stderr, flush=True)
+    return figures
+
+
+def answers_of(page: Path, texts: list[str]) -> dict[str, Any]:
+    """What the page answers under node, as tools/page_answers.js prints it."""
+    source = page.with_suffix(".json")
+    source.write_text(json.dumps(texts), encoding="utf-8")
+    command = ["node", str(TOOL), str(page), str(source)]
+    result: dict[str, Any] = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    return result
+
+
+def compared(trained: Trained, texts: list[str], page: dict[str, Any]) -> dict[str, Any]:
+    words, classes, probability, contribution = 0, 0, 0.0, 0.0
+    for one, answer in zip(explain(trained, texts), page["answers"], strict=True):
+        expected = [(token.text, token.start, token.end, token.read_as) for token in one.tokens]
+        same = expected == [(word["text"], word["start"], word["end"], word["read_as"]) for word in answer["tokens"]]
+        words, classes = words + (not same), classes + (answer["prediction"] != one.prediction.value)
+        chances = one.prediction.probabilities
+        probability = max(probability, *(abs(answer["probabilities"][name] - chances[name]) for name in chances))
+        if same:
+            pairs = zip(one.tokens, answer["tokens"], strict=True)
+            contribution = max([contribution, *(abs((a.contribution or 0) - b["contribution"]) for a, b in pairs)])
+    return {
+        "texts": len(texts),
+        "texts with other words": words,
+        "texts with another class": classes,
+        "largest difference of a probability": f"{probability:.1e}",
+        "largest difference of a contribution": f"{contribution:.1e}",
+        "milliseconds per text, node": round(1000 * page["seconds"] / len(texts), 2),
+    }
 
 
 if __name__ == "__main__":

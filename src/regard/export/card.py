@@ -18,7 +18,12 @@ def usage(manifest: Mapping[str, Any]) -> list[str]:
     graph, verified, versions = manifest["graph"], manifest["verified"], manifest["versions"]
     needs = "NumPy" if manifest["tables"] else "NumPy and onnxruntime"
     packages = ", ".join(f"{name} {number}" for name, number in versions.items())
-    differences = f"{verified['logits']:.1e} in the logits and {verified['weights']:.1e} in the weights"
+    ties = (
+        f" ({verified['ties']} rows left out, whose largest states are equal up to rounding)"
+        if verified["ties"]
+        else ""
+    )
+    differences = f"{verified['logits']:.1e} in the logits and {verified['weights']:.1e} in the weights" + ties
     return [
         f"This folder answers with {needs} alone; PyTorch is not needed:",
         "",

@@ -41,7 +41,10 @@ def sample_units(tokenizer: Tokenizer, count: int) -> list[NDArray[np.int32]]:
 def one_text(rng: np.random.Generator, ids: int, levels: int, row: int) -> Indexed:
     shape = tuple(shapes(rng, levels)) if row > 1 else (np.full(row, 1, dtype=np.int64),) * levels
     words = int(shape[0].sum())
-    drawn = rng.integers(UNKNOWN, max(ids, UNKNOWN + 1), words) if row != 1 else np.full(words, UNKNOWN)
+    choices = max(ids - UNKNOWN, 1)
+    # every other text repeats no word, where there are enough words
+    repeats = bool(row % 2) or words > choices
+    drawn = UNKNOWN + rng.choice(choices, words, replace=repeats) if row != 1 else np.full(words, UNKNOWN)
     return Indexed(drawn.astype(np.int32), shape[: levels - 1])
 
 

@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from regard.data.collate import collate, in_order
 from regard.data.tokenizer import Indexed
 from regard.errors import InputError
 from regard.export.onnx_graph import CONTRIBUTIONS
 from regard.export.samples import sample_texts
-from regard.models.classifier import Classifier
+from regard.models.classifier import Classifier, Level
 from regard.models.trained import Trained
 
 if TYPE_CHECKING:
-    from regard.values import Batch
+    from regard.values import Batch, Trace
 
 LOGITS, WEIGHTS = 1e-5, 1e-5  # largest differences; those of logits above 1 are relative
+TIE = 1e-5
 BATCH = 16
 LONGEST_LEFT_OUT = 40  # items of the texts whose contributions are compared: each item takes a pass of its own
 
@@ -34,11 +36,12 @@ class Verified:
     logits: float
     weights: float
     contributions: float | None  # None if the graph has none
+    ties: int  # rows whose weights were not compared: their largest states are equal up to rounding, which decides between them
 
 
 def verify(trained: Trained, session: Any) -> Verified:
     texts = sample_texts(len(trained.tokenizer), trained.levels)
-    logits, weights, contributions = 0.0, 0.0, 0.0
+    logits, weights, contributions, ties = 0.0, 0.0, 0.0, 0
     names = [one.name for one in session.get_outputs()]
     model = trained.model.eval()
     for batch in read_batches(texts, trained.levels):
@@ -46,15 +49,30 @@ def verify(trained: Trained, session: Any) -> Verified:
             expected = model(batch)
         results = dict(zip(names, run(session, batch), strict=True))
         logits = max(logits, difference(results["logits"], expected.logits.numpy(), relative=True))
-        for trace, name in zip(expected.traces, names[1:], strict=False):
-            weights = max(weights, difference(results[name], trace.pooled.weights.numpy()))
+        for level, trace, name in zip(model.levels, expected.traces, names[1:], strict=False):
+            assert isinstance(level, Level)
+            compared = ~tied_rows(trace) if level.pooling.has_ties else torch.ones_like(trace.mask[..., 0])
+            ties += int((~compared).sum())
+            gaps = difference(results[name][compared.numpy()], trace.pooled.weights[compared].numpy())
+            weights = max(weights, gaps)
     if CONTRIBUTIONS in names:
         short = [text for text in texts if len(text.ids) <= LONGEST_LEFT_OUT]
         contributions = max(compare_contributions(model, session, names.index(CONTRIBUTIONS), text) for text in short)
     longest = max(len(text.ids) for text in texts)
-    verified = Verified(len(texts), longest, logits, weights, contributions if CONTRIBUTIONS in names else None)
+    verified = Verified(len(texts), longest, logits, weights, contributions if CONTRIBUTIONS in names else None, ties)
     check(verified)
     return verified
+
+
+def tied_rows(trace: Trace) -> Tensor:
+    """Whether the two largest states of a row are equal up to rounding, in a feature that has weight.  (…, L, D) -> (…)"""
+    lowered = trace.states.masked_fill(~trace.mask.unsqueeze(-1), torch.finfo(trace.states.dtype).min)
+    if lowered.size(-2) < 2:
+        return torch.zeros_like(trace.mask[..., 0])
+    first, second = lowered.topk(2, dim=-2).values.unbind(-2)  # (…, D)
+    tied = (first - second <= TIE * first.abs().clamp_min(1)) & (first > 0)
+    no_height = ~(first > 0).any(-1)  # the number of wins counts instead, and zeros tie
+    return (tied.any(-1) | no_height) & (trace.mask.sum(-1) > 1)
 
 
 def read_batches(texts: Sequence[Indexed], levels: int) -> Iterator[Batch]:

@@ -18,6 +18,8 @@ from regard.values import Pooled
 
 
 class Maximum(Pooling):
+    has_ties = True
+
     @classmethod
     def configured(cls, dim: int, directions: int, config: Model) -> Self:
         return cls()

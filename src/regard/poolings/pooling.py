@@ -26,6 +26,7 @@ class Pooling(nn.Module, ABC):
     has_norm: ClassVar[bool] = False  # has a learned norm p, `Pooled.norm`; if it attends, Pooled.weights are α^p
     is_linear: ClassVar[bool] = False  # the vector is Σ weight × state, so a linear head is linear in the weights
     compresses: ClassVar[bool] = False  # returns a second vector, `Pooled.compressed`, for a separate head
+    has_ties: ClassVar[bool] = False  # the largest state takes all the weight, so rounding decides between equal ones
     reads_summary: ClassVar[bool] = False  # takes the encoder's summary as a third argument
     options: ClassVar[tuple[str, ...]] = ()  # the fields of `config.Model` that `configured` reads
     norm_parameters: ClassVar[tuple[str, ...]] = ()  # parameters behind the norm: `norm_lr` scales their learning rate

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from regard.data.label_types import in_type, restore_labels
 from regard.errors import InputError
 from regard.explain.scored_text import record
-from regard.explain.targets import Target, numbers
+from regard.explain.targets import numbers
 from regard.models.tasks import Classes
 from regard.records import Explanation
 from regard.runtime.flat_model import FlatModel
@@ -43,7 +43,7 @@ class RuntimeModel:
             raise InputError("predict_proba: expected a classifier, got a model that predicts numbers; use predict")
         return np.asarray(self.task.answers(self.model.logits(checked(texts)))[:, self._columns])
 
-    def explain(self, text: str, target: Target = None, contributions: bool = True) -> Explanation:
+    def explain(self, text: str, target: Any = None, contributions: bool = True) -> Explanation:
         """The words of a text with their weights and signed contributions to the target, by default the predicted class.
 
         Contributions are what leaving a word out does. For a flat model they come from its tables; otherwise they take one
@@ -51,7 +51,7 @@ class RuntimeModel:
         """
         if not isinstance(text, str):
             raise InputError(f"explain: expected one text, got a {type(text).__name__}")
-        targets = numbers(self.task, target if isinstance(target, str | int | None) else str(target), 1)
+        targets = numbers(self.task, None if target is None else str(target), 1)
         if isinstance(self.model, FlatModel):
             (scored,) = self.model.scored([text], targets)
         else:
