@@ -1,9 +1,9 @@
 """Exported models: how far they are from PyTorch, how long one text takes, how long a start takes, and the page.
 
-    python benchmarks/export.py differences [--save]     ONNX against PyTorch, every encoder × pooling × 1 and 2 levels
-    python benchmarks/export.py latency [--save]         one text in PyTorch and in onnxruntime, alternating
-    python benchmarks/export.py start [--save]           CPU time of import, load and first answer
-    python benchmarks/export.py page [--save]            the page under node against regard; needs REGARD_DATA and node
+    python benchmarks/export.py differences [--encoder E] [--save]     ONNX against PyTorch, every encoder × pooling × 1–2 levels
+    python benchmarks/export.py latency [--save]                       one text in PyTorch and in onnxruntime, alternating
+    python benchmarks/export.py start [--save]                         CPU time of import, load and first answer
+    python benchmarks/export.py page [--save]                          the page under node against regard; needs REGARD_DATA
 
 The first three train on the built-in reviews, for a single epoch, because only the arithmetic matters here. `differences` has
 the largest differences over 200 made-up texts of any length, each read alone and in a batch. `latency` reads the test reviews
@@ -39,6 +39,7 @@ from regard.training.fit import Parts, fit
 
 RESULTS = Path(__file__).parent / "results" / "export.json"
 TOOL = Path(__file__).parent.parent / "tools" / "page_answers.js"
+ENCODERS = ("embedding", "affine", "cnn", "lstm", "bilstm")
 SMALL = {"embedding": 24, "hidden": 24, "query": 24, "epochs": 1, "device": "cpu"}
 USUAL = {"embedding": 100, "hidden": 200, "query": 200, "epochs": 1, "device": "cpu"}
 MODELS: dict[str, dict[str, Any]] = {
@@ -67,15 +68,24 @@ CORPORA = {"imdb": 1000, "ag_news": 1000, "trec": 500}
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    kinds = {"differences": differences, "latency": latency, "start": start, "page": page}
-    parser.add_argument("what", choices=kinds)
+    kinds: dict[str, Callable[[], dict[str, Any]]] = {"latency": latency, "start": start, "page": page}
+    parser.add_argument("what", choices=("differences", *kinds))
+    parser.add_argument("--encoder", choices=ENCODERS, help="differences: of this encoder only (default: all of them)")
     parser.add_argument("--save", action="store_true", help=f"save the figures in {RESULTS.name}")
     arguments = parser.parse_args()
     packages = () if arguments.what == "page" else ("torch", "onnx", "onnxscript", "onnxruntime", "numpy")
-    figures = {"figures": kinds[arguments.what](), "machine": machine(*packages)}
-    print(json.dumps(figures, indent=1))
-    if arguments.save:
-        save_figures(RESULTS, {arguments.what: figures})
+    if arguments.what == "differences":
+        for encoder in [arguments.encoder] if arguments.encoder else ENCODERS:
+            report(f"differences, {encoder}", differences(encoder), packages, arguments.save)
+    else:
+        report(arguments.what, kinds[arguments.what](), packages, arguments.save)
+
+
+def report(name: str, figures: dict[str, Any], packages: tuple[str, ...], keep: bool) -> None:
+    described = {"figures": figures, "machine": machine(*packages)}
+    print(json.dumps(described, indent=1))
+    if keep:
+        save_figures(RESULTS, {name: described})
 
 
 def trained_on_reviews(options: dict[str, Any]) -> Trained:
@@ -83,31 +93,29 @@ def trained_on_reviews(options: dict[str, Any]) -> Trained:
     return fit(Config().override(options), Parts(parts["train"], parts["dev"]))
 
 
-def differences() -> dict[str, Any]:
+def differences(encoder: str) -> dict[str, Any]:
     import onnxruntime
 
-    from regard.encoders import ENCODERS
     from regard.export.onnx_graph import make_graph
     from regard.export.verification import verify
     from regard.poolings import POOLINGS
 
     figures: dict[str, Any] = {}
-    for encoder in ENCODERS:
-        for pooling in POOLINGS:
-            for levels in (1, 2):
-                if encoder == "bert" or POOLINGS[pooling].reads_summary:
-                    continue
-                names = f"attention,{pooling}" if levels == 2 and pooling == "bottleneck" else pooling
-                trained = trained_on_reviews({**SMALL, "encoder": encoder, "pooling": names, "levels": levels})
-                session = onnxruntime.InferenceSession(make_graph(trained).SerializeToString())
-                verified = verify(trained, session)
-                row = {"logits": f"{verified.logits:.1e}", "weights": f"{verified.weights:.1e}"}
-                if verified.ties:
-                    row["rows with ties, left out"] = verified.ties
-                if verified.contributions is not None:
-                    row["contributions"] = f"{verified.contributions:.1e}"
-                figures[f"{encoder} × {names} × {levels}"] = row
-                print(f"{encoder} × {names} × {levels}: {row}", file=sys.stderr, flush=True)
+    for pooling, kind in POOLINGS.items():
+        if kind.reads_summary:  # needs BERT
+            continue
+        for levels in (1, 2):
+            names = f"attention,{pooling}" if levels == 2 and kind.compresses else pooling
+            trained = trained_on_reviews({**SMALL, "encoder": encoder, "pooling": names, "levels": levels})
+            session = onnxruntime.InferenceSession(make_graph(trained).SerializeToString())
+            verified = verify(trained, session)
+            row: dict[str, Any] = {"logits": f"{verified.logits:.1e}", "weights": f"{verified.weights:.1e}"}
+            if verified.ties:
+                row["rows with ties, left out"] = verified.ties
+            if verified.contributions is not None:
+                row["contributions"] = f"{verified.contributions:.1e}"
+            figures[f"{names}, {levels} level{'s' * (levels > 1)}"] = row
+            print(f"{encoder}, {names}, {levels}: {row}", file=sys.stderr, flush=True)
     return figures
 
 
