@@ -35,6 +35,9 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/serving.py start --save
 	$(BIN)/python benchmarks/serving.py load --save
 	$(BIN)/python benchmarks/known_evidence.py --save
+	$(BIN)/python benchmarks/export.py latency --save
+	$(BIN)/python benchmarks/export.py start --save
+	$(BIN)/python benchmarks/export.py page --save
 	$(BIN)/python -c "import sys, torch; sys.exit(not torch.cuda.is_available())" \
 	  && $(BIN)/python benchmarks/gpu.py --save && $(BIN)/python benchmarks/stacked.py --save \
 	  || echo "no CUDA device: benchmarks/gpu.py and stacked.py are skipped"

@@ -253,7 +253,7 @@ def compared(trained: Trained, texts: list[str], page: dict[str, Any]) -> dict[s
         "texts with another class": classes,
         "largest difference of a probability": f"{probability:.1e}",
         "largest difference of a contribution": f"{contribution:.1e}",
-        "milliseconds per text, node": round(1000 * page["seconds"] / len(texts), 2),
+        "CPU milliseconds per text, node": round(1000 * page["seconds"] / len(texts), 2),
     }
 
 

@@ -11,7 +11,7 @@ from onnx_packages import MISSING
 from test_onnx import made
 
 import regard.runtime
-from command import TINY, Regard
+from command import Regard
 from regard.cli import main
 from regard.errors import InputError
 from regard.explain.explain import explain
@@ -100,23 +100,6 @@ def test_a_flat_export_has_tables_and_contributions(flat_run: Path, tmp_path: Pa
     assert one.explain(TEXTS[0]).as_dict() == other.explain(TEXTS[0]).as_dict()
     (tmp_path / "out" / "model.onnx").unlink()
     assert regard.runtime.load(tmp_path / "out").predict(["good"]).shape == (1,), "NumPy alone"
-
-
-def test_units_of_a_pooling_without_tables(table: Path, tmp_path: Path) -> None:
-    """Pairs and beginnings of words, read by a graph."""
-    folder = tmp_path / "run"
-    options = ("--pooling", "average", "--pairs", "--beginnings", "4", "--task", "multiclass")
-    assert main(["train", str(table), *TINY, *options, "--out", str(folder)]) == 0
-    trained = load(folder)
-    assert trained.tokenizer.has_units
-    export_onnx(trained, folder, tmp_path / "out")
-    runtime = regard.runtime.load(tmp_path / "out")
-    for expected in explain(trained, TEXTS, method="leave_one_out"):
-        actual = runtime.explain(expected.text)
-        assert [x.contribution for x in actual.tokens] == pytest.approx(
-            [x.contribution for x in expected.tokens], abs=2e-5
-        )
-        assert [x.weight for x in actual.tokens] == pytest.approx([x.weight for x in expected.tokens], abs=1e-5)
 
 
 @pytest.mark.parametrize(

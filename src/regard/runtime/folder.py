@@ -64,6 +64,10 @@ def load_exported(folder: Path, threads: int) -> RuntimeModel:
     label_type = manifest.get("label_type")
     if manifest.get("tables"):
         return RuntimeModel(FlatModel(tokenizer, task, read_tables(folder, tokenizer, task)), label_type)
+    if tokenizer.has_units:
+        raise InputError(
+            f"{folder / 'tokenizer.json'}: expected words only, since {MANIFEST} promises no tables, got pairs"
+        )
     method = manifest.get("method")
     if method not in ("attention", "attention_norm"):
         raise InputError(f"{folder / MANIFEST}: method: expected attention or attention_norm, got {str(method)[:40]!r}")

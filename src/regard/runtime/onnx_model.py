@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from regard.data.padding import padded
 from regard.data.tokenizer import Indexed, Outline, Tokenizer
-from regard.data.vocabulary import UNKNOWN
 from regard.errors import InputError
 from regard.explain.removal import all_but, check_length, only, single_erasures
 from regard.explain.scored_text import ScoredText, repeats
@@ -23,7 +22,6 @@ from regard.explain.targets import explained, settled
 from regard.explain.word_scores import WordScores
 from regard.models.tasks import Task
 from regard.records import ReadAs
-from regard.runtime.units import TextUnits, UnitReader, to_words
 
 LEVELS = ("words", "sentences", "parts")
 INPUTS = {"ids": "tensor(int64)", "mask": "tensor(bool)"}
@@ -38,7 +36,6 @@ class OnnxModel:
     def __init__(self, path: Path, tokenizer: Tokenizer, task: Task, method: str, threads: int) -> None:
         self.tokenizer, self.task = tokenizer, task
         self.methods = (method, "leave_one_out")
-        self.reader = UnitReader(tokenizer)
         self.session = open_session(path, threads)
         self.outputs = ["logits", *LEVELS[: tokenizer.levels]]
         check_signature(self.session, self.outputs, tokenizer.levels, task.out_dim, path)
@@ -50,7 +47,7 @@ class OnnxModel:
         return results
 
     def logits(self, texts: Sequence[str]) -> Doubles:
-        return self.logits_of([self.read(text)[1] for text in texts])
+        return self.logits_of(self.tokenizer.encode_each(texts))
 
     def logits_of(self, texts: Sequence[Indexed]) -> Doubles:
         result = np.empty((len(texts), self.task.out_dim))
@@ -58,31 +55,26 @@ class OnnxModel:
             result[rows] = self.run([texts[row] for row in rows])[0]
         return result
 
-    def read(self, text: str) -> tuple[TextUnits, Indexed]:
-        units = self.reader.read(text)
-        shape = () if self.tokenizer.levels == 1 else self.tokenizer.outline(text).shape
-        return units, Indexed(units.ids.astype(np.int32), shape)
-
     def scored(self, texts: Sequence[str], targets: Ints, contributions: bool = True) -> Iterator[ScoredText]:
         for text, target in zip(texts, targets, strict=True):
             outline = self.tokenizer.outline(text)
-            units, indexed = self.read(text)
+            indexed = self.tokenizer.encode(text)
             if contributions:
                 check_length(len(outline.words), "explain")
             logits, *levels = self.run([indexed])
             values = logits.astype(np.float64)
             chosen = int(settled(self.task, values, np.array([target]))[0])
-            weights = self.shares(units, indexed, levels, values[0], chosen)
+            weights = self.shares(indexed, levels, values[0], chosen)
             groups = repeats(text, outline.words) if contributions else []
             effects = WordScores(np.zeros(len(outline.words)), values[0], chosen, 1)
             joint: Doubles = np.empty(0)
             if contributions:
-                effects, joint = self.effects(outline, units, indexed, weights, groups)
-            yield ScoredText(outline, ways_of_reading(units), weights, effects, groups, joint.tolist())
+                effects, joint = self.effects(outline, indexed, weights, groups)
+            known = self.tokenizer.known(text, outline.words)
+            reading: list[ReadAs] = ["word" if is_known else "unknown" for is_known in known]
+            yield ScoredText(outline, reading, weights, effects, groups, joint.tolist())
 
-    def shares(
-        self, units: TextUnits, indexed: Indexed, levels: Sequence[NDArray[Any]], logits: Doubles, target: int
-    ) -> WordScores:
+    def shares(self, indexed: Indexed, levels: Sequence[NDArray[Any]], logits: Doubles, target: int) -> WordScores:
         """The share of every word, sentence and part in the whole text: the product of the weights down the levels."""
         mask = padded([indexed], self.tokenizer.levels)[1][0]
         products = [levels[-1][0].astype(np.float64)]
@@ -92,24 +84,15 @@ class OnnxModel:
         for values in products:
             real.append(values[mask])
             mask = np.asarray(mask.any(-1))
-        return WordScores(to_words(units, real[0]), logits, target, 1, above=tuple(real[1:]), are_weights=True)
+        return WordScores(real[0], logits, target, 1, above=tuple(real[1:]), are_weights=True)
 
     def effects(
-        self,
-        outline: Outline,
-        units: TextUnits,
-        indexed: Indexed,
-        weights: WordScores,
-        groups: Sequence[tuple[int, ...]],
+        self, outline: Outline, indexed: Indexed, weights: WordScores, groups: Sequence[tuple[int, ...]]
     ) -> tuple[WordScores, Doubles]:
         """What leaving out each word, sentence and part does, and all occurrences of a word: one pass each."""
         erasures = [*single_erasures(outline), *(np.array(group) for group in groups)]
         kept = all_but(erasures, len(outline.words))
-        if self.tokenizer.has_units:
-            left = [self.reader.units_of(units.words[row], units.beginnings[row]).ids for row in kept]
-            logits = self.logits_of([Indexed(ids.astype(np.int32)) for ids in left])
-        else:
-            logits = self.logits_of([only(indexed, row) for row in kept])
+        logits = self.logits_of([only(indexed, row) for row in kept])
         every = np.concatenate((weights.logits[None], logits))
         values = explained(self.task, every, np.full(len(every), weights.target))
         sizes = [len(outline.words), *map(len, outline.shape)]
@@ -148,10 +131,6 @@ def extent(text: Indexed) -> Ints:
         else [size(text)]
     )
     return np.maximum(np.array(counts, dtype=np.int64), 1)
-
-
-def ways_of_reading(units: TextUnits) -> list[ReadAs]:
-    return ["word" if is_known else "unknown" for is_known in (units.words != UNKNOWN).tolist()]
 
 
 def open_session(path: Path, threads: int) -> Any:
