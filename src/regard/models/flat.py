@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.config import Model
 from regard.errors import InputError
+
+if TYPE_CHECKING:
+    from regard.config import Model
 
 State = dict[str, NDArray[np.float32]]
 

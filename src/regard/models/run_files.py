@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.config import Config
 from regard.errors import InputError
 
 if TYPE_CHECKING:
+    from regard.config import Config
     from regard.data.wordpieces import AnyTokenizer
 
 FILES = ("config.toml", "tokenizer.json", "task.json", "weights.safetensors", "metrics.json")

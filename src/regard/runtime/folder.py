@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from regard.config import Config, read_config
 from regard.data.tokenizer import Tokenizer
 from regard.errors import InputError
 from regard.models.flat import Tables, check_shapes, is_flat, tables
@@ -87,6 +86,8 @@ def read_tables(folder: Path, tokenizer: Tokenizer, task: Task) -> Tables:
 
 
 def load_run(folder: Path) -> RuntimeModel:
+    from regard.config import Config, read_config  # an export does not need it
+
     check_finished(folder)
     config = Config().override(read_config(folder / "config.toml"))
     if not is_flat(config.model):
