@@ -1,4 +1,4 @@
-"""The pictures of the application, of the report, of the demo's page and of a heat map for papers, taken anew:
+"""The pictures of the application, of reports, of an exported page and of a heat map for papers, taken anew:
 `python docs/images/take.py [NAME ...]`.
 
 Models learn from the built-in reviews, and one from sentences made up below in Arabic and in Chinese; every text that is
@@ -197,6 +197,19 @@ def printed(stage: Stage) -> bytes:
     return image.read_bytes()
 
 
+# the exported page
+
+
+def exported(stage: Stage) -> bytes:
+    page = stage.runs / "reviews.html"
+    assert regard(["export", str(stage.runs / "reviews"), "--format", "page", "--out", str(page)]) == 0
+    stage.browser.open(page)
+    stage.browser.evaluate("document.querySelector('#text').focus()")
+    stage.browser.write(STAY)
+    stage.browser.click_on(".w[data-index='3']")
+    return crop(stage.browser, "footer")
+
+
 PICTURES: dict[str, tuple[int, Callable[[Stage], bytes]]] = {
     "serve": (WIDE, lambda stage: typed(stage, "han", "han-apln", crossed=[8])),
     "serve-typed": (WIDE, lambda stage: typed(stage, "reviews")),
@@ -212,6 +225,8 @@ PICTURES: dict[str, tuple[int, Callable[[Stage], bytes]]] = {
     "report-scripts": (WIDE, scripts_reported),
     "page": (WIDE, demo_reported),
     "paper": (WIDE, printed),
+    "export": (WIDE, exported),
+    "export-dark": (NARROW, dark(exported)),
 }
 
 
