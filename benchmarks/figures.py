@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import subprocess
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -44,3 +45,10 @@ def processor() -> str:
 
 def versions(*packages: str) -> dict[str, str]:
     return {"python": platform.python_version(), **{name: version(name) for name in packages}}
+
+
+def source_commit() -> str | None:
+    """The last commit that changed the package; None outside a checkout."""
+    command = ["git", "-C", str(Path(__file__).parent), "log", "-1", "--format=%h", "--", "../src/regard"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return done.stdout.strip() or None

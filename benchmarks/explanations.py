@@ -1,0 +1,88 @@
+"""Whether explanations mislead: signs of words, compared with leaving them out and with Shapley values, and faithfulness.
+
+    REGARD_DATA=… python benchmarks/explanations.py signs [CORPUS …] [--save]          the fast engine's colours
+    REGARD_DATA=… python benchmarks/explanations.py shapley [CORPUS …] [--save]        the same against Shapley values
+    REGARD_DATA=… python benchmarks/explanations.py faithfulness [CORPUS …] [--part dev] [--models FOLDER] [--save]
+    python benchmarks/explanations.py table                                            print the saved results as Markdown
+
+`signs` needs about 15 minutes of CPU time, `shapley` 10, `faithfulness` 30 per part. `--save` adds the figures of each corpus
+to results/explanations.json as soon as they are measured; the tables are in docs/explanations.md. Settings were chosen on dev
+texts (`--part dev`), and the defaults of the package were set by them before the test texts were read. `--models` keeps
+trained models for another part.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from explained_models import MODELS, SEED
+from explainer_faithfulness import measure_faithfulness
+from explanation_tables import tables
+from figures import machine, source_commit
+from shapley import measure_shapley
+from word_signs import TOLERANCE, measure_signs
+
+RESULTS = Path(__file__).parent / "results" / "explanations.json"
+SHORT_AND_LONG = ("sst2", "trec", "ag_news", "yelp_small", "20newsgroups")
+WITH_SENTENCES = ("sst2", "ag_news", "yelp_small")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("signs", "shapley", "faithfulness", "table"))
+    parser.add_argument("corpora", nargs="*", metavar="CORPUS")
+    parser.add_argument("--texts", type=int, help="per corpus (default: 2000 for signs, 500 for shapley, else 300)")
+    parser.add_argument("--part", choices=("dev", "test"), default="test", help="for faithfulness (default: test)")
+    parser.add_argument("--models", type=Path, metavar="FOLDER", help="keep the trained models of faithfulness here")
+    parser.add_argument("--save", action="store_true", help=f"save the figures in {RESULTS.name}")
+    arguments = parser.parse_args()
+    if arguments.what == "table":
+        print("\n\n".join(tables(json.loads(RESULTS.read_text(encoding="utf-8"))).values()))
+        return
+    torch.set_num_threads(1)  # CPU time of one thread: several would also count the time that they wait for each other
+    for corpus in arguments.corpora or (WITH_SENTENCES if arguments.what == "faithfulness" else SHORT_AND_LONG):
+        for keys, figures in measured(arguments, corpus):
+            print(json.dumps({" / ".join(keys): figures}, indent=1), flush=True)
+            if arguments.save:
+                save(arguments.what, keys, figures)
+
+
+def measured(arguments: argparse.Namespace, corpus: str) -> Any:
+    """The keys of each result below its section, and its figures."""
+    if arguments.what == "signs":
+        yield (corpus,), measure_signs(corpus, arguments.texts or 2000)
+    elif arguments.what == "shapley":
+        yield (corpus,), measure_shapley(corpus, arguments.texts or 500)
+    else:
+        for model in MODELS:
+            part, texts = arguments.part, arguments.texts or 300
+            yield (part, corpus, model), measure_faithfulness(corpus, model, part, texts, arguments.models)
+
+
+def save(section: str, keys: tuple[str, ...], figures: dict[str, Any]) -> None:
+    """Add one result; the others stay."""
+    saved = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    saved["seed"], saved["tolerance"] = SEED, TOLERANCE
+    saved["machine"] = machine("regard", "numpy", "numba", "torch")
+    place = saved.setdefault(section, {})
+    for key in keys[:-1]:
+        place = place.setdefault(key, {})
+    place[keys[-1]] = {"source": source_commit(), **rounded(figures)}
+    RESULTS.write_text(json.dumps(saved, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def rounded(figures: Any) -> Any:
+    """With six significant digits."""
+    if isinstance(figures, dict):
+        return {name: rounded(value) for name, value in figures.items()}
+    if isinstance(figures, list):
+        return [rounded(value) for value in figures]
+    return float(f"{figures:.6g}") if isinstance(figures, float) else figures
+
+
+if __name__ == "__main__":
+    main()
