@@ -1,7 +1,7 @@
 """What benchmarks/explanations.py explains: texts of public corpora, and models trained on them.
 
-The fast engine has the defaults of `regard train`. The other models are small, start from GloVe vectors and see at most
-MOST_TRAINING_TEXTS texts, so that a CPU trains each within a minute or two; they were not tuned.
+The fast engine has the defaults of `regard train`. The other models are small, start from GloVe vectors and see only part of
+the training texts, so that a CPU trains each within a minute; they were not tuned.
 """
 
 from __future__ import annotations
@@ -22,7 +22,11 @@ from regard.records import Example
 from regard.training.fit import Parts, fit
 
 SEED = 0
-MOST_TRAINING_TEXTS = 8000  # of the models other than the fast engine
+TRAINING_TEXTS = {
+    "sst2": 8000,
+    "ag_news": 8000,
+    "yelp_small": 3000,
+}  # at most, of the models other than the fast engine
 SMALL: dict[str, Any] = {
     "encoder": "bilstm",
     "engine": "torch",
@@ -60,7 +64,7 @@ def trained_model(name: str, corpus: str, folder: Path | None = None) -> Trained
         return load(kept)
     train, dev = examples(corpus, "train"), examples(corpus, "dev")
     if MODELS[name]:
-        train = [train[row] for row in np.random.default_rng(SEED).permutation(len(train))[:MOST_TRAINING_TEXTS]]
+        train = [train[row] for row in np.random.default_rng(SEED).permutation(len(train))[: TRAINING_TEXTS[corpus]]]
     trained = fit(Config().override({"seed": SEED, **MODELS[name]}), Parts(train, dev or None))
     if kept is not None:
         save(trained, kept)

@@ -14,7 +14,7 @@ from regard.data.collate import collate
 from regard.data.wordpieces import WordPieces
 from regard.data.words import spans
 from regard.explain.attribute import attribute
-from regard.explain.explainers import EXPLAINERS
+from regard.explain.explainers import EXPLAINERS, default_contribution
 from regard.explain.reading import left, read, to_words
 from regard.models.build import build
 from regard.models.tasks import Binary
@@ -49,6 +49,10 @@ def make(folder: Path, levels: int = 1, pooling: str = "attention", window: int 
     model = build(config.model, len(pieces), 1, vectors=pretrained.table[torch.from_numpy(pieces.sources).clamp(min=0)])
     torch.nn.init.normal_(model.head.weight)
     return Trained(config, pieces, Binary(("no", "yes")), model=model.double().eval())
+
+
+def test_the_default_contribution_is_the_cheapest_signed_method(folder: Path) -> None:
+    assert default_contribution(make(folder)) == "gradient_times_input"
 
 
 @pytest.mark.parametrize("method", EXPLAINERS)

@@ -117,6 +117,20 @@ def test_a_signed_method_gives_contributions_and_another_weights(variant: str) -
             assert not weights or (min(weights) >= 0 and sum(weights) == pytest.approx(1))
 
 
+@pytest.mark.parametrize(
+    ("variant", "method"),
+    [("units", "leave_one_out"), *((variant, "fast_integrated_gradients") for variant in ("bilstm", "apln", "han"))],
+)
+def test_the_default_is_exact_where_that_is_cheap_and_else_the_cheapest_of_the_most_faithful(
+    variant: str, method: str
+) -> None:
+    trained = make(variant)
+    assert default_contribution(trained) == method
+    for one, scores in zip(explain(trained, TEXTS), attribute(trained, TEXTS, method), strict=True):
+        assert one.contribution_method == method
+        assert [token.contribution for token in one.tokens] == scores.scores.tolist()
+
+
 def test_top_words_are_those_with_the_largest_contributions() -> None:
     (shown,) = explain(make("units"), [TEXTS[3]])
     contributions = [token.contribution or 0 for token in shown.top(100)]

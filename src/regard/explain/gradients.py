@@ -1,18 +1,19 @@
 """Scores from gradients with respect to the word vectors.
 
-    gradient                 ‖∂f/∂e_i‖ (Simonyan et al. 2014), unsigned
-    gradient_times_input     e_i · ∂f/∂e_i (Shrikumar et al. 2016)
-    integrated_gradients     e_i · ∫₀¹ ∂f/∂e_i (t e) dt (Sundararajan et al. 2017)
+    gradient                    ‖∂f/∂e_i‖ (Simonyan et al. 2014), unsigned
+    gradient_times_input        e_i · ∂f/∂e_i (Shrikumar et al. 2016)
+    integrated_gradients        e_i · ∫₀¹ ∂f/∂e_i (t e) dt (Sundararajan et al. 2017)
+    fast_integrated_gradients   e_i · (¾ ∂f/∂e_i (e/3) + ¼ ∂f/∂e_i (e)): the integral by Radau's rule with two points
 
 f is the target's logit, or the prediction of a regression. The first two are gradients at the text itself: one forward and
 one backward pass. The third follows the straight line from zero vectors (as for padding) in place of all words to the text;
 the integral is computed by Gauss–Legendre quadrature. Its scores should sum to f(text) − f(start); the error is reported with
-them.
+them. The fourth needs no pass besides its two points, because one of them is the text itself, and reports no error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 Doubles = NDArray[np.float64]
 ROWS = 256  # points, of all texts together, per pass
 PADDED_WORDS = 1 << 15  # their words including padding, at most
+# points on the path from zero vectors (0) to the text (1), and their weights
+AT_TEXT = {1.0: 1.0}
+RADAU = {1.0: 1 / 4, 1 / 3: 3 / 4}
 
 
 def gradient(trained: Trained, readings: Sequence[Reading], targets: Ints) -> list[WordScores]:
@@ -42,18 +46,30 @@ def gradient_times_input(trained: Trained, readings: Sequence[Reading], targets:
     return from_gradients(trained, readings, targets, lambda slope, embedded: (slope * embedded).sum(-1))
 
 
+def fast_integrated_gradients(trained: Trained, readings: Sequence[Reading], targets: Ints) -> list[WordScores]:
+    return from_gradients(trained, readings, targets, lambda slope, embedded: (slope * embedded).sum(-1), RADAU)
+
+
 def from_gradients(
-    trained: Trained, readings: Sequence[Reading], targets: Ints, measure: Callable[[Tensor, Tensor], Tensor]
+    trained: Trained,
+    readings: Sequence[Reading],
+    targets: Ints,
+    measure: Callable[[Tensor, Tensor], Tensor],
+    points: Mapping[float, float] = AT_TEXT,
 ) -> list[WordScores]:
+    """`points` on the path, among them the text, and their weights in the mean gradient."""
     by_row: dict[int, WordScores] = {}
     for rows, batch in batches(trained, readings):
         embedded = vectors(trained, batch)
         slope, logits, chosen = slopes(trained, batch, embedded, targets[rows])
+        slope = points[1.0] * slope
+        for point in points.keys() - {1.0}:
+            slope += points[point] * slopes(trained, batch, point * embedded, chosen)[0]
         scores = measure(slope, embedded).double().cpu().numpy()
         mask = batch.mask.cpu().numpy()
         for index, row in enumerate(rows):
             words = to_words(readings[row], scores[index][mask[index]])
-            by_row[row] = WordScores(words, logits[index], int(chosen[index]), forward=1, backward=1)
+            by_row[row] = WordScores(words, logits[index], int(chosen[index]), len(points), len(points))
     return [by_row[row] for row in range(len(readings))]
 
 
