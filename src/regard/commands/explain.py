@@ -44,7 +44,7 @@ def list_methods() -> str:
     lines.append(
         "A signed method gives contributions, for (+) or against (−) the class; another one gives weights. Flat models"
     )
-    lines.append("compute leave_one_out and attention from tables, at about twice the cost of a prediction.")
+    lines.append("compute leave_one_out and attention from tables, at one to four times the cost of a prediction.")
     return "\n".join(lines)
 
 

@@ -86,7 +86,7 @@ def reading_codes(trained: Trained, units: Units, bounds: Ints) -> NDArray[np.ui
 
 
 def leave_one_out_from_tables(trained: Trained, texts: Sequence[str], targets: Ints) -> list[WordScores]:
-    """Leave-one-out of a flat model: the same as by reading each text once per word, at about twice the cost of a prediction."""
+    """Leave-one-out of a flat model: the same as by reading each text once per word, at a few times the cost of a prediction."""
     scores = []
     for one in flat_texts(trained, texts, targets):
         facts = {}
