@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from explained_models import sample, trained_model
 from numpy.typing import NDArray
-from word_signs import TOP, coloured, cost, top_is_against
+from word_signs import TOP, coloured, cpu_seconds, top_is_against
 
 from regard.explain.attribute import attribute
-from regard.explain.explainers import EXPLAINERS, default_contribution, default_method
+from regard.explain.explainers import default_contribution, default_method
 from regard.explain.word_scores import Attributed
 from regard.faithfulness.curves import accuracy_fall, comprehensiveness, sufficiency
 from regard.faithfulness.intervals import difference, interval
@@ -26,16 +26,14 @@ from regard.faithfulness.ranking import SHARES
 from regard.faithfulness.scored import Scored
 from regard.models.trained import Trained
 
-MOST_WORDS = 200  # of a text
+MOST_WORDS = 150  # of a text
 WORDS = 5  # of AOPC@5
-COSTED = 64  # texts whose cost is measured
 REFERENCE = "leave_one_out"
-FIXED: dict[str, tuple[str, dict[str, Any]]] = {
-    name: (name, {})
-    for name in ("gradient_times_input", "fast_integrated_gradients", "integrated_gradients", REFERENCE, "random")
-}
-# candidates for a default, tried on dev only
-CANDIDATES: dict[str, tuple[str, dict[str, Any]]] = {
+Methods = dict[str, tuple[str, dict[str, Any]]]
+CHEAP: Methods = {name: (name, {}) for name in ("gradient_times_input", "two_point_gradients")}
+SLOW: Methods = {name: (name, {}) for name in ("integrated_gradients", REFERENCE)}
+# also candidates for the default of models that are not flat, on dev
+FEW_STEPS: Methods = {
     f"integrated_gradients, steps = {steps}": ("integrated_gradients", {"steps": steps}) for steps in (1, 2)
 }
 
@@ -46,19 +44,21 @@ def measure_faithfulness(corpus: str, model: str, part: str, texts: int, folder:
     trained = trained_model(model, corpus, folder)
     examples = sample(corpus, part, texts, MOST_WORDS)
     chosen = [one.text for one in examples]
-    methods = {"weight": (default_method(trained), {}), **FIXED, **(CANDIDATES if part == "dev" else {})}
-    attributed = {name: attribute(trained, chosen, method, **options) for name, (method, options) in methods.items()}
+    methods = methods_of(trained, part)
+    attributed: dict[str, list[Attributed]] = {}
+    costs: dict[str, float] = {}
+    for name, (method, options) in methods.items():
+        attributed[name], costs[name] = with_cost(trained, chosen, method, options)
     labels = [trained.task.encode(one.label, "label") for one in examples]
     values = judged_values(trained, attributed, [int(label) for label in labels])
     effects = [one.scores for one in attributed[REFERENCE]]
     for name, of_method in attributed.items():
         values[name] |= sign_values([one.scores for one in of_method], effects)
-    costs = {name: cost_of(trained, chosen[:COSTED], method, options) for name, (method, options) in methods.items()}
     return {
         "texts": len(chosen),
         "most_words": MOST_WORDS,
         "accuracy": float(np.mean(trained.answers(chosen).argmax(1) == labels)),
-        "weight_is": methods["weight"][0],
+        "weight_is": default_method(trained),
         "contribution_is": default_contribution(trained),
         "methods": {name: {**summary(values[name]), "cost": costs[name]} for name in methods},
         "minus_default": {
@@ -108,9 +108,22 @@ def differences(ours: Mapping[str, Doubles], theirs: Mapping[str, Doubles]) -> d
     return {measure: list(difference(ours[measure], theirs[measure])[1:]) for measure in measures}
 
 
-def cost_of(trained: Trained, texts: Sequence[str], method: str, options: Mapping[str, Any]) -> float:
-    def work() -> object:
-        return attribute(trained, texts, method, **options)
+def methods_of(trained: Trained, part: str) -> Methods:
+    if part == "dev":
+        return {**CHEAP, **FEW_STEPS, REFERENCE: SLOW[REFERENCE]}
+    return {"weight": (default_method(trained), {}), **CHEAP, **SLOW, "random": ("random", {})}
 
-    is_slow = not trained.is_flat and (EXPLAINERS[method].passes or 100) > 10 and not options
-    return cost(work, lambda: trained.answers(texts), 1 if is_slow else 5)
+
+def with_cost(
+    trained: Trained, texts: Sequence[str], method: str, options: Mapping[str, Any]
+) -> tuple[list[Attributed], float]:
+    """The attributions, and their CPU time in predictions; slow ones are computed once."""
+    attribute(trained, texts[:2], method, **options), trained.answers(texts)  # compiles what is not compiled yet
+    results: list[list[Attributed]] = []
+    repeats = 1 if method in SLOW and not options and not trained.is_flat else 3
+    ratios = [
+        cpu_seconds(lambda: results.append(attribute(trained, texts, method, **options)))
+        / cpu_seconds(lambda: trained.answers(texts))
+        for _ in range(repeats)
+    ]
+    return results[0], float(np.median(ratios))

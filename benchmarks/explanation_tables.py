@@ -8,7 +8,7 @@ from typing import Any
 METHODS = {
     "weight": "weight alone",
     "gradient_times_input": "gradient × input",
-    "fast_integrated_gradients": "fast integrated gradients",
+    "two_point_gradients": "two-point gradients",
     "integrated_gradients": "integrated gradients",
     "leave_one_out": "leave-one-out",
     "random": "random",

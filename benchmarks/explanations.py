@@ -5,9 +5,9 @@
     REGARD_DATA=… python benchmarks/explanations.py faithfulness [CORPUS …] [--part dev] [--models FOLDER] [--save]
     python benchmarks/explanations.py table                             write the saved results into docs/explanations.md
 
-`signs` and `shapley` need about ten minutes of CPU time each, `faithfulness` 15 per part. `--save` adds the figures of each corpus
-to results/explanations.json as soon as they are measured; the tables are in docs/explanations.md. Settings were chosen on dev
-texts (`--part dev`), and the defaults of the package were set by them before the test texts were read. `--models` keeps
+`signs` and `shapley` need about ten minutes of CPU time each, `faithfulness` 15 per part. `--save` adds the figures of each
+corpus to results/explanations.json as soon as they are measured; the tables are in docs/explanations.md. Settings were chosen
+on dev texts (`--part dev`), and the defaults of the package were set by them before the test texts were read. `--models` keeps
 trained models for another part.
 """
 

@@ -119,7 +119,7 @@ def test_a_signed_method_gives_contributions_and_another_weights(variant: str) -
 
 @pytest.mark.parametrize(
     ("variant", "method"),
-    [("units", "leave_one_out"), *((variant, "fast_integrated_gradients") for variant in ("bilstm", "apln", "han"))],
+    [("units", "leave_one_out"), *((variant, "two_point_gradients") for variant in ("bilstm", "apln", "han"))],
 )
 def test_the_default_is_exact_where_that_is_cheap_and_else_the_cheapest_of_the_most_faithful(
     variant: str, method: str

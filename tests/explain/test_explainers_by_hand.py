@@ -42,7 +42,7 @@ def one(trained: Trained, text: str, method: str, **options: object) -> Attribut
 
 def test_gradient_times_input_and_integrated_gradients_of_a_linear_model_are_the_contributions() -> None:
     """ "good bad film": each contributes its value / 3, and these add up to f without the bias."""
-    for method in ("gradient_times_input", "fast_integrated_gradients", "integrated_gradients"):
+    for method in ("gradient_times_input", "two_point_gradients", "integrated_gradients"):
         result = one(linear(), "good bad film", method, targets="yes")
         assert result.scores == pytest.approx([2 / 3, -3 / 3, 0.5 / 3])
     assert result.facts["value"] == pytest.approx((2 - 3 + 0.5) / 3 + 0.25)
@@ -66,7 +66,7 @@ def test_known_evidence_is_ranked_first_and_random_scores_get_the_expected_preci
     words = np.random.default_rng(0).permutation(["good"] * 8 + ["film"] * 16 + ["bad"] * 16)
     marked = words == "good"
     trained = linear()
-    for method in ("gradient_times_input", "fast_integrated_gradients", "integrated_gradients", "leave_one_out"):
+    for method in ("gradient_times_input", "two_point_gradients", "integrated_gradients", "leave_one_out"):
         scores = one(trained, " ".join(words), method, targets="yes").scores
         assert average_precision(scores, marked) == pytest.approx(1.0)
     precisions = [
@@ -96,18 +96,17 @@ def test_integrated_gradients_sum_to_the_difference_that_they_explain(variant: s
 
 
 @pytest.mark.parametrize("variant", ["bilstm", "apln", "han"])
-def test_fast_integrated_gradients_weigh_the_gradients_at_two_points_of_the_path(variant: str) -> None:
-    """¾ of the gradient at a third of the vectors and ¼ of that at the text, times the vectors."""
+def test_two_point_gradients_are_the_mean_of_those_at_the_text_and_half_way_to_it(variant: str) -> None:
     trained = make(variant, "binary")
     readings = read(trained, TEXTS)
-    results = attribute(trained, TEXTS, "fast_integrated_gradients", "yes")
+    results = attribute(trained, TEXTS, "two_point_gradients", "yes")
     for rows, batch in batches(trained, readings):
         embedded = trained.model.embedding(batch.ids).detach()
         mean = torch.zeros_like(embedded)
-        for point, weight in ((1 / 3, 0.75), (1.0, 0.25)):
-            leaf = (point * embedded).requires_grad_()
+        for vectors in (embedded, embedded / 2):
+            leaf = vectors.clone().requires_grad_()
             trained.model(batch, leaf).logits.sum().backward()
-            mean += weight * leaf.grad
+            mean += leaf.grad / 2
         for row, units, mask in zip(rows, (mean * embedded).sum(-1), batch.mask, strict=True):
             assert results[row].scores == pytest.approx(units[mask].numpy(), abs=1e-6)
             assert (results[row].cost["forward"], results[row].cost["backward"]) == (2, 2)
@@ -162,7 +161,7 @@ def test_the_words_of_a_pair_share_its_signed_score_equally() -> None:
     weights = {EMBEDDING: table, QUERY: np.zeros(1, np.float32), HEAD: -np.ones((1, 1), np.float32)}
     config = Config(model=Model(embedding=1, attention="dot", scale=1.0, head_bias=False))
     trained = Trained(config, words, Binary(("no", "yes")), weights=weights)
-    for method in ("gradient_times_input", "fast_integrated_gradients", "integrated_gradients"):
+    for method in ("gradient_times_input", "two_point_gradients", "integrated_gradients"):
         result = one(trained, "not good", method, targets="yes")
         assert result.scores == pytest.approx([-(1 + 8 / 2 + 16) / 4, -(2 + 8 / 2) / 4])
         result = one(trained, "odd movies good", method, targets="yes")

@@ -115,7 +115,7 @@ def test_a_hierarchical_run_has_sentences_and_norms_but_no_words(run: Path, tabl
     for text in facts.texts:
         (view,) = text.views
         assert view.explanation.method == "attention_norm"
-        assert view.explanation.contribution_method == "fast_integrated_gradients"
+        assert view.explanation.contribution_method == "two_point_gradients"
         assert view.explanation.sentences[0].contribution is not None
     assert facts.history[0].norms
     assert facts.measures is not None
@@ -166,7 +166,7 @@ def test_a_run_without_attention_is_shown_by_gradients(regard: Regard, table: Pa
     options = ("--encoder", "embedding", "--pooling", "average", "--out", tmp_path / "mean")
     assert regard("train", table, *TINY, *options).code == 0
     facts = gather(load(tmp_path / "mean"), tmp_path / "mean", [Example("A fine room.", "4", 1)])
-    assert [view.explanation.contribution_method for view in facts.texts[0].views] == ["fast_integrated_gradients"]
+    assert [view.explanation.contribution_method for view in facts.texts[0].views] == ["two_point_gradients"]
     assert facts.audit is None
     assert "no attention to audit" in facts.no_audit
 

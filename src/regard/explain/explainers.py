@@ -17,10 +17,10 @@ from regard.explain.attention_weights import attention, attention_from_tables, a
 from regard.explain.controls import random, tfidf
 from regard.explain.flat_texts import leave_one_out_from_tables
 from regard.explain.gradients import (
-    fast_integrated_gradients,
     gradient,
     gradient_times_input,
     integrated_gradients,
+    two_point_gradients,
 )
 from regard.explain.leave_one_out import leave_one_out
 from regard.explain.reading import Ints
@@ -93,10 +93,10 @@ EXPLAINERS: dict[str, Explainer] = {
         signed=True,
         passes=3,
     ),
-    "fast_integrated_gradients": Explainer(
-        function=fast_integrated_gradients,
-        title="fast integrated gradients",
-        sentence="gradients at the text and at a third of the path to it from empty word vectors, weighted 1 to 3",
+    "two_point_gradients": Explainer(
+        function=two_point_gradients,
+        title="two-point gradients",
+        sentence="how fast the prediction changes along the word's vector, at the text and half way to it from empty vectors",
         reads="gradients",
         signed=True,
         passes=5,
@@ -169,7 +169,7 @@ def default_contribution(trained: Model) -> str:
     models that were measured, and its passes are expensive: the cheapest signed method."""
     if trained.is_flat or trained.is_opaque:
         return "leave_one_out"
-    return "gradient_times_input" if isinstance(trained.tokenizer, WordPieces) else "fast_integrated_gradients"
+    return "gradient_times_input" if isinstance(trained.tokenizer, WordPieces) else "two_point_gradients"
 
 
 def methods(trained: Model) -> list[str]:
