@@ -165,8 +165,8 @@ def default_method(trained: Model) -> str:
 
 def default_contribution(trained: Model) -> str:
     """What a word's contribution is if no method is named: leaving the word out where that is a table lookup; elsewhere the
-    cheapest of the most faithful methods (docs/explanations.md has the measurements). A pretrained encoder was not among the
-    models that were measured, and its passes are expensive: the cheapest signed method."""
+    cheap method that is more faithful than gradient × input and gets no more signs wrong (docs/explanations.md has the
+    measurements). Pretrained encoders were not measured, and their passes are expensive: the cheapest signed method."""
     if trained.is_flat or trained.is_opaque:
         return "leave_one_out"
     return "gradient_times_input" if isinstance(trained.tokenizer, WordPieces) else "two_point_gradients"
