@@ -54,6 +54,7 @@ def measure_faithfulness(corpus: str, model: str, part: str, texts: int, folder:
     effects = [one.scores for one in attributed[REFERENCE]]
     for name, of_method in attributed.items():
         values[name] |= sign_values([one.scores for one in of_method], effects)
+    compared_with = REFERENCE if trained.is_flat else "two_point_gradients"
     return {
         "texts": len(chosen),
         "most_words": MOST_WORDS,
@@ -61,10 +62,9 @@ def measure_faithfulness(corpus: str, model: str, part: str, texts: int, folder:
         "weight_is": default_method(trained),
         "contribution_is": default_contribution(trained),
         "methods": {name: {**summary(values[name]), "cost": costs[name]} for name in methods},
-        "minus_default": {
-            name: differences(values[name], values[default_contribution(trained)])
-            for name in methods
-            if name != default_contribution(trained)
+        "compared_with": compared_with,
+        "differences": {
+            name: differences(values[name], values[compared_with]) for name in methods if name != compared_with
         },
     }
 

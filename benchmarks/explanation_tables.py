@@ -118,7 +118,7 @@ def mean_cells(rows: Sequence[dict[str, Any]]) -> list[str]:
     def mean(name: str) -> float:
         return sum(row[name][0] for row in rows) / len(rows)
 
-    curves = [f"{mean(name):.3f}" for name in ("comprehensiveness", "sufficiency")]
+    curves = [f"{mean(name):.3f}".replace("-", "−") for name in ("comprehensiveness", "sufficiency")]
     shares = [f"{100 * mean(name):.1f}" for name in ("aopc_5", "top_against", "wrong_top_ten")]
     return [*curves, *shares, multiple(sum(row["cost"] for row in rows) / len(rows))]
 

@@ -88,7 +88,8 @@ def write_tables(written: dict[str, str]) -> None:
         before, marker, after = page.partition(f"<!-- table: {name} -->\n\n")
         if not marker:
             raise SystemExit(f"{PAGE.name}: expected a comment that names the table {name}, got none")
-        page = f"{before}{marker}{table}\n{re.sub(TABLE, '', after, count=1)}"
+        rest = TABLE.sub("", after, count=1).lstrip("\n")
+        page = f"{before}{marker}{table}\n\n{rest}"
     PAGE.write_text(page, encoding="utf-8")
 
 

@@ -115,7 +115,7 @@ def test_a_hierarchical_run_has_sentences_and_norms_but_no_words(run: Path, tabl
     for text in facts.texts:
         (view,) = text.views
         assert view.explanation.method == "attention_norm"
-        assert view.explanation.contribution_method == "two_point_gradients"
+        assert view.explanation.contribution_method == "gradient_times_input"
         assert view.explanation.sentences[0].contribution is not None
     assert facts.history[0].norms
     assert facts.measures is not None

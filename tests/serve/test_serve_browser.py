@@ -146,7 +146,7 @@ def test_words_can_be_crossed_out_by_keyboard_alone(browser: Browser, two: Servi
 def test_explainers_can_be_switched_and_signed_ones_show_the_sign(browser: Browser, two: Serving) -> None:
     visit(browser, two)
     write(browser, TEXT)
-    assert browser.evaluate("document.getElementById('method').value") == "two_point_gradients"
+    assert browser.evaluate("document.getElementById('method').value") == "gradient_times_input"
     choose(browser, "method", "attention_norm")
     before = [word["strength"] for word in words(browser)]
     choose(browser, "method", "leave_one_out")

@@ -165,11 +165,12 @@ def default_method(trained: Model) -> str:
 
 def default_contribution(trained: Model) -> str:
     """What a word's contribution is if no method is named: leaving the word out where that is a table lookup; elsewhere the
-    cheap method that is more faithful than gradient × input and gets no more signs wrong (docs/explanations.md has the
-    measurements). Pretrained encoders were not measured, and their passes are expensive: the cheapest signed method."""
+    cheap method that is more faithful than gradient × input, unless it gets more signs wrong, as it does with several levels
+    (docs/explanations.md has the measurements). Pretrained encoders were not measured, and their passes are expensive."""
     if trained.is_flat or trained.is_opaque:
         return "leave_one_out"
-    return "gradient_times_input" if isinstance(trained.tokenizer, WordPieces) else "two_point_gradients"
+    is_pretrained = isinstance(trained.tokenizer, WordPieces)
+    return "gradient_times_input" if trained.levels > 1 or is_pretrained else "two_point_gradients"
 
 
 def methods(trained: Model) -> list[str]:
