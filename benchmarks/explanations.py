@@ -28,6 +28,7 @@ from shapley import measure_shapley
 from word_signs import TOLERANCE, measure_signs
 
 RESULTS = Path(__file__).parent / "results" / "explanations.json"
+LIST = re.compile(r"\[[^\[\]{}]*\]")  # of numbers, on one line
 TABLE = re.compile(r"\A(?:\|.*\n)*")
 PAGE = Path(__file__).parent.parent / "docs" / "explanations.md"
 SHORT_AND_LONG = ("sst2", "trec", "ag_news", "yelp_small", "20newsgroups")
@@ -78,7 +79,8 @@ def save(section: str, keys: tuple[str, ...], figures: dict[str, Any]) -> None:
     for key in keys[:-1]:
         place = place.setdefault(key, {})
     place[keys[-1]] = {"source": source_commit(), **rounded(figures)}
-    RESULTS.write_text(json.dumps(saved, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    written = LIST.sub(lambda found: " ".join(found[0].split()), json.dumps(saved, indent=1, ensure_ascii=False))
+    RESULTS.write_text(written + "\n", encoding="utf-8")
 
 
 def write_tables(written: dict[str, str]) -> None:

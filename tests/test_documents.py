@@ -27,7 +27,8 @@ BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
-ELSEWHERE = {"--no-deps"}  # options of other programs that the documents name
+# options of other programs that the documents name: pip, and benchmarks/explanations.py
+ELSEWHERE = {"--no-deps", "--models", "--part", "--save", "--texts"}
 
 every_document = pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 
