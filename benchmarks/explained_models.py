@@ -15,7 +15,8 @@ from regard.config import Config
 from regard.corpora.lookup import companion, resolve
 from regard.data.readers import read
 from regard.data.words import spans
-from regard.models.folder import is_run, load
+from regard.models.folder import load
+from regard.models.run_files import is_run
 from regard.models.saving import save
 from regard.models.trained import Trained
 from regard.records import Example

@@ -96,13 +96,19 @@ export class Model {
     return powers.map((power) => power / total);
   }
 
+  // The prediction of a regression, within the range of the training labels if the task has one.
   number(logits) {
+    const { low = -Infinity, high = Infinity } = this.task;
+    return Math.min(Math.max(this.unlimited(logits), low), high);
+  }
+
+  unlimited(logits) {
     return logits[0] * this.task.scale + this.task.mean;
   }
 
   // What contributions are about: the log-odds of a class, or the number of a regression.
   explained(logits, target) {
-    if (this.task.kind === "regression") return this.number(logits);
+    if (this.task.kind === "regression") return this.unlimited(logits);
     if (this.task.kind === "binary") return target === 1 ? logits[0] : -logits[0];
     const others = logits.filter((_, c) => c !== target), highest = Math.max(...others);
     return logits[target] - highest - Math.log(others.reduce((sum, value) => sum + Math.exp(value - highest), 0));
