@@ -41,7 +41,9 @@ def chromium() -> str | None:
 class Browser:
     """One page. `events` has everything the browser reports by itself: console messages, errors, requests."""
 
-    def __init__(self, profile: Path, size: tuple[int, int] = (1280, 900), flags: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, profile: Path, size: tuple[int, int] = (1280, 900), flags: tuple[str, ...] = (), patience: float = 30
+    ) -> None:
         program = chromium()
         assert program is not None
         (commands, self._out), (self._in, answers) = os.pipe(), os.pipe()
@@ -56,6 +58,7 @@ class Browser:
         for end in (commands, answers, *ends):
             os.close(end)
         self.events: list[Message] = []
+        self._patience = patience  # seconds to wait for an answer
         self._kept, self._number, self._session = b"", 0, ""
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -89,7 +92,7 @@ class Browser:
         while left:
             left = left[os.write(self._out, left) :]
         while True:
-            received = self._receive(30)
+            received = self._receive(self._patience)
             if received.get("id") == self._number:
                 assert "error" not in received, f"{method}: {received['error']}"
                 return received["result"]
