@@ -36,7 +36,7 @@ PAGES = {
     "demo": "few/demo/page.html",
     "report-few": "few/report.html",
     "audit-few": "few/demo/run/audit/audit.html",
-    "analysis-few": "few/demo/run/analysis/analysis.html",
+    "analysis-few": "few/flat/analysis/analysis.html",
     "explanations-few": "few/explanations.html",
     "reproduced-table": "reproduced/table3.html",
     "reproduced-figure": "reproduced/figure6.html",
@@ -100,7 +100,7 @@ def served(run: Path) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "regard", "serve", str(run), "--port", str(port)]
+    command = [sys.executable, "-c", "from regard.cli import main; main()", "serve", str(run), "--port", str(port)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{port}"
     try:

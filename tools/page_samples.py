@@ -83,6 +83,7 @@ def many_pages(folder: Path, number: int, texts: int, quick: bool) -> None:
     if not run.exists():
         call("train", train, "--test", test, "--out", run, "--task", "multiclass")
     pages(folder, run, test, quick)
+    call("analyse", run)
 
 
 def few_pages(folder: Path, quick: bool) -> None:
@@ -92,6 +93,11 @@ def few_pages(folder: Path, quick: bool) -> None:
     write_rows(test, rows)
     call("demo", "--out", folder / "demo")
     pages(folder, run, test, quick)
+    opinions, flat = folder / "opinions.csv", folder / "flat"
+    write_rows(opinions, [(text, "bad" if label < "3" else "good") for text, label in rows if label != "3"])
+    if not flat.exists():
+        call("train", opinions, "--out", flat, "--record", "epoch")
+    call("analyse", flat)
 
 
 def pages(folder: Path, run: Path, test: Path, quick: bool) -> None:
@@ -101,7 +107,6 @@ def pages(folder: Path, run: Path, test: Path, quick: bool) -> None:
         write_audit(facts, audit)
     else:
         call("audit", run, "--data", test, "--limit", AUDITED)
-    call("analyse", run)
     call("report", run, "--data", test, "--out", folder / "report.html")
     call("explain", run, "--file", test, "--format", "html", "--out", folder / "explanations.html")
 

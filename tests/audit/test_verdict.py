@@ -327,7 +327,8 @@ def test_a_separation_of_few_words_is_not_interpreted() -> None:
         one["text"] for kind in ("may", "may_not") for one in result[kind] if one["evidence"] == "separation"
     ]
     assert (
-        "is unknown: only 3 neutral, at least 10 of each are needed; the area under the ROC curve is 0.100." in sentence
+        "is unknown: only 3 neutral, at least 10 of each are needed; a word of a class has a higher score than a neutral "
+        "word in this fraction of pairs (0.5 would be guessing): 0.100." in sentence
     )
 
 

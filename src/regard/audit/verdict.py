@@ -103,8 +103,8 @@ def rival(judged: Judged) -> Reason:
 
 
 def leads(lead: Lead) -> str:
-    own, best, contrast = span(lead.own_lead), span(lead.best_lead), span(lead.contrast)
-    return fragment("leads", own=own, best=explainer_name(lead.best), its=best, kept=kept(lead), contrast=contrast)
+    own, its = span(lead.own_lead), span(lead.best_lead)
+    return fragment("leads", own=own, best=explainer_name(lead.best), its=its)
 
 
 def kept(lead: Lead) -> str:

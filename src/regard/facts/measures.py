@@ -100,9 +100,9 @@ class Measures:
         column = self.matrix.labels.index(one.name)
         return any(row[column] for row in self.matrix.counts)
 
-    def weakest(self, most: int) -> Sequence[ClassMeasures]:
-        """All classes in their order if there are at most so many, otherwise the weakest."""
-        return self.classes if len(self.classes) <= most else sorted(self.classes, key=lambda one: one.rank)[:most]
+    def weakest(self, few: int, most: int) -> Sequence[ClassMeasures]:
+        """All classes in their order if they are few, otherwise at most so many, the weakest first."""
+        return self.classes if len(self.classes) <= few else sorted(self.classes, key=lambda one: one.rank)[:most]
 
 
 def class_measures(given: object) -> tuple[ClassMeasures, ...]:

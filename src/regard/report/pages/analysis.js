@@ -5,7 +5,7 @@ const data = JSON.parse(document.getElementById("page-data").textContent);
 const scatter = makeScatter(document.getElementById("scatter"), data);
 const card = document.getElementById("card"), readout = document.getElementById("readout");
 const HINT = readout.textContent;
-let player = null, waiting = false;
+let player = null, kinds = null, waiting = false;
 
 // Draw at most once per frame.
 function redraw() {
@@ -44,17 +44,9 @@ function select(k) {
 
 // A token chosen from the list may be shown only in the other view, or its kind may be switched off.
 function reveal(k) {
-  scatter.hidden.delete(data.kind[k]);
-  showKinds();
+  kinds.reveal(data.kind[k]);
   if (Number.isNaN(scatter.x[k])) (data.polarity[k] === null ? player.end : player.back)();
   select(k);
-}
-
-function showKinds() {
-  for (const button of document.querySelectorAll(".kind")) {
-    button.setAttribute("aria-pressed", String(!scatter.hidden.has(Number(button.dataset.kind))));
-  }
-  redraw();
 }
 
 // The next visible token right, left, above or below the selected one.
@@ -87,21 +79,11 @@ function listenToCanvas(canvas) {
   });
 }
 
-function listenToLegend() {
-  for (const button of document.querySelectorAll(".kind")) {
-    button.addEventListener("click", () => {
-      const kind = Number(button.dataset.kind);
-      if (!scatter.hidden.delete(kind)) scatter.hidden.add(kind);
-      showKinds();
-    });
-  }
-}
-
 function start() {
   const part = (id) => document.getElementById(id);
   resize(scatter);
   listenToCanvas(scatter.canvas);
-  listenToLegend();
+  kinds = makeKinds(scatter, redraw);
   makeSearch(scatter, { input: part("search"), list: part("search-results"), status: part("search-status") }, (hits) => {
     scatter.matched = hits && hits.size ? hits : null;
     redraw();

@@ -21,25 +21,18 @@ from regard.report.pages.analysis_figures import (
     polarity_title,
     score_spans,
 )
-from regard.report.pages.templates import render
+from regard.report.pages.templates import FINDING, FOLDING, SORTING, render
+from regard.report.pages.tiles import Tile, separation_tile
+from regard.report.pages.words import WordsView, words_view
 from regard.report.plots.axis import number, ticks
 from regard.report.plots.marks import UNTYPED, Mark
-from regard.report.text.analysis import (
-    OutputRow,
-    TypeRow,
-    WordRow,
-    header_facts,
-    output_rows,
-    strongest_words,
-    type_rows,
-    unit_name,
-)
+from regard.report.text.analysis import OutputRow, header_facts, output_rows
 from regard.report.text.characters import one_line
-from regard.report.text.numbers import short
+from regard.report.text.exported import Table
+from regard.report.text.numbers import column, short
 
 PAGE = "analysis.html"
-SCRIPTS = ("scatter.js", "details.js", "search.js", "playing.js", "analysis.js")
-WORDS = 12  # of each class
+SCRIPTS = ("scatter.js", "details.js", "search.js", "playing.js", "kinds.js", "analysis.js")
 FRAMES = 120  # most moments of a recording on the page, which interpolates between them
 
 
@@ -48,15 +41,14 @@ class AnalysisView:
     analysis: AnalysisFacts
     title: str
     facts: dict[str, str]
-    types: list[TypeRow]
-    marks: dict[str, Markup]
-    untyped: Markup  # the mark of tokens without a type; empty if there are none
-    words: dict[str, list[WordRow]]
+    tiles: list[Tile]
+    sections: dict[str, str]  # titles by anchor
+    words: WordsView
     outputs: list[OutputRow]
+    vtw: Table  # the same, for several outputs
     static_plot: Markup  # the scatter plot for browsers without JavaScript
     by_type: dict[str, Markup]  # figures
     during_training: dict[str, Markup]
-    unit: str
 
 
 def write_analysis(facts: AnalysisFacts, folder: Path) -> Path:
@@ -74,35 +66,55 @@ def analysis_page(facts: AnalysisFacts, drawn: Mapping[str, str]) -> str:
     """The whole document; `drawn`: its figures."""
     shown = {name: Markup(svg) for name, svg in drawn.items()}
     during = {name: svg for name, svg in shown.items() if name.startswith("along")}
-    unit = unit_name(facts)
+    by_type = {name: svg for name, svg in shown.items() if name != "scatter" and name not in during}
+    words = words_view(facts)
     view = AnalysisView(
         facts,
-        f"Polarity and attention of {unit}s: {one_line(facts.run or facts.data)}",
+        f"Polarity and attention of {words.unit}s: {one_line(facts.run or facts.data)}",
         {name: value for name, value in header_facts(facts).items() if name != "run"},
-        type_rows(facts),
-        swatches(facts),
-        untyped_swatch(facts),
-        strongest_words(facts, WORDS),
+        tiles(facts, words.unit),
+        sections(facts, words.unit, bool(by_type), bool(during)),
+        words,
         output_rows(facts),
+        vtw_table(facts),
         shown.get("scatter", Markup()),
-        {name: svg for name, svg in shown.items() if name != "scatter" and name not in during},
+        by_type,
         during,
-        unit,
     )
-    return render("analysis.html", view, SCRIPTS, payload(facts))
+    return render("analysis.html", view, (FOLDING, SORTING, FINDING, *SCRIPTS), payload(facts))
 
 
-def swatches(facts: AnalysisFacts) -> dict[str, Markup]:
-    return {name: swatch(mark) for name, mark in marks_of(facts).items()}
+def tiles(facts: AnalysisFacts, unit: str) -> list[Tile]:
+    """Whether attention separates words, and how many there are."""
+    neutral = [kind.count for kind in facts.types[-1:]]
+    tied = sum(kind.count for kind in facts.types) - sum(neutral)
+    shown = [
+        Tile(f"{unit}s of a class", f"{tied:,}", f"that occur mostly in texts of one of {len(facts.classes)} classes")
+    ]
+    shown += [Tile(f"neutral {unit}s", f"{count:,}", "that are equally frequent in all classes") for count in neutral]
+    return [separation_tile(facts.separation, unit), *shown] if facts.separation else shown
 
 
-def untyped_swatch(facts: AnalysisFacts) -> Markup:
-    return swatch(UNTYPED) if any(token.type is None for token in facts.tokens) else Markup()
+def sections(facts: AnalysisFacts, unit: str, has_types: bool, has_training: bool) -> dict[str, str]:
+    present = {
+        "scores": ("Scatter plot", True),
+        "summary": ("In numbers", True),
+        "strongest": (f"Strongest {unit}s", True),
+        "by-type": ("By type", has_types),
+        "during-training": ("During training", has_training),
+        "notes": ("Notes", bool(facts.notes)),
+    }
+    return {anchor: title for anchor, (title, is_shown) in present.items() if is_shown}
 
 
-def swatch(mark: Mark) -> Markup:
-    path = f'<path d="{mark.path(7, 7, 5)}" fill="{mark.colour}"/>'
-    return Markup(f'<svg class="swatch" width="14" height="14" aria-hidden="true">{path}</svg>')
+def vtw_table(facts: AnalysisFacts) -> Table:
+    """A row per class, every column with the same decimals."""
+    vtw, head = facts.vtw, ("class", "VᵀW·λ", "VᵀW", "cosine", "‖W‖")
+    if vtw is None or len(vtw.values) != len(facts.classes):
+        return Table("", head, [])
+    columns = (*(column(values, "+") for values in (vtw.products, vtw.values, vtw.cosines)), column(vtw.norms_w))
+    rows = zip(map(one_line, facts.classes), *columns, strict=True)
+    return Table(f"One row per class; ‖V‖ is {vtw.norm_v:.3g}", head, list(rows))
 
 
 class Kind(TypedDict):
@@ -111,7 +123,7 @@ class Kind(TypedDict):
     name: str
     light: str
     dark: str
-    corners: tuple[tuple[float, float], ...]
+    rings: tuple[tuple[tuple[float, float], ...], ...]
 
 
 class AxisJson(TypedDict):
@@ -183,7 +195,7 @@ def frames(moments: int, most: int = FRAMES) -> list[int]:
 
 
 def kind(name: str, mark: Mark) -> Kind:
-    return {"name": one_line(name), "light": mark.colour, "dark": mark.dark, "corners": mark.corners}
+    return {"name": one_line(name), "light": mark.colour, "dark": mark.dark, "rings": mark.rings}
 
 
 def axis(low: float, high: float, title: str) -> AxisJson:

@@ -15,14 +15,16 @@ from regard.records import Explanation, Prediction, TokenScore
 from regard.report.names import explainer_name
 from regard.report.pages.audit_evidence import Shown, evidence, left_out
 from regard.report.pages.audit_figures import audit_figures
-from regard.report.pages.templates import render
+from regard.report.pages.templates import FOLDING, SORTING, render
 from regard.report.pages.texts import READER, Reading, reading
+from regard.report.pages.tiles import Tile, audit_tiles, tone
 from regard.report.text.analysis import CLASSES
 from regard.report.text.audit_tables import audit_tables
 from regard.report.text.characters import one_line
 from regard.report.text.exported import Figure, Table, write_exported
 
 NAME, PAGE = "audit.json", "audit.html"
+SECTIONS = {"verdict-heading": "The verdict", "evidence": "The evidence"}
 WORDS = 40_000  # of all texts and explainers in total: more would make the page slow to open
 
 
@@ -41,6 +43,10 @@ class AuditView:
     evidence: dict[str, Shown]
     left_out: list[tuple[str, str]]  # names and reasons
     reading: Reading
+    tiles: list[Tile]
+    sections: dict[str, str]  # titles by anchor
+    tone: str  # of the verdict
+    first_open: bool = True  # the first part of the evidence is unfolded
 
 
 def audit_views(facts: AuditFacts) -> AuditViews:
@@ -69,11 +75,14 @@ def audit_page(facts: AuditFacts, views: AuditViews | None = None) -> str:
         facts,
         f"Can {explainer_name(facts.focus)} be trusted?" + (f" {one_line(facts.run)}" if facts.run else ""),
         page_facts(facts),
-        evidence(*(views or audit_views(facts))),
+        evidence(facts, *(views or audit_views(facts))),
         left_out(facts),
         reading(texts, facts.texts, facts.classes, labelled),
+        audit_tiles(facts),
+        {**SECTIONS, **({"texts": "Texts"} if texts else {})},
+        tone(facts.verdict.name),
     )
-    return render("audit.html", view, (READER,) if texts else ())
+    return render("audit.html", view, (FOLDING, SORTING, *((READER,) if texts else ())))
 
 
 def page_facts(facts: AuditFacts) -> dict[str, str]:

@@ -8,8 +8,10 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from regard.facts.audit import AuditFacts
-from regard.report.names import audited_name
+from regard.facts.faithfulness import Lead
+from regard.report.names import audited_name, explainer_name, measure_name
 from regard.report.text.exported import Figure, Table
+from regard.report.text.intervals import span_or_dash
 
 JAIN, WIEGREFFE = "Jain & Wallace 2019", "Wiegreffe & Pinter 2019"
 
@@ -131,19 +133,35 @@ class Shown(NamedTuple):
 
     title: str
     question: str
+    how: str  # it is answered, if the part says so
     figures: list[Markup]
     tables: list[Table]
 
 
-def evidence(figures: Mapping[str, Figure], tables: Mapping[str, Table]) -> dict[str, Shown]:
+def evidence(facts: AuditFacts, figures: Mapping[str, Figure], tables: Mapping[str, Table]) -> dict[str, Shown]:
     """The parts that have a figure or a table, by name."""
+    lead = facts.faithfulness.lead
+    further = {} if lead is None else {"faithfulness": [lead_table(lead, facts.focus)]}
     shown: dict[str, Shown] = {}
     for name, part in PARTS.items():
         drawn = [Markup(figures[one].svg) for one in part.figures if one in figures]
-        listed = [tables[one] for one in part.tables if one in tables]
+        listed = [*further.get(name, []), *(tables[one] for one in part.tables if one in tables)]
         if drawn or listed:
-            shown[name] = Shown(part.title, part.question, drawn, listed)
+            question, mark, how = part.question.partition("?")
+            shown[name] = Shown(part.title, question + mark, how.strip(), drawn, listed)
     return shown
+
+
+def lead_table(lead: Lead, focus: str) -> Table:
+    """Only on the page: what the verdict compares with the best alternative."""
+    own, best, kept = explainer_name(focus), explainer_name(lead.best), f"{100 * lead.kept:.0f} %"
+    rows = [
+        (f"{own} minus random words", span_or_dash(lead.own_lead)),
+        (f"{best} minus random words", span_or_dash(lead.best_lead)),
+        (f"the first minus {kept} of the second", span_or_dash(lead.contrast)),
+    ]
+    caption = f"{own.capitalize()} keeps up with {best} if the last row is not below 0"
+    return Table(caption, (f"{measure_name(lead.measure)}, mean over cut-offs", "mean with its 95 % interval"), rows)
 
 
 def left_out(facts: AuditFacts) -> list[tuple[str, str]]:

@@ -175,7 +175,8 @@ def accuracies_figure(title: str, shown: Sequence[tuple[str, Interval]]) -> Figu
 
 def separation_figure(facts: Separation) -> Figure | None:
     shown = [("any class", facts.area), *((one_line(one.name), one.area) for one in facts.by_type)]
-    return dots_figure("Scores of words of a class against neutral words", "area under the ROC curve", {"": shown})
+    title, guessing = "Scores of words of a class against neutral words", (0.5,)
+    return dots_figure(title, "area under the ROC curve (0.5: guessing)", {"": shown}, guessing)
 
 
 def plausibility_figure(facts: Plausibility) -> Figure | None:

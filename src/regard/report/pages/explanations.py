@@ -1,4 +1,7 @@
-"""Explanations as one self-contained HTML document (no scripts, fonts or links), or as a fragment."""
+"""Explanations as one self-contained HTML document, or as a fragment.
+
+A page of few texts has no script; more are filtered, and drawn a page at a time.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,13 @@ from dataclasses import dataclass
 from regard.explain.explainers import explainer_title
 from regard.records import Explanation, TokenScore
 from regard.report.pages.templates import render, templates
+from regard.report.pages.texts import READER, Filters
 from regard.report.text.answers import Answer, ClassProbability, answer, class_probabilities, tally
 from regard.report.text.characters import one_line
 from regard.report.text.highlights import Row, concentration, rows, top_words
 from regard.report.text.strongest_words import StrongWord, for_whom, nothing_strong, strongest_words
+
+FEW = 10  # texts that need no filters
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,17 @@ class ExplainedText:
     ]  # titles and strongest words for and against; empty without contributions
     nothing_strong: str = ""  # a sentence if no word contributes much
     run: str = ""  # the name of the model, if there are several
+    classes: tuple[str, ...] = ()
+    actual: int | str = ""  # the index of the true class, "" if there is none
+
+    @property
+    def correct(self) -> str:
+        return {True: "yes", False: "no", None: ""}[self.answer.right]
+
+    @property
+    def predicted(self) -> int | str:
+        """The index of the class, "" for a number."""
+        return index_of(self.answer.prediction, [one_line(name) for name in self.classes])
 
 
 @dataclass(frozen=True)
@@ -51,6 +68,7 @@ class ExplanationsView:
     hierarchical: bool
     signed: bool
     numbers: bool  # of a regression
+    filters: Filters | None  # None for few texts
 
 
 def page(explanations: Sequence[Explanation], title: str) -> str:
@@ -65,7 +83,19 @@ def page_of_models(explanations: Sequence[Sequence[Explanation]], title: str, ru
     views = [view for text in texts for view in text]
     hierarchical, signed = any(view.sentences for view in views), any(view.is_signed for view in views)
     numbers = any(view.is_number for view in views)
-    return render("explanations.html", ExplanationsView(title, texts, tallies, hierarchical, signed, numbers))
+    filters = filters_of(texts, tallies) if len(texts) > FEW else None
+    view = ExplanationsView(title, texts, tallies, hierarchical, signed, numbers, filters)
+    return render("explanations.html", view, (READER,) if filters else ())
+
+
+def filters_of(texts: Sequence[Sequence[ExplainedText]], tallies: Sequence[Tally]) -> Filters:
+    """By the answers of a single model; the texts of several can only be searched."""
+    classes = texts[0][0].classes if len(tallies) == 1 else ()
+    return Filters(bool(tallies[0].judged), classes, len(tallies[0].wrong), {})
+
+
+def index_of(name: str, names: Sequence[str]) -> int | str:
+    return names.index(name) if name in names else ""
 
 
 def fragment(explanation: Explanation) -> str:
@@ -78,6 +108,7 @@ def view_of(explanation: Explanation, run: str = "") -> ExplainedText:
     if explanation.contribution_method is not None:
         method = f"{explainer_title(explanation.contribution_method)}; weights: {method}"
     words = zip(for_whom(explanation), strongest_words(explanation), strict=True)
+    classes = tuple(explanation.prediction.probabilities)
     return ExplainedText(
         answer(explanation),
         *class_probabilities(explanation),
@@ -94,4 +125,6 @@ def view_of(explanation: Explanation, run: str = "") -> ExplainedText:
         [(title, listed) for title, listed in words if listed],
         nothing_strong(explanation),
         one_line(run),
+        classes,
+        index_of(str(explanation.label), classes),
     )

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from markupsafe import Markup
 
-from regard.facts.analysis import AnalysisFacts, Token
+from regard.facts.analysis import AnalysisFacts
 from regard.facts.history import rounds
 from regard.facts.measures import Measures
 from regard.facts.run import RunFacts
 from regard.files import check_writable, write
-from regard.report.pages.analysis import SCRIPTS, WORDS, payload, swatches, untyped_swatch
+from regard.report.pages.analysis import SCRIPTS, payload
 from regard.report.pages.audit_evidence import Shown, evidence, left_out
 from regard.report.pages.run_figures import rounds_text, run_figures
-from regard.report.pages.templates import render
+from regard.report.pages.run_sentences import bins_table, sentences, with_sign
+from regard.report.pages.templates import FINDING, FOLDING, SORTING, render
 from regard.report.pages.texts import READER, Reading, reading
-from regard.report.text.analysis import WordRow, strongest_words, unit_name
+from regard.report.pages.tiles import Tile, tone, verdict_tile
+from regard.report.pages.words import WORDS, WordsView, words_view
+from regard.report.text.analysis import strongest_words, unit_name
 from regard.report.text.audit_tables import audit_tables
 from regard.report.text.characters import one_line
 from regard.report.text.exported import Figure, Table, write_exported
-from regard.report.text.numbers import signed, written
+from regard.report.text.numbers import written
 from regard.report.text.tables import (
+    CLASSES,
     COLUMNS,
     absent,
     class_rows,
@@ -36,32 +39,6 @@ from regard.report.text.tables import (
 
 TRUST = "Can attention be trusted?"
 TILES = {"accuracy": "accuracy", "macro_f": "macro F1", "rmse": "RMSE", "r2": "R²"}
-PREFIXES = {  # of vocabularies of word pieces, and what they mean
-    "Ġ": "Ġ before a piece: it begins a word",
-    "▁": "▁ before a piece: it begins a word",
-    "##": "## before a piece: it continues a word",
-}
-
-
-class Tile(NamedTuple):
-    """A headline number and its uncertainty."""
-
-    name: str
-    value: str
-    uncertainty: str
-
-
-@dataclass(frozen=True)
-class WordsView:
-    """The words of each class, and the marks of their types."""
-
-    analysis: AnalysisFacts
-    strongest: dict[str, list[WordRow]]
-    marks: dict[str, Markup]
-    untyped: Markup  # empty if every token has a type
-    drawn: bool
-    unit: str
-    prefix: str
 
 
 @dataclass(frozen=True)
@@ -79,6 +56,10 @@ class RunView:
     rounds: str
     reading: Reading
     words: WordsView | None
+    sentences: dict[str, str]  # one per section, by anchor
+    bins: Table | None  # of the calibration
+    tone: str  # of the audit's verdict
+    first_open: bool = False  # every part of the evidence is folded
 
 
 def write_report(facts: RunFacts, out: Path, figures: Path | None = None) -> str:
@@ -100,17 +81,26 @@ def run_page(facts: RunFacts, figures: Mapping[str, Figure], tables: Mapping[str
         header_facts(facts),
         sections(facts, figures),
         {name: Markup(figure.svg) for name, figure in figures.items()},
-        dict(tables),
-        evidence(figures, tables) if facts.audit else {},
+        {**tables, **page_tables(facts)},
+        evidence(facts.audit, figures, tables) if facts.audit else {},
         left_out(facts.audit) if facts.audit else [],
         absent(facts.measures) if facts.measures else "",
         tiles(facts),
         rounds_text(taken) if taken else "",
         reading(facts.texts, facts.texts_in_all, facts.classes, facts.measures is not None),
         words,
+        sentences(facts),
+        bins_table(facts.calibration) if facts.calibration else None,
+        tone(facts.audit.verdict.name) if facts.audit else "",
     )
     scatter = words is not None and words.drawn
-    scripts = (*(SCRIPTS if scatter else ()), *((READER,) if facts.texts else ()))
+    shared = (FOLDING, SORTING) if tables else ()
+    scripts = (
+        *shared,
+        *((FINDING,) if words else ()),
+        *(SCRIPTS if scatter else ()),
+        *((READER,) if facts.texts else ()),
+    )
     return render("run.html", view, scripts, payload(words.analysis) if words and scatter else "")
 
 
@@ -146,31 +136,10 @@ def tiles(facts: RunFacts) -> list[Tile]:
             shown.append(Tile(name, written(one.value), uncertainty))
     if facts.calibration and facts.calibration.kind == "classes":
         excess = facts.calibration.excess
-        ends_text = f"95 % interval {signed(excess.low)} to {signed(excess.high)}"
-        shown.append(Tile("mean confidence minus accuracy", signed(excess.mean), ends_text))
-    if facts.audit:
-        texts = f"on {facts.audit.texts:,} texts of {one_line(facts.audit.data)}"
-        shown.append(Tile("attention", one_line(facts.audit.verdict.name), texts))
-    return shown
-
-
-def words_view(facts: AnalysisFacts) -> WordsView:
-    return WordsView(
-        facts,
-        strongest_words(facts, WORDS),
-        swatches(facts),
-        untyped_swatch(facts),
-        bool(facts.tokens or facts.recorded),
-        unit_name(facts),
-        prefix(facts.tokens),
-    )
-
-
-def prefix(tokens: Sequence[Token]) -> str:
-    """The meaning of the sign before some word pieces; "" if none has one."""
-    return next(
-        (meaning for sign, meaning in PREFIXES.items() if any(one.token.startswith(sign) for one in tokens)), ""
-    )
+        tendency = "overconfident; " if excess.low > 0 else "underconfident; " if excess.high < 0 else ""
+        ends_text = f"{tendency}95 % interval {with_sign(excess.low)} to {with_sign(excess.high)}"
+        shown.append(Tile("mean confidence minus accuracy", with_sign(excess.mean), ends_text))
+    return [*shown, verdict_tile(facts.audit)] if facts.audit else shown
 
 
 def run_tables(facts: RunFacts) -> dict[str, Table]:
@@ -181,6 +150,14 @@ def run_tables(facts: RunFacts) -> dict[str, Table]:
         **(audit_tables(facts.audit) if facts.audit else {}),
     }
     return {name: table for name, table in tables.items() if table is not None and table.rows}
+
+
+def page_tables(facts: RunFacts) -> dict[str, Table]:
+    """What the page shows in full and files shorten: every class, in a table that scrolls and can be sorted."""
+    if facts.measures is None or len(facts.measures.classes) <= CLASSES:
+        return {}
+    rows = class_rows(facts.measures, with_interval=True, most=len(facts.measures.classes))
+    return {"classes": Table(f"{len(rows)} classes, weakest first", COLUMNS, rows)}
 
 
 def measure_tables(measures: Measures) -> dict[str, Table | None]:

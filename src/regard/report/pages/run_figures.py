@@ -24,6 +24,7 @@ from regard.report.text.numbers import metric_name, written
 
 PER_EPOCH = ("panel", "curve", "epoch", "value", "low", "high")
 SHARES = ("accuracy", *(metric_name(name) for name in ("macro_f", "micro_f", "f")))  # at most 1
+FROM_ZERO = ("loss", *(metric_name(name) for name in ("log_loss", "rmse", "mae")))  # 0 is the best value
 OF_MEAN = "rmse_of_mean"  # the RMSE of always predicting the mean, which is the same in every epoch
 LEARNER, COMPRESSOR = "the learner’s head", "the compressor’s head"
 ROUNDS_SIZE = (330.0, 190.0)  # of a panel
@@ -58,12 +59,15 @@ def calibration_figure(calibration: Calibration) -> Figure:
     bins = calibration.bins
     x, y, low, high = zip(*((one.predicted, one.actual, one.low, one.high) for one in bins), strict=True)
     ends = (min(one.start for one in bins), max(one.end for one in bins))
+    if calibration.kind == "classes":
+        ends = (0.0, 1.0)
     curves = (Curve("this run", x, y, low, high), Curve("perfect calibration", ends, ends, ends, ends))
     if calibration.kind == "classes":
         titles = ("Calibration: confidence against accuracy", "probability of the predicted class", "accuracy")
     else:
         titles = ("Calibration: predicted against actual values", "predicted value", "mean of the actual values")
-    svg = lines(*titles, [Panel("", curves)], band=False)
+    reach = (0.0, 1.0) if calibration.kind == "classes" else ()
+    svg = lines(*titles, [Panel("", curves, x_reach=reach, y_reach=reach)], band=False)
     return Figure(svg, ("from", "to", "n", "said", "found", "low", "high"), [list(astuple(one)) for one in bins])
 
 
@@ -134,7 +138,8 @@ def make_panel(title: str, y_title: str, named: Mapping[str, Sequence[Point]]) -
         mark = Mark(HUES[number % len(HUES)], dash=DASHES[number % len(DASHES)])
         x, y, low, high = zip(*points, strict=True)
         curves.append(Curve(name, x, y, low, high, mark))
-    return Panel(title, tuple(curves), y_title, 1.0 if title in SHARES else math.inf)
+    reach = (0.0,) if title in FROM_ZERO else ()
+    return Panel(title, tuple(curves), y_title, 1.0 if title in SHARES else math.inf, y_reach=reach)
 
 
 def rounds_figure(facts: RunFacts) -> Figure | None:

@@ -89,20 +89,22 @@ function updateColours(scatter) {
   const many = scatter.count > 1500;
   scatter.sprites = scatter.data.kinds.map((kind, index) => {
     const untyped = index === scatter.data.kinds.length - 1;
-    return sprite(kind.corners, scatter.dark ? kind.dark : kind.light, untyped ? 2.4 : many ? 3.6 : 4.4, scatter);
+    return sprite(kind.rings, scatter.dark ? kind.dark : kind.light, untyped ? 2.4 : many ? 3.6 : 4.4, scatter);
   });
 }
 
-function sprite(corners, colour, radius, scatter) {
+function sprite(rings, colour, radius, scatter) {
   const picture = document.createElement("canvas"), size = 2 * Math.ceil(radius * 1.4 + 1);
   picture.width = picture.height = Math.ceil(size * scatter.ratio);
   const pen = picture.getContext("2d");
   pen.scale(scatter.ratio, scatter.ratio);
   pen.translate(size / 2, size / 2);
   pen.beginPath();
-  corners.forEach(([a, b], index) => (index ? pen.lineTo(a * radius, b * radius) : pen.moveTo(a * radius, b * radius)));
-  if (!corners.length) pen.arc(0, 0, radius * 0.9, 0, 2 * Math.PI);
-  pen.closePath();
+  for (const ring of rings) {
+    ring.forEach(([a, b], index) => (index ? pen.lineTo(a * radius, b * radius) : pen.moveTo(a * radius, b * radius)));
+    pen.closePath();
+  }
+  if (!rings.length) pen.arc(0, 0, radius * 0.9, 0, 2 * Math.PI);
   pen.fillStyle = colour;
   pen.fill();
   pen.lineWidth = 0.75; // a thin edge in the background colour separates overlapping marks

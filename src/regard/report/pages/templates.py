@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import fields
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 HERE = "regard.report.pages"
+FOLDING, SORTING, FINDING = "folding.js", "sorting.js", "finding.js"  # scripts that several pages share
+FIRST_TEXTS = 50  # of a page of texts; the others wait in a template element until they are wanted
+WRONG_NAMED = 20  # texts with a wrong answer that are linked one by one
 
 
 def render(name: str, view: DataclassInstance, scripts: Sequence[str] = (), payload: str = "") -> str:
@@ -63,8 +67,11 @@ def templates() -> Environment:
         "written": written,
         "share": share,
         "between": between,
+        "natural": natural_size,
+        "is_words": is_words,
     }
     environment.globals |= {"colours": colours, "on_dark": colours.ON_DARK}
+    environment.globals |= {"first_texts": FIRST_TEXTS, "wrong_named": WRONG_NAMED}
     return environment
 
 
@@ -81,6 +88,17 @@ def commands(text: str) -> Markup:
 def exact(text: str) -> Markup:
     """Escaped; a carriage return is written as a reference, or the parser would turn it into a newline."""
     return Markup(str(escape(visible(text))).replace("\r", "&#13;"))
+
+
+def is_words(cell: str) -> bool:
+    """Whether a cell of a table has words and not a number, an interval or a dash."""
+    return not re.fullmatch(r"|–|[<>+−-]?[\d.,]+(?:e[+-]?\d+)?(?: %)?(?: \(.*\))?", cell)
+
+
+def natural_size(svg: str) -> tuple[int, int]:
+    """Width and height in pixels that a figure was drawn for."""
+    size = re.search(r'<svg [^>]*?\bwidth="(\d+)" height="(\d+)"', svg)
+    return (int(size[1]), int(size[2])) if size else (640, 480)
 
 
 def capitalised(sentence: str) -> str:

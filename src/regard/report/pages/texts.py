@@ -47,6 +47,16 @@ class ReaderText:
 
 
 @dataclass(frozen=True)
+class Filters:
+    """By what texts can be filtered. `methods`: names of explainers; `wrong`: number of mistakes."""
+
+    labelled: bool
+    classes: Sequence[str]
+    wrong: int
+    methods: dict[str, str]
+
+
+@dataclass(frozen=True)
 class Reading:
     """What the reader of a page shows. `labelled`: some text has a label."""
 
@@ -56,13 +66,10 @@ class Reading:
     labelled: bool
 
     @property
-    def wrong(self) -> int:
-        return sum(text.right == "no" for text in self.texts)
-
-    @property
-    def methods(self) -> dict[str, str]:
-        """Names of explainers, in their order."""
-        return {view.method: view.name for text in self.texts for view in text.views}
+    def filters(self) -> Filters:
+        wrong = sum(text.right == "no" for text in self.texts)
+        methods = {view.method: view.name for text in self.texts for view in text.views}
+        return Filters(self.labelled, self.classes, wrong, methods)
 
     @property
     def with_sign(self) -> list[str]:

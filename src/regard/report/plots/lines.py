@@ -35,6 +35,8 @@ class Panel:
     y_title: str = ""
     ceiling: float = math.inf  # the largest possible value
     marked: float | None = None  # an x with a dashed vertical line
+    x_reach: tuple[float, ...] = ()  # values that an axis includes in any case
+    y_reach: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,10 @@ def value_range(panel: Panel, style: Style) -> tuple[float, float]:
     """From the lowest to the highest value, including bands that are drawn; hardly above the largest possible value."""
     bands = style.draws_bands(panel)
     low, high = span(
-        [v for curve in panel.curves for v in (*curve.y, *((*curve.low, *curve.high) if bands else ()))],
+        [
+            *panel.y_reach,
+            *(v for curve in panel.curves for v in (*curve.y, *((*curve.low, *curve.high) if bands else ()))),
+        ]
     )
     return low, min(high, panel.ceiling + 0.06 * (panel.ceiling - low))
 
@@ -100,7 +105,7 @@ def draw_panel(
 ) -> Iterator[str]:
     """`labels`: the name of x, and the space left of the panel."""
     right, bottom = left + size[0], top + size[1]
-    values = [value for curve in panel.curves for value in curve.x]
+    values = [*panel.x_reach, *(value for curve in panel.curves for value in curve.x)]
     x = Axis(*span(values, style.log), left, right, style.log)
     y = Axis(*value_range(panel, style), bottom, top)
     if panel.marked is not None:

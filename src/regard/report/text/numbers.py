@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from regard.report.text.characters import one_line
@@ -73,6 +74,25 @@ def contribution_text(value: float) -> str:
     if abs(value) >= 1000:
         return figures(value, "+")
     return minus(f"{value:+.2f}" if abs(value) >= 0.005 or value == 0 else f"{value:+.1g}")
+
+
+def column(values: Sequence[float | None], sign: str = "", least: int = 2) -> list[str]:
+    """The numbers of a column with the same decimals: `least`, or as many as give the largest two significant digits.
+
+    A positive number that would be shown as zero is shown as less than the smallest that is not; a dash for None.
+    """
+    known = [abs(value) for value in values if value is not None and math.isfinite(value)]
+    largest = max(known, default=0.0)
+    decimals = max(least, 1 - math.floor(math.log10(largest))) if largest > 0 else least
+    smallest = 10.0**-decimals
+    return [
+        "–"
+        if value is None or not math.isfinite(value)
+        else f"<{smallest:.{decimals}f}"
+        if not sign and 0 < value < smallest / 2
+        else minus(f"{value:{sign}z,.{decimals}f}")
+        for value in values
+    ]
 
 
 def weight(value: float | None) -> str:

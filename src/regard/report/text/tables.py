@@ -56,10 +56,13 @@ def summary(measures: Measures) -> list[tuple[str, str]]:
     return [(metric_name(one.key), written(one.value) + interval(one.interval)) for one in measures.numbers]
 
 
-def class_rows(measures: Measures, with_interval: bool = False) -> list[tuple[str, str, str, str, str]]:
-    """Dashes for a class that is neither a label nor a prediction: the macro F1 leaves it out, too."""
+def class_rows(
+    measures: Measures, with_interval: bool = False, most: int = CLASSES
+) -> list[tuple[str, str, str, str, str]]:
+    """At most so many, weakest first if there are more than `CLASSES`. Dashes for a class that is neither a label nor a
+    prediction: the macro F1 leaves it out, too."""
     rows = []
-    for one in measures.weakest(CLASSES):
+    for one in measures.weakest(CLASSES, most):
         precision, recall, f = map(
             written, (one.precision, one.recall, one.f) if measures.has_scores(one) else [None] * 3
         )

@@ -1,0 +1,86 @@
+"""One plain sentence per section of a report: what its numbers say, before the numbers."""
+
+from __future__ import annotations
+
+from regard.facts.measures import Measures
+from regard.facts.run import Calibration, RunFacts
+from regard.report.text.exported import Table
+from regard.report.text.intervals import signed
+from regard.report.text.numbers import metric_name, written
+
+
+def sentences(facts: RunFacts) -> dict[str, str]:
+    """By the anchor of the section; "" where there is nothing to say."""
+    return {
+        "measures": measures_sentence(facts.measures) if facts.measures else "",
+        "calibration": calibration_sentence(facts.calibration) if facts.calibration else "",
+        "training": training_sentence(facts),
+    }
+
+
+def measures_sentence(measures: Measures) -> str:
+    numbers = {one.key: one.value for one in measures.numbers}
+    accuracy, error, count = numbers.get("accuracy"), numbers.get("rmse"), numbers.get("n")
+    texts = f"{count:,} texts" if isinstance(count, int) else "the texts"
+    if isinstance(accuracy, float):
+        simple = numbers.get("always_the_most_frequent_class")
+        than = f"; always predicting the most frequent class would get {percent(simple)}" if is_number(simple) else ""
+        return f"The model predicts {percent(accuracy)} of {texts} correctly{than}."
+    if isinstance(error, float):
+        simple = numbers.get("rmse_of_mean")
+        than = f"; always predicting the mean would be off by {written(simple)}" if is_number(simple) else ""
+        return f"On {texts} its predictions are off by {written(error)} on average ({metric_name('rmse')}){than}."
+    return f"What was measured on {texts}, with 95 % intervals where there are any."
+
+
+def is_number(value: object) -> bool:
+    return isinstance(value, (int, float))
+
+
+def percent(value: object) -> str:
+    assert isinstance(value, (int, float))
+    return f"{100 * value:.1f} %"
+
+
+def calibration_sentence(facts: Calibration) -> str:
+    excess = facts.excess
+    ends = f"95 % interval {with_sign(excess.low)} to {with_sign(excess.high)}"
+    if facts.kind != "classes":
+        return f"The predicted minus the actual values are {with_sign(excess.mean)} on average ({ends})."
+    if excess.low > 0:
+        verdict = "the model is overconfident: it is right less often than its probabilities say"
+    elif excess.high < 0:
+        verdict = "the model is underconfident: it is right more often than its probabilities say"
+    else:
+        verdict = "these texts show neither overconfidence nor underconfidence"
+    return (
+        f"Mean confidence minus accuracy is {with_sign(excess.mean)} ({ends}): {verdict}. The expected calibration error "
+        f"over the bins below is {written(facts.error)}."
+    )
+
+
+def with_sign(value: float) -> str:
+    """Three decimals, like the numbers around it."""
+    return ("+" if round(value, 3) > 0 else "") + signed(value)
+
+
+def bins_table(facts: Calibration) -> Table:
+    names = ("confidence", "accuracy") if facts.kind == "classes" else ("predicted", "actual")
+    rows = [
+        (
+            f"{written(one.start)} to {written(one.end)}",
+            f"{one.n:,}",
+            written(one.predicted),
+            f"{written(one.actual)} ({written(one.low)} to {written(one.high)})",
+        )
+        for one in facts.bins
+    ]
+    return Table("Bins of the chart; in parentheses 95 % intervals", ("bin", "texts", *names), rows)
+
+
+def training_sentence(facts: RunFacts) -> str:
+    if not facts.history:
+        return ""
+    epochs = max(one.number for one in facts.history)
+    trained = f"The model was trained for {epochs:g} epoch{'s' * (epochs != 1)}"
+    return trained + (f"; the weights of epoch {facts.best_epoch} were kept." if facts.best_epoch else ".")
