@@ -33,6 +33,7 @@ def place(browser: Browser, token: str) -> tuple[float, float]:
     return tuple(
         browser.evaluate(
             f"""(() => {{
+              scatter.canvas.scrollIntoView({{block: "end"}});
               const k = data.token.indexOf({token!r}), box = scatter.canvas.getBoundingClientRect();
               return [box.x + across(scatter, scatter.x[k]), box.y + down(scatter, scatter.y[k])];
             }})()"""
@@ -221,7 +222,7 @@ def test_dark_mode_is_followed(browser: Browser, tmp_path: Path) -> None:
     browser.media(prefers_color_scheme="dark")
     assert browser.evaluate("scatter.dark")
     assert browser.evaluate("scatter.colours.ink") != light
-    text = "getComputedStyle(document.querySelector('figure text')).fill"
+    text = "getComputedStyle(document.querySelector('.plot text')).fill"
     assert browser.evaluate(text) == "rgb(232, 234, 238)"
 
 
@@ -233,7 +234,7 @@ def test_tables_of_words_are_no_wider_than_their_cards(width: int, browser: Brow
     open_page(browser, tmp_path, facts)
     browser.send("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
     browser.frame()
-    left = "[...document.querySelectorAll('.words .card')].map(card => card.scrollWidth - card.clientWidth)"
+    left = "[...document.querySelectorAll('.class-words .scroll')].map(card => card.scrollWidth - card.clientWidth)"
     beyond = browser.evaluate(left)
     browser.send("Emulation.clearDeviceMetricsOverride")
     assert beyond == [0] * 5

@@ -25,6 +25,7 @@ from regard.report.text.numbers import metric_name, written
 PER_EPOCH = ("panel", "curve", "epoch", "value", "low", "high")
 SHARES = ("accuracy", *(metric_name(name) for name in ("macro_f", "micro_f", "f")))  # at most 1
 FROM_ZERO = ("loss", *(metric_name(name) for name in ("log_loss", "rmse", "mae")))  # 0 is the best value
+SHORTEST = 0.2  # the length of an axis of accuracies, at least
 OF_MEAN = "rmse_of_mean"  # the RMSE of always predicting the mean, which is the same in every epoch
 LEARNER, COMPRESSOR = "the learner’s head", "the compressor’s head"
 ROUNDS_SIZE = (330.0, 190.0)  # of a panel
@@ -138,8 +139,15 @@ def make_panel(title: str, y_title: str, named: Mapping[str, Sequence[Point]]) -
         mark = Mark(HUES[number % len(HUES)], dash=DASHES[number % len(DASHES)])
         x, y, low, high = zip(*points, strict=True)
         curves.append(Curve(name, x, y, low, high, mark))
-    reach = (0.0,) if title in FROM_ZERO else ()
+    values = [value for curve in curves for value in curve.y]
+    reach = (0.0,) if title in FROM_ZERO else share_reach(values) if title in SHARES else ()
     return Panel(title, tuple(curves), y_title, 1.0 if title in SHARES else math.inf, y_reach=reach)
+
+
+def share_reach(values: Sequence[float]) -> tuple[float, ...]:
+    """Ends of an axis that is not so short that differences without a meaning look large."""
+    middle = (min(values) + max(values)) / 2
+    return max(middle - SHORTEST / 2, 0.0), min(middle + SHORTEST / 2, 1.0)
 
 
 def rounds_figure(facts: RunFacts) -> Figure | None:
