@@ -100,7 +100,11 @@ class Tags(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
-        self.outside += [value or "" for name, value in attrs if name in ("src", "href") and value and value[0] != "#" and value != "data:,"]
+        self.outside += [
+            value or ""
+            for name, value in attrs
+            if name in ("src", "href") and value and value[0] != "#" and value != "data:,"
+        ]
 
 
 def test_names_are_escaped_in_every_format(toy: Table, rows_of: Make) -> None:

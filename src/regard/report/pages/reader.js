@@ -72,7 +72,7 @@
 
   function reach(index) {
     if (index < first || index >= first + PAGE) turn(index - (index % PAGE));
-    draw(Math.max(index - first - feed.children.length + 1, 0));
+    draw(Math.max(index - first - feed.children.length + STEP, 0)); // and some below, so that it can be scrolled to the top
     return wanted[index];
   }
 
