@@ -146,7 +146,7 @@ def look(browser: Browser, url: str, size: tuple[int, int], theme: str, axe: str
     browser.media(prefers_color_scheme=theme)
     browser.send("Page.navigate", url="about:blank")
     browser.send("Page.navigate", url=url)
-    browser.until("document.readyState === 'complete' && location.protocol !== 'about:'")
+    browser.until("document.readyState === 'complete' && location.protocol !== 'about:'", seconds=300)
     browser.frame()
     if browser.evaluate("!!document.getElementById('example')"):  # the page of the server: with an answer
         browser.until("document.getElementById('method').options.length > 0")

@@ -117,6 +117,21 @@ def erasure_checks() -> dict[str, Any]:
     }
 
 
+def erasure() -> dict[str, Any]:
+    """What puts the measures of erased texts into perspective, which older audits lack."""
+    limits = [{"measure": name, "lower": INTERVAL, "upper": INTERVAL} for name in ("comprehensiveness", "sufficiency")]
+    signed = {"name": "leave_one_out", "default": True, "marked": 9, "raised": 1, "share": INTERVAL, "top": INTERVAL}
+    return {
+        "limits": {"texts": 40, "exact": 30, "exact_words": 5, "width": 3, "questions": 999, "measures": limits},
+        "emptiness": {
+            "tolerance": 0.01,
+            "whole": INTERVAL,
+            "explainers": [{"name": "attention", "deleted": INTERVAL, "kept": INTERVAL}],
+        },
+        "signs": {"texts": 40, "words": 200, "tolerance": 0.01, "explainers": [signed]},
+    }
+
+
 def audit() -> dict[str, Any]:
     curves = [
         {"measure": measure, "explainer": name, "better": "larger", "values": [INTERVAL, INTERVAL]}
