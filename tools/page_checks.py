@@ -131,16 +131,17 @@ def look_at_all(browser: Browser, urls: dict[str, str], axe: str, shots: Path | 
     for name, url in urls.items():
         for width, height in WIDTHS.items():
             for theme in THEMES:
-                found = look(browser, url, (width, height), theme, axe)
-                report(f"{name:20}{width:>5} {theme:6}", found, bool(axe))
-                bad |= found.height > TALLEST or found.beyond > 0 or any(map(found.count, SERIOUS))
+                open_page(browser, url, (width, height), theme)
                 if shots:
                     shots.mkdir(parents=True, exist_ok=True)
-                    (shots / f"{name}-{width}-{theme}.png").write_bytes(picture(browser, width, found.height))
+                    (shots / f"{name}-{width}-{theme}.png").write_bytes(picture(browser, width))
+                found = look(browser, width, axe)
+                report(f"{name:20}{width:>5} {theme:6}", found, bool(axe))
+                bad |= found.height > TALLEST or found.beyond > 0 or any(map(found.count, SERIOUS))
     return bad
 
 
-def look(browser: Browser, url: str, size: tuple[int, int], theme: str, axe: str) -> Look:
+def open_page(browser: Browser, url: str, size: tuple[int, int], theme: str) -> None:
     metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": False}
     browser.send("Emulation.setDeviceMetricsOverride", **metrics)
     browser.media(prefers_color_scheme=theme)
@@ -153,12 +154,18 @@ def look(browser: Browser, url: str, size: tuple[int, int], theme: str, axe: str
         browser.evaluate("document.getElementById('text').focus()")
         browser.write(TEXT)
         browser.until("!!document.querySelector('article')")
-    violations = accessibility(browser, axe) if axe else []
+
+
+def look(browser: Browser, width: int, axe: str) -> Look:
     height, wide = browser.evaluate("[document.documentElement.scrollHeight, document.documentElement.scrollWidth]")
-    return Look(height, wide - size[0], browser.evaluate(CLIPPED), browser.evaluate(UNCUED), violations)
+    clipped, uncued = browser.evaluate(CLIPPED), browser.evaluate(UNCUED)
+    return Look(height, wide - width, clipped, uncued, accessibility(browser, axe) if axe else [])
 
 
 def accessibility(browser: Browser, axe: str) -> list[tuple[str, str, int, str]]:
+    """With everything unfolded: axe does not look into what is folded."""
+    browser.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
+    browser.frame()
     browser.evaluate(f"{axe};0")
     run = "axe.run(document, {resultTypes: ['violations'], reporter: 'v2'})"
     short = "r.violations.map(v => [v.impact, v.id, v.nodes.length, v.nodes[0].html.slice(0, 160)])"
@@ -177,7 +184,8 @@ def report(head: str, found: Look, with_axe: bool) -> None:
         print(f"    cut off: {name} ×{number}")
 
 
-def picture(browser: Browser, width: int, height: int) -> bytes:
+def picture(browser: Browser, width: int) -> bytes:
+    height = browser.evaluate("document.documentElement.scrollHeight")
     clip = {"x": 0, "y": 0, "width": width, "height": min(height, SHOT), "scale": 1}
     taken = browser.send("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)
     return base64.b64decode(taken["data"])
