@@ -2,7 +2,7 @@
 "use strict";
 
 {
-  const PAGE = 50, STEP = 10; // texts of a page, and how many of them are drawn at a time
+  const PAGE = 50, STEP = 5; // texts of a page, and how many of them are drawn at a time
   const part = (id) => document.getElementById(id);
   const feed = part("feed"), end = part("feed-end");
   // the texts after the first page wait in a template, where they are parsed but not drawn

@@ -89,7 +89,8 @@ function updateColours(scatter) {
   const many = scatter.count > 1500;
   scatter.sprites = scatter.data.kinds.map((kind, index) => {
     const untyped = index === scatter.data.kinds.length - 1;
-    return sprite(kind.rings, scatter.dark ? kind.dark : kind.light, untyped ? 2.4 : many ? 3.6 : 4.4, scatter);
+    const radius = (untyped ? 2.4 : many ? 3.6 : 4.4) * (kind.rings.length > 1 ? 1.25 : 1); // hollow marks have less colour
+    return sprite(kind.rings, scatter.dark ? kind.dark : kind.light, radius, scatter);
   });
 }
 
@@ -107,9 +108,11 @@ function sprite(rings, colour, radius, scatter) {
   if (!rings.length) pen.arc(0, 0, radius * 0.9, 0, 2 * Math.PI);
   pen.fillStyle = colour;
   pen.fill();
-  pen.lineWidth = 0.75; // a thin edge in the background colour separates overlapping marks
-  pen.strokeStyle = scatter.colours.paper;
-  pen.stroke();
+  if (rings.length < 2) {
+    pen.lineWidth = 0.75; // a thin edge in the background colour separates overlapping marks
+    pen.strokeStyle = scatter.colours.paper;
+    pen.stroke();
+  }
   return { picture, size };
 }
 
