@@ -202,7 +202,7 @@ def test_every_part_of_an_audit_is_on_its_page(retrained: dict[str, Any]) -> Non
     typed = AuditFacts.from_json(retrained)
     figures, tables = audit_figures(typed), audit_tables(typed)
     assert {*DIAGNOSTICS, "faithfulness", "differences", "normalised", "separation", "plausibility"} == set(figures)
-    parts = evidence(figures, tables)
+    parts = evidence(typed, figures, tables)
     assert set(retrained["diagnostics"]) <= set(parts)
     assert set(figures) == {name for part in PARTS.values() for name in part.figures}
     assert set(tables) == {name for part in PARTS.values() for name in part.tables}
