@@ -161,10 +161,11 @@ TEXTS = "section[aria-labelledby=texts]"
 
 
 def reported(stage: Stage, run: str, rows: Sequence[tuple[str, str]], start: str, end: str) -> bytes:
-    source, page = stage.runs / "texts.csv", stage.runs / "report.html"
+    source, page = stage.runs / "reviews.csv", stage.runs / "report.html"
     with open(source, "w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("text", "label"), *rows])
-    assert regard(["report", str(stage.runs / run), "--data", str(source), "--out", str(page)]) == 0
+    with contextlib.chdir(stage.runs):  # the page names its files as they are given
+        assert regard(["report", run, "--data", source.name, "--out", page.name]) == 0
     stage.browser.open(page)
     return crop(stage.browser, end, start)
 
@@ -172,6 +173,23 @@ def reported(stage: Stage, run: str, rows: Sequence[tuple[str, str]], start: str
 def reviews_reported(stage: Stage, texts: int = 2) -> bytes:
     rows = [(example.text, str(example.label)) for example in splits()["test"]]
     return reported(stage, "han", rows, "#texts", f"{TEXTS} article:nth-of-type({texts})")
+
+
+def top_reported(stage: Stage) -> bytes:
+    """The head of a report and its measures."""
+    rows = [(example.text, str(example.label)) for example in splits()["test"]]
+    return reported(stage, "reviews", rows, "body", "section[aria-labelledby=measures]")
+
+
+def audited(stage: Stage) -> bytes:
+    """The head of an audit and its verdict."""
+    source, out = stage.runs / "reviews.csv", stage.runs / "audit"
+    with open(source, "w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("text", "label"), *((x.text, str(x.label)) for x in splits()["test"])])
+    with contextlib.chdir(stage.runs):
+        assert regard(["audit", "reviews", "--data", source.name, "--out", out.name]) == 0
+    stage.browser.open(out / "audit.html")
+    return crop(stage.browser, "#verdict")
 
 
 def scripts_reported(stage: Stage) -> bytes:
@@ -219,6 +237,8 @@ PICTURES: dict[str, tuple[int, Callable[[Stage], bytes]]] = {
     "serve-arabic": (WIDE, lambda stage: typed(stage, "sayings", text=ARABIC)),
     "serve-chinese": (WIDE, lambda stage: typed(stage, "sayings", text=CHINESE)),
     "serve-markup": (WIDE, lambda stage: typed(stage, "reviews", text=MARKUP)),
+    "report-top": (WIDE, top_reported),
+    "audit": (WIDE, audited),
     "report": (WIDE, reviews_reported),
     "report-dark": (WIDE, dark(reviews_reported)),
     "report-narrow": (NARROW, lambda stage: reviews_reported(stage, texts=1)),
