@@ -27,7 +27,6 @@ from regard.models.wrapped import BATCH, PredictProba, WrappedModel
 from regard.records import Example, Explanation, Explanations
 from regard.report.pages.run import write_report
 from regard.run_facts import gather
-from regard.serve.serve import serve
 
 
 class Wrapped(WrappedModel):
@@ -98,9 +97,26 @@ class Wrapped(WrappedModel):
         write_report(facts, Path(out))
         return Path(out)
 
-    def serve(self, port: int = 8642, show: bool = False) -> None:
-        """Serve a page to type texts into, and a JSON API, until Ctrl-C; `show` opens a browser."""
-        serve([self.name], lambda name: self, port, show, check=lambda name: None)
+    def serve(
+        self,
+        port: int = 8642,
+        show: bool = False,
+        host: str = "127.0.0.1",
+        allow_hosts: Sequence[str] = (),
+        token: str | None = None,
+    ) -> None:
+        """Serve a page to type texts into, and a JSON API, until Ctrl-C; `show` opens a browser.
+
+        A `host` that other machines can reach needs a `token`, which clients must send; by default it is read from the
+        environment variable REGARD_TOKEN. `allow_hosts` are further names under which they reach it, such as that of a proxy.
+        """
+        # the libraries of the server are imported only when a model is served
+        from regard.serve.serve import Address, serve
+        from regard.serve.tokens import checked_token, read_token
+
+        token = read_token(None) if token is None else checked_token(token, "token")
+        address = Address(host, port, allow_hosts, token)
+        serve([self.name], lambda name: self, address, show, check=lambda name: None)
 
 
 def examples(texts: Sequence[str], labels: Iterable[object] | None) -> list[Example]:

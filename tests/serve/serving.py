@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from email.message import Message
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from regard.models.folder import load
+from regard.serve.listening import listen
+from regard.serve.senders import Senders
 from regard.serve.served_run import ServedRun, run_names
 from regard.serve.server import Server
 
@@ -19,7 +21,7 @@ JSON_HEADERS = {"Content-Type": "application/json"}
 
 class Answer(NamedTuple):
     status: int
-    headers: Mapping[str, str]
+    headers: Message  # names in any case
     body: bytes
 
     @property
@@ -41,14 +43,14 @@ class Serving(NamedTuple):
 
     @property
     def port(self) -> int:
-        return self.server.server_port
+        return self.server.port
 
     def send(self, verb: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> Answer:
         connection = HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.request(verb, path, body, dict(headers or {}))
             reply = connection.getresponse()
-            return Answer(reply.status, dict(reply.getheaders()), reply.read())
+            return Answer(reply.status, reply.headers, reply.read())
         finally:
             connection.close()
 
@@ -67,13 +69,7 @@ def serving(*folders: Path) -> Iterator[Serving]:
 
 
 @contextmanager
-def serving_runs(*runs: ServedRun) -> Iterator[Serving]:
-    with Server(0) as server:
+def serving_runs(*runs: ServedRun, senders: Senders | None = None, token: str | None = None) -> Iterator[Serving]:
+    with Server(listen(port=0), senders, token) as server:
         server.application.set_runs(list(runs))  # without a run it stays in the state of loading models
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        try:
-            yield Serving(server)
-        finally:
-            server.shutdown()
-            thread.join()
+        yield Serving(server)

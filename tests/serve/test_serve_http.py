@@ -451,15 +451,14 @@ def test_a_damaged_run_stops_the_server(regard: Regard, flat_run: Path, tmp_path
 def test_the_browser_is_opened_only_on_request(flat_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import webbrowser
 
-    from regard.serve.serve import serve
-    from regard.serve.server import Server
+    from regard.serve import serving as serving_module
+    from regard.serve.serve import Address, serve
 
     opened: list[str] = []
     monkeypatch.setattr(webbrowser, "open", opened.append)
-    for name in ("serve_forever", "shutdown"):
-        monkeypatch.setattr(Server, name, lambda server: None)
+    monkeypatch.setattr(serving_module.Server, "is_running", lambda server: False)
     monkeypatch.setattr(sys, "stdout", io.StringIO())
-    serve([str(flat_run)], load, 0)
+    serve([str(flat_run)], load, Address(port=0))
     assert opened == []
-    serve([str(flat_run)], load, 0, show=True)
+    serve([str(flat_run)], load, Address(port=0), show=True)
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", opened[0])

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import typing
+import functools
 
 from regard.arguments import Parser
 from regard.commands.reading import A_RUN, add_device, add_model, check_model, load_model
+from regard.errors import InputError
 
-if typing.TYPE_CHECKING:
-    from regard.models.model import Model
-
-PORT = 8642
+HOST, PORT = "127.0.0.1", 8642
 
 
 def add_arguments(parser: Parser) -> None:
@@ -19,6 +17,28 @@ def add_arguments(parser: Parser) -> None:
     add_model(parser)
     parser.add_argument(
         "--port", type=int, default=PORT, metavar="N", help=f"port to listen on; 0: any free port (default: {PORT})"
+    )
+    parser.add_argument(
+        "--host", default=HOST, metavar="H", help=f"address to listen on (default: {HOST}, this machine only)"
+    )
+    parser.add_argument(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="also answer requests to this name, for example that of a proxy; can be repeated",
+    )
+    parser.add_argument(
+        "--workers", type=int, default=1, metavar="N", help="processes, each with its own model (default: 1)"
+    )
+    tokens = parser.add_mutually_exclusive_group()
+    tokens.add_argument(
+        "--token-file",
+        metavar="FILE",
+        help="file with the token that clients must send (default: REGARD_TOKEN, if it is set)",
+    )
+    tokens.add_argument(
+        "--no-token", action="store_true", help="ask for no token, even if other machines can reach the server"
     )
     parser.add_argument(
         "--method",
@@ -31,10 +51,17 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from regard.serve.serve import Start, serve
+    try:
+        from regard.serve.serve import Address, serve
+        from regard.serve.serving import Start
+        from regard.serve.tokens import read_token
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"serve: expected the package {error.name}, which is not installed; run `pip install {error.name}`"
+        ) from None
 
-    def load(folder: str) -> Model:
-        return load_model(folder, arguments.device)
-
+    token = None if arguments.no_token else read_token(arguments.token_file)
+    address = Address(arguments.host, arguments.port, arguments.allow_host, token, not arguments.no_token)
+    load = functools.partial(load_model, device=arguments.device)  # not a closure: worker processes need it too
     start = Start(arguments.method, arguments.target)
-    serve(arguments.folders, load, arguments.port, arguments.open, check_model, start)
+    serve(arguments.folders, load, address, arguments.open, check_model, start, arguments.workers)

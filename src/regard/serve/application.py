@@ -66,6 +66,7 @@ ENDPOINTS = {
 }
 
 RUN_FACTS = ("/api/runs", "/openapi.json")  # available once the runs are loaded
+HEALTH = "/health"  # the same, but without a token
 
 
 class Application:
@@ -87,13 +88,14 @@ class Application:
         }
         self.pages["/api/runs"] = as_json(facts)
         self.pages["/openapi.json"] = as_json(openapi(names))
+        self.pages[HEALTH] = as_json({"status": "ready"})
         self.runs = list(runs)
 
     def page(self, path: str) -> Reply:
-        if path in RUN_FACTS:
+        if path in (*RUN_FACTS, HEALTH):
             self.check_ready()
         if path not in self.pages:
-            paths = ", ".join([*ENDPOINTS, *RUN_FACTS])
+            paths = ", ".join([*ENDPOINTS, *RUN_FACTS, HEALTH])
             raise RequestError(404, f"path: expected / or one of {paths}, got {path[:80]!r}")
         return self.pages[path]
 

@@ -2,96 +2,85 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import socket
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from regard.errors import InputError
-from regard.explain.attribute import checked_method
-from regard.explain.targets import number
 from regard.models.model import Model
 from regard.models.run_files import check_finished
-from regard.serve.served_run import ServedRun, run_names
-from regard.serve.server import Server
+from regard.serve.listening import HOST, PORT, bound_name, is_any_address, is_local, listen, page_address
+from regard.serve.processes import report, serve_in_processes
+from regard.serve.senders import Senders, checked_hosts
+from regard.serve.served_run import run_names
+from regard.serve.serving import Served, Start, serve_until_interrupted
+from regard.serve.tokens import MAKE_ONE, VARIABLE
 
-MAX_RUNS = 2
-GRACE = 5.0  # seconds for requests in progress when the server stops
-POLL = 1.0  # seconds between checks for Ctrl-C, on systems where waiting cannot be interrupted
+MAX_RUNS, MAX_WORKERS = 2, 64
 
 
-class Start(NamedTuple):
-    """What is selected when the page opens; None: the models' default, and the predicted class."""
+class Address(NamedTuple):
+    """Where to listen, and to whom to answer."""
 
-    method: str | None = None
-    target: str | None = None
+    host: str = HOST
+    port: int = PORT
+    allow_hosts: Sequence[str] = ()
+    token: str | None = None
+    needs_token: bool = True  # whether an address that other machines can reach needs one
 
 
 def serve(
     folders: Sequence[str],
     load: Callable[[str], Model],
-    port: int,
+    address: Address,
     show: bool = False,
     check: Callable[[str], None] = check_finished,
     start: Start | None = None,
+    workers: int = 1,
 ) -> None:
-    """`load` reads the model in a folder, after `check` accepted it; `show` opens a browser. Loading PyTorch can take
-    seconds; the page says so."""
-    method, target = start or Start()
+    """`load` reads the model in a folder, after `check` accepted it; `show` opens a browser."""
+    if not 1 <= workers <= MAX_WORKERS:
+        raise InputError(f"--workers: expected 1 to {MAX_WORKERS}, got {workers}")
     if len(folders) > MAX_RUNS:
         raise InputError(f"expected one run, or two to compare, got {len(folders)}")
-    names = run_names(folders)
+    run_names(folders)  # refuses the same one twice
+    hosts = checked_hosts(address.allow_hosts)
     for folder in folders:
         check(folder)
-    listed = " and ".join(names)
-    runs: list[ServedRun] = []
-    with Server(port) as server, answering(server) as thread, terminated_as_interrupted():
-        try:
-            print(f"{server.address} is open; loading {listed} (Ctrl-C to stop)", flush=True)
+    with listen(address.host, address.port) as listening:
+        check_token(address, listening)
+        served = Served(folders, load, start or Start(), senders(hosts, listening), address.token)
+
+        def on_open() -> None:
+            print(f"{page_address(listening)} is open; loading {served.listed} (Ctrl-C to stop)", flush=True)
             if show:
-                open_browser(server.address)
-            runs += [ServedRun(name, load(folder)) for name, folder in zip(names, folders, strict=True)]
-            for run in runs:
-                if method is not None:
-                    checked_method(run.trained, method, {})
-                number(run.trained.task, target)  # refuses a class that a model does not have
-            server.application.set_runs(runs, method, target)
-            for run in runs:
-                # in the background: a browser takes longer to open
-                threading.Thread(target=run.warm_up, daemon=True).start()
-            print(f"{listed} ready", flush=True)
-            while thread.is_alive():
-                thread.join(POLL)
-        except KeyboardInterrupt:
-            print("stopped", flush=True)
-            server.wait_until_idle(GRACE)
-            for run in runs:
-                run.wait_until_idle(GRACE)
-            signal.signal(
-                signal.SIGINT, signal.SIG_IGN
-            )  # a second Ctrl-C must not interrupt libraries while they unload
+                open_browser(page_address(listening))
+
+        def on_ready() -> None:
+            print(f"{served.listed} ready", flush=True)
+
+        if workers == 1:
+            serve_until_interrupted(served, listening, on_open, on_ready)
+        else:
+            serve_in_processes(served, listening, workers, on_open, on_ready)
 
 
-@contextmanager
-def answering(server: Server) -> Iterator[threading.Thread]:
-    """Answer requests in a separate thread; this one loads models and can be interrupted meanwhile."""
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield thread
-    finally:
-        server.shutdown()
+def check_token(address: Address, listening: socket.socket) -> None:
+    """An address that other machines can reach needs a token, unless that is waived."""
+    if is_local(listening) or address.token is not None:
+        return
+    if address.needs_token:
+        raise InputError(
+            f"--host {address.host}: expected a token, since other machines can reach this address, got none; "
+            f"use --token-file FILE or set {VARIABLE} ({MAKE_ONE}), or pass --no-token"
+        )
+    report(f"without a token, everyone who can reach {address.host} can use this server")
 
 
-@contextmanager
-def terminated_as_interrupted() -> Iterator[None]:
-    """Treat SIGTERM like Ctrl-C: stop after the requests in progress."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+def senders(hosts: tuple[str, ...], listening: socket.socket) -> Senders:
+    if is_any_address(listening):
+        return Senders(hosts, any_address=True)
+    return Senders(hosts, None if is_local(listening) else bound_name(listening))
 
 
 def open_browser(address: str) -> None:
