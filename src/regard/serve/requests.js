@@ -1,4 +1,6 @@
 // Requests to the server. `Latest` drops an earlier request when a new one is sent.
+import { currentToken, otherToken } from "./token.js";
+
 const POLL = 250; // milliseconds between checks whether the models are loaded
 
 export class RequestFailed extends Error {
@@ -9,7 +11,9 @@ export class RequestFailed extends Error {
 }
 
 export async function request(path, body, signal) {
-  const options = body === undefined ? {} : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+  const options = body === undefined ? { headers: {} } : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+  const token = currentToken();
+  if (token !== null) options.headers.Authorization = `Bearer ${token}`;
   let response, result;
   try {
     response = await fetch(path, { ...options, signal });
@@ -17,6 +21,10 @@ export async function request(path, body, signal) {
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new RequestFailed("The server does not answer; is `regard serve` still running?");
+  }
+  if (response.status === 401) {
+    await otherToken(token);
+    return request(path, body, signal);
   }
   if (!response.ok) throw new RequestFailed(result.error, Number(response.headers.get("Retry-After")));
   return result;
