@@ -388,6 +388,7 @@ def test_the_reference_page_lists_the_api(browser: Browser, two: Serving) -> Non
         "/api/explain",
         "/api/compare",
         "/api/table",
+        "/health",
     ]
     assert f"curl http://127.0.0.1:{two.port}/api/explain" in shown(browser, "main")
     assert_quiet(browser, two)

@@ -12,6 +12,7 @@ import importlib
 import io
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
@@ -96,7 +97,8 @@ def _table(
     if delimiter.join(head) == f"sep={delimiter}":  # a line in which Excel declares the delimiter
         head = next(records, [])
     columns = [column.strip() for column in head]
-    twice = [column for index, column in enumerate(columns) if column and column in columns[:index]]
+    counts = Counter(columns)
+    twice = [column for column in columns if column and counts[column] > 1]
     if twice:
         raise InputError(
             f"{name}: the first row names column {twice[0]!r} twice; expected a different name for every column"

@@ -31,38 +31,41 @@ from regard.serve.answers import (
     WordRow,
 )
 from regard.serve.methods import max_words, work
-from regard.serve.request_fields import Fields
+from regard.serve.request_types import (
+    MAX_EXPLAINED,
+    MAX_PREDICTED,
+    AboutText,
+    CompareRequest,
+    ExplainRequest,
+    PredictRequest,
+)
 from regard.serve.served_run import IsGone, ServedRun
 from regard.serve.signed_words import signed_words, strongest_rows
 
 AHEAD = 50  # words to search for one that is not the next
-MAX_PREDICTED, MAX_EXPLAINED = 1000, 100  # texts per request
-PREDICT = ("text", "texts", "run")
-EXPLAIN = ("text", "texts", "method", "target", "without", "run")
-COMPARE = ("text", "method", "target", "without", "runs")
 
 
-def answer_predict(fields: Fields, runs: Sequence[ServedRun], is_gone: IsGone) -> PredictAnswer:
-    run = request_fields.selected_run(fields, runs)
+def answer_predict(fields: PredictRequest, runs: Sequence[ServedRun], is_gone: IsGone) -> PredictAnswer:
+    run = request_fields.selected_run(fields.run, runs)
     texts = request_fields.texts(fields, MAX_PREDICTED)
     check_work(run, "attention", texts)
     return {"run": run.name, "results": [one.as_dict() for one in predictions(run, texts, is_gone)]}
 
 
-def answer_explain(fields: Fields, runs: Sequence[ServedRun], is_gone: IsGone) -> ExplainAnswer:
-    run = request_fields.selected_run(fields, runs)
+def answer_explain(fields: ExplainRequest, runs: Sequence[ServedRun], is_gone: IsGone) -> ExplainAnswer:
+    run = request_fields.selected_run(fields.run, runs)
     method = selected_method(fields, [run])
     texts = request_fields.texts(fields, MAX_EXPLAINED)
-    if fields.get("without") is not None and fields.get("text") is None:
+    if fields.without is not None and fields.text is None:
         raise InputError("without: expected text with it, since it numbers the words of one text, got texts")
     results = [explained(run, text, method, fields, is_gone) for text in check_work(run, method, texts)]
     return {"run": run.name, "method": method, "signed": EXPLAINERS[method].signed, "results": results}
 
 
-def answer_compare(fields: Fields, runs: Sequence[ServedRun], is_gone: IsGone) -> CompareAnswer:
+def answer_compare(fields: CompareRequest, runs: Sequence[ServedRun], is_gone: IsGone) -> CompareAnswer:
     pair = request_fields.two_runs(fields, runs)
     method = selected_method(fields, pair)
-    text = request_fields.checked_text(fields.get("text"), "text")
+    text = request_fields.checked_text(fields.text, "text")
     for run in pair:
         check_work(run, method, [text])
     rows = [explained(run, text, method, fields, is_gone) for run in pair]
@@ -75,13 +78,13 @@ def answer_compare(fields: Fields, runs: Sequence[ServedRun], is_gone: IsGone) -
     }
 
 
-def selected_method(fields: Fields, runs: Sequence[ServedRun]) -> str:
+def selected_method(fields: AboutText, runs: Sequence[ServedRun]) -> str:
     defaults = [run.default_method for run in runs]
     sharpened = [name for name in defaults if EXPLAINERS[name].needs_norm]  # without a norm it equals attention
     shared = [name for name in (*sharpened, *defaults) if all(can_explain(run.trained, name) for run in runs)]
-    method = request_fields.string(fields, "method", shared[0])
+    method = shared[0] if fields.method is None else fields.method
     if method not in EXPLAINERS:
-        raise InputError(f"method: expected one of {', '.join(EXPLAINERS)}, got {str(method)[:40]!r}")
+        raise InputError(f"method: expected one of {', '.join(EXPLAINERS)}, got {method[:40]!r}")
     return method
 
 
@@ -104,12 +107,12 @@ def predictions(run: ServedRun, texts: Sequence[str], is_gone: IsGone) -> list[P
         return trained.task.predictions(trained.answers(texts))
 
 
-def explained(run: ServedRun, text: str, method: str, fields: Fields, is_gone: IsGone) -> ExplainedRow:
+def explained(run: ServedRun, text: str, method: str, fields: AboutText, is_gone: IsGone) -> ExplainedRow:
     """All words of the text with their scores; words that are crossed out, or beyond what the model reads, have none."""
     spans = words_of(text)
     crossed = request_fields.crossed_words(fields, len(spans))
     rest = delete(text, spans, crossed)
-    target = selected_target(run, fields)
+    target = selected_target(run, fields.target)
     one, explanation = attributed(run, rest, method, target, is_gone)
     indices: list[int | None] = [*range(len(one.spans))]
     sentences, parts = list(one.sentences), list(one.parts)
@@ -152,8 +155,7 @@ def word_row(text: str, span: Span, scored: tuple[float, TokenScore] | None) -> 
     }
 
 
-def selected_target(run: ServedRun, fields: Fields) -> str | None:
-    target = request_fields.string(fields, "target")
+def selected_target(run: ServedRun, target: str | None) -> str | None:
     task = run.trained.task
     if target is None:
         return None

@@ -10,21 +10,15 @@ from typing import Any, NamedTuple
 from regard import __version__
 from regard.explain.explainers import EXPLAINERS
 from regard.report import colours
-from regard.serve.answering import (
-    COMPARE,
-    EXPLAIN,
-    MAX_EXPLAINED,
-    MAX_PREDICTED,
-    PREDICT,
-    answer_compare,
-    answer_explain,
-    answer_predict,
-)
+from regard.serve.answering import answer_compare, answer_explain, answer_predict
+from regard.serve.answers import CompareAnswer, ExplainAnswer, FactsAnswer, PredictAnswer, TableAnswer
 from regard.serve.methods import as_dict
+from regard.serve.openapi import Operation, openapi
+from regard.serve.parsing import parse
 from regard.serve.request_errors import RequestError
-from regard.serve.request_fields import Fields, parse_fields
+from regard.serve.request_types import CompareRequest, ExplainRequest, PredictRequest, TableRequest
 from regard.serve.served_run import IsGone, ServedRun
-from regard.serve.tables import FORMATS, MAX_ROWS, TABLE, answer_table
+from regard.serve.tables import answer_table
 
 JSON = "application/json; charset=utf-8"
 HTML, STYLE, SCRIPT = "text/html; charset=utf-8", "text/css; charset=utf-8", "text/javascript; charset=utf-8"
@@ -36,6 +30,7 @@ FILES = {
     "/page.css": ("page.css", STYLE),
     "/page.js": ("page.js", SCRIPT),
     "/requests.js": ("requests.js", SCRIPT),
+    "/token.js": ("token.js", SCRIPT),
     "/elements.js": ("elements.js", SCRIPT),
     "/words.js": ("words.js", SCRIPT),
     "/answer.js": ("answer.js", SCRIPT),
@@ -53,18 +48,58 @@ class Reply(NamedTuple):
 class Endpoint(NamedTuple):
     """A path of the API that takes a JSON object."""
 
-    answer: Callable[[Fields, Sequence[ServedRun], IsGone], Mapping[str, object]]
-    fields: tuple[str, ...]
-    max_bytes: int
+    answer: Callable[[Any, Sequence[ServedRun], IsGone], Mapping[str, object]]
+    operation: Operation
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        return self.operation.request.__struct_fields__
+
+    @property
+    def max_bytes(self) -> int:
+        return self.operation.max_bytes
 
 
 ENDPOINTS = {
-    "/api/predict": Endpoint(answer_predict, PREDICT, MAX_TEXT),
-    "/api/explain": Endpoint(answer_explain, EXPLAIN, MAX_TEXT),
-    "/api/compare": Endpoint(answer_compare, COMPARE, MAX_TEXT),
-    "/api/table": Endpoint(answer_table, TABLE, MAX_TABLE),
+    "/api/predict": Endpoint(
+        answer_predict,
+        Operation("Predictions for texts", PredictRequest, PredictAnswer, MAX_TEXT, {"text": "The room was clean."}),
+    ),
+    "/api/explain": Endpoint(
+        answer_explain,
+        Operation(
+            "Predictions, and the words they are based on",
+            ExplainRequest,
+            ExplainAnswer,
+            MAX_TEXT,
+            {"text": "The room was clean.", "method": "leave_one_out"},
+        ),
+    ),
+    "/api/compare": Endpoint(
+        answer_compare,
+        Operation(
+            "Two runs compared on the same text",
+            CompareRequest,
+            CompareAnswer,
+            MAX_TEXT,
+            {"text": "The room was clean."},
+            required=("text",),
+        ),
+    ),
+    "/api/table": Endpoint(
+        answer_table,
+        Operation(
+            "One prediction per row of a table",
+            TableRequest,
+            TableAnswer,
+            MAX_TABLE,
+            {"table": "text\nThe room was clean.\nThe bed was hard.\n"},
+            required=("table",),
+        ),
+    ),
 }
 
+OPERATIONS = {path: endpoint.operation for path, endpoint in ENDPOINTS.items()}
 RUN_FACTS = ("/api/runs", "/openapi.json")  # available once the runs are loaded
 HEALTH = "/health"  # the same, but without a token
 
@@ -80,14 +115,14 @@ class Application:
     def set_runs(self, runs: Sequence[ServedRun], method: str | None = None, target: str | None = None) -> None:
         """`method` and `target` are selected when the page opens."""
         names = [run.name for run in runs]
-        facts = {
+        facts: FactsAnswer = {
             "version": __version__,
             "runs": [run.as_dict() for run in runs],
             "methods": [as_dict(name) for name in EXPLAINERS],
             "start": {"method": method, "target": target},
         }
         self.pages["/api/runs"] = as_json(facts)
-        self.pages["/openapi.json"] = as_json(openapi(names))
+        self.pages["/openapi.json"] = as_json(openapi(OPERATIONS, names, list(EXPLAINERS)))
         self.pages[HEALTH] = as_json({"status": "ready"})
         self.runs = list(runs)
 
@@ -102,45 +137,11 @@ class Application:
     def answer(self, path: str, body: bytes, is_gone: IsGone) -> Reply:
         self.check_ready()
         endpoint = ENDPOINTS[path]
-        return as_json(endpoint.answer(parse_fields(body, endpoint.fields), self.runs, is_gone))
+        return as_json(endpoint.answer(parse(body, endpoint.operation.request), self.runs, is_gone))
 
     def check_ready(self) -> None:
         if not self.runs:
             raise RequestError(503, "the model is still loading; try again in a second", {"Retry-After": "1"})
-
-
-def openapi(runs: Sequence[str]) -> dict[str, object]:
-    """The OpenAPI 3.1 description of the API: openapi.json with the names of runs and explainers and the limits filled in."""
-    source = json.loads(read("openapi.json"))
-    values = {
-        "version": __version__,
-        "runs": list(runs),
-        "methods": list(EXPLAINERS),
-        "formats": list(FORMATS),
-        "max_text": MAX_TEXT,
-        "max_table": MAX_TABLE,
-        "max_rows": MAX_ROWS,
-        "max_predicted": MAX_PREDICTED,
-        "max_explained": MAX_EXPLAINED,
-    }
-    return filled(source["document"], {**source["parts"], **values})  # type: ignore[no-any-return]
-
-
-def filled(node: Any, parts: Mapping[str, object]) -> Any:
-    """`{"$use": NAME}` is replaced by a part, also among other keys; `{"$text": …}` is a format string over parts."""
-    if isinstance(node, list):
-        return [filled(item, parts) for item in node]
-    if not isinstance(node, dict):
-        return node
-    match node:
-        case {"$use": name} if len(node) == 1:
-            return filled(parts[name], parts)
-        case {"$text": text}:
-            return text.format_map(parts)
-    result: dict[str, object] = {}
-    for key, value in node.items():
-        result |= filled(parts[value], parts) if key == "$use" else {key: filled(value, parts)}
-    return result
 
 
 def as_json(value: Mapping[str, object]) -> Reply:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 BODY_SECONDS = 30.0  # for a body to arrive
 MAX_DRAINED = 64_000_000  # bytes of a refused body that are still read, so that the client sees the answer
 DRAIN_SECONDS = 2.0
-MAX_DIGITS = 20  # of a content length, without leading zeros
+MAX_DIGITS = 20  # of a content length that are read, after leading zeros; any number of so many is too large
 
 
 def header_values(scope: Scope, name: bytes) -> list[str]:
@@ -33,9 +34,9 @@ def check_content_type(scope: Scope) -> None:
 
 
 async def read_body(scope: Scope, receive: Receive, max_bytes: int) -> bytes:
-    length = content_length(scope)
+    length = content_length(header_values(scope, b"content-length"), header_values(scope, b"transfer-encoding"))
     if length > max_bytes:
-        raise RequestError(413, f"body: expected at most {max_bytes:,} bytes, got {length:,}")
+        raise RequestError(413, too_large(max_bytes, length))
     pieces, received, more = [], 0, True
     try:
         async with asyncio.timeout(BODY_SECONDS):
@@ -48,23 +49,24 @@ async def read_body(scope: Scope, receive: Receive, max_bytes: int) -> bytes:
                 if received > length:
                     raise RequestError(400, f"body: expected {length:,} bytes, as Content-Length says, got more")
     except TimeoutError:
-        raise RequestError(408, f"body: expected {length:,} bytes within {BODY_SECONDS:.0f} seconds") from None
+        raise RequestError(408, f"body: expected {length:,} bytes within {BODY_SECONDS:g} seconds") from None
     return b"".join(pieces)
 
 
-def content_length(scope: Scope) -> int:
-    lengths = set(header_values(scope, b"content-length"))
-    if not lengths or header_values(scope, b"transfer-encoding"):
+def content_length(lengths: Sequence[str], encodings: Sequence[str]) -> int:
+    """From the values of the headers Content-Length and Transfer-Encoding."""
+    if not lengths or encodings:
         raise RequestError(411, "Content-Length: expected the length of the body, got none")
-    (text, *others) = lengths
+    (text, *others) = set(lengths)
     if others:
         raise RequestError(400, "Content-Length: expected one value, got several different ones")
     if not (text.isascii() and text.isdigit()):
         raise RequestError(400, f"Content-Length: expected a number, got {text[:20]!r}")
-    digits = text.lstrip("0") or "0"
-    if len(digits) > MAX_DIGITS:
-        raise RequestError(413, f"Content-Length: expected at most {MAX_DIGITS} digits, got {len(digits)}")
-    return int(digits)
+    return int(text.lstrip("0")[:MAX_DIGITS] or "0")
+
+
+def too_large(max_bytes: int, length: int) -> str:
+    return f"body: expected at most {max_bytes:,} bytes, got {length:,}"
 
 
 async def drain(receive: Receive) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sys
 import time
 from http import HTTPStatus
@@ -17,8 +18,10 @@ from typing import Any, cast
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from regard.serve.application import JSON
+from regard.serve.application import JSON, MAX_TEXT
 from regard.serve.asgi import HEADERS
+from regard.serve.bodies import content_length, too_large
+from regard.serve.request_errors import RequestError
 
 MAX_CONNECTIONS = 1000
 RESERVED_FILES = 32  # of those that a process may open; the others may be connections
@@ -27,6 +30,7 @@ HEAD_SECONDS = 10.0  # from the first byte of a request to the end of its head
 IDLE_SECONDS = 30.0  # between two requests of a connection, and for a client that takes no byte of its answer
 LINGER_SECONDS = 2.0  # for a client to read an error before its connection is closed
 SWEEP = 0.5  # seconds between checks
+CONTENT_LENGTH = re.compile(rb"(?im)^content-length:[ \t]*(.*?)[ \t]*\r?$")
 
 
 class HeadTooLarge(Exception):
@@ -89,7 +93,20 @@ class Connection(HttpToolsProtocol):
         elif "version" in str(error).lower():
             self.refuse(HTTPStatus.HTTP_VERSION_NOT_SUPPORTED, "HTTP version: expected 1.0 or 1.1, got another one")
         else:
-            self.refuse(HTTPStatus.BAD_REQUEST, "request: expected HTTP/1.1, got bytes that are not valid HTTP")
+            self.refuse(
+                *self.invalid_length() or (HTTPStatus.BAD_REQUEST, "request: expected HTTP/1.1, got other bytes")
+            )
+
+    def invalid_length(self) -> tuple[HTTPStatus, str] | None:
+        """What is wrong with the content length, if the parser refused it."""
+        lengths = CONTENT_LENGTH.findall(self.received.partition(b"\r\n\r\n")[0])
+        if not lengths:
+            return None
+        try:
+            length = content_length([value.decode("latin-1") for value in lengths], [])
+        except RequestError as error:
+            return HTTPStatus(error.status), error.sentence
+        return HTTPStatus.REQUEST_ENTITY_TOO_LARGE, too_large(MAX_TEXT, length)
 
     # called when an answer is complete
 
@@ -119,7 +136,7 @@ class Connection(HttpToolsProtocol):
         if self.closing_since is not None and now - self.closing_since > LINGER_SECONDS:
             self.transport.abort()
         elif self.closing_since is None and self.head_since is not None and now - self.head_since > HEAD_SECONDS:
-            sentence = f"request: expected its headers within {HEAD_SECONDS:.0f} seconds, got only a part of them"
+            sentence = f"request: expected its headers within {HEAD_SECONDS:g} seconds, got only a part of them"
             self.refuse(HTTPStatus.REQUEST_TIMEOUT, sentence)
         elif (unsent := self.transport.get_write_buffer_size()) > 0:
             if unsent != self.unsent:

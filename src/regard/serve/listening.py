@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from ipaddress import ip_address
 
@@ -25,7 +26,7 @@ def listen(host: str = HOST, port: int = PORT) -> socket.socket:
     try:
         return socket.create_server(address[:2], family=family, backlog=BACKLOG, dualstack_ipv6=both)
     except OSError as error:
-        why = error.strerror or str(error)
+        why = os.strerror(error.errno) if error.errno else str(error)  # `strerror` would also contain the address
         where = f"--port {port}" if host == HOST else f"--host {host} --port {port}"
         raise InputError(f"{where}: {why}; choose another port, or 0 for any free one") from None
 

@@ -47,6 +47,8 @@ class Server:
         )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._run, daemon=True)
+        # for waiting: if Ctrl-C interrupts `Thread.join`, Python 3.11 takes the thread for finished
+        self._stopped = threading.Event()
 
     def __enter__(self) -> Server:
         self._thread.start()
@@ -56,23 +58,31 @@ class Server:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._server.should_exit = True
-        self._thread.join(GRACE + MARGIN)
+        if self._stopped.wait(GRACE + MARGIN):
+            self._thread.join()
         self._listening.close()
 
+    @property
+    def connections(self) -> set[Connection]:
+        """Those that are open; it belongs to the thread of the server."""
+        return cast("set[Connection]", self._server.server_state.connections)
+
     def is_running(self) -> bool:
-        return self._thread.is_alive()
+        return not self._stopped.is_set()
 
     def wait(self, seconds: float) -> None:
         """Wait until the server has stopped, at most this long."""
-        self._thread.join(seconds)
+        self._stopped.wait(seconds)
 
     def _run(self) -> None:
-        asyncio.run(self._answer())
+        try:
+            asyncio.run(self._answer())
+        finally:
+            self._stopped.set()
 
     async def _answer(self) -> None:
         asyncio.get_running_loop().set_exception_handler(log_quietly)
-        connections = cast("set[Connection]", self._server.server_state.connections)
-        sweeping = asyncio.create_task(sweep(connections))
+        sweeping = asyncio.create_task(sweep(self.connections))
         try:
             await self._server.serve(sockets=[self._listening])
         finally:

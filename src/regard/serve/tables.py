@@ -23,22 +23,23 @@ from regard.serve import request_fields
 from regard.serve.answering import predictions
 from regard.serve.answers import TableAnswer, TableRow
 from regard.serve.request_errors import RequestError
-from regard.serve.request_fields import Fields
+from regard.serve.request_types import MAX_ROWS, TableRequest
 from regard.serve.served_run import IsGone, ServedRun
 
-TABLE = ("table", "format", "text_column", "run")
 FORMATS = {"csv": csv_rows, "lines": line_rows}
-MAX_ROWS = 10_000
+MAX_COLUMNS = 1_000
 SAMPLE = 200  # rows from which columns are guessed
 BATCH = 128  # texts predicted at once, between which other requests may use the model
 MAX_SECONDS = 60.0  # tables that take longer are for `regard predict`
 _parsing = threading.Lock()  # the parser's field size limit is global
 
 
-def answer_table(fields: Fields, runs: Sequence[ServedRun], is_gone: IsGone) -> TableAnswer:
-    run = request_fields.selected_run(fields, runs)
+def answer_table(fields: TableRequest, runs: Sequence[ServedRun], is_gone: IsGone) -> TableAnswer:
+    run = request_fields.selected_run(fields.run, runs)
     rows = parse_rows(fields)
     columns = list(next((row.fields for row in rows if row.problem is None), {}))
+    if len(columns) > MAX_COLUMNS:
+        raise RequestError(413, f"table: expected at most {MAX_COLUMNS:,} columns, got {len(columns):,}")
     data = run.trained.data
     text, label = select_columns(fields, columns, rows, (data.text, data.label))
     examples = [example_of(row, text, label, run.trained.tokenizer) for row in rows]
@@ -73,13 +74,12 @@ def answer_table(fields: Fields, runs: Sequence[ServedRun], is_gone: IsGone) -> 
     }
 
 
-def parse_rows(fields: Fields) -> list[Row]:
-    table = request_fields.string(fields, "table")
-    form = request_fields.string(fields, "format", "csv")
+def parse_rows(fields: TableRequest) -> list[Row]:
+    table, form = fields.table, fields.format or "csv"
     if table is None:
         raise InputError("table: expected the text of a CSV file whose first row names the columns, got none")
     if form not in FORMATS:
-        raise InputError(f"format: expected one of {', '.join(FORMATS)}, got {str(form)[:40]!r}")
+        raise InputError(f"format: expected one of {', '.join(FORMATS)}, got {form[:40]!r}")
     content = partial(iter, [table.removeprefix("\ufeff")])
     if is_blank(content):
         raise InputError("table: expected rows below a row that names the columns, got an empty table")
@@ -91,13 +91,13 @@ def parse_rows(fields: Fields) -> list[Row]:
 
 
 def select_columns(
-    fields: Fields, columns: Sequence[str], rows: Sequence[Row], trained_on: ColumnPair
+    fields: TableRequest, columns: Sequence[str], rows: Sequence[Row], trained_on: ColumnPair
 ) -> tuple[str, str | None]:
     """The columns of text and label: if none is named, those that the run was trained on, or guesses."""
     sample = [row.fields for row in rows if row.problem is None][:SAMPLE]
     if not sample:
         raise InputError(f"table, {rows[0].where()}: {rows[0].problem}")
-    text = request_fields.string(fields, "text_column")
+    text = fields.text_column
     if text is not None and text not in columns:
         raise InputError(f"text_column: expected one of {quoted(columns)}, got {text[:40]!r}")
     trained_text, trained_label = (column if column in columns else None for column in trained_on)
