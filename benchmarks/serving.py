@@ -1,14 +1,19 @@
 """`regard serve` under load, and its start-up time.
 
-    python benchmarks/serving.py load [--seconds 30] [--rate 200] [--save]     short texts at a steady rate
-    python benchmarks/serving.py start [--repeats 5] [--save]                  time until the page and until answers
+    python benchmarks/serving.py load [--seconds 30] [--rate 200] [--beside SRC] [--save]     short texts at a steady rate
+    python benchmarks/serving.py start [--repeats 5] [--save]                                 time until the page and answers
 
 Both train on the built-in reviews first. `load` requests explanations of single sentences from the default model
 (`/api/explain`), over persistent connections as in a browser. Requests are sent on schedule, whether or not earlier ones have
 been answered, and latency is measured from the scheduled time, so that a server that falls behind cannot hide it. The first
-seconds are a warm-up and not counted; memory is measured after them and at the end. `start` measures from the start of the
-process, for the default model and for two hierarchical ones to compare, which need PyTorch. The client runs on the same
-cores. `--save` adds the figures to results/serving.json.
+seconds are a warm-up and not counted; memory is measured after them and at the end. The same load is then repeated next to
+500 idle connections, and next to 50 clients that send their headers one byte at a time.
+
+`--beside SRC` measures another version in the same run: SRC is the `src` folder of its checkout. The servers take turns, so
+that both meet the same disturbances.
+
+`start` measures from the start of the process, for the default model and for two hierarchical ones to compare, which need
+PyTorch. The client runs on the same cores. `--save` adds the figures to results/serving.json.
 """
 
 from __future__ import annotations
@@ -17,14 +22,16 @@ import argparse
 import http.client
 import itertools
 import json
+import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,6 +48,9 @@ RESULTS = Path(__file__).parent / "results" / "serving.json"
 COMMAND = (sys.executable, "-m", "regard.cli", "serve")
 CONNECTIONS = 8  # each with a thread
 WARM_UP = 3.0  # seconds that are not counted
+TURNS = 3  # of each server, if there are two
+IDLE, SLOW = 500, 50  # clients
+SOURCE = Path(__file__).parents[1] / "src"
 HANS = {"levels": 2, "encoder": "bilstm", "hidden": 50, "query": 50, "embedding": 50, "epochs": 1, "device": "cpu"}
 RUNS: dict[str, dict[str, dict[str, Any]]] = {
     "default model": {"default": {}},
@@ -53,12 +63,13 @@ def main() -> None:
     parser.add_argument("what", choices=("load", "start"))
     parser.add_argument("--seconds", type=float, default=30, help="duration of the load (default: 30)")
     parser.add_argument("--rate", type=float, default=200, help="requests per second (default: 200)")
+    parser.add_argument("--beside", type=Path, metavar="SRC", help="source folder of another version to compare with")
     parser.add_argument("--repeats", type=int, default=5, help="starts per kind of run (default: 5)")
     parser.add_argument("--save", action="store_true", help=f"save the figures in {RESULTS.name}")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if arguments.what == "load":
-            figures = run_load(Path(folder), arguments.seconds, arguments.rate)
+            figures = run_load(Path(folder), arguments.seconds, arguments.rate, arguments.beside)
         else:
             figures = run_start(Path(folder), arguments.repeats)
     print(json.dumps(figures, indent=1))
@@ -83,9 +94,11 @@ class Serving(NamedTuple):
 
 
 @contextmanager
-def serving(folders: Sequence[Path]) -> Iterator[Serving]:
+def serving(folders: Sequence[Path], source: Path = SOURCE) -> Iterator[Serving]:
     begin = time.perf_counter()
-    process = subprocess.Popen([*COMMAND, *map(str, folders), "--port", "0"], stdout=subprocess.PIPE, text=True)
+    environment = {**os.environ, "PYTHONPATH": str(source)}
+    command = [*COMMAND, *map(str, folders), "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
     try:
         assert process.stdout is not None
         port = int(process.stdout.readline().split("/")[2].rpartition(":")[2])
@@ -126,27 +139,107 @@ def run_start(folder: Path, repeats: int) -> dict[str, Any]:
     return figures
 
 
-def run_load(folder: Path, seconds: float, rate: float) -> dict[str, Any]:
+class Measured(NamedTuple):
+    """One server under one kind of load, over all of its turns."""
+
+    waits: list[float]
+    errors: list[int]
+    cpu: list[float]  # seconds per turn
+    took: list[float]
+    resident: list[float]  # before the first turn, and after each
+
+
+def run_load(folder: Path, seconds: float, rate: float, beside: Path | None) -> dict[str, Any]:
     texts = [example.text[start:end] for example in splits()["test"] for start, end in sentences(example.text)]
-    with serving(train_runs(folder, RUNS["default model"])) as server:
-        send_requests(server.port, texts, int(WARM_UP * rate), rate)
-        before = resident(server.process.pid)
-        begin = time.perf_counter()
-        waits, errors = send_requests(server.port, texts, int(seconds * rate), rate)
-        took = time.perf_counter() - begin
-        after = resident(server.process.pid)
-    p50, p99, most = (1000 * float(value) for value in np.quantile(waits, (0.5, 0.99, 1)))
+    sources = {"this version": SOURCE} | ({} if beside is None else {"the other version": beside})
+    kinds: dict[str, Any] = {
+        "alone": lambda port: nullcontext(),
+        f"next to {IDLE} idle connections": lambda port: idle_clients(port, IDLE),
+        f"next to {SLOW} slow clients": lambda port: slow_clients(port, SLOW),
+    }
+    turns = 1 if beside is None else TURNS
+    count = int(seconds * rate / turns)
+    figures: dict[str, Any] = {"words_a_text": round(float(np.mean([len(text.split()) for text in texts])), 1)}
+    runs = train_runs(folder, RUNS["default model"])
+    with ExitStack() as stack:
+        servers = {name: stack.enter_context(serving(runs, source)) for name, source in sources.items()}
+        for server in servers.values():
+            send_requests(server.port, texts, int(WARM_UP * rate), rate)
+        for kind, clients in kinds.items():
+            measured = {name: Measured([], [], [], [], [resident(one.process.pid)]) for name, one in servers.items()}
+            for _ in range(turns):
+                for name, server in servers.items():
+                    with clients(server.port):
+                        measure(measured[name], server, texts, count, rate)
+            for name, one in measured.items():
+                figures.setdefault(name, {})[kind] = summary(one)
+    return figures
+
+
+def measure(measured: Measured, server: Serving, texts: Sequence[str], count: int, rate: float) -> None:
+    begin, cpu = time.perf_counter(), cpu_seconds(server.process.pid)
+    waits, errors = send_requests(server.port, texts, count, rate)
+    measured.took.append(time.perf_counter() - begin)
+    measured.cpu.append(cpu_seconds(server.process.pid) - cpu)
+    measured.resident.append(resident(server.process.pid))
+    measured.waits.extend(waits)
+    measured.errors.append(errors)
+
+
+def summary(measured: Measured) -> dict[str, float]:
+    p50, p99, most = (1000 * float(value) for value in np.quantile(measured.waits, (0.5, 0.99, 1)))
     return {
-        "requests": len(waits),
-        "requests_a_second": round(len(waits) / took, 1),
-        "words_a_text": round(float(np.mean([len(text.split()) for text in texts])), 1),
+        "requests": len(measured.waits),
+        "requests_a_second": round(len(measured.waits) / sum(measured.took), 1),
         "p50_ms": round(p50, 2),
         "p99_ms": round(p99, 2),
         "longest_ms": round(most, 1),
-        "errors": errors,
-        "resident_mb_at_start": before,
-        "resident_mb_at_end": after,
+        "cpu_ms_a_request": round(1000 * sum(measured.cpu) / len(measured.waits), 2),
+        "errors": sum(measured.errors),
+        "resident_mb_at_start": measured.resident[0],
+        "resident_mb_at_most": max(measured.resident),
     }
+
+
+@contextmanager
+def idle_clients(port: int, count: int) -> Iterator[None]:
+    """Connections that send nothing."""
+    with ExitStack() as stack:
+        for _ in range(count):
+            stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30))
+        yield
+
+
+@contextmanager
+def slow_clients(port: int, count: int) -> Iterator[None]:
+    """Connections that send a header without end, five bytes per second; those that the server closes are opened again."""
+    stop = threading.Event()
+
+    def drip() -> None:
+        lines: list[socket.socket | None] = [None] * count
+        while not stop.wait(0.2):
+            for place, line in enumerate(lines):
+                try:
+                    if line is None:
+                        lines[place] = line = socket.create_connection(("127.0.0.1", port), timeout=30)
+                        line.sendall(b"GET / HTTP/1.1\r\nX-Slow: ")
+                    line.sendall(b"a")
+                except OSError:
+                    if line is not None:
+                        line.close()
+                    lines[place] = None
+        for line in lines:
+            if line is not None:
+                with suppress(OSError):
+                    line.close()
+
+    thread = threading.Thread(target=drip)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
 
 
 def send_requests(port: int, texts: Sequence[str], count: int, rate: float) -> tuple[list[float], int]:
@@ -179,6 +272,11 @@ def send_requests(port: int, texts: Sequence[str], count: int, rate: float) -> t
     for thread in threads:
         thread.join()
     return waits, sum(errors)
+
+
+def cpu_seconds(process: int) -> float:
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def resident(process: int) -> float:

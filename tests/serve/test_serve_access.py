@@ -272,7 +272,7 @@ def test_the_page_asks_for_the_token_once(browser: Browser, flat_run: Path) -> N
         assert TOKEN not in " ".join(browser.requests())
         browser.events.clear()
         browser.send("Page.reload")
-        browser.until("document.getElementById('method').options.length > 0 && !!document.querySelector('.empty')")
+        browser.until("document.getElementById('method')?.options.length > 0 && !!document.querySelector('.empty')")
         assert not browser.evaluate("!!document.querySelector('dialog')"), "kept until the tab is closed"
 
 

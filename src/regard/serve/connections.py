@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import sys
 import time
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any, cast
 
@@ -24,7 +26,7 @@ from regard.serve.bodies import content_length, too_large
 from regard.serve.request_errors import RequestError
 
 MAX_CONNECTIONS = 1000
-RESERVED_FILES = 32  # of those that a process may open; the others may be connections
+RESERVED_FILES = 32  # that the process may still open, besides connections
 MAX_HEAD = 32_000  # bytes
 HEAD_SECONDS = 10.0  # from the first byte of a request to the end of its head
 IDLE_SECONDS = 30.0  # between two requests of a connection, and for a client that takes no byte of its answer
@@ -38,11 +40,11 @@ class HeadTooLarge(Exception):
 
 
 class Connection(HttpToolsProtocol):
-    """One connection of a client."""
+    """One connection of a client. `limit` is the number of connections that may be open at a time."""
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
+    def __init__(self, limit: int, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self.limit = max_connections()
+        self.limit = limit
         self.received = b""  # by the last call
         self.head_bytes = 0
         self.head_since: float | None = None  # when a request began whose head is not complete
@@ -54,7 +56,8 @@ class Connection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        if len(self.connections) > self.limit and not self.make_room():
+        opened = [cast(Connection, other) for other in self.connections if not other.transport.is_closing()]
+        if len(opened) > self.limit and not make_room([other for other in opened if other is not self]):
             self.refuse(HTTPStatus.SERVICE_UNAVAILABLE, f"expected at most {self.limit} connections, got more")
 
     def data_received(self, data: bytes) -> None:
@@ -106,7 +109,7 @@ class Connection(HttpToolsProtocol):
             length = content_length([value.decode("latin-1") for value in lengths], [])
         except RequestError as error:
             return HTTPStatus(error.status), error.sentence
-        return HTTPStatus.REQUEST_ENTITY_TOO_LARGE, too_large(MAX_TEXT, length)
+        return (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, too_large(MAX_TEXT, length)) if length > MAX_TEXT else None
 
     # called when an answer is complete
 
@@ -121,15 +124,6 @@ class Connection(HttpToolsProtocol):
     def is_idle(self) -> bool:
         """Between two requests."""
         return self.head_since is None and (self.cycle is None or self.cycle.response_complete)
-
-    def make_room(self) -> bool:
-        """Close the connection that has been idle for longest; False if there is none."""
-        others = [cast(Connection, other) for other in self.connections if other is not self]
-        idle = [other for other in others if other.is_idle and other.closing_since is None]
-        if not idle:
-            return False
-        min(idle, key=lambda other: other.idle_since).transport.abort()
-        return True
 
     def sweep(self, now: float) -> None:
         """Close the connection if the client takes too long."""
@@ -162,6 +156,14 @@ class Connection(HttpToolsProtocol):
         self.transport.write_eof()
 
 
+def make_room(connections: Sequence[Connection]) -> bool:
+    """Close the connection that has been idle for longest; False if there is none."""
+    idle = [connection for connection in connections if connection.is_idle and connection.closing_since is None]
+    if idle:
+        min(idle, key=lambda connection: connection.idle_since).transport.abort()
+    return bool(idle)
+
+
 async def sweep(connections: set[Connection]) -> None:
     """Apply the limits of time, until cancelled."""
     while True:
@@ -172,7 +174,7 @@ async def sweep(connections: set[Connection]) -> None:
 
 
 def max_connections() -> int:
-    """Fewer than the files that this process may open: otherwise none could be accepted, not even to refuse it."""
+    """Fewer than the files that this process may still open: otherwise none could be accepted, not even to refuse it."""
     try:
         import resource
     except ImportError:  # Windows has no such limit
@@ -180,4 +182,5 @@ def max_connections() -> int:
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if files == resource.RLIM_INFINITY:
         return MAX_CONNECTIONS
-    return max(1, min(MAX_CONNECTIONS, files - RESERVED_FILES))
+    opened = len(os.listdir("/dev/fd")) if os.path.isdir("/dev/fd") else 0
+    return max(1, min(MAX_CONNECTIONS, files - opened - RESERVED_FILES))

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from regard.errors import InputError
 from regard.serve.server import GRACE, MARGIN
-from regard.serve.serving import POLL, Served, serve_until_interrupted, terminated_as_interrupted
+from regard.serve.serving import POLL, Announce, Served, serve_until_interrupted, terminated_as_interrupted
 
 READY = ""  # what a worker sends when its models are loaded; otherwise a sentence that says why they are not
 
@@ -26,41 +26,42 @@ class Worker(NamedTuple):
     messages: Connection
 
 
-def serve_in_processes(
-    served: Served, listening: socket.socket, count: int, on_open: Callable[[], None], on_ready: Callable[[], None]
-) -> None:
+def serve_in_processes(served: Served, listening: socket.socket, count: int, announce: Announce) -> None:
     """Like `serve_until_interrupted`. A worker that ends unexpectedly is replaced, unless it ends while it loads."""
     workers: list[Worker] = []
     with terminated_as_interrupted():
         try:
             workers += [start_worker(served, listening) for _ in range(count)]
-            on_open()
-            supervise(workers, served, listening, on_ready)
+            announce.opened()
+            supervise(workers, served, listening, announce.ready)
         except KeyboardInterrupt:
-            print("stopped", flush=True)
+            announce.stopping()
         finally:
             listening.close()
             stop_workers(workers)
 
 
-def start_worker(served: Served, listening: socket.socket) -> Worker:
-    """In a fresh process: a forked one would share the state of compiled code and threads."""
+def start_worker(served: Served, listening: socket.socket, load_first: bool = False) -> Worker:
+    """In a fresh process: a forked one would share the state of compiled code and threads.
+
+    `load_first` while others answer: requests should not reach a process that can only tell them to try again.
+    """
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=work, args=(served, listening, theirs))
+    process = context.Process(target=work, args=(served, listening, theirs, load_first))
     process.start()
     theirs.close()
     return Worker(process, ours)
 
 
-def work(served: Served, listening: socket.socket, messages: Connection) -> None:
+def work(served: Served, listening: socket.socket, messages: Connection, load_first: bool) -> None:
     signal.signal(
         signal.SIGINT, signal.SIG_IGN
     )  # a terminal sends Ctrl-C to all processes; the first one stops the others
     threading.Thread(target=stop_with_supervisor, args=(messages,), daemon=True).start()
-    sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (open until the process ends)
+    announce = Announce(opened=lambda: None, ready=lambda: messages.send(READY), stopping=lambda: None)
     try:
-        serve_until_interrupted(served, listening, on_open=lambda: None, on_ready=lambda: messages.send(READY))
+        serve_until_interrupted(served, listening, announce, load_first)
     except InputError as error:
         messages.send(str(error))
 
@@ -84,7 +85,7 @@ def supervise(workers: list[Worker], served: Served, listening: socket.socket, o
             elif worker in ready and worker.process.exitcode is not None:
                 ready.remove(worker)
                 report(f"a worker process ended unexpectedly ({reason(worker)}); another one is loading")
-                workers[place] = start_worker(served, listening)
+                workers[place] = start_worker(served, listening, load_first=True)
         if len(ready) == len(workers) and not announced:
             announced = True
             on_ready()

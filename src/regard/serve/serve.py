@@ -13,7 +13,7 @@ from regard.serve.listening import HOST, PORT, bound_name, is_any_address, is_lo
 from regard.serve.processes import report, serve_in_processes
 from regard.serve.senders import Senders, checked_hosts
 from regard.serve.served_run import run_names
-from regard.serve.serving import Served, Start, serve_until_interrupted
+from regard.serve.serving import Announce, Served, Start, serve_until_interrupted
 from regard.serve.tokens import MAKE_ONE, VARIABLE
 
 MAX_RUNS, MAX_WORKERS = 2, 64
@@ -51,18 +51,20 @@ def serve(
         check_token(address, listening)
         served = Served(folders, load, start or Start(), senders(hosts, listening), address.token)
 
-        def on_open() -> None:
+        def opened() -> None:
             print(f"{page_address(listening)} is open; loading {served.listed} (Ctrl-C to stop)", flush=True)
             if show:
                 open_browser(page_address(listening))
 
-        def on_ready() -> None:
-            print(f"{served.listed} ready", flush=True)
-
+        announce = Announce(
+            opened,
+            ready=lambda: print(f"{served.listed} ready", flush=True),
+            stopping=lambda: print("stopped", flush=True),
+        )
         if workers == 1:
-            serve_until_interrupted(served, listening, on_open, on_ready)
+            serve_until_interrupted(served, listening, announce)
         else:
-            serve_in_processes(served, listening, workers, on_open, on_ready)
+            serve_in_processes(served, listening, workers, announce)
 
 
 def check_token(address: Address, listening: socket.socket) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import socket
+import sys
 import threading
+from functools import partial
 from types import TracebackType
 from typing import Any, cast
 
@@ -12,11 +15,12 @@ import uvicorn
 
 from regard.serve.application import Application
 from regard.serve.asgi import asgi_app
-from regard.serve.connections import IDLE_SECONDS, Connection, sweep
+from regard.serve.connections import IDLE_SECONDS, Connection, max_connections, sweep
 from regard.serve.listening import BACKLOG, port_of
 from regard.serve.request_errors import log_location
 from regard.serve.senders import Senders
 
+ACCEPTED = 4  # connections that are accepted before the next event; with many, asyncio could run out of files
 GRACE = 5  # seconds for requests in progress when the server stops
 MARGIN = 2.0  # seconds for closing connections afterwards
 
@@ -28,9 +32,10 @@ class Server:
         self.application = Application()
         self.port = port_of(listening)
         self._listening = listening
+        self._out_of_files = False  # whether that was reported
         config = uvicorn.Config(
             asgi_app(self.application, senders or Senders(), token),
-            http=Connection,
+            http=cast(Any, partial(Connection, max_connections())),  # uvicorn only calls it
             ws="none",
             loop="asyncio",
             lifespan="off",
@@ -41,7 +46,7 @@ class Server:
             proxy_headers=False,
             server_header=False,
             headers=[("server", "regard")],
-            backlog=BACKLOG,
+            backlog=ACCEPTED,
             timeout_keep_alive=int(IDLE_SECONDS),
             timeout_graceful_shutdown=GRACE,
         )
@@ -81,16 +86,24 @@ class Server:
             self._stopped.set()
 
     async def _answer(self) -> None:
-        asyncio.get_running_loop().set_exception_handler(log_quietly)
+        asyncio.get_running_loop().set_exception_handler(self._log_quietly)
+        serving = asyncio.create_task(self._server.serve(sockets=[self._listening]))
         sweeping = asyncio.create_task(sweep(self.connections))
         try:
-            await self._server.serve(sockets=[self._listening])
+            while not (self._server.started or serving.done()):
+                await asyncio.sleep(0)
+            if self._server.started:
+                self._listening.listen(BACKLOG)  # many may wait, although few are accepted in one go
+            await serving
         finally:
             sweeping.cancel()
 
-
-def log_quietly(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Errors outside of requests: where they were raised, without their message, which may quote a request."""
-    error = context.get("exception")
-    if isinstance(error, Exception) and not isinstance(error, ConnectionError):
-        log_location(error, "the server continues")
+    def _log_quietly(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Errors outside of requests: where they were raised, without their message, which may quote a request."""
+        error = context.get("exception")
+        if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+            if not self._out_of_files and sys.stderr is not None:
+                print("regard: too many open files; new connections have to wait (see `ulimit -n`)", file=sys.stderr)
+            self._out_of_files = True
+        elif isinstance(error, Exception) and not isinstance(error, ConnectionError):
+            log_location(error, "the server continues")

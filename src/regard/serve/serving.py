@@ -41,25 +41,44 @@ class Served(NamedTuple):
         return " and ".join(run_names(self.folders))
 
 
+class Announce(NamedTuple):
+    """What is called when the port is open, when the models are loaded, and when the server begins to stop."""
+
+    opened: Callable[[], None]
+    ready: Callable[[], None]
+    stopping: Callable[[], None]
+
+
 def serve_until_interrupted(
-    served: Served, listening: socket.socket, on_open: Callable[[], None], on_ready: Callable[[], None]
+    served: Served, listening: socket.socket, announce: Announce, load_first: bool = False
 ) -> None:
-    """Loading PyTorch can take seconds; the page says so. Stops at Ctrl-C and SIGTERM, after the requests in progress."""
+    """Stops at Ctrl-C and SIGTERM, after the requests in progress.
+
+    Loading PyTorch can take seconds. Until then the page says so, unless the models are to be loaded first.
+    """
+    server = Server(listening, served.senders, served.token)
     runs: list[ServedRun] = []
+
+    def load() -> None:
+        runs.extend(load_runs(served))
+        server.application.set_runs(runs, *served.start)
+
+    if load_first:
+        load()
     stopped = time.monotonic()
-    with terminated_as_interrupted(), Server(listening, served.senders, served.token) as server:
+    with terminated_as_interrupted(), server:
         try:
-            on_open()
-            runs += load_runs(served)
-            server.application.set_runs(runs, *served.start)
+            announce.opened()
+            if not load_first:
+                load()
             for run in runs:
                 # in the background: a browser takes longer to open
                 threading.Thread(target=run.warm_up, daemon=True).start()
-            on_ready()
+            announce.ready()
             while server.is_running():
                 server.wait(POLL)
         except KeyboardInterrupt:
-            print("stopped", flush=True)
+            announce.stopping()
             stopped = time.monotonic()
     for run in runs:  # so that no library is unloaded while a thread uses it
         run.wait_until_idle(max(0.0, stopped + GRACE - time.monotonic()))
