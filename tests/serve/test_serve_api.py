@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -20,6 +21,8 @@ from regard.models.folder import load
 from regard.models.trained import Trained
 from regard.records import SentenceScore
 from regard.serve.answering import original_indices, original_units
+from regard.serve.application import Application
+from regard.serve.served_run import ServedRun
 
 TEXT = "The staff were kind. The room was not clean! I would come back."
 
@@ -371,3 +374,37 @@ def test_simultaneous_requests_get_the_right_answers(two: Serving) -> None:
         thread.join()
     for text in texts:
         assert scores(response[text]) == pytest.approx(scores(expected[text]))
+
+
+def test_short_texts_are_answered_at_once_if_everything_is_compiled(flat_run: Path, run: Path) -> None:
+    flat, han = ServedRun("flat", load(flat_run)), ServedRun("han", load(run))
+    application = Application()
+    assert not application.is_quick("/api/predict", b'{"text": "good"}'), "still loading"
+    application.set_runs([flat])
+    assert not application.is_quick("/api/predict", b'{"text": "good"}'), (
+        "the first one may have to wait for compilation"
+    )
+    flat.warm_up()
+    for path, fields, quick in (
+        ("/api/predict", {"text": "good"}, True),
+        ("/api/explain", {"text": "good"}, True),
+        ("/api/explain", {"text": "good", "method": "leave_one_out"}, True),
+        ("/api/explain", {"text": "good", "method": "surrogate"}, False),
+        ("/api/explain", {"text": "good", "method": "guess"}, False),
+        ("/api/explain", {"text": "good " * 300}, False),
+        ("/api/table", {"table": "text\ngood"}, False),
+    ):
+        assert application.is_quick(path, json.dumps(fields).encode()) == quick, fields
+    han.warm_up()
+    application.set_runs([flat, han])
+    assert not application.is_quick("/api/predict", b'{"text": "good"}'), "a model that needs PyTorch"
+
+
+def test_answers_are_the_same_at_once_and_from_a_thread(flat: Serving, flat_run: Path) -> None:
+    with serving(flat_run) as warm:
+        warm.server.application.runs[0].warm_up()
+        for fields in ({"text": TEXT}, {"text": TEXT, "without": [3]}, {"text": TEXT, "method": "leave_one_out"}):
+            one, other = explained(warm, **fields), explained(flat, **fields)
+            assert {**one, "cost": None} == {**other, "cost": None}
+        refused = warm.ask("/api/explain", text="")
+        assert (refused.status, refused.error) == (400, "text: expected at least one word, got the text ''")

@@ -23,6 +23,7 @@ from regard.serve.tables import answer_table
 JSON = "application/json; charset=utf-8"
 HTML, STYLE, SCRIPT = "text/html; charset=utf-8", "text/css; charset=utf-8", "text/javascript; charset=utf-8"
 MAX_TEXT, MAX_TABLE = 1_000_000, 5_000_000  # bytes of a body
+QUICK_BYTES = 1_000  # of a request about a short text
 
 FILES = {
     "/": ("page.html", HTML),
@@ -138,6 +139,17 @@ class Application:
         self.check_ready()
         endpoint = ENDPOINTS[path]
         return as_json(endpoint.answer(parse(body, endpoint.operation.request), self.runs, is_gone))
+
+    def is_quick(self, path: str, body: bytes) -> bool:
+        """Whether the answer takes less time than handing the request to a thread and back: a short text, from tables."""
+        request = ENDPOINTS[path].operation.request
+        if len(body) > QUICK_BYTES or request not in (PredictRequest, ExplainRequest):
+            return False
+        if not self.runs or not all(run.is_warm and run.trained.is_flat for run in self.runs):
+            return False
+        fields = parse(body, request)
+        method = fields.method if isinstance(fields, ExplainRequest) else None
+        return method is None or method in self.runs[0].fast_methods
 
     def check_ready(self) -> None:
         if not self.runs:

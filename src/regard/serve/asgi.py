@@ -115,7 +115,7 @@ class Page:
 
 
 class Answer:
-    """Answers about texts, in threads."""
+    """Answers about texts: quick ones at once, all others in threads."""
 
     def __init__(self, application: Application, path: str, threads: Threads) -> None:
         self.application, self.path, self.threads = application, path, threads
@@ -124,34 +124,35 @@ class Answer:
         check_method(scope, "POST")
         check_content_type(scope)
         body = await read_body(scope, receive, ENDPOINTS[self.path].max_bytes)
+        if self.application.is_quick(self.path, body):
+            reply = self.application.answer(self.path, body, lambda: False)
+        else:
+            reply = await self.in_thread(receive, body)
+        await respond(scope, send, 200, reply)
+
+    async def in_thread(self, receive: Receive, body: bytes) -> Reply:
         gone = threading.Event()
         answer = self.threads.start(partial(self.application.answer, self.path, body, gone.is_set))
         try:
             await asyncio.wait({answer}, timeout=WATCH_AFTER)
             if not answer.done():
                 await watch(answer, receive, gone)
-            reply = await answer
+            return await answer
         finally:
             gone.set()  # if the server stops, a request that waits for the model is dropped
-        await respond(scope, send, 200, reply)
 
 
 async def watch(answer: asyncio.Future[Reply], receive: Receive, gone: threading.Event) -> None:
     """Wait for the answer, and tell its thread if the client disconnects."""
-
-    async def disconnected() -> None:
-        while (await receive())["type"] != "http.disconnect":
-            pass
-
-    disconnect = asyncio.ensure_future(disconnected())
-    both: set[asyncio.Future[Any]] = {answer, disconnect}
+    message = asyncio.ensure_future(receive())
+    both: set[asyncio.Future[Any]] = {answer, message}
     try:
         await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-        if disconnect.done():
+        if message.done() and message.result()["type"] == "http.disconnect":
             gone.set()
-            await asyncio.wait({answer})
+        await asyncio.wait({answer})
     finally:
-        disconnect.cancel()
+        message.cancel()
 
 
 def check_method(scope: Scope, *allowed: str) -> None:

@@ -38,5 +38,8 @@ def make_app(
     checked = None if token is None else checked_token(token, "token")
     start = Start(method, target)
     application = Application()
-    application.set_runs(load_runs(Served(folders, find, start, senders, checked)), *start)
+    served = load_runs(Served(folders, find, start, senders, checked))
+    application.set_runs(served, *start)
+    for run in served:
+        run.warm_up()
     return asgi_app(application, senders, checked)

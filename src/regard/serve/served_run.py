@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from regard.errors import InputError
+from regard.explain.attribute import attribute
 from regard.explain.explain import explain
-from regard.explain.explainers import default_contribution, default_method, methods
+from regard.explain.explainers import default_contribution, default_method, is_fast, methods
 from regard.models.model import Model
 from regard.models.tasks import Classes
 from regard.serve.answers import RunDescription
@@ -28,7 +29,9 @@ class ServedRun:
         self.name, self.trained = name, trained
         self.methods, self.default_method = methods(trained), default_method(trained)
         self.default_contribution = default_contribution(trained)
+        self.fast_methods = [name for name in self.methods if is_fast(trained, name)]
         self.budget = budget(trained)
+        self.is_warm = False  # whether everything is compiled
         self._lock = threading.Lock()
 
     @contextmanager
@@ -51,6 +54,9 @@ class ServedRun:
         """Explain a word, so that no user waits for compilation and the first tables."""
         with self.exclusive(lambda: False):
             list(explain(self.trained, ["a"]))
+            for method in self.fast_methods:
+                attribute(self.trained, ["a"], method)
+        self.is_warm = True
 
     def wait_until_idle(self, seconds: float) -> None:
         """Wait for the current request, at most this long."""
