@@ -20,7 +20,7 @@ COMMANDS = {  # each is a module of `commands/`, imported when the command is us
     "evaluate": "score a trained model on a file of texts and labels",
     "explain": "show which words a prediction rests on",
     "analyse": "show the polarity and attention of each word in a trained model, and how training moved them",
-    "serve": "serve a page on this machine to type texts into, and a JSON API",
+    "serve": "serve a page to type texts into, and a JSON API",
     "audit": "test whether a trained model's attention can be trusted as an explanation",
     "report": "write one page about a trained model: measures, calibration, words, explained texts",
     "export": "write a trained model for other places: an ONNX folder, or one offline page",
