@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import socket
+import subprocess
 import sys
+from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,7 @@ from regard.serve.request_errors import RequestError
 from regard.serve.senders import Senders, checked_hosts
 from regard.serve.serve import Address, check_token, senders
 from regard.serve.served_run import ServedRun
+from regard.serve.server import Server
 from regard.serve.tokens import check_authorization, checked_token, read_token
 
 TOKEN = "correct-horse-battery-staple"
@@ -167,7 +170,18 @@ def test_no_token_and_a_token_file_exclude_each_other(regard: Regard, flat_run: 
 
 
 @needs_ipv6
-def test_it_listens_on_ipv6(flat_run: Path) -> None:
+def test_requests_over_ipv6_are_answered(flat_run: Path) -> None:
+    with Server(listen("::1", 0)) as server:
+        server.application.set_runs([ServedRun("flat", load(flat_run))])
+        for host, status in ((f"[::1]:{server.port}", 200), ("[::1]", 403)):
+            connection = HTTPConnection("::1", server.port, timeout=60)
+            connection.request("GET", "/health", headers={"Host": host})
+            assert connection.getresponse().status == status
+            connection.close()
+
+
+@needs_ipv6
+def test_it_listens_on_ipv6() -> None:
     for host in ("::1", "[::1]"):
         with listen(host, 0) as listening:
             assert page_address(listening) == f"http://[::1]:{listening.getsockname()[1]}/"
@@ -245,6 +259,16 @@ def test_a_name_that_is_not_a_host_is_refused(regard: Regard, flat_run: Path) ->
         result = regard("serve", flat_run, "--allow-host", name)
         assert result.code == 2
         assert result.error.startswith("--allow-host: expected a name such as texts.example.org or name:8080, got ")
+
+
+def test_a_missing_library_is_named(flat_run: Path) -> None:
+    code = "import sys; sys.modules['uvicorn'] = None; from regard.cli import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, "serve", str(flat_run), "--port", "0"]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == (
+        "regard: serve: expected the package uvicorn, which is not installed; run `pip install uvicorn`\n"
+    )
 
 
 @pytest.mark.parametrize("workers", [0, 65, -1])

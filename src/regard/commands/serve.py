@@ -8,8 +8,7 @@ import functools
 from regard.arguments import Parser
 from regard.commands.reading import A_RUN, add_device, add_model, check_model, load_model
 from regard.errors import InputError
-
-HOST, PORT = "127.0.0.1", 8642
+from regard.serve.listening import HOST, PORT
 
 
 def add_arguments(parser: Parser) -> None:
