@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import NamedTuple
@@ -55,15 +56,17 @@ def start_worker(served: Served, listening: socket.socket, load_first: bool = Fa
 
 
 def work(served: Served, listening: socket.socket, messages: Connection, load_first: bool) -> None:
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # a terminal sends Ctrl-C to all processes; the first one stops the others
+    # a terminal sends Ctrl-C to all processes; the first one stops the others
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=stop_with_supervisor, args=(messages,), daemon=True).start()
     announce = Announce(opened=lambda: None, ready=lambda: messages.send(READY), stopping=lambda: None)
     try:
         serve_until_interrupted(served, listening, announce, load_first)
     except InputError as error:
-        messages.send(str(error))
+        with suppress(OSError):  # the first process has ended
+            messages.send(str(error))
+    except KeyboardInterrupt:
+        pass  # the first process stops this one while it loads, or while it stops anyway
 
 
 def stop_with_supervisor(messages: Connection) -> None:

@@ -7,6 +7,7 @@ import errno
 import socket
 import sys
 import threading
+from contextlib import suppress
 from functools import partial
 from types import TracebackType
 from typing import Any, cast
@@ -92,7 +93,7 @@ class Server:
         try:
             while not (self._server.started or serving.done()):
                 await asyncio.sleep(0)
-            if self._server.started:
+            with suppress(OSError):  # it is closed already if the server was stopped at once
                 self._listening.listen(BACKLOG)  # many may wait, although few are accepted in one go
             await serving
         finally:
