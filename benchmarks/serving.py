@@ -74,7 +74,9 @@ def main() -> None:
             figures = run_start(Path(folder), arguments.repeats)
     print(json.dumps(figures, indent=1))
     if arguments.save:
-        save_figures(RESULTS, {arguments.what: {**figures, "machine": machine("numpy", "numba")}})
+        save_figures(
+            RESULTS, {arguments.what: {**figures, "machine": machine("numpy", "numba", "uvicorn", "httptools")}}
+        )
 
 
 def train_runs(folder: Path, options: dict[str, dict[str, Any]]) -> list[Path]:
