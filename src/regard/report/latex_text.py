@@ -11,8 +11,32 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
 from regard.report.text.characters import direction, is_wide
-from regard.report.text.exported import SPECIAL
 
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+    # unprotected at the start of a row, they would be arguments of the preceding \\
+    **{character: f"{{{character}}}" for character in "[]*"},
+    **{character: f"${character}$" for character in "<>"},
+    "–": "--",
+    "…": r"\dots{}",
+    "−": "$-$",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "·": r"$\cdot$",
+    "≤": r"$\le$",
+    "≥": r"$\ge$",
+    "²": "$^2$",
+    "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$",
+    "α": r"$\alpha$",
+    "β": r"$\beta$",
+    "ε": r"$\varepsilon$",
+    "λ": r"$\lambda$",
+    "τ": r"$\tau$",
+}
 SIGNS = {
     **SPECIAL,
     '"': r"{\char34}",  # a command in some languages of babel

@@ -15,8 +15,9 @@ from regard.records import Explanation, Prediction, TokenScore
 from regard.report.names import explainer_name
 from regard.report.pages.audit_evidence import Shown, evidence, left_out
 from regard.report.pages.audit_figures import audit_figures
+from regard.report.pages.filters import READER
 from regard.report.pages.templates import FOLDING, SORTING, render
-from regard.report.pages.texts import READER, Reading, reading
+from regard.report.pages.texts import Reading, reading
 from regard.report.pages.tiles import Tile, audit_tiles, tone
 from regard.report.text.analysis import CLASSES
 from regard.report.text.audit_tables import audit_tables

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from regard.explain.explainers import explainer_title
 from regard.records import Explanation, TokenScore
+from regard.report.pages.filters import READER, Filters
 from regard.report.pages.templates import render, templates
-from regard.report.pages.texts import READER, Filters
 from regard.report.text.answers import Answer, ClassProbability, answer, class_probabilities, tally
 from regard.report.text.characters import one_line
 from regard.report.text.highlights import Row, concentration, rows, top_words

@@ -15,10 +15,11 @@ from regard.facts.run import RunFacts
 from regard.files import check_writable, write
 from regard.report.pages.analysis import SCRIPTS, payload
 from regard.report.pages.audit_evidence import Shown, evidence, left_out
+from regard.report.pages.filters import READER
 from regard.report.pages.run_figures import rounds_text, run_figures
 from regard.report.pages.run_sentences import bins_table, sentences, with_sign
 from regard.report.pages.templates import FINDING, FOLDING, SORTING, render
-from regard.report.pages.texts import READER, Reading, reading
+from regard.report.pages.texts import Reading, reading
 from regard.report.pages.tiles import Tile, tone, verdict_tile
 from regard.report.pages.words import WORDS, WordsView, words_view
 from regard.report.text.analysis import strongest_words, unit_name

@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from regard.facts.run import ShownText, TextView
 from regard.records import Explanation
 from regard.report.names import explainer_name
+from regard.report.pages.filters import Filters
 from regard.report.text.answers import Answer, ClassProbability, answer, class_probabilities
 from regard.report.text.highlights import Row, rows, top_words
 from regard.report.text.strongest_words import StrongWord, for_whom, nothing_strong, strongest_words
-
-READER = "reader.js"
 
 
 @dataclass(frozen=True)
@@ -44,16 +43,6 @@ class ReaderText:
     predicted: int | str
     true: int | str
     views: list[ReaderView]
-
-
-@dataclass(frozen=True)
-class Filters:
-    """By what texts can be filtered. `methods`: names of explainers; `wrong`: number of mistakes."""
-
-    labelled: bool
-    classes: Sequence[str]
-    wrong: int
-    methods: dict[str, str]
 
 
 @dataclass(frozen=True)

@@ -11,34 +11,9 @@ from typing import NamedTuple
 
 from regard.extras import install_command, is_installed
 from regard.files import check_writable, write_all
+from regard.report.latex_text import SPECIAL
 from regard.report.text.characters import one_line
 from regard.report.typesetting import boxed_letter, pdf
-
-SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    **{character: f"\\{character}" for character in "&%$#_{}"},
-    # unprotected at the start of a row, they would be arguments of the preceding \\
-    **{character: f"{{{character}}}" for character in "[]*"},
-    **{character: f"${character}$" for character in "<>"},
-    "–": "--",
-    "…": r"\dots{}",
-    "−": "$-$",
-    "±": r"$\pm$",
-    "×": r"$\times$",
-    "·": r"$\cdot$",
-    "≤": r"$\le$",
-    "≥": r"$\ge$",
-    "²": "$^2$",
-    "↑": r"$\uparrow$",
-    "↓": r"$\downarrow$",
-    "α": r"$\alpha$",
-    "β": r"$\beta$",
-    "ε": r"$\varepsilon$",
-    "λ": r"$\lambda$",
-    "τ": r"$\tau$",
-}
 
 
 class Figure(NamedTuple):
