@@ -1,11 +1,10 @@
 # `regard serve` in a container: docs/deploy.md shows how to build and run it. Models are not part of the image; they are mounted.
 FROM python:3.11-slim AS build
 WORKDIR /source
-# CPU only, unless another index of PyTorch packages is given
-ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
-COPY requirements/run.txt requirements/run.txt
+# the base install: runs of the fast engine; for others, add the pinned versions of requirements/run.txt
+COPY requirements/base.txt requirements/base.txt
 RUN python -m venv /opt/regard \
- && /opt/regard/bin/pip install --no-cache-dir --extra-index-url "$TORCH_INDEX" -r requirements/run.txt
+ && /opt/regard/bin/pip install --no-cache-dir -r requirements/base.txt
 COPY pyproject.toml setup.py MANIFEST.in README.md LICENSE ./
 COPY src src
 COPY experiments experiments

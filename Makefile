@@ -51,7 +51,7 @@ bench-all: $(VENV)/.bench
 	$(MAKE) bench
 
 # pinned versions first, then the package itself without resolving dependencies again
-$(VENV)/.run: requirements/run.txt pyproject.toml
+$(VENV)/.run: requirements/base.txt requirements/run.txt pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/run.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
