@@ -221,10 +221,26 @@ def page() -> dict[str, Any]:
                 "megabytes gzipped": round(len(gzip.compress(content)) / 1e6, 2),
                 "tables": written.precision,
                 "units": len(trained.tokenizer),
+                "on made-up texts": {
+                    "these tables": f"{written.difference:.1e}",
+                    "float16": f"{half_precision(trained):.1e}",
+                },
                 **compared(trained, texts, answers_of(out, texts)),
             }
             print(name, figures[name], file=sys.stderr, flush=True)
     return figures
+
+
+def half_precision(trained: Trained) -> float:
+    """How far float16 tables would move a probability, on the made-up texts that the page's own tables are checked with."""
+    from regard.export.page_data import TEXTS, largest_difference
+    from regard.export.samples import sample_units
+
+    exact = trained.tables
+    centred = exact.scores - np.median(exact.scores)  # softmax depends on differences only
+    scores, polarity = (values.astype(np.float16).astype(np.float32) for values in (centred, exact.polarity))
+    rounded = exact._replace(scores=scores, polarity=polarity)
+    return largest_difference(trained.task, exact, rounded, sample_units(trained.tokenizer, TEXTS))
 
 
 def answers_of(page: Path, texts: list[str]) -> dict[str, Any]:
