@@ -2,7 +2,7 @@
 
 Each column of a table is stored as whole numbers from 0 to 65,535 between its smallest and its largest value. Half precision
 takes as much space but rounds large numbers coarsely, and a single polarity of 80 can decide a text: on made-up texts it moved
-probabilities by up to 2e-3, this by 3e-4. If a probability moves by more than `MOST`, the tables stay in float32, and the page
+probabilities by up to 1.6e-3, this by 3e-4. If a probability moves by more than `MOST`, the tables stay in float32, and the page
 is larger.
 """
 
