@@ -102,6 +102,7 @@ def make_graph(trained: Trained) -> ModelProto:
             output_names=names,
             dynamic_shapes={"ids": axes, "mask": axes},
             external_data=False,
+            optimize=False,  # its optimiser drops additions of small constants, such as those that keep a logarithm finite
             verbose=False,
         )
     graph: ModelProto = program.model_proto
