@@ -111,11 +111,13 @@ def test_the_fast_engine_needs_no_optional_package(base_run: Path) -> None:
         ("torch", "torch", "demo --out OUT"),
         ("scipy", "torch", "audit RUN --data FILMS"),
         ("pyarrow", "parquet", "predict RUN PARQUET"),
+        ("python_calamine", "sheets", "predict RUN SHEET"),
     ],
 )
 def test_a_missing_package_is_one_sentence(base_run: Path, module: str, extra: str, command: str) -> None:
     (base_run / "texts.parquet").write_bytes(b"PAR1")
-    names = {"FILMS": "films.csv", "RUN": "run", "OUT": "out", "PARQUET": "texts.parquet"}
+    (base_run / "texts.xlsx").write_bytes(b"PK")
+    names = {"FILMS": "films.csv", "RUN": "run", "OUT": "out", "PARQUET": "texts.parquet", "SHEET": "texts.xlsx"}
     words = [str(base_run / names[word]) if word in names else word for word in command.split()]
     codes, errors = run([module], words)
     assert codes == [2]
@@ -138,7 +140,9 @@ def test_every_optional_package_belongs_to_an_extra() -> None:
     project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     for module, (_, extra) in EXTRAS.items():
-        package = {"sklearn": "scikit-learn", "tokenizers": "transformers"}.get(module, module)
+        package = {"sklearn": "scikit-learn", "tokenizers": "transformers", "python_calamine": "python-calamine"}.get(
+            module, module
+        )
         assert any(one.startswith(package) for one in extras[extra])
         assert not any(one.startswith(package) for one in project["dependencies"])
 

@@ -13,6 +13,7 @@ EXTRAS = {  # module -> its name, and the extra of regard that installs it
     "transformers": ("transformers", "bert"),
     "tokenizers": ("tokenizers", "bert"),
     "pyarrow": ("pyarrow", "parquet"),
+    "python_calamine": ("python-calamine", "sheets"),
     "typst": ("typst", "pdf"),
     "datasets": ("datasets", "hub"),
 }

@@ -250,7 +250,7 @@ BAD_FILES: list[tuple[str, str | bytes, str]] = [
     ("a.csv", "", "the file is empty"),
     ("a.jsonl", "\n \n", "the file is empty"),
     ("a.json", "[]", "expected at least one row, got none"),
-    ("a.xls", "x", r"expected .*\.csv.*, got \.xls"),
+    ("a.doc", "x", r"expected .*\.csv.*, got \.doc"),
     ("plain", "x", "got no extension"),
     ("a.csv", "text,label\n", "only the header row .'text', 'label'."),
     ("a.csv", "text,label\na,1\n", "expected at least 2 usable rows, got 1"),

@@ -11,7 +11,7 @@ from regard.errors import InputError, quoted
 
 VARIABLE = "REGARD_DATA"
 VECTORS = "vectors"  # the name under which a file of word vectors is listed
-_TABLES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet")
+_TABLES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".xlsx", ".ods")
 _SUFFIXES = tuple(suffix + packed for suffix in _TABLES for packed in ("", ".gz"))
 _VECTOR_SUFFIXES = (".npz", ".txt", ".txt.gz", ".vec", ".vec.gz")
 

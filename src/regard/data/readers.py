@@ -30,6 +30,7 @@ from regard.data.formats import (
     tsv_rows,
 )
 from regard.data.read_options import ReadOptions
+from regard.data.sheets import SHEETS, sheet_rows
 from regard.errors import InputError
 from regard.records import Example
 
@@ -130,7 +131,7 @@ def read(path: str | Path, options: ReadOptions = LABELLED, **keywords: Any) -> 
 def stream(path: str | Path, options: ReadOptions = LABELLED) -> Stream:
     """The same, one example at a time, for files larger than memory.
 
-    Only a JSON list, a gzipped Parquet file, and input from a pipe are held in memory as a whole.
+    Only a JSON list, a spreadsheet, a gzipped Parquet file, and input from a pipe are held in memory as a whole.
     """
     path = Path(path)
     name = str(path)
@@ -140,6 +141,8 @@ def stream(path: str | Path, options: ReadOptions = LABELLED) -> Stream:
     source = path if path.is_file() else b"".join(unpacked(path))  # a pipe can be read only once
     if form == "parquet":
         return _stream(name, parquet_rows(source, name), options)
+    if form in SHEETS:
+        return _stream(name, sheet_rows(source, name), options)
     return _from_text(partial(decoded, source, name, options.tolerant), name, form, options)
 
 
@@ -151,12 +154,12 @@ def read_lines(file: IO[bytes], name: str = "standard input", options: ReadOptio
 
 
 def _format(path: Path) -> str:
-    accepted = ", ".join([".parquet", *(f".{form}" for form in FORMATS)])
+    accepted = ", ".join(f".{form}" for form in ("parquet", *FORMATS, *SHEETS))
     if not path.exists():
         raise InputError(f"{path}: no such file; expected a file ({accepted}, each also .gz) or a folder of classes")
     suffixes = [suffix.lower() for suffix in path.suffixes]
     suffix = suffixes[-2] if suffixes[-1:] == [".gz"] and len(suffixes) > 1 else (suffixes or [""])[-1]
-    if suffix != ".parquet" and suffix[1:] not in FORMATS:
+    if suffix[1:] not in ("parquet", *FORMATS, *SHEETS):
         raise InputError(
             f"{path}: expected {accepted} (each also .gz) or a folder of classes, got {suffix or 'no extension'}"
         )
