@@ -498,7 +498,7 @@ def test_explain_takes_a_method_a_target_and_a_second_model(regard: Regard, run:
     ("option", "sentence"),
     [
         ("--method", "regard: method: expected one of attention, "),
-        ("--target", "regard: targets: the label 'nope' was not among the training labels"),
+        ("--target", "regard: target: expected one of "),
     ],
 )
 def test_explain_refuses_unknown_methods_and_targets(regard: Regard, run: Path, option: str, sentence: str) -> None:

@@ -257,10 +257,10 @@ def test_sides_by_hand() -> None:
         ),
         ({"steps": 0}, "steps: expected a whole number above 0, got 0"),
         ({"targets": ["low"]}, "targets: expected one per text or one for all, got 1 for 2 texts"),
-        ({"targets": "best"}, "targets: the label 'best' was not among the training labels"),
-        ({"targets": 3}, "targets: expected a class name or a number from 0 to 2, got 3"),
-        ({"targets": -1}, "targets: expected a class name or a number from 0 to 2, got -1"),
-        ({"targets": True}, "targets: expected a class name or a number from 0 to 2, got True"),
+        ({"targets": "best"}, "target: expected one of 'low', 'middle', 'high', got 'best'"),
+        ({"targets": 3}, "target: expected a class name or a number from 0 to 2, got 3"),
+        ({"targets": -1}, "target: expected a class name or a number from 0 to 2, got -1"),
+        ({"targets": True}, "target: expected a class name or a number from 0 to 2, got True"),
         ({"texts": "good"}, "texts: expected a list of texts, got a single string"),
         ({"texts": ["good", 3]}, "texts, number 2: expected a string, got int"),
         ({"steps": 2.5}, "steps: expected a whole number above 0, got 2.5"),
@@ -291,7 +291,7 @@ def test_bad_input_is_refused_in_one_sentence(options: dict[str, Any], message: 
 
 
 def test_a_regression_has_no_target_classes() -> None:
-    with pytest.raises(InputError, match="targets: expected None for a regression model, got 'high'"):
+    with pytest.raises(InputError, match="target: expected None for a regression model, got 'high'"):
         attribute(make("bilstm", "regression"), ["good"], targets="high")
     (one,) = attribute(make("bilstm", "regression"), ["good"])
     with pytest.raises(InputError, match="side: expected one of for, against, both, got 'left'"):

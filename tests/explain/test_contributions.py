@@ -150,5 +150,5 @@ def test_the_json_form_returns(variant: str) -> None:
 def test_bad_methods_and_targets() -> None:
     with pytest.raises(InputError, match=r"method: expected one of attention, .*, got 'guess'"):
         list(explain(make("units"), ["good"], method="guess"))
-    with pytest.raises(InputError, match="the label 'best' was not among the training labels"):
+    with pytest.raises(InputError, match=r"target: expected one of .*, got 'best'"):
         list(explain(make("units"), ["good"], target="best"))

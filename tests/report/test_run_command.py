@@ -186,7 +186,10 @@ def test_bad_input_gives_one_sentence(regard: Regard, flat: Path, tmp_path: Path
     assert "got the folder" in regard("report", flat, "--out", tmp_path).error
     two = write_csv(tmp_path / "two.csv", [("a fine room", "good"), ("a bad room", "bad")])
     assert "method: expected one of" in regard("report", flat, "--data", two, "--method", "nope").error
-    assert "'nope' was not among" in regard("report", flat, "--data", two, "--target", "nope").error
+    assert (
+        "target: expected one of 'bad', 'good', got 'nope'"
+        in regard("report", flat, "--data", two, "--target", "nope").error
+    )
     assert "nowhere" in regard("report", tmp_path / "nowhere").error
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.errors import InputError
+from regard.errors import InputError, quoted
 from regard.models.tasks import Binary, Classes, Regression, Task
 
 if TYPE_CHECKING:
@@ -36,13 +37,15 @@ def number(task: Task, target: Target) -> int:
     if target is None:
         return PREDICTED
     if not isinstance(task, Classes):
-        raise InputError(f"targets: expected None for a regression model, got {target!r}")
+        raise InputError(f"target: expected None for a regression model, got {target!r}")
     if isinstance(target, str):
-        return int(task.encode(target, "targets"))
+        if target not in task.classes:
+            near = difflib.get_close_matches(target, task.classes, 1)
+            meant = f"; did you mean {near[0]!r}?" if near else ""
+            raise InputError(f"target: expected one of {quoted(task.classes)}, got {target!r}{meant}")
+        return task.classes.index(target)
     if isinstance(target, bool) or not 0 <= target < len(task.classes):
-        raise InputError(
-            f"targets: expected a class name or a number from 0 to {len(task.classes) - 1}, got {target!r}"
-        )
+        raise InputError(f"target: expected a class name or a number from 0 to {len(task.classes) - 1}, got {target!r}")
     return int(target)
 
 
