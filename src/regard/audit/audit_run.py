@@ -91,20 +91,7 @@ def run_facts(
     labels = labels_of(task, chosen, options.data)
     explanations = explain_all(trained, texts, names, options.explainers is not None, recorder)
     recorder.note("predicting texts without their top words, and the top words alone")
-    inputs = AuditInput(
-        trained.answers,
-        texts,
-        explanations.scores,
-        None if labels is None else labels.tolist(),
-        [example.evidence for example in chosen],
-        explanations.focus,
-        seed=options.seed,
-        rivals=OPAQUE_RIVALS if trained.is_opaque else RIVALS,
-        lacking=explanations.lacking,
-        signed=signed_scores(trained, texts, explanations),
-        default=default_contribution(trained),
-    )
-    measured = measure(inputs)
+    measured = measure(audit_input(trained, chosen, labels, explanations, options))
     left_out = [*measured.left_out, *(LeftOut(**one) for one in explanations.refused)]
     separation, diagnostics = None, Diagnostics()
     if isinstance(trained, Trained):
@@ -131,6 +118,29 @@ def run_facts(
             left_out=tuple(left_out),
             notes=(*measured.notes, *notes(trained, texts, explanations, options, learned_from)),
         )
+    )
+
+
+def audit_input(
+    trained: Model,
+    chosen: Sequence[Example],
+    labels: Ints | None,
+    explanations: Explanations,
+    options: AuditOptions,
+) -> AuditInput:
+    texts = [example.text for example in chosen]
+    return AuditInput(
+        trained.answers,
+        texts,
+        explanations.scores,
+        None if labels is None else labels.tolist(),
+        [example.evidence for example in chosen],
+        explanations.focus,
+        seed=options.seed,
+        rivals=OPAQUE_RIVALS if trained.is_opaque else RIVALS,
+        lacking=explanations.lacking,
+        signed=signed_scores(trained, texts, explanations),
+        default=default_contribution(trained),
     )
 
 
