@@ -15,6 +15,7 @@ import numpy as np
 from explained_models import sample, trained_model
 from numpy.typing import NDArray
 
+from regard.data.tokenizer import Indexed
 from regard.explain.attribute import attribute
 from regard.explain.explain import explain
 from regard.explain.flat_texts import leave_out
@@ -23,7 +24,7 @@ from regard.explain.reading import read
 from regard.explain.targets import PREDICTED, settled
 from regard.faithfulness.ranking import ranking
 from regard.kernels.leaving_out import single_words
-from regard.models.trained import Trained
+from regard.models.trained import Trained, logits
 from regard.wilson import wilson_interval
 
 TOLERANCE = 1e-4  # of log-odds: a smaller effect has no sign
@@ -78,12 +79,23 @@ def compare(scores: Sequence[Doubles], effects: Sequence[Doubles]) -> dict[str, 
     }
 
 
+class PyTorchForm:
+    """The same model, whose logits come from its layers instead of its tables."""
+
+    def __init__(self, trained: Trained):
+        self.trained, self.task, self.tokenizer = trained, trained.task, trained.tokenizer
+
+    def logits(self, texts: Sequence[Indexed]) -> Doubles:
+        return logits(self.trained.model, self.task, texts)
+
+
 def left_out(trained: Trained, texts: Sequence[str]) -> list[Doubles]:
     """The effect of each word, from predictions of the text without it."""
     effects: list[Doubles] = []
+    model: Any = PyTorchForm(trained)
     for start in range(0, len(texts), BLOCK):
-        readings = read(trained, texts[start : start + BLOCK])
-        effects += [one.scores for one in leave_one_out(trained, readings, np.full(len(readings), PREDICTED))]
+        readings = read(model, texts[start : start + BLOCK])
+        effects += [one.scores for one in leave_one_out(model, readings, np.full(len(readings), PREDICTED))]
     return effects
 
 
@@ -105,8 +117,8 @@ def cost(work: Callable[[], object], predict: Callable[[], object], repeats: int
 
 def arrays_only(trained: Trained, texts: Sequence[str]) -> None:
     """Answers and contributions, without the records that hold them text by text."""
-    for units, logits, _ in trained.attended(texts, weighed=False):
-        targets = settled(trained.task, logits.astype(np.float64), np.full(len(logits), PREDICTED))
+    for units, outputs, _ in trained.attended(texts, weighed=False):
+        targets = settled(trained.task, outputs.astype(np.float64), np.full(len(outputs), PREDICTED))
         leave_out(trained, units, targets, single_words(units.words))
 
 
