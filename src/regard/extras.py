@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 from regard.errors import InputError
 
@@ -24,6 +26,14 @@ def is_installed(module: str) -> bool:
         return find_spec(module) is not None
     except ModuleNotFoundError:
         return False
+
+
+def import_extra(module: str, purpose: str) -> Any:
+    """The module of an optional package, or the error of `require` if it cannot be imported."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise InputError(sentence(module.partition(".")[0], purpose)) from None
 
 
 def require(module: str, purpose: str) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import importlib
 import io
 import json
 import os
@@ -21,6 +20,7 @@ from typing import Any, Literal, NamedTuple
 
 from regard.data.decoding import Source, Text, decoded, lines, opened
 from regard.errors import InputError, quoted
+from regard.extras import import_extra
 
 DELIMITERS = ",;\t|"
 LONGEST_FIELD = 2**26  # characters; a quotation mark that is never closed would take the rest of a file into memory
@@ -89,6 +89,12 @@ def _quoting_holds(rows: Rows, text: Text) -> bool:
         return False
 
 
+def repeated(columns: Sequence[str]) -> list[str]:
+    """The names that several columns have; in linear time, because a file may have very many columns."""
+    counts = Counter(columns)
+    return [column for column in columns if column and counts[column] > 1]
+
+
 def _table(
     text: Text, name: str, delimiter: str, quoting: Literal[0, 3] = csv.QUOTE_MINIMAL
 ) -> Generator[Row, None, None]:
@@ -97,9 +103,7 @@ def _table(
     if delimiter.join(head) == f"sep={delimiter}":  # a line in which Excel declares the delimiter
         head = next(records, [])
     columns = [column.strip() for column in head]
-    counts = Counter(columns)
-    twice = [column for column in columns if column and counts[column] > 1]
-    if twice:
+    if twice := repeated(columns):
         raise InputError(
             f"{name}: the first row names column {twice[0]!r} twice; expected a different name for every column"
         )
@@ -204,12 +208,7 @@ def _object_row(number: int, place: int | None, value: object) -> Row:
 
 
 def parquet_rows(source: Source, name: str) -> Rows:
-    try:
-        parquet: Any = importlib.import_module("pyarrow.parquet")
-    except ImportError:
-        raise InputError(
-            f"{name}: Parquet needs pyarrow, which is not installed: pip install 'regard[parquet]'"
-        ) from None
+    parquet = import_extra("pyarrow.parquet", f"{name}: Parquet")
     return partial(_parquet_batches, parquet, source, name)
 
 

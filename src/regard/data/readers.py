@@ -154,12 +154,13 @@ def read_lines(file: IO[bytes], name: str = "standard input", options: ReadOptio
 
 
 def _format(path: Path) -> str:
-    accepted = ", ".join(f".{form}" for form in ("parquet", *FORMATS, *SHEETS))
+    forms = ("parquet", *FORMATS, *SHEETS)
+    accepted = ", ".join(f".{form}" for form in forms)
     if not path.exists():
         raise InputError(f"{path}: no such file; expected a file ({accepted}, each also .gz) or a folder of classes")
     suffixes = [suffix.lower() for suffix in path.suffixes]
     suffix = suffixes[-2] if suffixes[-1:] == [".gz"] and len(suffixes) > 1 else (suffixes or [""])[-1]
-    if suffix[1:] not in ("parquet", *FORMATS, *SHEETS):
+    if suffix[1:] not in forms:
         raise InputError(
             f"{path}: expected {accepted} (each also .gz) or a folder of classes, got {suffix or 'no extension'}"
         )

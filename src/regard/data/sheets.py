@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 from collections.abc import Generator, Sequence
 from functools import partial
 from typing import Any
 
 from regard.data.decoding import Source, opened
-from regard.data.formats import Row, Rows
+from regard.data.formats import Row, Rows, repeated
 from regard.errors import InputError
-from regard.extras import require
+from regard.extras import import_extra
 
 SHEETS = ("xlsx", "xlsm", "xlsb", "xls", "ods")
 Cells = Sequence[Sequence[Any]]
 
 
 def sheet_rows(source: Source, name: str) -> Rows:
-    require("python_calamine", f"{name}: a spreadsheet")
-    calamine: Any = importlib.import_module("python_calamine")
+    calamine = import_extra("python_calamine", f"{name}: a spreadsheet")
     with opened(source) as file:
         content = file.read()
     try:
@@ -32,9 +30,8 @@ def sheet_rows(source: Source, name: str) -> Rows:
         raise InputError(f"{name}: expected a sheet with column names in its first row and data below, found none")
     header = next(number for number, row in enumerate(filled) if has_content(row))
     columns = [str(plain(cell)).strip() for cell in filled[header]]
-    repeated = [column for index, column in enumerate(columns) if column and column in columns[:index]]
-    if repeated:
-        raise InputError(f"{name}: expected different column names in the first row, got {repeated[0]!r} twice")
+    if twice := repeated(columns):
+        raise InputError(f"{name}: expected different column names in the first row, got {twice[0]!r} twice")
     return partial(numbered, columns, filled[header + 1 :], header + 2)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from regard.errors import InputError
-from regard.explain.explainers import EXPLAINERS, Explainer, check_can_explain, default_method
+from regard.explain.explainers import EXPLAINERS, Explainer, check_can_explain, default_method, from_tables
 from regard.explain.reading import check_texts, read
 from regard.explain.targets import Target, numbers
 from regard.explain.word_scores import Attributed, Words, attributed
@@ -38,8 +38,8 @@ def attributions(
     explainer = checked_method(trained, method, options)
     chosen = numbers(trained.task, targets, len(texts))
     start, tokenizer = time.perf_counter(), trained.tokenizer
-    if trained.is_flat and explainer.from_tables is not None:
-        scores = explainer.from_tables(trained, texts, chosen)
+    if (fast := from_tables(trained, method)) is not None:
+        scores = fast(trained, texts, chosen)
         words: Iterator[Words] = ((one := tokenizer.outline(text), tokenizer.known(text, one.words)) for text in texts)
     else:
         readings = read(trained, texts)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from regard.explain.attribute import checked_method
-from regard.explain.explainers import EXPLAINERS, default_contribution, default_method, is_fast
+from regard.explain.explainers import EXPLAINERS, default_contribution, default_method, from_tables, is_fast
 from regard.explain.flat_texts import flat_texts
 from regard.explain.leave_one_out import joint_effects
 from regard.explain.reading import Ints, Reading, check_texts, read
@@ -40,7 +40,7 @@ def explain(
         part = texts[start : start + CHUNK]
         true = [None] * len(part) if labels is None else labels[start : start + CHUNK]
         targets = numbers(trained.task, target, len(part))
-        scored = read_tables if is_fast(trained, weigh) and sign == "leave_one_out" and trained.is_flat else read_model
+        scored = read_tables if is_fast(trained, weigh) and sign == "leave_one_out" else read_model
         for text, label, one in zip(part, true, scored(trained, part, targets, weigh, sign), strict=True):
             yield record(trained.task, text, label, one, (weigh, sign))
 
@@ -78,10 +78,9 @@ def read_model(trained: Model, texts: Sequence[str], targets: Ints, weigh: str, 
 
 
 def scores_by(trained: Model, method: str, readings: Sequence[Reading], targets: Ints) -> list[WordScores]:
-    explainer = EXPLAINERS[method]
-    if trained.is_flat and explainer.from_tables is not None:
-        return explainer.from_tables(trained, [one.text for one in readings], targets)
-    return explainer.function(trained, readings, targets)
+    if (fast := from_tables(trained, method)) is not None:
+        return fast(trained, [one.text for one in readings], targets)
+    return EXPLAINERS[method].function(trained, readings, targets)
 
 
 def ways_of_reading(trained: Any, readings: Sequence[Reading]) -> list[Sequence[ReadAs]]:

@@ -31,6 +31,8 @@ from regard.explain.word_scores import WordScores
 from regard.extras import is_installed, require
 from regard.models.model import Model
 
+FromTables = Callable[[Any, Sequence[str], Ints], list[WordScores]]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Explainer:
@@ -43,7 +45,7 @@ class Explainer:
     most_words: int | None = None  # longest text, if longer ones are refused
     needs_norm: bool = False  # differs from plain attention only if a norm sharpens it
     # (trained, texts, targets) for a flat model: from its tables, without PyTorch, at about the cost of a prediction
-    from_tables: Callable[[Any, Sequence[str], Ints], list[WordScores]] | None = None
+    from_tables: FromTables | None = None
 
     @property
     def is_control(self) -> bool:
@@ -203,4 +205,9 @@ def check_can_explain(trained: Model, method: str) -> None:
 
 def is_fast(trained: Model, method: str) -> bool:
     """Whether scores come from a flat model's tables, without PyTorch, at about the cost of a prediction."""
-    return trained.is_flat and EXPLAINERS[method].from_tables is not None
+    return from_tables(trained, method) is not None
+
+
+def from_tables(trained: Model, method: str) -> FromTables | None:
+    """The function that computes scores of a flat model from its tables; None if there is none, or the model is not flat."""
+    return EXPLAINERS[method].from_tables if trained.is_flat else None

@@ -7,7 +7,6 @@ for other scripts from the fonts of the system.
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
 from collections.abc import Mapping
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 from xml.etree import ElementTree
 
-from regard.extras import require
+from regard.extras import import_extra
 from regard.report.plots.svg import FONTS
 
 VERSION = "1.5"  # of PDF: what pdflatex includes without a warning
@@ -79,5 +78,4 @@ def _fonts() -> Any:
 
 
 def _typst() -> Any:
-    require("typst", "PDF and PNG")
-    return importlib.import_module("typst")
+    return import_extra("typst", "PDF and PNG")
