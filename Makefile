@@ -2,10 +2,11 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+DOCS   := .venv-docs
 # threads that spin while they wait slow down everything else on the machine
 export GOMP_SPINCOUNT ?= 1000
 
-.PHONY: demo test test-all evidence bench bench-all lint clean
+.PHONY: demo test test-all evidence docs bench bench-all lint clean
 
 demo: $(VENV)/.run
 	$(BIN)/regard demo
@@ -24,6 +25,11 @@ lint: $(VENV)/.dev
 # write docs/evidence.md from the claims and the results next to the tables
 evidence: $(VENV)/.run
 	$(BIN)/python experiments/evidence.py
+
+# the documentation site: any warning, broken link or anchor fails; pages load nothing from other sites
+docs: $(DOCS)/.installed
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict  # not --quiet: it would hide warnings from --strict
+	$(DOCS)/bin/python tools/check_links.py site
 
 # comparison with peers, serving under load, attention against known evidence; corpora are read from REGARD_DATA
 bench: $(VENV)/.bench
@@ -65,5 +71,11 @@ $(VENV)/.bench: requirements/bench.txt $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/bench.txt
 	touch $@
 
+# the site is written from the source without importing most of it, so its environment needs neither PyTorch nor numba
+$(DOCS)/.installed: requirements/docs.txt
+	test -x $(DOCS)/bin/python || $(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/docs.txt
+	touch $@
+
 clean:
-	rm -rf $(VENV) demo runs reproduced build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(DOCS) demo runs reproduced build dist site .pytest_cache .mypy_cache .ruff_cache

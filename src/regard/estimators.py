@@ -103,8 +103,16 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
     def explain(self, text: str, method: str | None = None, target: Any = None) -> Explanation:
         """Show which words, and sentences in a hierarchical model, speak for and against the prediction.
 
-        `method` names an explainer, by default the model's; `target` is the class to explain, by default the predicted one.
         `prediction.value` is what `predict` returns; the keys of `prediction.probabilities` are strings, as in JSON.
+
+        Parameters
+        ----------
+        text : str
+            One text; `explain_all` takes several.
+        method : str, optional
+            The name of an explainer, by default the model's.
+        target : label, optional
+            The class to explain, by default the predicted one.
         """
         if not isinstance(text, str):
             raise InputError(f"explain: expected one text, got a {type(text).__name__} (explain_all takes several)")

@@ -49,8 +49,15 @@ class Wrapped(WrappedModel):
     def explain(self, text: str, method: str | None = None, target: Target = None) -> Explanation:
         """Show what each word and sentence contributes to the predicted class, or to `target`, in log-odds.
 
-        By default words are left out one by one: one prediction per word, per sentence and per repeated word.
-        `method="sentence_occlusion"` takes one prediction per sentence, `"surrogate"` 500 per text.
+        Parameters
+        ----------
+        text : str
+            One text; `explain_all` takes several.
+        method : str, optional
+            By default words are left out one by one: one prediction per word, per sentence and per repeated word.
+            "sentence_occlusion" takes one prediction per sentence, "surrogate" 500 per text.
+        target : str or int, optional
+            The class to explain, by default the predicted one.
         """
         if not isinstance(text, str):
             raise InputError(f"explain: expected one text, got a {type(text).__name__} (explain_all takes several)")

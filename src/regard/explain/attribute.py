@@ -24,8 +24,19 @@ def attribute(
 ) -> list[Attributed]:
     """Which words the predictions are based on: one record per text, in their order.
 
-    `targets` are the classes that scores are about, by name or number, one per text or one for all; None, for all or for
-    some: the predicted class. `options` are those of the method, such as `steps` for integrated gradients.
+    Parameters
+    ----------
+    trained : Model
+        What `regard.models.folder.load` returns, or `TextClassifier.trained_`.
+    texts : sequence of str
+        The texts.
+    method : str
+        The name of an explainer.
+    targets : str, int, sequence or None
+        The classes that scores are about, by name or number, one per text or one for all; None, for all or for some: the
+        predicted class.
+    **options
+        Those of the method, such as `steps` for integrated gradients.
     """
     return list(attributions(trained, texts, method, targets, options))
 

@@ -29,7 +29,31 @@ MAX_LOG_NORM = math.log(1024)  # bound on |log p| predicted from a text: an outl
 
 
 class APLN(Pooling):
-    """The three switches reproduce Table 4: `nonnegative` (−SL ≥0), `bounded` (−SL ≤1), `reformulate` (−RF)."""
+    """The power mean of attended states, with a learned norm p.
+
+    Parameters
+    ----------
+    dim : int
+        Width of the states.
+    attention : {"additive", "dot"}
+        How scores are computed: qᵀ tanh(W h + b) / λ, or hᵀ V / λ.
+    query : int
+        Width of q; V is as wide as the states.
+    scale : float
+        λ, by which scores are divided.
+    query_range : float
+        q or V is initialised uniformly within ± this.
+    norm : {"scalar", "sample", "feature"}
+        One p, one predicted from each text, or one per feature.
+    norm_init : float
+        Initial p.
+    rescale : {"clip", "normalise", "signed"}
+        How α h is brought into the range where powers are safe.
+    nonnegative, bounded, reformulate : bool
+        Ablations of the paper's Table 4 when False: −SL (≥ 0), −SL (≤ 1) and −RF.
+    unit_length : bool
+        Give the vector a learned length, so that p can only rotate it.
+    """
 
     attends = True
     has_norm = True

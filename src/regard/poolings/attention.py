@@ -14,6 +14,22 @@ from regard.values import Pooled
 
 
 class Attention(Pooling):
+    """The sum of the states, weighted with the softmax of attention scores.
+
+    Parameters
+    ----------
+    dim : int
+        Width of the states.
+    attention : {"additive", "dot"}
+        How scores are computed: qᵀ tanh(W h + b) / λ, or hᵀ V / λ.
+    query : int
+        Width of q; V is as wide as the states.
+    scale : float
+        λ, by which scores are divided.
+    query_range : float
+        q or V is initialised uniformly within ± this.
+    """
+
     attends = True
     is_linear = True
     options = ("attention", "query", "scale", "query_range")

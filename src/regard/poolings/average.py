@@ -14,6 +14,8 @@ from regard.values import Pooled
 
 
 class Average(Pooling):
+    """The mean of the states."""
+
     @classmethod
     def configured(cls, dim: int, directions: int, config: Model) -> Self:
         return cls()

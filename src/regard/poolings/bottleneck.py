@@ -22,7 +22,23 @@ from regard.values import Pooled
 
 
 class Bottleneck(Pooling):
-    """The vector is R, as in plain attention; z is returned as `compressed`, for a separate head."""
+    """Attention followed by an information bottleneck.
+
+    The vector is R, as in plain attention; z is returned as `compressed`, for a separate head.
+
+    Parameters
+    ----------
+    dim : int
+        Width of the states.
+    attention : {"additive", "dot"}
+        How scores are computed: qᵀ tanh(W h + b) / λ, or hᵀ V / λ.
+    query : int
+        Width of q; V is as wide as the states.
+    scale : float
+        λ, by which scores are divided.
+    query_range : float
+        q or V is initialised uniformly within ± this.
+    """
 
     attends = True
     is_linear = True

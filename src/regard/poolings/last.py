@@ -14,7 +14,13 @@ from regard.values import Pooled
 
 
 class Last(Pooling):
-    """With `directions` = 2 the second half of a state was read from right to left, so it ends at the first word."""
+    """The state at the last word.
+
+    Parameters
+    ----------
+    directions : int
+        With 2, the second half of a state was read from right to left, so it ends at the first word.
+    """
 
     def __init__(self, directions: int = 1):
         super().__init__()

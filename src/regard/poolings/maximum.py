@@ -18,6 +18,8 @@ from regard.values import Pooled
 
 
 class Maximum(Pooling):
+    """The maximum of the states, per feature."""
+
     has_ties = True
 
     @classmethod

@@ -21,6 +21,16 @@ from regard.values import Pooled
 
 
 class NormUnit(Pooling):
+    """A power mean around a learned centre, with one learned norm p > 1 per feature.
+
+    Parameters
+    ----------
+    dim : int
+        Width of the states.
+    norm_init : float
+        Initial p, above 1.
+    """
+
     has_norm = True
     options = ("norm_init",)
     norm_parameters = ("rho",)

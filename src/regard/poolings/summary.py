@@ -14,7 +14,7 @@ from regard.values import Pooled
 
 
 class Summary(Pooling):
-    """Without an encoder that returns a summary, it is the mean of the states."""
+    """The encoder's summary of the row. Without an encoder that returns one, it is the mean of the states."""
 
     reads_summary = True
 

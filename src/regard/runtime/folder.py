@@ -31,7 +31,12 @@ Part = TypeVar("Part")
 def load(folder: str | Path, threads: int = 1) -> RuntimeModel:
     """Load what `regard export --format onnx` wrote, or the run folder of a flat model. Nothing in it is executed.
 
-    `threads` is for onnxruntime; one is fastest for single texts.
+    Parameters
+    ----------
+    folder : path
+        The folder.
+    threads : int
+        Threads of onnxruntime; one is fastest for single texts, 0 is one per core.
     """
     folder = Path(folder)
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 0:
