@@ -24,6 +24,7 @@ COMMANDS = {  # each is a module of `commands/`, imported when the command is us
     "audit": "test whether a trained model's attention can be trusted as an explanation",
     "report": "write one page about a trained model: measures, calibration, words, explained texts",
     "export": "write a trained model for other places: an ONNX folder, or one offline page",
+    "push": "upload a trained model to the Hugging Face hub, private unless --public is given",
     "demo": "train on the built-in corpus and show what the model learned",
     "datasets": "list corpora, show where to get one, or convert a downloaded one",
 }

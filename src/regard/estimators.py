@@ -272,7 +272,7 @@ def strings(texts: Any) -> list[str]:
 
 
 def load(folder: str | Path) -> TextClassifier | TextRegressor:
-    """Load a run folder as a fitted estimator. Nothing in it is executed."""
+    """Load a run folder, or a run on the hub (`hf://USER/NAME@REVISION`), as a fitted estimator. Nothing in it is executed."""
     trained = folders.load(folder)
     kind = TextClassifier if isinstance(trained.task, Classes) else TextRegressor
     names = set(kind().get_params(deep=False))

@@ -18,6 +18,8 @@ EXTRAS = {  # module -> its name, and the extra of regard that installs it
     "python_calamine": ("python-calamine", "sheets"),
     "typst": ("typst", "pdf"),
     "datasets": ("datasets", "hub"),
+    "huggingface_hub": ("huggingface_hub", "share"),
+    "sentence_transformers": ("sentence-transformers", "sentence-transformers"),
 }
 
 

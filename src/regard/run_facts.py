@@ -42,7 +42,7 @@ Floats = NDArray[np.float64]
 
 def gather(
     trained: Model,
-    folder: Path,
+    folder: str | Path,
     examples: Sequence[Example],
     where: str = "texts",
     recorder: Recorder | None = None,
@@ -76,7 +76,7 @@ def gather(
     return replace(facts, notes=tuple(notes))
 
 
-def trained_facts(trained: Model, folder: Path) -> RunFacts:
+def trained_facts(trained: Model, folder: str | Path) -> RunFacts:
     """Facts that need no texts."""
     audit, no_audit = audit_of(trained, folder)
     records, best = trained.metrics.get("history") or [], trained.metrics.get("best_epoch")
@@ -164,7 +164,7 @@ def words(
         return None
 
 
-def audit_of(trained: Model, folder: Path) -> tuple[AuditFacts | None, str]:
+def audit_of(trained: Model, folder: str | Path) -> tuple[AuditFacts | None, str]:
     """The audit in the folder of a run, and the reason why it is not shown, or ""."""
     try:
         check_run(trained)
@@ -172,7 +172,7 @@ def audit_of(trained: Model, folder: Path) -> tuple[AuditFacts | None, str]:
         return None, f"No audit: {error}."
     if not isinstance(trained, Trained):
         return None, "Audits of models from other libraries are separate pages; `regard audit` writes them."
-    path = folder / "audit" / NAME
+    path = Path(folder) / "audit" / NAME
     command = f"regard audit {folder} --data FILE"
     if not path.is_file():
         return None, f"This run has not been audited; `{command}` tests whether its attention can be trusted."

@@ -10,7 +10,8 @@ from regard.facts.audit import AuditFacts
 from regard.facts.faithfulness import Faithfulness, SignedExplainer
 from regard.files import write_all
 from regard.markdown_text import escape
-from regard.models.saving import AUDIT_END, AUDIT_START, CARD, audit_section
+from regard.models.run_files import CARD
+from regard.models.saving import AUDIT_END, AUDIT_START, audit_section
 from regard.report.names import MAIN, explainer_name, measure_name
 from regard.report.text.characters import one_line
 from regard.report.text.intervals import percent, span

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from regard.arguments import Parser
-from regard.commands.reading import add_folder, add_reading, load_run, read_source
+from regard.commands.reading import add_folder, add_reading, load_run, read_source, run_folder
 from regard.errors import InputError
 
 
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> None:
         check_model(trained)
     except InputError as error:
         raise InputError(f"{arguments.folder}: {error}") from None
-    out = arguments.out or Path(arguments.folder) / "analysis"
+    out = arguments.out or run_folder(arguments.folder) / "analysis"
     if not arguments.json:
         check_writable(out)
     data = trained.config.data

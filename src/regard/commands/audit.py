@@ -100,7 +100,10 @@ def run(arguments: argparse.Namespace) -> None:
 def write_card(folder: str, facts: AuditFacts) -> str:
     """Write the verdict into the model card, and say so. A run that may not be written to keeps its card."""
     from regard.audit.card import update_card
+    from regard.models.hub import is_on_hub
 
+    if is_on_hub(folder):
+        return ""
     try:
         card = update_card(Path(folder), facts)
     except InputError as error:

@@ -23,8 +23,10 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    trained = load_run(arguments.folder, "cpu")
-    source = Path(arguments.folder)
+    from regard.models.hub import local_folder, pinned
+
+    run_address = pinned(arguments.folder)
+    trained, source = load_run(run_address, "cpu"), local_folder(run_address)
     if arguments.format == "page":
         from regard.export.page import export_page
 

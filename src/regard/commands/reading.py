@@ -24,12 +24,13 @@ if typing.TYPE_CHECKING:
 
 
 A_RUN = "the folder that `regard train` wrote"
+A_RUN_ANYWHERE = f"{A_RUN}, or hf://USER/NAME@REVISION on the Hugging Face hub"
 WRAPPED = ("fasttext:", "hf:")  # models of other libraries that can be loaded without running code in them
 
 
 def add_folder(parser: Parser) -> None:
     """The run; of commands that only need predictions, see `add_model`."""
-    parser.add_argument("folder", metavar="RUN", help=A_RUN)
+    parser.add_argument("folder", metavar="RUN", help=A_RUN_ANYWHERE)
 
 
 def add_model(parser: Parser) -> None:
@@ -44,16 +45,20 @@ def add_device(parser: Parser) -> None:
 
 
 def is_wrapped(folder: str) -> bool:
-    return folder.startswith(WRAPPED)
+    """Whether it is a model of another library; hf:// is the address of a run."""
+    return folder.startswith(WRAPPED) and not folder.startswith("hf://")
 
 
 def run_folder(folder: str) -> Path:
-    """Where files about a model are written: its run, or the current folder for a model of another library."""
-    return Path() if is_wrapped(folder) else Path(folder)
+    """Where files about a model are written: its run, or the current folder for one on the hub or of another library."""
+    from regard.models.hub import is_on_hub
+
+    return Path() if is_wrapped(folder) or is_on_hub(folder) else Path(folder)
 
 
 def check_model(folder: str) -> None:
     """Refuse what is certainly not a model, before loading takes time."""
+    from regard.models.hub import local_folder
     from regard.models.run_files import check_finished
 
     if is_wrapped(folder):
@@ -61,7 +66,7 @@ def check_model(folder: str) -> None:
         if not os.path.exists(path):
             raise InputError(f"{folder}: there is no {path!r}")
     else:
-        check_finished(folder)
+        check_finished(local_folder(folder))
 
 
 def load_model(folder: str, device: str) -> Model:
@@ -81,7 +86,9 @@ def load_run(folder: str, device: str) -> Trained:
     if is_wrapped(folder):
         raise InputError(f"{folder}: expected {A_RUN}, got a model of another library, which has no words to look up")
     from regard.models.folder import load
+    from regard.models.hub import pinned
 
+    folder = pinned(folder)
     trained = load(folder)
     if device == "cpu" or (device == "auto" and trained.is_flat):
         return trained  # on a CPU, a flat model predicts in less time than importing PyTorch takes

@@ -43,7 +43,6 @@ def run(arguments: argparse.Namespace) -> None:
     from regard.run_facts import gather
 
     trained = load_model(arguments.folder, arguments.device)
-    folder = Path(arguments.folder)
     out = arguments.out or run_folder(arguments.folder) / "report.html"
     if out.is_dir():
         raise InputError(f"--out: expected the name of a page, such as {out / 'report.html'}, got the folder {out}")
@@ -64,7 +63,7 @@ def run(arguments: argparse.Namespace) -> None:
                 examples = read_source(arguments, trained, source, part="test" if data.test else "dev").examples
             except InputError as error:
                 recorder.note(f"{error}; pass other texts with --data")
-        facts = gather(trained, folder, examples, str(source), recorder, arguments.method, arguments.target)
+        facts = gather(trained, arguments.folder, examples, str(source), recorder, arguments.method, arguments.target)
         caution = write_report(facts, out, arguments.figures)
     print(f"open {out}")
     report_figures(arguments.figures, caution)

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import argparse
 import functools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from regard.arguments import Parser
-from regard.commands.reading import A_RUN, add_device, add_model, check_model, load_model
+from regard.commands.reading import A_RUN_ANYWHERE, add_device, add_model, check_model, load_model
 from regard.errors import InputError
 from regard.serve.listening import HOST, PORT
 
+if TYPE_CHECKING:
+    from regard.models.model import Model
+
 
 def add_arguments(parser: Parser) -> None:
-    parser.add_argument("folders", metavar="RUN", nargs="+", help=f"{A_RUN}; two are shown side by side")
+    parser.add_argument("folders", metavar="RUN", nargs="+", help=f"{A_RUN_ANYWHERE}; two are shown side by side")
     add_model(parser)
     parser.add_argument(
         "--port", type=int, default=PORT, metavar="N", help=f"port to listen on; 0: any free port (default: {PORT})"
@@ -51,6 +56,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     try:
+        from regard.models.hub import pinned
         from regard.serve.serve import Address, serve
         from regard.serve.serving import Start
         from regard.serve.tokens import read_token
@@ -61,6 +67,20 @@ def run(arguments: argparse.Namespace) -> None:
 
     token = None if arguments.no_token else read_token(arguments.token_file)
     address = Address(arguments.host, arguments.port, arguments.allow_host, token, not arguments.no_token)
-    load = functools.partial(load_model, device=arguments.device)  # not a closure: worker processes need it too
+    # every worker process loads the same commit of a run on the hub, also one that is started later
+    sources = {folder: pinned(folder) for folder in arguments.folders}
+    load = functools.partial(load_source, sources, arguments.device)  # not a closure: worker processes need it too
     start = Start(arguments.method, arguments.target)
-    serve(arguments.folders, load, address, arguments.open, check_model, start, arguments.workers)
+    serve(
+        arguments.folders,
+        load,
+        address,
+        arguments.open,
+        lambda folder: check_model(sources[folder]),
+        start,
+        arguments.workers,
+    )
+
+
+def load_source(sources: Mapping[str, str], device: str, folder: str) -> Model:
+    return load_model(sources[folder], device)

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from regard.models.saving import AUDIT_END, AUDIT_START, CARD, card
+from regard.models.run_files import CARD
+from regard.models.saving import AUDIT_END, AUDIT_START, card
 from regard.models.trained import Trained
 
 

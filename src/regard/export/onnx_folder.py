@@ -17,7 +17,7 @@ from regard.errors import InputError
 from regard.export.card import export_card
 from regard.export.verification import Verified, verify
 from regard.files import write_all
-from regard.models.saving import CARD
+from regard.models.run_files import CARD
 from regard.models.trained import Trained
 from regard.runtime.folder import FORMAT, GRAPH, MANIFEST, TABLES
 

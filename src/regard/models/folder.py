@@ -16,6 +16,7 @@ from regard.data.wordpieces import tokenizer_from_dict
 from regard.errors import InputError
 from regard.extras import missing_extra
 from regard.models.flat import check_shapes
+from regard.models.hub import is_on_hub, local_folder
 from regard.models.run_files import (
     DYNAMICS,
     ENCODER,
@@ -31,11 +32,14 @@ from regard.models.training_record import read_training_record
 
 
 def load(folder: str | Path, device: str = "cpu") -> Trained:
+    """Load a run from its folder, or from its address on the hub. Nothing in it is executed."""
+    source, folder = folder, local_folder(folder)
     check_finished(folder)
-    folder = Path(folder)
     check_readable(folder)
     try:
         config = Config().override(read_config(folder / "config.toml"))
+        if is_on_hub(source):  # files of another machine: what has the same name here is something else
+            config = config.override({"train": None, "dev": None, "test": None})
         tokenizer = tokenizer_from_dict(read_json(folder / "tokenizer.json"))
         task = task_from_dict(read_json(folder / "task.json"))
         weights = safetensors.numpy.load_file(folder / "weights.safetensors")
@@ -56,12 +60,12 @@ def load(folder: str | Path, device: str = "cpu") -> Trained:
         check_agreement(config, tokenizer)
         check_finite(weights)
     except ImportError as error:
-        raise missing_extra(error, str(folder)) or error from None
+        raise missing_extra(error, str(source)) or error from None
     except InputError as error:
-        raise InputError(f"{folder}: damaged run ({error})") from None
+        raise InputError(f"{source}: damaged run ({error})") from None
     except Exception as error:  # nothing narrower: the package tokenizers raises plain Exception
         reason = " ".join(str(error).split())[:200]
-        raise InputError(f"{folder}: damaged run, or not a run of regard ({type(error).__name__}: {reason})") from None
+        raise InputError(f"{source}: damaged run, or not a run of regard ({type(error).__name__}: {reason})") from None
     return trained
 
 

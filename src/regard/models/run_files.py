@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 FILES = ("config.toml", "tokenizer.json", "task.json", "weights.safetensors", "metrics.json")
 CHECKPOINT = "checkpoint.safetensors"  # what an unfinished run has instead
-DYNAMICS, ENCODER = "dynamics.safetensors", "encoder.json"
+DYNAMICS, ENCODER, CARD = "dynamics.safetensors", "encoder.json", "README.md"
 
 
 def is_run(folder: Path) -> bool:

@@ -11,12 +11,11 @@ import safetensors.numpy
 from regard.config import config_toml
 from regard.files import write_all
 from regard.markdown_text import escape
-from regard.models.run_files import DYNAMICS, ENCODER
+from regard.models.run_files import CARD, DYNAMICS, ENCODER
 from regard.models.tasks import Classes, Regression
 from regard.models.trained import Trained
 from regard.run_metrics import Metrics, RunMetrics
 
-CARD = "README.md"
 # the part of the card between these lines is replaced by `regard audit`; everything else in the file is left as it is
 AUDIT_START, AUDIT_END = "<!-- regard audit: begin -->", "<!-- regard audit: end -->"
 USAGE = (

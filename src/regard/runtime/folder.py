@@ -15,6 +15,7 @@ import numpy as np
 from regard.data.tokenizer import Tokenizer
 from regard.errors import InputError
 from regard.models.flat import Tables, check_shapes, is_flat, tables
+from regard.models.hub import local_folder
 from regard.models.run_files import FILES, check_agreement, check_finished, check_finite, read_json
 from regard.models.tasks import Task, task_from_dict
 from regard.runtime.flat_model import FlatModel
@@ -29,18 +30,20 @@ Part = TypeVar("Part")
 
 
 def load(folder: str | Path, threads: int = 1) -> RuntimeModel:
-    """Load what `regard export --format onnx` wrote, or the run folder of a flat model. Nothing in it is executed.
+    """Load what `regard export --format onnx` wrote, or the run folder of a flat model, also from its address on the hub.
+
+    Nothing in it is executed.
 
     Parameters
     ----------
     folder : path
-        The folder.
+        The folder, or the address `hf://USER/NAME@REVISION`.
     threads : int
         Threads of onnxruntime; one is fastest for single texts, 0 is one per core.
     """
-    folder = Path(folder)
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 0:
         raise InputError(f"threads: expected a whole number of at least 0 (0: one per core), got {threads!r}")
+    folder = local_folder(folder)
     try:
         return load_exported(folder, threads) if (folder / MANIFEST).is_file() else load_run(folder)
     except InputError:
