@@ -64,7 +64,7 @@ class LearnedPooling(Module):
         options: Mapping[str, Any] | None = None,
         include_prompt: bool = True,
     ) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         if pooling not in learned_poolings():
             raise InputError(f"pooling: expected one of {', '.join(learned_poolings())}, got {pooling!r}")
         if isinstance(embedding_dimension, bool) or not isinstance(embedding_dimension, int) or embedding_dimension < 1:
