@@ -112,6 +112,9 @@ def test_the_fast_engine_needs_no_optional_package(base_run: Path) -> None:
         ("scipy", "torch", "audit RUN --data FILMS"),
         ("pyarrow", "parquet", "predict RUN PARQUET"),
         ("python_calamine", "sheets", "predict RUN SHEET"),
+        ("huggingface_hub", "share", "push RUN me/films"),
+        ("huggingface_hub", "share", "predict hf://me/films FILMS"),
+        ("huggingface_hub", "share", "serve hf://me/films"),
     ],
 )
 def test_a_missing_package_is_one_sentence(base_run: Path, module: str, extra: str, command: str) -> None:
@@ -136,13 +139,24 @@ def test_estimators_without_scikit_learn(tmp_path: Path) -> None:
     assert without_torch.endswith("needs PyTorch, which is not installed: pip install 'regard[torch]'")
 
 
+@pytest.mark.parametrize("blocked", [["sentence_transformers"], ["sentence_transformers", "torch"]])
+def test_the_module_of_sentence_transformers_without_it(blocked: list[str]) -> None:
+    names = json.dumps(blocked)
+    block = SCRIPT.partition("from regard.cli")[0]
+    use = "import regard\ntry:\n    import regard.adapters.sentence_transformers\n"
+    use += "except regard.InputError as error:\n    print(error)"
+    done = subprocess.run([sys.executable, "-W", "error", "-c", block + use, names], capture_output=True, text=True)
+    assert done.stdout == (
+        "LearnedPooling needs sentence-transformers, which is not installed: pip install 'regard[sentence-transformers]'\n"
+    ), done.stderr
+
+
 def test_every_optional_package_belongs_to_an_extra() -> None:
     project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     for module, (_, extra) in EXTRAS.items():
-        package = {"sklearn": "scikit-learn", "tokenizers": "transformers", "python_calamine": "python-calamine"}.get(
-            module, module
-        )
+        package = {"sklearn": "scikit-learn", "tokenizers": "transformers"}.get(module, module)
+        package = package if package == "huggingface_hub" else package.replace("_", "-")
         assert any(one.startswith(package) for one in extras[extra])
         assert not any(one.startswith(package) for one in project["dependencies"])
 

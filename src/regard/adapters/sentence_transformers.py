@@ -9,20 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Self
 
-import torch
-from torch import Tensor
-
 from regard.config import Config, Model
 from regard.errors import InputError
 from regard.extras import install_command, missing_extra
-from regard.poolings import POOLINGS
 
-try:
+try:  # before PyTorch, which its extra installs too: one sentence for both
     from sentence_transformers.base.modules import Module
 except ImportError as error:
     raise missing_extra(error, "LearnedPooling") or InputError(
         f"LearnedPooling needs sentence-transformers 6 or newer ({error}): {install_command('sentence_transformers')}"
     ) from None
+
+import torch
+from torch import Tensor
+
+from regard.poolings import POOLINGS
 
 WEIGHTS = "model.safetensors"
 FEATURE = "pooling_weights"  # among the features that the model returns
