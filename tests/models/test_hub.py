@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("huggingface_hub")
 
-from huggingface_hub import constants
+from huggingface_hub import constants, file_download, utils
 
 from command import Regard, write_csv
 from hub_server import READER, TOKEN, Hub, serving
@@ -51,16 +51,28 @@ def flat(films: Path) -> Path:
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     """The library reads HF_ENDPOINT and others once, when it is imported; `test_with_environment_variables` sets them."""
     with serving() as server:
-        monkeypatch.setattr(constants, "ENDPOINT", server.url)
-        template = server.url + "/{repo_id}/resolve/{revision}/{filename}"
-        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+        use_endpoint(server.url, monkeypatch)
         monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
         monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "no-token"))
-        monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
+        monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True, raising=False)
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
         monkeypatch.setenv("HF_TOKEN", TOKEN)
         monkeypatch.chdir(tmp_path)
+        reset_sessions()
         yield server
+    reset_sessions()
+
+
+def reset_sessions() -> None:
+    """Older versions of the library keep connections that know whether it is offline."""
+    getattr(utils._http, "reset_sessions", lambda: None)()
+
+
+def use_endpoint(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "ENDPOINT", url)
+    for module in (constants, file_download):  # older versions of the library have copies
+        template = url + "/{repo_id}/resolve/{revision}/{filename}"
+        monkeypatch.setattr(module, "HUGGINGFACE_CO_URL_TEMPLATE", template, raising=False)
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
@@ -196,10 +208,7 @@ def test_without_a_connection_the_cache_is_used(
     elif how == "offline mode":
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     else:
-        monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
-        monkeypatch.setattr(
-            constants, "HUGGINGFACE_CO_URL_TEMPLATE", "http://127.0.0.1:9/{repo_id}/resolve/{revision}/{filename}"
-        )
+        use_endpoint("http://127.0.0.1:9", monkeypatch)
     assert load("hf://me/films").predict(TEXTS).tolist() == expected
     refused = regard("explain", "hf://me/others", "a good film")
     assert refused.code == 2
