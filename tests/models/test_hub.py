@@ -65,7 +65,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
 
 def reset_sessions() -> None:
     """Older versions of the library keep connections that know whether it is offline."""
-    getattr(utils._http, "reset_sessions", lambda: None)()
+    getattr(utils, "reset_sessions", lambda: None)()
 
 
 def use_endpoint(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,6 +207,7 @@ def test_without_a_connection_the_cache_is_used(
         hub.failing = 503
     elif how == "offline mode":
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+        reset_sessions()
     else:
         use_endpoint("http://127.0.0.1:9", monkeypatch)
     assert load("hf://me/films").predict(TEXTS).tolist() == expected
