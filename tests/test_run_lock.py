@@ -2,15 +2,43 @@
 
 from __future__ import annotations
 
+import errno
+import subprocess
+import sys
 from pathlib import Path
 
+import filelock
 import pytest
 
 from command import TINY, Regard
 from regard.errors import InputError
 from regard.run_lock import Locked, RunLock, lock_first
+from regard.runs import check_free, is_empty
 
-fcntl = pytest.importorskip("fcntl", reason="folders cannot be locked here")
+HOLD = """
+import sys, time
+from pathlib import Path
+from regard.run_lock import RunLock
+with RunLock(Path(sys.argv[1])):
+    print("locked", flush=True)
+    time.sleep(60)
+"""
+# enters the folder a number of times; two processes at once would find each other's file
+TAKE_TURNS = """
+import os, sys
+from pathlib import Path
+from regard.run_lock import Locked, RunLock
+folder, turns = Path(sys.argv[1]), 0
+while turns < 100:
+    try:
+        lock = RunLock(folder)
+    except Locked:
+        continue
+    with lock:
+        os.close(os.open(folder / "inside", os.O_CREAT | os.O_EXCL))
+        os.unlink(folder / "inside")
+    turns += 1
+"""
 
 
 def test_a_folder_is_locked_once(tmp_path: Path) -> None:
@@ -49,13 +77,69 @@ def test_a_file_is_not_a_folder(tmp_path: Path) -> None:
         RunLock(tmp_path / "a" / "b")
 
 
-def test_runs_continue_if_folders_cannot_be_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP])
+def test_runs_continue_on_disks_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    refuse_locks(monkeypatch, number)
+    with RunLock(tmp_path / "a") as lock:
+        assert lock.file is None
+        assert [*(tmp_path / "a").iterdir()] == []
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_lock_of_another_user_is_not_mistaken_for_a_disk_without_locks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refuse_locks(monkeypatch, errno.EPERM)
+    with pytest.raises(InputError, match="a: cannot be created or opened"):
+        RunLock(tmp_path / "a")
+
+
+def refuse_locks(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    fcntl = pytest.importorskip("fcntl", reason="simulated for Unix only")
+
     def refuse(*_: object) -> None:
-        raise OSError(37, "No locks available")
+        raise OSError(number, "refused")
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    with RunLock(tmp_path / "a") as lock:
-        assert lock.handle is None
+
+
+def test_a_killed_run_leaves_no_lock(tmp_path: Path) -> None:
+    folder = tmp_path / "a"
+    with subprocess.Popen([sys.executable, "-c", HOLD, folder], stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        assert run.stdout.readline() == "locked\n"
+        with pytest.raises(Locked):
+            RunLock(folder)
+        run.kill()
+    assert is_empty(folder), "its lock file does not count"
+    check_free(folder, resume=False, overwrite=False)
+    with RunLock(folder):
+        (folder / "weights").touch()
+    assert [path.name for path in folder.iterdir()] == ["weights"]
+
+
+def test_processes_that_take_turns_never_meet_and_leave_no_file(tmp_path: Path) -> None:
+    """Each of them creates and removes the lock file every time."""
+    processes = [subprocess.Popen([sys.executable, "-c", TAKE_TURNS, tmp_path]) for _ in range(3)]
+    assert [process.wait() for process in processes] == [0, 0, 0]
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_folder_that_vanishes_before_it_is_locked_is_created_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    acquire = filelock.FileLock.acquire
+
+    def fail_once(lock: filelock.FileLock) -> object:
+        monkeypatch.setattr(filelock.FileLock, "acquire", acquire)
+        Path(lock.lock_file).parent.rmdir()
+        raise FileNotFoundError(errno.ENOENT, "No such file or directory")
+
+    monkeypatch.setattr(filelock.FileLock, "acquire", fail_once)
+    (tmp_path / "a").mkdir()
+    with RunLock(tmp_path / "a"), pytest.raises(Locked):
+        RunLock(tmp_path / "a")
+    assert not (tmp_path / "a").exists(), "this time the lock created it"
 
 
 def test_two_runs_at_once_take_two_folders(

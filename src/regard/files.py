@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from regard.errors import InputError
+
+LOCK = ".lock"  # in a run folder while a run writes to it; see `run_lock`
+PARTIAL = ".partial"  # how the temporary names of files end that are being written
 
 
 def write_all(folder: Path, contents: Mapping[str, bytes | Iterable[bytes]]) -> None:
@@ -24,7 +28,7 @@ def write_all(folder: Path, contents: Mapping[str, bytes | Iterable[bytes]]) -> 
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in contents.items():
             path = folder / name
-            temporary.append(folder / f".{name}.partial")
+            temporary.append(folder / f".{name}{PARTIAL}")
             with open(temporary[-1], "wb") as file:
                 file.writelines([content] if isinstance(content, bytes) else content)
                 file.flush()
@@ -54,8 +58,14 @@ def remove_leftovers(files: Iterable[Path], folders: Iterable[Path]) -> None:
     for path in files:
         path.unlink(missing_ok=True)
     for folder in folders:
-        if folder.is_dir() and not any(folder.iterdir()):
+        with suppress(OSError):  # it is not empty, or another process has just removed it
             folder.rmdir()
+
+
+def contents(folder: Path) -> list[str]:
+    """The names in a folder, sorted, without those that a killed run leaves behind."""
+    names = sorted(path.name for path in folder.iterdir())
+    return [name for name in names if name != LOCK and not (name.startswith(".") and name.endswith(PARTIAL))]
 
 
 def check_writable(folder: Path) -> None:

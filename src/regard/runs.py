@@ -11,6 +11,7 @@ from regard.data.labels import Labels
 from regard.data.read_options import ReadOptions
 from regard.data.readers import Corpus, Stream, report_reading, report_skipped, stream
 from regard.errors import InputError
+from regard.files import contents
 from regard.models.folder import load
 from regard.models.model import Model
 from regard.models.run_files import CHECKPOINT, check_run_folder, has_checkpoint, is_run
@@ -142,11 +143,11 @@ def folders(train: str, out: Path | None, resume: bool, overwrite: bool) -> Iter
 
 def is_empty(folder: Path) -> bool:
     """Whether the folder does not exist or has no files, as after a run that was killed at its start."""
-    return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+    return not folder.exists() or (folder.is_dir() and not contents(folder))
 
 
 def check_free(folder: Path, resume: bool, overwrite: bool) -> None:
-    if not resume and not overwrite and any(folder.iterdir()):
+    if not resume and not overwrite and contents(folder):
         raise InputError(
             f"{folder} already exists; use another --out, --resume to continue it, or --overwrite to replace it"
         )

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Self, cast
 
 from regard.errors import InputError
-from regard.run_lock import CAN_LOCK, Locked, lock
+from regard.run_lock import LockFile
 from regard_lab.rows import Row, RunKey
 from regard_lab.tables.table import Cell, Table
 
@@ -190,41 +190,23 @@ def read_results(table: Table, path: Path) -> Results:
 
 
 class Lock:
-    """A lock on a results file, held within `with`; an error if another process holds it."""
+    """A lock on a results file, held within `with`; an error if another process holds it.
+
+    What is locked is a file next to it, because Windows does not let others read locked files.
+    """
 
     def __init__(self, results: Path):
         self.results = results
-        self.handle = -1
 
     def __enter__(self) -> Self:
-        if not CAN_LOCK:  # Windows, where locked bytes cannot be read: lock another file
-            return self._enter_windows()
-        self.handle = os.open(self.results, os.O_RDWR | os.O_CREAT, 0o666)
+        busy = f"{self.results}: another run is writing to it; wait until it ends, or choose another folder with --out"
         try:
-            lock(self.handle, self._busy())
+            self.file = LockFile(self.results.with_name(f".{self.results.name}.lock"), busy)
         except OSError as error:
-            raise self._unlockable(error) from None
+            raise InputError(
+                f"{self.results}: cannot be locked ({error.strerror or error}); choose a folder on another disk with --out"
+            ) from None
         return self
-
-    def _enter_windows(self) -> Self:
-        import msvcrt
-
-        path = self.results.with_name(f".{self.results.name}.lock")
-        self.handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        try:
-            msvcrt.locking(self.handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-        except OSError:
-            os.close(self.handle)
-            raise Locked(self._busy()) from None
-        return self
-
-    def _busy(self) -> str:
-        return f"{self.results}: another run is writing to it; wait until it ends, or choose another folder with --out"
-
-    def _unlockable(self, error: OSError) -> InputError:
-        return InputError(
-            f"{self.results}: cannot be locked ({error.strerror or error}); choose a folder on another disk with --out"
-        )
 
     def __exit__(self, *_: object) -> None:
-        os.close(self.handle)  # releases the lock
+        self.file.release()

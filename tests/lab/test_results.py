@@ -124,6 +124,7 @@ def test_two_runs_cannot_write_to_one_file(tmp_path: Path) -> None:
         pass
     with Lock(path):  # a released lock can be acquired again
         pass
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_an_error_is_kept_as_one_line() -> None:

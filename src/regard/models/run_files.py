@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import InputError
+from regard.files import contents
 
 if TYPE_CHECKING:
     from regard.config import Config
@@ -34,10 +35,7 @@ def check_run_folder(folder: Path) -> None:
     """Reject a folder with other files in it, so that the README.md of some project is not overwritten."""
     if not folder.is_dir() or is_run(folder) or has_checkpoint(folder):
         return
-    others = sorted(
-        path.name for path in folder.iterdir() if not path.name.endswith(".partial")
-    )  # left by a killed run
-    if others:
+    if others := contents(folder):
         raise InputError(f"{folder} is not a run of regard (it contains {others[0]!r}); nothing was written")
 
 
