@@ -52,6 +52,7 @@ LAYERS = {
     "extensions": 8,
     "run_facts": 8,
     "serve": 8,
+    "completion": 9,
     "demo": 9,
     "export": 9,
     "wrapping": 9,

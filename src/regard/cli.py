@@ -27,6 +27,7 @@ COMMANDS = {  # each is a module of `commands/`, imported when the command is us
     "push": "upload a trained model to the Hugging Face hub, private unless --public is given",
     "demo": "train on the built-in corpus and show what the model learned",
     "datasets": "list corpora, show where to get one, or convert a downloaded one",
+    "completion": "print a script that completes commands and options in a shell",
 }
 
 
@@ -79,6 +80,7 @@ def make_parser(words: Sequence[str] | None = None) -> Parser:
     """Make the parser, with the arguments of the commands among `words` (None: of all) and one line of help for others."""
     parser = Parser(prog="regard", description="Text classifiers that show their work.")
     parser.add_argument("--version", action="version", version=f"regard {__version__}")
+    parser.set_defaults(make_parser=make_parser)  # for `regard completion`, which describes all commands
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
     modules = {name: f"regard.commands.{name}" for name in COMMANDS}
     purposes = dict(COMMANDS)
