@@ -20,6 +20,8 @@ EXTRAS = {  # module -> its name, and the extra of regard that installs it
     "datasets": ("datasets", "hub"),
     "huggingface_hub": ("huggingface_hub", "share"),
     "sentence_transformers": ("sentence-transformers", "sentence-transformers"),
+    "onnx": ("onnx", "onnx"),
+    "onnxscript": ("onnxscript", "onnx"),
 }
 
 
@@ -53,10 +55,11 @@ def missing_extra(error: ImportError, purpose: str = "this") -> InputError | Non
 
 
 def sentence(module: str, purpose: str) -> str:
-    name, _ = EXTRAS[module]
+    name, _ = EXTRAS.get(module, (module, None))
     return f"{purpose} needs {name}, which is not installed: {install_command(module)}"
 
 
 def install_command(module: str) -> str:
-    _, extra = EXTRAS[module]
-    return f"pip install 'regard[{extra}]'"
+    """Of its extra; a package that belongs to none is installed by its own name."""
+    _, extra = EXTRAS.get(module, (module, None))
+    return f"pip install {module}" if extra is None else f"pip install 'regard[{extra}]'"

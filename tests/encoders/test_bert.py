@@ -370,10 +370,10 @@ def test_a_slow_tokenizer_is_rejected(folder_of: FolderMaker, monkeypatch: pytes
 
 def test_a_missing_extra_is_reported(folder_of: FolderMaker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(InputError, match=r"needs the package transformers: pip install 'regard\[bert\]'"):
+    with pytest.raises(InputError, match=r"needs transformers, which is not installed: pip install 'regard\[bert\]'"):
         read_pretrained(str(folder_of()))
     monkeypatch.setitem(sys.modules, "tokenizers", None)
-    with pytest.raises(InputError, match=r"need the package tokenizers: pip install 'regard\[bert\]'"):
+    with pytest.raises(InputError, match=r"needs tokenizers, which is not installed: pip install 'regard\[bert\]'"):
         WordPieces("{}").encode("a")
 
 

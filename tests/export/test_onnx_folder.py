@@ -12,10 +12,11 @@ from test_onnx import made
 
 import regard.runtime
 from command import Regard
+from regard import extras
 from regard.cli import main
 from regard.errors import InputError
 from regard.explain.explain import explain
-from regard.export import onnx_folder, verification
+from regard.export import verification
 from regard.export.onnx_folder import export_onnx
 from regard.export.onnx_graph import make_graph
 from regard.models.folder import load
@@ -152,10 +153,10 @@ def test_other_files_are_not_overwritten(regard: Regard, run: Path) -> None:
 
 
 def test_missing_packages_are_named(regard: Regard, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(onnx_folder, "package_version", lambda name: None if name == "onnxscript" else "1")
+    monkeypatch.setattr(extras, "is_installed", lambda name: name != "onnxscript")
     result = regard("export", run, "--format", "onnx", "--out", tmp_path / "out")
     assert result.code == 2
-    assert "needs onnxscript, not installed here; install with `pip install 'regard[onnx]'`" in result.error
+    assert result.error == "--format onnx needs onnxscript, which is not installed: pip install 'regard[onnx]'"
 
 
 def test_a_pooling_that_cannot_be_exported_says_why(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -266,9 +266,7 @@ def test_a_missing_library_is_named(flat_run: Path) -> None:
     command = [sys.executable, "-c", code, "serve", str(flat_run), "--port", "0"]
     result = subprocess.run(command, capture_output=True, text=True)
     assert (result.returncode, result.stdout) == (2, "")
-    assert result.stderr == (
-        "regard: serve: expected the package uvicorn, which is not installed; run `pip install uvicorn`\n"
-    )
+    assert result.stderr == "regard: regard serve needs uvicorn, which is not installed: pip install uvicorn\n"
 
 
 @pytest.mark.parametrize("workers", [0, 65, -1])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from regard.arguments import Parser
 from regard.commands.reading import A_RUN_ANYWHERE, add_device, add_model, check_model, load_model
 from regard.errors import InputError
+from regard.extras import sentence
 from regard.serve.listening import HOST, PORT
 
 if TYPE_CHECKING:
@@ -61,9 +62,7 @@ def run(arguments: argparse.Namespace) -> None:
         from regard.serve.serving import Start
         from regard.serve.tokens import read_token
     except ModuleNotFoundError as error:
-        raise InputError(
-            f"serve: expected the package {error.name}, which is not installed; run `pip install {error.name}`"
-        ) from None
+        raise InputError(sentence((error.name or "").partition(".")[0], "regard serve")) from None
 
     token = None if arguments.no_token else read_token(arguments.token_file)
     address = Address(arguments.host, arguments.port, arguments.allow_host, token, not arguments.no_token)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any
@@ -13,6 +12,7 @@ from regard.corpora.splits import SPLIT_NAMES, Record, Splits, dealt, with_dev
 from regard.data.columns import find_columns
 from regard.data.read_options import ColumnPair, ReadOptions
 from regard.errors import InputError
+from regard.extras import import_extra
 
 PREFIX = "hub:"
 COLUMNS: dict[str, ColumnPair] = {"trec": ("text", "coarse_label")}  # if guessing would go wrong
@@ -119,12 +119,7 @@ def _load(address: str) -> Mapping[Any, Any]:
     where, _, config = address.removeprefix(PREFIX).partition(":")
     if not where or where.count("/") > 1:
         raise InputError(f"--from: expected hub:ORG/NAME or hub:ORG/NAME:CONFIG, got {address}")
-    try:
-        library = importlib.import_module("datasets")
-    except ImportError:
-        raise InputError(
-            f"--from {address}: needs the library datasets, which is not installed: pip install 'regard[hub]'"
-        ) from None
+    library = import_extra("datasets", f"--from {address}")
     try:
         data = library.load_dataset(where, *([config] if config else []))
     except Exception as problem:  # anything the library, the network or the hub may raise

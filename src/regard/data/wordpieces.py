@@ -25,6 +25,7 @@ from regard.data.tokenizer import Indexed, Outline, Tokenizer, Units, outline
 from regard.data.vocabulary import SPECIALS, UNKNOWN, Vocabulary
 from regard.data.words import LINE_BREAK
 from regard.errors import InputError
+from regard.extras import import_extra
 from regard.records import Span
 
 FORMAT = "regard pieces 1"
@@ -74,11 +75,7 @@ class WordPieces:
 
     @cached_property
     def backend(self) -> Any:
-        try:
-            from tokenizers import Tokenizer as Backend
-        except ImportError:
-            raise InputError("word pieces need the package tokenizers: pip install 'regard[bert]'") from None
-        backend = Backend.from_str(self.definition)
+        backend = import_extra("tokenizers", "a model of word pieces").Tokenizer.from_str(self.definition)
         backend.no_padding()
         backend.no_truncation()
         backend.encode_special_tokens = True

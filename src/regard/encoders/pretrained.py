@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.errors import InputError
+from regard.extras import import_extra
 
 # model types that were tested; True: attention accepts a full (N, 1, T, T) mask, which skips a look at its values
 FAMILY = {
@@ -32,7 +33,6 @@ FAMILY = {
     "mpnet": False,
     "deberta-v2": False,
 }
-EXTRA = "encoder = 'bert' needs the package transformers: pip install 'regard[bert]'"
 HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 LAYER = re.compile(r"\blayer\.(\d+)\.")  # in the name of a weight
 TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
@@ -110,11 +110,7 @@ def build_from_config(encoder_config: Mapping[str, Any]) -> nn.Module:
 
 
 def load_library() -> Any:
-    try:
-        import transformers
-    except ImportError:
-        raise InputError(EXTRA) from None
-    return transformers
+    return import_extra("transformers", "encoder = 'bert'")
 
 
 def check_folder(folder: Path) -> None:

@@ -16,6 +16,7 @@ from regard import __version__
 from regard.errors import InputError
 from regard.export.card import export_card
 from regard.export.verification import Verified, verify
+from regard.extras import require
 from regard.files import write_all
 from regard.models.run_files import CARD
 from regard.models.trained import Trained
@@ -24,7 +25,7 @@ from regard.runtime.folder import FORMAT, GRAPH, MANIFEST, TABLES
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-PACKAGES = ("torch", "onnx", "onnxscript", "onnxruntime")
+PACKAGES = ("onnx", "onnxscript", "torch", "onnxruntime")  # the extra of the first installs all of them
 MOST_BYTES = 2_000_000_000  # protobuf cannot hold more in one file
 
 
@@ -88,11 +89,8 @@ def check_exportable(trained: Trained, run: Path) -> None:
 
 
 def check_packages() -> None:
-    missing = [name for name in PACKAGES if package_version(name) is None]
-    if missing:
-        raise InputError(
-            f"--format onnx: needs {', '.join(missing)}, not installed here; install with `pip install 'regard[onnx]'`"
-        )
+    for name in PACKAGES:
+        require(name, "--format onnx")
 
 
 def check_folder(out: Path) -> None:

@@ -20,6 +20,7 @@ from regard.explain.removal import all_but, check_length, only, single_erasures
 from regard.explain.scored_text import ScoredText, repeats
 from regard.explain.targets import explained, settled
 from regard.explain.word_scores import WordScores
+from regard.extras import import_extra
 from regard.models.tasks import Task
 from regard.records import ReadAs
 
@@ -134,10 +135,7 @@ def extent(text: Indexed) -> Ints:
 
 
 def open_session(path: Path, threads: int) -> Any:
-    try:
-        import onnxruntime
-    except ImportError:
-        raise InputError(f"{path}: needs onnxruntime; install it with `pip install onnxruntime`") from None
+    onnxruntime = import_extra("onnxruntime", str(path))
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.log_severity_level = threads, 3
     try:
