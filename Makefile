@@ -3,10 +3,11 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 DOCS   := .venv-docs
+ADAPTERS := .venv-adapters
 # threads that spin while they wait slow down everything else on the machine
 export GOMP_SPINCOUNT ?= 1000
 
-.PHONY: demo test test-all evidence docs bench bench-all lint clean
+.PHONY: demo test test-all test-adapters dist evidence docs bench bench-all lint clean
 
 demo: $(VENV)/.run
 	$(BIN)/regard demo
@@ -14,8 +15,18 @@ demo: $(VENV)/.run
 test: $(VENV)/.dev lint
 	$(BIN)/python -m pytest -n auto -m "not slow"
 
-test-all: $(VENV)/.dev lint
+test-all: $(VENV)/.dev lint dist test-adapters
 	$(BIN)/python -m pytest -n auto
+
+# what works with models and tools of other libraries, in an environment that has these libraries
+test-adapters: $(ADAPTERS)/.done
+	$(ADAPTERS)/bin/python -m pytest -n auto $(wildcard tests/wrapping tests/adapters tests/test_recipes.py tests/test_logging*.py)
+
+# a source distribution and a wheel built from it, both checked; the wheel also in a fresh environment with the base install only
+dist: $(VENV)/.dev
+	rm -rf dist build
+	$(BIN)/python -m build --no-isolation --outdir dist . > /dev/null
+	$(BIN)/python tools/check_dist.py dist
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -77,5 +88,11 @@ $(DOCS)/.installed: requirements/docs.txt
 	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/docs.txt
 	touch $@
 
+$(ADAPTERS)/.done: requirements/adapters.txt requirements/dev.txt requirements/run.txt requirements/base.txt pyproject.toml
+	test -x $(ADAPTERS)/bin/python || $(PYTHON) -m venv $(ADAPTERS)
+	$(ADAPTERS)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/run.txt -r requirements/dev.txt -r requirements/adapters.txt
+	$(ADAPTERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
 clean:
-	rm -rf $(VENV) $(DOCS) demo runs reproduced build dist site .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(DOCS) $(ADAPTERS) demo runs reproduced build dist site .pytest_cache .mypy_cache .ruff_cache

@@ -80,7 +80,6 @@ def make_parser(words: Sequence[str] | None = None) -> Parser:
     """Make the parser, with the arguments of the commands among `words` (None: of all) and one line of help for others."""
     parser = Parser(prog="regard", description="Text classifiers that show their work.")
     parser.add_argument("--version", action="version", version=f"regard {__version__}")
-    parser.set_defaults(make_parser=make_parser)  # for `regard completion`, which describes all commands
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
     modules = {name: f"regard.commands.{name}" for name in COMMANDS}
     purposes = dict(COMMANDS)
@@ -94,6 +93,8 @@ def make_parser(words: Sequence[str] | None = None) -> Parser:
             command = import_module(modules[name])
             command.add_arguments(added)
             added.set_defaults(run=command.run)
+            if name == "completion":  # which describes all commands
+                added.set_defaults(make_parser=make_parser)
     return parser
 
 

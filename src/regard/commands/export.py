@@ -7,6 +7,7 @@ from pathlib import Path
 
 from regard.arguments import Parser
 from regard.commands.reading import add_folder, load_run
+from regard.extras import require
 
 
 def add_arguments(parser: Parser) -> None:
@@ -25,6 +26,8 @@ def add_arguments(parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     from regard.models.hub import local_folder, pinned
 
+    if arguments.format == "onnx":
+        require("onnx", "--format onnx")  # first, because its extra also installs PyTorch
     run_address = pinned(arguments.folder)
     trained, source = load_run(run_address, "cpu"), local_folder(run_address)
     if arguments.format == "page":
