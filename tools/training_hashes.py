@@ -132,7 +132,7 @@ def of_run(folder: Path, log: Log, root: Path) -> dict[str, str]:
         for name in ("weights.safetensors", "tokenizer.json", "task.json", "config.toml", "dynamics.safetensors")
         if (folder / name).exists()
     }
-    results["metrics.json"] = digest(without_times(json.loads((folder / "metrics.json").read_text())))
+    results["metrics.json"] = digest(without_times(json.loads((folder / "metrics.json").read_text(encoding="utf-8"))))
     results["events"] = digest(json.dumps(log.events).replace(str(folder), "RUN").replace(str(root), "").encode())
     return results
 
@@ -151,7 +151,7 @@ def make_data(folder: Path) -> Path:
     path = folder / "data" / "reviews.csv"
     if not path.exists():
         save_bert(folder / "data" / "bert")
-        with path.open("w", newline="") as file:
+        with path.open("w", newline="", encoding="utf-8") as file:
             table = csv.writer(file)
             table.writerow(["text", "label"])
             table.writerows([example.text, example.label] for example in reviews(400, seed=1))
@@ -248,7 +248,7 @@ def compare(results: Mapping[str, Any], folder: Path, version: str) -> int:
     for path in sorted(folder.glob("*.json")):
         if path.stem == version:
             continue
-        for name, hashes in json.loads(path.read_text()).items():
+        for name, hashes in json.loads(path.read_text(encoding="utf-8")).items():
             for what, value in hashes.items() if name in results else ():
                 if results[name].get(what) != value:
                     differences.append(f"{name}: {what}: {results[name].get(what)} here, {value} in {path.stem}")
@@ -276,7 +276,7 @@ def main() -> None:
                 v for k, v in results[name].items() if k != "events"
             )
             print(f"{first}  {name}", flush=True)
-    (folder / f"{arguments.version}.json").write_text(json.dumps(results, indent=1))
+    (folder / f"{arguments.version}.json").write_text(json.dumps(results, indent=1), encoding="utf-8")
     raise SystemExit(bool(compare(results, folder, arguments.version)))
 
 

@@ -38,9 +38,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     if sys.stdout is None:
         return report_error("standard output is closed; redirect it to /dev/null if you do not need it", 2)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # pipes get UTF-8, like files; a terminal that cannot show a character gets its escape sequence
-        encoding = sys.stdout.encoding if sys.stdout.isatty() else "utf-8"
-        sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace")
+        # pipes get what files get: UTF-8, and on Windows no second carriage return at the end of a line of CSV; a terminal
+        # that cannot show a character gets its escape sequence
+        if not sys.stdout.isatty():
+            sys.stdout.reconfigure(encoding="utf-8", newline="")
+        sys.stdout.reconfigure(errors="backslashreplace")
     words = sys.argv[1:] if argv is None else argv
     try:
         parser = make_parser(words)

@@ -20,6 +20,7 @@ from regard_lab.rows import Row, RunKey
 from regard_lab.tables.table import Cell, Table
 
 FORM = 1
+BINARY = getattr(os, "O_BINARY", 0)  # Windows would otherwise write \r\n for \n
 BEGINNING = b'{"form"'  # every line that we write starts with this
 REQUIRED: dict[str, type | tuple[type, ...]] = {
     "method": str,
@@ -69,7 +70,7 @@ def key(row: Row) -> RunKey:
 
 def append(path: Path, row: Row) -> None:
     line = json.dumps(finite(row), ensure_ascii=False, allow_nan=False).encode("utf-8", "replace") + b"\n"
-    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | BINARY, 0o666)
     try:
         before = os.fstat(handle).st_size
         try:

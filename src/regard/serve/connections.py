@@ -177,8 +177,8 @@ def max_connections() -> int:
     """Fewer than the files that this process may still open: otherwise none could be accepted, not even to refuse it."""
     try:
         import resource
-    except ImportError:  # Windows has no such limit
-        return MAX_CONNECTIONS
+    except ImportError:  # Windows, which can wait for 512 sockets at a time
+        return min(MAX_CONNECTIONS, 512 - RESERVED_FILES)
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if files == resource.RLIM_INFINITY:
         return MAX_CONNECTIONS

@@ -29,9 +29,8 @@ def listen(host: str = HOST, port: int = PORT) -> socket.socket:
         why = os.strerror(error.errno) if error.errno else str(error)  # `strerror` would also contain the address
         where = f"--port {port}" if host == HOST else f"--host {host} --port {port}"
         raise InputError(f"{where}: {why}; choose another port, or 0 for any free one") from None
-    # opened again by its number, Python finds out that the protocol is TCP; without, asyncio would leave Nagle's algorithm on,
-    # and every answer would take 40 ms
-    return socket.socket(fileno=listening.detach())
+    # opened again with its protocol: without, asyncio would leave Nagle's algorithm on, and every answer would take 40 ms
+    return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP, fileno=listening.detach())
 
 
 def port_of(listening: socket.socket) -> int:

@@ -82,7 +82,9 @@ class Server:
 
     def _run(self) -> None:
         try:
-            asyncio.run(self._answer())
+            # the same loop on every system: that of Windows cannot accept connections of a socket that processes share
+            with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
+                runner.run(self._answer())
         finally:
             self._stopped.set()
 
