@@ -89,7 +89,7 @@ def test_every_option_is_a_flag_of_train() -> None:
     commands = next(a for a in make_parser()._actions if isinstance(a, argparse._SubParsersAction))
     known = {action.dest for action in commands.choices["train"]._actions}
     assert set(NAMES) <= known
-    assert known - set(NAMES) == {"help", "help_all", "out", "resume", "overwrite", "config"}
+    assert known - set(NAMES) == {"help", "help_all", "out", "resume", "overwrite", "config", "log"}
 
 
 def test_defaults_in_python_are_those_of_the_config() -> None:
@@ -101,6 +101,7 @@ def test_defaults_in_python_are_those_of_the_config() -> None:
     for kind in (TextClassifier, TextRegressor):
         parameters = {name: parameter.default for name, parameter in inspect.signature(kind).parameters.items()}
         assert parameters.pop("verbose") is False
+        assert parameters.pop("log") is None
         assert parameters == {name: value for name, value in defaults.items() if name not in elsewhere}
 
 

@@ -29,6 +29,7 @@ LAYERS = {
     "recorder": 1,
     "facts": 2,
     "config": 1,
+    "tracking": 2,
     "values": 1,
     "wilson": 1,
     "masking": 1,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +27,8 @@ from regard.recorder import Silent
 from regard.records import Example, Explanation, Explanations
 from regard.report.text.progress import ConsoleRecorder
 from regard.sklearn_base import BaseEstimator, ClassifierMixin, RegressorMixin, check_is_fitted
+from regard.tracking.addresses import parse_addresses
+from regard.tracking.tracked import TrackedRun, tracked
 from regard.training.fit import Parts, Run, fit
 
 
@@ -34,6 +37,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
 
     trained_: Trained
     verbose: bool
+    log: str | Sequence[str] | None
 
     def __init__(
         self,
@@ -94,6 +98,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         deterministic: bool | None = None,
         record: str = "no",
         verbose: bool = False,
+        log: str | Sequence[str] | None = None,
     ):
         # scikit-learn expects every parameter as an attribute, unchanged; a test compares them with the options
         for name, value in list(locals().items()):
@@ -148,8 +153,12 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         if len(checked) < 2:
             raise InputError(f"expected at least two texts, got {len(checked)}")
         examples = [Example(text, label, row) for row, (text, label) in enumerate(zip(checked, labels, strict=True))]
-        with ConsoleRecorder() if self.verbose else Silent() as recorder:
-            self.trained_ = fit(self.config(task), Parts(examples), Run(recorder))
+        config = self.config(task)
+        logs = parse_addresses([self.log] if isinstance(self.log, str) else self.log or ())
+        shown, run = ConsoleRecorder() if self.verbose else Silent(), TrackedRun(type(self).__name__)
+        with shown as recorder, tracked(recorder, logs, run, warnings.warn) as tracking:
+            self.trained_ = fit(config, Parts(examples), Run(tracking))
+            tracking.finish(self.trained_.config, self.trained_.metrics)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

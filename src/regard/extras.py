@@ -22,6 +22,9 @@ EXTRAS = {  # module -> its name, and the extra of regard that installs it
     "sentence_transformers": ("sentence-transformers", "sentence-transformers"),
     "onnx": ("onnx", "onnx"),
     "onnxscript": ("onnxscript", "onnx"),
+    "tensorboard": ("TensorBoard", "tensorboard"),
+    "wandb": ("wandb", "wandb"),
+    "mlflow": ("MLflow", "mlflow"),
 }
 
 

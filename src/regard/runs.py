@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from regard.config import Config
@@ -14,14 +14,16 @@ from regard.errors import InputError
 from regard.files import contents
 from regard.models.folder import load
 from regard.models.model import Model
-from regard.models.run_files import CHECKPOINT, check_run_folder, has_checkpoint, is_run
+from regard.models.run_files import CHECKPOINT, TRACKING, check_run_folder, has_checkpoint, is_run
 from regard.models.saving import save
 from regard.models.tasks import encoded
 from regard.models.trained import Trained
 from regard.recorder import Recorder
 from regard.run_lock import lock_first
 from regard.run_metrics import Metrics
-from regard.training.checkpoint import check_identity
+from regard.tracking.addresses import Address
+from regard.tracking.tracked import TrackedRun, tracked
+from regard.training.checkpoint import Checkpoint, check_checkpoint, check_identity
 from regard.training.defaults import provisional_defaults
 from regard.training.fit import Parts, Run, prepare
 from regard.training.metrics import measure
@@ -30,7 +32,12 @@ FOLDER = Path("runs")
 
 
 def train_run(
-    config: Config, out: Path | None, resume: bool, overwrite: bool, recorder: Recorder
+    config: Config,
+    out: Path | None,
+    resume: bool,
+    overwrite: bool,
+    recorder: Recorder,
+    logs: Sequence[Address] = (),
 ) -> tuple[Trained, Path]:
     """Read, train, score on test texts if any, save. Resuming a finished run only loads it."""
     train = config.data.train
@@ -43,14 +50,14 @@ def train_run(
     with lock_first(folders(train, out, resume, overwrite)) as lock:
         check_free(lock.folder, resume, overwrite)
         try:
-            return train_into(lock.folder, config, resume, recorder), lock.folder
+            return train_into(lock.folder, config, resume, recorder, logs), lock.folder
         except KeyboardInterrupt:
             saved = has_checkpoint(lock.folder)
             advice = "--resume continues after the last saved epoch" if saved else "no epoch was saved to resume from"
             raise KeyboardInterrupt(advice) from None
 
 
-def train_into(folder: Path, config: Config, resume: bool, recorder: Recorder) -> Trained:
+def train_into(folder: Path, config: Config, resume: bool, recorder: Recorder, logs: Sequence[Address] = ()) -> Trained:
     assert config.data.train is not None  # checked by train_run
     streams = {"train": read_split(config, config.data.train, "train", recorder, at_least=2)}
     for split, name in (("dev", config.data.dev), ("test", config.data.test)):
@@ -64,22 +71,34 @@ def train_into(folder: Path, config: Config, resume: bool, recorder: Recorder) -
     prepared = prepare(config, parts, recorder)
     for part in streams.values():
         report_skipped(part, recorder.note)
-    if not resume:
-        (folder / CHECKPOINT).unlink(missing_ok=True)
-    elif is_run(folder) and not has_checkpoint(folder):
+    if resume and is_run(folder) and not has_checkpoint(folder):
         trained = finished(folder, prepared.identity, recorder)
         if config.training.record != "no" and trained.dynamics is None:
             recorder.note(f"{folder} was trained without --record; --overwrite trains it again")
         return trained
-    elif not has_checkpoint(folder):
+    if resume and has_checkpoint(folder):
+        check_checkpoint(Checkpoint(folder / CHECKPOINT, prepared.identity))
+    elif resume:
         recorder.note(f"{folder} has no checkpoint to resume from; starting from the beginning")
-    trained = prepared.fit(Run(recorder, folder / CHECKPOINT))
-    if streams["train"].guessed:  # later commands look for the same columns
-        columns = {"text": streams["train"].text_column, "label": streams["train"].label_column}
-        trained.config = trained.config.override(columns)
-    save(trained, folder)
-    (folder / CHECKPOINT).unlink(missing_ok=True)
+    try:
+        with tracked(recorder, logs, TrackedRun(folder.absolute().name, folder / TRACKING, resume)) as tracking:
+            if not resume:
+                (folder / CHECKPOINT).unlink(missing_ok=True)
+            trained = prepared.fit(Run(tracking, folder / CHECKPOINT))
+            remember_columns(trained, streams["train"])
+            save(trained, folder)
+            (folder / CHECKPOINT).unlink(missing_ok=True)
+            tracking.finish(trained.config, trained.metrics)
+    finally:
+        if not has_checkpoint(folder):  # otherwise it says which logs --resume continues
+            (folder / TRACKING).unlink(missing_ok=True)
     return trained
+
+
+def remember_columns(trained: Trained, texts: Stream) -> None:
+    """Keep columns that were guessed among the options: later commands look for the same ones."""
+    if texts.guessed:
+        trained.config = trained.config.override({"text": texts.text_column, "label": texts.label_column})
 
 
 def check_options(config: Config) -> None:
@@ -142,12 +161,12 @@ def folders(train: str, out: Path | None, resume: bool, overwrite: bool) -> Iter
 
 
 def is_empty(folder: Path) -> bool:
-    """Whether the folder does not exist or has no files, as after a run that was killed at its start."""
-    return not folder.exists() or (folder.is_dir() and not contents(folder))
+    """Whether the folder does not exist or has no files of a run, as after one that was killed at its start."""
+    return not folder.exists() or (folder.is_dir() and set(contents(folder)) <= {TRACKING})
 
 
 def check_free(folder: Path, resume: bool, overwrite: bool) -> None:
-    if not resume and not overwrite and contents(folder):
+    if not resume and not overwrite and not is_empty(folder):
         raise InputError(
             f"{folder} already exists; use another --out, --resume to continue it, or --overwrite to replace it"
         )

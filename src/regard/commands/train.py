@@ -20,6 +20,13 @@ def add_arguments(parser: Parser) -> None:
     run_group.add_argument("--resume", action="store_true", help="continue a run that was stopped or killed")
     run_group.add_argument("--overwrite", action="store_true", help="replace an existing run")
     run_group.add_argument(
+        "--log",
+        action="append",
+        default=[],
+        metavar="TOOL:NAME",
+        help="log epochs to tensorboard:DIR, wandb:PROJECT or mlflow:EXPERIMENT; may be repeated",
+    )
+    run_group.add_argument(
         "--config", metavar="FILE", help="read options from a TOML file; the command line has precedence"
     )
 
@@ -36,9 +43,11 @@ def run(arguments: argparse.Namespace) -> None:
 
     from regard.report.text.progress import ConsoleRecorder
     from regard.runs import train_run
+    from regard.tracking.addresses import parse_addresses
 
+    logs = parse_addresses(arguments.log)
     with ConsoleRecorder() as recorder:
-        trained, folder = train_run(config, arguments.out, arguments.resume, arguments.overwrite, recorder)
+        trained, folder = train_run(config, arguments.out, arguments.resume, arguments.overwrite, recorder, logs)
     show_scores(trained.metrics)
     print(f'saved in {folder}; try: regard explain {shlex.quote(str(folder))} "your text"')
 

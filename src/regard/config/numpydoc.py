@@ -12,6 +12,12 @@ from regard.config.fields import OptionField, options
 # files, columns and the kind of task: these are arguments of `fit` instead
 NOT_IN_PYTHON = ("train", "dev", "test", "text", "label", "task", "skip_bad_rows")
 WIDTH = 88
+OTHERS = """\
+verbose : bool, default=False
+    Show progress while fitting.
+log : str, list of str or None, default=None
+    Where to log epochs and results: "tensorboard:DIR", "wandb:PROJECT" or
+    "mlflow:EXPERIMENT", or several of them."""
 
 
 def class_doc(summary: str, attributes: str, example: str) -> str:
@@ -23,7 +29,7 @@ def class_doc(summary: str, attributes: str, example: str) -> str:
 
 def parameters_section() -> str:
     entries = [entry(option) for option in options() if option.name not in NOT_IN_PYTHON]
-    return "\n".join([*entries, "verbose : bool, default=False\n    Show progress while fitting."])
+    return "\n".join([*entries, OTHERS])
 
 
 def entry(option: OptionField) -> str:

@@ -105,6 +105,12 @@ def read_checkpoint(checkpoint: Checkpoint) -> tuple[Progress, Arrays]:
         return Progress(epoch, best_epoch, best, history, phase, phase_start), arrays
 
 
+def check_checkpoint(checkpoint: Checkpoint) -> None:
+    """The same error before anything is begun, without reading the weights."""
+    with reading(checkpoint.path), safe_open(checkpoint.path, "np") as file:
+        check_identity(checkpoint.path.parent, (file.metadata() or {})["identity"], checkpoint.identity)
+
+
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
     try:
