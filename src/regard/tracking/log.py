@@ -34,6 +34,11 @@ class Log(Protocol):
         """The run has ended, or was stopped and may be resumed."""
 
 
+def describe(error: Exception) -> str:
+    """An error of a tracking tool, within a sentence."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+
+
 def epoch_values(record: EpochRecord) -> dict[str, float]:
     """loss, seconds, dev/accuracy, norms/words/mean, scores/words/std, …"""
     return {name: value for name, value in numbers(record) if name != "epoch"}

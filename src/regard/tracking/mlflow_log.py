@@ -10,7 +10,7 @@ from typing import Any
 
 from regard.errors import InputError
 from regard.extras import import_extra
-from regard.tracking.log import Setting
+from regard.tracking.log import Setting, describe
 
 PURPOSE = "logging to mlflow"
 LONGEST = 500  # characters of a parameter; servers refuse longer ones
@@ -20,18 +20,17 @@ PATIENCE = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "2", "MLFLOW_HTTP_REQUEST_TIMEOUT
 
 
 def check_mlflow(experiment: str) -> None:
-    """Also ask for the experiment, so that a server that does not answer is noticed before texts are read."""
-    client = new_client()
+    """Ask a server for the experiment, so that one that does not answer is noticed before texts are read."""
+    client, address = new_client(), str(import_module("mlflow").get_tracking_uri())
+    if not address.startswith(("http://", "https://")):
+        return  # merely opening a database creates it
     try:
         client.get_experiment_by_name(experiment)
-    except Exception as error:  # of MLflow, of a database or of the network
-        raise InputError(f"log 'mlflow:{experiment}': {unreachable(error)}") from None
-
-
-def unreachable(error: Exception) -> str:
-    address = import_module("mlflow").get_tracking_uri()
-    reason = " ".join(str(error).split())[:200]
-    return f"{address} cannot be used ({reason}); start the server, or set MLFLOW_TRACKING_URI"
+    except Exception as error:  # nothing narrower: errors of MLflow, of HTTP and of the network
+        raise InputError(
+            f"log 'mlflow:{experiment}': expected an MLflow server at {address}, got {describe(error)}; "
+            "start it, or set MLFLOW_TRACKING_URI"
+        ) from None
 
 
 def open_mlflow(experiment: str, run_name: str, log_id: str | None) -> MlflowLog:

@@ -14,7 +14,7 @@ from regard.files import write
 from regard.recorder import Recorder
 from regard.run_metrics import EpochRecord, RunMetrics
 from regard.tracking.addresses import Address
-from regard.tracking.log import Log, epoch_values, final_values, settings_of
+from regard.tracking.log import Log, describe, epoch_values, final_values, settings_of
 
 
 class TrackedRun(NamedTuple):
@@ -69,7 +69,7 @@ class TrackedRecorder:
                 action(log)
             except Exception as error:  # nothing narrower: each tool has its own errors, and those of networks
                 del self.logs[address]
-                self.warn(f"log {address!r} failed ({reason(error)}); {lost}, training is not affected")
+                self.warn(f"log {address!r} failed ({describe(error)}); {lost}, training is not affected")
 
 
 @contextmanager
@@ -97,7 +97,7 @@ def open_logs(recorder: TrackedRecorder, addresses: Sequence[Address], run: Trac
             raise
         except Exception as error:  # the same as in `write`, but nothing is trained yet
             raise InputError(
-                f"log {address.text!r}: cannot be opened ({reason(error)}); repair it, or train without it"
+                f"log {address.text!r}: cannot be opened ({describe(error)}); repair it, or train without it"
             ) from None
         recorder.logs[address.text] = log
         recorder.note(f"logging to {address.text}: {log.place}")
@@ -116,7 +116,3 @@ def read_ids(path: Path) -> dict[str, str]:
     except (OSError, ValueError):
         return {}
     return {str(address): str(name) for address, name in ids.items()} if isinstance(ids, dict) else {}
-
-
-def reason(error: Exception) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"

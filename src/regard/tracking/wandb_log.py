@@ -21,12 +21,12 @@ def open_wandb(project: str, run_name: str, log_id: str | None) -> WandbLog:
 class WandbLog:
     def __init__(self, project: str, run_name: str, log_id: str | None):
         wandb = import_extra("wandb", PURPOSE)
-        # nothing but numbers and settings leaves the machine: no terminal output, no code, no address of a repository
+        # terminal output may quote texts, and code is not asked for
         settings = wandb.Settings(console="off", save_code=False, disable_code=True, disable_git=True)
         resume = "allow" if log_id else None
         self.run = wandb.init(project=project, name=run_name, id=log_id, resume=resume, settings=settings)
         self.id = str(self.run.id)
-        self.place = str(self.run.url or self.run.dir)
+        self.place = str(self.run.dir if self.run.offline else self.run.url)
         self.next_step = int(self.run.step)  # after resuming, the first step that the server does not have
 
     def add_epoch(self, epoch: int, values: Mapping[str, float]) -> None:
