@@ -23,7 +23,7 @@ from regard.run_lock import lock_first
 from regard.run_metrics import Metrics
 from regard.tracking.addresses import Address
 from regard.tracking.tracked import TrackedRun, tracked
-from regard.training.checkpoint import Checkpoint, check_checkpoint, check_identity
+from regard.training.checkpoint import Checkpoint, check_identity, read_history
 from regard.training.defaults import provisional_defaults
 from regard.training.fit import Parts, Run, prepare
 from regard.training.metrics import measure
@@ -76,12 +76,13 @@ def train_into(folder: Path, config: Config, resume: bool, recorder: Recorder, l
         if config.training.record != "no" and trained.dynamics is None:
             recorder.note(f"{folder} was trained without --record; --overwrite trains it again")
         return trained
+    run = TrackedRun(folder.absolute().name, folder / TRACKING, resume)
     if resume and has_checkpoint(folder):
-        check_checkpoint(Checkpoint(folder / CHECKPOINT, prepared.identity))
+        run = run._replace(history=read_history(Checkpoint(folder / CHECKPOINT, prepared.identity)))
     elif resume:
         recorder.note(f"{folder} has no checkpoint to resume from; starting from the beginning")
     try:
-        with tracked(recorder, logs, TrackedRun(folder.absolute().name, folder / TRACKING, resume)) as tracking:
+        with tracked(recorder, logs, run) as tracking:
             if not resume:
                 (folder / CHECKPOINT).unlink(missing_ok=True)
             trained = prepared.fit(Run(tracking, folder / CHECKPOINT))

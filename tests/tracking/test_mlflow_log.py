@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from killed_process import assert_no_texts, every_death, killed_and_resumed, train
 
 mlflow = pytest.importorskip("mlflow")
@@ -41,7 +40,7 @@ def test_a_deleted_run_is_begun_again(tmp_path: Path) -> None:
     client.delete_run(first.info.run_id)
     train(tmp_path, "--log", "mlflow:films", "--out", "run", "--resume")
     client, (second,) = runs(tmp_path)
-    assert [value.step for value in client.get_metric_history(second.info.run_id, "loss")] == [3, 4]
+    assert [value.step for value in client.get_metric_history(second.info.run_id, "loss")] == [1, 2, 3, 4]
 
 
 def test_a_server_that_does_not_answer_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

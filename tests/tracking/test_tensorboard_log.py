@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from killed_process import assert_no_texts, every_death, killed_and_resumed, train
 
 pytest.importorskip("tensorboard")
@@ -58,7 +57,7 @@ def test_each_run_has_its_own_folder(tmp_path: Path) -> None:
 def test_an_unwritable_folder_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     errors = train(tmp_path, "--log", "tensorboard:file/logs", "--out", "run", code=2)
-    assert errors == "regard: file/logs: cannot be a folder, because file is a file\n"
+    assert errors == f"regard: file/logs: cannot be a folder, because {tmp_path / 'file'} is a file\n"
     assert not (tmp_path / "run").exists()
 
 

@@ -109,7 +109,7 @@ def test_a_resumed_run_continues_its_log(table: Path, tmp_path: Path, monkeypatc
     assert (log.epochs, log.closed) == ([1, 2], [False])
     train_run(config_of(table), out, True, False, Silent(), [memory.address])
     assert list(memory.logs) == ["id-0"]
-    assert (log.epochs, log.closed) == ([1, 2, 3, 4], [False, True])
+    assert (log.epochs, log.closed) == ([1, 2, 1, 2, 3, 4], [False, True]), "a log gets its history again"
     train_run(config_of(table), out, True, False, Silent(), [memory.address])
     assert list(memory.logs) == ["id-0"], "a finished run is only loaded"
     train_run(config_of(table), out, False, True, Silent(), [memory.address])

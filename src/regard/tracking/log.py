@@ -25,7 +25,7 @@ class Log(Protocol):
         """Where to look at it."""
 
     def add_epoch(self, epoch: int, values: Mapping[str, float]) -> None:
-        """Add the numbers of an epoch, unless the log has them from before the run was resumed."""
+        """Add the numbers of an epoch, or leave or replace those that the log has from before the run was resumed."""
 
     def add_result(self, epoch: int, settings: Mapping[str, Setting], metrics: Mapping[str, float]) -> None:
         """Add all options of the run, and the metrics of its best epoch."""

@@ -23,6 +23,7 @@ class TrackedRun(NamedTuple):
     name: str
     ids: Path | None = None  # the file that keeps which logs an unfinished run has
     resume: bool = False
+    history: Sequence[EpochRecord] = ()  # the epochs before it was resumed
 
 
 class TrackedRecorder:
@@ -50,6 +51,9 @@ class TrackedRecorder:
 
     def end(self, record: EpochRecord) -> None:
         self.recorder.end(record)
+        self.log_epoch(record)
+
+    def log_epoch(self, record: EpochRecord) -> None:
         epoch, values = record["epoch"], epoch_values(record)
         self.write(lambda log: log.add_epoch(epoch, values), f"epoch {epoch} and later ones are not logged")
 
@@ -83,6 +87,8 @@ def tracked(
     both = TrackedRecorder(recorder, warn or recorder.note)
     try:
         open_logs(both, addresses, run)
+        for record in run.history:  # a killed process may not have sent its last epochs, or had another log
+            both.log_epoch(record)
         yield both
     finally:
         both.close()

@@ -105,10 +105,13 @@ def read_checkpoint(checkpoint: Checkpoint) -> tuple[Progress, Arrays]:
         return Progress(epoch, best_epoch, best, history, phase, phase_start), arrays
 
 
-def check_checkpoint(checkpoint: Checkpoint) -> None:
-    """The same error before anything is begun, without reading the weights."""
+def read_history(checkpoint: Checkpoint) -> list[EpochRecord]:
+    """The epochs before the checkpoint, without reading the weights, and the same error."""
     with reading(checkpoint.path), safe_open(checkpoint.path, "np") as file:
-        check_identity(checkpoint.path.parent, (file.metadata() or {})["identity"], checkpoint.identity)
+        facts = file.metadata() or {}
+        check_identity(checkpoint.path.parent, facts["identity"], checkpoint.identity)
+        history: list[EpochRecord] = json.loads(facts["history"])
+        return history
 
 
 @contextmanager
