@@ -4,6 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DOCS   := .venv-docs
 ADAPTERS := .venv-adapters
+TRACKING := .venv-tracking
 # threads that spin while they wait slow down everything else on the machine
 export GOMP_SPINCOUNT ?= 1000
 
@@ -18,9 +19,10 @@ test: $(VENV)/.dev lint
 test-all: $(VENV)/.dev lint dist test-adapters
 	$(BIN)/python -m pytest -n auto
 
-# what works with models and tools of other libraries, in an environment that has these libraries
-test-adapters: $(ADAPTERS)/.done
-	$(ADAPTERS)/bin/python -m pytest -n auto $(wildcard tests/wrapping tests/adapters tests/test_recipes.py tests/test_logging*.py)
+# what works with models and tools of other libraries, in environments that have these libraries
+test-adapters: $(ADAPTERS)/.done $(TRACKING)/.done
+	$(ADAPTERS)/bin/python -m pytest -n auto tests/wrapping tests/models/test_hub.py
+	$(TRACKING)/bin/python -m pytest -n auto tests/tracking tests/test_recipes.py tests/test_estimator_checks.py
 
 # a source distribution and a wheel built from it, both checked; the wheel also in a fresh environment with the base install only
 dist: $(VENV)/.dev
@@ -94,5 +96,11 @@ $(ADAPTERS)/.done: requirements/adapters.txt requirements/dev.txt requirements/r
 	$(ADAPTERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
 
+$(TRACKING)/.done: requirements/tracking.txt requirements/base.txt pyproject.toml
+	test -x $(TRACKING)/bin/python || $(PYTHON) -m venv $(TRACKING)
+	$(TRACKING)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/base.txt -r requirements/tracking.txt
+	$(TRACKING)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	touch $@
+
 clean:
-	rm -rf $(VENV) $(DOCS) $(ADAPTERS) demo runs reproduced build dist site .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(DOCS) $(ADAPTERS) $(TRACKING) demo runs reproduced build dist site .pytest_cache .mypy_cache .ruff_cache
