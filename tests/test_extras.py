@@ -115,6 +115,9 @@ def test_the_fast_engine_needs_no_optional_package(base_run: Path) -> None:
         ("huggingface_hub", "share", "push RUN me/films"),
         ("huggingface_hub", "share", "predict hf://me/films FILMS"),
         ("huggingface_hub", "share", "serve hf://me/films"),
+        ("tensorboard", "tensorboard", "train FILMS --out OUT --log tensorboard:logs"),
+        ("wandb", "wandb", "train FILMS --out OUT --log wandb:films"),
+        ("mlflow", "mlflow", "train FILMS --out OUT --log mlflow:films"),
     ],
 )
 def test_a_missing_package_is_one_sentence(base_run: Path, module: str, extra: str, command: str) -> None:

@@ -50,6 +50,11 @@ NEEDS = {  # command -> the extra that it asks for
     "explain runs/reviews good --out figure.png": "pdf",
     "export runs/reviews --format onnx --out other": "onnx",
     "datasets mine --from hub:org/name --out other": "hub",
+    "push runs/reviews me/reviews": "share",
+    "predict hf://me/reviews texts.csv": "share",
+    "train reviews.csv --log tensorboard:logs --out other": "tensorboard",
+    "train reviews.csv --log wandb:project --out other": "wandb",
+    "train reviews.csv --log mlflow:experiment --out other": "mlflow",
 }
 
 
