@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from regard.extras import import_extra
@@ -20,6 +21,7 @@ def open_wandb(project: str, run_name: str, log_id: str | None) -> WandbLog:
 
 class WandbLog:
     def __init__(self, project: str, run_name: str, log_id: str | None):
+        os.environ.setdefault("WANDB_INIT_TIMEOUT", "30")  # seconds; a server that answers takes a few
         wandb = import_extra("wandb", PURPOSE)
         # terminal output may quote texts, and code is not asked for
         settings = wandb.Settings(console="off", save_code=False, disable_code=True, disable_git=True)
