@@ -87,6 +87,7 @@ LABORATORY_LAYERS = {
     "towers": 1,
     "measures": 1,
     "statistics": 1,
+    "predictions": 1,
     "tables": 2,
     "results": 3,
     "comparisons": 3,

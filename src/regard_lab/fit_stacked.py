@@ -18,13 +18,11 @@ from regard.models.flat import State
 from regard.models.tasks import LABEL, Task
 from regard.models.trained import Trained, to_device
 from regard.recorder import Recorder
-from regard.run_metrics import Metrics
 from regard.training.cuda_graphs import make_step
 from regard.training.evaluation import Evaluator
 from regard.training.fit_torch import (
     PreparedTorch,
     TorchInputs,
-    digest,
     environment,
     make_inputs,
     make_model,
@@ -33,7 +31,7 @@ from regard.training.fit_torch import (
 from regard.training.loop import EpochPlan, Evaluation, train_side_by_side
 from regard.training.metrics import measure
 from regard.training.optimizers import make_phase_optimizers, set_module_modes
-from regard.training.preparation import Parts, common_metrics
+from regard.training.preparation import Parts, common_metrics, digest
 from regard.training.schedule import Phase, schedule
 from regard.training.step import RunningLoss
 from regard.training.torch_engine import Texts
@@ -79,7 +77,7 @@ def fit_stacked(
     stack = Stack([make_model(prepared, inputs, seed) for seed in seeds], prepared.device)
     engine = StackedEngine(stack, prepared.task, inputs.texts, inputs.dev, prepared.config.training, seeds)
     runs = train_side_by_side(engine, recorder)
-    dev_scores, test_scores = (scores_of(stack, prepared.task, texts) for texts in (inputs.dev, test))
+    dev_answers, test_answers = (answers_of(stack, prepared.task, texts) for texts in (inputs.dev, test))
     results: list[Trained | InputError] = []
     for model, (seed, run) in enumerate(zip(seeds, runs, strict=True)):
         if isinstance(run, InputError):
@@ -88,10 +86,10 @@ def fit_stacked(
         metrics = common_metrics(prepared.task, len(inputs.texts.labels), run, "")
         metrics["engine"], metrics["environment"] = "torch", environment(prepared.device)
         metrics["stacked"] = len(seeds)
-        if dev_scores is not None:
-            metrics["dev"] = dev_scores[model]
-        if test_scores is not None:
-            metrics["test"] = test_scores[model]
+        if inputs.dev is not None:
+            metrics["dev"] = measure(prepared.task, dev_answers[model], inputs.dev.labels)
+        if test is not None:
+            metrics["test"] = measure(prepared.task, test_answers[model], test.labels)
         options = prepared.config.override({"seed": seed})
         results.append(
             Trained(
@@ -101,16 +99,15 @@ def fit_stacked(
                 metrics,
                 weights=run.best,
                 encoder_config=prepared.encoder_config,
+                test_answers=None if test is None else test_answers[model],
             )
         )
     return results
 
 
-def scores_of(stack: Stack, task: Task, texts: Texts | None) -> list[Metrics] | None:
-    """Of every model."""
-    if texts is None:
-        return None
-    return [measure(task, each.answers[LABEL], texts.labels) for each in evaluate_all(stack, task, texts)]
+def answers_of(stack: Stack, task: Task, texts: Texts | None) -> list[NDArray[np.float64]]:
+    """Of every model; none without texts."""
+    return [] if texts is None else [each.answers[LABEL] for each in evaluate_all(stack, task, texts)]
 
 
 class StackedEngine:

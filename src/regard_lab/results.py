@@ -30,7 +30,7 @@ REQUIRED: dict[str, type | tuple[type, ...]] = {
     "fingerprint": str,
 }
 REQUIRED |= {"options": dict, "seconds": (int, float)}
-OPTIONAL = {"values": dict, "history": dict, "data": dict, "environment": dict, "stacked": int}
+OPTIONAL = {"values": dict, "history": dict, "data": dict, "environment": dict, "stacked": int, "predictions": dict}
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import Any, Required, TypedDict
 
 from regard.records import ExplanationRow
 
@@ -21,6 +21,16 @@ class Map(TypedDict):
     points: dict[str, list[list[float]]]  # by round
 
 
+class PackedPredictions(TypedDict, total=False):
+    """Labels and predictions on the test split, compressed (`predictions.pack`)."""
+
+    n: Required[int]  # texts
+    texts: Required[str]  # a checksum of the test texts and labels in their order
+    codes: Required[str]
+    classes: list[str]  # of a classification: what class numbers mean
+    step: float  # of a regression: numbers are rounded to multiples of this
+
+
 class Row(TypedDict, total=False):
     """A kind fills in what it measures and `results.complete` adds the rest; either `values` or `error` is present."""
 
@@ -35,6 +45,7 @@ class Row(TypedDict, total=False):
     error: str
     values: dict[str, float]  # the measures
     dev: dict[str, float]
+    predictions: PackedPredictions  # absent in rows of earlier versions, and without a test split
     history: History
     best_epoch: int
     epochs: int

@@ -47,10 +47,12 @@ class Trained:
         device: str = "cpu",  # where the model is built
         dynamics: TrainingRecord | None = None,  # quantities recorded during training
         encoder_config: Mapping[str, object] | None = None,  # configuration of a pretrained encoder, as JSON
+        test_answers: NDArray[np.float64] | None = None,  # of the PyTorch engine: those behind metrics["test"]
     ) -> None:
         self.config, self.tokenizer, self.task = config, tokenizer, task
         self.metrics: RunMetrics = {} if metrics is None else metrics
         self.device, self.dynamics, self.encoder_config = device, dynamics, encoder_config
+        self.test_answers = test_answers
         self._weights, self._model = weights, model
 
     @property

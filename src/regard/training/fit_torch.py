@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -43,6 +42,7 @@ from regard.training.preparation import (
     Run,
     check_not_empty,
     common_metrics,
+    digest,
     find_task,
     fingerprint,
     initial_vectors,
@@ -167,7 +167,8 @@ def train_model(model: Classifier, prepared: PreparedTorch, inputs: TorchInputs,
         config, inputs.tokenizer, task, metrics, model=model, dynamics=recorded, encoder_config=prepared.encoder_config
     )
     if prepared.test is not None:
-        metrics["test"] = measure(task, trained.answers([example.text for example in prepared.test]), prepared.truth)
+        trained.test_answers = trained.answers([example.text for example in prepared.test])
+        metrics["test"] = measure(task, trained.test_answers, prepared.truth)
     return trained
 
 
@@ -211,13 +212,6 @@ def learn_vocabulary(
 
 def encode_texts(tokenizer: AnyTokenizer, task: Task, examples: Sequence[Example], where: str) -> Texts:
     return Texts(encode_examples(tokenizer, examples, where), encoded(task, Labels.of(examples), where))
-
-
-def digest(examples: Iterable[Example]) -> str:
-    hashed = hashlib.sha256()
-    for example in examples:
-        hashed.update(f"\0{example.label}\0{example.text}".encode("utf-8", "replace"))
-    return hashed.hexdigest()
 
 
 def environment(device: torch.device) -> dict[str, str]:

@@ -98,6 +98,14 @@ def fingerprint(config: Config, texts: Iterable[str], device: str) -> str:
     return sha256("\0".join(hashed).encode("utf-8", "replace")).hexdigest()
 
 
+def digest(examples: Iterable[Example]) -> str:
+    """A checksum of texts and labels in their order."""
+    hashed = sha256()
+    for example in examples:
+        hashed.update(f"\0{example.label}\0{example.text}".encode("utf-8", "replace"))
+    return hashed.hexdigest()
+
+
 def note_held_out(count: int, share: float, recorder: Recorder) -> None:
     none = "too few texts to hold any out" if share else "holding out no texts, because dev_fraction = 0"
     recorder.note(f"holding out {count} texts for early stopping" if count else none)

@@ -156,6 +156,7 @@ def row_of(training: Training, plan: MeasurePlan, judges: Judges | None, rounds:
     options, results = plan.options, Measurements()
     if options.get("chance"):
         row["values"] = {}
+        row.pop("predictions", None)  # those of the judge
     else:
         results.values |= round_measures(result, rounds)
         row["history"] |= round_paths(result.metrics["history"])

@@ -116,12 +116,29 @@ def measured(trained: Trained, prepared: Prepared) -> Row:
     return {
         "values": values,
         "dev": numbers(metrics.get("dev", {})),
+        **test_predictions(trained, prepared),
         "history": history_paths(history),
         "best_epoch": best,
         "epochs": metrics["epochs"],
         "data": prepared.data,
         "environment": {**metrics["environment"], "regard": __version__},
     }
+
+
+def test_predictions(trained: Trained, prepared: Prepared) -> Row:
+    """The predictions behind the scores on the test split, if there is one."""
+    if prepared.parts.test is None:
+        return {}
+    from regard.data.labels import Labels
+    from regard.models.tasks import encoded
+    from regard_lab.predictions import checksum, pack
+
+    examples = list(prepared.parts.test)
+    labels = encoded(trained.task, Labels.of(examples), prepared.parts.names[2])
+    answers = trained.test_answers
+    if answers is None:  # the fast engine does not keep them, because its models answer in no time
+        answers = trained.answers([example.text for example in examples])
+    return {"predictions": pack(trained.task, answers, labels, checksum(examples))}
 
 
 def numbers(metrics: Mapping[str, object]) -> dict[str, float]:
