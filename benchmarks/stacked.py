@@ -93,7 +93,7 @@ def alone(config: Config, seed: int = 0, dropout: float = 0.2) -> Step:
 
 def together(config: Config, dropout: float = 0.2) -> StackedStep:
     stack = Stack([make_model(config, seed, dropout) for seed in SEEDS], torch.device("cuda"))
-    return StackedStep(stack, TASK, config.training, make_optimizer(stack.weights.items(), config.training))
+    return StackedStep(stack, TASK.loss, config.training, make_optimizer(stack.weights.items(), config.training))
 
 
 def times(width: int, options: dict[str, Any]) -> dict[str, float]:

@@ -34,6 +34,7 @@ SPECIAL: dict[str, st.SearchStrategy[Any]] = {
     "dropout": st.floats(0, 0.95),
     # signed powers, penalties, `record` and options of one engine depend on other options
     "rescale": st.sampled_from(("clip", "normalise")),
+    "reformulate": st.just(True),
     "vtw": st.just(0.0),
     "vtw_mapped": st.just(0.0),
     "beta": st.none(),
@@ -157,6 +158,14 @@ def test_values_out_of_range_are_refused(name: str, value: object, message: str)
 CONTRADICTIONS = [
     ({"rescale": "signed", "nonnegative": False}, "rescale = 'signed' needs nonnegative and reformulate"),
     ({"rescale": "signed", "reformulate": False}, "rescale = 'signed' needs nonnegative and reformulate"),
+    (
+        {"form": "no_root", "rescale": "signed"},
+        "form = 'no_root' needs rescale = 'clip' or 'normalise' and reformulate",
+    ),
+    (
+        {"form": "neither", "reformulate": False},
+        "form = 'neither' needs rescale = 'clip' or 'normalise' and reformulate",
+    ),
     ({"pairs": True, "levels": 2}, "pairs and beginnings need encoder = 'embedding' or 'affine' and levels = 1"),
     ({"pairs": True, "encoder": "cnn"}, "pairs and beginnings need"),
     ({"beginnings": 3, "encoder": "bilstm"}, "pairs and beginnings need"),

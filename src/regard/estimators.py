@@ -58,6 +58,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         bounded: bool = True,
         reformulate: bool = True,
         unit_length: bool = False,
+        form: str = "printed",
         head_bias: bool = True,
         head_hidden: bool = False,
         query_range: float = 0.1,

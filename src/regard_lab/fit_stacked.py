@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -36,7 +36,7 @@ from regard.training.schedule import Phase, schedule
 from regard.training.step import RunningLoss
 from regard.training.torch_engine import Texts
 from regard.values import Batch, Output
-from regard_lab.stack import Stack, StackedStep, grouped, masks_of
+from regard_lab.stack import Loss, Stack, StackedStep, grouped, masks_of
 
 EVALUATION_BATCH = 256  # texts per batch and model in evaluation
 
@@ -63,37 +63,37 @@ class EncodedCache:
         return self.encoded
 
 
-def fit_stacked(
-    config: Config, parts: Parts, seeds: Sequence[int], recorder: Recorder, cache: EncodedCache | None = None
-) -> list[Trained | InputError]:
-    """The trained model of each seed, or the error that ended its training.
+@dataclass(frozen=True)
+class StackedRun:
+    """Texts and untrained models of several seeds."""
 
-    If there is no dev split, one is held out with the seed of the options, the same for all models.
-    """
-    if config.training.record != "no":
-        raise InputError(f"record = {config.training.record!r}: seeds are recorded one by one (`fit`), not together")
-    prepared = prepare_torch(config, parts, recorder)
-    inputs, test = (cache or EncodedCache()).encode(prepared, recorder)
-    stack = Stack([make_model(prepared, inputs, seed) for seed in seeds], prepared.device)
-    engine = StackedEngine(stack, prepared.task, inputs.texts, inputs.dev, prepared.config.training, seeds)
-    runs = train_side_by_side(engine, recorder)
-    dev_answers, test_answers = (answers_of(stack, prepared.task, texts) for texts in (inputs.dev, test))
-    results: list[Trained | InputError] = []
-    for model, (seed, run) in enumerate(zip(seeds, runs, strict=True)):
-        if isinstance(run, InputError):
-            results.append(run)
-            continue
-        metrics = common_metrics(prepared.task, len(inputs.texts.labels), run, "")
-        metrics["engine"], metrics["environment"] = "torch", environment(prepared.device)
-        metrics["stacked"] = len(seeds)
-        if inputs.dev is not None:
-            metrics["dev"] = measure(prepared.task, dev_answers[model], inputs.dev.labels)
-        if test is not None:
-            metrics["test"] = measure(prepared.task, test_answers[model], test.labels)
-        options = prepared.config.override({"seed": seed})
-        results.append(
-            Trained(
-                options,
+    prepared: PreparedTorch
+    inputs: TorchInputs
+    test: Texts | None
+    stack: Stack
+    seeds: Sequence[int]
+
+    def train(self, recorder: Recorder, loss: Loss | None = None) -> list[Trained | InputError]:
+        """The trained model of each seed, or the error that ended its training; `loss` replaces that of the task."""
+        prepared, inputs, stack, test = self.prepared, self.inputs, self.stack, self.test
+        training = prepared.config.training
+        engine = StackedEngine(stack, prepared.task, loss or prepared.task.loss, inputs, training, self.seeds)
+        runs = train_side_by_side(engine, recorder)
+        dev_answers, test_answers = (answers_of(stack, prepared.task, texts) for texts in (inputs.dev, test))
+        results: list[Trained | InputError] = []
+        for model, (seed, run) in enumerate(zip(self.seeds, runs, strict=True)):
+            if isinstance(run, InputError):
+                results.append(run)
+                continue
+            metrics = common_metrics(prepared.task, len(inputs.texts.labels), run, "")
+            metrics["engine"], metrics["environment"] = "torch", environment(prepared.device)
+            metrics["stacked"] = len(self.seeds)
+            if inputs.dev is not None:
+                metrics["dev"] = measure(prepared.task, dev_answers[model], inputs.dev.labels)
+            if test is not None:
+                metrics["test"] = measure(prepared.task, test_answers[model], test.labels)
+            trained = Trained(
+                prepared.config.override({"seed": seed}),
                 inputs.tokenizer,
                 prepared.task,
                 metrics,
@@ -101,8 +101,27 @@ def fit_stacked(
                 encoder_config=prepared.encoder_config,
                 test_answers=None if test is None else test_answers[model],
             )
-        )
-    return results
+            results.append(trained)
+        return results
+
+
+def prepare_stacked(
+    config: Config, parts: Parts, seeds: Sequence[int], recorder: Recorder, cache: EncodedCache | None = None
+) -> StackedRun:
+    """If there is no dev split, one is held out with the seed of the options, the same for all models."""
+    if config.training.record != "no":
+        raise InputError(f"record = {config.training.record!r}: seeds are recorded one by one (`fit`), not together")
+    prepared = prepare_torch(config, parts, recorder)
+    inputs, test = (cache or EncodedCache()).encode(prepared, recorder)
+    stack = Stack([make_model(prepared, inputs, seed) for seed in seeds], prepared.device)
+    return StackedRun(prepared, inputs, test, stack, seeds)
+
+
+def fit_stacked(
+    config: Config, parts: Parts, seeds: Sequence[int], recorder: Recorder, cache: EncodedCache | None = None
+) -> list[Trained | InputError]:
+    """The trained model of each seed, or the error that ended its training."""
+    return prepare_stacked(config, parts, seeds, recorder, cache).train(recorder)
 
 
 def answers_of(stack: Stack, task: Task, texts: Texts | None) -> list[NDArray[np.float64]]:
@@ -114,9 +133,10 @@ class StackedEngine:
     """Trains several seeds of one model on one device. No checkpoints: together they take little longer than one."""
 
     def __init__(
-        self, stack: Stack, task: Task, texts: Texts, dev: Texts | None, config: Training, seeds: Sequence[int]
+        self, stack: Stack, task: Task, loss: Loss, inputs: TorchInputs, config: Training, seeds: Sequence[int]
     ) -> None:
-        self.stack, self.task, self.texts, self.dev, self.config = stack, task, texts, dev, config
+        self.stack, self.task, self.loss, self.config = stack, task, loss, config
+        self.texts, self.dev = inputs.texts, inputs.dev
         self.seeds, self.models = seeds, len(seeds)
         self.phases = schedule(config, len(stack.model.levels))
         self.optimizers = make_phase_optimizers(self.phases, stack.weights, config)
@@ -130,7 +150,7 @@ class StackedEngine:
         optimizer.enter(self.stack.weights)
         if phase.name not in self.steps:
             self.steps[phase.name] = make_step(
-                StackedStep(self.stack, self.task, self.config, optimizer.optimizer, phase)
+                StackedStep(self.stack, self.loss, self.config, optimizer.optimizer, phase)
             )
 
     def run_epoch(self, plan: EpochPlan, recorder: Recorder, dynamics: Dynamics | None) -> list[float]:

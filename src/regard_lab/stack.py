@@ -17,13 +17,14 @@ from torch.nn import functional
 
 from regard.config import Training
 from regard.models.classifier import GROUP, Classifier, group_by_length
-from regard.models.tasks import LABEL, Task
+from regard.models.tasks import LABEL
 from regard.models.trained import to_device
 from regard.training.schedule import Phase, ordinary
 from regard.training.step import penalty
 from regard.values import Batch, Output
 
 TABLE = "embedding.weight"
+Loss = Callable[[Tensor, Tensor], Tensor]  # logits (B, C), labels (B,) -> (), mean per text
 
 
 class Stack:
@@ -84,7 +85,7 @@ class StackedStep:
     """One training step of all models. Returns the loss of each."""
 
     stack: Stack
-    task: Task
+    loss: Loss
     config: Training
     optimizer: optim.Optimizer
     phase: Phase | None = None  # None: ordinary training
@@ -103,7 +104,7 @@ class StackedStep:
 
         def extract(output: Output, labels: Tensor | None) -> tuple[Tensor, Tensor]:
             assert labels is not None
-            loss = self.task.loss(output.logits, labels)
+            loss = self.loss(output.logits, labels)
             return loss, loss + penalty(output.terms, phase.terms)
 
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.bf16):

@@ -275,8 +275,13 @@ def hard_states(precision: str) -> Tensor:
     return states
 
 
-@pytest.mark.parametrize("precision", PRECISIONS)
-@pytest.mark.parametrize("variant", SAFE)
+# without the normaliser r may be as large as N^(1/p), and without the root a slope as large as α^(−p): too large for float16
+BEYOND_HALF = {("apln form=no_normaliser", "fp16"), ("apln form=no_root", "fp16")}
+
+
+@pytest.mark.parametrize(
+    ("variant", "precision"), [pair for pair in itertools.product(SAFE, PRECISIONS) if pair not in BEYOND_HALF]
+)
 def test_everything_stays_finite(variant: str, precision: str) -> None:
     for norm, all_zero in itertools.product(NORMS, (False, True)):
         pooling = with_norm(make(variant, dtype=torch.float32), norm)

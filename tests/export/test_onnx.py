@@ -39,6 +39,7 @@ VARIANTS: list[dict[str, Any]] = [
     {"rescale": "signed"},
     {"unit_length": True},
     {"reformulate": False},
+    {"form": "no_root"},
     {"attention": "dot"},
 ]
 

@@ -225,7 +225,7 @@ def test_on_a_gpu_first_gradients_and_twenty_losses_agree(encoder: str, pooling:
         learned = make_inputs(material, Silent())
         training, task, texts = material.config.training, material.task, learned.texts
         stack = Stack([make_model(material, learned, seed) for seed in SEEDS], material.device)
-        step = StackedStep(stack, task, training, make_optimizer(stack.weights.items(), training))
+        step = StackedStep(stack, task.loss, training, make_optimizer(stack.weights.items(), training))
         batches = [rows for epoch in range(1, 4) for rows in shuffled_together(texts.indexed, 8, SEEDS, epoch)][:20]
         losses, slopes = [], {}
         for rows in batches:

@@ -7,9 +7,10 @@ import math
 import pytest
 import torch
 
-from regard.kernels.power_mean import EPSILON, NEAR_ZERO, power_mean, signed_power_mean
+from regard.kernels.power_mean import EPSILON, NEAR_ZERO, altered_power_mean, power_mean, signed_power_mean
 from regard.masking import masked_softmax
-from regard.poolings.apln import APLN
+from regard.poolings import apln
+from regard.poolings.apln import APLN, FORMS
 from regard.poolings.attention import Attention
 from regard.poolings.norm_unit import NormUnit
 
@@ -29,6 +30,46 @@ def test_power_mean_by_hand() -> None:
     scaled, weights = torch.tensor([[[0.3], [0.2]]]).double(), torch.tensor([[0.75, 0.25]]).double()
     actual = power_mean(scaled, weights, torch.tensor(2.0).double(), torch.tensor([[True, True]]))
     assert actual.item() == pytest.approx(math.sqrt(0.13 / 0.625), abs=1e-6)
+
+
+def test_altered_power_means_by_hand() -> None:
+    """The same numbers: Σ (α h)² = 0.13, Σ α² = 0.625, N = 2; the third item is padding."""
+    scaled, weights = torch.tensor([[[0.3], [0.2], [9.0]]]).double(), torch.tensor([[0.75, 0.25, 0.0]]).double()
+    mask, norm = torch.tensor([[True, True, False]]), torch.tensor(2.0).double()
+    expected = {
+        "no_root": 0.13 / 0.625,
+        "no_normaliser": math.sqrt(0.13),
+        "neither": 0.13,
+        "divided_by_n": math.sqrt(0.13 / 2),
+    }
+    assert ("printed", *expected) == FORMS
+    for form, value in expected.items():
+        assert altered_power_mean(scaled, weights, norm, mask, form).item() == pytest.approx(value, abs=1e-6)
+        assert altered_power_mean(scaled, weights, norm, ~mask.any(1, keepdim=True) & mask, form).item() == 0
+
+
+def test_every_form_but_division_is_attention_at_norm_one() -> None:
+    torch.manual_seed(0)
+    states = torch.rand(4, 9, 5, dtype=torch.float64)
+    attention, _ = pair(1.0, torch.float64)
+    for form in FORMS:
+        pooling = APLN(5, query=7, form=form).double()  # type: ignore[arg-type]
+        pooling.scorer.load_state_dict(attention.scorer.state_dict())
+        expected = attention(states, MASK).vector
+        if form == "divided_by_n":
+            expected = expected / LENGTHS.clamp_min(1).unsqueeze(1)
+        torch.testing.assert_close(pooling(states, MASK).vector, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_only_the_printed_form_uses_the_fused_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("fused")
+
+    monkeypatch.setattr(apln, "attended_power_mean", refuse)
+    for form in FORMS[1:]:
+        APLN(5, query=7, form=form)(torch.rand(4, 9, 5), MASK)  # type: ignore[arg-type]
+    with pytest.raises(AssertionError, match="fused"):
+        APLN(5, query=7)(torch.rand(4, 9, 5), MASK)
 
 
 def test_signed_power_mean_by_hand() -> None:

@@ -11,7 +11,7 @@ from regard.config.fields import Data, Model, Training, level_names, options
 from regard.errors import InputError
 
 # options added after the first checkpoints were written: they leave fingerprints alone while they have these values
-ADDED = {"within_range": True}
+ADDED = {"within_range": True, "form": "printed"}
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,11 @@ def check_apln(model: Model) -> None:
     if model.rescale == "signed" and not (model.nonnegative and model.reformulate):
         raise InputError(
             "rescale = 'signed' needs nonnegative and reformulate left on: it replaces the clip at 0 and has no direct power"
+        )
+    if model.form != "printed" and (model.rescale == "signed" or not model.reformulate):
+        raise InputError(
+            f"form = {model.form!r} needs rescale = 'clip' or 'normalise' and reformulate left on: signed and direct powers "
+            "are computed as printed only"
         )
 
 

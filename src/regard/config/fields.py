@@ -133,6 +133,9 @@ class Model:
     unit_length: bool = option(
         False, "apln: rescale its vector to one learned length, so that a larger p cannot lengthen it", table="apln"
     )
+    form: Literal["printed", "no_root", "no_normaliser", "neither", "divided_by_n"] = option(
+        "printed", "apln's equation 5: as printed, without root, normaliser or both, or divided by N", table="apln"
+    )
     head_bias: bool = option(True, "bias in the output layer (Sun & Lu have none)", table="sun_lu")
     head_hidden: bool = option(False, "hidden layer before the output layer; always on with pooling = bottleneck")
     query_range: float = option(

@@ -5,7 +5,8 @@
 Computed with log-sum-exp and no ε outside the sums: an outer ε would put a floor of ε^(1/p) under r (0.78 at p = 64), and
 a linear sum underflows. At p = 1 and 0 ≤ α h ≤ 1 the result differs from Σ α h by Nε|1 − Σ α h| / (1 + Nε).
 
-Not in the paper: `signed_power_mean`, whose powers keep the sign, so that negative states count instead of being clipped.
+Not in the paper: `altered_power_mean`, without the root or the normaliser, and `signed_power_mean`, whose powers keep the
+sign, so that negative states count instead of being clipped.
 """
 
 from __future__ import annotations
@@ -24,12 +25,32 @@ def power_mean(scaled: Tensor, weights: Tensor, norm: Tensor, mask: Tensor) -> T
 
     The norm p is a scalar (), one per text (N, 1) or one per feature (D,). Rows without real tokens give zeros.
     """
+    log_ratio = log_power_sum(scaled, norm, mask) - log_power_sum(weights.unsqueeze(-1), norm, mask)  # (N, D)
+    return (log_ratio / norm).exp().masked_fill(~mask.any(1, keepdim=True), 0)
+
+
+def log_power_sum(values: Tensor, norm: Tensor, mask: Tensor) -> Tensor:
+    """log Σ_i x_i^p.  (N, L, D or 1), p, (N, L) -> (N, D or 1)"""
     power = norm.unsqueeze(-2) if norm.ndim else norm  # (1, D), (N, 1, 1) or ()
-    log_numerator = masked_logsumexp(power * (scaled + EPSILON).log(), mask.unsqueeze(-1), dim=1)  # (N, D)
-    log_denominator = masked_logsumexp(
-        power * (weights + EPSILON).log().unsqueeze(-1), mask.unsqueeze(-1), dim=1
-    )  # (N, D or 1)
-    return ((log_numerator - log_denominator) / norm).exp().masked_fill(~mask.any(1, keepdim=True), 0)
+    return masked_logsumexp(power * (values + EPSILON).log(), mask.unsqueeze(-1), dim=1)
+
+
+def altered_power_mean(scaled: Tensor, weights: Tensor, norm: Tensor, mask: Tensor, form: str) -> Tensor:
+    """Equation 5 with a part left out: what an implementation that departs from it would compute.
+
+    no_root         Σ (α h)^p / Σ α^p
+    no_normaliser   [ Σ (α h)^p ]^(1/p)
+    neither         Σ (α h)^p
+    divided_by_n    [ Σ (α h)^p / N ]^(1/p)
+    """
+    logarithm = log_power_sum(scaled, norm, mask)  # (N, D)
+    if form == "no_root":
+        logarithm = logarithm - log_power_sum(weights.unsqueeze(-1), norm, mask)
+    elif form == "divided_by_n":
+        logarithm = logarithm - mask.sum(1, keepdim=True).clamp_min(1).log()
+    if form in ("no_normaliser", "divided_by_n"):
+        logarithm = logarithm / norm
+    return logarithm.exp().masked_fill(~mask.any(1, keepdim=True), 0)
 
 
 def signed_power_mean(scaled: Tensor, weights: Tensor, norm: Tensor, mask: Tensor) -> Tensor:

@@ -4,7 +4,8 @@
 
 Choices where the paper is silent: p = exp(θ), so that it stays positive and may fall below 1; the weight shown for a word
 is α^p renormalised, as in its Figure 8. Beyond the paper: a norm predicted from the text (its future work), one norm per
-feature, powers that keep the sign of a state instead of the clip at 0, and a vector of fixed length, which p can only rotate.
+feature, powers that keep the sign of a state instead of the clip at 0, a vector of fixed length, which p can only rotate, and
+the equation without its root or its normaliser (`form`).
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from torch import Tensor, nn
 from regard.config import Model
 from regard.errors import InputError
 from regard.kernels.attended_power_mean import attended_power_mean
-from regard.kernels.power_mean import EPSILON, direct_power_mean, power_mean, signed_power_mean
+from regard.kernels.power_mean import EPSILON, altered_power_mean, direct_power_mean, power_mean, signed_power_mean
 from regard.masking import at_least_float32, fill, limit_magnitude, masked_softmax
 from regard.poolings.pooling import Pooling, attended, checked
 from regard.poolings.scorer import Scorer
 from regard.values import Pooled
 
 MIN_MEAN_SQUARE = 1e-12  # keeps the division by a vector's length finite
+FORMS = ("printed", "no_root", "no_normaliser", "neither", "divided_by_n")
 MAX_LOG_NORM = math.log(1024)  # bound on |log p| predicted from a text: an outlier must not send the norm to infinity
 
 
@@ -59,7 +61,7 @@ class APLN(Pooling):
     has_norm = True
     options = (
         *("attention", "query", "scale", "query_range"),
-        *("norm", "norm_init", "rescale", "nonnegative", "bounded", "reformulate", "unit_length"),
+        *("norm", "norm_init", "rescale", "nonnegative", "bounded", "reformulate", "unit_length", "form"),
     )
     norm_parameters = ("log_norm", "predictor")
 
@@ -77,16 +79,19 @@ class APLN(Pooling):
         bounded: bool = True,
         reformulate: bool = True,
         unit_length: bool = False,
+        form: Literal["printed", "no_root", "no_normaliser", "neither", "divided_by_n"] = "printed",
     ):
         super().__init__()
         if norm not in ("scalar", "sample", "feature"):
             raise InputError(f"norm: expected one of scalar, sample, feature, got {norm!r}")
         if rescale not in ("clip", "normalise", "signed"):
             raise InputError(f"rescale: expected one of clip, normalise, signed, got {rescale!r}")
+        if form not in FORMS:
+            raise InputError(f"form: expected one of {', '.join(FORMS)}, got {form!r}")
         if not 0 < norm_init < math.inf:
             raise InputError(f"norm_init: expected a number above 0, got {norm_init!r}")
         self.scorer = Scorer(dim, attention, query, scale, query_range)
-        self.rescale = rescale
+        self.rescale, self.form = rescale, form
         self.nonnegative, self.bounded, self.reformulate = nonnegative, bounded, reformulate
         self.log_norm = nn.Parameter(torch.full((dim,) if norm == "feature" else (), math.log(norm_init)))
         self.gain = nn.Parameter(torch.ones(())) if unit_length else None
@@ -108,6 +113,7 @@ class APLN(Pooling):
             bounded=config.bounded,
             reformulate=config.reformulate,
             unit_length=config.unit_length,
+            form=config.form,
         )
 
     def forward(self, states: Tensor, mask: Tensor) -> Pooled:
@@ -133,11 +139,14 @@ class APLN(Pooling):
     def mean(self, states: Tensor, alpha: Tensor, norm: Tensor, mask: Tensor) -> Tensor:
         if not mask.size(1):
             return attended(alpha, states, mask)  # no tokens: nothing to raise to a power
-        if self.rescale == "clip" and self.nonnegative and self.bounded and self.reformulate:
+        is_printed = self.form == "printed"
+        if is_printed and self.rescale == "clip" and self.nonnegative and self.bounded and self.reformulate:
             return attended_power_mean(states, alpha, norm, mask)
         scaled = self.limit(alpha.unsqueeze(-1) * at_least_float32(states), mask)  # (N, L, D)
         if self.rescale == "signed":
             return signed_power_mean(scaled, alpha, norm, mask)
+        if not is_printed:
+            return altered_power_mean(scaled, alpha, norm, mask, self.form)
         return (power_mean if self.reformulate else direct_power_mean)(scaled, alpha, norm, mask)
 
     def rescale_length(self, vector: Tensor) -> Tensor:

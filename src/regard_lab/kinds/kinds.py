@@ -14,6 +14,7 @@ from regard_lab.kinds import (
     debate,
     drawings,
     gradient_flow,
+    norm_form,
     patterns,
     purified,
     raw_labels,
@@ -27,6 +28,7 @@ from regard_lab.tables.table import Kind
 
 KINDS: dict[str, Kind] = {
     "train": Kind(train.run, train.check),
+    "norm_form": Kind(norm_form.run, norm_form.check, norm_form.KEYS, norm_form.MEASURES),
     "counts": Kind(counts.run, counts.check, counts.KEYS, counts.MEASURES),
     "scores": Kind(scores.run, scores.check, measures=patterns.MEASURES, draw=drawings.draw_scores),
     "flow": Kind(
