@@ -25,13 +25,13 @@ def power_mean(scaled: Tensor, weights: Tensor, norm: Tensor, mask: Tensor) -> T
 
     The norm p is a scalar (), one per text (N, 1) or one per feature (D,). Rows without real tokens give zeros.
     """
-    log_ratio = log_power_sum(scaled, norm, mask) - log_power_sum(weights.unsqueeze(-1), norm, mask)  # (N, D)
+    power = norm.unsqueeze(-2) if norm.ndim else norm  # (1, D), (N, 1, 1) or ()
+    log_ratio = log_power_sum(scaled, power, mask) - log_power_sum(weights.unsqueeze(-1), power, mask)  # (N, D)
     return (log_ratio / norm).exp().masked_fill(~mask.any(1, keepdim=True), 0)
 
 
-def log_power_sum(values: Tensor, norm: Tensor, mask: Tensor) -> Tensor:
+def log_power_sum(values: Tensor, power: Tensor, mask: Tensor) -> Tensor:
     """log Σ_i x_i^p.  (N, L, D or 1), p, (N, L) -> (N, D or 1)"""
-    power = norm.unsqueeze(-2) if norm.ndim else norm  # (1, D), (N, 1, 1) or ()
     return masked_logsumexp(power * (values + EPSILON).log(), mask.unsqueeze(-1), dim=1)
 
 
@@ -43,9 +43,10 @@ def altered_power_mean(scaled: Tensor, weights: Tensor, norm: Tensor, mask: Tens
     neither         Σ (α h)^p
     divided_by_n    [ Σ (α h)^p / N ]^(1/p)
     """
-    logarithm = log_power_sum(scaled, norm, mask)  # (N, D)
+    power = norm.unsqueeze(-2) if norm.ndim else norm
+    logarithm = log_power_sum(scaled, power, mask)  # (N, D)
     if form == "no_root":
-        logarithm = logarithm - log_power_sum(weights.unsqueeze(-1), norm, mask)
+        logarithm = logarithm - log_power_sum(weights.unsqueeze(-1), power, mask)
     elif form == "divided_by_n":
         logarithm = logarithm - mask.sum(1, keepdim=True).clamp_min(1).log()
     if form in ("no_normaliser", "divided_by_n"):
