@@ -89,6 +89,7 @@ LABORATORY_LAYERS = {
     "statistics": 1,
     "predictions": 1,
     "tables": 2,
+    "over_texts": 2,
     "results": 3,
     "comparisons": 3,
     "kinds": 4,

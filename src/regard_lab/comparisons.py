@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from regard_lab.measures import shown, signed, value_of
+from regard_lab.over_texts import OverTexts, compare_over_texts
 from regard_lab.rows import CellKey, Row
 from regard_lab.statistics import Paired, holm, paired
 from regard_lab.tables.table import Compare, Table
@@ -22,19 +23,45 @@ class Comparison:
     setting: str
     test: Paired
     holm: float | None
-    words: tuple[str, ...]  # one per entry of HEADS
+    words: tuple[str, ...]  # one per entry of `heads_of`
+    over_texts: OverTexts | None = None  # if both methods have predictions
 
 
 HEADS = ("method", "against", "corpus", "measure", "seeds", "difference", "p", "p (Holm)", "p (Wilcoxon)", "paper")
+TEXT_HEADS = ("over texts too", "p (McNemar)")
 
 
 def compare_all(table: Table, rows: Mapping[CellKey, Sequence[Row]]) -> tuple[Comparison, ...]:
     comparisons = [comparison for spec in table.compare for comparison in compare(table, spec, rows)]
     corrected = holm([comparison.test.p for comparison in comparisons])
+    further = any(comparison.over_texts is not None for comparison in comparisons)
     return tuple(
-        replace(comparison, holm=p, words=(*comparison.words[:7], p_text(p), *comparison.words[8:]))
+        replace(
+            comparison,
+            holm=p,
+            words=(
+                *comparison.words[:7],
+                p_text(p),
+                *comparison.words[8:],
+                *(words_over_texts(table, comparison) if further else ()),
+            ),
+        )
         for comparison, p in zip(comparisons, corrected, strict=True)
     )
+
+
+def heads_of(comparisons: Sequence[Comparison]) -> tuple[str, ...]:
+    """The heads of the columns; those over texts only if some comparison has predictions."""
+    return HEADS + TEXT_HEADS if any(one.over_texts is not None for one in comparisons) else HEADS
+
+
+def words_over_texts(table: Table, comparison: Comparison) -> tuple[str, str]:
+    result, measure = comparison.over_texts, table.measure(comparison.measure)
+    if result is None:
+        return "", ""
+    fewer = f" ({result.seeds} seeds)" if result.seeds < comparison.test.difference.n else ""
+    interval = f"{signed(result.low, measure)} … {signed(result.high, measure)}{fewer}"
+    return interval, "" if result.discordant is None else p_text(result.discordant.p)
 
 
 def compare(table: Table, spec: Compare, rows: Mapping[CellKey, Sequence[Row]]) -> Iterator[Comparison]:
@@ -47,9 +74,11 @@ def compare(table: Table, spec: Compare, rows: Mapping[CellKey, Sequence[Row]]) 
                 continue
             for setting, against_setting in pairs:
                 first, second = (spec.method, corpus, setting or ""), (spec.against, corpus, against_setting or "")
-                test = paired(by_seed(rows.get(first, ()), name), by_seed(rows.get(second, ()), name))
+                both = rows.get(first, ()), rows.get(second, ())
+                test = paired(by_seed(both[0], name), by_seed(both[1], name))
                 if test is not None:
-                    yield describe(table, first, second, name, test)
+                    over_texts = compare_over_texts(*both, name)
+                    yield replace(describe(table, first, second, name, test), over_texts=over_texts)
 
 
 def by_seed(rows: Sequence[Row], measure: str) -> dict[int, float]:

@@ -12,12 +12,17 @@ from regard.markdown_text import escape
 from regard.report.pages.reproduced import page_of_table
 from regard.report.text.characters import one_line
 from regard.report.text.exported import escaped
-from regard_lab.comparisons import HEADS, Comparison
+from regard_lab.comparisons import Comparison, heads_of
 from regard_lab.reading.locations import published_file, results_file
 from regard_lab.rendering.contents import Column, Contents, Entry, make_contents
 from regard_lab.rendering.figures import draw
 from regard_lab.results import Results, read_results
 from regard_lab.tables.table import Table
+
+OVER_TEXTS = (
+    " Where both methods have predictions, a 95 % interval from a bootstrap over seeds and texts covers other texts too, and "
+    "McNemar's test counts the answers, over all seeds, that only one of the methods got right; it treats them as independent."
+)
 
 
 def render(table: Table, folder: Path) -> list[Path]:
@@ -71,7 +76,8 @@ def markdown(contents: Contents, figures: Mapping[str, str]) -> str:
     if contents.comparisons:
         lines += ["", "## Comparisons", "", comparison_note(contents.comparisons), ""]
         lines += markdown_rows(
-            HEADS, [[escape(word) for word in comparison.words] for comparison in contents.comparisons]
+            heads_of(contents.comparisons),
+            [[escape(word) for word in comparison.words] for comparison in contents.comparisons],
         )
     lines += ["", "## Where the numbers come from", ""]
     lines += [
@@ -90,10 +96,11 @@ def code(words: str) -> str:
 def comparison_note(comparisons: Sequence[Comparison]) -> str:
     count = sum(comparison.test.p is not None for comparison in comparisons) or len(comparisons)
     tests = f"the {count} comparisons" if count > 1 else "the one comparison"
+    over_texts = OVER_TEXTS if any(one.over_texts is not None for one in comparisons) else ""
     return (
         "Differences are paired by seed, with 95 % intervals. p is from a two-sided paired t-test, with Holm's correction over "
         f"{tests} of this table; Wilcoxon's signed-rank test is added if there are at least six pairs. Seeds change initial "
-        "weights and order, not the texts: p tests for a difference between the methods on these texts."
+        f"weights and order, not the texts: p tests for a difference between the methods on these texts.{over_texts}"
     )
 
 
@@ -129,7 +136,8 @@ def latex(contents: Contents) -> str:
     if contents.comparisons:
         caption = f"{escaped(contents.title)}: paired comparisons over seeds."
         body = [[escaped(word) for word in comparison.words] for comparison in contents.comparisons]
-        lines += ["", *latex_table(caption, "llll" + "r" * (len(HEADS) - 4), [[escaped(head) for head in HEADS]], body)]
+        named = [escaped(head) for head in heads_of(contents.comparisons)]
+        lines += ["", *latex_table(caption, "llll" + "r" * (len(named) - 4), [named], body)]
     return "\n".join([*lines, ""])
 
 
@@ -174,4 +182,4 @@ def latex_row(words: Sequence[str]) -> str:
 def page(contents: Contents, figures: Sequence[tuple[str, str]]) -> str:
     """`figures`: title and SVG of each."""
     note = comparison_note(contents.comparisons) if contents.comparisons else ""
-    return page_of_table(contents=contents, heads=HEADS, comparison_note=note, figures=figures)
+    return page_of_table(contents=contents, heads=heads_of(contents.comparisons), comparison_note=note, figures=figures)
