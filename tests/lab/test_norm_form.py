@@ -14,6 +14,9 @@ from torch.nn import functional
 from toys import write_texts, written_table
 
 from regard.config import Config
+from regard.corpora.lookup import resolve
+from regard.data.read_options import ReadOptions
+from regard.data.readers import read
 from regard.errors import InputError
 from regard.models.build import build
 from regard.models.tasks import Binary, Multiclass
@@ -21,6 +24,7 @@ from regard.recorder import Silent
 from regard.training.torch_engine import Texts
 from regard_lab.fit_stacked import side_by_side
 from regard_lab.kinds.norm_form import check, draw_like_keras, loss_of, norm_values, thinned, unmasked
+from regard_lab.reading.locations import find_table
 from regard_lab.rows import Row
 from regard_lab.tables.context import Context
 from regard_lab.tables.table import Cell, Table
@@ -199,3 +203,11 @@ def test_options_that_cannot_be_combined_are_refused(table: Table, changes: dict
     cell = cell_of(table, "printed")
     with pytest.raises(InputError, match=message):
         check(Cell(cell.kind, cell.method, cell.corpus, "", {**cell.options, **changes}))
+
+
+@pytest.mark.data
+def test_the_fixed_number_of_updates_is_eight_epochs_of_the_smallest_corpus() -> None:
+    table = find_table("apln/norm_form")
+    trains = {cell.corpus.train for cell in table.cells()}
+    smallest = min(len(read(resolve(str(name), "train"), ReadOptions("text", "label")).examples) for name in trains)
+    assert {cell.options["updates"] for cell in table.cells()} == {8 * math.ceil(smallest / 64)}
