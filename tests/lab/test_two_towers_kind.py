@@ -16,6 +16,7 @@ from regard.recorder import Silent
 from regard_lab.kinds import two_towers
 from regard_lab.kinds.kinds import KINDS
 from regard_lab.kinds.rating_baselines import by_coverage, mean_predictor, one_sided_effects, ridge_predictor
+from regard_lab.predictions import answered
 from regard_lab.tables.context import Context
 from regard_lab.tables.table import Cell, Corpus
 from regard_lab.towers.ratings import Rating, ReviewContext, ReviewIndex
@@ -79,6 +80,9 @@ def test_towers_are_evaluated_on_known_users_and_on_strangers() -> None:
     assert all(math.isfinite(value) for value in values.values())
     assert values["n_both"] + values["n_user"] + values["n_item"] + values["n_neither"] == 36, "a fifth of 180"
     assert values["rmse_of_mean"] > values["rmse"] > 0
+    rated = answered(first)
+    assert rated is not None
+    assert np.sqrt(((rated.labels - rated.predicted) ** 2).mean()) == pytest.approx(values["rmse"], rel=1e-3)
     assert first["epochs"] == 3
     assert len(first["history"]["loss"]) == 3
     assert second["values"]["rmse"] != values["rmse"]

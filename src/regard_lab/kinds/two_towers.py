@@ -12,12 +12,15 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from regard.config import Config
 from regard.errors import InputError
 from regard.recorder import Recorder
 from regard_lab.kinds.train import history_paths, numbers
 from regard_lab.measures import Measure
-from regard_lab.rows import Options, Row
+from regard_lab.rows import Options, PackedPredictions, Row
 from regard_lab.tables.context import Context
 
 if TYPE_CHECKING:
@@ -123,7 +126,6 @@ def read_rating_data(cell: Cell) -> RatingData:
 
 def evaluate(options: Options, rated: RatingData, seed: int, context: Context) -> Row:
     """Make a predictor and evaluate it on the test ratings, and on those of strangers."""
-    import numpy as np
     import sklearn
     import torch
 
@@ -152,7 +154,21 @@ def evaluate(options: Options, rated: RatingData, seed: int, context: Context) -
         values["gap_strangers"] = (stranger_scores["rmse"] - noise) / (stranger_scores["rmse_of_mean"] - noise)
         values |= effect_correlations(reader.effects(stranger_index), strangers, "_strangers")
     versions = {**environment(torch.device(context.device)), "scikit-learn": sklearn.__version__, "regard": __version__}
-    return {"values": values, **reader.facts, "environment": versions}
+    return {
+        "values": values,
+        "predictions": packed(predictions, rated.test),
+        **reader.facts,
+        "environment": versions,
+    }
+
+
+def packed(predictions: NDArray[np.float64], test: Sequence[Rating]) -> PackedPredictions:
+    from regard.models.tasks import Regression
+    from regard.records import Example
+    from regard_lab.predictions import checksum, pack
+
+    texts = checksum(Example(rating.text, rating.value, rating.row) for rating in test)
+    return pack(Regression(0.0, 1.0), predictions[:, None], np.array([rating.value for rating in test]), texts)
 
 
 def make_reader(options: Options, rated: RatingData, known: ReviewIndex, seed: int, context: Context) -> Reader:
