@@ -28,6 +28,7 @@ SPECIAL: dict[str, st.SearchStrategy[Any]] = {
     "dev_fraction": st.floats(0, 0.9),
     "levels": st.sampled_from((1, 2, 3)),
     "windows": st.lists(st.integers(1, 100), min_size=1, max_size=4).map(tuple),
+    "members": st.none(),
     "scale": st.floats(1e-6, 1e6),
     "norm_init": st.none() | st.floats(0.01, 1000),
     "lr": st.none() | st.floats(1e-12, 1e12),

@@ -48,7 +48,8 @@ LAYERS = {
     "training": 6,  # above `analysis`, which records training and helps to choose λ
     "runs": 7,
     "audit": 7,
-    "estimators": 7,
+    "text_estimator": 7,
+    "estimators": 8,
     "arguments": 8,
     "extensions": 8,
     "run_facts": 8,

@@ -2,170 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.config import Config, converted, options
+from regard.config import options
 from regard.config.numpydoc import class_doc
-from regard.data.label_types import in_type, restore_labels
-from regard.data.labels import Task
+from regard.data.label_types import restore_labels
 from regard.errors import InputError
-from regard.explain.explain import explain
 from regard.keyword_names import also_named
 from regard.models import folder as folders
-from regard.models.run_files import check_run_folder
-from regard.models.saving import save
 from regard.models.tasks import Classes
-from regard.models.trained import Trained
-from regard.recorder import Silent
-from regard.records import Example, Explanation, Explanations
-from regard.report.text.progress import ConsoleRecorder
-from regard.sklearn_base import BaseEstimator, ClassifierMixin, RegressorMixin, check_is_fitted
-from regard.tracking.addresses import parse_addresses
-from regard.tracking.tracked import TrackedRun, tracked
-from regard.training.fit import Parts, Run, fit
-
-
-class TextEstimator(BaseEstimator):  # type: ignore[misc]
-    """Common part of classifier and regressor. The parameters are the options of `regard train`, under the same names."""
-
-    trained_: Trained
-    verbose: bool
-    log: str | Sequence[str] | None
-
-    def __init__(
-        self,
-        *,
-        encoder: str = "embedding",
-        pooling: str = "attention",
-        levels: int = 1,
-        embedding: int | None = None,
-        hidden: int = 200,
-        windows: tuple[int, ...] = (3,),
-        attention: str | None = None,
-        query: int = 200,
-        scale: float | str | None = None,
-        norm: str = "scalar",
-        norm_init: float | None = None,
-        rescale: str = "clip",
-        nonnegative: bool = True,
-        bounded: bool = True,
-        reformulate: bool = True,
-        unit_length: bool = False,
-        form: str = "printed",
-        head_bias: bool = True,
-        head_hidden: bool = False,
-        query_range: float = 0.1,
-        embedding_range: float = 0.1,
-        freeze_embeddings: bool = False,
-        pretrained: str | None = None,
-        frozen_layers: int = 0,
-        window: int | None = None,
-        dev_fraction: float = 0.1,
-        within_range: bool = True,
-        max_words: int | None = None,
-        min_count: int | None = None,
-        max_vocabulary: int | None = None,
-        pairs: bool | None = None,
-        beginnings: int | None = None,
-        lowercase: bool = True,
-        vectors: str | None = None,
-        engine: str = "auto",
-        epochs: int | None = None,
-        patience: int | None = None,
-        batch_size: int | None = None,
-        optimizer: str | None = None,
-        lr: float | None = None,
-        decay: bool | None = None,
-        norm_lr: float = 1.0,
-        dropout: float | None = None,
-        l2: float = 0.0,
-        vtw: float = 0.0,
-        vtw_mapped: float = 0.0,
-        beta: float | None = None,
-        rounds: int | None = None,
-        phase_epochs: int | None = None,
-        compressor_lr: float | None = None,
-        clip: float | None = None,
-        seed: int = 0,
-        device: str = "auto",
-        bf16: bool = False,
-        deterministic: bool | None = None,
-        record: str = "no",
-        verbose: bool = False,
-        log: str | Sequence[str] | None = None,
-    ):
-        # scikit-learn expects every parameter as an attribute, unchanged; a test compares them with the options
-        for name, value in list(locals().items()):
-            if name != "self":
-                setattr(self, name, value)
-
-    def explain(self, text: str, method: str | None = None, target: Any = None) -> Explanation:
-        """Show which words, and sentences in a hierarchical model, speak for and against the prediction.
-
-        `prediction.value` is what `predict` returns; the keys of `prediction.probabilities` are strings, as in JSON.
-
-        Parameters
-        ----------
-        text : str
-            One text; `explain_all` takes several.
-        method : str, optional
-            The name of an explainer, by default the model's.
-        target : label, optional
-            The class to explain, by default the predicted one.
-        """
-        if not isinstance(text, str):
-            raise InputError(f"explain: expected one text, got a {type(text).__name__} (explain_all takes several)")
-        return self.explain_all([text], method, target)[0]
-
-    def explain_all(self, texts: Iterable[str], method: str | None = None, target: Any = None) -> Explanations:
-        """One explanation per text, with the parameters of `explain`: a list that draws itself in a notebook."""
-        check_is_fitted(self, "trained_")
-        label = None if target is None else str(target)
-        labels = {str(value): value for value in getattr(self, "classes_", np.empty(0)).tolist()}
-        explained = explain(self.trained_, strings(texts), method=method, target=label)
-        return Explanations(replace(item, prediction=in_type(item.prediction, labels)) for item in explained)
-
-    def save(self, folder: str | Path) -> None:
-        """Write the fitted model as a run folder, for `regard.load` and the command line."""
-        check_is_fitted(self, "trained_")
-        check_run_folder(Path(folder))
-        save(self.trained_, folder)
-
-    def config(self, task: Task) -> Config:
-        parameters = self.get_params(deep=False)
-        values = {
-            item.name: converted(parameters[item.name], kind, item.name)
-            for _, item, kind in options()
-            if item.name in parameters and not (parameters[item.name] is None and item.default is None)
-        }
-        return Config().override({**values, "task": task})
-
-    def learn(self, texts: Any, labels: Sequence[Any], task: Task) -> None:
-        checked = strings(texts)
-        if len(checked) != len(labels):
-            raise InputError(f"expected one label per text, got {len(checked)} texts and {len(labels)} labels")
-        if len(checked) < 2:
-            raise InputError(f"expected at least two texts, got {len(checked)}")
-        examples = [Example(text, label, row) for row, (text, label) in enumerate(zip(checked, labels, strict=True))]
-        config = self.config(task)
-        logs = parse_addresses([self.log] if isinstance(self.log, str) else self.log or ())
-        shown, run = ConsoleRecorder() if self.verbose else Silent(), TrackedRun(type(self).__name__)
-        with shown as recorder, tracked(recorder, logs, run, warnings.warn) as tracking:
-            self.trained_ = fit(config, Parts(examples), Run(tracking))
-            tracking.finish(self.trained_.config, self.trained_.metrics)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string, tags.input_tags.two_d_array = True, False
-        tags.target_tags.required = True
-        return tags
+from regard.sklearn_base import ClassifierMixin, RegressorMixin, check_is_fitted
+from regard.text_estimator import TextEstimator, strings
 
 
 class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
@@ -265,20 +116,6 @@ def is_missing(value: Any) -> bool:
         return value is None or bool(value != value)
     except TypeError:
         return True
-
-
-def strings(texts: Any) -> list[str]:
-    """Texts from a list, an array, or a column of pandas or polars."""
-    if isinstance(texts, str):
-        raise InputError("expected several texts, got one str: put it in a list")
-    array = np.asarray(list(texts) if isinstance(texts, (list, tuple)) else texts, dtype=object)
-    if array.ndim > 1 and array.size != len(array):
-        raise InputError(f"expected one column of texts, got a table of {array.shape[1]} columns")
-    values: list[Any] = array.ravel().tolist()
-    for row, text in enumerate(values):
-        if not isinstance(text, str):
-            raise InputError(f"text {row}: expected str, got {text!r}, a {type(text).__name__}")
-    return values
 
 
 def load(folder: str | Path) -> TextClassifier | TextRegressor:

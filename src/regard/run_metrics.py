@@ -96,6 +96,7 @@ class RunMetrics(TypedDict, total=False):
     engine: str
     environment: dict[str, str]  # versions and devices
     stacked: int  # models trained side by side
+    temperature: float  # that the output layer was divided by
     dev: Metrics
     test: Metrics
     label_type: str  # name of the Python type of the labels passed to `fit`

@@ -18,7 +18,6 @@ from regard.audit.audit import AuditResult
 from regard.audit.audit_options import LIMIT, AuditOptions
 from regard.audit.audit_run import audit_run
 from regard.errors import InputError
-from regard.estimators import strings
 from regard.explain.attribute import attribute
 from regard.explain.explain import explain
 from regard.explain.targets import Target
@@ -27,6 +26,7 @@ from regard.models.wrapped import BATCH, PredictProba, WrappedModel
 from regard.records import Example, Explanation, Explanations
 from regard.report.pages.run import write_report
 from regard.run_facts import gather
+from regard.text_estimator import strings
 
 
 class Wrapped(WrappedModel):

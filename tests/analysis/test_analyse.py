@@ -34,7 +34,7 @@ def known(count: int = 300) -> list[Example]:
 
 
 def trained(examples: list[Example], **options: object) -> Trained:
-    return fit(Config().override({**FLAT, **SGD, **options}), Parts(examples[:250], examples[250:]))
+    return fit(Config().override({"members": 1, **FLAT, **SGD, **options}), Parts(examples[:250], examples[250:]))
 
 
 def labels_of(run: Trained, examples: list[Example]) -> np.ndarray:

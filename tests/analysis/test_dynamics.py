@@ -57,6 +57,8 @@ every = pytest.mark.parametrize("kind", MODELS)
 flat_ones = pytest.mark.parametrize("kind", list(MODELS)[:5])
 many_classes = pytest.mark.parametrize("examples", [TWO, STARS], ids=["two classes", "five"])
 
+ONE_MODEL = {"members": 1, "calibrate": False}  # recording is about one model, as it was trained
+
 
 class Listener(Silent):
     def __init__(self) -> None:
@@ -67,7 +69,7 @@ class Listener(Silent):
 
 
 def learn(examples: list[Example] = TWO, recorder: Silent | None = None, **options: Any) -> Trained:
-    return fit(Config().override({**PLAIN, **options}), Parts(examples), Run(recorder or Silent()))
+    return fit(Config().override({**ONE_MODEL, **PLAIN, **options}), Parts(examples), Run(recorder or Silent()))
 
 
 def recording(trained: Trained) -> dict[str, Any]:
@@ -98,7 +100,7 @@ def test_the_last_moment_is_the_finished_flat_model(kind: str, examples: list[Ex
     assert isinstance(trained.task, Classes)
     texts = texts_of(trained, examples)
     types = token_types(texts, len(trained.tokenizer), trained.task.classes)
-    polarity, attention = lead(tables.polarity.astype(np.float64)), tables.scores
+    polarity, attention = lead(tables.polarity[:, 0].astype(np.float64)), tables.scores[:, 0]
     typed = np.flatnonzero(types.codes >= 0)
     if len(typed) <= 600:  # all of them are shown one by one
         same(recorded["polarity"][-1], polarity[typed])
@@ -253,7 +255,7 @@ def _saved_every_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(table: Path, out: Path, recorder: Silent | None = None, how: str = "", **options: Any) -> Trained:
-    config = Config().override({**SMALL, "epochs": 4, "train": str(table), **options})
+    config = Config().override({**ONE_MODEL, **SMALL, "epochs": 4, "train": str(table), **options})
     return train_run(config, out, how == "resume", how == "overwrite", recorder or Silent())[0]
 
 

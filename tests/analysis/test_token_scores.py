@@ -18,7 +18,9 @@ FLAT = {"engine": "sparse", "pairs": False, "beginnings": 0, "min_count": 1}
 
 def trained(**options: object) -> Trained:
     reviews = splits()
-    return fit(Config().override({**OPTIONS, **options}), Parts(reviews["train"][:60], reviews["dev"][:20]))
+    return fit(
+        Config().override({"members": 1, **OPTIONS, **options}), Parts(reviews["train"][:60], reviews["dev"][:20])
+    )
 
 
 @pytest.mark.parametrize("encoder", ["embedding", "affine"])

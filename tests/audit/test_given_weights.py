@@ -35,7 +35,7 @@ def two_words() -> Trained:
 
 
 def trained(**options: Any) -> Trained:
-    return fit(Config().override({**SMALL, **options}), Parts(reviews(20)))
+    return fit(Config().override({"members": 1, **SMALL, **options}), Parts(reviews(20)))
 
 
 MODELS: dict[str, dict[str, Any]] = {

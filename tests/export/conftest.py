@@ -12,7 +12,10 @@ from regard.cli import main
 @pytest.fixture(scope="session")
 def flat_run(table: Path) -> Path:
     folder = table.parent / "export-flat"
-    assert main(["train", str(table), "--task", "multiclass", "--epochs", "3", "--out", str(folder)]) == 0
+    assert (
+        main(["train", str(table), "--task", "multiclass", "--epochs", "3", "--members", "3", "--out", str(folder)])
+        == 0
+    )
     return folder
 
 
@@ -25,7 +28,7 @@ def binary_run(table: Path) -> Path:
     lines = rows.splitlines()
     path.write_text("\n".join([lines[0], *(f"{line[:-1]}{names[line[-1]]}" for line in lines[1:])]), encoding="utf-8")
     folder = table.parent / "<b>markup"
-    assert main(["train", str(path), "--epochs", "3", "--out", str(folder)]) == 0
+    assert main(["train", str(path), "--epochs", "3", "--members", "1", "--out", str(folder)]) == 0
     return folder
 
 

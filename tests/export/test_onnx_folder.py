@@ -50,7 +50,7 @@ def test_the_folder_holds_graph_tokenizer_labels_card_and_facts(exported: Path, 
     names = {"model.onnx", "tokenizer.json", "task.json", "README.md", "export.json"}
     assert {path.name for path in exported.iterdir()} == names
     facts = json.loads((exported / "export.json").read_text(encoding="utf-8"))
-    assert facts["format"] == "regard export 1"
+    assert facts["format"] == "regard export 2"
     assert facts["graph"]["outputs"] == ["logits", "words", "sentences"]
     assert facts["graph"]["opset"] >= 18
     assert facts["versions"]["onnxruntime"] == onnxruntime.__version__
@@ -106,7 +106,7 @@ def test_a_flat_export_has_tables_and_contributions(flat_run: Path, tmp_path: Pa
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": "regard export 2"}, "expected the format 'regard export 1', got 'regard export 2'"),
+        ({"format": "regard export 1"}, "expected the format 'regard export 2', got 'regard export 1'"),
         ({"ids": 3}, "has ids = 3, but its other files"),
         ({"method": "magic"}, "method: expected attention or attention_norm"),
         ({"levels": 1}, "has levels = 1, but its other files 2"),

@@ -23,7 +23,8 @@ def answer(
     offsets = np.cumsum([0, *map(len, texts)]).astype(np.int64)
     ids = np.array([unit for text in texts for unit in text], dtype=np.int32)
     logits, weights = np.empty((len(texts), len(bias)), dtype=np.float32), np.empty(len(ids), dtype=np.float32)
-    tables = (np.array(values, dtype=np.float32) for values in (scores, polarity, bias))
+    by_member = (np.array(values, dtype=np.float32)[:, None] for values in (scores, polarity))
+    tables = (*by_member, np.array(bias, dtype=np.float32))
     attend(ids, offsets, *tables, logits, weights)
     return logits, [weights[low:high].tolist() for low, high in pairwise(offsets)]
 
@@ -62,6 +63,22 @@ def test_weights_are_optional() -> None:
     logits, empty = np.empty((1, 1), dtype=np.float32), np.empty(0, dtype=np.float32)
     ids, offsets = np.array([0, 1], dtype=np.int32), np.array([0, 2])
     attend(
-        ids, offsets, np.zeros(2, np.float32), np.array([[1], [3]], np.float32), np.ones(1, np.float32), logits, empty
+        ids,
+        offsets,
+        np.zeros((2, 1), np.float32),
+        np.array([[[1]], [[3]]], np.float32),
+        np.ones(1, np.float32),
+        logits,
+        empty,
     )
     assert logits.tolist() == [[(1 + 3) / 2 + 1]]
+
+
+def test_members_attend_separately() -> None:
+    """Two members, by hand: the first sees both units alike, the second three times as much of the last one."""
+    scores = np.array([[0, 0], [0, math.log(3)]], dtype=np.float32)
+    polarity = np.array([[[4], [8]], [[2], [0]]], dtype=np.float32)
+    logits, weights = np.empty((1, 1), dtype=np.float32), np.empty(2, dtype=np.float32)
+    attend(np.array([0, 1], np.int32), np.array([0, 2]), scores, polarity, np.ones(1, np.float32), logits, weights)
+    assert logits[0, 0] == pytest.approx((4 + 2) / 2 + 8 / 4 + 1)
+    assert weights.tolist() == pytest.approx([(1 / 2 + 1 / 4) / 2, (1 / 2 + 3 / 4) / 2])

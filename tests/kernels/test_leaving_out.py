@@ -30,16 +30,20 @@ WORDS = st.lists(st.sampled_from([*NAMES, "movies", "verygood", "odd", "!", ":("
 
 
 def drawn(tokenizer: Tokenizer, task: Task, seed: int, spread: float) -> Trained:
-    """A flat model with random weights; with a large `spread` a single unit holds almost all of the attention."""
+    """A flat model with random weights; with a large `spread` a single unit holds almost all of the attention.
+
+    Every other seed gives a committee.
+    """
     rng = np.random.default_rng(seed)
+    members = 1 + 2 * (seed % 2)
     weights = {
-        EMBEDDING: rng.normal(size=(len(tokenizer), 3)).astype(np.float32),
-        QUERY: (rng.normal(size=3) * spread).astype(np.float32),
-        HEAD: rng.normal(size=(task.out_dim, 3)).astype(np.float32),
+        EMBEDDING: rng.normal(size=(len(tokenizer), 3 * members)).astype(np.float32),
+        QUERY: (rng.normal(size=3 * members) * spread).astype(np.float32),
+        HEAD: rng.normal(size=(task.out_dim, 3 * members)).astype(np.float32),
         HEAD_BIAS: rng.normal(size=task.out_dim).astype(np.float32),
     }
     weights[EMBEDDING][0] = 0
-    config = Config(model=Model(embedding=3, attention="dot", scale=1.0))
+    config = Config(model=Model(embedding=3, attention="dot", scale=1.0, members=members))
     return Trained(config, tokenizer, task, weights=weights)
 
 
@@ -97,7 +101,7 @@ def test_by_hand() -> None:
     units = tokenizer.encode_all(["not good"])
     groups = single_words(units.words)
     sizes = len(tokenizer.vocabulary), tokenizer.singles
-    tables = scores, polarity, np.zeros(1, dtype=np.float32)
+    tables = scores[:, None], polarity[:, None], np.zeros(1, dtype=np.float32)
     effects = effects_of_leaving_out(units, tables, tokenizer.pair_table, sizes, np.array([1]), groups)
     whole = (-1 + 2 * 3 + 4 * 0.5 + 6 * 0.25) / 13
     assert effects == pytest.approx([whole - 3.0, whole - (-1 + 6 * 0.25) / 7])

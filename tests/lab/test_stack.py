@@ -47,7 +47,7 @@ def make_examples(count: int, seed: int = 0, sentences: int = 1) -> list[Example
 
 def options(**given: Any) -> Config:
     plain = {"engine": "torch", "embedding": 6, "hidden": 8, "query": 5, "epochs": 3, "batch_size": 8, "dropout": 0.0}
-    return Config().override({**plain, "lr": 0.02, "device": "cpu", **given})
+    return Config().override({**plain, "calibrate": False, "lr": 0.02, "device": "cpu", **given})
 
 
 def parts(sentences: int = 1) -> Parts:

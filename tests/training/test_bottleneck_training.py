@@ -332,7 +332,7 @@ def decided(count: int, seed: int) -> list[Example]:
 def test_stacked_seeds_train_as_they_would_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without randomness: ε = 0 and no dropout. Round 0 ends early, in a different epoch for each seed."""
     monkeypatch.setattr(bottleneck.torch, "randn_like", torch.zeros_like)
-    config = options(dropout=0.0, epochs=9, patience=1, encoder="cnn")
+    config = options(dropout=0.0, epochs=9, patience=1, encoder="cnn", calibrate=False)
     parts, seeds = Parts(decided(60, 0), decided(30, 1), decided(30, 2)), (3, 8, 1)
     stacked = [one for one in fit_stacked(config, parts, seeds, Silent()) if isinstance(one, Trained)]
     alone = [fit(config.override({"seed": seed}), parts, Run()) for seed in seeds]

@@ -44,7 +44,10 @@ TOY = [
 def learn(
     examples: Sequence[Example] = REVIEWS["train"], dev: Sequence[Example] | None = None, **options: Any
 ) -> Trained:
-    trained = fit(Config().override({"device": "cpu", **options}), Parts(examples, dev))
+    """One model; committees have tests of their own."""
+    trained = fit(
+        Config().override({"device": "cpu", "members": 1, "calibrate": False, **options}), Parts(examples, dev)
+    )
     assert trained.config.training.engine == "sparse"
     return trained
 
@@ -288,7 +291,11 @@ def test_divergence_is_reported_and_leaves_no_files(
 def test_after_divergence_the_last_checkpoint_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The run can be resumed from there, and has the weights that it would have had."""
     monkeypatch.setattr(fit_sparse, "SAVED_EVERY", 0)
-    config, path, real = Config().override({"epochs": 4}), tmp_path / "checkpoint.safetensors", SparseEngine.run_epoch
+    config, path, real = (
+        Config().override({"epochs": 4, "members": 1}),
+        tmp_path / "checkpoint.safetensors",
+        SparseEngine.run_epoch,
+    )
 
     def run_epoch(self: SparseEngine, plan: EpochPlan, *others: Any) -> list[float]:
         losses = real(self, plan, *others)
@@ -333,8 +340,8 @@ def prepared(
 def texts_in(source: TextSource, seed: int) -> dict[float, list[tuple[int, int]]]:
     """Each text's units and their counts, by its label, which is its row."""
     texts: dict[float, list[tuple[int, int]]] = {}
-    for block in source.blocks(np.random.default_rng(seed)):
-        for row, label in enumerate(block.labels.tolist()):
+    for block, rows in source.blocks(np.random.default_rng(seed)):
+        for row, label in zip(rows.tolist(), block.labels[rows].tolist(), strict=True):
             units = slice(block.offsets[row], block.offsets[row + 1])
             assert label not in texts, "every text once"
             texts[label] = list(zip(block.ids[units].tolist(), block.counts[units].tolist(), strict=True))
@@ -353,7 +360,7 @@ def test_a_stream_gives_every_text_once_per_epoch(monkeypatch: pytest.MonkeyPatc
     assert source.whole is None
     assert len(list(source.blocks(np.random.default_rng(1)))) > 2
     assert texts_in(source, 1) == texts_in(source, 2) == whole
-    firsts = {seed: next(source.blocks(np.random.default_rng(seed))).labels.tolist() for seed in (1, 1, 2)}
+    firsts = {seed: next(source.blocks(np.random.default_rng(seed)))[0].labels.tolist() for seed in (1, 1, 2)}
     assert firsts[1] != firsts[2], "each epoch has a different order"
 
 
@@ -362,7 +369,7 @@ def test_blocks_of_a_stream_are_mixed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unit_indexing, "IN_MEMORY", 0)
     monkeypatch.setattr(unit_indexing, "CHUNK", 3200)
     source, _ = prepared(reviews(200))
-    for block in list(source.blocks(np.random.default_rng(0)))[:-1]:
+    for block, _ in list(source.blocks(np.random.default_rng(0)))[:-1]:
         assert block.labels.min() < 60
         assert block.labels.max() > 140
 

@@ -253,7 +253,7 @@ def test_encode_returns_the_weights_of_tokens(bert: Path) -> None:
         ((0, "attention"), "embedding_dimension: expected a whole number of at least 1, got 0"),
         (
             (16, "attention", {"norm": "scalar"}),
-            "options: attention has attention, query, scale, query_range, got 'norm'",
+            "options: attention has attention, query, scale, query_range, members, got 'norm'",
         ),
         ((16, "attention", {"scale": "auto"}), "options: scale: expected a number above 0, got 'auto'"),
         ((16, "attention", {"scale": -1}), "scale: expected a number above 0"),

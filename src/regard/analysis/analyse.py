@@ -71,6 +71,11 @@ def analyse(
     never = int((tokens.counts[SPECIALS:] == 0).sum())
     if never:
         notes.append(f"{never:,} of the run's {len(tokens.names) - SPECIALS:,} words and pairs do not occur in {where}")
+    if (members := trained.config.model.filled().members) > 1:
+        notes.append(
+            f"scores and polarities are means over the committee's {members} models; gradient flow and VᵀW are those of a single "
+            "model, which --members 1 trains"
+        )
     terms = flow_by_type(trained, units, types)
     shown = listed_tokens(tokens)
     dynamics = trained.dynamics
@@ -172,7 +177,7 @@ def separation_facts(tokens: Tokens) -> Separation | None:
 def flow_by_type(trained: Trained, units: UnitTexts, types: TokenTypes) -> Flow | None:
     """The mean of every term over the tokens of each type. For K classes, polarity terms are those of the class of the
     type, and the largest ones for neutral tokens."""
-    if not trained.is_flat:
+    if not trained.is_flat or trained.config.model.filled().members > 1:
         return None
     terms = flow(trained.weights, trained.config.model.filled().scale, units, trained.task.kind)
 
@@ -193,7 +198,7 @@ def flow_by_type(trained: Trained, units: UnitTexts, types: TokenTypes) -> Flow 
 def vtw_facts(trained: Trained, terms: Flow | None) -> Vtw | None:
     """VᵀW of dot attention; V and W in the space of the states that both read."""
     weights, model = trained.weights, trained.config.model.filled()
-    if model.attention != "dot":
+    if model.attention != "dot" or model.members > 1:
         return None
     v, w = weights[QUERY].astype(np.float64), weights[HEAD].astype(np.float64)  # (D,), (C, D)
     values, lengths = w @ v, np.linalg.norm(w, axis=1)

@@ -176,8 +176,8 @@ class Dynamics:
 
 
 def observe_flat(state: State, scale: float) -> Observation:
-    scores = tables(state, scale)
-    return Observation(state, scores.scores, scores.polarity)
+    scores = tables(state, scale)  # of one member: the config refuses to record committees
+    return Observation(state, scores.scores[:, 0], scores.polarity[:, 0])
 
 
 def select_rows(model: Classifier, rows: NDArray[np.int64]) -> State:

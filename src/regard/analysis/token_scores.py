@@ -47,11 +47,11 @@ def check_classes(trained: Trained) -> Classes:
 
 
 def token_scores(trained: Trained, texts: UnitTexts) -> TokenScores:
-    """The scores of a flat model, with mean weights over these texts."""
+    """The scores of a flat model, with mean weights over these texts; of a committee, the means over its members."""
     tables = trained.tables
-    return TokenScores(
-        tables.polarity.astype(np.float64), tables.scores.astype(np.float64), mean_weights(tables.scores, texts)
-    )
+    weights = [mean_weights(scores, texts) for scores in tables.scores.T]
+    polarity, scores = tables.polarity.astype(np.float64).sum(1), tables.scores.astype(np.float64).mean(1)
+    return TokenScores(polarity, scores, np.mean(weights, axis=0))
 
 
 def mean_weights(scores: NDArray[np.floating], texts: UnitTexts) -> NDArray[np.float64]:

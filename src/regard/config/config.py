@@ -11,7 +11,7 @@ from regard.config.fields import Data, Model, Training, level_names, options
 from regard.errors import InputError
 
 # options added after the first checkpoints were written: they leave fingerprints alone while they have these values
-ADDED = {"within_range": True, "form": "printed"}
+ADDED = {"within_range": True, "form": "printed", "members": 1, "select": "accuracy", "calibrate": False}
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,7 @@ def check(data: Data, model: Model, training: Training) -> None:
     check_bounds(data, model, training)
     check_apln(model)
     check_flat_options(data, model)
+    check_members(model, training)
     check_bottleneck(model, training)
     check_penalties(model, training)
     check_record(data, model, training)
@@ -100,6 +101,19 @@ def check_flat_options(data: Data, model: Model) -> None:
         raise InputError(
             "pairs and beginnings need encoder = 'embedding' or 'affine' and levels = 1: other encoders read words in order"
         )
+
+
+def check_members(model: Model, training: Training) -> None:
+    if model.members is None or model.members == 1:
+        return
+    plain = model.encoder == "embedding" and is_single_attention(model) and model.attention != "additive"
+    if not plain or training.engine == "torch":
+        raise InputError(
+            f"members = {model.members}: a committee is trained by the fast engine with encoder = 'embedding', "
+            "pooling = 'attention', attention = 'dot' and levels = 1; other models need members = 1"
+        )
+    if training.record != "no":
+        raise InputError(f"members = {model.members}: record = {training.record!r} needs members = 1")
 
 
 def check_bottleneck(model: Model, training: Training) -> None:

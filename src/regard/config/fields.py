@@ -105,6 +105,13 @@ class Model:
     windows: tuple[int, ...] = option(
         (3,), "window sizes of a cnn's filters; several share `hidden` equally (Kim: 3 4 5)"
     )
+    members: int = option(
+        None,
+        "number of models of different random seeds that predict together; fast engine only (default: depends on the size "
+        "of the corpus)",
+        Bounds(1, 25),
+        basic=True,
+    )
     attention: Literal["additive", "dot"] = option(
         None, "how attention and apln score a word (default: additive; fast engine: dot)"
     )
@@ -175,6 +182,7 @@ class Model:
             embedding=100 if self.embedding is None else self.embedding,
             attention="additive" if self.attention is None else self.attention,
             scale=1.0 if self.scale is None else self.scale,
+            members=1 if self.members is None else self.members,
         )
 
 
@@ -193,11 +201,20 @@ class Training:
         "stop after this many epochs without a better dev score; 0: never (default: depends on the number of texts)",
         NOT_NEGATIVE,
     )
+    select: Literal["accuracy", "macro_f", "log_loss", "last"] = option(
+        None,
+        "dev score that decides which epoch is kept, or the last epoch (default: accuracy; last for a committee); a regression "
+        "always uses RMSE, unless it is last",
+    )
+    calibrate: bool = option(
+        None,
+        "fit one temperature on the dev texts, so that probabilities agree with the share of right answers (default: yes, "
+        "except with --record)",
+    )
     batch_size: int = option(
         None,
         "texts per step (default: 64; fast engine: at most 32, depending on the number of texts)",
         COUNT,
-        basic=True,
     )
     optimizer: Literal["adam", "adagrad", "sgd"] = option(None, "optimizer (default: adam; fast engine: adagrad)")
     lr: float | None = option(

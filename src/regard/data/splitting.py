@@ -23,17 +23,24 @@ def hold_out(
     return [example for example, held in pairs if not held], [example for example, held in pairs if held]
 
 
-def held_rows(groups: NDArray[np.int32], fraction: float, seed: int) -> NDArray[np.bool_]:
-    """Which rows are held out: a part of each group, never all of it. Groups are numbered by first occurrence."""
-    out = np.zeros(len(groups), dtype=bool)
+def disjoint_rows(groups: NDArray[np.int32], fraction: float, count: int, seed: int) -> list[NDArray[np.bool_]]:
+    """What each of `count` models holds out: a part of each group, no text twice as long as there are enough of them."""
+    folds = np.zeros((count, len(groups)), dtype=bool)
     if fraction == 0 or len(groups) < FEWEST:
-        return out
+        return list(folds)
     rng = np.random.default_rng((seed, 7919))
     order = np.argsort(groups, kind="stable")
     owed = 0.0  # what small groups could not give is taken from the next ones, to reach the fraction overall
     for rows in np.split(order, np.cumsum(np.bincount(groups))[:-1]):
         owed += fraction * len(rows)
-        count = min(round(owed), len(rows) - 1)
-        owed -= count
-        out[rng.permutation(rows)[:count]] = True
-    return out
+        size = min(round(owed), len(rows) - 1)
+        owed -= size
+        shuffled = rng.permutation(rows)
+        for fold in range(count):
+            folds[fold, np.roll(shuffled, -fold * size)[:size]] = True
+    return list(folds)
+
+
+def held_rows(groups: NDArray[np.int32], fraction: float, seed: int) -> NDArray[np.bool_]:
+    """Which rows are held out: a part of each group, never all of it. Groups are numbered by first occurrence."""
+    return disjoint_rows(groups, fraction, 1, seed)[0]

@@ -1,4 +1,4 @@
-// A flat attention model: one score and one polarity per output for each unit. The arithmetic is that of
+// A flat attention model: for each unit and member one score, and one polarity per output. The arithmetic is that of
 // regard/runtime/flat_model.py and leaving_out.py.
 import { Tokenizer } from "./tokenizer.js";
 
@@ -10,19 +10,20 @@ export class Model {
     this.task = data.task;
     this.outputs = tables.bias.length;
     this.bias = tables.bias;
-    this.rowSize = this.outputs + 2;
+    this.members = tables.scores.low.length; // of a committee; their scores and polarities stand side by side
+    this.rowSize = this.members * (this.outputs + 1) + 1;
     this.scores = numbers(tables.scores);
     this.polarity = numbers(tables.polarity);
     const ids = (text) => (data.tokenizer.wide ? new Uint32Array(bytes(text)) : new Uint16Array(bytes(text)));
     this.tokenizer = new Tokenizer({ ...data.tokenizer, left: ids(data.tokenizer.left), right: ids(data.tokenizer.right) });
   }
 
-  // Logits and weights, and the sums that leaving words out needs. A row of sums has Σ e^a s for each output, then Σ e^a, then
-  // the number of units; rows are stored one after another.
+  // Logits and weights, and the sums that leaving words out needs. A row of sums has, for each member, Σ e^a s for each output
+  // and Σ e^a; at the end the number of units. Rows are stored one after another.
   attend(words) {
-    const units = this.tokenizer.units(words), { rowSize } = this, count = words.length;
-    let highest = -Infinity;
-    for (const { id } of units) highest = Math.max(highest, this.scores[id]);
+    const units = this.tokenizer.units(words), { rowSize, members } = this, count = words.length;
+    const highest = new Float64Array(members).fill(-Infinity);
+    for (const { id } of units) for (let m = 0; m < members; m++) highest[m] = Math.max(highest[m], this.scores[id * members + m]);
     const whole = new Float64Array(rowSize), single = new Float64Array(count * rowSize), double = new Float64Array((count + 1) * rowSize);
     for (const { id, first, gap } of units) {
       this.add(whole, 0, id, highest);
@@ -31,24 +32,42 @@ export class Model {
     }
     const weights = new Float64Array(count);
     for (const { id, first, last } of units) {
-      const share = Math.exp(this.scores[id] - highest) / whole[this.outputs];
+      let share = 0; // the mean over the members
+      for (let m = 0; m < members; m++) share += this.power(id, m, highest) / this.total(whole, m) / members;
       weights[first] += share / (last - first + 1);
       if (last > first) weights[last] += share / 2;
     }
     return { words, units, highest, single, double, weights, logits: this.logits(whole) };
   }
 
+  power(id, member, highest) {
+    return Math.exp(this.scores[id * this.members + member] - highest[member]);
+  }
+
+  // Σ e^a of a member.
+  total(sums, member) {
+    return sums[member * (this.outputs + 1) + this.outputs];
+  }
+
   // Adds a unit to a row of sums.
   add(sums, row, id, highest) {
-    const at = row * this.rowSize, power = Math.exp(this.scores[id] - highest);
-    for (let c = 0; c < this.outputs; c++) sums[at + c] += power * this.polarity[id * this.outputs + c];
-    sums[at + this.outputs] += power;
-    sums[at + this.outputs + 1] += 1;
+    const { outputs, members } = this;
+    let at = row * this.rowSize;
+    for (let m = 0; m < members; m++, at += outputs + 1) {
+      const power = this.power(id, m, highest);
+      for (let c = 0; c < outputs; c++) sums[at + c] += power * this.polarity[(id * members + m) * outputs + c];
+      sums[at + outputs] += power;
+    }
+    sums[at] += 1;
   }
 
   logits(sums) {
-    const total = sums[this.outputs];
-    return this.bias.map((bias, c) => (total > 0 ? sums[c] / total : 0) + bias);
+    const logits = [...this.bias];
+    for (let m = 0; m < this.members; m++) {
+      const total = this.total(sums, m);
+      if (total > 0) for (let c = 0; c < this.outputs; c++) logits[c] += sums[m * (this.outputs + 1) + c] / total;
+    }
+    return logits;
   }
 
   // The logits without each word. Sums before and after a word instead of differences, which would lose digits.
@@ -85,8 +104,11 @@ export class Model {
   rest(sums, pairs, highest, words) {
     if (!words) return [...this.bias];
     for (const pair of pairs) if (pair) this.add(sums, 0, pair, highest);
-    if (sums[this.outputs + 1] >= 0.5) return this.logits(sums);
-    return this.bias.map((bias, c) => this.polarity[UNKNOWN * this.outputs + c] + bias);
+    if (sums[this.rowSize - 1] < 0.5) {
+      sums.fill(0);
+      this.add(sums, 0, UNKNOWN, Float64Array.from({ length: this.members }, (_, m) => this.scores[UNKNOWN * this.members + m]));
+    }
+    return this.logits(sums);
   }
 
   probabilities(logits) {

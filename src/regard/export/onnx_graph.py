@@ -49,23 +49,33 @@ class ExportedModel(nn.Module):
             x = trace.pooled.vector.unflatten(0, lead)
             weights.append(trace.pooled.weights.unflatten(0, lead))
             mask = mask.any(-1)
-        extra = [falls_without(trace, self.model.head)] if self.contributions else []
+        extra = [falls_without(trace, level.pooling, self.model.head)] if self.contributions else []
         return (self.model.head(x), *weights, *extra)
 
 
-def falls_without(trace: Trace, head: Any) -> Tensor:
+def falls_without(trace: Trace, pooling: Any, head: Any) -> Tensor:
     """For attention over items that do not see each other: how far each logit falls without each item.  -> (N, L, C)
 
     Σ_{i≠j} e^{a_i} s_i is the sum before j plus the sum after j: a difference from the whole sum would lose digits.
     """
-    scores = trace.pooled.scores.double().masked_fill(~trace.mask, -torch.inf)
-    highest = scores.amax(1, keepdim=True).nan_to_num(neginf=0.0)
-    powers = (scores - highest).exp().unsqueeze(-1)  # (N, L, 1)
-    polarity = trace.states.double() @ head.weight.double().mT  # (N, L, C)
-    sums = torch.cat((powers * polarity, powers), -1)
-    rest = before(sums) + before(sums.flip(1)).flip(1)
-    whole = sums.sum(1, keepdim=True)  # (N, 1, C + 1)
-    return fill_padding(mean(whole) - mean(rest), trace.mask).float()
+    members = pooling.members
+    all_scores = (
+        pooling.member_scores(trace.states).double().masked_fill(~trace.mask.unsqueeze(-1), -torch.inf)
+    )  # (N, L, M)
+    falls = []
+    for scores, states, weight in zip(
+        all_scores.unbind(-1),
+        trace.states.double().chunk(members, -1),
+        head.weight.double().chunk(members, -1),
+        strict=True,
+    ):
+        highest = scores.amax(1, keepdim=True).nan_to_num(neginf=0.0)
+        powers = (scores - highest).exp().unsqueeze(-1)  # (N, L, 1)
+        sums = torch.cat((powers * (states @ weight.mT), powers), -1)
+        rest = before(sums) + before(sums.flip(1)).flip(1)
+        whole = sums.sum(1, keepdim=True)  # (N, 1, C + 1)
+        falls.append(mean(whole) - mean(rest))
+    return fill_padding(torch.stack(falls).sum(0), trace.mask).float()
 
 
 def before(values: Tensor) -> Tensor:

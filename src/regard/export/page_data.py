@@ -100,8 +100,8 @@ def page_tables(trained: Trained) -> PageTables:
     texts = sample_units(tokenizer, TEXTS)
 
     def stored(make: Callable[[NDArray[np.float32]], Column], precision: str) -> PageTables:
-        scores, polarity = make(exact.scores[:, None]), make(exact.polarity)
-        rounded = Tables(scores.decoded()[:, 0], polarity.decoded(), exact.bias)
+        scores, polarity = make(exact.scores), make(exact.polarity.reshape(len(exact.polarity), -1))
+        rounded = Tables(scores.decoded(), polarity.decoded().reshape(exact.polarity.shape), exact.bias)
         difference = largest_difference(trained.task, exact, rounded, texts)
         return PageTables(scores, polarity, precision, TEXTS, difference)
 
@@ -122,7 +122,7 @@ def in_32_bits(table: NDArray[np.float32]) -> Column:
 
 def largest_difference(task: Task, exact: Tables, rounded: Tables, texts: list[NDArray[np.int32]]) -> float:
     """Over the texts, and over every unit alone."""
-    pairs = [(one.polarity + one.bias, logits_of(one, texts)) for one in (exact, rounded)]
+    pairs = [(one.polarity.sum(1) + one.bias, logits_of(one, texts)) for one in (exact, rounded)]
     unit = task.scale if isinstance(task, Regression) else 1.0
     gaps = [np.abs(task.answers(one) - task.answers(other)).max() / unit for one, other in zip(*pairs, strict=True)]
     return float(max(gaps))

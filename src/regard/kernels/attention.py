@@ -1,8 +1,9 @@
 """Inference of Sun & Lu's model: attention over units with precomputed scores and polarities.
 
-    α = softmax(a),   logits = Σ_j α_j s_j + b       a_j: attention score of a unit, s_j: its polarity per class
+    α = softmax(a),   logits = Σ_m Σ_j α_mj s_mj + b       a_mj: score of a unit in member m, s_mj: its polarity per class
 
-Neither depends on the text, so a text costs one exponential and C products per unit, and the weights come for free.
+Neither depends on the text, so a text costs one exponential and C products per unit and member, and the weights come for free.
+Most models have one member; in a committee, the polarities of each member are already divided by the number of members.
 """
 
 from __future__ import annotations
@@ -24,35 +25,40 @@ def attend(
     logits: NDArray[np.float32],
     weights: NDArray[np.float32],
 ) -> None:
-    """(units,), (texts + 1,), (U,), (U, C), (C,) -> logits (texts, C) and weights (units,), written in place.
+    """(units,), (texts + 1,), (U, M), (U, M, C), (C,) -> logits (texts, C) and weights (units,), written in place.
 
-    Weights are not computed if their array is empty.
+    A weight is the mean over the members. Weights are not computed if their array is empty.
     """
     want_weights = len(weights) > 0
+    members = scores.shape[1]
     longest = 0
     for text in range(len(offsets) - 1):
         longest = max(longest, offsets[text + 1] - offsets[text])
     exponentials = np.empty(longest, dtype=scores.dtype)
+    sums = np.empty(len(bias), dtype=scores.dtype)
     for text in range(len(offsets) - 1):
         low, length = offsets[text], offsets[text + 1] - offsets[text]
         for c in range(len(bias)):
             logits[text, c] = 0
-        if length > 0:
-            highest = scores[ids[low]]
+        for m in range(members if length > 0 else 0):
+            highest = scores[ids[low], m]
             for j in range(1, length):
-                highest = max(highest, scores[ids[low + j]])
+                highest = max(highest, scores[ids[low + j], m])
             total = scores.dtype.type(0)
             for j in range(length):
-                exponentials[j] = np.exp(scores[ids[low + j]] - highest)
+                exponentials[j] = np.exp(scores[ids[low + j], m] - highest)
                 total += exponentials[j]
             inverse = 1 / total
+            for c in range(len(bias)):
+                sums[c] = 0
             for j in range(length):
                 for c in range(len(bias)):
-                    logits[text, c] += exponentials[j] * polarity[ids[low + j], c]
+                    sums[c] += exponentials[j] * polarity[ids[low + j], m, c]
             for c in range(len(bias)):
-                logits[text, c] *= inverse
+                logits[text, c] += sums[c] * inverse
             if want_weights:
                 for j in range(length):
-                    weights[low + j] = exponentials[j] * inverse
+                    share = exponentials[j] * inverse / members
+                    weights[low + j] = share if m == 0 else weights[low + j] + share
         for c in range(len(bias)):
             logits[text, c] += bias[c]

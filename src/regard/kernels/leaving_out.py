@@ -1,12 +1,13 @@
 """What leaving words out does to the answer of a flat attention model: exact, without reading the text again.
 
-With weights α_j over the units j, polarities s_j (C,) and s̄ = Σ_j α_j s_j, the logits are z = s̄ + b. Without a set of words
+With weights α_j over the units j, polarities s_j (C,) and s̄ = Σ_j α_j s_j, the logits are z = s̄ + b; those of a committee are the
+sum over its members. Without a set of words
 
     z' = b + (Σ_{j kept} e^{a_j} s_j + Σ_{k new} e^{a_k} s_k) / (Σ_{j kept} e^{a_j} + Σ_{k new} e^{a_k})
 
 Every unit that covers one of these words is gone: the words themselves, their beginnings and their pairs. New are the pairs of
 words that become neighbours, of each other or of the edge. The sums over the kept units are differences from the sums over all
-of them, so a word costs O(C) whatever the length of its text. The effect is the drop of the target's log-odds,
+of them, so a word costs O(C) per member, whatever the length of its text. The effect is the drop of the target's log-odds,
 
     m(z) − m(z'),   m(z) = z_c − log Σ_{k≠c} e^{z_k};   for a single logit ± z
 
@@ -54,7 +55,7 @@ def single_words(counts: Ints) -> Groups:
 
 def effects_of_leaving_out(
     units: tuple[Ids, Ids, Ids, Ints, Ints],  # `Units`
-    tables: tuple[Floats, Floats, Floats],  # `Tables`
+    tables: tuple[Floats, Floats, Floats],  # `Tables`: (U, M), (U, M, C), (C,)
     pairs: PairTable,
     sizes: tuple[int, int],  # the number of ids of words, and of words and beginnings
     targets: Ints,  # (texts,) a class; for a regression 1
@@ -89,38 +90,40 @@ def _leave_out(
     longest = 0
     for text in range(len(words)):
         longest = max(longest, words[text])
-    outputs = len(bias)
+    outputs, committee = len(bias), scores.shape[1]
+    size = committee * (outputs + 1) + 1
     own = np.empty(longest, dtype=np.int32)  # the id of each word
-    # Σ e^a s for each output, then Σ e^a, then the number of units:
-    single = np.empty((longest, outputs + 2))  # of the units that cover one word
-    double = np.empty((longest + 1, outputs + 2))  # of the pair before each word, and of the one after the last
-    whole, rest = np.empty(outputs + 2), np.empty(outputs + 2)
+    # for each member of the committee Σ e^a s for each output, then Σ e^a; at the end the number of units:
+    single = np.empty((longest, size))  # of the units that cover one word
+    double = np.empty((longest + 1, size))  # of the pair before each word, and of the one after the last
+    whole, rest = np.empty(size), np.empty(size)
+    highest, logits = np.empty(committee, dtype=scores.dtype), np.empty(outputs)
     for text in range(len(words)):
         low, high, count = offsets[text], offsets[text + 1], words[text]
         own[:count], single[:count], double[: count + 1], whole[:] = UNKNOWN, 0.0, 0.0, 0.0
-        highest = scores[ids[low]] if high > low else np.float32(0)
+        for m in range(committee):
+            highest[m] = scores[ids[low], m] if high > low else np.float32(0)
+            for j in range(low, high):
+                highest[m] = max(highest[m], scores[ids[j], m])
         for j in range(low, high):
-            highest = max(highest, scores[ids[j]])
-        for j in range(low, high):
-            weight = np.exp(np.float64(scores[ids[j]] - highest))
-            _add(whole, weight, polarity[ids[j]])
+            _add(whole, scores[ids[j]], highest, polarity[ids[j]])
             if ids[j] >= single_ids:
                 # a pair with an edge covers one word: the first, or the last
                 position = last[j] if last[j] > first[j] or first[j] == 0 else count
-                _add(double[position], weight, polarity[ids[j]])
+                _add(double[position], scores[ids[j]], highest, polarity[ids[j]])
             else:
-                _add(single[first[j]], weight, polarity[ids[j]])
+                _add(single[first[j]], scores[ids[j]], highest, polarity[ids[j]])
                 if ids[j] < word_ids:
                     own[first[j]] = ids[j]
-        here = _log_odds(whole, bias, targets[text])
+        here = _log_odds(whole, bias, targets[text], logits)
         for group in range(group_bounds[text], group_bounds[text + 1]):
             chosen = members[member_starts[group] : member_starts[group + 1]]
             if len(chosen) == count:  # an empty text: the bias alone
                 rest[:] = 0.0
-                effects[group] = here - _log_odds(rest, bias, targets[text])
+                effects[group] = here - _log_odds(rest, bias, targets[text], logits)
                 continue
             _take_out(rest, whole, single, double, chosen)
-            if rest[-2] < (1 - HEAVY) * whole[-2]:
+            if _is_heavy(rest, whole, outputs):
                 _sum_others(rest, single, double, chosen, count)
             for k in range(len(chosen)):
                 if k == 0 or chosen[k - 1] < chosen[k] - 1:
@@ -129,19 +132,33 @@ def _leave_out(
                     after = int(own[chosen[k] + 1]) if chosen[k] + 1 < count else EDGE
                     pair = find_pair(keys, pair_ids, before, after)
                     if pair > 0:
-                        _add(rest, np.exp(np.float64(scores[pair] - highest)), polarity[pair])
+                        _add(rest, scores[pair], highest, polarity[pair])
             if rest[-1] < 0.5:  # words are left but no unit is: they are read as unknown words
                 rest[:] = 0.0
-                _add(rest, 1.0, polarity[UNKNOWN])
-            effects[group] = here - _log_odds(rest, bias, targets[text])
+                _add(rest, scores[UNKNOWN], scores[UNKNOWN], polarity[UNKNOWN])
+            effects[group] = here - _log_odds(rest, bias, targets[text], logits)
 
 
 @inner
-def _add(total: Doubles, weight: float, polarity: Floats) -> None:
-    for c in range(len(polarity)):
-        total[c] += weight * polarity[c]
-    total[-2] += weight
+def _add(total: Doubles, scores: Floats, highest: Floats, polarity: Floats) -> None:
+    at = 0
+    for m in range(len(scores)):
+        weight = np.exp(np.float64(scores[m] - highest[m]))
+        for c in range(polarity.shape[1]):
+            total[at] += weight * polarity[m, c]
+            at += 1
+        total[at] += weight
+        at += 1
     total[-1] += 1
+
+
+@inner
+def _is_heavy(rest: Doubles, whole: Doubles, outputs: int) -> bool:
+    """Whether the words hold most of the sum in any member."""
+    for at in range(outputs, len(rest) - 1, outputs + 1):  # noqa: SIM110 (numba compiles no generators)
+        if rest[at] < (1 - HEAVY) * whole[at]:
+            return True
+    return False
 
 
 @inner
@@ -173,17 +190,23 @@ def _sum_others(rest: Doubles, single: Doubles, double: Doubles, chosen: Ints, c
 
 
 @inner
-def _log_odds(total: Doubles, bias: Floats, target: int) -> float:
-    inverse = 1 / total[-2] if total[-2] > 0 else 0.0
-    if len(bias) == 1:
-        value = total[0] * inverse + bias[0]
-        return float(value if target == 1 else -value)
+def _log_odds(total: Doubles, bias: Floats, target: int, logits: Doubles) -> float:
+    outputs = len(bias)
+    for c in range(outputs):
+        logits[c] = bias[c]
+    for start in range(0, len(total) - 1, outputs + 1):
+        if total[start + outputs] > 0:
+            inverse = 1 / total[start + outputs]
+            for c in range(outputs):
+                logits[c] += total[start + c] * inverse
+    if outputs == 1:
+        return float(logits[0] if target == 1 else -logits[0])
     highest = -np.inf
-    for c in range(len(bias)):
+    for c in range(outputs):
         if c != target:
-            highest = max(highest, total[c] * inverse + bias[c])
+            highest = max(highest, logits[c])
     others = 0.0
-    for c in range(len(bias)):
+    for c in range(outputs):
         if c != target:
-            others += np.exp(total[c] * inverse + bias[c] - highest)
-    return float(total[target] * inverse + bias[target] - highest - np.log(others))
+            others += np.exp(logits[c] - highest)
+    return float(logits[target] - highest - np.log(others))

@@ -31,7 +31,7 @@ def build(
     poolings = names_per_level(config.pooling, POOLINGS, "pooling", config.levels)
     pretrained = config.reads_pieces
     reader = BERT.configured(0, config) if pretrained and reader is None else reader
-    width = reader.width if isinstance(reader, BERT) else config.embedding
+    width = reader.width if isinstance(reader, BERT) else config.embedding * config.members
     embedding = nn.Embedding(words, width if vectors is None else vectors.size(1), padding_idx=0)
     with torch.no_grad():
         embedding.weight.uniform_(-config.embedding_range, config.embedding_range)

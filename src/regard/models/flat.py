@@ -2,11 +2,15 @@
 
 Embeddings, optionally an affine layer (DP-A), dot or additive scores, a linear head: Sun & Lu's models. The state,
 attention score and polarity of a word depend on the word alone, so they can be precomputed as tables.
+
+The members of a committee stand side by side in the same arrays: the vector of a unit is that of the first member, then that
+of the second, and so on. Each attends by itself, and the logits are the mean over the members.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -61,14 +65,30 @@ def fresh(model: Model, units: int, outputs: int, seed: int, vectors: NDArray[np
     return state
 
 
+def join_members(states: Sequence[State]) -> State:
+    """The weights of a committee from those of its members, which have the same shapes."""
+    if len(states) == 1:
+        return states[0]
+    count = np.float32(len(states))
+    joined = {
+        EMBEDDING: np.concatenate([state[EMBEDDING] for state in states], axis=1),
+        QUERY: np.concatenate([state[QUERY] for state in states]),
+        HEAD: np.concatenate([state[HEAD] / count for state in states], axis=1),
+    }
+    if HEAD_BIAS in states[0]:
+        joined[HEAD_BIAS] = np.stack([state[HEAD_BIAS] for state in states]).mean(0)
+    return joined
+
+
 def shapes(model: Model, units: int, outputs: int) -> dict[str, tuple[int, ...]]:
-    """The shapes of the weights that `fresh` would return; a test compares them."""
+    """The shapes of the weights of a model, those that `fresh` would return for one member; a test compares them."""
     model = model.filled()
-    width = model.hidden if model.encoder == "affine" else model.embedding
+    embedding = model.embedding * model.members
+    width = model.hidden if model.encoder == "affine" else embedding
     additive = model.attention == "additive"
-    expected: dict[str, tuple[int, ...]] = {EMBEDDING: (units, model.embedding)}
+    expected: dict[str, tuple[int, ...]] = {EMBEDDING: (units, embedding)}
     if model.encoder == "affine":
-        expected[AFFINE] = (width, model.embedding)
+        expected[AFFINE] = (width, embedding)
     if additive:
         expected |= {PROJECT: (model.query, width), PROJECT_BIAS: (model.query,)}
     expected |= {QUERY: (model.query if additive else width,), HEAD: (outputs, width)}
@@ -78,7 +98,7 @@ def shapes(model: Model, units: int, outputs: int) -> dict[str, tuple[int, ...]]
 def check_shapes(model: Model, weights: State, units: int, outputs: int) -> None:
     """Check the names and shapes of the weights. Embeddings may have the width of a vectors file, unknown to the options."""
     actual = {name: value.shape for name, value in weights.items()}
-    width = weights[EMBEDDING].shape[1]
+    width = weights[EMBEDDING].shape[1] // model.filled().members
     expected = shapes(replace(model.filled(), embedding=width), units, outputs)
     if actual != expected:
         mismatch = next(name for name in {**expected, **actual} if actual.get(name) != expected.get(name))
@@ -88,21 +108,25 @@ def check_shapes(model: Model, weights: State, units: int, outputs: int) -> None
 
 
 class Tables(NamedTuple):
-    """Attention score and polarity of each unit, which do not depend on the text."""
+    """Attention score and polarity of each unit in each of M members, which do not depend on the text."""
 
-    scores: NDArray[np.float32]  # (units,) attention scores, divided by λ
-    polarity: NDArray[np.float32]  # (units, C)
+    scores: NDArray[np.float32]  # (units, M) attention scores, divided by λ
+    polarity: NDArray[np.float32]  # (units, M, C); the sum over M is the polarity of the unit
     bias: NDArray[np.float32]  # (C,)
 
 
-def tables(state: State, scale: float) -> Tables:
+def tables(state: State, scale: float, members: int = 1) -> Tables:
     embeddings, head = state[EMBEDDING], state[HEAD]
-    scores = np.empty(len(embeddings), dtype=np.float32)
-    polarity = np.empty((len(embeddings), len(head)), dtype=np.float32)
+    scores = np.empty((len(embeddings), members), dtype=np.float32)
+    polarity = np.empty((len(embeddings), members, len(head)), dtype=np.float32)
     for start in range(0, len(embeddings), CHUNK):
         rows = slice(start, start + CHUNK)
         states = embeddings[rows] @ state[AFFINE].T if AFFINE in state else embeddings[rows]
         keys = np.tanh(states @ state[PROJECT].T + state[PROJECT_BIAS]) if PROJECT in state else states
-        scores[rows] = keys @ state[QUERY] / np.float32(scale)
-        polarity[rows] = states @ head.T
+        for member, (own_keys, own_states) in enumerate(
+            zip(*(np.split(x, members, 1) for x in (keys, states)), strict=True)
+        ):
+            query, own_head = np.split(state[QUERY], members)[member], np.split(head, members, 1)[member]
+            scores[rows, member] = own_keys @ query / np.float32(scale)
+            polarity[rows, member] = own_states @ own_head.T
     return Tables(scores, polarity, state.get(HEAD_BIAS, np.zeros(len(head), dtype=np.float32)))

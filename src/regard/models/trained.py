@@ -128,7 +128,8 @@ class Trained:
 
     @cached_property
     def tables(self) -> Tables:
-        return tables(self.weights, self.config.model.filled().scale or 1.0)
+        model = self.config.model.filled()
+        return tables(self.weights, model.scale or 1.0, model.members)
 
     def answers(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Probabilities (texts, classes), or values (texts, 1), in the order of the texts."""

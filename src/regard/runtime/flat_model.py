@@ -37,11 +37,12 @@ class FlatModel:
         return result
 
     def attended(self, units: TextUnits) -> tuple[Doubles, Doubles]:
-        """The logits (C,) and the weights of the units."""
-        scores = self.tables.scores[units.ids].astype(np.float64)
-        powers = np.exp(scores - scores.max(initial=-np.inf))
-        weights = powers / powers.sum() if len(powers) else powers
-        return weights @ self.tables.polarity[units.ids].astype(np.float64) + self.tables.bias, weights
+        """The logits (C,), and the weights of the units: means over the members."""
+        scores = self.tables.scores[units.ids].astype(np.float64)  # (units, M)
+        powers = np.exp(scores - scores.max(0, initial=-np.inf))
+        weights = powers / powers.sum(0) if len(powers) else powers
+        polarity = self.tables.polarity[units.ids].astype(np.float64)  # (units, M, C)
+        return np.einsum("um,umc->c", weights, polarity) + self.tables.bias, weights.mean(1)
 
     def scored(self, texts: Sequence[str], targets: Ints) -> Iterator[ScoredText]:
         for text, target in zip(texts, targets, strict=True):

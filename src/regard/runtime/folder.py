@@ -23,7 +23,7 @@ from regard.runtime.model import RuntimeModel
 from regard.runtime.onnx_model import OnnxModel
 from regard.runtime.safetensors_file import read_floats
 
-FORMAT = "regard export 1"
+FORMAT = "regard export 2"
 MANIFEST, GRAPH, TABLES = "export.json", "model.onnx", "tables.safetensors"
 
 Part = TypeVar("Part")
@@ -84,7 +84,8 @@ def load_exported(folder: Path, threads: int) -> RuntimeModel:
 def read_tables(folder: Path, tokenizer: Tokenizer, task: Task) -> Tables:
     arrays = read_floats(folder / TABLES)
     units, outputs = len(tokenizer), task.out_dim
-    expected = {"scores": (units,), "polarity": (units, outputs), "bias": (outputs,)}
+    members = arrays["scores"].shape[-1]
+    expected = {"scores": (units, members), "polarity": (units, members, outputs), "bias": (outputs,)}
     shapes = {name: value.shape for name, value in arrays.items()}
     if shapes != expected:
         raise InputError(f"{folder / TABLES}: expected arrays of the shapes {expected}, got {shapes}")
@@ -113,7 +114,8 @@ def load_run(folder: Path) -> RuntimeModel:
         check_finite(weights)
     except InputError as error:
         raise InputError(f"{folder}: damaged run ({error})") from None
-    lookup = tables(weights, config.model.filled().scale or 1.0)
+    model = config.model.filled()
+    lookup = tables(weights, model.scale or 1.0, model.members)
     return RuntimeModel(FlatModel(tokenizer, task, lookup), read_json(folder / FILES[-1]).get("label_type"))
 
 

@@ -20,14 +20,13 @@ MOST_HELD = 1 << 20  # entries of a mask over groups and words
 
 
 class LeavingOut:
-    """One text. Rows of sums have Σ e^a s for each output, then Σ e^a, then the number of units."""
+    """One text. Rows of sums have, for each member, Σ e^a s for each output and Σ e^a; at the end the number of units."""
 
     def __init__(self, reader: UnitReader, tables: Tables, units: TextUnits) -> None:
         self.reader, self.tables, self.units = reader, tables, units
         count = len(units.words)
-        scores = tables.scores[units.ids].astype(np.float64)
-        self.highest = float(scores.max(initial=-np.inf))
-        rows = self.terms(units.ids)  # (units, C + 2)
+        self.highest = tables.scores[units.ids].astype(np.float64).max(0, initial=-np.inf)  # (M,)
+        rows = self.terms(units.ids)  # (units, M (C + 1) + 1)
         is_pair = units.ids >= reader.tokenizer.singles
         self.single = np.zeros((count, rows.shape[1]))  # of the units that cover one word
         np.add.at(self.single, units.first[~is_pair], rows[~is_pair])
@@ -38,13 +37,16 @@ class LeavingOut:
         self.whole = rows.sum(0)
 
     def terms(self, ids: NDArray[np.int64]) -> Doubles:
-        weights = np.exp(self.tables.scores[ids].astype(np.float64) - self.highest)[:, None]
-        return np.concatenate((weights * self.tables.polarity[ids], weights, np.ones_like(weights)), 1)
+        weights = np.exp(self.tables.scores[ids].astype(np.float64) - self.highest)[:, :, None]  # (units, M, 1)
+        sums = np.concatenate((weights * self.tables.polarity[ids], weights), 2)
+        return np.concatenate((sums.reshape(len(ids), sums.shape[1] * sums.shape[2]), np.ones((len(ids), 1))), 1)
 
     def logits(self, sums: Doubles) -> Doubles:
-        """(…, C + 2) -> (…, C); without units the bias alone"""
-        totals = sums[..., -2:-1]
-        values: Doubles = sums[..., :-2] / np.where(totals > 0, totals, 1) + self.tables.bias
+        """(…, M (C + 1) + 1) -> (…, C); without units the bias alone"""
+        members, outputs = self.tables.polarity.shape[1:]
+        by_member = sums[..., :-1].reshape(*sums.shape[:-1], members, outputs + 1)
+        totals = by_member[..., -1:]
+        values: Doubles = (by_member[..., :-1] / np.where(totals > 0, totals, 1)).sum(-2) + self.tables.bias
         return values
 
     def each(self) -> Doubles:
@@ -89,7 +91,8 @@ class LeavingOut:
 
     def or_unknown(self, rest: Doubles) -> Doubles:
         """If words are left but no unit is, they are read as unknown words."""
-        unknown = np.concatenate((self.tables.polarity[UNKNOWN].astype(np.float64), [1, 1]))
+        polarity = self.tables.polarity[UNKNOWN].astype(np.float64)  # (M, C)
+        unknown = np.append(np.concatenate((polarity, np.ones((len(polarity), 1))), 1).ravel(), 1.0)
         return np.where(rest[:, -1:] < 0.5, unknown, rest)
 
 

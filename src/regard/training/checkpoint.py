@@ -50,20 +50,23 @@ class Progress:
         if reset_best:
             self.best_epoch, self.best = 0, {}
 
-    def add(self, record: EpochRecord, scores: Metrics, is_dev: bool, may_be_best: bool = True) -> bool:
+    def add(
+        self, record: EpochRecord, scores: Metrics, is_dev: bool, may_be_best: bool = True, select: str = "accuracy"
+    ) -> bool:
         """Add an epoch; returns whether it is the best so far.
 
-        If the scores are not of dev texts, the last epoch is the best.
+        If the scores are not of dev texts, or if none of them is selected, the last epoch is the best.
         """
         before = None
         if is_dev:
             record["dev"] = scalar_metrics(scores)
-            before = selection_score(self.history[self.best_epoch - 1]["dev"]) if self.best_epoch else None
+            if self.best_epoch and select != "last":
+                before = selection_score(self.history[self.best_epoch - 1]["dev"], select)
         else:
             record["train"] = scalar_metrics(scores)
         self.history.append(record)
         self.epoch = record["epoch"]
-        better = may_be_best and (before is None or selection_score(scores) > before)
+        better = may_be_best and (before is None or selection_score(scores, select) > before)
         if better:
             self.best_epoch = self.epoch
         return better

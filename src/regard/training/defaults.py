@@ -92,6 +92,7 @@ def torch_defaults(config: Config, size: DataSize) -> dict[str, object]:
         "beginnings": 0,
         "embedding": 100,
         "attention": "additive",
+        "members": 1,
         "scale": 1.0,
         "epochs": min(100, max(20, math.ceil(500 / steps))),
         "patience": min(20, max(3, math.ceil(100 / steps))),
@@ -100,6 +101,8 @@ def torch_defaults(config: Config, size: DataSize) -> dict[str, object]:
         "dropout": 0.2,
         "clip": 5.0,
         "decay": False,
+        "select": "accuracy",
+        "calibrate": config.training.record == "no",
         "deterministic": True,
         **(fine_tuning_defaults(steps) if config.model.reads_pieces else {}),
         **({"beta": 0.1, "rounds": 3, "phase_epochs": 1} if has_bottleneck(config.model) else {}),
@@ -120,6 +123,8 @@ def fine_tuning_defaults(steps: int) -> dict[str, object]:
 
 def sparse_defaults(config: Config, size: DataSize) -> dict[str, object]:
     pairs = config.data.pairs is not False
+    members = config.model.members or committee_size(config, size)
+    patience = 0 if config.training.decay is not False else 3
     optimizer = config.training.optimizer or "adagrad"
     return {
         "min_count": (1 if size.words < 1_000_000 else 2 if size.words < 30_000_000 else 5) if pairs else 2,
@@ -128,9 +133,13 @@ def sparse_defaults(config: Config, size: DataSize) -> dict[str, object]:
         "beginnings": 5 if pairs else 0,
         "embedding": 16 if size.outputs == 1 else 32 if size.outputs < 10 else 64,
         "attention": "dot",
+        "members": members,
         "scale": 3.0,
         "epochs": sparse_epochs(size),
-        "patience": 0 if config.training.decay is not False else 3,
+        "patience": patience,
+        # patience needs a score to wait for
+        "select": "accuracy" if members == 1 or (config.training.patience or patience) else "last",
+        "calibrate": config.training.record == "no",
         "batch_size": min(32, max(1, size.texts // 200)),
         "optimizer": optimizer,
         "lr": adagrad_rate(size) if optimizer == "adagrad" else 1.0,
@@ -139,6 +148,15 @@ def sparse_defaults(config: Config, size: DataSize) -> dict[str, object]:
         "clip": 0.0,
         "deterministic": size.words <= LOCK_FREE,
     }
+
+
+def committee_size(config: Config, size: DataSize) -> int:
+    """Five models for few texts, three for more, one where that takes long, and where the papers describe one."""
+    model, training = config.model, config.training
+    plain = model.encoder == "embedding" and model.attention != "additive" and not training.vtw
+    if not plain or training.record != "no" or size.words > LOCK_FREE:
+        return 1
+    return 5 if size.texts < 5000 and size.words < 1_000_000 else 3
 
 
 def adagrad_rate(size: DataSize) -> float:
@@ -150,8 +168,8 @@ def adagrad_rate(size: DataSize) -> float:
 
 def sparse_epochs(size: DataSize) -> int:
     """More for few texts, so that there are about a thousand steps, and fewer for many words."""
-    if size.texts < 200:
-        return min(50, math.ceil(1000 / max(size.texts, 1)))
+    if size.texts < 500:
+        return min(50, max(10, math.ceil(1000 / max(size.texts, 1))))
     return 5 if size.words < 1_000_000 else 3 if size.words < 30_000_000 else 1
 
 

@@ -11,19 +11,29 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from regard.analysis.dynamics import Dynamics
-from regard.config import Config
+from regard.config import Config, Training
 from regard.corpora.lookup import resolve
 from regard.data.corpus_ids import CorpusIds, CorpusIndexer
-from regard.data.splitting import held_rows
+from regard.data.splitting import disjoint_rows
 from regard.data.tokenizer import Tokenizer
 from regard.data.unit_texts import UnitTexts
 from regard.data.vectors import vector_words
+from regard.data.vocabulary import SPECIALS
 from regard.kernels.compiling import is_compiled
-from regard.models.flat import State, fresh
+from regard.models.flat import EMBEDDING, HEAD, QUERY, State, fresh, join_members
 from regard.models.tasks import Classes, Task, encoded
 from regard.models.trained import Trained
 from regard.recorder import Recorder
 from regard.training.checkpoint import Checkpoint
+from regard.training.committee_engine import (
+    CommitteeData,
+    CommitteeEngine,
+    MemberData,
+    calibrate,
+    evaluate_committee,
+    from_members,
+    member_seed,
+)
 from regard.training.defaults import DataSize, fill_defaults
 from regard.training.loop import train
 from regard.training.preparation import (
@@ -38,9 +48,10 @@ from regard.training.preparation import (
     note_truncated,
     versions,
 )
-from regard.training.sparse_engine import SparseEngine, UnitData, evaluate, threads
+from regard.training.sparse_engine import SparseEngine, UnitData, threads
 from regard.training.unit_indexing import TextSource, UnitIndexer
 
+SILENCE = 60.0  # how far the score of a unit that a member ignores lies below all others, times λ
 SAVED_EVERY = 10.0  # seconds between two checkpoints: repeating a shorter run takes less time than writing one
 
 
@@ -81,41 +92,55 @@ def prepare_sparse(config: Config, parts: Parts, recorder: Recorder) -> Prepared
 
 
 class SparseInputs(NamedTuple):
-    """The vocabulary, the texts as ids, and the initial weights."""
+    """The vocabulary, the texts as ids, and the initial weights of each member."""
 
     indexer: UnitIndexer
-    data: UnitData
-    state: State
+    data: CommitteeData
+    states: list[State]
 
     @property
     def tokenizer(self) -> Tokenizer:
         return self.indexer.tokenizer
 
+    @property
+    def size(self) -> int:
+        """The number of texts that the members learn from."""
+        return int(np.logical_or.reduce([member.source.kept for member in self.data.members]).sum())
+
 
 def make_inputs(prepared: PreparedSparse, recorder: Recorder) -> SparseInputs:
     """Hold texts out if there is no dev part, turn words into ids, draw the initial weights."""
     config, task, train = prepared.config, prepared.task, prepared.parts["train"]
-    data, training = config.data, config.training
+    data, training, members = config.data, config.training, config.model.members
     note_truncated(train.shortened, len(train), data.max_words, recorder)
-    held = np.zeros(len(train), dtype=bool)
-    if "dev" not in prepared.parts:
-        groups = train.labels.codes if isinstance(task, Classes) else np.zeros(len(train), dtype=np.int32)
-        held = held_rows(groups, data.dev_fraction, training.seed)
-        note_held_out(int(held.sum()), data.dev_fraction, recorder)
+    held = held_out(prepared, recorder)
+    kept = ~np.logical_and.reduce(held)  # texts that some member learns from
     path = None if data.vectors is None else resolve(data.vectors, "vectors")
-    indexer = UnitIndexer(prepared.corpus, train, ~held, data, set() if path is None else vector_words(path))
+    indexer = UnitIndexer(prepared.corpus, train, kept, data, set() if path is None else vector_words(path))
     tokenizer = indexer.tokenizer
     vectors = None if path is None else initial_vectors(data, tokenizer.vocabulary.words, path, recorder)
     width = config.model.embedding if vectors is None else vectors.shape[1]
     recorder.note(summary(config, tokenizer, width))
-    state = fresh(config.model, len(tokenizer), task.out_dim, training.seed, vectors)
-    source = TextSource(indexer, train, ~held, prepared.labels["train"])
-    dev = None
-    if len(prepared.parts.get("dev", ())):
-        dev = all_texts(indexer, prepared, "dev")
-    elif held.any():
-        dev = indexer.texts(train, held, prepared.labels["train"])
-    return SparseInputs(indexer, UnitData(source, dev, task), state)
+    seeds = [member_seed(training.seed, member) for member in range(members)]
+    states = [fresh(config.model, len(tokenizer), task.out_dim, seed, vectors) for seed in seeds]
+    labels = prepared.labels["train"]
+    source = TextSource(indexer, train, kept, labels)
+    sources = [source] if members == 1 else [source.without(rows) for rows in held]
+    texts = [indexer.texts(train, rows, labels) if rows.any() else None for rows in held]
+    dev = all_texts(indexer, prepared, "dev") if len(prepared.parts.get("dev", ())) else None
+    return SparseInputs(indexer, CommitteeData([*map(MemberData, sources, texts)], dev, task), states)
+
+
+def held_out(prepared: PreparedSparse, recorder: Recorder) -> list[NDArray[np.bool_]]:
+    """Which training texts each member holds out: none if there is a dev part."""
+    data, train, members = prepared.config.data, prepared.parts["train"], prepared.config.model.members
+    if "dev" in prepared.parts:
+        return [np.zeros(len(train), dtype=bool)] * members
+    is_classes = isinstance(prepared.task, Classes)
+    groups = train.labels.codes if is_classes else np.zeros(len(train), dtype=np.int32)
+    held = disjoint_rows(groups, data.dev_fraction, members, prepared.config.training.seed)
+    note_held_out(int(held[0].sum()), prepared.config, recorder)
+    return held
 
 
 def all_texts(indexer: UnitIndexer, prepared: PreparedSparse, split: str) -> UnitTexts:
@@ -126,16 +151,17 @@ def all_texts(indexer: UnitIndexer, prepared: PreparedSparse, split: str) -> Uni
 def train_model(prepared: PreparedSparse, inputs: SparseInputs, run: Run) -> Trained:
     """Train and measure."""
     config, task, data = prepared.config, prepared.task, inputs.data
-    training, scale = config.training, config.model.scale
+    training, scale, members = config.training, config.model.scale, config.model.members
     checkpoint = None if run.checkpoint is None else Checkpoint(run.checkpoint, prepared.identity, SAVED_EVERY)
     # with several threads, BLAS sums in an order that depends on their number
     with (
         threadpool_limits(1 if training.deterministic else None, "blas"),
-        SparseEngine(inputs.state, data, training, scale) as engine,
+        make_engine(inputs, training, scale) as engine,
     ):
         dynamics = make_dynamics(config, inputs, run.recorder)
         progress = train(engine, run.recorder, checkpoint, dynamics)
-    metrics = common_metrics(task, data.source.size, progress, prepared.identity)
+    best = [progress.best] if members == 1 else known_only(from_members(progress.best, members), data)
+    metrics = common_metrics(task, inputs.size, progress, prepared.identity)
     metrics["engine"] = f"sparse, {'deterministic' if training.deterministic else 'lock-free'}"
     libraries = {
         "numpy": np.__version__,
@@ -143,22 +169,64 @@ def train_model(prepared: PreparedSparse, inputs: SparseInputs, run: Run) -> Tra
         "cpu": f"{threads()} thread{'s' * (threads() != 1)}",
     }
     metrics["environment"] = {**versions(), **libraries}
-    if data.dev is not None:
-        metrics["dev"] = evaluate(progress.best, scale, task, data.dev)[0]
+    if data.has_dev and training.calibrate:
+        metrics["temperature"] = calibrate(best, scale, data)
+    if data.has_dev:
+        metrics["dev"] = evaluate_committee(best, scale, data)[0]
     if "test" in prepared.parts:
-        metrics["test"] = evaluate(progress.best, scale, task, all_texts(inputs.indexer, prepared, "test"))[0]
+        test = CommitteeData([], all_texts(inputs.indexer, prepared, "test"), task)
+        metrics["test"] = evaluate_committee(best, scale, test)[0]
     recorded = None if dynamics is None else dynamics.recorded()
-    return Trained(config, inputs.tokenizer, task, metrics, weights=progress.best, dynamics=recorded)
+    return Trained(config, inputs.tokenizer, task, metrics, weights=join_members(best), dynamics=recorded)
+
+
+def known_only(states: list[State], data: CommitteeData) -> list[State]:
+    """Make every member ignore the units that it has never seen, because it held their texts out.
+
+    Their vectors would still be the random ones that training started from.
+    """
+    for state, member in zip(states, data.members, strict=True):
+        whole, rows = member.source.whole, member.source.rows
+        if whole is None or len(rows) == len(whole.labels):
+            continue
+        is_kept = np.zeros(len(whole.labels), dtype=bool)
+        is_kept[rows] = True
+        seen = np.zeros(len(state[EMBEDDING]), dtype=bool)
+        seen[whole.ids[np.repeat(is_kept, np.diff(whole.offsets))]] = True
+        seen[:SPECIALS] = True
+        state[EMBEDDING][~seen] = silent_vector(state, seen)
+    return states
+
+
+def silent_vector(state: State, seen: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """A vector whose score is far below all others, and whose polarity is 0; the zero vector if there is none such."""
+    query, head = state[QUERY].astype(np.float64), state[HEAD].astype(np.float64)
+    free = query - np.linalg.pinv(head) @ (head @ query)  # the part of the query that the head does not read
+    length = float(free @ free)
+    if length < 1e-6 * float(query @ query):
+        return np.zeros_like(state[QUERY])
+    lowest = float((state[EMBEDDING][seen] @ state[QUERY]).min())
+    return np.asarray((min(lowest, 0.0) - SILENCE) / length * free, dtype=np.float32)
+
+
+def make_engine(inputs: SparseInputs, training: Training, scale: float) -> SparseEngine | CommitteeEngine:
+    data, states = inputs.data, inputs.states
+    if len(states) > 1:
+        return CommitteeEngine(states, data, training, scale)
+    (only,) = data.members
+    dev = only.held if data.dev is None else data.dev
+    return SparseEngine(states[0], UnitData(only.source, dev, data.task), training, scale)
 
 
 def make_dynamics(config: Config, inputs: SparseInputs, recorder: Recorder) -> Dynamics | None:
     """The recorder of the training dynamics, if asked for. For a corpus too large for memory, one block gives the token types."""
     if config.training.record == "no":
         return None
-    source, task = inputs.data.source, inputs.data.task
+    (only,), (state,), task = inputs.data.members, inputs.states, inputs.data.task  # the config refuses committees
+    source = only.source
     assert isinstance(task, Classes)  # `find_task` refuses others
-    texts = source.whole or next(source.blocks(np.random.default_rng(0)))
-    dynamics = Dynamics(config, inputs.tokenizer, task, texts, inputs.state)
+    texts = source.some()
+    dynamics = Dynamics(config, inputs.tokenizer, task, texts, state)
     recorder.note(dynamics.note)
     if len(texts.labels) < source.size:
         recorder.note(f"recording: token types are counted in {len(texts.labels):,} of the {source.size:,} texts")
@@ -176,8 +244,9 @@ def summary(config: Config, tokenizer: Tokenizer, width: int) -> str:
     ]
     epochs = f"{training.epochs} epoch{'s' * (training.epochs != 1)}"
     seen = "once" if config.data.min_count == 1 else f"{config.data.min_count} times"
+    committee = f"{model.members} models, each with " if model.members > 1 else ""
     return (
-        f"{model.attention} attention over {', '.join(units)} (seen {seen} or more), "
+        f"{committee}{model.attention} attention over {', '.join(units)} (seen {seen} or more), "
         f"λ {model.scale:g}, width {width}; {training.optimizer} {training.lr:.2g}, {epochs}, "
         f"batches of {training.batch_size}"
     )

@@ -29,7 +29,8 @@ from regard.models.build import build
 from regard.models.classifier import Classifier
 from regard.models.device import choose_device
 from regard.models.tasks import Classes, Task, encoded
-from regard.models.trained import Trained
+from regard.models.trained import Trained, logits
+from regard.poolings.perceptron import Perceptron
 from regard.recorder import Recorder
 from regard.records import Example
 from regard.training.checkpoint import Checkpoint
@@ -50,6 +51,7 @@ from regard.training.preparation import (
     note_truncated,
     versions,
 )
+from regard.training.temperature import fit_temperature
 from regard.training.torch_engine import Texts, TorchEngine, evaluate
 
 
@@ -127,7 +129,7 @@ def make_inputs(prepared: PreparedTorch, recorder: Recorder) -> TorchInputs:
     if dev is None:
         dev_name = train_name
         examples, dev = hold_out(examples, config.data.dev_fraction, config.training.seed, isinstance(task, Classes))
-        note_held_out(len(dev), config.data.dev_fraction, recorder)
+        note_held_out(len(dev), config, recorder)
     tokenizer: AnyTokenizer
     if prepared.pretrained is None:
         tokenizer, vectors = learn_vocabulary(config, examples, recorder)
@@ -160,6 +162,8 @@ def train_model(model: Classifier, prepared: PreparedTorch, inputs: TorchInputs,
     metrics = common_metrics(task, len(inputs.texts.labels), progress, identity)
     metrics["engine"] = "torch"
     metrics["environment"] = environment(prepared.device) | prepared.versions
+    if inputs.dev and config.training.calibrate:
+        metrics["temperature"] = calibrate(model, task, inputs.dev)
     if inputs.dev:
         metrics["dev"] = evaluate(model, task, inputs.dev)[0]
     recorded = None if dynamics is None else dynamics.recorded()
@@ -170,6 +174,16 @@ def train_model(model: Classifier, prepared: PreparedTorch, inputs: TorchInputs,
         trained.test_answers = trained.answers([example.text for example in prepared.test])
         metrics["test"] = measure(task, trained.test_answers, prepared.truth)
     return trained
+
+
+@torch.no_grad()
+def calibrate(model: Classifier, task: Task, dev: Texts) -> float:
+    """Divide the last layer of the head by the temperature that suits the dev texts, and return it."""
+    temperature = fit_temperature(task, logits(model, task, dev.indexed), np.asarray(dev.labels, dtype=np.float64))
+    last = model.head.out if isinstance(model.head, Perceptron) else model.head
+    for weight in last.parameters():
+        weight /= temperature
+    return temperature
 
 
 def make_dynamics(

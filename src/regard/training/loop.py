@@ -58,6 +58,7 @@ class Evaluation(NamedTuple):
     scores: Metrics  # compared for early stopping
     facts: EvaluationRecord  # further entries in the record of the epoch
     is_dev: bool  # otherwise the scores are of training texts, and the last epoch is the best
+    select: str = "accuracy"  # the score that decides which epoch is the best, or "last"
 
 
 class Engine(Protocol):
@@ -189,7 +190,8 @@ class Loop:
                 "seconds": seconds,
                 **evaluation.facts,
             }
-            if progress.add(record, evaluation.scores, evaluation.is_dev, plan.phase.may_be_best):
+            may_be_best = plan.phase.may_be_best
+            if progress.add(record, evaluation.scores, evaluation.is_dev, may_be_best, evaluation.select):
                 progress.best = self.engine.weights(model)
             records.append(record)
         if records:

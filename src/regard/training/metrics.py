@@ -67,8 +67,10 @@ def scalar_metrics(metrics: Metrics) -> Scores:
     return {name: value for name, value in metrics.items() if isinstance(value, float)}
 
 
-def selection_score(metrics: Metrics | Scores) -> tuple[float, float]:
-    """What early stopping compares, larger is better: accuracy, then log loss if accuracies are equal; or RMSE."""
-    if "accuracy" in metrics:
-        return metrics["accuracy"], -metrics["log_loss"]
-    return -metrics["rmse"], 0.0
+def selection_score(metrics: Metrics | Scores, select: str = "accuracy") -> tuple[float, float]:
+    """What decides which epoch is kept, larger is better: the selected score, then log loss if it is equal; or RMSE."""
+    if "accuracy" not in metrics:
+        return -metrics["rmse"], 0.0
+    if select == "macro_f":
+        return metrics["macro_f"], -metrics["log_loss"]
+    return metrics["accuracy"] if select == "accuracy" else 0.0, -metrics["log_loss"]

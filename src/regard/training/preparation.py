@@ -106,9 +106,17 @@ def digest(examples: Iterable[Example]) -> str:
     return hashed.hexdigest()
 
 
-def note_held_out(count: int, share: float, recorder: Recorder) -> None:
-    none = "too few texts to hold any out" if share else "holding out no texts, because dev_fraction = 0"
-    recorder.note(f"holding out {count} texts for early stopping" if count else none)
+def note_held_out(count: int, config: Config, recorder: Recorder) -> None:
+    if not count:
+        share = config.data.dev_fraction
+        recorder.note("too few texts to hold any out" if share else "holding out no texts, because dev_fraction = 0")
+        return
+    training, members = config.training, config.model.members
+    purpose = "to score and calibrate" if training.select == "last" and training.calibrate else "for early stopping"
+    each = (
+        f"each of the {members} models holds out other {count} texts" if members > 1 else f"holding out {count} texts"
+    )
+    recorder.note(f"{each} {purpose}")
 
 
 def note_truncated(truncated: int, texts: int, max_words: int | None, recorder: Recorder) -> None:

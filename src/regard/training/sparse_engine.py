@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, Self
 
@@ -20,7 +21,7 @@ from regard.config import Training
 from regard.data.unit_texts import UnitTexts
 from regard.kernels.attention import attend
 from regard.kernels.sparse_steps import KINDS
-from regard.models.flat import State, tables
+from regard.models.flat import State, Tables, tables
 from regard.models.tasks import Task
 from regard.recorder import Recorder
 from regard.run_metrics import Metrics, SpreadRecord
@@ -62,7 +63,7 @@ class SparseEngine:
     def __init__(self, state: State, data: UnitData, config: Training, scale: float) -> None:
         self.current, self.data, self.config, self.scale = state, data, config, scale
         self.phases = [ordinary(config)]
-        self.evaluated = data.dev or next(data.source.blocks(np.random.default_rng(0)))
+        self.evaluated = data.dev or data.source.some()
         adagrad, count = config.optimizer == "adagrad", threads()
         objective = Objective(KINDS[data.task.kind], scale, config.l2, config.vtw)
         self.squares = {name: np.zeros_like(value) for name, value in state.items()} if adagrad else {}
@@ -81,45 +82,44 @@ class SparseEngine:
     def begin_phase(self, index: int, recorder: Recorder) -> None: ...
 
     def run_epoch(self, plan: EpochPlan, recorder: Recorder, dynamics: Dynamics | None) -> list[float]:
-        config, source, epoch = self.config, self.data.source, plan.epoch
-        rng = np.random.default_rng((config.seed, epoch))
-        every = max(1, -(-source.size // (config.batch_size * TICKS)))  # steps per tick
-        recorder.begin(epoch, config.epochs, -(-source.size // (config.batch_size * every)))
+        source, epoch = self.data.source, plan.epoch
+        recorder.begin(epoch, self.config.epochs, count_ticks(self.config, source))
         total, seen = 0.0, 0
-        for texts in source.blocks(rng):
-            seed = int(rng.integers(1 << 62))
-            order = rng.permutation(len(texts.labels)).astype(np.int64)
-            batches = [order[start : start + config.batch_size] for start in range(0, len(order), config.batch_size)]
-            for start in range(0, len(batches), every):
-                part = batches[start : start + every]
-                rates = [
-                    learning_rate(config, epoch, (seen + number * config.batch_size) / source.size)
-                    for number in range(len(part))
-                ]
-                with np.errstate(all="ignore"):  # a loss that is not finite is reported below
-                    total += self.steps(texts, part, rates, seed)
-                seen += sum(map(len, part))
-                recorder.step(checked_loss(total / seen, f"epoch {epoch}"))
-                if dynamics is not None:
-                    dynamics.record_within(epoch, seen, source.size)
+        for tick in epoch_ticks(self.config, source, epoch):
+            with np.errstate(all="ignore"):  # a loss that is not finite is reported below
+                total += self.steps(tick)
+            seen += tick.size
+            recorder.step(checked_loss(total / seen, f"epoch {epoch}"))
+            if dynamics is not None:
+                dynamics.record_within(epoch, seen, source.size)
         return [total / seen]
 
-    def steps(self, texts: UnitTexts, batches: list[NDArray[np.int64]], rates: list[float], seed: int) -> float:
+    def steps(self, tick: Tick) -> float:
         """One step per batch. Returns the sum of the losses before each."""
         dropout = self.config.dropout
         if self.pool:
-            return self.pool.steps(texts, batches, rates, dropout, seed)
+            return self.pool.steps(tick.texts, tick.batches, tick.rates, dropout, tick.seed)
 
         def work(worker: int) -> float:
-            share = range(worker, len(batches), len(self.workers))
+            share = range(worker, len(tick.batches), len(self.workers))
             with np.errstate(all="ignore"):  # a setting of each thread; the caller checks the loss
-                return sum(self.workers[worker].step(texts, batches[i], rates[i], dropout, seed) for i in share)
+                return sum(
+                    self.workers[worker].step(tick.texts, tick.batches[i], tick.rates[i], dropout, tick.seed)
+                    for i in share
+                )
 
         return sum(self.threads.map(work, range(len(self.workers))))
 
     def evaluate(self, phase: Phase) -> list[Evaluation]:
         scores, spread = evaluate(self.current, self.scale, self.data.task, self.evaluated)
-        return [Evaluation(scores, {"scores": {"words": spread}, "norms": {}}, self.data.dev is not None)]
+        return [
+            Evaluation(
+                scores,
+                {"scores": {"words": spread}, "norms": {}},
+                self.data.dev is not None,
+                self.config.select or "accuracy",
+            )
+        ]
 
     def weights(self, model: int = 0) -> State:
         return {name: value.copy() for name, value in self.current.items()}
@@ -137,6 +137,46 @@ class SparseEngine:
             self.squares[name][...] = value
 
 
+class Tick(NamedTuple):
+    """Consecutive steps of an epoch, between two reports of progress."""
+
+    texts: UnitTexts
+    batches: list[NDArray[np.int64]]  # rows of the texts
+    rates: list[float]  # the learning rate of each step
+    seed: int  # of dropout
+
+    @property
+    def size(self) -> int:
+        return sum(map(len, self.batches))
+
+
+def steps_per_tick(config: Training, source: TextSource) -> int:
+    return max(1, -(-source.size // (config.batch_size * TICKS)))
+
+
+def count_ticks(config: Training, source: TextSource) -> int:
+    return -(-source.size // (config.batch_size * steps_per_tick(config, source)))
+
+
+def epoch_ticks(config: Training, source: TextSource, epoch: int) -> Iterator[Tick]:
+    """Every training text once, in random order."""
+    rng = np.random.default_rng((config.seed, epoch))
+    every, seen = steps_per_tick(config, source), 0
+    for texts, rows in source.blocks(rng):
+        seed = int(rng.integers(1 << 62))
+        order = rows[rng.permutation(len(rows))]
+        batches = [order[start : start + config.batch_size] for start in range(0, len(order), config.batch_size)]
+        for start in range(0, len(batches), every):
+            part = batches[start : start + every]
+            rates = [
+                learning_rate(config, epoch, (seen + number * config.batch_size) / source.size)
+                for number in range(len(part))
+            ]
+            tick = Tick(texts, part, rates, seed)
+            yield tick
+            seen += tick.size
+
+
 def learning_rate(config: Training, epoch: int, done: float) -> float:
     """With decay it falls linearly to 0; `done` is the finished share of the epoch."""
     assert config.lr is not None  # `fill_defaults` sets it
@@ -146,18 +186,26 @@ def learning_rate(config: Training, epoch: int, done: float) -> float:
 def evaluate(state: State, scale: float, task: Task, texts: UnitTexts) -> tuple[Metrics, SpreadRecord]:
     """Scores on texts, and the distribution of the attention scores there."""
     lookup = tables(state, scale)
-    logits = np.empty((len(texts.labels), task.out_dim), dtype=np.float32)
+    logits, scores = read_texts(lookup, texts)
+    return measure(task, checked_answers(task.answers(logits)), texts.labels.astype(np.float64)), spread_of(scores)
+
+
+def read_texts(lookup: Tables, texts: UnitTexts) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+    """The logits of the texts, and the attention scores of their units."""
+    logits = np.empty((len(texts.labels), len(lookup.bias)), dtype=np.float32)
     repeated, offsets = repeat_units(texts)
     attend(repeated, offsets, *lookup, logits, np.empty(0, dtype=np.float32))
-    answers = checked_answers(task.answers(logits))
-    scores = lookup.scores[repeated].astype(np.float64) if len(repeated) else np.zeros(1)
-    spread: SpreadRecord = {
+    return logits, lookup.scores[repeated].astype(np.float64)
+
+
+def spread_of(scores: NDArray[np.float64]) -> SpreadRecord:
+    scores = scores if scores.size else np.zeros(1)
+    return {
         "mean": float(scores.mean()),
         "std": float(scores.std()),
         "min": float(scores.min()),
         "max": float(scores.max()),
     }
-    return measure(task, answers, texts.labels.astype(np.float64)), spread
 
 
 def repeat_units(texts: UnitTexts) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

@@ -105,7 +105,7 @@ class TorchEngine:
 
     def evaluate(self, phase: Phase) -> list[Evaluation]:
         scores, statistics = evaluate(self.model, self.task, self.dev or self.texts, phase.remedy)
-        return [Evaluation(scores, statistics.as_dict(), self.dev is not None)]
+        return [Evaluation(scores, statistics.as_dict(), self.dev is not None, self.config.select or "accuracy")]
 
     def weights(self, model: int = 0) -> State:
         state = self.model.state_dict()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from functools import partial
 
 import numpy as np
@@ -149,11 +150,27 @@ class TextSource:
         self.indexer, self.part, self.kept, self.labels = indexer, part, kept, labels
         self.size = int(kept.sum())
         self.whole = indexer.texts(part, kept, labels) if len(part.words) <= IN_MEMORY else None
+        self.rows = np.arange(self.size)  # of `whole`
 
-    def blocks(self, rng: np.random.Generator) -> Iterator[UnitTexts]:
-        """Every text once. Blocks of a long corpus are mixed from several ranges, because it may be sorted by label."""
+    def without(self, held: NDArray[np.bool_]) -> TextSource:
+        """The same texts without those held out, sharing the memory. This source must have all texts of its part."""
+        if self.whole is None:
+            return TextSource(self.indexer, self.part, ~held, self.labels)
+        source = copy(self)
+        source.kept, source.rows, source.size = ~held, np.flatnonzero(~held), int((~held).sum())
+        return source
+
+    def some(self) -> UnitTexts:
+        """All texts, or one block of them."""
+        return next(self.blocks(np.random.default_rng(0)))[0]
+
+    def blocks(self, rng: np.random.Generator) -> Iterator[tuple[UnitTexts, NDArray[np.int64]]]:
+        """Every text once: texts, and which of them belong to the source.
+
+        Blocks of a long corpus are mixed from several ranges, because it may be sorted by label.
+        """
         if self.whole is not None:
-            yield self.whole
+            yield self.whole, self.rows
             return
         offsets = self.part.offsets
         ranges = list(chunks(offsets, CHUNK // MIXED))
@@ -161,4 +178,5 @@ class TextSource:
         for start in range(0, len(order), MIXED):
             mixed = [ranges[index] for index in order[start : start + MIXED]]
             blocks = [self.indexer.block(self.part, offsets, rows, self.kept) for rows in mixed]
-            yield joined(blocks, np.concatenate([self.labels[rows][self.kept[rows]] for rows in mixed]))
+            texts = joined(blocks, np.concatenate([self.labels[rows][self.kept[rows]] for rows in mixed]))
+            yield texts, np.arange(len(texts.labels))

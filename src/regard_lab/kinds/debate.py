@@ -21,7 +21,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from regard.config import Config
 from regard.errors import InputError
 from regard.recorder import Recorder
 from regard.records import Example
@@ -30,6 +29,7 @@ from regard_lab.kinds.train import judges_of, on_device, train_judges, trainings
 from regard_lab.measures import Measure
 from regard_lab.rows import Options, Row
 from regard_lab.tables.context import Context
+from regard_lab.tables.table import single_model
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,7 +74,7 @@ MEASURES: dict[str, Measure] = {
 def check(cell: Cell) -> None:
     options, plain = debate_options(cell), cell.without(KEYS)
     train.check(plain)
-    config = Config().override(plain.options)
+    config = single_model(plain.options)
     if config.model.pooling != "attention" or config.model.levels != 1 or config.model.reads_pieces:
         raise InputError(
             "expected pooling = 'attention' over one level of words, got "
@@ -100,7 +100,7 @@ def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
 
     options, plain = debate_options(cell), cell.without(KEYS)
     prepared = context.corpora.prepare(cell.corpus, plain.options)
-    config = Config().override({**plain.options, "device": context.device})
+    config = single_model({**plain.options, "device": context.device})
     judges = judges_of(cell, config, prepared, context)
     others: dict[int, list[Training]] = {}
     if options["shows"] == "seeds":

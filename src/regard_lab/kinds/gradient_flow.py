@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.config import Config
 from regard.data.unit_texts import UnitTexts
 from regard.errors import InputError
 from regard.models.flat import AFFINE, EMBEDDING, HEAD, HEAD_BIAS, PROJECT, PROJECT_BIAS, QUERY
@@ -22,6 +21,7 @@ from regard_lab.kinds.patterns import mean_of
 from regard_lab.measures import Measure
 from regard_lab.rows import Options, Row
 from regard_lab.tables.context import Context
+from regard_lab.tables.table import single_model
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -68,7 +68,7 @@ def check(cell: Cell) -> None:
     from regard.models.flat import is_flat
 
     scores.check(cell)
-    model = Config().override(cell.options).model
+    model = single_model(cell.options).model
     if not is_flat(model):
         raise InputError(
             f"{cell.name}: encoder: expected 'embedding' or 'affine' for gradient flow, got {model.encoder!r}"

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from regard.config import Config
 from regard.errors import InputError
 from regard.report.text.numbers import short
 from regard.run_metrics import EpochRecord
@@ -33,6 +32,7 @@ from regard_lab.kinds.word_measures import (
 from regard_lab.measures import Measure
 from regard_lab.rows import History, Options, Row
 from regard_lab.tables.context import Context, Judges
+from regard_lab.tables.table import single_model
 
 if TYPE_CHECKING:
     from regard.models.trained import Trained
@@ -106,17 +106,17 @@ def check(cell: Cell) -> None:
     for name, least in (("most", 1), ("judged", 1), ("mapped", 4)):
         if name in options and options[name] < least:
             raise InputError(f"{name}: expected {least} or more, got {options[name]}")
-    if Config().override(plain.options).data.task == "regression":
+    if single_model(plain.options).data.task == "regression":
         raise InputError("task = 'regression': expected a classification task, because accuracy is measured")
 
 
 def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
     plain = cell.without(KEYS)
     plan = make_plan(cell, plain, context)
-    options, config = plan.options, Config().override({**plain.options, "device": context.device})
+    options, config = plan.options, single_model({**plain.options, "device": context.device})
     judges = None
     if "judge" in options:
-        judging = Config().override({**judge_options(plain.options, options), "device": context.device})
+        judging = single_model({**judge_options(plain.options, options), "device": context.device})
         judges = judges_of(cell, judging, plan.prepared, context)
         train_judges(judges, judging, plan.prepared, seeds, context)
         if options.get("chance") or judging == config:  # a base model judges itself

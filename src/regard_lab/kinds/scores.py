@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from regard.config import Config
 from regard.errors import InputError
 from regard.report.text.numbers import short
 from regard_lab.kinds import patterns, train
@@ -19,6 +18,7 @@ from regard_lab.kinds.patterns import TERM, history_of, mean_of, separation_epoc
 from regard_lab.kinds.train import trainings
 from regard_lab.rows import History, Row
 from regard_lab.tables.context import Context
+from regard_lab.tables.table import single_model
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,7 +42,7 @@ def check(cell: Cell) -> None:
     from regard.analysis.token_scores import check_scores
 
     train.check(cell)
-    config = Config().override(cell.options)
+    config = single_model(cell.options)
     check_scores(config.model)
     if config.data.task == "regression":
         raise InputError(
@@ -63,7 +63,7 @@ def train_and_measure(
     """`more_measures`: additional measures of a model. Only rows of the first seed keep tokens and boxes, because figures show
     one seed."""
     prepared = context.corpora.prepare(cell.corpus, cell.options)
-    config = Config().override({"record": "epoch", **cell.options, "device": context.device})
+    config = single_model({"record": "epoch", **cell.options, "device": context.device})
     for result, facts in trainings(config, prepared.parts, seeds, context):
         if isinstance(result, InputError):
             yield {**facts, "error": str(result)}

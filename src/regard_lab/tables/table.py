@@ -127,8 +127,13 @@ class Cell:
 
 
 def training_config(options: Options, **further: object) -> Config:
-    """The config of a training in a table. As in the papers, predicted numbers may leave the range of the labels."""
-    return Config().override({"within_range": False, **options, **further})
+    """The config of a training in a table. As in the papers: one model, and numbers may leave the range of the labels."""
+    return single_model({"within_range": False, **options, **further})
+
+
+def single_model(options: Options) -> Config:
+    """The papers train one model, where `regard train` may choose a committee, and do not calibrate it."""
+    return Config().override({"members": 1, "calibrate": False, **options})
 
 
 @dataclass(frozen=True)
