@@ -204,6 +204,18 @@ def test_evaluate_uses_the_columns_of_training(regard: Regard, tmp_path: Path) -
     assert json.loads(regard("evaluate", tmp_path / "run", path, "--json").out)["n"] == 12
 
 
+def test_numbers_of_classes_and_decimal_commas_are_understood(regard: Regard, tmp_path: Path) -> None:
+    ids = write_csv(tmp_path / "ids.csv", [(f"word{n % 30} film", n % 30) for n in range(90)])
+    result = regard("train", ids, *TINY, "--out", tmp_path / "ids")
+    assert "· task: multiclass, because column 'label' has 30 consecutive whole numbers" in result.err
+    assert jsonl(regard("predict", tmp_path / "ids", "word7 film"))[0]["probabilities"].keys() == {*map(str, range(30))}
+    rated = write_csv(tmp_path / "rated.csv", [("good film", "3,5"), ("bad film", "1,5")] * 20)
+    for number, option in enumerate([[], ["--task", "regression"]]):
+        result = regard("train", rated, *TINY, *option, "--out", tmp_path / f"rated{number}")
+        assert "decimal comma" in result.err
+        assert json.loads(regard("evaluate", tmp_path / f"rated{number}", rated, "--json").out)["mae"] <= 1
+
+
 # predict
 
 

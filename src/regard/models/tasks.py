@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Required, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.data.labels import Labels, natural_order
+from regard.data.labels import Labels, comma_number, natural_order, separates_thousands
 from regard.errors import InputError
 from regard.records import Example, Prediction
 
@@ -159,11 +159,13 @@ class Regression(Task):
 def number(label: Any, where: str) -> float:
     try:
         value = float(label)
-    except (TypeError, ValueError, OverflowError):
+    except ValueError:
+        read = comma_number(str(label))
+        value = math.nan if read is None else read
+    except (TypeError, OverflowError):
         value = math.nan
     if not math.isfinite(value):
-        comma = ", written with a decimal point" if "," in str(label) else ""
-        raise InputError(f"{where}: the label {str(label)!r} is not a number; regression needs numbers{comma}")
+        raise InputError(f"{where}: the label {str(label)!r} is not a number; regression needs numbers")
     return value
 
 
@@ -186,6 +188,12 @@ def make_task(kind: str, labels: Labels, where: str, within_range: bool = True) 
 
 
 def make_regression(labels: Labels, where: str, within_range: bool) -> Regression:
+    if separates_thousands(labels.names):
+        name, row = next((name, row) for name, row in labels.rows.items() if "," in name)
+        raise InputError(
+            f"{where}, row {row}: the comma of the label {name!r} may separate thousands or decimals; "
+            "expected a decimal point, and nothing between thousands"
+        )
     values = np.array([number(name, f"{where}, row {row}") for name, row in labels.rows.items()])[labels.codes]
     with np.errstate(over="ignore", invalid="ignore"):  # reported below
         mean, scale = float(values.mean()), float(values.std())

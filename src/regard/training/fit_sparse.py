@@ -79,7 +79,7 @@ def prepare_sparse(config: Config, parts: Parts, recorder: Recorder) -> Prepared
     indexed = {split: corpus.read(part) for split, part in examples.items() if part is not None}
     names = dict(zip(examples, parts.names, strict=True))
     train = indexed["train"]
-    task = find_task(config, train.labels, recorder, names["train"])
+    task = find_task(config, train.labels, recorder, names["train"], parts.column)
     if "test" in indexed:
         check_not_empty(len(indexed["test"]), names["test"])
     labels = {

@@ -97,7 +97,7 @@ def prepare_torch(config: Config, parts: Parts, recorder: Recorder) -> PreparedT
     examples = list(parts.train)
     dev = None if parts.dev is None else list(parts.dev)
     test = None if parts.test is None else list(parts.test)
-    task = find_task(config, Labels.of(examples), recorder, parts.names[0])
+    task = find_task(config, Labels.of(examples), recorder, parts.names[0], parts.column)
     if test is not None:
         check_not_empty(len(test), parts.names[2])
     # refuse a label that cannot be scored before training, not after hours of it

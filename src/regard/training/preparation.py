@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.config import Config, Data
-from regard.data.labels import Labels, guess_task, written_twice
+from regard.data.guessed_task import guess_task
+from regard.data.labels import Labels, written_twice
 from regard.data.vectors import read_vectors
 from regard.data.vocabulary import SPECIALS
 from regard.errors import InputError, quoted
@@ -58,12 +59,13 @@ def check_not_empty(count: int, where: str) -> None:
         raise InputError(f"{where}: expected at least one, got none")
 
 
-def find_task(config: Config, labels: Labels, recorder: Recorder, where: str) -> Task:
+def find_task(config: Config, labels: Labels, recorder: Recorder, where: str, column: str | None = None) -> Task:
+    """The task that the options name, or the one that the labels and the name of their column suggest."""
     check_not_empty(len(labels), where)
     kind: str = config.data.task
     if kind == "auto":
         try:
-            kind, reason = guess_task(labels.names, len(labels))
+            kind, reason = guess_task(labels.names, len(labels), column)
         except InputError as error:
             raise InputError(f"{where}: {error}") from None
         recorder.note(reason)
@@ -76,6 +78,8 @@ def find_task(config: Config, labels: Labels, recorder: Recorder, where: str) ->
             f"{where}: record = {config.training.record!r} needs classes, which define token types; got numbers"
         )
     task = make_task(kind, labels, where, config.data.within_range)
+    if kind == "regression" and config.data.task != "auto" and (commas := [x for x in labels.names if "," in x]):
+        recorder.note(f"{where}: labels such as {commas[0]!r} are read with a decimal comma")
     if isinstance(task, Regression) and task.has_limits:
         recorder.note(
             f"predictions stay within {task.low:g} and {task.high:g}, the range of the training labels; "

@@ -7,6 +7,8 @@ from rich.markup import escape
 
 from regard.report.text.characters import printable
 
+TASK = "task: "  # how the note begins that says which task was guessed
+
 
 class DetachableConsole(Console):
     """A console that falls silent when its pipe is closed, so that training continues."""
@@ -21,4 +23,8 @@ def stderr_console() -> Console:
 
 def print_note(sentence: str, console: Console | None = None) -> None:
     """Print a decision or finding that the user should know."""
-    (console or stderr_console()).print(f"[dim]·[/] {escape(printable(sentence))}")
+    shown = escape(printable(sentence))
+    if sentence.startswith(TASK):  # everything else depends on it
+        decision, comma, reason = shown.partition(",")
+        shown = f"[bold]{decision}[/]{comma}{reason}"
+    (console or stderr_console()).print(f"[dim]·[/] {shown}")
