@@ -99,7 +99,7 @@ def test_defaults_in_python_are_those_of_the_config() -> None:
 
     defaults = {item.name: item.default for _, item, _ in options()}
     # files, columns and the task are arguments of `fit` instead
-    elsewhere = {"train", "dev", "test", "text", "label", "task", "skip_bad_rows"}
+    elsewhere = {"train", "dev", "test", "text", "label", "task", "skip_bad_rows", "encoding"}
     for kind in (TextClassifier, TextRegressor):
         parameters = {name: parameter.default for name, parameter in inspect.signature(kind).parameters.items()}
         assert parameters.pop("verbose") is False

@@ -188,7 +188,7 @@ BAD = {
     "columns of a known form": (("trec", "--from", "QC", "--text", "x"), "the columns of this corpus are known"),
     "options alone": (("trec", "--overwrite"), "--overwrite: needs --from"),
     "options of words": (("trec", "--skip-bad-rows"), "--skip-bad-rows: needs --from"),
-    "a table that is none": (("own", "--from", "QC/TREC_10.label"), "expected .parquet, .csv"),
+    "a table that is none": (("own", "--from", "QC/TREC_10.label"), "expected a file (.parquet, .csv"),
     "a table that is not there": (
         ("own", "--from", "nowhere.csv"),
         "nowhere.csv: no such file or folder; expected a table",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from regard.config import Config
@@ -134,7 +135,7 @@ def with_named_dev(config: Config, recorder: Recorder) -> Config:
 def read_split(config: Config, name: str, split: str, recorder: Recorder, at_least: int = 1) -> Stream:
     data = config.data
     options = ReadOptions(data.text, data.label, skip_bad_rows=data.skip_bad_rows, at_least=at_least)
-    texts = stream(resolve(name, split), options)
+    texts = stream(resolve(name, split), replace(options, encoding=data.encoding))
     report_reading(texts, recorder.note)
     return texts
 

@@ -10,7 +10,6 @@ from regard.data.guessed_task import guess_task
 from regard.data.labels import comma_number
 from regard.errors import InputError
 
-
 CODES = [100 * n + 7 * (n % 3) for n in range(1, 41)]  # not consecutive, as codes of industries are
 REALISTIC: list[tuple[str | None, Iterable[object], int, str]] = [
     # name of the column, its different values, texts per value, the task
@@ -77,7 +76,16 @@ def test_the_reason_names_what_decided_and_the_option_against_it() -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("3,5", 3.5), ("-0,25", -0.25), (",5", 0.5), ("3.5", 3.5), ("3", 3.0), ("1,2,3", None), ("1.000,5", None), ("a,5", None)],
+    [
+        ("3,5", 3.5),
+        ("-0,25", -0.25),
+        (",5", 0.5),
+        ("3.5", 3.5),
+        ("3", 3.0),
+        ("1,2,3", None),
+        ("1.000,5", None),
+        ("a,5", None),
+    ],
 )
 def test_decimal_commas(text: str, value: float | None) -> None:
     assert comma_number(text) == value

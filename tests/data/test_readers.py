@@ -256,9 +256,13 @@ BAD_FILES: list[tuple[str, str | bytes, str]] = [
     ("a.csv", "text,label\na,1\n", "expected at least 2 usable rows, got 1"),
     ("a.csv", "text,label,text\na,1,b\n", "column 'text' twice"),
     ("a.csv", 'text,label\n"a,1\nb,2\n', "line 3: unexpected end of data"),
-    ("a.csv", b"text,label\ngood,1\ncaf\xe9,0\n", "line 3: byte 0xe9 at offset 21 is not UTF-8; convert"),
+    (
+        "a.csv",
+        b"text,label\ngood,1\ncaf\xe9,0\n",
+        "line 3: byte 0xe9 at offset 21 is not UTF-8; --encoding cp1252 probably reads it",
+    ),
     ("a.csv", "text,label\ngood,1\nbad,0\n".encode("utf-16-le"), "got NUL bytes at the start"),
-    ("a.csv", "text,label\ngood,1\nbad,0\n".encode("utf-32"), "got NUL bytes at the start"),
+    ("a.csv", "text,label\ngood,1\nbad,0\n".encode("utf-32-le"), "got NUL bytes at the start, as in UTF-32"),
     (
         "a.csv",
         'text,label\n"a \\"b\\" c",1\nb,2\n',

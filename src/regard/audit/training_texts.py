@@ -21,7 +21,8 @@ def training_texts(data: Data) -> Stream:
     if data.train is None:
         raise InputError("the run does not say what it was trained on")
     path = resolve(data.train, "train")
-    return stream(path, ReadOptions(data.text, data.label, skip_bad_rows=data.skip_bad_rows))
+    options = ReadOptions(data.text, data.label, skip_bad_rows=data.skip_bad_rows, encoding=data.encoding)
+    return stream(path, options)
 
 
 def training_overlap(data: Data, texts: Sequence[str], where: str, examples: Iterable[Example] | None = None) -> str:

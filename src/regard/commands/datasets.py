@@ -8,6 +8,7 @@ import shlex
 from pathlib import Path
 
 from regard.arguments import Parser, flag
+from regard.commands.reading import add_encoding
 from regard.errors import InputError
 
 
@@ -28,6 +29,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--text", metavar="COLUMN", help="text column of your own table or of the hub's")
     parser.add_argument("--label", metavar="COLUMN", help="label column")
     parser.add_argument("--skip-bad-rows", action="store_true", help="skip rows of your table that cannot be used")
+    add_encoding(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -36,7 +38,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.source is not None:
         convert_dataset(arguments)
         return
-    options = [name for name in ("out", "text", "label") if getattr(arguments, name) is not None]
+    options = [name for name in ("out", "text", "label", "encoding") if getattr(arguments, name) is not None]
     options += [name for name in ("overwrite", "skip_bad_rows") if getattr(arguments, name)]
     if options:
         raise InputError(f"{flag(options[0])}: needs --from, which names the original to convert")

@@ -122,7 +122,7 @@ def read_texts(arguments: argparse.Namespace, trained: Model) -> Corpus | Stream
             raise InputError(f"--keep {arguments.keep[0]}: expected a file with columns, got a text")
         return read_text(source)
     options = replace(
-        read_options(arguments, trained),
+        read_options(arguments, trained, source),
         keep=arguments.keep,
         skip_bad_rows=False,
         mark_bad_rows=not strict,

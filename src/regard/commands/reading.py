@@ -102,11 +102,23 @@ def add_reading(parser: Parser, bad_rows: str = "skip rows that cannot be used")
     parser.add_argument("--text", metavar="COLUMN", help="text column (default: guessed)")
     parser.add_argument("--label", metavar="COLUMN", help="label column (default: guessed)")
     parser.add_argument("--skip-bad-rows", action="store_true", help=bad_rows)
+    add_encoding(parser)
     add_device(parser)
 
 
-def read_options(arguments: argparse.Namespace, trained: Model) -> ReadOptions:
-    """Unless columns are named, those that the run was trained on are used, if the file has them."""
+def add_encoding(parser: Parser) -> None:
+    parser.add_argument(
+        "--encoding",
+        metavar="NAME",
+        help="encoding of a text file, such as cp1252 or shift_jis (default: UTF-8, or by byte order mark)",
+    )
+
+
+def read_options(arguments: argparse.Namespace, trained: Model, source: str) -> ReadOptions:
+    """Unless columns are named, those that the run was trained on are used, if the file has them.
+
+    The run's encoding is that of the files it was trained and scored on, and not of others.
+    """
     from regard.data.read_options import ReadOptions
 
     data = trained.data
@@ -117,6 +129,7 @@ def read_options(arguments: argparse.Namespace, trained: Model) -> ReadOptions:
         skip_bad_rows=arguments.skip_bad_rows,
         at_least=1,
         known=(data.text, data.label),
+        encoding=arguments.encoding or (data.encoding if source in (data.train, data.dev, data.test) else None),
     )
 
 
@@ -133,7 +146,7 @@ def read_source(
     from regard.data.readers import report_reading
     from regard.report.text.notes import print_note
 
-    options = replace(read_options(arguments, trained), labelled=labelled, rationales=rationales, keep=keep)
+    options = replace(read_options(arguments, trained, source), labelled=labelled, rationales=rationales, keep=keep)
     corpus = read_corpus(source, options, part)
     report_reading(corpus, print_note)
     check_lengths(trained, corpus.examples, corpus.path)

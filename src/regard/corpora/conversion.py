@@ -8,7 +8,7 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -76,6 +76,7 @@ class ConversionOptions:
     text: str | None = None
     label: str | None = None
     skip_bad_rows: bool = False
+    encoding: str | None = None
     overwrite: bool = False
 
 
@@ -140,11 +141,11 @@ def _splits(
         return hub_splits(options.name, options.source, known, (options.text, options.label), note), {}
     if known is None:
         reading = ReadOptions(options.text, options.label, skip_bad_rows=options.skip_bad_rows, at_least=1)
-        return table_splits(Path(options.source), reading, note)
-    if options.text is not None or options.label is not None or options.skip_bad_rows:
+        return table_splits(Path(options.source), replace(reading, encoding=options.encoding), note)
+    if options.skip_bad_rows or any(x is not None for x in (options.text, options.label, options.encoding)):
         raise InputError(
             f"{options.name}: the columns of this corpus are known; "
-            "--text, --label and --skip-bad-rows are only for your own tables"
+            "--text, --label, --encoding and --skip-bad-rows are only for your own tables"
         )
     source = Source(Path(options.source), progress)
     splits = CONVERTERS[options.name](source)

@@ -10,19 +10,26 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
+from typing import IO
 
+from regard.data.archives import Zipped
+from regard.data.likely_encoding import likely_encoding, marked_encoding
 from regard.errors import InputError
 
-Source = Path | bytes  # bytes if they can be read only once, as from a pipe
+Source = Path | Zipped | bytes  # bytes if they can be read only once, as from a pipe
 Text = Callable[[], Iterator[str]]  # the pieces of a text, from the start at every call
 
 PIECE = 2**17  # bytes; much larger pieces leave the processor's cache and take longer
 
 
 @contextmanager
-def opened(source: Source) -> Iterator[io.BufferedIOBase]:
+def opened(source: Source) -> Iterator[IO[bytes] | io.BufferedIOBase]:
     if isinstance(source, bytes):
         yield io.BytesIO(source)
+        return
+    if isinstance(source, Zipped):
+        with source.opened() as member:
+            yield member
         return
     try:
         with gzip.open(source) if source.suffix.lower() == ".gz" else source.open("rb") as file:
@@ -41,36 +48,74 @@ def unpacked(source: Source) -> Iterator[bytes]:
             yield data
 
 
-def decoded(source: Source, name: str, lenient: bool) -> Iterator[str]:
-    """The text of the bytes. If lenient, bytes that are not UTF-8 become lone surrogates, which make their row a bad one."""
+def decoded(source: Source, name: str, lenient: bool, encoding: str | None = None) -> Iterator[str]:
+    """The text of the bytes, which are UTF-8 unless `encoding` or a byte order mark says otherwise.
+
+    If lenient, bytes that cannot be decoded become lone surrogates, which make their row a bad one.
+    """
     pieces = unpacked(source)
     first = next(pieces, b"")
-    marked = first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and not first.startswith(codecs.BOM_UTF32_LE)
-    if not (marked or lenient) and b"\0" in first[:4]:
+    marked = marked_encoding(first)
+    encoding = marked or (None if encoding is None else check_encoding(encoding)) or "utf-8"
+    if not (marked or lenient) and encoding == "utf-8" and b"\0" in first[:4]:
         raise InputError(
             f"{name}: expected UTF-8, or UTF-16 with a byte order mark, got NUL bytes at the start, "
-            "as in UTF-32 or in UTF-16 without the mark"
+            f"as in UTF-32 or in UTF-16 without the mark; --encoding {likely_encoding(first)} probably reads it"
         )
-    if marked:
-        decoder = codecs.getincrementaldecoder("utf-16")("replace")
-    else:
-        first = first.removeprefix(codecs.BOM_UTF8)
-        decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape" if lenient else "strict")
+    errors = "replace" if marked in ("utf-16", "utf-32") else _MARK_BAD_BYTES if lenient else "strict"
+    decoder = codecs.getincrementaldecoder(encoding)(errors)
+    begins = True
     offset = line_feeds = 0  # of the previous pieces
     for data in chain((first,), pieces, (b"",)):
         begun = len(decoder.getstate()[0])  # bytes of a character that continues in this piece
         try:
             text = decoder.decode(data, final=not data)
         except UnicodeDecodeError as problem:
-            yield problem.object[: problem.start].decode()
+            if encoding == "utf-8":
+                yield problem.object[: problem.start].decode()
             line = line_feeds + problem.object.count(b"\n", 0, problem.start) + 1
             byte = f"byte 0x{problem.object[problem.start]:02x} at offset {offset - begun + problem.start}"
+            advice = likely_encoding(problem.object[_line_start(problem) :])
             raise InputError(
-                f"{name}, line {line}: {byte} is not UTF-8; convert the file, e.g. from Windows with iconv -f cp1252 -t utf-8"
+                f"{name}, line {line}: {byte} is not {_title(encoding)}; --encoding {advice} probably reads it"
             ) from None
-        yield text
+        except UnicodeError as problem:  # encodings that are not made for files, such as idna
+            raise InputError(f"{name}: is not {encoding} ({problem}); expected another --encoding") from None
+        yield text.removeprefix("\ufeff") if begins else text
+        begins = begins and not text
         offset += len(data)
         line_feeds += data.count(b"\n")
+
+
+def check_encoding(name: str) -> str:
+    """The encoding's name, if Python knows it and it encodes text (and not, as rot13, something else)."""
+    try:
+        if "a".encode(name).decode(name) == "a":
+            return name
+    except (LookupError, ValueError):
+        pass
+    raise InputError(
+        f"--encoding {name}: expected the name of an encoding, such as cp1252, latin-1, utf-16, shift_jis or gb18030"
+    )
+
+
+def _mark_bad_bytes(problem: UnicodeError) -> tuple[str, int]:
+    """One lone surrogate; Python's own handler for this does not know UTF-16."""
+    assert isinstance(problem, UnicodeDecodeError)
+    return "\udc80", problem.end
+
+
+_MARK_BAD_BYTES = "regard_mark_bad_bytes"
+codecs.register_error(_MARK_BAD_BYTES, _mark_bad_bytes)
+
+
+def _line_start(problem: UnicodeDecodeError) -> int:
+    """Where the sample for a guess begins: the line of the error, because all lines before it were ASCII or happened to fit."""
+    return problem.object.rfind(b"\n", 0, problem.start) + 1
+
+
+def _title(encoding: str) -> str:
+    return "UTF-8" if encoding == "utf-8" else encoding
 
 
 def is_blank(text: Text) -> bool:

@@ -65,7 +65,9 @@ def _text(row: Row, name: str, column: str) -> str:
     if "\0" in text:
         raise InputError(f"{where}: expected text, got a NUL byte at character {text.index(chr(0))}")
     if not _is_whole(text):
-        raise InputError(f"{where}: expected valid Unicode, got bytes that are not UTF-8 or half a surrogate pair")
+        raise InputError(
+            f"{where}: expected valid Unicode, got bytes that are not UTF-8 (--encoding reads others) or half a surrogate pair"
+        )
     if not words.has_words(text):
         raise InputError(f"{where}: expected at least one word, got the text {text[:20]!r}")
     _refuse_long_words(text, where)

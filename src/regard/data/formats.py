@@ -18,6 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from regard.data.archives import Zipped
 from regard.data.decoding import Source, Text, decoded, lines, opened
 from regard.errors import InputError, quoted
 from regard.extras import import_extra
@@ -215,8 +216,9 @@ def parquet_rows(source: Source, name: str) -> Rows:
 def _parquet_batches(parquet: Any, source: Source, name: str) -> Generator[Row, None, None]:
     number = 0
     with opened(source) as file:
-        # Parquet is read from its end, which gzip does not allow: such a file is unpacked into memory.
-        whole = io.BytesIO(file.read()) if isinstance(file, gzip.GzipFile) else file
+        # Parquet is read from its end, which gzip and zip do not allow: such a file is unpacked into memory.
+        packed = isinstance(file, gzip.GzipFile) or isinstance(source, Zipped)
+        whole = io.BytesIO(file.read()) if packed else file
         try:
             for batch in parquet.ParquetFile(whole).iter_batches(PARQUET_CHUNK):
                 for fields in batch.to_pylist():
@@ -238,14 +240,14 @@ def _text_lines(text: Text) -> Generator[Row, None, None]:
             yield Row(number, f"line {number}", {"text": stripped})
 
 
-def folder_rows(folder: Path, lenient: bool) -> Rows:
+def folder_rows(folder: Path, lenient: bool, encoding: str | None = None) -> Rows:
     """One text per file, labelled with the name of its folder."""
     classes = [entry for entry in _entries(folder) if entry.is_dir() and not entry.name.startswith(".")]
     texts = (file for label in classes for file in _entries(label) if file.name.endswith((".txt", ".txt.gz")))
     files = sorted(map(Path, texts))
     if not files:
         raise InputError(f"{folder}: expected one folder of .txt files per class, found no file CLASS/NAME.txt")
-    return partial(_text_files, folder, files, lenient)
+    return partial(_text_files, folder, files, lenient, encoding)
 
 
 def _entries(folder: str | os.PathLike[str]) -> list[os.DirEntry[str]]:
@@ -257,7 +259,7 @@ def _entries(folder: str | os.PathLike[str]) -> list[os.DirEntry[str]]:
         raise InputError(f"{os.fspath(folder)}: the folder cannot be read ({problem.strerror})") from None
 
 
-def _text_files(folder: Path, files: Sequence[Path], lenient: bool) -> Generator[Row, None, None]:
+def _text_files(folder: Path, files: Sequence[Path], lenient: bool, encoding: str | None) -> Generator[Row, None, None]:
     for number, file in enumerate(files, 1):
-        text = "".join(decoded(file, str(file), lenient))
+        text = "".join(decoded(file, str(file), lenient, encoding))
         yield Row(number, f"file {file.relative_to(folder)}", {"text": text, "folder": file.parent.name})

@@ -74,17 +74,23 @@ def _many_whole_numbers(numbers: Sequence[float], count: int, column: str | None
         kind: Task = "multiclass"
         named = f"column {column!r} has " if says else "the labels have "
         order = "consecutive" if consecutive else "different"
-        reason = f"{named}{len(numbers)} {order} whole numbers from {low:g} to {high:g}, with {per_value:.0f} texts each"
+        reason = (
+            f"{named}{len(numbers)} {order} whole numbers from {low:g} to {high:g}, with {per_value:.0f} texts each"
+        )
     else:
         kind = "regression"
-        named = f"column {column!r} names a scale" if says == "scale" else "they do not look like the numbers of classes"
+        named = (
+            f"column {column!r} names a scale" if says == "scale" else "they do not look like the numbers of classes"
+        )
         reason = f"the labels are {len(numbers)} different whole numbers from {low:g} to {high:g}, and {named}"
     return kind, f"task: {kind}, because {reason} ({_instead(not is_class)})"
 
 
 def _kind_of_name(column: str | None) -> str | None:
     """What the name of the column says: "scale", "class", "label" (either, but rather classes), or nothing."""
-    spaced = re.sub(r"(?<=[^\W\d_])(?=\d)|(?<=[a-z])(?=[A-Z])", " ", column or "")  # label3 and categoryId are two words
+    spaced = re.sub(
+        r"(?<=[^\W\d_])(?=\d)|(?<=[a-z])(?=[A-Z])", " ", column or ""
+    )  # label3 and categoryId are two words
     for word in reversed(re.split(r"[\W_]+", spaced.lower())):
         for kind, names in (("scale", SCALE_NAMES), ("class", CLASS_NAMES), ("label", LABEL_NAMES)):
             if word in names:

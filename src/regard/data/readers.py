@@ -1,4 +1,4 @@
-"""Files to examples: CSV, TSV, JSON lines, JSON, Parquet, lines of text (each also as .gz), or one folder per class.
+"""Files to examples: CSV, TSV, JSON lines, JSON, Parquet, fastText's lines, lines of text (each also as .gz or .zip), or a folder.
 
 `formats` yields rows, `columns` finds text and label, `examples` turns a row into an `Example` or raises. Nothing here
 decides the task: labels stay as they are written, except for surrounding white space.
@@ -14,9 +14,11 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
+from regard.data.archives import zipped_table
 from regard.data.columns import Columns, find_columns
-from regard.data.decoding import Text, decoded, is_blank, unpacked
+from regard.data.decoding import Source, Text, decoded, is_blank, unpacked
 from regard.data.examples import make_example
+from regard.data.fasttext_lines import fasttext_rows, is_fasttext
 from regard.data.formats import (
     Row,
     Rows,
@@ -42,6 +44,7 @@ FORMATS: dict[str, Callable[[Text, str], Rows]] = {
     "json": json_rows,
     "txt": line_rows,
 }
+TABLES = ("parquet", *FORMATS, *SHEETS)  # extensions of files that are read
 UNEVEN = ("jsonl", "ndjson", "json")  # rows may have different columns
 SAMPLE = 200  # rows that the columns are guessed from
 LABELLED = ReadOptions()
@@ -131,39 +134,41 @@ def read(path: str | Path, options: ReadOptions = LABELLED, **keywords: Any) -> 
 def stream(path: str | Path, options: ReadOptions = LABELLED) -> Stream:
     """The same, one example at a time, for files larger than memory.
 
-    Only a JSON list, a spreadsheet, a gzipped Parquet file, and input from a pipe are held in memory as a whole.
+    Only a JSON list, a spreadsheet, a compressed Parquet file, and input from a pipe are held in memory as a whole.
     """
     path = Path(path)
     name = str(path)
     if path.is_dir():
-        return _stream(name, folder_rows(path, options.tolerant), options, Columns("text", "folder", []))
+        return _stream(
+            name, folder_rows(path, options.tolerant, options.encoding), options, Columns("text", "folder", [])
+        )
     form = _format(path)
-    source = path if path.is_file() else b"".join(unpacked(path))  # a pipe can be read only once
+    source: Source = path if path.is_file() else b"".join(unpacked(path))  # a pipe can be read only once
+    if form == "zip":
+        source = zipped_table(path, TABLES)
+        form = source.suffix[1:]
     if form == "parquet":
         return _stream(name, parquet_rows(source, name), options)
     if form in SHEETS:
         return _stream(name, sheet_rows(source, name), options)
-    return _from_text(partial(decoded, source, name, options.tolerant), name, form, options)
+    return _from_text(partial(decoded, source, name, options.tolerant, options.encoding), name, form, options)
 
 
 def read_lines(file: IO[bytes], name: str = "standard input", options: ReadOptions = UNLABELLED) -> Corpus:
     """Every example of an open file: JSON lines if the first is an object, otherwise one text per line."""
-    content = partial(decoded, file.read(), name, options.tolerant)
+    content = partial(decoded, file.read(), name, options.tolerant, options.encoding)
     form = "jsonl" if starts_with_object(content) else "txt"
     return _corpus(_from_text(content, name, form, options))
 
 
 def _format(path: Path) -> str:
-    forms = ("parquet", *FORMATS, *SHEETS)
-    accepted = ", ".join(f".{form}" for form in forms)
+    accepted = f"a file ({', '.join(f'.{form}' for form in TABLES)}, each also .gz or in a .zip) or a folder of classes"
     if not path.exists():
-        raise InputError(f"{path}: no such file; expected a file ({accepted}, each also .gz) or a folder of classes")
+        raise InputError(f"{path}: no such file; expected {accepted}")
     suffixes = [suffix.lower() for suffix in path.suffixes]
     suffix = suffixes[-2] if suffixes[-1:] == [".gz"] and len(suffixes) > 1 else (suffixes or [""])[-1]
-    if suffix[1:] not in forms:
-        raise InputError(
-            f"{path}: expected {accepted} (each also .gz) or a folder of classes, got {suffix or 'no extension'}"
-        )
+    if suffix[1:] not in (*TABLES, "zip") or suffixes[-2:] == [".zip", ".gz"]:
+        raise InputError(f"{path}: expected {accepted}, got {suffix or 'no extension'}")
     return suffix[1:]
 
 
@@ -172,9 +177,12 @@ def _from_text(content: Text, name: str, form: str, options: ReadOptions) -> Str
         raise InputError(f"{name}: the file is empty; expected at least {_row_count(options.required)}")
     if form != "txt":
         return _stream(name, FORMATS[form](content, name), options, even=form not in UNEVEN)
+    if is_fasttext(content):
+        return _stream(name, fasttext_rows(content), options, Columns("text", "label", []))
     if options.labelled or options.label is not None:
         raise InputError(
-            f"{name}: lines of text have no labels; expected a .csv, .tsv or .jsonl file with a label column"
+            f"{name}: lines of text have no labels; expected a .csv, .tsv or .jsonl file with a label column, "
+            "or lines that begin with __label__"
         )
     return _stream(name, line_rows(content, name), options, Columns("text", None, []))
 

@@ -94,7 +94,7 @@ def fingerprint(config: Config, texts: Iterable[str], device: str) -> str:
     The number of epochs is left out unless the learning rate or later phases depend on it, and so is `record`. `texts`
     are digests of the texts and labels of the training part and the dev part.
     """
-    data = replace(config.data, train=None, dev=None, test=None)
+    data = replace(config.data, train=None, dev=None, test=None, encoding=None)  # the texts say enough
     depends_on_epochs = config.training.decay or config.training.rounds is not None
     epochs = config.training.epochs if depends_on_epochs else 1
     training = replace(config.training, epochs=epochs, device=device, record="no")

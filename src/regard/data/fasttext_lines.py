@@ -1,0 +1,43 @@
+"""fastText's format: one text per line, with its label before it, as in `__label__spam Win a prize`."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from functools import partial
+
+from regard.data.decoding import Text, lines
+from regard.data.formats import Row, Rows
+from regard.errors import quoted
+
+PREFIX = "__label__"
+
+
+def is_fasttext(text: Text) -> bool:
+    """Whether the first line that is not blank begins with a label."""
+    return next((line for line in lines(text()) if line.strip()), "").lstrip().startswith(PREFIX)
+
+
+def fasttext_rows(text: Text) -> Rows:
+    """Rows with the fields text and label, and the number of their line."""
+    return partial(_labelled_lines, text)
+
+
+def _labelled_lines(text: Text) -> Generator[Row, None, None]:
+    for number, line in enumerate(lines(text()), 1):
+        if stripped := line.strip():
+            yield _row(number, stripped)
+
+
+def _row(number: int, line: str) -> Row:
+    place = f"line {number}"
+    labels = [word for word in line.split() if word.startswith(PREFIX)] if PREFIX in line else []
+    if len(labels) > 1:
+        problem = (
+            f"expected one label per line, got {quoted(labels, most=3)}; a text with several labels cannot be used"
+        )
+        return Row(number, place, {}, problem)
+    if not labels:
+        return Row(number, place, {"text": line, "label": None})
+    before, _, after = line.partition(labels[0])  # fastText accepts a label anywhere in the line
+    words = f"{before.strip()} {after.strip()}".strip()
+    return Row(number, place, {"text": words, "label": labels[0].removeprefix(PREFIX)})
