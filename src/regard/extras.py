@@ -16,6 +16,7 @@ EXTRAS = {  # module -> its name, and the extra of regard that installs it
     "tokenizers": ("tokenizers", "bert"),
     "pyarrow": ("pyarrow", "parquet"),
     "python_calamine": ("python-calamine", "sheets"),
+    "xlsxwriter": ("XlsxWriter", "sheets"),
     "typst": ("typst", "pdf"),
     "datasets": ("datasets", "hub"),
     "huggingface_hub": ("huggingface_hub", "share"),

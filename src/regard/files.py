@@ -77,14 +77,15 @@ def check_writable(folder: Path) -> None:
         raise InputError(f"{folder}: cannot be written to, because {existing} is read-only or belongs to another user")
 
 
-def write(path: Path, content: str | bytes | Iterable[str]) -> None:
+def write(path: Path, content: str | bytes | Iterable[str] | Iterable[bytes]) -> None:
     """Write a file atomically. A pipe, device or link is written into, as a shell does, and never replaced: root would
     otherwise lose /dev/null."""
     pieces: Iterable[bytes]
     if isinstance(content, bytes):
         pieces = [content]
     else:
-        pieces = (piece.encode("utf-8", "replace") for piece in ([content] if isinstance(content, str) else content))
+        parts: Iterable[str | bytes] = [content] if isinstance(content, str) else content
+        pieces = (part if isinstance(part, bytes) else part.encode("utf-8", "replace") for part in parts)
     if not os.path.lexists(path) or stat.S_IFMT(path.lstat().st_mode) in (stat.S_IFREG, stat.S_IFDIR):
         write_all(path.parent, {path.name: pieces})
         return

@@ -36,7 +36,7 @@ def test_labels_and_texts_are_taken_apart(tmp_path: Path) -> None:
 def test_lines_without_labels_are_texts(tmp_path: Path) -> None:
     path = write(tmp_path / "a.txt", "a text with __label__ in it\nanother\n")
     assert [one.text for one in read(path, UNLABELLED).examples] == ["a text with __label__ in it", "another"]
-    with pytest.raises(InputError, match="lines of text have no labels; .* or lines that begin with __label__"):
+    with pytest.raises(InputError, match=r"lines of text have no labels; .* or lines that begin with __label__"):
         read(path)
 
 

@@ -28,10 +28,11 @@ if typing.TYPE_CHECKING:
     from regard.data.readers import Corpus, Stream
     from regard.models.model import Model
     from regard.records import Example, Prediction
+    from regard.report.text.predictions import Layout
 
     Predicted = tuple[Example, Prediction | None]  # None: the example has an error instead
 
-RESERVED = ("row", "text", "prediction", "probabilities", "error")  # columns that predictions have
+RESERVED = ("row", "text", "prediction", "probabilities", "error")  # keys that predictions have in any format
 LARGE = 1 << 26  # bytes from which a file is streamed
 
 
@@ -49,7 +50,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--strict", action="store_true", help="stop at the first row that cannot be used")
     parser.add_argument(
         "--format",
-        choices=("terminal", "jsonl", "csv"),
+        choices=("terminal", "jsonl", "csv", "fasttext", "parquet", "xlsx"),
         help="default: by the extension of --out; otherwise terminal, or jsonl in a pipe",
     )
     parser.add_argument(
@@ -59,24 +60,62 @@ def add_arguments(parser: Parser) -> None:
         metavar="COLUMN",
         help="columns of the file to copy to the output, such as an identifier",
     )
+    parser.add_argument("--top", type=int, metavar="K", help="write only the K most probable classes, in order")
+    parser.add_argument(
+        "--digits",
+        type=int,
+        metavar="N",
+        help="round probabilities and predicted numbers to N decimals (default: do not)",
+    )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write here instead of to standard output")
 
 
 def run(arguments: argparse.Namespace) -> None:
+    from regard.data.readers import Corpus
     from regard.report.text.notes import print_note
-    from regard.report.text.writing import write_predictions
+    from regard.report.text.predictions import prediction_format, write_predictions
+    from regard.report.text.progress import RowCounter
 
     if arguments.strict and arguments.skip_bad_rows:
         raise InputError("--strict stops at a bad row and --skip-bad-rows goes on; use only one of them")
     trained = load_model(arguments.folder, arguments.device)
-    check_keep(arguments.keep, trained)
+    layout = layout_of(arguments, trained)
+    kind = prediction_format(arguments.format, arguments.out, layout)
     texts = read_texts(arguments, trained)
     tally = Tally()
-    predictions = tally.count(predict_stream(trained, texts, texts.path, arguments.strict))
-    write_predictions(predictions, arguments.format, arguments.out, None if arguments.strict else classes_of(trained))
+    total = len(texts.examples) if isinstance(texts, Corpus) else None
+    # lines that appear on the terminal meanwhile would get mixed up with the bar
+    visible = arguments.out is not None or kind == "terminal" or not sys.stdout.isatty()
+    with RowCounter(total, visible) as counter:
+        predictions = counter.count(tally.count(predict_stream(trained, texts, texts.path, arguments.strict)))
+        write_predictions(predictions, kind, arguments.out, layout, print_note)
     if tally.bad:
         rows = f"{tally.rows:,} row{'s' * (tally.rows != 1)}"
-        print_note(f"{tally.bad:,} of {rows} {'has' if tally.bad == 1 else 'have'} no prediction; see the column error")
+        where = "; see the column error" if kind not in ("terminal", "fasttext") else ""
+        print_note(f"{tally.bad:,} of {rows} {'has' if tally.bad == 1 else 'have'} no prediction{where}")
+
+
+def layout_of(arguments: argparse.Namespace, trained: Model) -> Layout:
+    """What is written about every text, if the options fit each other and the model."""
+    from regard.errors import quoted
+    from regard.models.tasks import Classes
+    from regard.report.text.predictions import Layout
+
+    classes = trained.task.classes if isinstance(trained.task, Classes) else ()
+    if arguments.top is not None and not classes:
+        raise InputError(f"--top {arguments.top}: expected a model of classes, got one that predicts numbers")
+    if arguments.top is not None and arguments.top < 1:
+        raise InputError(f"--top: expected a number of classes from 1, got {arguments.top}")
+    if arguments.digits is not None and not 0 <= arguments.digits <= 15:
+        raise InputError(f"--digits: expected a number from 0 to 15, got {arguments.digits}")
+    layout = Layout(classes, tuple(arguments.keep), not arguments.strict, arguments.top, arguments.digits)
+    reserved = [*dict.fromkeys((*RESERVED, *layout.answer_columns()))]
+    for column in arguments.keep:
+        if column in reserved:
+            raise InputError(
+                f"--keep {column}: predictions have a column of that name; expected any name except {quoted(reserved)}"
+            )
+    return layout
 
 
 class Tally:
@@ -88,23 +127,6 @@ class Tally:
         for example, prediction in pairs:
             self.rows, self.bad = self.rows + 1, self.bad + (prediction is None)
             yield example, prediction
-
-
-def classes_of(trained: Model) -> tuple[str, ...]:
-    from regard.models.tasks import Classes
-
-    return trained.task.classes if isinstance(trained.task, Classes) else ()
-
-
-def check_keep(columns: Iterable[str], trained: Model) -> None:
-    from regard.errors import quoted
-
-    reserved = [*RESERVED, *(f"p({name})" for name in classes_of(trained))]
-    for column in columns:
-        if column in reserved:
-            raise InputError(
-                f"--keep {column}: predictions have a column of that name; expected any name except {quoted(reserved)}"
-            )
 
 
 def read_texts(arguments: argparse.Namespace, trained: Model) -> Corpus | Stream:

@@ -1,4 +1,4 @@
-"""Files to examples: CSV, TSV, JSON lines, JSON, Parquet, fastText's lines, lines of text (each also as .gz or .zip), or a folder.
+"""Files to examples: CSV, TSV, JSON lines, JSON, Parquet, fastText's lines, lines of text (each also .gz or .zip), or a folder.
 
 `formats` yields rows, `columns` finds text and label, `examples` turns a row into an `Example` or raises. Nothing here
 decides the task: labels stay as they are written, except for surrounding white space.

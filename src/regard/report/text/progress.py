@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Self
+from collections.abc import Iterable, Iterator
+from typing import Self, TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
@@ -11,6 +12,9 @@ from rich.text import Text
 
 from regard.report.text.notes import print_note, stderr_console
 from regard.run_metrics import EpochRecord
+
+ROWS_PER_UPDATE = 512
+Row = TypeVar("Row")
 
 
 def unwrapped() -> Column:
@@ -80,6 +84,38 @@ class ConsoleRecorder:
         if self.bar:
             self.bar.stop()
             self.bar = None
+
+
+class Rate(ProgressColumn):
+    """Rows per second, at the speed so far."""
+
+    def render(self, task: Task) -> Text:
+        return Text("" if task.speed is None else f"{task.speed:,.0f} rows/s", style="progress.data.speed")
+
+
+class RowCounter:
+    """A bar with the number of rows, their rate and, if their total is known, the time left; only on a terminal."""
+
+    def __init__(self, total: int | None, visible: bool, console: Console | None = None):
+        console = console or stderr_console()
+        rows = TextColumn("{task.completed:,.0f} rows", table_column=unwrapped())
+        columns = (rows, BarColumn(), Rate(unwrapped()), *([TimeLeft(unwrapped())] if total else []))
+        hidden = not (visible and console.is_terminal)
+        self.bar = Progress(*columns, console=console, transient=True, disable=hidden, speed_estimate_period=10)
+        self.task = self.bar.add_task("", total=total)
+
+    def count(self, rows: Iterable[Row]) -> Iterator[Row]:
+        for number, row in enumerate(rows, 1):
+            yield row
+            if number % ROWS_PER_UPDATE == 0:  # an update takes longer than a prediction
+                self.bar.update(self.task, completed=number)
+
+    def __enter__(self) -> Self:
+        self.bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.stop()
 
 
 def clock(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""Predictions and explanations in every format; to a file or to standard output."""
+"""Explanations in every format, and what writes any of them to a file or to standard output."""
 
 from __future__ import annotations
 
@@ -10,24 +10,21 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from regard.errors import InputError
 from regard.extras import require
 from regard.files import write
-from regard.records import Example, Explanation, Prediction, to_jsonl
+from regard.records import Example, Explanation, to_jsonl
 from regard.report.heatmap_pdf import heatmap_caution, heatmap_pdf, heatmap_png
 from regard.report.heatmap_tex import heatmap_tex, tex_caution
 from regard.report.pages.explanations import page_of_models
 from regard.report.paper import paper
-from regard.report.text.characters import one_line
 from regard.report.text.terminal import show, show_beside, show_legend
 from regard.report.word_heatmap import svg
 
-Predicted = tuple[Example, Prediction | None]  # None: the example has an error instead
 Explained = Iterable[tuple[Example, Sequence[Explanation]]]  # one explanation per model
 TEXTUAL = {".jsonl": "jsonl", ".csv": "csv", ".html": "html", ".htm": "html", ".svg": "svg", ".txt": "terminal"}
-SUFFIXES = {**TEXTUAL, ".tex": "tex", ".pdf": "pdf", ".png": "png"}
+SUFFIXES = {**TEXTUAL, ".tex": "tex", ".pdf": "pdf", ".png": "png", ".parquet": "parquet", ".xlsx": "xlsx"}
 EXPLAINED = ("terminal", "jsonl", "csv", "html", "svg", "tex", "pdf", "png")  # formats of explanations
 TYPESET = ("pdf", "png")  # binary, and made by typst
 
@@ -43,58 +40,6 @@ def choose_format(requested: str | None, out: Path | None, formats: Sequence[str
     if kind not in formats:
         raise InputError(f"--out {out}: expected one of the formats {', '.join(formats)}, got {kind}")
     return kind
-
-
-def write_predictions(
-    predictions: Iterable[Predicted], requested: str | None, out: Path | None, classes: Sequence[str] | None = None
-) -> None:
-    """One line per text, written as they arrive; only the table waits for all. `classes`: see `prediction_rows`."""
-    default = "terminal" if out is None and sys.stdout.isatty() else "jsonl"
-    kind = choose_format(requested, out, ("terminal", "jsonl", "csv"), default)
-    if kind == "terminal":
-        to_console(out, prediction_table(predictions))
-    elif kind == "csv":
-        emit(out, as_csv(prediction_rows(predictions, classes)))
-    else:
-        emit(out, lines(prediction_json(example, prediction) for example, prediction in predictions))
-
-
-def prediction_json(example: Example, prediction: Prediction | None) -> dict[str, object]:
-    row = {"row": example.row, **(example.kept or {}), "text": example.text}
-    return row | ({"prediction": None, "error": example.error} if prediction is None else prediction.as_dict())
-
-
-def prediction_table(pairs: Iterable[Predicted]) -> Table:
-    table = Table(
-        box=None, pad_edge=False, expand=True
-    )  # without `expand` a long text would push out the other columns
-    for heading in ("row", "prediction", "probability"):
-        table.add_column(heading, no_wrap=True, overflow="ellipsis", max_width=24)
-    table.add_column("text", no_wrap=True, overflow="ellipsis", ratio=1)
-    for example, prediction in pairs:
-        if prediction is None:
-            table.add_row(str(example.row), "–", "–", Text(one_line(f"error: {example.error}"), style="red"))
-            continue
-        value, probabilities = prediction.value, prediction.probabilities
-        probability = f"{probabilities[str(value)]:.3f}" if probabilities else ""
-        shown = value if isinstance(value, str) else f"{value:z.3f}".replace("-", "−")
-        table.add_row(str(example.row), Text(one_line(shown)), probability, Text(one_line(example.text[:300])))
-    return table
-
-
-def prediction_rows(pairs: Iterable[Predicted], classes: Sequence[str] | None) -> Iterator[list[str]]:
-    """With a column for errors, which needs to know the classes beforehand, unless they are None."""
-    errors = [] if classes is None else ["error"]
-    for number, (example, prediction) in enumerate(pairs):
-        names = classes if classes is not None else list(prediction.probabilities) if prediction else []
-        others = example.kept or {}
-        if number == 0:
-            yield ["row", *others, "text", "prediction", *(f"p({name})" for name in names), *errors]
-        kept = ["" if value is None else str(value) for value in others.values()]
-        answer = [""] * (1 + len(names))
-        if prediction is not None:
-            answer = [str(prediction.value), *(repr(prediction.probabilities[name]) for name in names)]
-        yield [str(example.row), *kept, example.text, *answer, *([example.error or ""] if errors else [])]
 
 
 def explanation_format(requested: str | None, out: Path | None) -> str:
