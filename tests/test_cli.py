@@ -261,7 +261,15 @@ def test_every_row_is_written_and_bad_ones_have_an_error(
     assert "skipped" not in result.err
     sheet = regard("predict", run, path, *option, "--format", "csv", "--keep", "id").out
     table = list(csv.DictReader(io.StringIO(sheet)))
-    assert list(table[0]) == ["row", "id", "text", "prediction", *(f"p({k})" for k in range(1, 6)), "error"]
+    assert list(table[0]) == [
+        "row",
+        "id",
+        "text",
+        "prediction",
+        "confidence",
+        *(f"p({k})" for k in range(1, 6)),
+        "error",
+    ]
     assert [row["error"] for row in table] == [empty, "", ragged, ""]
     assert [row["prediction"] for row in table] == [row["prediction"] or "" for row in rows]
     assert table[0]["p(1)"] == ""

@@ -71,7 +71,9 @@ def xlsx_pieces(head: Sequence[str], rows: Iterable[Sequence[Cell]], note: Calla
             sheet.freeze_panes(1, 0)
             for number, row in enumerate(rows, 1):
                 if number >= MOST_ROWS:
-                    raise InputError(f"a spreadsheet holds {MOST_ROWS - 1:,} rows; expected .csv or .parquet for more")
+                    raise InputError(
+                        f"--format xlsx: a spreadsheet holds {MOST_ROWS - 1:,} rows; expected .csv or .parquet for more"
+                    )
                 cut += sum(write_cell(sheet, number, column, cell) for column, cell in enumerate(row))
         finally:
             book.close()
