@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Literal, NotRequired, Required, SupportsIndex, TypedDict, cast, overload
 
 Span = tuple[int, int]  # characters [start, end) of the text
+FASTTEXT_PREFIX = "__label__"  # what labels begin with in fastText's files
 
 
 @dataclass(frozen=True, slots=True)

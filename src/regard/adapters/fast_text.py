@@ -13,8 +13,8 @@ from regard.adapters.libraries import imported
 from regard.adapters.predictor import Predictor
 from regard.errors import InputError
 from regard.models.wrapped import BATCH
+from regard.records import FASTTEXT_PREFIX
 
-PREFIX = "__label__"
 NORMALISED = ("softmax", "hs")  # losses whose probabilities are of one class among all
 
 
@@ -47,4 +47,6 @@ def fasttext_predictor(model: Any, name: str | None = None, batch_size: int = BA
         totals = probabilities.sum(1, keepdims=True)  # fastText adds 1e-5 to each
         return np.where(totals > 0, probabilities / np.where(totals > 0, totals, 1), 1 / len(labels))
 
-    return Predictor(predict_proba, [label.removeprefix(PREFIX) for label in labels], name or "fastText", batch_size)
+    return Predictor(
+        predict_proba, [label.removeprefix(FASTTEXT_PREFIX) for label in labels], name or "fastText", batch_size
+    )

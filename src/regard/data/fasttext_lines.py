@@ -8,13 +8,12 @@ from functools import partial
 from regard.data.decoding import Text, lines
 from regard.data.formats import Row, Rows
 from regard.errors import quoted
-
-PREFIX = "__label__"
+from regard.records import FASTTEXT_PREFIX
 
 
 def is_fasttext(text: Text) -> bool:
     """Whether the first line that is not blank begins with a label."""
-    return next((line for line in lines(text()) if line.strip()), "").lstrip().startswith(PREFIX)
+    return next((line for line in lines(text()) if line.strip()), "").lstrip().startswith(FASTTEXT_PREFIX)
 
 
 def fasttext_rows(text: Text) -> Rows:
@@ -30,7 +29,7 @@ def _labelled_lines(text: Text) -> Generator[Row, None, None]:
 
 def _row(number: int, line: str) -> Row:
     place = f"line {number}"
-    labels = [word for word in line.split() if word.startswith(PREFIX)] if PREFIX in line else []
+    labels = [word for word in line.split() if word.startswith(FASTTEXT_PREFIX)] if FASTTEXT_PREFIX in line else []
     if len(labels) > 1:
         problem = (
             f"expected one label per line, got {quoted(labels, most=3)}; a text with several labels cannot be used"
@@ -40,4 +39,4 @@ def _row(number: int, line: str) -> Row:
         return Row(number, place, {"text": line, "label": None})
     before, _, after = line.partition(labels[0])  # fastText accepts a label anywhere in the line
     words = f"{before.strip()} {after.strip()}".strip()
-    return Row(number, place, {"text": words, "label": labels[0].removeprefix(PREFIX)})
+    return Row(number, place, {"text": words, "label": labels[0].removeprefix(FASTTEXT_PREFIX)})

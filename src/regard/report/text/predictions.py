@@ -11,11 +11,10 @@ from pathlib import Path
 from rich.table import Table
 from rich.text import Text
 
-from regard.data.fasttext_lines import PREFIX
 from regard.errors import InputError
 from regard.extras import require
 from regard.files import write
-from regard.records import Example, Prediction
+from regard.records import FASTTEXT_PREFIX, Example, Prediction
 from regard.report.text.characters import one_line
 from regard.report.text.prediction_files import Cell, parquet_pieces, xlsx_pieces
 from regard.report.text.writing import as_csv, choose_format, emit, lines, to_console
@@ -159,7 +158,7 @@ def fasttext_names(layout: Layout) -> Mapping[str, str]:
     """The classes as fastText writes them: without white space, which ends a label."""
     if not layout.classes:
         raise InputError("--format fasttext: expected a model of classes, got one that predicts numbers")
-    names = {name: PREFIX + "_".join(name.split()) for name in layout.classes}
+    names = {name: FASTTEXT_PREFIX + "_".join(name.split()) for name in layout.classes}
     if len({*names.values()}) < len(names):
         raise InputError(
             "--format fasttext: several classes have the same name without white space; use another format"
