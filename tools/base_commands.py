@@ -46,6 +46,8 @@ NEEDS = {  # command -> the extra that it asks for
     "reproduce apln/three_tier --out other": "torch",
     "predict runs/reviews texts.parquet": "parquet",
     "predict runs/reviews texts.xlsx": "sheets",
+    "predict runs/reviews reviews.csv --out answers.xlsx": "sheets",
+    "predict runs/reviews reviews.csv --out answers.parquet": "parquet",
     "explain runs/reviews good --out figure.pdf": "pdf",
     "explain runs/reviews good --out figure.png": "pdf",
     "export runs/reviews --format onnx --out other": "onnx",

@@ -73,7 +73,7 @@ class Data:
         False, "skip rows that cannot be used instead of stopping at the first one", basic=True
     )
     encoding: str | None = option(
-        None, "encoding of the text files, such as cp1252 or shift_jis (default: UTF-8, or by byte order mark)"
+        None, "encoding of text files, such as cp1252 (default: UTF-8, or by byte order mark)"
     )
 
 
