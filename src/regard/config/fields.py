@@ -72,9 +72,7 @@ class Data:
     skip_bad_rows: bool = option(
         False, "skip rows that cannot be used instead of stopping at the first one", basic=True
     )
-    encoding: str | None = option(
-        None, "encoding of text files, such as cp1252 (default: UTF-8, or by byte order mark)"
-    )
+    encoding: str | None = option(None, "encoding of text files (default: UTF-8, or by byte order mark)")
 
 
 @dataclass(frozen=True)
