@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zipfile
 from pathlib import Path
 
@@ -61,6 +62,12 @@ def test_other_archives_are_refused_with_their_contents(tmp_path: Path) -> None:
     (tmp_path / "b.zip").write_bytes(b"no archive")
     with pytest.raises(InputError, match="the zip data is damaged"):
         read(tmp_path / "b.zip")
+
+
+def test_a_pipe_is_refused_instead_of_waiting_for_ever(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.zip")
+    with pytest.raises(InputError, match=r"a\.zip: expected a file, got a pipe"):
+        read(tmp_path / "a.zip")
 
 
 def test_damage_and_passwords_are_one_sentence(tmp_path: Path) -> None:

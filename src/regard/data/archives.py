@@ -40,6 +40,8 @@ class Zipped(NamedTuple):
 
 def zipped_table(path: Path, forms: Collection[str]) -> Zipped:
     """The only table in the zip file; `forms` are the extensions of tables, without the dot."""
+    if not path.is_file():  # its directory is at the end, so it cannot be read from a pipe
+        raise InputError(f"{path}: expected a file, got a pipe; unpack it first")
     try:
         with zipfile.ZipFile(path) as archive:
             files = [one for one in archive.infolist() if not one.is_dir() and not _is_system_file(one.filename)]

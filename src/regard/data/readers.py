@@ -143,10 +143,11 @@ def stream(path: str | Path, options: ReadOptions = LABELLED) -> Stream:
             name, folder_rows(path, options.tolerant, options.encoding), options, Columns("text", "folder", [])
         )
     form = _format(path)
-    source: Source = path if path.is_file() else b"".join(unpacked(path))  # a pipe can be read only once
     if form == "zip":
-        source = zipped_table(path, TABLES)
+        source: Source = zipped_table(path, TABLES)
         form = source.suffix[1:]
+    else:
+        source = path if path.is_file() else b"".join(unpacked(path))  # a pipe can be read only once
     if form == "parquet":
         return _stream(name, parquet_rows(source, name), options)
     if form in SHEETS:
