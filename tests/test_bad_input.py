@@ -226,7 +226,13 @@ def test_results_that_cannot_be_written(regard: Regard, run: Path, tmp_path: Pat
         refused(regard, f"{out.parent if out.suffix else out}", "predict", run, "good film", "--out", out)
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder"]
     refused(
-        regard, "expected one of the formats terminal, jsonl, csv, got svg", "predict", run, "a b", "--out", "a.svg"
+        regard,
+        "expected one of the formats terminal, jsonl, csv, fasttext, parquet, xlsx, got svg",
+        "predict",
+        run,
+        "a b",
+        "--out",
+        "a.svg",
     )
     for command, name in (("predict", "a.xlsx"), ("predict", "a.tsv"), ("explain", "a.JSON")):
         out = tmp_path / name

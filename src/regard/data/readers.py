@@ -144,8 +144,9 @@ def stream(path: str | Path, options: ReadOptions = LABELLED) -> Stream:
         )
     form = _format(path)
     if form == "zip":
-        source: Source = zipped_table(path, TABLES)
-        form = source.suffix[1:]
+        table = zipped_table(path, TABLES)
+        source: Source = table
+        form = table.suffix[1:]
     else:
         source = path if path.is_file() else b"".join(unpacked(path))  # a pipe can be read only once
     if form == "parquet":
