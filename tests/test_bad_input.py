@@ -234,7 +234,7 @@ def test_results_that_cannot_be_written(regard: Regard, run: Path, tmp_path: Pat
         "--out",
         "a.svg",
     )
-    for command, name in (("predict", "a.xlsx"), ("predict", "a.tsv"), ("explain", "a.JSON")):
+    for command, name in (("predict", "a.xls"), ("predict", "a.tsv"), ("explain", "a.JSON")):
         out = tmp_path / name
         message = f"--out {out}: expected .jsonl, .csv,"
         refused(regard, message, command, run, "good film", "--out", out, left=out)
