@@ -19,6 +19,7 @@ LAYERS = {
     "errors": 0,
     "extras": 1,
     "student": 0,
+    "mcnemar": 1,
     "sklearn_base": 1,
     "records": 1,
     "files": 1,
@@ -46,6 +47,7 @@ LAYERS = {
     "report": 6,
     "runtime": 6,
     "training": 6,  # above `analysis`, which records training and helps to choose λ
+    "comparison": 7,
     "runs": 7,
     "audit": 7,
     "text_estimator": 7,

@@ -18,6 +18,7 @@ COMMANDS = {  # each is a module of `commands/`, imported when the command is us
     "train": "train a model on a file of texts and labels, and save it as a folder",
     "predict": "predict the labels of texts with a trained model",
     "evaluate": "score a trained model on a file of texts and labels",
+    "compare": "compare trained models on the same file of texts and labels",
     "explain": "show which words a prediction rests on",
     "analyse": "show the polarity and attention of each word in a trained model, and how training moved them",
     "serve": "serve a page to type texts into, and a JSON API",
