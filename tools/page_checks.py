@@ -33,6 +33,7 @@ PAGES = {
     "audit-many": "many/run/audit/audit.html",
     "analysis-many": "many/run/analysis/analysis.html",
     "explanations-many": "many/explanations.html",
+    "comparison-many": "many/comparison.html",
     "demo": "few/demo/page.html",
     "report-few": "few/report.html",
     "audit-few": "few/demo/run/audit/audit.html",

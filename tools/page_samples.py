@@ -84,6 +84,10 @@ def many_pages(folder: Path, number: int, texts: int, quick: bool) -> None:
         call("train", train, "--test", test, "--out", run, "--task", "multiclass")
     pages(folder, run, test, quick)
     call("analyse", run)
+    other = folder / "other"
+    if not other.exists():
+        call("train", train, "--out", other, "--task", "multiclass", "--no-pairs", "--epochs", 2)
+    call("compare", run, other, "--data", test, "--out", folder / "comparison.html")
 
 
 def few_pages(folder: Path, quick: bool) -> None:

@@ -36,7 +36,7 @@ from regard.training.bootstrap import DRAWS, MIN_DRAWS, MIN_TEXTS, WORK
 
 Doubles = NDArray[np.float64]
 Integers = NDArray[np.int64]
-DISPUTED = 50  # texts that are listed
+DISPUTED = 30  # texts that are listed
 HELD = 2**22  # numbers held in memory at a time
 SMALLEST = 1e-15  # probabilities count as at least this, as in the log loss of an evaluation
 
@@ -203,7 +203,7 @@ def class_f(weights: Doubles, actual: Doubles, predicted: Doubles) -> Doubles:
 
 def macro_f(f: Doubles) -> Doubles:
     known = ~np.isnan(f)
-    return np.where(known, f, 0.0).sum(1) / known.sum(1)
+    return np.asarray(np.where(known, f, 0.0).sum(1) / known.sum(1))
 
 
 class Scores(Protocol):

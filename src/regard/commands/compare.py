@@ -9,7 +9,7 @@ from regard.arguments import Parser
 from regard.commands.reading import A_RUN_ANYWHERE, add_reading, check_lengths, check_model, load_model, read_source
 from regard.errors import InputError
 
-LISTED = 50
+LISTED = 30
 
 
 def add_arguments(parser: Parser) -> None:

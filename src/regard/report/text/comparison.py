@@ -29,15 +29,14 @@ def letter(run: int) -> str:
 
 def comparison_tables(facts: ComparisonFacts, classes: int | None = CLASSES) -> dict[str, Table]:
     """Tables by name; at most so many classes, those in which runs differ most first."""
-    tables = {
+    is_numbers = facts.task == "regression"
+    return {
         "scores": scores_table(facts),
         "differences": differences_table(facts),
+        **({} if is_numbers else {"mcnemar": mcnemar_table(facts)}),
         "agreement": agreement_table(facts),
+        **({} if is_numbers else {"classes": classes_table(facts, classes)}),
     }
-    if facts.classes:
-        tables["mcnemar"] = mcnemar_table(facts)
-        tables["classes"] = classes_table(facts, classes)
-    return tables
 
 
 def scores_table(facts: ComparisonFacts) -> Table:
