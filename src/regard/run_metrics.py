@@ -82,6 +82,17 @@ class EpochRecord(PhaseRecord, EvaluationRecord):
     seconds: float
 
 
+class CrossValidation(TypedDict):
+    """Scores of models that were each trained without one fold of the training texts, on that fold."""
+
+    folds: int
+    seed: int
+    texts: list[int]  # of each fold
+    scores: list[Scores]  # of each fold
+    mean: Scores
+    interval: dict[str, list[float]]  # [low, high] of the mean, at 95 %
+
+
 class RunMetrics(TypedDict, total=False):
     """The whole file."""
 
@@ -99,5 +110,6 @@ class RunMetrics(TypedDict, total=False):
     temperature: float  # that the output layer was divided by
     dev: Metrics
     test: Metrics
+    cv: CrossValidation
     label_type: str  # name of the Python type of the labels passed to `fit`
     plausibility: Scores

@@ -15,7 +15,7 @@ from regard.errors import InputError
 from regard.files import contents
 from regard.models.folder import load
 from regard.models.model import Model
-from regard.models.run_files import CHECKPOINT, TRACKING, check_run_folder, has_checkpoint, is_run
+from regard.models.run_files import BEGUN, CHECKPOINT, FOLDS, TRACKING, check_run_folder, has_checkpoint, is_run
 from regard.models.saving import save
 from regard.models.tasks import encoded
 from regard.models.trained import Trained
@@ -25,6 +25,7 @@ from regard.run_metrics import Metrics
 from regard.tracking.addresses import Address
 from regard.tracking.tracked import TrackedRun, tracked
 from regard.training.checkpoint import Checkpoint, check_identity, read_history
+from regard.training.cross_validation import check_folds, cross_validate
 from regard.training.defaults import provisional_defaults
 from regard.training.fit import Parts, Run, prepare
 from regard.training.metrics import measure
@@ -39,26 +40,41 @@ def train_run(
     overwrite: bool,
     recorder: Recorder,
     logs: Sequence[Address] = (),
+    folds: int | None = None,
 ) -> tuple[Trained, Path]:
-    """Read, train, score on test texts if any, save. Resuming a finished run only loads it."""
+    """Read, train, score on test texts if any, save. Resuming a finished run only loads it.
+
+    `folds`: first cross-validate on the training texts.
+    """
     train = config.data.train
     if train is None:
         raise InputError("no training texts: pass a file, a folder or a named corpus, or set data.train in the config")
     if resume and overwrite:
         raise InputError("--resume continues a run and --overwrite replaces it; use only one of them")
     check_options(config)
+    if folds is not None:
+        check_folds(folds, config)
     config = with_named_dev(config, recorder)
     with lock_first(folders(train, out, resume, overwrite)) as lock:
         check_free(lock.folder, resume, overwrite)
         try:
-            return train_into(lock.folder, config, resume, recorder, logs), lock.folder
+            return train_into(lock.folder, config, resume, recorder, logs, folds), lock.folder
         except KeyboardInterrupt:
             saved = has_checkpoint(lock.folder)
+            if not saved and (lock.folder / FOLDS).is_file():
+                raise KeyboardInterrupt("--resume continues after the last finished fold") from None
             advice = "--resume continues after the last saved epoch" if saved else "no epoch was saved to resume from"
             raise KeyboardInterrupt(advice) from None
 
 
-def train_into(folder: Path, config: Config, resume: bool, recorder: Recorder, logs: Sequence[Address] = ()) -> Trained:
+def train_into(
+    folder: Path,
+    config: Config,
+    resume: bool,
+    recorder: Recorder,
+    logs: Sequence[Address] = (),
+    folds: int | None = None,
+) -> Trained:
     assert config.data.train is not None  # checked by train_run
     streams = {"train": read_split(config, config.data.train, "train", recorder, at_least=2)}
     for split, name in (("dev", config.data.dev), ("test", config.data.test)):
@@ -76,7 +92,15 @@ def train_into(folder: Path, config: Config, resume: bool, recorder: Recorder, l
         trained = finished(folder, prepared.identity, recorder)
         if config.training.record != "no" and trained.dynamics is None:
             recorder.note(f"{folder} was trained without --record; --overwrite trains it again")
+        if folds is not None and trained.metrics.get("cv", {}).get("folds") != folds:
+            recorder.note(f"{folder} was trained without --cv {folds}; --overwrite trains it again")
         return trained
+    validated = None
+    if not resume:
+        (folder / FOLDS).unlink(missing_ok=True)
+    if folds is not None:
+        validated = cross_validate(config, parts, folds, recorder, folder / FOLDS)
+        recorder.enter("all texts")
     run = TrackedRun(folder.absolute().name, folder / TRACKING, resume)
     if resume and has_checkpoint(folder):
         run = run._replace(history=read_history(Checkpoint(folder / CHECKPOINT, prepared.identity)))
@@ -88,8 +112,11 @@ def train_into(folder: Path, config: Config, resume: bool, recorder: Recorder, l
                 (folder / CHECKPOINT).unlink(missing_ok=True)
             trained = prepared.fit(Run(tracking, folder / CHECKPOINT))
             remember_columns(trained, streams["train"])
+            if validated is not None:
+                trained.metrics["cv"] = validated
             save(trained, folder)
-            (folder / CHECKPOINT).unlink(missing_ok=True)
+            for name in (CHECKPOINT, FOLDS):
+                (folder / name).unlink(missing_ok=True)
             tracking.finish(trained.config, trained.metrics)
     finally:
         if not has_checkpoint(folder):  # otherwise it says which logs --resume continues
@@ -154,7 +181,9 @@ def folders(train: str, out: Path | None, resume: bool, overwrite: bool) -> Iter
     if out is not None:
         yield out
     elif resume:
-        begun = [folder for folder in names if has_checkpoint(folder)] or [folder for folder in names if is_run(folder)]
+        begun = [folder for folder in names if has_checkpoint(folder) or (folder / FOLDS).is_file()] or [
+            folder for folder in names if is_run(folder)
+        ]
         yield begun[-1] if begun else names[0]
     elif overwrite:
         yield names[0]
@@ -164,7 +193,7 @@ def folders(train: str, out: Path | None, resume: bool, overwrite: bool) -> Iter
 
 def is_empty(folder: Path) -> bool:
     """Whether the folder does not exist or has no files of a run, as after one that was killed at its start."""
-    return not folder.exists() or (folder.is_dir() and set(contents(folder)) <= {TRACKING})
+    return not folder.exists() or (folder.is_dir() and set(contents(folder)) <= BEGUN)
 
 
 def check_free(folder: Path, resume: bool, overwrite: bool) -> None:

@@ -19,6 +19,9 @@ def add_arguments(parser: Parser) -> None:
     run_group.add_argument("--out", type=Path, metavar="RUN", help="folder of the run (default: runs/NAME)")
     run_group.add_argument("--resume", action="store_true", help="continue a run that was stopped or killed")
     run_group.add_argument("--overwrite", action="store_true", help="replace an existing run")
+    run_group.add_argument(
+        "--cv", type=int, metavar="K", help="cross-validate on K parts of the training texts before the final training"
+    )
     parser.add_advanced(
         run_group,
         "--log",
@@ -48,7 +51,9 @@ def run(arguments: argparse.Namespace) -> None:
 
     logs = parse_addresses(arguments.log)
     with ConsoleRecorder() as recorder:
-        trained, folder = train_run(config, arguments.out, arguments.resume, arguments.overwrite, recorder, logs)
+        trained, folder = train_run(
+            config, arguments.out, arguments.resume, arguments.overwrite, recorder, logs, arguments.cv
+        )
     show_scores(trained.metrics)
     print(f'saved in {folder}; try: regard explain {shlex.quote(str(folder))} "your text"')
 
@@ -56,9 +61,12 @@ def run(arguments: argparse.Namespace) -> None:
 def show_scores(metrics: RunMetrics) -> None:
     from rich.console import Console
 
-    from regard.report.text.tables import metrics_table
+    from regard.report.text.tables import folds_table, metrics_table
 
     console = Console()
+    if "cv" in metrics:
+        console.print("[bold]cross-validation[/]")
+        console.print(folds_table(metrics["cv"]), "")
     chosen = f"epoch {metrics['best_epoch']} of {metrics['epochs']}"
     if "best_round" in metrics:
         chosen += f", round {metrics['best_round']}"

@@ -23,6 +23,22 @@ def hold_out(
     return [example for example, held in pairs if not held], [example for example, held in pairs if held]
 
 
+def fold_rows(groups: NDArray[np.int32], folds: int, seed: int) -> NDArray[np.int64]:
+    """The fold of each row, from 0: every group is spread over the folds as evenly as possible, and folds are of equal size.
+
+    −1 for a row that is the only one of its group: it belongs to no fold, because no text would be left to learn from.
+    """
+    rng = np.random.default_rng((seed, 104729))
+    order = np.argsort(groups, kind="stable")
+    fold = np.full(len(groups), -1)
+    next_fold = 0  # groups continue where the last one ended, so that small ones do not all fill the first folds
+    for rows in np.split(order, np.cumsum(np.bincount(groups))[:-1]):
+        if len(rows) > 1:
+            fold[rng.permutation(rows)] = (next_fold + np.arange(len(rows))) % folds
+            next_fold = (next_fold + len(rows)) % folds
+    return fold
+
+
 def disjoint_rows(groups: NDArray[np.int32], fraction: float, count: int, seed: int) -> list[NDArray[np.bool_]]:
     """What each of `count` models holds out: a part of each group, no text twice as long as there are enough of them."""
     folds = np.zeros((count, len(groups)), dtype=bool)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 FILES = ("config.toml", "tokenizer.json", "task.json", "weights.safetensors", "metrics.json")
 CHECKPOINT = "checkpoint.safetensors"  # what an unfinished run has instead
 TRACKING = "tracking.json"  # beside it: which logs of tracking tools belong to the unfinished run
+FOLDS = "cv.json"  # beside it: the scores of the folds that `regard train --cv` has finished
+BEGUN = {TRACKING, FOLDS}  # what a run that was killed before its first checkpoint may leave
 DYNAMICS, ENCODER, CARD = "dynamics.safetensors", "encoder.json", "README.md"
 
 
@@ -36,7 +38,7 @@ def check_run_folder(folder: Path) -> None:
     """Reject a folder with other files in it, so that the README.md of some project is not overwritten."""
     if not folder.is_dir() or is_run(folder) or has_checkpoint(folder):
         return
-    if others := [name for name in contents(folder) if name != TRACKING]:
+    if others := [name for name in contents(folder) if name not in BEGUN]:
         raise InputError(f"{folder} is not a run of regard (it contains {others[0]!r}); nothing was written")
 
 

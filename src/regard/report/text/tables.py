@@ -11,6 +11,7 @@ from rich.text import Text
 from regard.facts.measures import Confusion, Matrix, Measures
 from regard.report.text.characters import one_line
 from regard.report.text.numbers import interval, metric_name, written
+from regard.run_metrics import CrossValidation
 
 NARROWEST = 80  # columns of a terminal
 CLASSES = 20  # with more than this many, only so many are shown, weakest first
@@ -48,6 +49,22 @@ def metrics_table(metrics: Mapping[str, object]) -> Table:
         if table.row_count:
             table.add_row()
         table.add_row(part)
+    return table
+
+
+def folds_table(validated: CrossValidation) -> Table:
+    """The scores of each fold, and their mean with its interval."""
+    names = [*validated["mean"]]
+    table = plain_table()
+    table.add_column("fold")
+    for name in ("texts", *map(metric_name, names)):
+        table.add_column(name, justify="right", no_wrap=True)
+    for number, (texts, scores) in enumerate(zip(validated["texts"], validated["scores"], strict=True), start=1):
+        table.add_row(str(number), written(texts), *(written(scores[name]) for name in names))
+    intervals = validated["interval"]
+    halves = {name: (high - low) / 2 for name, (low, high) in intervals.items()}
+    means = (f"{written(validated['mean'][name])} ± {written(halves[name])}" for name in names)
+    table.add_row("mean", "", *means, style="bold")
     return table
 
 
