@@ -59,6 +59,7 @@ LAYERS = {
     "completion": 9,
     "demo": 9,
     "export": 9,
+    "tuning": 9,  # above `arguments`, which spells the options of the command that it recommends
     "wrapping": 9,
     "commands": 10,
     "cli": 11,

@@ -16,6 +16,7 @@ from regard.extras import missing_extra
 
 COMMANDS = {  # each is a module of `commands/`, imported when the command is used; `extensions` finds others
     "train": "train a model on a file of texts and labels, and save it as a folder",
+    "tune": "try options of train on a file of texts and labels, and print the best ones as a command",
     "predict": "predict the labels of texts with a trained model",
     "evaluate": "score a trained model on a file of texts and labels",
     "compare": "compare trained models on the same file of texts and labels",

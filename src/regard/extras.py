@@ -26,6 +26,7 @@ EXTRAS = {  # module -> its name, and the extra of regard that installs it
     "tensorboard": ("TensorBoard", "tensorboard"),
     "wandb": ("wandb", "wandb"),
     "mlflow": ("MLflow", "mlflow"),
+    "optuna": ("Optuna", "tune"),
 }
 
 

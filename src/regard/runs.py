@@ -174,21 +174,24 @@ def score(trained: Model, corpus: Corpus) -> Metrics:
 
 def folders(train: str, out: Path | None, resume: bool, overwrite: bool) -> Iterator[Path]:
     """Folders to try for the run: the one given, or runs/NAME, or the free ones among runs/NAME-2, runs/NAME-3, …"""
-    stem = Path(train).name.split(".")[0] or "run"
-    if stem in ("train", "data") and Path(train).parent.name:
-        stem = Path(train).parent.name
+    stem = run_name(train)
     names = [FOLDER / stem, *(FOLDER / f"{stem}-{number}" for number in range(2, 10_000))]
     if out is not None:
         yield out
     elif resume:
-        begun = [folder for folder in names if has_checkpoint(folder) or (folder / FOLDS).is_file()] or [
-            folder for folder in names if is_run(folder)
-        ]
+        unfinished = [folder for folder in names if has_checkpoint(folder) or (folder / FOLDS).is_file()]
+        begun = unfinished or [folder for folder in names if is_run(folder)]
         yield begun[-1] if begun else names[0]
     elif overwrite:
         yield names[0]
     else:
         yield from (folder for folder in names if is_empty(folder))
+
+
+def run_name(train: str) -> str:
+    """Of the training texts; that of their folder if the file's own says nothing."""
+    stem = Path(train).name.split(".")[0] or "run"
+    return Path(train).parent.name if stem in ("train", "data") and Path(train).parent.name else stem
 
 
 def is_empty(folder: Path) -> bool:

@@ -8,8 +8,8 @@ import typing
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from regard.arguments import Parser, flag
-from regard.config import options
+from regard.arguments import Parser, flag, report_error
+from regard.config import options, read_config
 from regard.config.fields import OptionField
 
 METAVARS = {"dev": "FILE", "test": "FILE", "vectors": "FILE", "text": "COLUMN", "label": "COLUMN"}
@@ -34,6 +34,21 @@ def add_options(parser: Parser) -> None:
             groups[option.table].add_argument(flag(option.name), **keywords)
         else:
             parser.add_advanced(groups[option.table], flag(option.name), **keywords)
+
+
+def options_given(arguments: argparse.Namespace) -> dict[str, object]:
+    """The options in the file of `--config` and on the command line, which has precedence."""
+    names = {option.name for option in options()}
+    values = read_config(arguments.config, warn) if arguments.config else {}
+    return values | {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in vars(arguments).items()
+        if name in names
+    }
+
+
+def warn(sentence: str) -> None:
+    report_error(f"note: {sentence}", 0)
 
 
 def help_text(option: OptionField) -> str:

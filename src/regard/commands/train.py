@@ -6,9 +6,9 @@ import argparse
 import shlex
 from pathlib import Path
 
-from regard.arguments import Parser, report_error
-from regard.commands.options import add_options
-from regard.config import Config, options, read_config
+from regard.arguments import Parser
+from regard.commands.options import add_options, options_given
+from regard.config import Config
 from regard.run_metrics import RunMetrics
 
 
@@ -36,14 +36,7 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    names = {option.name for option in options()}
-    values = read_config(arguments.config, warn) if arguments.config else {}
-    values |= {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in vars(arguments).items()
-        if name in names
-    }
-    config = Config().override(values)
+    config = Config().override(options_given(arguments))
 
     from regard.report.text.progress import ConsoleRecorder
     from regard.runs import train_run
@@ -74,7 +67,3 @@ def show_scores(metrics: RunMetrics) -> None:
         if split in metrics:
             console.print(f"[bold]{split}[/] ({chosen})")
             console.print(metrics_table(metrics[split]))
-
-
-def warn(sentence: str) -> None:
-    report_error(f"note: {sentence}", 0)

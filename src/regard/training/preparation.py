@@ -47,6 +47,9 @@ class Prepared(Protocol):
     """Texts that were read, and options with nothing left open; nothing is trained yet."""
 
     @property
+    def config(self) -> Config: ...
+
+    @property
     def identity(self) -> str:
         """The `fingerprint`, which a checkpoint or finished run must share to count as this run."""
 

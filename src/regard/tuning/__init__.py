@@ -1,0 +1,1 @@
+"""A search for good options (`regard tune`), with Optuna."""
