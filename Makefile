@@ -21,7 +21,7 @@ test-all: $(VENV)/.dev lint dist test-adapters
 
 # what works with models and tools of other libraries, in environments that have these libraries
 test-adapters: $(ADAPTERS)/.done $(TRACKING)/.done
-	$(ADAPTERS)/bin/python -m pytest -n auto tests/wrapping tests/models/test_shared_runs.py
+	$(ADAPTERS)/bin/python -m pytest -n auto tests/wrapping tests/models/test_shared_runs.py tests/tuning
 	$(TRACKING)/bin/python -m pytest -n auto tests/tracking tests/test_recipes.py tests/test_estimator_checks.py
 
 # a source distribution and a wheel built from it, both checked; the wheel also in a fresh environment with the base install only
