@@ -654,7 +654,7 @@ def test_python_m_regard_is_the_command_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "expected"), [("trian", "did you mean train?"), ("zzz", "expected one of train, predict, evaluate")]
+    ("command", "expected"), [("trian", "did you mean train?"), ("zzz", "expected one of train, tune, predict")]
 )
 def test_an_unknown_command_gets_a_suggestion(capsys: pytest.CaptureFixture[str], command: str, expected: str) -> None:
     with pytest.raises(SystemExit) as stopped:

@@ -88,23 +88,16 @@ def train_into(
     prepared = prepare(config, parts, recorder)
     for part in streams.values():
         report_skipped(part, recorder.note)
-    if resume and is_run(folder) and not has_checkpoint(folder):
-        trained = finished(folder, prepared.identity, recorder)
-        if config.training.record != "no" and trained.dynamics is None:
-            recorder.note(f"{folder} was trained without --record; --overwrite trains it again")
-        if folds is not None and trained.metrics.get("cv", {}).get("folds") != folds:
-            recorder.note(f"{folder} was trained without --cv {folds}; --overwrite trains it again")
-        return trained
-    validated = None
+    has_folds = (folder / FOLDS).is_file()
+    if resume and is_run(folder) and not has_checkpoint(folder) and not has_folds:
+        return finished(folder, prepared.identity, config, folds, recorder)
     if not resume:
-        (folder / FOLDS).unlink(missing_ok=True)
-    if folds is not None:
-        validated = cross_validate(config, parts, folds, recorder, folder / FOLDS)
-        recorder.enter("all texts")
+        remove_folds(folder)
+    validated = None if folds is None else cross_validate(config, parts, folds, recorder, folder / FOLDS)
     run = TrackedRun(folder.absolute().name, folder / TRACKING, resume)
     if resume and has_checkpoint(folder):
         run = run._replace(history=read_history(Checkpoint(folder / CHECKPOINT, prepared.identity)))
-    elif resume:
+    elif resume and not has_folds:
         recorder.note(f"{folder} has no checkpoint to resume from; starting from the beginning")
     try:
         with tracked(recorder, logs, run) as tracking:
@@ -115,13 +108,19 @@ def train_into(
             if validated is not None:
                 trained.metrics["cv"] = validated
             save(trained, folder)
-            for name in (CHECKPOINT, FOLDS):
-                (folder / name).unlink(missing_ok=True)
+            (folder / CHECKPOINT).unlink(missing_ok=True)
+            remove_folds(folder)
             tracking.finish(trained.config, trained.metrics)
     finally:
         if not has_checkpoint(folder):  # otherwise it says which logs --resume continues
             (folder / TRACKING).unlink(missing_ok=True)
     return trained
+
+
+def remove_folds(folder: Path) -> None:
+    """Remove the scores of finished folds, once they are in metrics.json or if the run begins anew."""
+    if (folder / FOLDS).is_file():
+        (folder / FOLDS).unlink()
 
 
 def remember_columns(trained: Trained, texts: Stream) -> None:
@@ -142,11 +141,15 @@ def check_options(config: Config) -> None:
     choose_device(config.training.device)
 
 
-def finished(folder: Path, identity: str, recorder: Recorder) -> Trained:
+def finished(folder: Path, identity: str, config: Config, folds: int | None, recorder: Recorder) -> Trained:
     trained = load(folder)
     check_identity(folder, trained.metrics.get("fingerprint", ""), identity)
     epochs = trained.metrics["epochs"]
     recorder.note(f"{folder} is finished after {epochs} epoch{'s' * (epochs != 1)}; nothing left to do")
+    if config.training.record != "no" and trained.dynamics is None:
+        recorder.note(f"{folder} was trained without --record; --overwrite trains it again")
+    if folds is not None and ("cv" not in trained.metrics or trained.metrics["cv"]["folds"] != folds):
+        recorder.note(f"{folder} was trained without --cv {folds}; --overwrite trains it again")
     return trained
 
 

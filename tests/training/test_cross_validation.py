@@ -16,6 +16,7 @@ from command import TINY, Regard, write_csv
 from regard.config import Config
 from regard.data.splitting import fold_rows
 from regard.records import Example
+from regard.run_metrics import Metrics, Scores
 from regard.training import cross_validation
 from regard.training.cross_validation import cross_validate, mean_interval
 from regard.training.fit import Parts, fit
@@ -109,6 +110,29 @@ def test_finished_folds_of_a_killed_run_are_not_repeated(
     assert fitted[2] == fitted[3]
     found = [json.loads((folder / "metrics.json").read_text())["cv"] for folder in (tmp_path / "whole", out)]
     assert found[0] == found[1]
+
+
+def test_an_overwritten_run_that_was_stopped_within_its_folds_is_trained_again(
+    regard: Regard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its folder still has the files of the old run, which must not count as the result."""
+    table, out = write_csv(tmp_path / "films.csv", ROWS), tmp_path / "run"
+    assert regard("train", table, "--out", out).code == 0
+    scores = cross_validation.scalar_metrics
+    with monkeypatch.context() as patch:
+        calls = iter(range(9))
+
+        def stop_at_second(metrics: Metrics) -> Scores:
+            if next(calls) == 1:
+                raise KeyboardInterrupt
+            return scores(metrics)
+
+        patch.setattr(cross_validation, "scalar_metrics", stop_at_second)
+        assert regard("train", table, "--cv", 3, "--out", out, "--overwrite").code == 130
+    assert regard("train", table, "--cv", 3, "--out", out, "--resume").code == 0
+    assert json.loads((out / "metrics.json").read_text())["cv"]["folds"] == 3
+    again = regard("train", table, "--cv", 4, "--out", out, "--resume")
+    assert "was trained without --cv 4" in again.err
 
 
 def test_what_cannot_be_cross_validated_is_one_sentence(regard: Regard, tmp_path: Path) -> None:

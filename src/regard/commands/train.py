@@ -19,8 +19,12 @@ def add_arguments(parser: Parser) -> None:
     run_group.add_argument("--out", type=Path, metavar="RUN", help="folder of the run (default: runs/NAME)")
     run_group.add_argument("--resume", action="store_true", help="continue a run that was stopped or killed")
     run_group.add_argument("--overwrite", action="store_true", help="replace an existing run")
-    run_group.add_argument(
-        "--cv", type=int, metavar="K", help="cross-validate on K parts of the training texts before the final training"
+    parser.add_advanced(
+        run_group,
+        "--cv",
+        type=int,
+        metavar="K",
+        help="cross-validate on K parts of the training texts before the final training",
     )
     parser.add_advanced(
         run_group,

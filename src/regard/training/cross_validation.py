@@ -98,6 +98,7 @@ def cross_validate(
         recorder.note(
             f"{name}: " + ", ".join(f"{title} {known[key]:.4f}" for key, title in MAIN.items() if key in known)
         )
+    recorder.enter("all texts")  # the final training
     return summarised(scores, sizes, config.training.seed)
 
 
