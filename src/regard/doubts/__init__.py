@@ -1,0 +1,1 @@
+"""Doubtful labels: cross-validated margins, near-duplicates, texts unlike the others, and what to label next."""
