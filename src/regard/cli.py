@@ -21,6 +21,7 @@ COMMANDS = {  # each is a module of `commands/`, imported when the command is us
     "evaluate": "score a trained model on a file of texts and labels",
     "compare": "compare trained models on the same file of texts and labels",
     "explain": "show which words a prediction rests on",
+    "doubts": "find labels that are likely wrong, contradictions, odd texts, and what to label next",
     "analyse": "show the polarity and attention of each word in a trained model, and how training moved them",
     "serve": "serve a page to type texts into, and a JSON API",
     "audit": "test whether a trained model's attention can be trusted as an explanation",

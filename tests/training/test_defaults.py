@@ -55,7 +55,7 @@ def filled_in(size: DataSize = SIZE, **values: Any) -> dict[str, Any]:
 
 
 @given(GIVEN, SIZES)
-def test_given_options_stay_and_all_others_are_filled_in(values: dict[str, Any], size: DataSize) -> None:
+def test_options_given_stay_and_all_others_are_filled_in(values: dict[str, Any], size: DataSize) -> None:
     try:
         config = Config().override(values)
         filled = fill_defaults(config, size)

@@ -29,7 +29,7 @@ def file(tmp_path: Path) -> Path:
     return write_csv(tmp_path / "my stars.csv", [(example.text, example.label) for example in reviews(100)])
 
 
-def test_given_options_are_not_tuned_and_ranges_include_the_defaults() -> None:
+def test_options_given_are_not_tuned_and_ranges_include_the_defaults() -> None:
     config = fill_defaults(Config().override({"scale": 100.0}), DataSize(30, 300))
     space = search_space(config, {"scale", "pairs"})
     assert set(space) == {"lr", "epochs", "dropout", "beginnings", "min_count", "embedding"}

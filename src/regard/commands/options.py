@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Annotated, Any, Literal
 
 from regard.arguments import Parser, flag, report_error
@@ -23,10 +23,12 @@ TITLES = {
 }
 
 
-def add_options(parser: Parser) -> None:
-    """Every option of the config under the same name, grouped by its TOML table; the basic ones in `--help`."""
-    groups = {table: parser.add_argument_group(title) for table, title in TITLES.items()}
-    for option in options():
+def add_options(parser: Parser, only: Collection[str] | None = None) -> None:
+    """Every option of the config (or `only` these) under the same name, grouped by its TOML table; the basic ones in `--help`."""
+    chosen = [option for option in options() if only is None or option.name in only]
+    tables = {option.table for option in chosen}
+    groups = {table: parser.add_argument_group(title) for table, title in TITLES.items() if table in tables}
+    for option in chosen:
         keywords = {"default": argparse.SUPPRESS, "help": help_text(option), **parsing(option)}
         if option.name == "train":
             groups["data"].add_argument("train", nargs="?", **keywords)
@@ -39,7 +41,8 @@ def add_options(parser: Parser) -> None:
 def options_given(arguments: argparse.Namespace) -> dict[str, object]:
     """The options in the file of `--config` and on the command line, which has precedence."""
     names = {option.name for option in options()}
-    values = read_config(arguments.config, warn) if arguments.config else {}
+    path = getattr(arguments, "config", None)  # some commands have none
+    values = read_config(path, warn) if path else {}
     return values | {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in vars(arguments).items()

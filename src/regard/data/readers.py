@@ -67,6 +67,10 @@ class Stream:
         self._rows = rows
         self._options = options
 
+    def rows(self) -> Generator[Row, None, None]:
+        """All rows with all their fields, as they are in the file; those that cannot be used too."""
+        return self._rows()
+
     def __iter__(self) -> Generator[Example, None, None]:
         name, text, label, options = self.path, self.text_column, self.label_column, self._options
         count = self.skipped = 0

@@ -16,7 +16,6 @@ from regard.facts.doubts import Contradiction, DoubtFacts, DoubtfulRow, NextText
 from regard.models.tasks import Classes
 from regard.novelty import novelty
 from regard.records import Example
-from regard.report.text.numbers import figures
 from regard.report.text.strongest_words import strongest_words
 
 NOVEL = 0.9  # from which a text is listed as unlike the others
@@ -64,8 +63,8 @@ def judged(out: OutOfFold, examples: Sequence[Example]) -> tuple[Doubles, list[s
 
 
 def plain(value: float) -> str:
-    """A number as a file has it: with a plain minus sign."""
-    return figures(value).replace("−", "-").replace(",", "")
+    """A number as a file has it, in six significant figures."""
+    return f"{value:z.6g}"
 
 
 def words_against(
