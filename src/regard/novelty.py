@@ -12,6 +12,7 @@ by `benchmarks/novelty.py`, on texts of classes that were left out of training.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from regard.data.tokenizer import Tokenizer
 from regard.kernels.pairs import UNKNOWN
 from regard.models.model import Model
 from regard.models.tasks import Classes
+from regard.records import Prediction
 
 Doubles = NDArray[np.float64]
 CHUNK = 4096  # texts encoded at a time
@@ -30,6 +32,12 @@ def novelty(trained: Model, texts: Sequence[str], answers: Doubles | None = None
     answers = trained.answers(texts) if answers is None else answers
     certainty = 1 - entropy_share(answers) if isinstance(trained.task, Classes) else np.ones(len(texts))
     return np.clip(1 - certainty * known_share(trained, texts) ** 2, 0, 1)
+
+
+def with_novelties(trained: Model, texts: Sequence[str], answers: Doubles) -> list[Prediction]:
+    """The predictions for texts with these answers, and their novelty."""
+    pairs = zip(trained.task.predictions(answers), novelty(trained, texts, answers).tolist(), strict=True)
+    return [replace(prediction, novelty=value) for prediction, value in pairs]
 
 
 def entropy_share(probabilities: Doubles) -> Doubles:

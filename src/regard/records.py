@@ -72,6 +72,7 @@ class PredictionRow(TypedDict, total=False):
 
     prediction: Required[str | float]
     probabilities: dict[str, float]
+    novelty: float
 
 
 class TokenRow(TypedDict):
@@ -122,11 +123,14 @@ class Prediction:
 
     value: str | float
     probabilities: Mapping[str, float]  # empty for regression
+    novelty: float | None = None  # how little the text resembles training, from 0 to 1; None if that was not asked for
 
     def as_dict(self) -> PredictionRow:
         row: PredictionRow = {"prediction": str(self.value) if self.probabilities else self.value}
         if self.probabilities:
             row["probabilities"] = dict(self.probabilities)
+        if self.novelty is not None:
+            row["novelty"] = self.novelty
         return row
 
 

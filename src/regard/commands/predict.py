@@ -67,6 +67,9 @@ def add_arguments(parser: Parser) -> None:
         metavar="N",
         help="round probabilities and predicted numbers to N decimals (default: do not)",
     )
+    parser.add_argument(
+        "--novelty", action="store_true", help="add how little each text resembles the training texts, from 0 to 1"
+    )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write here instead of to standard output")
 
 
@@ -87,7 +90,7 @@ def run(arguments: argparse.Namespace) -> None:
     # lines that appear on the terminal meanwhile would get mixed up with the bar
     visible = arguments.out is not None or kind == "terminal" or not sys.stdout.isatty()
     with RowCounter(total, visible) as counter:
-        predictions = counter.count(tally.count(predict_stream(trained, texts, texts.path, arguments.strict)))
+        predictions = counter.count(tally.count(predict_stream(trained, texts, texts.path, arguments.strict, arguments.novelty)))
         write_predictions(predictions, kind, arguments.out, layout, print_note)
     if tally.bad:
         rows = f"{tally.rows:,} row{'s' * (tally.rows != 1)}"
@@ -108,7 +111,7 @@ def layout_of(arguments: argparse.Namespace, trained: Model) -> Layout:
         raise InputError(f"--top: expected a number of classes from 1, got {arguments.top}")
     if arguments.digits is not None and not 0 <= arguments.digits <= 15:
         raise InputError(f"--digits: expected a number from 0 to 15, got {arguments.digits}")
-    layout = Layout(classes, tuple(arguments.keep), not arguments.strict, arguments.top, arguments.digits)
+    layout = Layout(classes, tuple(arguments.keep), not arguments.strict, arguments.top, arguments.digits, arguments.novelty)
     reserved = [*dict.fromkeys((*RESERVED, *layout.answer_columns()))]
     for column in arguments.keep:
         if column in reserved:
@@ -179,7 +182,9 @@ def is_text(source: str) -> bool:
     return True
 
 
-def predict_stream(trained: Model, examples: Iterable[Example], where: str, strict: bool) -> Iterator[Predicted]:
+def predict_stream(
+    trained: Model, examples: Iterable[Example], where: str, strict: bool, with_novelty: bool = False
+) -> Iterator[Predicted]:
     """Each text with its prediction, or None if it cannot be read; some thousands at a time, so that a large file streams."""
     from itertools import islice
 
@@ -196,6 +201,10 @@ def predict_stream(trained: Model, examples: Iterable[Example], where: str, stri
             usable = [example for example in chunk if example.error is None]
             answers = trained.answers([example.text for example in usable])
         predictions = iter(trained.task.predictions(answers))
+        if with_novelty:
+            from regard.novelty import with_novelties
+
+            predictions = iter(with_novelties(trained, [example.text for example in usable], answers))
         yield from ((example, None if example.error else next(predictions)) for example in chunk)
 
 

@@ -18,6 +18,7 @@ from regard.explain.explainers import EXPLAINERS, can_explain, is_fast
 from regard.explain.word_scores import Attributed
 from regard.faithfulness.agreement import kendall, share_distances
 from regard.models.tasks import Classes
+from regard.novelty import novelty, with_novelties
 from regard.records import Explanation, Prediction, SentenceScore, Span, TokenScore
 from regard.serve import request_fields
 from regard.serve.answers import (
@@ -101,10 +102,9 @@ def check_work(run: ServedRun, method: str, texts: list[str]) -> list[str]:
 
 def predictions(run: ServedRun, texts: Sequence[str], is_gone: IsGone) -> list[Prediction]:
     trained = run.trained
-    if trained.is_flat:
-        return trained.task.predictions(trained.answers(texts))
-    with run.exclusive(is_gone):
-        return trained.task.predictions(trained.answers(texts))
+    with nullcontext() if trained.is_flat else run.exclusive(is_gone):
+        answers = trained.answers(texts)
+    return with_novelties(trained, texts, answers)
 
 
 def explained(run: ServedRun, text: str, method: str, fields: AboutText, is_gone: IsGone) -> ExplainedRow:
@@ -124,6 +124,8 @@ def explained(run: ServedRun, text: str, method: str, fields: AboutText, is_gone
     scored = zip(one.scores.tolist(), explanation.tokens, strict=True)
     by_index = {index: pair for index, pair in zip(indices, scored, strict=True) if index is not None}
     row = cast(ExplainedRow, one.prediction.as_dict())  # completed below
+    probabilities = np.array([[*one.prediction.probabilities.values()]])
+    row["novelty"] = float(novelty(run.trained, [rest], probabilities)[0])
     if crossed:
         row["before"] = predictions(run, [text], is_gone)[0].as_dict()
     task = run.trained.task

@@ -131,6 +131,7 @@ class TableRow(TypedDict, total=False):
     fields: Required[list[str]]
     prediction: str | float
     probabilities: dict[str, float]
+    novelty: float
     label: str | float
     error: Annotated[str, Meta(description="Why this row has no prediction.")]
 

@@ -29,6 +29,7 @@ REFUSALS = {
 DESCRIPTIONS = {
     "prediction": "The predicted class, or the predicted number of a regression.",
     "probabilities": "The probability of every class.",
+    "novelty": "How little the text resembles the training texts, from 0 to 1.",
 }
 BEARER = {
     "type": "http",

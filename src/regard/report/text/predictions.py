@@ -40,6 +40,8 @@ class Layout:
         Write only the most probable classes, this many, in order.
     digits : int, optional
         Round probabilities and predicted numbers to this many decimals.
+    novelty : bool, default False
+        Write how little each text resembles the training texts.
     """
 
     classes: tuple[str, ...]
@@ -47,6 +49,7 @@ class Layout:
     errors: bool = True
     top: int | None = None
     digits: int | None = None
+    novelty: bool = False
 
     def answer_columns(self) -> list[str]:
         """The columns besides those that are copied from the source."""
@@ -61,7 +64,7 @@ class Layout:
                 "confidence",
                 *(f"{kind}_{k}" for k in places for kind in ("class", "probability")),
             ]
-        return [*columns, *["error"] * self.errors]
+        return [*columns, *["novelty"] * self.novelty, *["error"] * self.errors]
 
     def columns(self) -> list[str]:
         return ["row", *self.kept, "text", *self.answer_columns()]
@@ -88,6 +91,8 @@ class Layout:
             shown = self.probabilities(prediction)
             pairs = shown.values() if self.top is None else (x for pair in shown.items() for x in pair)
             answer = [str(prediction.value), self.confidence(prediction), *pairs]
+        if self.novelty and prediction is not None:
+            answer.append(None if prediction.novelty is None else self.rounded(prediction.novelty))
         return [*cells, *answer, *[example.error] * self.errors]
 
     def confidence(self, prediction: Prediction) -> float:
@@ -140,10 +145,11 @@ def prediction_json(example: Example, prediction: Prediction | None, layout: Lay
     row: dict[str, object] = {"row": example.row, **(example.kept or {}), "text": example.text}
     if prediction is None:
         return row | {"prediction": None, "error": example.error}
+    new = {} if prediction.novelty is None else {"novelty": layout.rounded(prediction.novelty)}
     if not prediction.probabilities:
-        return row | {"prediction": layout.rounded(float(prediction.value))}
+        return row | {"prediction": layout.rounded(float(prediction.value))} | new
     shown = {"confidence": layout.confidence(prediction), "probabilities": layout.probabilities(prediction)}
-    return row | {"prediction": str(prediction.value)} | shown
+    return row | {"prediction": str(prediction.value)} | shown | new
 
 
 def csv_rows(pairs: Iterable[Predicted], layout: Layout) -> Iterator[list[str]]:
@@ -179,13 +185,14 @@ def prediction_table(pairs: Iterable[Predicted], layout: Layout) -> Table:
     table = Table(
         box=None, pad_edge=False, expand=True
     )  # without `expand` a long text would push out the other columns
-    for heading in ("row", "prediction", "probability"):
+    for heading in ("row", "prediction", "probability", *["novelty"] * layout.novelty):
         table.add_column(heading, no_wrap=True, overflow="ellipsis", max_width=24 if layout.top is None else 60)
     table.add_column("text", no_wrap=True, overflow="ellipsis", ratio=1)
     places = 3 if layout.digits is None else layout.digits
     for example, prediction in pairs:
         if prediction is None:
-            table.add_row(str(example.row), "–", "–", Text(one_line(f"error: {example.error}"), style="red"))
+            dashes = ["–"] * (2 + layout.novelty)
+            table.add_row(str(example.row), *dashes, Text(one_line(f"error: {example.error}"), style="red"))
             continue
         value, probability = prediction.value, ""
         if prediction.probabilities and layout.top is None:
@@ -194,5 +201,8 @@ def prediction_table(pairs: Iterable[Predicted], layout: Layout) -> Table:
             shown = heapq.nlargest(layout.top or 1, prediction.probabilities.items(), key=lambda item: item[1])
             probability = ", ".join(f"{one_line(name)} {number:.{places}f}" for name, number in shown)
         answer = value if isinstance(value, str) else f"{value:z.{places}f}".replace("-", "−")
-        table.add_row(str(example.row), Text(one_line(answer)), Text(probability), Text(one_line(example.text[:300])))
+        cells = [Text(one_line(answer)), Text(probability)]
+        if layout.novelty:
+            cells.append(Text("" if prediction.novelty is None else f"{prediction.novelty:.{places}f}"))
+        table.add_row(str(example.row), *cells, Text(one_line(example.text[:300])))
     return table
