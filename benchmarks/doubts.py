@@ -3,9 +3,9 @@
     PYTHONPATH=src REGARD_DATA=… python benchmarks/doubts.py [--corpora trec sst2 subj ag_news] [--save]
 
 5 % of the labels are replaced by another class, drawn at random, with three different random seeds. Out-of-fold probabilities
-come from one round of five folds and from the mean of three rounds, whose folds and models have the seeds 0, 1 and 2. Each score
-ranks the texts, and the figure is the share of changed labels among the first 10 %. "self" is what regard uses; "joint" puts texts
-off the diagonal of the confident joint first, then follows the margin. Real errors in the corpora count as misses of the ranking.
+come from one round of five folds and from the mean of three rounds, whose folds and models have the seeds 0, 1 and 2. Each
+score ranks the texts, and the figure is the share of changed labels among the first 10 %. "self" is what regard uses; "joint"
+puts texts off the diagonal of the confident joint first, then follows the margin. Real errors in the corpora count as misses.
 Of corpora with more than 30,000 training texts, 30,000 are drawn at random. Dev and test texts are not read.
 """
 

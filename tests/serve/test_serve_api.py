@@ -19,6 +19,7 @@ from regard.explain.explain import explain
 from regard.explain.explainers import EXPLAINERS
 from regard.models.folder import load
 from regard.models.trained import Trained
+from regard.novelty import with_novelties
 from regard.records import SentenceScore
 from regard.serve.answering import original_indices, original_units
 from regard.serve.application import Application
@@ -42,7 +43,7 @@ def test_predictions_are_those_of_the_model(flat: Serving, flat_run: Path) -> No
     texts = [TEXT, "Awful."]
     response = flat.ask("/api/predict", texts=texts).value
     trained = load(flat_run)
-    expected = trained.task.predictions(trained.answers(texts))
+    expected = with_novelties(trained, texts, trained.answers(texts))
     assert response["run"] == "flat"
     assert response["results"] == [one.as_dict() for one in expected]
     assert flat.ask("/api/predict", text=TEXT).value["results"] == response["results"][:1]

@@ -32,7 +32,9 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--data", metavar="FILE", help="with RUN, whose options are used: the texts and labels")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write all rows, the most doubtful first, as CSV")
     parser.add_argument("--page", type=Path, metavar="FILE", help="write an HTML page on which to correct the labels")
-    parser.add_argument("--pool", metavar="FILE", help="texts without labels, of which those worth labelling are chosen")
+    parser.add_argument(
+        "--pool", metavar="FILE", help="texts without labels, of which those worth labelling are chosen"
+    )
     parser.add_argument("--next", type=Path, metavar="FILE", help="write the texts chosen from --pool as CSV")
     parser.add_argument(
         "--limit",
@@ -90,7 +92,9 @@ def check_arguments(arguments: argparse.Namespace) -> None:
     for name, suffixes in kinds.items():
         path = getattr(arguments, name)
         if path and path.suffix.lower() not in suffixes:
-            raise InputError(f"--{name} {path}: expected a name that ends in {suffixes[0]}, got {path.suffix or 'none'}")
+            raise InputError(
+                f"--{name} {path}: expected a name that ends in {suffixes[0]}, got {path.suffix or 'none'}"
+            )
         if path and path.is_dir():
             raise InputError(f"--{name} {path}: expected a file, got a folder")
         if path:

@@ -26,7 +26,12 @@ Doubles = NDArray[np.float64]
 
 
 def find_doubts(
-    examples: Sequence[Example], out: OutOfFold, data: str, limit: int, pool: Sequence[Example] = (), pool_name: str = ""
+    examples: Sequence[Example],
+    out: OutOfFold,
+    data: str,
+    limit: int,
+    pool: Sequence[Example] = (),
+    pool_name: str = "",
 ) -> DoubtFacts:
     """`limit`: how many texts of the pool to choose, and how many contradictions and novel texts to list."""
     doubts, suggested = judged(out, examples)
@@ -80,7 +85,9 @@ def words_against(
         texts = [examples[k].text for k in members]
         for k, explanation in zip(members, explain(out.models[fold], texts, target=target), strict=True):
             raising, lowering = strongest_words(explanation, WORDS)
-            is_raised = target is None and out.answers[k, 0] > out.labels[k]  # of a number: what moved the prediction away
+            is_raised = (
+                target is None and out.answers[k, 0] > out.labels[k]
+            )  # of a number: what moved the prediction away
             found[k] = tuple(word.text for word in (raising if is_raised else lowering))
     return found
 

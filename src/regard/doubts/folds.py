@@ -1,7 +1,7 @@
 """Cross-validation: for every text, the answers of models that were not trained on it.
 
-Five folds, stratified by class, are drawn several times with different seeds, and the answers are averaged: training is cheap, and
-the noise of a single model hides more wrong labels than the choice of a score does (`benchmarks/doubts.py`).
+Five folds, stratified by class, are drawn several times with different seeds, and the answers are averaged: training is cheap,
+and the mean finds more wrong labels than a single round (`benchmarks/doubts.py`).
 """
 
 from __future__ import annotations

@@ -35,10 +35,10 @@ def summary(facts: DoubtFacts) -> str:
     if facts.estimated is None:
         subject = "1 label is" if disputed == 1 else f"{disputed:,} labels are"
         return f"of {texts:,} numbers, {subject} two or more standard deviations from the prediction"
-    subject = "1 label is" if disputed == 1 else f"{disputed:,} labels are"
+    verb = "has a label that differs" if disputed == 1 else "have a label that differs"
     return (
-        f"of {texts:,} texts, {subject} not what models predict that never saw the text; "
-        f"about {round(facts.estimated):,} are estimated to be wrong"
+        f"{disputed:,} of {texts:,} texts {verb} from what models predict that were not trained on the text; by confident "
+        f"learning {round(facts.estimated):,} labels are wrong, which counts mistakes of the models too"
     )
 
 
