@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 from zlib import crc32
 
@@ -19,6 +20,7 @@ SHINGLE = 3  # words
 BANDS, WIDTH = 20, 4  # at a similarity of 0.8, a pair is missed with probability (1 − 0.8⁴)²⁰ ≈ 3 in 100,000
 SIMILAR = 0.8
 CHUNK = 1 << 20  # shingles hashed at a time
+MIX = np.uint64(0x9E3779B97F4A7C15)  # an odd number, so that multiplying loses nothing
 _WORDS = re.compile(r"\w+")
 Hashes = NDArray[np.uint64]
 Differ = Callable[[int, int], bool]  # whether the labels of two texts contradict each other
@@ -68,12 +70,14 @@ def buckets(sets: Sequence[Hashes]) -> Iterator[list[int]]:
         return
     signatures = minhashes([sets[row] for row in rows])
     for band in range(BANDS):
-        columns = signatures[:, band * WIDTH : (band + 1) * WIDTH]
-        _, group = np.unique(columns, axis=0, return_inverse=True)
-        order = np.argsort(group.ravel(), kind="stable")
-        for members in np.split(order, np.cumsum(np.bincount(group.ravel()))[:-1]):
-            if len(members) > 1:
-                yield [rows[member] for member in members]
+        key = np.zeros(len(rows), dtype=np.uint64)
+        for column in signatures[:, band * WIDTH : (band + 1) * WIDTH].T:
+            key = (key ^ column) * MIX
+        order = np.argsort(key, kind="stable")
+        ends = np.flatnonzero(np.diff(key[order])) + 1
+        for start, end in pairwise([0, *ends.tolist(), len(order)]):
+            if end - start > 1:
+                yield [rows[member] for member in order[start:end].tolist()]
 
 
 def minhashes(sets: Sequence[Hashes]) -> Hashes:

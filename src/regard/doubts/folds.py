@@ -20,6 +20,7 @@ from regard.models.trained import Trained
 from regard.novelty import novelty
 from regard.recorder import Recorder, Silent
 from regard.records import Example
+from regard.training.defaults import choose_engine
 from regard.training.fit import Parts, fit
 from regard.training.preparation import find_task
 
@@ -59,8 +60,10 @@ def cross_validate(
     is_judged = folds[0] != NEVER
     note_unjudged(is_judged, where, recorder)
     answers[is_judged] = 0
-    # no texts are held out for early stopping: their labels may be wrong too, and the defaults know how long to train
-    fixed = {"task": task.kind, "train": None, "dev": None, "test": None, "dev_fraction": 0.0, "record": "no"}
+    fixed: dict[str, object] = {"task": task.kind, "train": None, "dev": None, "test": None, "record": "no"}
+    if choose_engine(config).training.engine == "sparse":
+        # no texts are held out for early stopping: their labels may be wrong too, and the defaults know how long to train
+        fixed["dev_fraction"] = 0.0
     for seed, fold in enumerate(folds):
         options = config.override({**fixed, "seed": config.training.seed + seed})
         recorder.note(f"cross-validation, round {seed + 1} of {seeds}: {int(fold.max()) + 1} folds")

@@ -3,7 +3,7 @@
 
 {
   const data = JSON.parse(document.getElementById("page-data").textContent);
-  const articles = [...document.querySelectorAll("article[data-row]")];
+  const articles = [...document.querySelectorAll("article[data-doubt]")];
   const place = new Map(data.numbers.map((number, index) => [number, index]));
   const decisions = new Map(); // row -> label
   const status = document.getElementById("status");
@@ -24,8 +24,8 @@
     articles[index].scrollIntoView({ block: "nearest" });
   }
 
-  function draw(article) {
-    const { label, suggested } = article.dataset, decided = decisions.get(Number(article.dataset.row));
+  function draw(index) {
+    const article = articles[index], { row, label, suggested } = data.doubtful[index], decided = decisions.get(row);
     mark(article.querySelector(".accept"), decided === suggested);
     mark(article.querySelector(".leave"), decided === label);
     const line = article.querySelector(".decision");
@@ -42,17 +42,22 @@
   }
 
   function report() {
-    const changed = articles.filter((one) => (decisions.get(Number(one.dataset.row)) ?? one.dataset.label) !== one.dataset.label).length;
+    const changed = changes().length;
     status.textContent = `${decisions.size} of ${articles.length} decided, ${changed} changed${isSaved ? "" : "; not saved yet"}`;
+  }
+
+  // A label that stays is left as the file has it, which may have spaces around it.
+  function changes() {
+    return data.doubtful.filter(({ row, label }) => (decisions.get(row) ?? label) !== label);
   }
 
   // undefined: undo
   function decide(index, label) {
-    const article = articles[index], row = Number(article.dataset.row);
+    const { row } = data.doubtful[index];
     if (label === undefined) decisions.delete(row);
     else decisions.set(row, label);
     isSaved = false;
-    draw(article);
+    draw(index);
     report();
   }
 
@@ -62,7 +67,7 @@
 
   function corrected() {
     const rows = data.rows.map((row) => [...row]);
-    for (const [number, label] of decisions) rows[place.get(number)][data.label] = label;
+    for (const { row } of changes()) rows[place.get(row)][data.label] = decisions.get(row);
     return [data.columns, ...rows].map((row) => row.map(field).join(",")).join("\r\n") + "\r\n";
   }
 
@@ -83,8 +88,8 @@
   const keys = {
     j: () => moveTo(current + 1),
     k: () => moveTo(current - 1),
-    a: () => go(articles[current].dataset.suggested),
-    l: () => go(articles[current].dataset.label),
+    a: () => go(data.doubtful[current].suggested),
+    l: () => go(data.doubtful[current].label),
     o: () => articles[current].querySelector(".other").focus(),
     u: () => decide(current, undefined),
     d: save,
@@ -94,12 +99,12 @@
   articles.forEach((article, index) => {
     const other = article.querySelector(".other");
     article.addEventListener("focusin", () => select(index));
-    article.querySelector(".accept").addEventListener("click", () => decide(index, article.dataset.suggested));
-    article.querySelector(".leave").addEventListener("click", () => decide(index, article.dataset.label));
+    article.querySelector(".accept").addEventListener("click", () => decide(index, data.doubtful[index].suggested));
+    article.querySelector(".leave").addEventListener("click", () => decide(index, data.doubtful[index].label));
     other.addEventListener("change", () => {
       if (other.value !== "") decide(index, other.tagName === "SELECT" ? data.classes[Number(other.value)] : other.value);
     });
-    draw(article);
+    draw(index);
   });
   document.getElementById("save")?.addEventListener("click", save);
   document.addEventListener("keydown", (event) => {

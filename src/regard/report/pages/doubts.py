@@ -61,10 +61,10 @@ def doubts_page(facts: DoubtFacts, table: Table, limit: int) -> str:
         novel=facts.novel,
         next=facts.next,
     )
-    return render("doubts.html", view, (SCRIPT,), payload(table, facts.classes))
+    return render("doubts.html", view, (SCRIPT,), payload(table, facts.classes, view.rows))
 
 
-def payload(table: Table, classes: Sequence[str]) -> str:
+def payload(table: Table, classes: Sequence[str], shown: Sequence[DoubtfulRow]) -> str:
     """JSON for the script, without `<`, so that nothing in it can end the script element."""
     content = {
         "name": corrected_name(table.name),
@@ -73,6 +73,8 @@ def payload(table: Table, classes: Sequence[str]) -> str:
         "numbers": [number for number, _ in table.rows],
         "rows": [[cell(fields.get(column)) for column in table.columns] for _, fields in table.rows],
         "classes": list(classes),
+        # in the order of the page; attributes of elements would lose carriage returns
+        "doubtful": [{"row": one.row, "label": one.label, "suggested": one.suggested} for one in shown],
     }
     written = json.dumps(content, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return written.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
