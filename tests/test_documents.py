@@ -178,3 +178,21 @@ def test_attention_on_known_evidence_is_as_measured() -> None:
     for name, values in measured["models"].items():
         means = [mean_interval(seeds) for seeds in values.values()]
         assert (name, "".join(f" {one.mean:.3f} ± {one.half:.3f} |" for one in means if one)) in shown
+
+
+def test_found_labels_and_novelty_are_those_measured() -> None:
+    page = (ROOT / "docs" / "doubts.md").read_text(encoding="utf-8")
+    results = ROOT / "benchmarks" / "results"
+    found = json.loads((results / "doubts.json").read_text(encoding="utf-8"))
+    rows = re.findall(
+        r"^\| (\w+) \| ([\d,]+) \| ([\d.]+) \| \*\*([\d.]+)\*\* \| ([\d.]+) \| ([\d.]+) \|", page, re.MULTILINE
+    )
+    assert {row[0] for row in rows} == found.keys() - {"machine"}
+    for name, texts, *shares in rows:
+        one, three = found[name]["changed labels found in the first 10 %"].values()
+        expected = (one["self"], three["self"], three["margin"], three["joint"])
+        assert int(texts.replace(",", "")) == found[name]["texts"]
+        assert [float(share) for share in shares] == pytest.approx(expected, abs=0.00051), name
+    novelty = json.loads((results / "novelty.json").read_text(encoding="utf-8"))
+    for part in ("dev", "test"):
+        assert f"{novelty[part]['mean AUROC']['novelty']:.3f} on {part} texts" in page

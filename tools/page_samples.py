@@ -113,6 +113,7 @@ def pages(folder: Path, run: Path, test: Path, quick: bool) -> None:
         call("audit", run, "--data", test, "--limit", AUDITED)
     call("report", run, "--data", test, "--out", folder / "report.html")
     call("explain", run, "--file", test, "--format", "html", "--out", folder / "explanations.html")
+    call("doubts", test, "--page", folder / "doubts.html")
 
 
 def write_corpus(path: Path, number: int, texts: int, seed: int) -> None:

@@ -47,6 +47,7 @@ def test_predictions_are_those_of_the_model(flat: Serving, flat_run: Path) -> No
     assert response["run"] == "flat"
     assert response["results"] == [one.as_dict() for one in expected]
     assert flat.ask("/api/predict", text=TEXT).value["results"] == response["results"][:1]
+    assert explained(flat, text=TEXT)["novelty"] == pytest.approx(response["results"][0]["novelty"])
 
 
 def test_weights_are_those_of_the_command_line(flat: Serving, flat_run: Path, two: Serving, run: Path) -> None:
