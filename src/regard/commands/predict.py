@@ -90,7 +90,9 @@ def run(arguments: argparse.Namespace) -> None:
     # lines that appear on the terminal meanwhile would get mixed up with the bar
     visible = arguments.out is not None or kind == "terminal" or not sys.stdout.isatty()
     with RowCounter(total, visible) as counter:
-        predictions = counter.count(tally.count(predict_stream(trained, texts, texts.path, arguments.strict, arguments.novelty)))
+        predictions = counter.count(
+            tally.count(predict_stream(trained, texts, texts.path, arguments.strict, arguments.novelty))
+        )
         write_predictions(predictions, kind, arguments.out, layout, print_note)
     if tally.bad:
         rows = f"{tally.rows:,} row{'s' * (tally.rows != 1)}"
@@ -111,7 +113,9 @@ def layout_of(arguments: argparse.Namespace, trained: Model) -> Layout:
         raise InputError(f"--top: expected a number of classes from 1, got {arguments.top}")
     if arguments.digits is not None and not 0 <= arguments.digits <= 15:
         raise InputError(f"--digits: expected a number from 0 to 15, got {arguments.digits}")
-    layout = Layout(classes, tuple(arguments.keep), not arguments.strict, arguments.top, arguments.digits, arguments.novelty)
+    layout = Layout(
+        classes, tuple(arguments.keep), not arguments.strict, arguments.top, arguments.digits, arguments.novelty
+    )
     reserved = [*dict.fromkeys((*RESERVED, *layout.answer_columns()))]
     for column in arguments.keep:
         if column in reserved:
