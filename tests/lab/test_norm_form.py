@@ -14,7 +14,7 @@ from torch.nn import functional
 from toys import write_texts, written_table
 
 from regard.config import Config
-from regard.corpora.lookup import resolve
+from regard.corpora.lookup import available, resolve
 from regard.data.read_options import ReadOptions
 from regard.data.readers import read
 from regard.errors import InputError
@@ -209,5 +209,7 @@ def test_options_that_cannot_be_combined_are_refused(table: Table, changes: dict
 def test_the_fixed_number_of_updates_is_eight_epochs_of_the_smallest_corpus() -> None:
     table = find_table("apln/norm_form")
     trains = {cell.corpus.train for cell in table.cells()}
+    if not {str(name) for name in trains} <= {dataset.name for dataset in available()}:
+        pytest.skip("the corpora of the table are not below REGARD_DATA")
     smallest = min(len(read(resolve(str(name), "train"), ReadOptions("text", "label")).examples) for name in trains)
     assert {cell.options["updates"] for cell in table.cells()} == {8 * math.ceil(smallest / 64)}

@@ -42,7 +42,7 @@ GIVEN = st.fixed_dictionaries(
 # has no such part
 MAY_BE_NONE = {
     "train", "dev", "test", "text", "label", "max_words", "max_vocabulary", "vectors", "norm_init", "lr",
-    "pretrained", "window", "beta", "rounds", "phase_epochs", "compressor_lr",
+    "pretrained", "window", "encoding", "beta", "rounds", "phase_epochs", "compressor_lr",
 }  # fmt: skip
 
 

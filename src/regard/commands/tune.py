@@ -19,11 +19,6 @@ def add_arguments(parser: Parser) -> None:
     )
     search.add_argument("--seconds", type=float, metavar="S", help="begin no trial after this many seconds")
     search.add_argument(
-        "--select",
-        choices=("accuracy", "macro_f"),
-        help="what the best trial has most of, on the dev texts (default: accuracy; numbers: the lowest RMSE)",
-    )
-    search.add_argument(
         "--cv", type=int, metavar="K", help="score each trial by cross-validation on K parts instead of one dev part"
     )
     search.add_argument(
@@ -45,9 +40,10 @@ def run(arguments: argparse.Namespace) -> None:
     from regard.tuning.tune import train_command, tune
 
     given = options_given(arguments)
+    select = str(given["select"]) if given.get("select") in ("accuracy", "macro_f") else None  # also between trials
     limits = Limits(arguments.trials, arguments.seconds)
     with ConsoleRecorder() as recorder:
-        found, folder = tune(given, arguments.out, limits, arguments.cv, arguments.select, recorder)
+        found, folder = tune(given, arguments.out, limits, arguments.cv, select, recorder)
         measure = metric_name(found.measure)
         others = f"{found.pruned} stopped early, {found.failed} failed"
         if found.best is None:
