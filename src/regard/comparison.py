@@ -32,7 +32,7 @@ from regard.faithfulness.intervals import holm
 from regard.mcnemar import mcnemar_p
 from regard.models.model import Model
 from regard.models.tasks import Classes, Task, encoded
-from regard.training.bootstrap import DRAWS, MIN_DRAWS, MIN_TEXTS, WORK
+from regard.training.bootstrap import MIN_TEXTS, draws_for
 
 Doubles = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -216,7 +216,7 @@ def draw(scores: Scores, texts: int) -> Doubles | None:
     if texts < MIN_TEXTS:
         return None
     rng = np.random.default_rng(0)
-    draws = min(DRAWS, max(MIN_DRAWS, WORK // texts))
+    draws = draws_for(texts)
     at_once = max(1, HELD // texts)
     parts = []
     for start in range(0, draws, at_once):

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.mcnemar import mcnemar_p
 from regard_lab.predictions import Answered, answered
 from regard_lab.rows import Row
 
@@ -32,11 +33,7 @@ class Discordant(NamedTuple):
     @property
     def p(self) -> float:
         """McNemar's exact test, two-sided."""
-        if not self.won + self.lost:
-            return 1.0
-        from scipy.stats import binomtest  # type: ignore[import-untyped]
-
-        return float(binomtest(self.won, self.won + self.lost).pvalue)
+        return mcnemar_p(self.won, self.lost)
 
 
 class OverTexts(NamedTuple):

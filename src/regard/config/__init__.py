@@ -7,7 +7,8 @@ contradict each other; `config` holds those of one run; `files` reads and writes
 from __future__ import annotations
 
 from regard.config.config import Config
-from regard.config.fields import AUTO, Data, Model, Training, level_names, options
+from regard.config.declaring import AUTO
+from regard.config.fields import Data, Model, Training, level_names, options
 from regard.config.files import config_toml, converted, options_in, read_config
 
 __all__ = [

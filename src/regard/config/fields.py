@@ -8,28 +8,12 @@ under `--help-all`.
 from __future__ import annotations
 
 import typing
-from dataclasses import Field, dataclass, field, fields, replace
+from dataclasses import Field, dataclass, fields, replace
 from functools import cache
 from typing import Annotated, Any, Literal, NamedTuple
 
 from regard.config.bounds import COUNT, NOT_NEGATIVE, POSITIVE, WIDTH, Bounds
-
-AUTO = "auto"  # a value that some options accept besides numbers
-
-
-class About(NamedTuple):
-    """What is known about an option besides its name, type and default."""
-
-    help: str
-    bounds: Bounds | None = None
-    table: str | None = None  # the TOML table, if it is not that of its section
-    basic: bool = False  # whether `regard train --help` shows it
-
-
-def option(
-    default: Any, help: str, bounds: Bounds | None = None, *, table: str | None = None, basic: bool = False
-) -> Any:
-    return field(default=default, metadata={"about": About(help, bounds, table, basic)})
+from regard.config.declaring import AUTO, About, option
 
 
 @dataclass(frozen=True)

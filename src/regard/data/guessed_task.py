@@ -10,7 +10,7 @@ from regard.errors import InputError, quoted
 
 MOST_CLASSES = 20  # up to this many different whole numbers are classes, whatever their column is called
 FEW, MANY = 2, 10  # texts per value, on average: the least for classes, and what speaks for classes by itself
-LARGEST_GAP = 0.1  # share of the numbers between the smallest and the largest that a sample may lack by chance
+LARGEST_GAP = 0.1  # share of the numbers between the smallest and the largest that a random sample may lack
 
 # The last word of a column's name that is in one of these sets decides: a price_category is a category.
 # fmt: off

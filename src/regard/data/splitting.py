@@ -23,12 +23,13 @@ def hold_out(
     return [example for example, held in pairs if not held], [example for example, held in pairs if held]
 
 
-def fold_rows(groups: NDArray[np.int32], folds: int, seed: int) -> NDArray[np.int64]:
+def fold_rows(groups: NDArray[np.integer], folds: int, seed: int, stream: int = 104729) -> NDArray[np.int64]:
     """The fold of each row, from 0: every group is spread over the folds as evenly as possible, and folds are of equal size.
 
     −1 for a row that is the only one of its group: it belongs to no fold, because no text would be left to learn from.
+    Another `stream` of random numbers gives other folds for the same seed.
     """
-    rng = np.random.default_rng((seed, 104729))
+    rng = np.random.default_rng((seed, stream))
     order = np.argsort(groups, kind="stable")
     fold = np.full(len(groups), -1)
     next_fold = 0  # groups continue where the last one ended, so that small ones do not all fill the first folds

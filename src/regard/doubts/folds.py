@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from regard.config import Config
 from regard.data.labels import Labels
+from regard.data.splitting import fold_rows
 from regard.errors import InputError
 from regard.models.tasks import Classes, Regression, Task, encoded
 from regard.models.trained import Trained
@@ -86,15 +87,8 @@ def draw_folds(strata: Ints, seed: int, stratified: bool = True) -> Ints:
 
     With two or more texts in a stratum, every fold's training texts have at least one of them.
     """
-    rng = np.random.default_rng((seed, 7927))
-    fold, dealt = np.full(len(strata), NEVER, dtype=np.int64), 0
-    count = min(FOLDS, len(strata))
-    for stratum in np.unique(strata):
-        rows = np.flatnonzero(strata == stratum)
-        if len(rows) > 1 or not stratified:
-            fold[rng.permutation(rows)] = (dealt + np.arange(len(rows))) % count
-            dealt += len(rows)
-    return fold
+    fold = fold_rows(strata, min(FOLDS, len(strata)), seed, stream=7927)
+    return fold if stratified else np.maximum(fold, 0)
 
 
 def unjudged(task: Task, labels: Doubles) -> Doubles:

@@ -29,6 +29,10 @@ INTERVALS: dict[
 }
 
 
+def draws_for(texts: int) -> int:
+    return min(DRAWS, max(MIN_DRAWS, WORK // texts))
+
+
 def measure_with_intervals(task: Task, answers: Floats, labels: Floats, seed: int = 0) -> Metrics:
     """`measure` with NAME_interval for each number, and the accuracy of always predicting the most frequent class."""
     metrics = measure(task, answers, labels)
@@ -38,7 +42,7 @@ def measure_with_intervals(task: Task, answers: Floats, labels: Floats, seed: in
         return metrics
     rng = np.random.default_rng(seed)
     draws: list[Metrics] = []
-    for _ in range(min(DRAWS, max(MIN_DRAWS, WORK // len(labels)))):
+    for _ in range(draws_for(len(labels))):
         rows = rng.integers(len(labels), size=len(labels))
         draws.append(measure(task, answers[rows], labels[rows]))
     for key, interval_key in INTERVALS.items():
