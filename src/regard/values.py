@@ -25,6 +25,7 @@ class Batch(NamedTuple):
     mask: Tensor  # same shape, True = real; real positions come first on every axis
     labels: Tensor | None = None  # (B,) class indices (long) or normalised targets (float)
     groups: tuple[Groups, ...] = ()  # per level below the top, if precomputed; otherwise the level computes them
+    weights: Tensor | None = None  # (B,) factors of the texts' losses; None: all 1
 
 
 class Pair(NamedTuple):

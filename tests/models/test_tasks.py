@@ -45,6 +45,16 @@ def test_multiclass_by_hand() -> None:
     assert task.out_dim == 3
 
 
+@pytest.mark.parametrize("task", [Binary(("a", "b")), Multiclass(("a", "b", "c")), Regression(0.0, 1.0)])
+def test_a_weight_of_two_is_a_text_twice(task: Task) -> None:
+    """The sum of the losses is the same; the mean is over the number of texts."""
+    logits, labels = torch.randn(3, task.out_dim, generator=torch.manual_seed(0)), torch.tensor([1.0, 0.0, 1.0])
+    weighted = task.loss(logits, labels, torch.tensor([2.0, 1.0, 1.0])) * 3
+    twice = task.loss(logits[[0, 0, 1, 2]], labels[[0, 0, 1, 2]]) * 4
+    assert weighted.item() == pytest.approx(twice.item(), rel=1e-6)
+    assert task.loss(logits, labels, torch.ones(3)).item() == pytest.approx(task.loss(logits, labels).item(), rel=1e-6)
+
+
 def test_regression_by_hand() -> None:
     """2, 4, 9 have mean 5 and variance (9 + 1 + 16) / 3; the model learns standardised values."""
     task = make_task("regression", labelled("2", "4", "9"), "file")

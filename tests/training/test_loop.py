@@ -63,6 +63,21 @@ def test_one_step_follows_the_gradient_of_the_mean_loss() -> None:
         torch.testing.assert_close(changed(PLAIN)[name], -0.5 * parameter.grad, rtol=1e-4, atol=1e-7)
 
 
+def test_one_step_with_weights_follows_the_weighted_gradient() -> None:
+    model, weights = make(), np.array([2.0, 0.5, 1.0, 0.5], dtype=np.float32)
+    logits = model(collate(TEXTS.indexed, 1)).logits[:, 0]
+    losses = torch.nn.functional.binary_cross_entropy_with_logits(
+        logits, torch.from_numpy(TEXTS.labels).float(), reduction="none"
+    )
+    (losses * torch.from_numpy(weights)).mean().backward()
+    trained = make()
+    train_torch(trained, TASK, TEXTS._replace(weights=weights), None, PLAIN, Silent())
+    for (name, parameter), after in zip(model.named_parameters(), trained.parameters(), strict=True):
+        assert parameter.grad is not None
+        moved = after.detach() - parameter.detach()
+        torch.testing.assert_close(moved, -0.5 * parameter.grad, rtol=1e-4, atol=1e-7, msg=name)
+
+
 def test_gradient_of_the_penalty() -> None:
     """c (VᵀW)² moves V by −lr · 2c (VᵀW) W and W by −lr · 2c (VᵀW) V, in addition to the loss."""
     without, with_it = (changed(Training(**{**vars(PLAIN), "vtw": c}), attention="dot") for c in (0.0, 0.7))

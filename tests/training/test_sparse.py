@@ -364,6 +364,24 @@ def test_a_stream_gives_every_text_once_per_epoch(monkeypatch: pytest.MonkeyPatc
     assert firsts[1] != firsts[2], "each epoch has a different order"
 
 
+@pytest.mark.parametrize("in_memory", [0, 1 << 24])
+def test_weights_stay_with_their_texts(monkeypatch: pytest.MonkeyPatch, in_memory: int) -> None:
+    """In memory, in blocks, and after some texts are held out; labels are rows here, and the weight of row r is r + 1/2."""
+    monkeypatch.setattr(unit_indexing, "IN_MEMORY", in_memory)
+    monkeypatch.setattr(unit_indexing, "CHUNK", 1600)
+    plain, indexer = prepared(reviews(120))
+    weights = np.arange(120, dtype=np.float32) + np.float32(0.5)
+    source = TextSource(indexer, plain.part, plain.kept, plain.labels, weights)
+    held = np.arange(120) % 7 == 0
+    for texts, expected in ((source, np.arange(120)), (source.without(held), np.flatnonzero(~held))):
+        seen = []
+        for block, rows in texts.blocks(np.random.default_rng(1)):
+            assert block.weights is not None
+            assert (block.weights[rows] == block.labels[rows] + 0.5).all()
+            seen += block.labels[rows].tolist()
+        assert sorted(seen) == expected.tolist()
+
+
 def test_blocks_of_a_stream_are_mixed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise a corpus sorted by label would be trained on class after class."""
     monkeypatch.setattr(unit_indexing, "IN_MEMORY", 0)

@@ -26,6 +26,7 @@ UNITS, SCALE = 30, 3.0
 # repeated units, within a text and across texts; one text of a single unit, and an empty one
 WORDS = [[2, 3, 2, 2, 9], [3], [4, 29, 4, 7, 8, 9, 10, 2], [5, 5, 5], [], [11, 2, 3, 12]]
 ALL = np.arange(len(WORDS), dtype=np.int64)
+WEIGHTS = np.array([2.0, 0.25, 1.0, 0.5, 1.0, 1.25], dtype=np.float32)
 KINDS = {"binary": (BINARY, 1), "multiclass": (MULTICLASS, 4), "regression": (REGRESSION, 1)}
 State = dict[str, NDArray[Any]]
 
@@ -59,7 +60,12 @@ def make_classifier(model: Model, outputs: int, state: State) -> Classifier:
 
 
 def loss_of(
-    classifier: Classifier, kind: int, labels: NDArray[Any], vtw: float, rows: NDArray[np.int64] = ALL
+    classifier: Classifier,
+    kind: int,
+    labels: NDArray[Any],
+    vtw: float,
+    rows: NDArray[np.int64] = ALL,
+    weights: NDArray[np.float32] | None = None,
 ) -> torch.Tensor:
     longest = max(map(len, WORDS))
     ids, mask = torch.zeros(len(rows), longest, dtype=torch.long), torch.zeros(len(rows), longest, dtype=torch.bool)
@@ -67,26 +73,31 @@ def loss_of(
         ids[number, : len(WORDS[row])] = torch.tensor(WORDS[row], dtype=torch.long)
         mask[number, : len(WORDS[row])] = True
     output, target = classifier(Batch(ids, mask)), torch.tensor(labels[rows])
-    loss = {
-        BINARY: lambda: functional.binary_cross_entropy_with_logits(output.logits[:, 0], target),
-        MULTICLASS: lambda: functional.cross_entropy(output.logits, target.long()),
-        REGRESSION: lambda: functional.mse_loss(output.logits[:, 0], target),
+    losses = {
+        BINARY: lambda: functional.binary_cross_entropy_with_logits(output.logits[:, 0], target, reduction="none"),
+        MULTICLASS: lambda: functional.cross_entropy(output.logits, target.long(), reduction="none"),
+        REGRESSION: lambda: functional.mse_loss(output.logits[:, 0], target, reduction="none"),
     }[kind]()
+    loss = (losses if weights is None else losses * torch.tensor(weights[rows])).mean()
     return loss + vtw * output.terms["vtw"] if vtw else loss
 
 
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
 @pytest.mark.parametrize("head_bias", [True, False])
 @pytest.mark.parametrize("task", KINDS)
 @pytest.mark.parametrize(("attention", "vtw"), [("dot", 0.0), ("dot", 0.7), ("additive", 0.0)])
 @pytest.mark.parametrize("encoder", ["embedding", "affine"])
-def test_gradient_against_autograd(encoder: str, attention: str, vtw: float, task: str, head_bias: bool) -> None:
+def test_gradient_against_autograd(
+    encoder: str, attention: str, vtw: float, task: str, head_bias: bool, weights: NDArray[np.float32] | None
+) -> None:
     kind, outputs = KINDS[task]
     model = options(encoder=encoder, attention=attention, head_bias=head_bias)
-    state, texts = make_state(model, outputs), make_texts(kind, outputs)
+    state, texts = make_state(model, outputs), make_texts(kind, outputs)._replace(weights=weights)
     classifier = make_classifier(model, outputs, state)
-    loss_of(classifier, kind, texts.labels, vtw).backward()
+    loss_of(classifier, kind, texts.labels, vtw, weights=weights).backward()
     total, rows, gradients = Worker(state, {}, Objective(kind, SCALE, 0.0, vtw)).gradient(texts, ALL)
-    assert total / len(WORDS) == pytest.approx(float(loss_of(classifier, kind, texts.labels, 0.0).detach()), rel=1e-9)
+    expected_loss = float(loss_of(classifier, kind, texts.labels, 0.0, weights=weights).detach())
+    assert total / len(WORDS) == pytest.approx(expected_loss, rel=1e-9)
     assert sorted(rows) == sorted({unit for text in WORDS for unit in text})
     assert gradients.keys() == state.keys()
     for name, parameter in classifier.named_parameters():
@@ -96,6 +107,36 @@ def test_gradient_against_autograd(encoder: str, attention: str, vtw: float, tas
             assert np.delete(expected, rows, 0).max(initial=0) == 0, "nothing else has a gradient"
             expected = expected[rows]
         np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max(), err_msg=name)
+
+
+@pytest.mark.parametrize(("encoder", "attention"), [("embedding", "dot"), ("affine", "additive")])
+@pytest.mark.parametrize("task", KINDS)
+def test_a_weight_is_a_number_of_repetitions(task: str, encoder: str, attention: str) -> None:
+    """Text 0 three times and text 3 twice, where both are divided by the number of texts in the batch."""
+    kind, outputs = KINDS[task]
+    model = options(encoder=encoder, attention=attention)
+    state, texts = make_state(model, outputs), make_texts(kind, outputs)
+    worker = Worker(state, {}, Objective(kind, SCALE))
+    repeated = np.array([0, 0, 0, 1, 2, 3, 3, 4, 5], dtype=np.int64)
+    loss, _, gradients = worker.gradient(texts, repeated)
+    expected = {name: value * len(repeated) / len(ALL) for name, value in gradients.items()}
+    weighted = texts._replace(weights=np.array([3, 1, 1, 2, 1, 1], dtype=np.float32))
+    total, _, found = worker.gradient(weighted, ALL)
+    assert total == pytest.approx(loss, rel=1e-12)
+    for name, value in found.items():
+        np.testing.assert_allclose(value, expected[name], rtol=1e-9, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize(("encoder", "attention"), [("embedding", "dot"), ("affine", "additive")])
+def test_weights_of_one_change_no_bit(encoder: str, attention: str) -> None:
+    model = options(encoder=encoder, attention=attention)
+    state = fresh(model, UNITS, 4, 1)
+    worker, texts = Worker(state, {}, Objective(MULTICLASS, SCALE)), make_texts(MULTICLASS, 4)
+    loss, _, plain = worker.gradient(texts, ALL)
+    expected = {name: value.copy() for name, value in plain.items()}
+    total, _, found = worker.gradient(texts._replace(weights=np.ones(len(WORDS), dtype=np.float32)), ALL)
+    assert total == loss
+    assert all((value == expected[name]).all() for name, value in found.items())
 
 
 def test_gradient_of_some_of_the_texts() -> None:

@@ -16,11 +16,19 @@ POOL = 50  # batches' worth of shuffled texts that are sorted by length together
 MOST_POSITIONS = 1 << 17  # padded positions per batch, so that a few enormous texts don't fill the memory
 
 
-def collate(texts: Sequence[Indexed], levels: int, labels: NDArray[np.float64] | None = None) -> Batch:
-    """A batch of ids, padded at the end of every axis, with labels if given."""
+def collate(
+    texts: Sequence[Indexed],
+    levels: int,
+    labels: NDArray[np.float64] | None = None,
+    weights: NDArray[np.float32] | None = None,
+) -> Batch:
+    """A batch of ids, padded at the end of every axis, with labels and weights if given."""
     ids, mask = padded(texts, levels)
     return Batch(
-        torch.from_numpy(ids), torch.from_numpy(mask), None if labels is None else torch.from_numpy(np.asarray(labels))
+        torch.from_numpy(ids),
+        torch.from_numpy(mask),
+        None if labels is None else torch.from_numpy(np.asarray(labels)),
+        weights=None if weights is None else torch.from_numpy(weights),
     )
 
 

@@ -20,6 +20,9 @@ class UnitTexts(NamedTuple):
     counts: NDArray[np.uint16]
     offsets: NDArray[np.int64]  # (texts + 1,)
     labels: NDArray[Any]  # (texts,) as a task encodes them
+    weights: NDArray[np.float32] | None = (
+        None  # (texts,) of the losses, 1 on average over the training texts; None: all 1
+    )
 
     @classmethod
     def of(cls, tokenizer: AnyTokenizer, texts: Sequence[str], labels: NDArray[Any]) -> Self:

@@ -131,6 +131,7 @@ def text_gradients(
     head: Floats,
     bias: Floats,
     labels: Floats,
+    loss_weights: Floats,
     kind: int,
     weights: Floats,
     vectors: Floats,
@@ -142,7 +143,8 @@ def text_gradients(
 ) -> None:
     """Forward pass, and backward to the vector of each text: α, h, g(logits), g(h), h·g(h) and the loss.
 
-    Gradients are those of the summed loss divided by `size`, the number of texts in the whole batch.
+    Gradients are those of the summed loss divided by `size`, the number of texts in the whole batch. `loss_weights` has the
+    factor of each text's loss, so that 2 counts like two equal texts; none if all are 1.
     """
     one = states.dtype.type(1)
     texts, width, outputs = len(bounds) - 1, states.shape[1], len(bias)
@@ -171,8 +173,12 @@ def text_gradients(
                 logit += head[c, k] * h[k]
             errors[text, c] = logit
         losses[text] = loss_and_gradient(errors[text], labels[text], kind)
+        factor = share
+        if len(loss_weights):
+            factor = share * states.dtype.type(loss_weights[text])
+            losses[text] *= loss_weights[text]
         for c in range(outputs):
-            errors[text, c] *= share
+            errors[text, c] *= factor
             for k in range(width):
                 g[k] += errors[text, c] * head[c, k]
         dot = one - one
@@ -245,6 +251,7 @@ def batch_gradients(
     counts: NDArray[np.uint16],
     offsets: Int64s,
     labels: Floats,
+    loss_weights: Floats,
     texts: Int64s,
     dropout: float,
     seed: np.uint64,
@@ -298,6 +305,7 @@ def batch_gradients(
         head,
         bias,
         labels[texts],
+        loss_weights[texts] if len(loss_weights) else loss_weights,
         kind,
         *buffers,
         batch,

@@ -44,8 +44,8 @@ class Task(ABC):
         """Convert a label as written to the number that `loss` takes. Error messages start with `where`."""
 
     @abstractmethod
-    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """(B, C), (B,) -> (), mean loss per text."""
+    def loss(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
+        """(B, C), (B,), (B,) -> (), the mean over texts of the loss, each times its weight."""
 
     @abstractmethod
     def answers(self, logits: Any) -> NDArray[np.float64]:
@@ -87,10 +87,10 @@ class Binary(Classes):
     kind: str = "binary"
     out_dim: int = 1
 
-    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
+    def loss(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
         from torch.nn import functional
 
-        return functional.binary_cross_entropy_with_logits(logits.squeeze(-1).float(), labels.float())
+        return functional.binary_cross_entropy_with_logits(logits.squeeze(-1).float(), labels.float(), weights)
 
     def answers(self, logits: Any) -> NDArray[np.float64]:
         values = np.asarray(logits, dtype=np.float64)
@@ -110,10 +110,12 @@ class Multiclass(Classes):
     def out_dim(self) -> int:  # type: ignore[override]
         return len(self.classes)
 
-    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
+    def loss(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
         from torch.nn import functional
 
-        return functional.cross_entropy(logits.float(), labels.long())
+        if weights is None:
+            return functional.cross_entropy(logits.float(), labels.long())
+        return (functional.cross_entropy(logits.float(), labels.long(), reduction="none") * weights).mean()
 
     def answers(self, logits: Any) -> NDArray[np.float64]:
         values = np.asarray(logits, dtype=np.float64)
@@ -136,10 +138,12 @@ class Regression(Task):
     def encode(self, label: Any, where: str) -> float:
         return (number(label, where) - self.mean) / self.scale
 
-    def loss(self, logits: Tensor, labels: Tensor) -> Tensor:
+    def loss(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
         from torch.nn import functional
 
-        return functional.mse_loss(logits.squeeze(-1).float(), labels.float())
+        if weights is None:
+            return functional.mse_loss(logits.squeeze(-1).float(), labels.float())
+        return (functional.mse_loss(logits.squeeze(-1).float(), labels.float(), reduction="none") * weights).mean()
 
     def answers(self, logits: Any) -> NDArray[np.float64]:
         return np.clip(np.asarray(logits, dtype=np.float64) * self.scale + self.mean, self.low, self.high)

@@ -204,4 +204,5 @@ def to_device(batch: Batch, device: torch.device) -> Batch:
 
     groups = tuple(tuple((move(rows), width) for rows, width in level) for level in batch.groups)
     labels = None if batch.labels is None else move(batch.labels)
-    return batch._replace(ids=move(batch.ids), mask=move(batch.mask), labels=labels, groups=groups)
+    weights = None if batch.weights is None else move(batch.weights)
+    return batch._replace(ids=move(batch.ids), mask=move(batch.mask), labels=labels, groups=groups, weights=weights)

@@ -94,9 +94,7 @@ class CapturedStep:
             count.copy_(before)
 
     def __call__(self, batch: Batch) -> Tensor:
-        for target, value in zip(self.batch[:3], batch[:3], strict=True):
-            assert target is not None
-            assert value is not None
+        for target, value in zip(tensors(self.batch), tensors(batch), strict=True):
             target.copy_(value.pin_memory(), non_blocking=True)
         self.graph.replay()
         for count in self.step_counts():
@@ -107,6 +105,11 @@ class CapturedStep:
         """The optimiser's step counters on the CPU, which a graph cannot increment."""
         steps = (state.get("step") for state in self.optimizer.state.values())
         return [step for step in steps if isinstance(step, Tensor) and step.device.type == "cpu"]
+
+
+def tensors(batch: Batch) -> list[Tensor]:
+    """What differs from batch to batch: ids, mask, labels, and weights if there are any."""
+    return [value for value in (*batch[:3], batch.weights) if value is not None]
 
 
 def padded(batch: Batch, widths: int = WIDTHS) -> Batch:

@@ -14,6 +14,7 @@ from regard.models.flat import AFFINE, EMBEDDING, HEAD, HEAD_BIAS, PROJECT, PROJ
 
 Array = NDArray[Any]
 State = dict[str, Array]
+NO_WEIGHTS = np.empty(0, dtype=np.float32)  # the loss of every text counts 1
 
 
 class Objective(NamedTuple):
@@ -67,6 +68,8 @@ class Worker:
     ) -> tuple[float, NDArray[np.int32], State]:
         """(sum of losses, rows, gradients of the mean loss), with penalties other than L2; embeddings only for these rows.
 
+        The mean is over the number of texts, also if they have weights.
+
         `batch` is the number of texts in the whole batch, if these are a part of it.
         """
         state, objective, size = self.state, self.objective, len(chosen)
@@ -99,6 +102,7 @@ class Worker:
             texts.counts,
             texts.offsets,
             texts.labels,
+            NO_WEIGHTS if texts.weights is None else texts.weights,
             chosen,
             dropout,
             np.uint64(seed),
@@ -131,7 +135,7 @@ class Worker:
         states = embedded @ state[AFFINE].T if AFFINE in state else embedded
         keys = np.tanh(states @ state[PROJECT].T + state[PROJECT_BIAS]) if PROJECT in state else states
         scores = (keys @ state[QUERY] / scale).astype(self.dtype)
-        vectors, errors = self.forward(states, scores, bounds, texts.labels[chosen], batch)
+        vectors, errors = self.forward(states, scores, bounds, texts, chosen, batch)
         steps.row_gradients(
             space.unit_slots,
             bounds,
@@ -179,10 +183,16 @@ class Worker:
         return count, bounds
 
     def forward(
-        self, states: Array, scores: Array, bounds: NDArray[np.int64], labels: Array, batch: int
+        self,
+        states: Array,
+        scores: Array,
+        bounds: NDArray[np.int64],
+        texts: UnitTexts,
+        chosen: NDArray[np.int64],
+        batch: int,
     ) -> tuple[Array, Array]:
         """Forward pass, and backward pass to the vectors of the texts. Returns these vectors and the logits' gradients."""
-        space, size = self.workspace, len(labels)
+        space, size = self.workspace, len(chosen)
         vectors, errors = space.vectors[:size], space.errors[:size]
         steps.text_gradients(
             space.unit_slots,
@@ -192,7 +202,8 @@ class Worker:
             scores,
             self.state[HEAD],
             self.state.get(HEAD_BIAS, self.bias),
-            labels,
+            texts.labels[chosen],
+            NO_WEIGHTS if texts.weights is None else texts.weights[chosen],
             self.objective.kind,
             space.weights,
             vectors,

@@ -64,12 +64,19 @@ class StateCache:
         text, offset = owners(self.lengths[rows])
         return self.firsts[rows][text] + offset
 
-    def batch(self, rows: NDArray[np.int64], labels: NDArray[np.float64]) -> Batch:
+    def batch(
+        self, rows: NDArray[np.int64], labels: NDArray[np.float64], weights: NDArray[np.float32] | None = None
+    ) -> Batch:
         """A batch of these texts, with rows of the table as ids."""
         text, offset = owners(self.lengths[rows])
         ids = np.zeros((len(rows), max(int(self.lengths[rows].max()), 1)), dtype=np.int64)
         ids[text, offset] = self.firsts[rows][text] + offset
-        return Batch(torch.from_numpy(ids), torch.from_numpy(ids > 0), torch.from_numpy(labels))
+        return Batch(
+            torch.from_numpy(ids),
+            torch.from_numpy(ids > 0),
+            torch.from_numpy(labels),
+            weights=None if weights is None else torch.from_numpy(weights),
+        )
 
     def look_up(self, rows: Tensor) -> Tensor:
         """(B, L) -> (B, L, D), zeros on padding"""

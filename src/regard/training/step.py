@@ -46,7 +46,7 @@ class Step:
         states = None if self.cache is None else self.cache.look_up(batch.ids)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.bf16):
             output = self.model(batch, head=phase.head, states=states)
-        loss = self.task.loss(output.logits, batch.labels)
+        loss = self.task.loss(output.logits, batch.labels, batch.weights)
         update_weights(loss + penalty(output.terms, phase.terms), self.model, self.optimizer, self.config.clip)
         return loss.detach()
 

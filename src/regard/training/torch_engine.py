@@ -33,10 +33,11 @@ from regard.values import Batch
 
 
 class Texts(NamedTuple):
-    """Indexed texts and their encoded labels."""
+    """Indexed texts, their encoded labels, and the weights of their losses."""
 
     indexed: Sequence[Indexed]
     labels: NDArray[np.float64]
+    weights: NDArray[np.float32] | None = None  # 1 on average over the training texts; None: all 1
 
 
 class StepRunner(NamedTuple):
@@ -98,10 +99,11 @@ class TorchEngine:
         return [float(running.mean)]
 
     def batch(self, rows: NDArray[np.int64], cache: StateCache | None) -> Batch:
-        labels = self.texts.labels[rows]
+        labels, weights = self.texts.labels[rows], self.texts.weights
+        chosen = None if weights is None else weights[rows]
         if cache is not None:
-            return cache.batch(rows, labels)
-        return collate([self.texts.indexed[row] for row in rows], len(self.model.levels), labels)
+            return cache.batch(rows, labels, chosen)
+        return collate([self.texts.indexed[row] for row in rows], len(self.model.levels), labels, chosen)
 
     def evaluate(self, phase: Phase) -> list[Evaluation]:
         scores, statistics = evaluate(self.model, self.task, self.dev or self.texts, phase.remedy)

@@ -95,12 +95,18 @@ class UnitIndexer:
         units, _, _, bounds = find_units(ids, self.beginning_ids[words], offsets, self.tokenizer.pair_table)
         return units, bounds
 
-    def texts(self, part: CorpusIds, kept: NDArray[np.bool_], labels: NDArray[np.float32]) -> UnitTexts:
+    def texts(
+        self,
+        part: CorpusIds,
+        kept: NDArray[np.bool_],
+        labels: NDArray[np.float32],
+        weights: NDArray[np.float32] | None = None,
+    ) -> UnitTexts:
         """The texts of a part that are kept: the distinct units of each, with counts."""
         offsets = part.offsets
         ranges = list(chunks(offsets))
         blocks = list(self.threads.map(lambda rows: self.block(part, offsets, rows, kept), ranges))
-        return joined(blocks, labels[kept])
+        return joined(blocks, labels[kept], None if weights is None else weights[kept])
 
     def block(
         self, part: CorpusIds, offsets: NDArray[np.int64], rows: slice, kept: NDArray[np.bool_]
@@ -130,7 +136,9 @@ def kept_words(
 
 
 def joined(
-    blocks: list[tuple[NDArray[np.int32], NDArray[np.uint16], NDArray[np.int64]]], labels: NDArray[np.float32]
+    blocks: list[tuple[NDArray[np.int32], NDArray[np.uint16], NDArray[np.int64]]],
+    labels: NDArray[np.float32],
+    weights: NDArray[np.float32] | None,
 ) -> UnitTexts:
     starts = np.cumsum([0, *(len(ids) for ids, _, _ in blocks)])
     offsets = [np.zeros(1, dtype=np.int64)]
@@ -140,22 +148,30 @@ def joined(
         np.concatenate([counts for _, counts, _ in blocks]),
         np.concatenate(offsets),
         labels,
+        weights,
     )
 
 
 class TextSource:
-    """Training texts, all in memory or block by block."""
+    """Training texts, all in memory or block by block. `weights` are those of their losses."""
 
-    def __init__(self, indexer: UnitIndexer, part: CorpusIds, kept: NDArray[np.bool_], labels: NDArray[np.float32]):
-        self.indexer, self.part, self.kept, self.labels = indexer, part, kept, labels
+    def __init__(
+        self,
+        indexer: UnitIndexer,
+        part: CorpusIds,
+        kept: NDArray[np.bool_],
+        labels: NDArray[np.float32],
+        weights: NDArray[np.float32] | None = None,
+    ):
+        self.indexer, self.part, self.kept, self.labels, self.weights = indexer, part, kept, labels, weights
         self.size = int(kept.sum())
-        self.whole = indexer.texts(part, kept, labels) if len(part.words) <= IN_MEMORY else None
+        self.whole = indexer.texts(part, kept, labels, weights) if len(part.words) <= IN_MEMORY else None
         self.rows = np.arange(self.size)  # of `whole`
 
     def without(self, held: NDArray[np.bool_]) -> TextSource:
         """The same texts without those held out, sharing the memory. This source must have all texts of its part."""
         if self.whole is None:
-            return TextSource(self.indexer, self.part, ~held, self.labels)
+            return TextSource(self.indexer, self.part, ~held, self.labels, self.weights)
         source = copy(self)
         source.kept, source.rows, source.size = ~held, np.flatnonzero(~held), int((~held).sum())
         return source
@@ -178,5 +194,6 @@ class TextSource:
         for start in range(0, len(order), MIXED):
             mixed = [ranges[index] for index in order[start : start + MIXED]]
             blocks = [self.indexer.block(self.part, offsets, rows, self.kept) for rows in mixed]
-            texts = joined(blocks, np.concatenate([self.labels[rows][self.kept[rows]] for rows in mixed]))
+            kept = np.concatenate([rows.start + np.flatnonzero(self.kept[rows]) for rows in mixed])
+            texts = joined(blocks, self.labels[kept], None if self.weights is None else self.weights[kept])
             yield texts, np.arange(len(texts.labels))
