@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from regard.arguments import Parser, flag, report_error
 from regard.config import options, read_config
-from regard.config.fields import OptionField
+from regard.config.option_table import OptionField
 
 METAVARS = {"dev": "FILE", "test": "FILE", "vectors": "FILE", "text": "COLUMN", "label": "COLUMN"}
 TITLES = {

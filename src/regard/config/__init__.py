@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from regard.config.config import Config
 from regard.config.declaring import AUTO
-from regard.config.fields import Data, Model, Training, level_names, options
+from regard.config.fields import Data, Model, Training, level_names
 from regard.config.files import config_toml, converted, options_in, read_config
+from regard.config.option_table import options
 
 __all__ = [
     "AUTO",

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
-from regard.config.fields import Data, Model, Training, level_names, options
+from regard.config.fields import Data, Model, Training, level_names
+from regard.config.option_table import options
 from regard.errors import InputError
 
 # options added after the first checkpoints were written: they leave fingerprints alone while they have these values

@@ -7,13 +7,11 @@ under `--help-all`.
 
 from __future__ import annotations
 
-import typing
-from dataclasses import Field, dataclass, fields, replace
-from functools import cache
-from typing import Annotated, Any, Literal, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal
 
 from regard.config.bounds import COUNT, NOT_NEGATIVE, POSITIVE, WIDTH, Bounds
-from regard.config.declaring import AUTO, About, option
+from regard.config.declaring import AUTO, option
 
 
 @dataclass(frozen=True)
@@ -257,42 +255,6 @@ class Training:
         "record attention and polarity of words during training, for `regard analyse`: after every epoch, "
         "or up to 25 times per epoch",
     )
-
-
-class OptionField(NamedTuple):
-    """One option: the section of `Config` that holds it, its dataclass field and its type."""
-
-    section: str
-    field: Field[Any]
-    kind: Any
-
-    @property
-    def name(self) -> str:
-        return self.field.name
-
-    @property
-    def default(self) -> Any:
-        return self.field.default
-
-    @property
-    def about(self) -> About:
-        about: About = self.field.metadata["about"]
-        return about
-
-    @property
-    def table(self) -> str:
-        """The TOML table that it is written in."""
-        return self.about.table or self.section
-
-
-@cache
-def options() -> tuple[OptionField, ...]:
-    """All options. Every `Config` is checked against them, and resolving their types takes half a millisecond."""
-    every: list[OptionField] = []
-    for name, section in (("data", Data), ("model", Model), ("training", Training)):
-        hints = typing.get_type_hints(section, include_extras=True)
-        every += [OptionField(name, item, hints[item.name]) for item in fields(section)]
-    return tuple(every)
 
 
 def level_names(text: str) -> list[str]:

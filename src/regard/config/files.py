@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from regard.config.config import Config, toml_value
-from regard.config.fields import OptionField, options
+from regard.config.option_table import OptionField, options
 from regard.errors import InputError
 
 TYPE_NAMES = {int: "a whole number", float: "a number", str: "a string", bool: "true or false"}

@@ -7,7 +7,7 @@ import types
 import typing
 from typing import Annotated, Literal
 
-from regard.config.fields import OptionField, options
+from regard.config.option_table import OptionField, options
 
 # files, columns and the kind of task: these are arguments of `fit` instead
 NOT_IN_PYTHON = ("train", "dev", "test", "text", "label", "task", "skip_bad_rows", "encoding")
