@@ -2,11 +2,14 @@
 
     REGARD_DATA=… python benchmarks/leaderboard run [--systems NAME …] [--corpora NAME …] [--sizes N …] [--draws N]
     REGARD_DATA=… python benchmarks/leaderboard try …      the same on other training texts; nothing is saved, test stays unread
+    REGARD_DATA=… python benchmarks/leaderboard encode …   sentence embeddings of all texts into the folder REGARD_EMBEDDINGS
     python benchmarks/leaderboard table                    results/table.md from the saved cells
 
 Each draw takes texts at random from the train and dev splits of a corpus; all systems get the same ones. `run` scores on the
-test split and writes one JSON file per cell under results/; cells that exist are not run again. Each cell runs in a process of
-its own, so that memory is that of one system. model2vec needs REGARD_STATIC: a folder that `model2vec.distill` wrote.
+test split and writes one JSON line per cell to results/CORPUS.jsonl; cells that exist are not run again. With all texts, a draw
+is another order and another seed, so a system without randomness runs once. All small cells of a system on a corpus share a
+process; one with all texts runs alone, so that its peak memory is that of the system. model2vec needs REGARD_STATIC: a folder
+that `model2vec.distill` wrote. MiniLM needs `encode` first, because its embeddings are the same in every cell.
 """
 
 from __future__ import annotations
@@ -16,66 +19,78 @@ import json
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from cells import DEVELOPMENT, DRAWS, OTHERS, RESULTS, SIZES, Cell, run_cell
+from cells import DEVELOPMENT, DRAWS, OTHERS, RESULTS, SIZES, Cell, read_results, run_cell
+from embeddings import encode_corpora
 from scipy import stats
 from systems import SYSTEMS
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=["run", "try", "table", "cell"])
+    parser.add_argument("step", choices=["run", "try", "encode", "table", "cells"])
     parser.add_argument("--systems", nargs="+", default=list(SYSTEMS), choices=list(SYSTEMS))
     parser.add_argument("--corpora", nargs="+", default=[*DEVELOPMENT, *OTHERS])
     parser.add_argument("--sizes", nargs="+", type=int, default=list(SIZES), help="0: all texts")
     parser.add_argument("--draws", type=int, default=DRAWS)
     arguments = parser.parse_args()
+    wanted = list(wanted_cells(arguments))
     if arguments.step == "table":
         write_table()
-        return
-    wanted = [
-        Cell(system, corpus, size, draw)
-        for size in arguments.sizes
-        for corpus in arguments.corpora
-        for draw in range(arguments.draws)
-        for system in arguments.systems
-    ]
-    if arguments.step == "cell":  # in the process that `run` starts
-        (cell,) = (cell for cell in wanted if cell.draw == arguments.draws - 1)
-        print(json.dumps(run_cell(cell)))
-        return
-    if arguments.step == "try":
+    elif arguments.step == "encode":
+        encode_corpora(arguments.corpora)
+    elif arguments.step == "cells":  # in the process that `run` starts
+        run_all(wanted)
+    elif arguments.step == "try":
         if set(arguments.corpora) & set(OTHERS):
             raise SystemExit(f"settings are chosen on {', '.join(DEVELOPMENT)} only")
-        show([run_cell(cell, unseen=True) for cell in wanted if SYSTEMS[cell.system].is_available])
-        return
-    for cell in wanted:
-        if not cell.path.exists() and SYSTEMS[cell.system].is_available:
-            run_alone(cell)
+        show([run_cell(cell, unseen=True) for cell in wanted])
+    else:
+        for (system, corpus, size), _ in groupby(
+            missing(wanted), key=lambda cell: (cell.system, cell.corpus, cell.group)
+        ):
+            run_apart(system, corpus, size, arguments)
 
 
-def run_alone(cell: Cell) -> None:
-    options = [
-        "--systems",
-        cell.system,
-        "--corpora",
-        cell.corpus,
-        "--sizes",
-        str(cell.size),
-        "--draws",
-        str(cell.draw + 1),
-    ]
-    done = subprocess.run([sys.executable, __file__, "cell", *options], capture_output=True, text=True)
+def wanted_cells(arguments: argparse.Namespace) -> Iterator[Cell]:
+    for corpus in arguments.corpora:
+        for system in arguments.systems:
+            for size in arguments.sizes:
+                draws = 1 if size == 0 and not SYSTEMS[system].is_random else arguments.draws
+                if SYSTEMS[system].is_available:
+                    yield from (Cell(system, corpus, size, draw) for draw in range(draws))
+
+
+def missing(wanted: Iterable[Cell]) -> list[Cell]:
+    done = {(one["system"], one["corpus"], one["size"], one["draw"]) for one in read_results()}
+    return [cell for cell in wanted if (cell.system, cell.corpus, cell.size, cell.draw) not in done]
+
+
+def run_apart(system: str, corpus: str, group: str, arguments: argparse.Namespace) -> None:
+    """Run the small cells of a system on a corpus, or one with all texts, in a process of their own."""
+    sizes = ["0"] if group.startswith("all") else [str(size) for size in arguments.sizes if size]
+    draws = int(group.removeprefix("all ")) + 1 if group.startswith("all") else arguments.draws
+    options = ["--systems", system, "--corpora", corpus, "--sizes", *sizes, "--draws", str(draws)]
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).parent), "cells", *options], stderr=subprocess.PIPE, text=True
+    )
     if done.returncode:
-        print(f"{cell}: failed\n{done.stderr[-2000:]}", file=sys.stderr)
-        return
-    cell.path.parent.mkdir(parents=True, exist_ok=True)
-    result = json.loads(done.stdout.splitlines()[-1])
-    cell.path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    print(f"{cell.system}, {cell.corpus}, {cell.size or 'all'}, draw {cell.draw}: {result['accuracy']:.1f}", flush=True)
+        print(f"{system}, {corpus}, {group}: failed\n{done.stderr[-2000:]}", file=sys.stderr, flush=True)
+
+
+def run_all(wanted: Iterable[Cell]) -> None:
+    for cell in missing(wanted):
+        result = run_cell(cell)
+        RESULTS.mkdir(exist_ok=True)
+        with cell.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(result) + "\n")
+        size = cell.size or "all"
+        print(f"{cell.system}, {cell.corpus}, {size}, draw {cell.draw}: {result['accuracy']:.1f}", flush=True)
 
 
 def show(results: Iterable[dict[str, Any]]) -> None:
@@ -91,7 +106,7 @@ def show(results: Iterable[dict[str, Any]]) -> None:
 
 
 def write_table() -> None:
-    results = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob("*/*.json"))]
+    results = read_results()
     lines = [
         "# Accuracy and macro F1 by number of training texts",
         "",

@@ -1,8 +1,7 @@
-"""The cells of the leaderboard: a system, a corpus, a number of training texts and a draw of them. One JSON file each."""
+"""The cells of the leaderboard: a system, a corpus, a number of training texts and a draw of them. One line of JSON each."""
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 import os
@@ -12,11 +11,13 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rows import read_rows
 from systems import SYSTEMS
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -27,7 +28,7 @@ DEVELOPMENT = ("trec", "sst2", "sst1", "mr", "subj", "ag_news", "20newsgroups", 
 OTHERS = ("cr", "yelp_small", "amazon_multidomain")
 SIZES = (100, 300, 1000, 0)  # 0: all texts
 DRAWS = 5
-PACKAGES = ("numpy", "scikit-learn", "fasttext", "model2vec", "sentence-transformers")
+PACKAGES = ("numpy", "numba", "scikit-learn", "fasttext", "model2vec", "sentence-transformers")
 
 
 @dataclass(frozen=True)
@@ -39,28 +40,17 @@ class Cell:
 
     @property
     def path(self) -> Path:
-        name = f"{slug(self.system)}-{self.size or 'all'}-{self.draw}.json"
-        return RESULTS / self.corpus / name
+        return RESULTS / f"{self.corpus}.jsonl"
+
+    @property
+    def group(self) -> str:
+        """Cells of the same group share a process."""
+        return f"all {self.draw}" if self.size == 0 else "some"
 
 
-def slug(name: str) -> str:
-    return "_".join("".join(c if c.isalnum() else " " for c in name.lower()).split())
-
-
-def read_rows(corpus: str, splits: Sequence[str]) -> tuple[list[str], list[str], str]:
-    """Texts and labels as strings, and a checksum of both."""
-    texts, labels, digest = [], [], hashlib.sha256()
-    for split in splits:
-        path = Path(os.environ["REGARD_DATA"]) / corpus / f"{split}.jsonl.gz"
-        if not path.exists():
-            continue
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            for line in file:
-                row = json.loads(line)
-                texts.append(row["text"])
-                labels.append(str(row["label"]))
-                digest.update(line.encode())
-    return texts, labels, digest.hexdigest()[:16]
+def read_results() -> list[dict[str, Any]]:
+    files = sorted(RESULTS.glob("*.jsonl"))
+    return [json.loads(line) for path in files for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def drawn_rows(corpus: str, count: int, size: int, draw: int) -> np.ndarray[Any, Any]:
@@ -97,8 +87,9 @@ def run_cell(cell: Cell, unseen: bool = False) -> dict[str, Any]:
         "train_seconds": round(trained_at - started, 3),
         "train_cpu_seconds": round(trained.user + trained.system - before.user - before.system, 3),
         "predict_seconds": round(finished - trained_at, 3),
-        "peak_megabytes": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+        "peak_megabytes": None if cell.size else round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
         "data": digest,
+        "date": datetime.now(UTC).date().isoformat(),  # when the texts that it is scored on were read
         "commit": source_commit(),
         "environment": environment(),
     }

