@@ -33,6 +33,10 @@ SPECIAL: dict[str, st.SearchStrategy[Any]] = {
     "norm_init": st.none() | st.floats(0.01, 1000),
     "lr": st.none() | st.floats(1e-12, 1e12),
     "dropout": st.floats(0, 0.95),
+    # they depend on the task
+    "positive": st.none(),
+    "class_weight": st.none(),
+    "threshold": st.none(),
     # signed powers, penalties, `record` and options of one engine depend on other options
     "rescale": st.sampled_from(("clip", "normalise")),
     "reformulate": st.just(True),
@@ -99,7 +103,7 @@ def test_defaults_in_python_are_those_of_the_config() -> None:
 
     defaults = {item.name: item.default for _, item, _ in options()}
     # files, columns and the task are arguments of `fit` instead
-    elsewhere = {"train", "dev", "test", "text", "label", "task", "skip_bad_rows", "encoding"}
+    elsewhere = {"train", "dev", "test", "text", "label", "task", "weight", "skip_bad_rows", "encoding"}
     for kind in (TextClassifier, TextRegressor):
         parameters = {name: parameter.default for name, parameter in inspect.signature(kind).parameters.items()}
         assert parameters.pop("verbose") is False
@@ -136,6 +140,8 @@ BAD_VALUES = [
     ("lr", 0.0, "lr: expected a number above 0, got 0.0"),
     ("lr", math.nan, "lr: expected a number above 0, got nan"),
     ("scale", -1.0, "scale: expected a number above 0, or auto, got -1.0"),
+    ("threshold", 1.5, "threshold: expected a number from 0.001 to 0.999, or best-f1, got 1.5"),
+    ("threshold", "best", "threshold: expected .*, or best-f1, got 'best'"),
     ("levels", 4, "levels: expected 1 .words., 2 .sentences. or 3 .parts., got 4"),
     ("windows", (), r"windows: expected one or more whole numbers .*, got \[\]"),
     ("windows", (101,), r"windows: .* from 1 to 100, got \[101\]"),

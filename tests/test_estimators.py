@@ -296,7 +296,7 @@ def test_the_argument_names_of_scikit_learn() -> None:
     assert model.predict_proba(X=TEXTS).shape == (24, 2)
     numbers = TextRegressor(**SMALL).fit(X=TEXTS, y=STARS)
     assert len(numbers.predict(X=TEXTS)) == 24
-    assert list(inspect.signature(TextClassifier.fit).parameters) == ["self", "X", "y"]
+    assert list(inspect.signature(TextClassifier.fit).parameters) == ["self", "X", "y", "sample_weight"]
 
 
 def test_earlier_argument_names_still_work() -> None:

@@ -47,10 +47,7 @@ class Answered(NamedTuple):
     name: str
     model: str
     answers: Doubles
-
-    @property
-    def chosen(self) -> Integers:
-        return np.asarray(self.answers.argmax(1))
+    chosen: Integers  # the predicted classes; all 0 for numbers
 
 
 def compare(models: Mapping[str, Model], corpus: Corpus, limit: int = DISPUTED) -> ComparisonFacts:
@@ -58,7 +55,7 @@ def compare(models: Mapping[str, Model], corpus: Corpus, limit: int = DISPUTED) 
     task = check_tasks({name: model.task for name, model in models.items()})
     labels = encoded(task, Labels.of(corpus.examples), corpus.path, corpus.label_column)
     texts = [example.text for example in corpus.examples]
-    runs = [Answered(name, model.title, answers_of(model, task, texts)) for name, model in models.items()]
+    runs = [answered(name, model, task, texts) for name, model in models.items()]
     if isinstance(task, Classes):
         return compare_classes(task, runs, labels.astype(np.int64), corpus, limit)
     row = task.as_dict()
@@ -86,11 +83,12 @@ def kind(task: Task) -> str:
     return "classes" if isinstance(task, Classes) else "numbers"
 
 
-def answers_of(model: Model, task: Task, texts: Sequence[str]) -> Doubles:
+def answered(name: str, model: Model, task: Task, texts: Sequence[str]) -> Answered:
     answers = model.answers(texts)
-    if isinstance(task, Classes) and isinstance(model.task, Classes):
-        return answers[:, [model.task.classes.index(name) for name in task.classes]]
-    return answers
+    if not isinstance(task, Classes) or not isinstance(model.task, Classes):
+        return Answered(name, model.title, answers, np.zeros(len(answers), dtype=np.int64))
+    order = [model.task.classes.index(one) for one in task.classes]
+    return Answered(name, model.title, answers[:, order], np.argsort(order)[model.task.chosen(answers)])
 
 
 def compare_classes(

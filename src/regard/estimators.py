@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,9 +15,9 @@ from regard.data.label_types import restore_labels
 from regard.errors import InputError
 from regard.keyword_names import also_named
 from regard.models import folder as folders
-from regard.models.tasks import Classes
+from regard.models.tasks import Binary, Classes
 from regard.sklearn_base import ClassifierMixin, RegressorMixin, check_is_fitted
-from regard.text_estimator import TextEstimator, strings
+from regard.text_estimator import TextEstimator, sample_weights, strings
 
 
 class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
@@ -45,18 +46,20 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     classes_: NDArray[Any]
 
     @also_named(texts="X", labels="y")
-    def fit(self, X: Any, y: Any) -> Self:
-        """Train on texts X and their labels y."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on texts X and their labels y. A text with weight 2 counts like two, one with weight 0 like none."""
         values = np.asarray(y).ravel()
+        weights = sample_weights(sample_weight, len(values))
         for row, value in enumerate(values.tolist()):
             if is_missing(value):
                 raise InputError(f"label {row} is missing ({value!r}); every text needs one")
         try:
-            classes = np.unique(values)
+            classes = np.unique(values[np.array(weights) > 0])
         except TypeError:
             kinds = sorted({type(value).__name__ for value in values.tolist()})
             raise InputError(f"expected labels of one type, got {', '.join(kinds)}") from None
-        self.learn(X, [str(value) for value in values.tolist()], "multiclass" if len(classes) > 2 else "binary")
+        names = [str(value) for value in values.tolist()]
+        self.learn(X, names, "multiclass" if len(classes) > 2 else "binary", weights)
         self.classes_ = classes
         self.trained_.metrics["label_type"] = type(self.classes_.tolist()[0]).__name__
         return self
@@ -73,9 +76,28 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     @also_named(texts="X")
     def predict(self, X: Any) -> NDArray[Any]:
         """The label of each text."""
-        chosen = self.predict_proba(X).argmax(1)
-        result: NDArray[Any] = self.classes_[chosen]
+        check_is_fitted(self, "trained_")
+        task = self.trained_.task
+        assert isinstance(task, Classes)
+        numbers = {str(name): number for number, name in enumerate(self.classes_.tolist())}
+        positions = np.array([numbers[name] for name in task.classes])
+        result: NDArray[Any] = self.classes_[positions[task.chosen(self.trained_.answers(strings(X)))]]
         return result
+
+    @also_named(texts="X")
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Log-odds: above 0 for the second of two classes of `classes_` where it is predicted; otherwise one column per class."""
+        probabilities = self.predict_proba(X)
+        logs = np.log(np.maximum(probabilities, np.finfo(np.float64).tiny))
+        others = np.log(np.maximum(1 - probabilities, np.finfo(np.float64).tiny))
+        odds: NDArray[np.float64] = logs - others
+        if len(self.classes_) > 2:
+            return odds
+        task = self.trained_.task
+        thresholds = task.thresholds if isinstance(task, Binary) else ()
+        offset = math.log(thresholds[0] / (1 - thresholds[0])) if thresholds else 0.0
+        is_second = str(self.classes_[1]) == self.trained_.task.as_dict()["classes"][1]
+        return np.asarray(odds[:, 1] - offset if is_second else odds[:, 1] + offset)
 
 
 class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
@@ -98,9 +120,10 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
     )
 
     @also_named(texts="X", values="y")
-    def fit(self, X: Any, y: Any) -> Self:
-        """Train on texts X and their numbers y."""
-        self.learn(X, np.asarray(y).ravel().tolist(), "regression")
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on texts X and their numbers y. A text with weight 2 counts like two, one with weight 0 like none."""
+        values = np.asarray(y).ravel().tolist()
+        self.learn(X, values, "regression", sample_weights(sample_weight, len(values)))
         return self
 
     @also_named(texts="X")

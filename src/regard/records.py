@@ -23,6 +23,7 @@ class Example:
     evidence: tuple[Span, ...] = ()  # spans of the words that decide the label, if known
     kept: Mapping[str, object] | None = None  # other columns of the row that the caller asked to keep
     error: str | None = None  # why the row cannot be used, if bad rows are marked instead of refused
+    weight: float = 1.0  # how much the text counts in training
 
 
 # How a model reads a word: as itself; by its first letters only; as the vector that all unknown words share; or not at all, so

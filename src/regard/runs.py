@@ -165,7 +165,8 @@ def with_named_dev(config: Config, recorder: Recorder) -> Config:
 def read_split(config: Config, name: str, split: str, recorder: Recorder, at_least: int = 1) -> Stream:
     data = config.data
     options = ReadOptions(data.text, data.label, skip_bad_rows=data.skip_bad_rows, at_least=at_least)
-    texts = stream(resolve(name, split), replace(options, encoding=data.encoding))
+    weight = data.weight if split == "train" else None
+    texts = stream(resolve(name, split), replace(options, encoding=data.encoding, weight=weight))
     report_reading(texts, recorder.note)
     return texts
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,8 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
     """Common part of classifier and regressor. The parameters are the options of `regard train`, under the same names."""
 
     trained_: Trained
+    class_weight: str | Mapping[Any, float] | None
+    positive: Any
     verbose: bool
     log: str | Sequence[str] | None
 
@@ -63,6 +66,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         pretrained: str | None = None,
         frozen_layers: int = 0,
         window: int | None = None,
+        positive: Any = None,
         dev_fraction: float = 0.1,
         within_range: bool = True,
         max_words: int | None = None,
@@ -76,6 +80,8 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         epochs: int | None = None,
         patience: int | None = None,
         select: str | None = None,
+        class_weight: str | Mapping[Any, float] | None = None,
+        threshold: float | str | None = None,
         calibrate: bool | None = None,
         batch_size: int | None = None,
         optimizer: str | None = None,
@@ -138,6 +144,10 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
 
     def config(self, task: Task) -> Config:
         parameters = self.get_params(deep=False)
+        if isinstance(self.class_weight, Mapping):
+            parameters["class_weight"] = json.dumps({str(name): value for name, value in self.class_weight.items()})
+        if self.positive is not None:
+            parameters["positive"] = str(self.positive)
         values = {
             item.name: converted(parameters[item.name], kind, item.name)
             for _, item, kind in options()
@@ -145,13 +155,18 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         }
         return Config().override({**values, "task": task})
 
-    def learn(self, texts: Any, labels: Sequence[Any], task: Task) -> None:
+    def learn(self, texts: Any, labels: Sequence[Any], task: Task, weights: Sequence[float]) -> None:
+        """`weights`: how much each text counts; texts with weight 0 are left out."""
         checked = strings(texts)
         if len(checked) != len(labels):
             raise InputError(f"expected one label per text, got {len(checked)} texts and {len(labels)} labels")
-        if len(checked) < 2:
-            raise InputError(f"expected at least two texts, got {len(checked)}")
-        examples = [Example(text, label, row) for row, (text, label) in enumerate(zip(checked, labels, strict=True))]
+        rows = zip(checked, labels, weights, strict=True)
+        examples = [
+            Example(text, label, row, weight=weight) for row, (text, label, weight) in enumerate(rows) if weight > 0
+        ]
+        if len(examples) < 2:
+            counting = " whose weight is above 0" if len(checked) > 1 else ""
+            raise InputError(f"expected at least two texts{counting}, got {len(examples)}")
         config = self.config(task)
         logs = parse_addresses([self.log] if isinstance(self.log, str) else self.log or ())
         shown, run = ConsoleRecorder() if self.verbose else Silent(), TrackedRun(type(self).__name__)
@@ -164,6 +179,21 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.string, tags.input_tags.two_d_array = True, False
         tags.target_tags.required = True
         return tags
+
+
+def sample_weights(given: Any, texts: int) -> list[float]:
+    """One weight per text, 1 for each if none are given."""
+    if given is None:
+        return [1.0] * texts
+    try:
+        weights = np.asarray(given, dtype=np.float64).ravel()
+    except (TypeError, ValueError):
+        raise InputError("sample_weight: expected one number per text, got values that are not numbers") from None
+    if len(weights) != texts:
+        raise InputError(f"sample_weight: expected one number per text, {texts}, got {len(weights)}")
+    for row in np.flatnonzero(~(np.isfinite(weights) & (weights >= 0))).tolist():
+        raise InputError(f"sample_weight {row}: expected a number of at least 0, got {weights[row]:g}")
+    return [float(weight) for weight in weights]
 
 
 def strings(texts: Any) -> list[str]:

@@ -63,6 +63,13 @@ def test_classes_without_a_text_are_named_and_are_not_the_weakest() -> None:
     assert all(f"{name} 1.000 1.000 1.000 9" in out for name in common)
 
 
+def test_classes_that_are_never_predicted_are_named_with_what_to_do() -> None:
+    task = Multiclass(("a", "[b]", "c"))
+    out = printed(dict(measure(task, np.eye(3)[[0, 0, 0]], np.array([0.0, 0.0, 1.0]))), 200)
+    assert "Never predicted: '[b]'. Training with --class-weight balanced or --select macro_f may change that" in out
+    assert "Never" not in printed(dict(measure(task, np.eye(3)[[0, 1, 0]], np.array([0.0, 1.0, 1.0]))), 200)
+
+
 def test_a_class_that_the_macro_f1_leaves_out_has_no_scores() -> None:
     """Neither a label nor a prediction; one that is predicted counts."""
     task = Multiclass(("a", "b", "c"))

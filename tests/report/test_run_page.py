@@ -223,6 +223,13 @@ def test_the_rmse_of_the_mean_is_shown_with_the_rmse() -> None:
     assert shown == {"loss": ["training"], "RMSE": ["dev", "dev, the mean"]}
 
 
+def test_classes_that_are_never_predicted_are_named() -> None:
+    facts = report()
+    assert "Never predicted" not in run_page(facts)
+    facts["metrics"]["confusion"] = {"labels": ["a", "<b>"], "counts": [[3, 0], [2, 0]]}
+    assert "Never predicted: &#39;&lt;b&gt;&#39;. Training with --class-weight balanced" in run_page(facts)
+
+
 def test_classes_without_texts_are_named() -> None:
     facts = report()
     assert "No text is labelled" not in run_page(facts)

@@ -19,6 +19,7 @@ from regard.audit.training_texts import training_texts
 from regard.config import Config
 from regard.errors import InputError
 from regard.facts.audit import Retrained
+from regard.models.tasks import Classes
 from regard.models.trained import Trained
 from regard.recorder import Recorder
 from regard.records import Example
@@ -49,8 +50,10 @@ class Retraining(NamedTuple):
 
     def right(self, trained: Trained) -> Doubles:
         """(texts,) 1 where the model predicts the label."""
-        assert tuple(trained.task.as_dict()["classes"]) == self.classes
-        return np.asarray(trained.answers(self.texts).argmax(1) == self.labels, dtype=np.float64)
+        task = trained.task
+        assert isinstance(task, Classes)
+        assert task.classes == self.classes
+        return np.asarray(task.chosen(trained.answers(self.texts)) == self.labels, dtype=np.float64)
 
 
 class Audited(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from regard.config import Data
 from regard.corpora.lookup import resolve
@@ -22,7 +23,7 @@ def training_texts(data: Data) -> Stream:
         raise InputError("the run does not say what it was trained on")
     path = resolve(data.train, "train")
     options = ReadOptions(data.text, data.label, skip_bad_rows=data.skip_bad_rows, encoding=data.encoding)
-    return stream(path, options)
+    return stream(path, replace(options, weight=data.weight))
 
 
 def training_overlap(data: Data, texts: Sequence[str], where: str, examples: Iterable[Example] | None = None) -> str:

@@ -12,7 +12,12 @@ from regard.arguments import Parser, flag, report_error
 from regard.config import options, read_config
 from regard.config.option_table import OptionField
 
-METAVARS = {"dev": "FILE", "test": "FILE", "vectors": "FILE", "text": "COLUMN", "label": "COLUMN"}
+METAVARS = {
+    **dict.fromkeys(("dev", "test", "vectors"), "FILE"),
+    **dict.fromkeys(("text", "label", "weight"), "COLUMN"),
+    "positive": "LABEL",
+    "class_weight": "balanced|FILE",
+}
 TITLES = {
     "data": "data",
     "model": "model",

@@ -7,13 +7,14 @@ contradict each other; `config` holds those of one run; `files` reads and writes
 from __future__ import annotations
 
 from regard.config.config import Config
-from regard.config.declaring import AUTO
+from regard.config.declaring import AUTO, BEST_F1
 from regard.config.fields import Data, Model, Training, level_names
 from regard.config.files import config_toml, converted, options_in, read_config
 from regard.config.option_table import options
 
 __all__ = [
     "AUTO",
+    "BEST_F1",
     "Config",
     "Data",
     "Model",

@@ -62,6 +62,7 @@ def toml_value(value: Any) -> str:
 
 def check(data: Data, model: Model, training: Training) -> None:
     check_bounds(data, model, training)
+    check_classes(data, training)
     check_apln(model)
     check_flat_options(data, model)
     check_members(model, training)
@@ -76,13 +77,27 @@ def check_bounds(data: Data, model: Model, training: Training) -> None:
     sections = {"data": data, "model": model, "training": training}
     for option in options():
         value, bounds = getattr(sections[option.section], option.name), option.about.bounds
-        if value is None or bounds is None or (option.name == "scale" and model.is_scale_open):
+        if value is None or bounds is None or value == option.word:
             continue
         if isinstance(value, str) or not bounds.accept(value):
-            also = ", or auto" if option.name == "scale" else ""
+            also = "" if option.word is None else f", or {option.word}"
             raise InputError(f"{option.name}: expected {bounds.expected}{also}, got {value!r}")
     if not model.windows or min(model.windows) < 1 or max(model.windows) > 100:
         raise InputError(f"windows: expected one or more whole numbers from 1 to 100, got {list(model.windows)}")
+
+
+def check_classes(data: Data, training: Training) -> None:
+    """Options that need classes, or two of them, if the task is named; otherwise the labels show it."""
+    for name, value in (("threshold", training.threshold), ("positive", data.positive)):
+        if value is not None and data.task not in ("auto", "binary"):
+            raise InputError(
+                f"{name} = {value!r} needs two classes, got task = {data.task!r}; leave one of the two out"
+            )
+    if training.class_weight is not None and data.task == "regression":
+        raise InputError(
+            f"class_weight = {training.class_weight!r} needs classes, got task = 'regression'; "
+            "--weight COLUMN weights the texts of a regression"
+        )
 
 
 def check_apln(model: Model) -> None:

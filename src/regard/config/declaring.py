@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from regard.config.bounds import Bounds
 
-AUTO = "auto"  # a value that some options accept besides numbers
+AUTO, BEST_F1 = "auto", "best-f1"  # values that some options accept besides numbers
 
 
 class About(NamedTuple):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from regard.config.bounds import COUNT, NOT_NEGATIVE, POSITIVE, WIDTH, Bounds
-from regard.config.declaring import AUTO, option
+from regard.config.declaring import AUTO, BEST_F1, option
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,12 @@ class Data:
     label: str | None = option(None, "column of the labels (default: guessed)", basic=True)
     task: Literal["auto", "binary", "multiclass", "regression"] = option(
         "auto", "kind of labels; auto: guessed from them", basic=True
+    )
+    positive: str | None = option(
+        None, "label that --threshold is about, which becomes the second of two classes (default: the second one)"
+    )
+    weight: str | None = option(
+        None, "column of numbers that say how much each training text counts (default: all the same)"
     )
     dev_fraction: float = option(
         0.1, "fraction of the training texts held out for early stopping if there is no --dev", Bounds(0, 0.9)
@@ -188,6 +194,17 @@ class Training:
         None,
         "dev score that decides which epoch is kept, or the last epoch (default: accuracy; last for a committee); a regression "
         "always uses RMSE, unless it is last",
+    )
+    class_weight: str | None = option(
+        None,
+        "how much the texts of each class count: balanced, so that all classes count the same, or a TOML or JSON file of numbers "
+        "by class (default: every text the same)",
+    )
+    threshold: Annotated[float, BEST_F1] = option(
+        None,
+        "probability from which the second of two classes is predicted; best-f1: the one with the highest F1 of that class on "
+        "the dev texts (default: the more probable class)",
+        Bounds(0.001, 0.999),
     )
     calibrate: bool = option(
         None,

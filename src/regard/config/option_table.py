@@ -5,7 +5,7 @@ from __future__ import annotations
 import typing
 from dataclasses import Field, fields
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from regard.config.declaring import About
 from regard.config.fields import Data, Model, Training
@@ -35,6 +35,11 @@ class OptionField(NamedTuple):
     def table(self) -> str:
         """The TOML table that it is written in."""
         return self.about.table or self.section
+
+    @property
+    def word(self) -> str | None:
+        """What it accepts besides numbers, such as "auto"."""
+        return str(typing.get_args(self.kind)[1]) if typing.get_origin(self.kind) is Annotated else None
 
 
 @cache

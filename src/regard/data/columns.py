@@ -45,19 +45,24 @@ def find_columns(name: str, columns: Sequence[str], sample: Sample, options: Rea
         text = known_text
     if label is None and known_label != text:
         label = known_label
-    for option, column in (("--text", text), ("--label", label), *(("--keep", column) for column in options.keep)):
+    kept = (("--keep", column) for column in options.keep)
+    for option, column in (("--text", text), ("--label", label), ("--weight", options.weight), *kept):
         if column is not None and column not in columns:
             raise InputError(f"{name}: no column {column!r} ({option}); {_alternatives(column, columns)}")
     requested = (text, label)
     if text is None or label is None:
         try:
-            others = [column for column in columns if column != label]
+            others = [column for column in columns if column not in (label, options.weight)]
             text, guess = guess_columns(others, sample, text=text, by_name_only=not options.labelled)
         except InputError as problem:
             raise InputError(f"{name}: {problem}; name it with --text") from None
         label = guess if label is None else label
     if label is None and options.labelled:
         raise InputError(f"{name}: no column looks like labels (columns: {quoted(columns)}); name it with --label")
+    if options.weight in (text, label) and options.weight is not None:
+        raise InputError(
+            f"{name}: expected a column of numbers for --weight, got {options.weight!r}, which has texts or labels"
+        )
     if text == label:
         raise InputError(f"{name}: expected two columns for text and label, got {text!r} for both")
     kinds = zip(("text", "label"), requested, (text, label), strict=True)

@@ -87,6 +87,7 @@ class CorpusIds:
         self.labels = Labels()
         self.shortened = 0  # texts cut at max_words
         self._lengths: list[NDArray[np.int64]] = []
+        self._weights: list[NDArray[np.float64]] = []
         self._digest = hashlib.sha256()
 
     @property
@@ -96,8 +97,17 @@ class CorpusIds:
 
     @property
     def digest(self) -> str:
-        """Identifies the texts and labels."""
-        return self._digest.hexdigest()
+        """Identifies the texts, their labels and their weights."""
+        hashed = self._digest.copy()
+        if self.weights is not None:
+            hashed.update(self.weights.tobytes())
+        return hashed.hexdigest()
+
+    @property
+    def weights(self) -> NDArray[np.float64] | None:
+        """How much each text counts; None if all count 1."""
+        weights = np.concatenate([np.ones(0), *self._weights])
+        return None if (weights == 1).all() else weights
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -127,6 +137,7 @@ class CorpusIndexer:
                 starts, ends, counts = cut(starts, ends, counts, self.max_words)
             part.words.append(self.dictionary.add(data, starts, ends))
             part._lengths.append(counts)
+            part._weights.append(np.array([example.weight for example in block]))
             if len(self.dictionary) > MOST_WORDS:
                 numbers = self.dictionary.prune(MOST_WORDS)
                 for other in self.parts:

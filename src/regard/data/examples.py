@@ -119,6 +119,20 @@ def _label(value: object) -> tuple[str | None, str | None]:
     return None, f"the label is {'missing or not usable' if missing else 'of the wrong type'} ({shown(value)})"
 
 
+def read_weight(row: Row, name: str, column: str) -> float:
+    value = row.fields.get(column)
+    try:
+        weight = float(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else math.nan
+    except (ValueError, OverflowError):
+        weight = math.nan
+    if not (math.isfinite(weight) and weight >= 0):
+        got = repr(value)[:40] if isinstance(value, str | int | float) else shown(value)
+        raise InputError(
+            f"{name}, {row.where()}, column {column!r}: expected a weight, a number of at least 0, got {got}"
+        )
+    return weight
+
+
 def _evidence(value: object, length: int) -> tuple[Span, ...]:
     """Spans of the text if the field has spans; anything else is an unrelated field of that name."""
     if not isinstance(value, list):

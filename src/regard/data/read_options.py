@@ -36,6 +36,8 @@ class ReadOptions:
         Columns of text and label that are preferred to guesses if the file has them, such as those of a run.
     keep : sequence of str
         Other columns to keep with each example.
+    weight : str, optional
+        The column with the weights of the texts; rows with weight 0 are left out.
     encoding : str, optional
         The encoding of text files, as Python names it; by default UTF-8, or what a byte order mark says.
     """
@@ -51,6 +53,7 @@ class ReadOptions:
     mark_bad_rows: bool = False
     advice: str = "--skip-bad-rows skips such rows"
     encoding: str | None = None
+    weight: str | None = None
 
     @property
     def tolerant(self) -> bool:

@@ -17,7 +17,7 @@ from typing import IO, Any
 from regard.data.archives import zipped_table
 from regard.data.columns import Columns, find_columns
 from regard.data.decoding import Source, Text, decoded, is_blank, unpacked
-from regard.data.examples import make_example
+from regard.data.examples import make_example, read_weight
 from regard.data.fasttext_lines import fasttext_rows, is_fasttext
 from regard.data.formats import (
     Row,
@@ -64,6 +64,7 @@ class Stream:
         self.guessed = columns.guessed  # sentences for the user
         self.skipped = 0  # bad rows that the last iteration has left out or marked so far
         self.first_skipped = ""  # why the first of them was
+        self.weightless = 0  # rows with weight 0 that the last iteration has left out
         self._rows = rows
         self._options = options
 
@@ -73,12 +74,14 @@ class Stream:
 
     def __iter__(self) -> Generator[Example, None, None]:
         name, text, label, options = self.path, self.text_column, self.label_column, self._options
-        count = self.skipped = 0
+        count = self.skipped = self.weightless = 0
         first: InputError | None = None
         with closing(self._rows()) as rows:
             for row in rows:
                 try:
                     example = make_example(row, name, text, label, options.labelled, options.rationales)
+                    if options.weight is not None:
+                        example = replace(example, weight=read_weight(row, name, options.weight))
                 except InputError as problem:
                     if not options.tolerant:
                         raise InputError(f"{problem} ({options.advice})") from None
@@ -89,6 +92,9 @@ class Stream:
                         continue
                     example = Example("", row=row.number, error=str(problem))
                 else:
+                    if example.weight == 0:
+                        self.weightless += 1
+                        continue
                     count += 1
                 if options.keep:
                     example = replace(example, kept={column: row.fields.get(column) for column in options.keep})
@@ -125,6 +131,9 @@ def report_skipped(read: Corpus | Stream, note: Callable[[str], None]) -> None:
     if read.skipped:
         rows = "1 row was" if read.skipped == 1 else f"{read.skipped:,} rows were"
         note(f"{rows} skipped; the first: {read.first_skipped}")
+    if isinstance(read, Stream) and read.weightless:
+        rows = "1 row has" if read.weightless == 1 else f"{read.weightless:,} rows have"
+        note(f"{rows} weight 0: left out")
 
 
 def read(path: str | Path, options: ReadOptions = LABELLED, **keywords: Any) -> Corpus:
@@ -195,8 +204,10 @@ def _from_text(content: Text, name: str, form: str, options: ReadOptions) -> Str
 
 def _stream(name: str, rows: Rows, options: ReadOptions, columns: Columns | None = None, even: bool = True) -> Stream:
     """`columns` if the format itself determines them; `even` if every row has the same."""
-    if columns is not None and options.keep:
-        raise InputError(f"{name}: no column {options.keep[0]!r} (--keep); lines and folders of text have no columns")
+    wanted = {"--keep": next(iter(options.keep), None), "--weight": options.weight}
+    for option, column in wanted.items():
+        if columns is not None and column is not None:
+            raise InputError(f"{name}: no column {column!r} ({option}); lines and folders of text have no columns")
     head = _head(name, rows, options)
     return Stream(name, rows, columns or _columns(name, rows, head, options, even), options)
 

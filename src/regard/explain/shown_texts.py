@@ -38,7 +38,7 @@ def find_mistakes(trained: Model, labels: Sequence[str | float | None], answers:
     task = trained.task
     if not isinstance(task, Classes):
         return [None] * len(labels)
-    predicted = answers.argmax(1)
+    predicted = task.chosen(answers)
     return [None if label is None else task.classes[k] != label for label, k in zip(labels, predicted, strict=True)]
 
 

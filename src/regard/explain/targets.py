@@ -53,7 +53,9 @@ def settled(task: Task, logits: Doubles, targets: Ints) -> Ints:
     """The targets, with the predicted class where none was named."""
     if isinstance(task, Regression):
         return np.zeros_like(targets)
-    return np.where(targets == PREDICTED, task.answers(logits).argmax(1), targets)
+    answers = task.answers(logits)
+    predicted = task.chosen(answers) if isinstance(task, Classes) else answers.argmax(1)
+    return np.where(targets == PREDICTED, predicted, targets)
 
 
 def explained(task: Task, logits: Values, targets: Any) -> Values:

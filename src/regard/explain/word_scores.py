@@ -105,7 +105,8 @@ def attributed(
     task = trained.task
     has_classes = isinstance(task, Classes)
     answers = task.answers(np.array([one.logits for one in scores]))
-    predictions, predicted_classes = task.predictions(answers), answers.argmax(1).tolist()
+    predictions = task.predictions(answers)
+    predicted_classes = (task.chosen(answers) if isinstance(task, Classes) else answers.argmax(1)).tolist()
     rows = zip(texts, words, scores, predictions, predicted_classes, strict=True)
     for text, (outline, known), one, prediction, predicted_class in rows:
         target = predicted_class if one.target == PREDICTED else one.target

@@ -29,8 +29,8 @@ export function answer(model, text, crossed = new Set(), target = null) {
 function predicted(model, logits) {
   const { classes } = model.task;
   if (!classes) return { prediction: model.number(logits) };
-  const probabilities = model.probabilities(logits), best = probabilities.indexOf(Math.max(...probabilities));
-  return { prediction: classes[best], probabilities: Object.fromEntries(classes.map((name, index) => [name, probabilities[index]])) };
+  const probabilities = model.probabilities(logits);
+  return { prediction: classes[model.chosen(probabilities)], probabilities: Object.fromEntries(classes.map((name, index) => [name, probabilities[index]])) };
 }
 
 function targetOf(model, row, target) {

@@ -118,6 +118,13 @@ export class Model {
     return powers.map((power) => power / total);
   }
 
+  // The number of the predicted class: the most probable one, unless the second of two has a threshold.
+  chosen(probabilities) {
+    const { kind, thresholds } = this.task;
+    if (kind === "binary" && thresholds) return probabilities[1] >= thresholds[0] ? 1 : 0;
+    return probabilities.indexOf(Math.max(...probabilities));
+  }
+
   // The prediction of a regression, within the range of the training labels if the task has one.
   number(logits) {
     const { low = -Infinity, high = Infinity } = this.task;

@@ -91,6 +91,15 @@ class Measures:
         """The classes that no text is labelled with."""
         return [one.name for one in self.classes if one.is_absent]
 
+    @property
+    def never_predicted(self) -> list[str]:
+        """The classes that some texts are labelled with, but that no text was predicted as."""
+        if self.matrix is None:
+            return []
+        columns = zip(*self.matrix.counts, strict=True)
+        rows = zip(self.matrix.labels, self.matrix.counts, columns, strict=True)
+        return [name for name, actual, predicted in rows if any(actual) and not any(predicted)]
+
     def has_scores(self, one: ClassMeasures) -> bool:
         """Whether precision, recall and F1 of a class mean something: not if it is neither a label nor a prediction."""
         if not one.is_absent:

@@ -12,7 +12,7 @@ from regard.config import config_toml
 from regard.files import write_all
 from regard.markdown_text import escape
 from regard.models.run_files import CARD, DYNAMICS, ENCODER
-from regard.models.tasks import Classes, Regression
+from regard.models.tasks import Binary, Classes, Regression
 from regard.models.trained import Trained
 from regard.run_metrics import Metrics, RunMetrics
 
@@ -107,7 +107,9 @@ def describe(trained: Trained) -> str:
     task = trained.task
     if isinstance(task, Classes):
         names = ", ".join(escape(name) for name in task.classes[:20]) + (", …" if len(task.classes) > 20 else "")
-        return f"{len(task.classes)} classes: {names}"
+        (value,) = task.thresholds if isinstance(task, Binary) and task.thresholds else (None,)
+        threshold = "" if value is None else f"; {escape(task.classes[1])} from a probability of {value:.3g} on"
+        return f"{len(task.classes)} classes: {names}{threshold}"
     assert isinstance(task, Regression)
     limits = f", from {task.low:.4g} to {task.high:.4g} as in training" if task.has_limits else ""
     return f"a number{limits} (training mean {task.mean:.4g}, standard deviation {task.scale:.4g})"

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.labels import Labels, comma_number, natural_order, separates_thousands
-from regard.errors import InputError
+from regard.errors import InputError, quoted
 from regard.records import Example, Prediction
 
 if TYPE_CHECKING:  # PyTorch takes a second to import, and the fast engine does without it
@@ -27,6 +27,7 @@ class TaskRow(TypedDict, total=False):
 
     kind: Required[str]
     classes: list[str]  # of a classification
+    thresholds: list[float]  # one per output: the probability from which its class is predicted
     mean: float  # of a regression's training labels, as is their standard deviation `scale`
     scale: float
     low: float  # the range of answers; absent if they have no limits
@@ -70,13 +71,14 @@ class Classes(Task, ABC):
             known = ", ".join(map(repr, self.classes[:20])) + (", …" if len(self.classes) > 20 else "")
             raise InputError(f"{where}: the label {str(label)!r} was not among the training labels ({known})") from None
 
+    @abstractmethod
+    def chosen(self, answers: NDArray[np.float64]) -> NDArray[np.int64]:
+        """(…, classes) -> (…), the number of the class that is predicted."""
+
     def predictions(self, answers: NDArray[np.float64]) -> list[Prediction]:
         classes = self.classes
-        rows = zip(answers.argmax(1).tolist(), answers.tolist(), strict=True)
+        rows = zip(self.chosen(answers).tolist(), answers.tolist(), strict=True)
         return [Prediction(classes[best], dict(zip(classes, row, strict=True))) for best, row in rows]
-
-    def as_dict(self) -> TaskRow:
-        return {"kind": self.kind, "classes": list(self.classes)}
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,18 @@ class Binary(Classes):
     classes: tuple[str, ...]
     kind: str = "binary"
     out_dim: int = 1
+    thresholds: tuple[
+        float, ...
+    ] = ()  # the probability from which the second class is predicted; empty: the more probable
+
+    def chosen(self, answers: NDArray[np.float64]) -> NDArray[np.int64]:
+        if not self.thresholds:
+            return np.asarray(answers.argmax(-1))
+        return np.asarray(answers[..., 1] >= self.thresholds[0], dtype=np.int64)
+
+    def as_dict(self) -> TaskRow:
+        row: TaskRow = {"kind": self.kind, "classes": list(self.classes)}
+        return row | {"thresholds": list(self.thresholds)} if self.thresholds else row
 
     def loss(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
         from torch.nn import functional
@@ -109,6 +123,12 @@ class Multiclass(Classes):
     @property
     def out_dim(self) -> int:  # type: ignore[override]
         return len(self.classes)
+
+    def chosen(self, answers: NDArray[np.float64]) -> NDArray[np.int64]:
+        return np.asarray(answers.argmax(-1))
+
+    def as_dict(self) -> TaskRow:
+        return {"kind": self.kind, "classes": list(self.classes)}
 
     def loss(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
         from torch.nn import functional
@@ -173,11 +193,13 @@ def number(label: Any, where: str) -> float:
     return value
 
 
-def make_task(kind: str, labels: Labels, where: str, within_range: bool = True) -> Task:
+def make_task(kind: str, labels: Labels, where: str, within_range: bool = True, positive: str | None = None) -> Task:
     """The task defined by the training labels. Classes are sorted numerically, then alphabetically.
 
-    `within_range`: whether predicted numbers stay within the range of the labels.
+    `within_range`: whether predicted numbers stay within the range of the labels. `positive`: the second of two classes.
     """
+    if positive is not None and (kind != "binary" or len(labels.names) > 2):
+        raise InputError(f"{where}: positive = {positive!r} needs two classes, got task = {kind!r}; leave it out")
     if kind == "regression":
         return make_regression(labels, where, within_range)
     classes = tuple(sorted(labels.names, key=natural_order))
@@ -188,7 +210,9 @@ def make_task(kind: str, labels: Labels, where: str, within_range: bool = True) 
     if len(classes) > 2:
         shown = ", ".join(map(repr, classes[:6]))
         raise InputError(f"{where}: expected two classes for task = binary, got {len(classes)} ({shown}, …)")
-    return Binary(classes)
+    if positive is not None and positive not in classes:
+        raise InputError(f"{where}: positive: expected one of {quoted(classes)}, got {positive!r}")
+    return Binary(classes if positive in (None, classes[1]) else classes[::-1])
 
 
 def make_regression(labels: Labels, where: str, within_range: bool) -> Regression:
@@ -228,11 +252,17 @@ def task_from_dict(row: TaskRow) -> Task:
         if low > high:
             raise ValueError(f"low {low:g} is above high {high:g}")
         return Regression(mean, scale, low, high)
-    kinds: dict[str, type[Binary] | type[Multiclass]] = {"binary": Binary, "multiclass": Multiclass}
     classes = tuple(str(name) for name in row["classes"])
     if len(classes) < 2 or len(set(classes)) < len(classes) or (row["kind"] == "binary" and len(classes) > 2):
         raise ValueError(f"{len(classes)} classes for {row['kind']}")
-    return kinds[row["kind"]](classes)
+    if row["kind"] == "multiclass":
+        return Multiclass(classes)
+    if row["kind"] != "binary":
+        raise ValueError(f"a task of kind {row['kind']!r}")
+    thresholds = tuple(number(value, "thresholds") for value in row.get("thresholds", ()))
+    if len(thresholds) > 1 or not all(0 < value < 1 for value in thresholds):
+        raise ValueError(f"thresholds: expected one number between 0 and 1, got {row.get('thresholds')}")
+    return Binary(classes, thresholds=thresholds)
 
 
 def labels_as_shown(task: Task, examples: Sequence[Example]) -> list[str | float | None]:

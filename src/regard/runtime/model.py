@@ -34,7 +34,9 @@ class RuntimeModel:
         """The label of each text, or the number of a regression."""
         if self.classes is None:
             return np.asarray(self.task.answers(self.model.logits(checked(texts)))[:, 0])
-        chosen: NDArray[Any] = self.classes[self.predict_proba(texts).argmax(1)]
+        assert isinstance(self.task, Classes)
+        numbers = self.task.chosen(self.task.answers(self.model.logits(checked(texts))))
+        chosen: NDArray[Any] = self.classes[np.argsort(self._columns)[numbers]]
         return chosen
 
     def predict_proba(self, texts: Sequence[str]) -> NDArray[np.float64]:

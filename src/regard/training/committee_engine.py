@@ -22,6 +22,7 @@ from regard.models.flat import HEAD, HEAD_BIAS, State, join_members, tables
 from regard.models.tasks import Task
 from regard.recorder import Recorder
 from regard.run_metrics import Metrics, SpreadRecord
+from regard.training.binary_threshold import with_best_threshold
 from regard.training.checkpoint import MODEL, Arrays, add_prefix, strip_prefix
 from regard.training.divergence import checked_answers, checked_loss
 from regard.training.loop import EpochPlan, Evaluation
@@ -173,6 +174,14 @@ def evaluate_committee(states: list[State], scale: float, data: CommitteeData) -
     read = read_dev(states, scale, data)
     answers = checked_answers(data.task.answers(read.logits))
     return measure(data.task, answers, read.labels), spread_of(read.scores)
+
+
+def tuned_on_dev(states: list[State], scale: float, data: CommitteeData, threshold: float | str | None) -> Task:
+    """The task, with the threshold that suits the dev texts if one is to be chosen."""
+    if threshold is None:
+        return data.task
+    read = read_dev(states, scale, data)
+    return with_best_threshold(data.task, threshold, data.task.answers(read.logits), read.labels)
 
 
 def calibrate(states: list[State], scale: float, data: CommitteeData) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import NamedTuple
 
 import numba
@@ -33,6 +34,7 @@ from regard.training.committee_engine import (
     evaluate_committee,
     from_members,
     member_seed,
+    tuned_on_dev,
 )
 from regard.training.defaults import DataSize, fill_defaults
 from regard.training.loop import train
@@ -45,11 +47,13 @@ from regard.training.preparation import (
     fingerprint,
     initial_vectors,
     note_held_out,
+    note_threshold,
     note_truncated,
     versions,
 )
 from regard.training.sparse_engine import SparseEngine, UnitData, threads
 from regard.training.unit_indexing import TextSource, UnitIndexer
+from regard.training.weighting import text_weights
 
 SILENCE = 60.0  # how far the score of a unit that a member ignores lies below all others, times λ
 SAVED_EVERY = 10.0  # seconds between two checkpoints: repeating a shorter run takes less time than writing one
@@ -64,6 +68,7 @@ class PreparedSparse:
     corpus: CorpusIndexer
     parts: dict[str, CorpusIds]  # "train", "dev", "test"
     labels: dict[str, NDArray[np.float32]]  # of the same parts
+    weights: NDArray[np.float32] | None  # of the training texts; None if all count the same
     identity: str
 
     def fit(self, run: Run) -> Trained:
@@ -86,9 +91,12 @@ def prepare_sparse(config: Config, parts: Parts, recorder: Recorder) -> Prepared
         split: encoded(task, part.labels, names[split], None if split == "train" else parts.column).astype(np.float32)
         for split, part in indexed.items()
     }
+    weights = text_weights(task, train.labels, train.weights, config.training.class_weight, recorder)
     config = fill_defaults(config.override({"task": task.kind}), DataSize(len(train), len(train.words), task.out_dim))
     digests = [part.digest for split, part in indexed.items() if split != "test"]
-    return PreparedSparse(config, task, corpus, indexed, labels, fingerprint(config, digests, "cpu"))
+    if config.training.class_weight is not None and weights is not None:
+        digests.append(sha256(weights.tobytes()).hexdigest())  # a file of weights may change under the same name
+    return PreparedSparse(config, task, corpus, indexed, labels, weights, fingerprint(config, digests, "cpu"))
 
 
 class SparseInputs(NamedTuple):
@@ -124,7 +132,7 @@ def make_inputs(prepared: PreparedSparse, recorder: Recorder) -> SparseInputs:
     seeds = [member_seed(training.seed, member) for member in range(members)]
     states = [fresh(config.model, len(tokenizer), task.out_dim, seed, vectors) for seed in seeds]
     labels = prepared.labels["train"]
-    source = TextSource(indexer, train, kept, labels)
+    source = TextSource(indexer, train, kept, labels, prepared.weights)
     sources = [source] if members == 1 else [source.without(rows) for rows in held]
     texts = [indexer.texts(train, rows, labels) if rows.any() else None for rows in held]
     dev = all_texts(indexer, prepared, "dev") if len(prepared.parts.get("dev", ())) else None
@@ -172,10 +180,13 @@ def train_model(prepared: PreparedSparse, inputs: SparseInputs, run: Run) -> Tra
     if data.has_dev and training.calibrate:
         metrics["temperature"] = calibrate(best, scale, data)
     if data.has_dev:
+        task = tuned_on_dev(best, scale, data, training.threshold)
+        data = data._replace(task=task)
         metrics["dev"] = evaluate_committee(best, scale, data)[0]
     if "test" in prepared.parts:
         test = CommitteeData([], all_texts(inputs.indexer, prepared, "test"), task)
         metrics["test"] = evaluate_committee(best, scale, test)[0]
+    note_threshold(task, data.has_dev, training.threshold, run.recorder)
     recorded = None if dynamics is None else dynamics.recorded()
     return Trained(config, inputs.tokenizer, task, metrics, weights=join_members(best), dynamics=recorded)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -33,6 +33,7 @@ from regard.models.trained import Trained, logits
 from regard.poolings.perceptron import Perceptron
 from regard.recorder import Recorder
 from regard.records import Example
+from regard.training.binary_threshold import with_best_threshold
 from regard.training.checkpoint import Checkpoint
 from regard.training.defaults import DataSize, fill_defaults
 from regard.training.fine_tuning import apply_pretrained, digest_pretrained, load_word_pieces, note_windows
@@ -48,11 +49,13 @@ from regard.training.preparation import (
     fingerprint,
     initial_vectors,
     note_held_out,
+    note_threshold,
     note_truncated,
     versions,
 )
 from regard.training.temperature import fit_temperature
 from regard.training.torch_engine import Texts, TorchEngine, evaluate
+from regard.training.weighting import text_weights
 
 
 @dataclass(frozen=True)
@@ -108,9 +111,24 @@ def prepare_torch(config: Config, parts: Parts, recorder: Recorder) -> PreparedT
         assert config.model.pretrained is not None  # the config requires it
         pretrained = read_pretrained(config.model.pretrained)
         config = apply_pretrained(config, pretrained, recorder)
+    examples = weighted(task, examples, config.training.class_weight, recorder)
     config = fill_defaults(config.override({"task": task.kind}), DataSize(len(examples), 0))
     device = choose_device(config.training.device)
     return PreparedTorch(config, task, device, examples, dev, test, parts.names, truth, pretrained)
+
+
+def weighted(task: Task, examples: list[Example], class_weight: str | None, recorder: Recorder) -> list[Example]:
+    """The examples with how much they count, 1 on average."""
+    by_row = np.array([example.weight for example in examples])
+    weights = text_weights(task, Labels.of(examples), by_row, class_weight, recorder)
+    if weights is None:
+        return [replace(example, weight=1.0) for example in examples] if (by_row != 1).any() else examples
+    return [replace(example, weight=weight) for example, weight in zip(examples, weights.tolist(), strict=True)]
+
+
+def weights_of(examples: Sequence[Example]) -> NDArray[np.float32] | None:
+    weights = np.array([example.weight for example in examples], dtype=np.float32)
+    return None if (weights == 1).all() else weights
 
 
 class TorchInputs(NamedTuple):
@@ -135,7 +153,7 @@ def make_inputs(prepared: PreparedTorch, recorder: Recorder) -> TorchInputs:
         tokenizer, vectors = learn_vocabulary(config, examples, recorder)
     else:
         tokenizer, vectors = load_word_pieces(config, prepared.pretrained, examples, recorder)
-    texts = encode_texts(tokenizer, task, examples, train_name)
+    texts = encode_texts(tokenizer, task, examples, train_name)._replace(weights=weights_of(examples))
     dev_texts = encode_texts(tokenizer, task, dev, dev_name) if dev else None
     if config.model.window:
         note_windows(texts.indexed, config.model.window, recorder)
@@ -165,7 +183,12 @@ def train_model(model: Classifier, prepared: PreparedTorch, inputs: TorchInputs,
     if inputs.dev and config.training.calibrate:
         metrics["temperature"] = calibrate(model, task, inputs.dev)
     if inputs.dev:
+        labels = np.asarray(inputs.dev.labels, dtype=np.float64)
+        if config.training.threshold is not None:
+            answers = task.answers(logits(model, task, inputs.dev.indexed))
+            task = with_best_threshold(task, config.training.threshold, answers, labels)
         metrics["dev"] = evaluate(model, task, inputs.dev)[0]
+    note_threshold(task, inputs.dev is not None, config.training.threshold, run.recorder)
     recorded = None if dynamics is None else dynamics.recorded()
     trained = Trained(
         config, inputs.tokenizer, task, metrics, model=model, dynamics=recorded, encoder_config=prepared.encoder_config

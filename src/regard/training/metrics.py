@@ -13,21 +13,26 @@ from regard.wilson import wilson_interval
 def measure(task: Task, answers: NDArray[np.float64], labels: NDArray[np.float64]) -> Metrics:
     """Metrics of answers as the task returns them, for labels as it encodes them."""
     if isinstance(task, Classes):
-        return {"task": task.kind, **classification_metrics(task.classes, answers, labels.astype(np.int64))}
+        codes = labels.astype(np.int64)
+        return {"task": task.kind, **classification_metrics(task.classes, answers, codes, task.chosen(answers))}
     mean, scale = task.as_dict()["mean"], task.as_dict()["scale"]
     return {"task": task.kind, **regression_metrics(answers[:, 0], labels * scale + mean, mean)}
 
 
 def classification_metrics(
-    classes: tuple[str, ...], answers: NDArray[np.float64], labels: NDArray[np.int64]
+    classes: tuple[str, ...],
+    answers: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    predicted: NDArray[np.int64] | None = None,
 ) -> Metrics:
+    """`predicted`: by default the most probable class of each text."""
     count, size = len(classes), len(labels)
     counts = np.zeros((count, count), dtype=np.int64)  # rows: actual, columns: predicted
-    np.add.at(counts, (labels, answers.argmax(1)), 1)
-    correct, predicted, actual = np.diag(counts), counts.sum(0), counts.sum(1)
-    precision, recall = ratio(correct, predicted), ratio(correct, actual)
-    f = ratio(2 * correct, predicted + actual)
-    occurs = (predicted + actual) > 0  # a class that is neither a label nor a prediction has no F
+    np.add.at(counts, (labels, answers.argmax(1) if predicted is None else predicted), 1)
+    correct, said, actual = np.diag(counts), counts.sum(0), counts.sum(1)
+    precision, recall = ratio(correct, said), ratio(correct, actual)
+    f = ratio(2 * correct, said + actual)
+    occurs = (said + actual) > 0  # a class that is neither a label nor a prediction has no F
     accuracy = float(correct.sum() / size)
     likelihood = answers[np.arange(size), labels].clip(1e-15, 1)
     return {

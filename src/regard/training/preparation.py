@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.config import Config, Data
+from regard.config import BEST_F1, Config, Data
 from regard.data.guessed_task import guess_task
 from regard.data.labels import Labels, written_twice
 from regard.data.vectors import read_vectors
@@ -23,6 +23,7 @@ from regard.models.trained import Trained
 from regard.recorder import Recorder, Silent
 from regard.records import Example
 from regard.run_metrics import RunMetrics
+from regard.training.binary_threshold import described_threshold, with_given_threshold
 from regard.training.checkpoint import Progress
 
 
@@ -80,7 +81,8 @@ def find_task(config: Config, labels: Labels, recorder: Recorder, where: str, co
         raise InputError(
             f"{where}: record = {config.training.record!r} needs classes, which define token types; got numbers"
         )
-    task = make_task(kind, labels, where, config.data.within_range)
+    task = make_task(kind, labels, where, config.data.within_range, config.data.positive)
+    task = with_given_threshold(task, config.training.threshold, where)
     if kind == "regression" and config.data.task != "auto" and (commas := [x for x in labels.names if "," in x]):
         recorder.note(f"{where}: labels such as {commas[0]!r} are read with a decimal comma")
     if isinstance(task, Regression) and task.has_limits:
@@ -106,10 +108,12 @@ def fingerprint(config: Config, texts: Iterable[str], device: str) -> str:
 
 
 def digest(examples: Iterable[Example]) -> str:
-    """A checksum of texts and labels in their order."""
+    """A checksum of texts, labels and weights in their order."""
     hashed = sha256()
     for example in examples:
         hashed.update(f"\0{example.label}\0{example.text}".encode("utf-8", "replace"))
+        if example.weight != 1:
+            hashed.update(f"\0{example.weight!r}".encode())
     return hashed.hexdigest()
 
 
@@ -124,6 +128,16 @@ def note_held_out(count: int, config: Config, recorder: Recorder) -> None:
         f"each of the {members} models holds out other {count} texts" if members > 1 else f"holding out {count} texts"
     )
     recorder.note(f"{each} {purpose}")
+
+
+def note_threshold(task: Task, has_dev: bool, threshold: float | str | None, recorder: Recorder) -> None:
+    """Say from which probability on a class is predicted, if that is not the more probable one."""
+    if threshold == BEST_F1 and not has_dev:
+        recorder.note(
+            f"threshold = {BEST_F1!r}: there are no dev texts to choose it on, so the more probable class is predicted"
+        )
+    elif (sentence := described_threshold(task)) is not None:
+        recorder.note(sentence)
 
 
 def note_truncated(truncated: int, texts: int, max_words: int | None, recorder: Recorder) -> None:

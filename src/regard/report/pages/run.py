@@ -34,6 +34,7 @@ from regard.report.text.tables import (
     class_rows,
     classes_shown,
     frequent_mistakes,
+    never_predicted,
     small_matrix,
     summary,
 )
@@ -53,6 +54,7 @@ class RunView:
     evidence: dict[str, Shown]
     left_out: list[tuple[str, str]]  # of the audit: names and reasons
     absent: str
+    never_predicted: str
     tiles: list[Tile]
     rounds: str
     reading: Reading
@@ -86,6 +88,7 @@ def run_page(facts: RunFacts, figures: Mapping[str, Figure], tables: Mapping[str
         evidence(facts.audit, figures, tables) if facts.audit else {},
         left_out(facts.audit) if facts.audit else [],
         absent(facts.measures) if facts.measures else "",
+        never_predicted(facts.measures) if facts.measures else "",
         tiles(facts),
         rounds_text(taken) if taken else "",
         reading(facts.texts, facts.texts_in_all, facts.classes, facts.measures is not None),

@@ -40,6 +40,7 @@ def metrics_table(metrics: Mapping[str, object]) -> Table:
     parts = [
         _numbers(summary(measures)) if measures.numbers else None,
         _sentence(sentence) if (sentence := absent(measures)) else None,
+        _sentence(sentence) if (sentence := never_predicted(measures)) else None,
         _classes(measures) if measures.classes else None,
         _matrix(small) if small is not None else None,
         _confusions(mistakes) if mistakes else None,
@@ -102,6 +103,18 @@ def absent(measures: Measures) -> str:
     more = f" and {len(names) - CLASSES} more" if len(names) > CLASSES else ""
     which = "that class" if len(names) == 1 else "those classes"
     return f"No text is labelled {', '.join(map(repr, names[:CLASSES]))}{more}; the scores do not apply to {which}."
+
+
+def never_predicted(measures: Measures) -> str:
+    """A sentence about classes that the model overlooks, and what to do; "" if there are none."""
+    names = [one_line(name) for name in measures.never_predicted]
+    if not names:
+        return ""
+    more = f" and {len(names) - CLASSES} more" if len(names) > CLASSES else ""
+    return (
+        f"Never predicted: {', '.join(map(repr, names[:CLASSES]))}{more}. Training with --class-weight balanced or "
+        "--select macro_f may change that, or more texts of such classes."
+    )
 
 
 def small_matrix(measures: Measures) -> Matrix | None:
