@@ -158,7 +158,7 @@ def test_every_optional_package_belongs_to_an_extra() -> None:
     project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     for module, (_, extra) in EXTRAS.items():
-        package = {"sklearn": "scikit-learn", "tokenizers": "transformers"}.get(module, module)
+        package = {"sklearn": "scikit-learn"}.get(module, module)
         package = package if package == "huggingface_hub" else package.replace("_", "-")
         assert any(one.startswith(package) for one in extras[extra])
         assert not any(one.startswith(package) for one in project["dependencies"])

@@ -60,6 +60,7 @@ LAYERS = {
     "serve": 8,
     "completion": 9,
     "demo": 9,
+    "distilling": 4,
     "export": 9,
     "tuning": 9,  # above `arguments`, which spells the options of the command that it recommends
     "wrapping": 9,

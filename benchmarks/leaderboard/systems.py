@@ -46,6 +46,17 @@ def fit_regard(options: dict[str, Any]) -> Callable[[Texts, Texts, int], Predict
     return fit
 
 
+def fit_regard_static(others: str) -> Callable[[Texts, Texts, int], Predict]:
+    def fit(texts: Texts, labels: Texts, seed: int) -> Predict:
+        return fit_regard({"vectors": os.environ["REGARD_STATIC"] + others})(texts, labels, seed)
+
+    return fit
+
+
+def has_static() -> bool:
+    return os.path.isdir(os.environ.get("REGARD_STATIC", ""))
+
+
 def fit_tfidf(kind: str) -> Callable[[Texts, Texts, int], Predict]:
     def fit(texts: Texts, labels: Texts, seed: int) -> Predict:
         from sklearn.feature_extraction.text import TfidfVectorizer
@@ -107,6 +118,18 @@ SYSTEMS = {
     "regard": System(fit_regard({}), setting="no options"),
     "regard, one model": System(fit_regard({"members": 1}), setting="members=1"),
     "regard, GloVe": System(fit_regard({"vectors": "glove100"}), setting='vectors="glove100" (100 dimensions)'),
+    "regard, static vectors": System(
+        fit_regard_static(""),
+        ("tokenizers",),
+        "vectors: 256 dimensions distilled from MiniLM by model2vec",
+        is_prepared=has_static,
+    ),
+    "regard, static vectors and GloVe": System(
+        fit_regard_static(",glove100"),
+        ("tokenizers",),
+        "vectors: 256 dimensions distilled from MiniLM by model2vec, and GloVe (100 dimensions)",
+        is_prepared=has_static,
+    ),
     "TF-IDF, LR": System(fit_tfidf("lr"), ("sklearn",), "words and pairs, sublinear; C=10", is_random=False),
     "TF-IDF, LinearSVC": System(fit_tfidf("svc"), ("sklearn",), "words and pairs, sublinear; C=1", is_random=False),
     "fastText": System(fit_fasttext, ("fasttext",), "bigrams, 25 epochs, learning rate 0.5, regard's words"),

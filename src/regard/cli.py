@@ -28,6 +28,7 @@ COMMANDS = {  # each is a module of `commands/`, imported when the command is us
     "report": "write one page about a trained model: measures, calibration, words, explained texts",
     "export": "write a trained model for other places: an ONNX folder, or one offline page",
     "push": "upload a trained model to the Hugging Face hub, private unless --public is given",
+    "vectors": "make static word vectors for train --vectors from a sentence-transformers model",
     "demo": "train on the built-in corpus and show what the model learned",
     "datasets": "list corpora, show where to get one, or convert a downloaded one",
     "completion": "print a script that completes commands and options in a shell",

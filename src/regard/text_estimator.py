@@ -47,6 +47,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         hidden: int = 200,
         windows: tuple[int, ...] = (3,),
         members: int | None = None,
+        linear: bool | None = None,
         attention: str | None = None,
         query: int = 200,
         scale: float | str | None = None,

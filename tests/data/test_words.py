@@ -139,7 +139,7 @@ def test_most_words_of_english_corpora_have_a_vector(corpus: str, least: float) 
     if "REGARD_DATA" not in os.environ:
         pytest.skip("REGARD_DATA is not set")
     home = Path(os.environ["REGARD_DATA"])
-    known = vector_words(next((home / "glove100").glob("*.npz")))
+    known = {*vector_words(next((home / "glove100").glob("*.npz")))}
     with gzip.open(home / corpus / "test.jsonl.gz", "rt", encoding="utf-8") as lines:
         texts = [json.loads(line)["text"] for line, _ in zip(lines, range(2000), strict=False)]
     seen = [form for text in texts for form in words.forms(text)]

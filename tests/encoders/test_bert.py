@@ -373,7 +373,7 @@ def test_a_missing_extra_is_reported(folder_of: FolderMaker, monkeypatch: pytest
     with pytest.raises(InputError, match=r"needs transformers, which is not installed: pip install 'regard\[bert\]'"):
         read_pretrained(str(folder_of()))
     monkeypatch.setitem(sys.modules, "tokenizers", None)
-    with pytest.raises(InputError, match=r"needs tokenizers, which is not installed: pip install 'regard\[bert\]'"):
+    with pytest.raises(InputError, match=r"needs tokenizers, which is not installed: pip install 'regard\[vectors\]'"):
         WordPieces("{}").encode("a")
 
 

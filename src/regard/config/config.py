@@ -12,7 +12,14 @@ from regard.config.option_table import options
 from regard.errors import InputError
 
 # options added after the first checkpoints were written: they leave fingerprints alone while they have these values
-ADDED = {"within_range": True, "form": "printed", "members": 1, "select": "accuracy", "calibrate": False}
+ADDED = {
+    "within_range": True,
+    "form": "printed",
+    "members": 1,
+    "linear": False,
+    "select": "accuracy",
+    "calibrate": False,
+}
 
 
 @dataclass(frozen=True)
@@ -66,6 +73,7 @@ def check(data: Data, model: Model, training: Training) -> None:
     check_apln(model)
     check_flat_options(data, model)
     check_members(model, training)
+    check_linear(data, model, training)
     check_bottleneck(model, training)
     check_penalties(model, training)
     check_record(data, model, training)
@@ -130,6 +138,23 @@ def check_members(model: Model, training: Training) -> None:
         )
     if training.record != "no":
         raise InputError(f"members = {model.members}: record = {training.record!r} needs members = 1")
+
+
+def check_linear(data: Data, model: Model, training: Training) -> None:
+    if not model.linear:
+        return
+    plain = model.encoder == "embedding" and is_single_attention(model) and model.attention != "additive"
+    if not plain or training.engine == "torch":
+        raise InputError(
+            "linear = true: expected encoder = 'embedding', pooling = 'attention', attention = 'dot' and levels = 1, trained by "
+            "the fast engine, got other options; remove them, or use linear = false"
+        )
+    if data.vectors is None:
+        raise InputError("linear = true: expected vectors, which the linear model reads, got none; add --vectors FILE")
+    if model.members == 1:
+        raise InputError("linear = true: expected members = 2 or more, one of which is the linear model, got 1")
+    if not model.head_bias:
+        raise InputError("linear = true needs head_bias left on: the linear model has a bias")
 
 
 def check_bottleneck(model: Model, training: Training) -> None:

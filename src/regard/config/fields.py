@@ -54,7 +54,8 @@ class Data:
     lowercase: bool = option(True, "convert texts to lower case")
     vectors: str | None = option(
         None,
-        "pretrained word vectors: a GloVe-style text file, an npz file, or a name in REGARD_DATA (default: none)",
+        "pretrained word vectors: a GloVe-style text file, an npz file, a folder of static vectors (model2vec, "
+        "sentence-transformers), or a name in REGARD_DATA; several: separated by commas (default: none)",
         basic=True,
     )
     skip_bad_rows: bool = option(
@@ -100,6 +101,11 @@ class Model:
         "of the corpus)",
         Bounds(1, 25),
         basic=True,
+    )
+    linear: bool = option(
+        None,
+        "one member of the committee is a linear model over the mean of --vectors, and the others learn their own vectors "
+        "(default: yes for a committee with --vectors)",
     )
     attention: Literal["additive", "dot"] = option(
         None, "how attention and apln score a word (default: additive; fast engine: dot)"
@@ -164,6 +170,11 @@ class Model:
         """Whether λ is to be chosen by trying several."""
         return str(self.scale) == AUTO
 
+    @property
+    def attention_models(self) -> int:
+        """The number of members of a committee that have attention; 1 for a model that is no committee."""
+        return (self.members or 1) - bool(self.linear)
+
     def filled(self) -> Model:
         """With the defaults of PyTorch models for options that are left open."""
         return replace(
@@ -172,6 +183,7 @@ class Model:
             attention="additive" if self.attention is None else self.attention,
             scale=1.0 if self.scale is None else self.scale,
             members=1 if self.members is None else self.members,
+            linear=bool(self.linear),
         )
 
 

@@ -1,4 +1,5 @@
-"""Pretrained word vectors from a file: the text format of GloVe, word2vec and fastText (also .gz), or .npz.
+"""Pretrained word vectors from a file: the text format of GloVe, word2vec and fastText (also .gz), or .npz; or from a folder
+of static vectors (`data/static_folders`).
 
 Text: one word per line, "word v1 v2 …", after an optional first line "count width". npz: `words`, an array of strings or
 one string with one word per line, and `vectors` (n, width). Only the requested vectors are parsed, so only these are
@@ -19,9 +20,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from regard.data.static_folders import StaticFolder
 from regard.errors import InputError
 
-MISSING = "no such file; expected a file of word vectors (.txt, .vec, .gz or .npz)"
+MISSING = "no such file; expected a file of word vectors (.txt, .vec, .gz or .npz) or a folder of static vectors"
 
 Floats = npt.NDArray[np.float32]
 
@@ -32,6 +34,8 @@ def read_vectors(path: str | Path, words: Sequence[str]) -> tuple[Floats, npt.ND
     A word that is not in the file is looked up in lower case.
     """
     path = Path(path)
+    if path.is_dir():
+        return _of_any(path, *StaticFolder(path).vectors(words))
     wanted = {*words, *(word.lower() for word in words)}
     width, rows = _read_npz(path, wanted) if path.suffix == ".npz" else _read_text(path, wanted)
     vectors = np.zeros((len(words), width), dtype=np.float32)
@@ -40,20 +44,26 @@ def read_vectors(path: str | Path, words: Sequence[str]) -> tuple[Floats, npt.ND
         row = rows.get(word, rows.get(word.lower()))
         if row is not None:
             vectors[index], found[index] = row, True
+    return _of_any(path, vectors, found)
+
+
+def _of_any(path: Path, vectors: Floats, found: npt.NDArray[np.bool_]) -> tuple[Floats, npt.NDArray[np.bool_]]:
     if not found.any():
         raise InputError(
-            f"{path}: no vector for any of the {len(words)} words; are they of another language or tokenisation?"
+            f"{path}: no vector for any of the {len(found)} words; are they of another language or tokenisation?"
         )
     return vectors, found
 
 
-def vector_words(path: str | Path) -> set[str]:
-    """Every word with a vector in the file, which a vocabulary should keep."""
+def vector_words(path: str | Path) -> list[str]:
+    """Every word with a vector of its own, in the order of the file, which is usually by frequency."""
     path = Path(path)
+    if path.is_dir():
+        return StaticFolder(path).words()
     if path.suffix == ".npz":
-        return set(_load(path)[0])
+        return list(dict.fromkeys(_load(path)[0]))
     with _lines(path) as lines:
-        return {word for _, word, _ in _entries(path, lines)}
+        return list(dict.fromkeys(word for _, word, _ in _entries(path, lines)))
 
 
 def _read_text(path: Path, wanted: set[str]) -> tuple[int, dict[str, Floats]]:
@@ -138,8 +148,10 @@ def _read_npz(path: Path, wanted: set[str]) -> tuple[int, dict[str, Floats]]:
             index.setdefault(word, number)
     with np.errstate(over="ignore"):  # reported by _finite
         chosen = vectors[list(index.values())].astype(np.float32)
-    rows = {word: _finite(row, f"{path}, word {word!r}") for word, row in zip(index, chosen, strict=True)}
-    return vectors.shape[1], rows
+    if not np.isfinite(chosen).all():
+        for word, row in zip(index, chosen, strict=True):
+            _finite(row, f"{path}, word {word!r}")
+    return vectors.shape[1], dict(zip(index, chosen, strict=True))
 
 
 def _load(path: Path) -> tuple[list[str], npt.NDArray[Any]]:

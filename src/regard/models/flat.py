@@ -130,3 +130,17 @@ def tables(state: State, scale: float, members: int = 1) -> Tables:
             scores[rows, member] = own_keys @ query / np.float32(scale)
             polarity[rows, member] = own_states @ own_head.T
     return Tables(scores, polarity, state.get(HEAD_BIAS, np.zeros(len(head), dtype=np.float32)))
+
+
+def state_of(lookup: Tables, scale: float) -> State:
+    """Weights whose tables are the given ones: the vector of a unit is its polarity and its score, member by member.
+
+    So any flat model can be written with C + 1 numbers per unit and member, whatever the width that it was trained with.
+    """
+    units, members, outputs = lookup.polarity.shape
+    vectors = np.concatenate((lookup.polarity, lookup.scores[:, :, None] * np.float32(scale)), 2)  # (units, M, C + 1)
+    embedding = vectors.reshape(units, members * (outputs + 1)).astype(np.float32)
+    embedding[0] = 0
+    query, head = np.zeros(outputs + 1, dtype=np.float32), np.eye(outputs, outputs + 1, dtype=np.float32)
+    query[-1] = 1
+    return {EMBEDDING: embedding, QUERY: np.tile(query, members), HEAD: np.tile(head, members), HEAD_BIAS: lookup.bias}

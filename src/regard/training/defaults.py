@@ -93,6 +93,7 @@ def torch_defaults(config: Config, size: DataSize) -> dict[str, object]:
         "embedding": 100,
         "attention": "additive",
         "members": 1,
+        "linear": False,
         "scale": 1.0,
         "epochs": min(100, max(20, math.ceil(500 / steps))),
         "patience": min(20, max(3, math.ceil(100 / steps))),
@@ -123,7 +124,9 @@ def fine_tuning_defaults(steps: int) -> dict[str, object]:
 
 def sparse_defaults(config: Config, size: DataSize) -> dict[str, object]:
     pairs = config.data.pairs is not False
-    members = config.model.members or committee_size(config, size)
+    linear, members = has_linear_member(config, size), config.model.members
+    if members is None:
+        members = committee_size(config, size) + linear
     patience = 0 if config.training.decay is not False else 3
     optimizer = config.training.optimizer or "adagrad"
     return {
@@ -134,6 +137,7 @@ def sparse_defaults(config: Config, size: DataSize) -> dict[str, object]:
         "embedding": 16 if size.outputs == 1 else 32 if size.outputs < 10 else 64,
         "attention": "dot",
         "members": members,
+        "linear": linear,
         "scale": 3.0,
         "epochs": sparse_epochs(size),
         "patience": patience,
@@ -157,6 +161,14 @@ def committee_size(config: Config, size: DataSize) -> int:
     if not plain or training.record != "no" or size.words > LOCK_FREE:
         return 1
     return 5 if size.texts < 5000 and size.words < 1_000_000 else 3
+
+
+def has_linear_member(config: Config, size: DataSize) -> bool:
+    """Whether vectors are read by a linear member; otherwise the vectors of the attention models start from them."""
+    if config.model.linear is not None:
+        return config.model.linear
+    members = config.model.members or committee_size(config, size)
+    return config.data.vectors is not None and members > 1 and config.model.head_bias
 
 
 def adagrad_rate(size: DataSize) -> float:

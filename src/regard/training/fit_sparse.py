@@ -13,18 +13,18 @@ from threadpoolctl import threadpool_limits
 
 from regard.analysis.dynamics import Dynamics
 from regard.config import Config, Training
-from regard.corpora.lookup import resolve
 from regard.data.corpus_ids import CorpusIds, CorpusIndexer
 from regard.data.splitting import disjoint_rows
 from regard.data.tokenizer import Tokenizer
 from regard.data.unit_texts import UnitTexts
-from regard.data.vectors import vector_words
 from regard.data.vocabulary import SPECIALS
 from regard.kernels.compiling import is_compiled
-from regard.models.flat import EMBEDDING, HEAD, QUERY, State, fresh, join_members
+from regard.models.flat import EMBEDDING, HEAD, QUERY, State, fresh, join_members, state_of
 from regard.models.tasks import Classes, Task, encoded
 from regard.models.trained import Trained
 from regard.recorder import Recorder
+from regard.run_metrics import RunMetrics
+from regard.training.blend import blend, score_on
 from regard.training.checkpoint import Checkpoint
 from regard.training.committee_engine import (
     CommitteeData,
@@ -45,7 +45,6 @@ from regard.training.preparation import (
     common_metrics,
     find_task,
     fingerprint,
-    initial_vectors,
     note_held_out,
     note_threshold,
     note_truncated,
@@ -53,7 +52,9 @@ from regard.training.preparation import (
 )
 from regard.training.sparse_engine import SparseEngine, UnitData, threads
 from regard.training.unit_indexing import TextSource, UnitIndexer
+from regard.training.vector_files import VectorFiles
 from regard.training.weighting import text_weights
+from regard.training.word_vectors import WordVectors, read_word_vectors
 
 SILENCE = 60.0  # how far the score of a unit that a member ignores lies below all others, times λ
 SAVED_EVERY = 10.0  # seconds between two checkpoints: repeating a shorter run takes less time than writing one
@@ -105,6 +106,7 @@ class SparseInputs(NamedTuple):
     indexer: UnitIndexer
     data: CommitteeData
     states: list[State]
+    vectors: WordVectors | None = None  # that a linear member reads
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -119,14 +121,14 @@ class SparseInputs(NamedTuple):
 def make_inputs(prepared: PreparedSparse, recorder: Recorder) -> SparseInputs:
     """Hold texts out if there is no dev part, turn words into ids, draw the initial weights."""
     config, task, train = prepared.config, prepared.task, prepared.parts["train"]
-    data, training, members = config.data, config.training, config.model.members
+    data, training, members = config.data, config.training, config.model.attention_models
     note_truncated(train.shortened, len(train), data.max_words, recorder)
     held = held_out(prepared, recorder)
     kept = ~np.logical_and.reduce(held)  # texts that some member learns from
-    path = None if data.vectors is None else resolve(data.vectors, "vectors")
-    indexer = UnitIndexer(prepared.corpus, train, kept, data, set() if path is None else vector_words(path))
+    files, linear = None if data.vectors is None else VectorFiles(data.vectors), config.model.linear
+    indexer = UnitIndexer(prepared.corpus, train, kept, data, set() if files is None else {*files.words})
     tokenizer = indexer.tokenizer
-    vectors = None if path is None else initial_vectors(data, tokenizer.vocabulary.words, path, recorder)
+    vectors = None if files is None or linear else files.initial(tokenizer.vocabulary.words, recorder)
     width = config.model.embedding if vectors is None else vectors.shape[1]
     recorder.note(summary(config, tokenizer, width))
     seeds = [member_seed(training.seed, member) for member in range(members)]
@@ -136,12 +138,15 @@ def make_inputs(prepared: PreparedSparse, recorder: Recorder) -> SparseInputs:
     sources = [source] if members == 1 else [source.without(rows) for rows in held]
     texts = [indexer.texts(train, rows, labels) if rows.any() else None for rows in held]
     dev = all_texts(indexer, prepared, "dev") if len(prepared.parts.get("dev", ())) else None
-    return SparseInputs(indexer, CommitteeData([*map(MemberData, sources, texts)], dev, task), states)
+    read = None
+    if files is not None and linear:
+        read = read_word_vectors(files, indexer, prepared.corpus, source, recorder)
+    return SparseInputs(indexer, CommitteeData([*map(MemberData, sources, texts)], dev, task), states, read)
 
 
 def held_out(prepared: PreparedSparse, recorder: Recorder) -> list[NDArray[np.bool_]]:
     """Which training texts each member holds out: none if there is a dev part."""
-    data, train, members = prepared.config.data, prepared.parts["train"], prepared.config.model.members
+    data, train, members = prepared.config.data, prepared.parts["train"], prepared.config.model.attention_models
     if "dev" in prepared.parts:
         return [np.zeros(len(train), dtype=bool)] * members
     is_classes = isinstance(prepared.task, Classes)
@@ -159,7 +164,7 @@ def all_texts(indexer: UnitIndexer, prepared: PreparedSparse, split: str) -> Uni
 def train_model(prepared: PreparedSparse, inputs: SparseInputs, run: Run) -> Trained:
     """Train and measure."""
     config, task, data = prepared.config, prepared.task, inputs.data
-    training, scale, members = config.training, config.model.scale, config.model.members
+    training, scale, members = config.training, config.model.scale, config.model.attention_models
     checkpoint = None if run.checkpoint is None else Checkpoint(run.checkpoint, prepared.identity, SAVED_EVERY)
     # with several threads, BLAS sums in an order that depends on their number
     with (
@@ -168,7 +173,11 @@ def train_model(prepared: PreparedSparse, inputs: SparseInputs, run: Run) -> Tra
     ):
         dynamics = make_dynamics(config, inputs, run.recorder)
         progress = train(engine, run.recorder, checkpoint, dynamics)
-    best = [progress.best] if members == 1 else known_only(from_members(progress.best, members), data)
+    best = (
+        [progress.best]
+        if members == 1 and not config.model.linear
+        else known_only(from_members(progress.best, members), data)
+    )
     metrics = common_metrics(task, inputs.size, progress, prepared.identity)
     metrics["engine"] = f"sparse, {'deterministic' if training.deterministic else 'lock-free'}"
     libraries = {
@@ -177,6 +186,8 @@ def train_model(prepared: PreparedSparse, inputs: SparseInputs, run: Run) -> Tra
         "cpu": f"{threads()} thread{'s' * (threads() != 1)}",
     }
     metrics["environment"] = {**versions(), **libraries}
+    if inputs.vectors is not None:
+        return with_linear_member(prepared, inputs, best, metrics, run.recorder)
     if data.has_dev and training.calibrate:
         metrics["temperature"] = calibrate(best, scale, data)
     if data.has_dev:
@@ -189,6 +200,27 @@ def train_model(prepared: PreparedSparse, inputs: SparseInputs, run: Run) -> Tra
     note_threshold(task, data.has_dev, training.threshold, run.recorder)
     recorded = None if dynamics is None else dynamics.recorded()
     return Trained(config, inputs.tokenizer, task, metrics, weights=join_members(best), dynamics=recorded)
+
+
+def with_linear_member(
+    prepared: PreparedSparse, inputs: SparseInputs, states: list[State], metrics: RunMetrics, recorder: Recorder
+) -> Trained:
+    """The committee with one more member, and with the words that only the vector files have."""
+    config, vectors, data = prepared.config, inputs.vectors, inputs.data
+    assert vectors is not None
+    scale, training = config.model.scale, config.training
+    if data.dev is not None:
+        data = data._replace(dev=all_texts(vectors.indexer, prepared, "dev"))
+    with threadpool_limits(1 if training.deterministic else None, "blas"):
+        result = blend(states, scale, vectors, data, training)
+    if result.temperature is not None:
+        metrics["temperature"] = result.temperature
+    if result.dev is not None:
+        metrics["dev"] = result.dev
+    if "test" in prepared.parts:
+        metrics["test"] = score_on(result.lookup, result.task, all_texts(vectors.indexer, prepared, "test"))
+    note_threshold(result.task, data.has_dev, training.threshold, recorder)
+    return Trained(config, vectors.indexer.tokenizer, result.task, metrics, weights=state_of(result.lookup, scale))
 
 
 def known_only(states: list[State], data: CommitteeData) -> list[State]:
@@ -222,7 +254,7 @@ def silent_vector(state: State, seen: NDArray[np.bool_]) -> NDArray[np.float32]:
 
 def make_engine(inputs: SparseInputs, training: Training, scale: float) -> SparseEngine | CommitteeEngine:
     data, states = inputs.data, inputs.states
-    if len(states) > 1:
+    if len(states) > 1 or inputs.vectors is not None:
         return CommitteeEngine(states, data, training, scale)
     (only,) = data.members
     dev = only.held if data.dev is None else data.dev
@@ -255,9 +287,11 @@ def summary(config: Config, tokenizer: Tokenizer, width: int) -> str:
     ]
     epochs = f"{training.epochs} epoch{'s' * (training.epochs != 1)}"
     seen = "once" if config.data.min_count == 1 else f"{config.data.min_count} times"
-    committee = f"{model.members} models, each with " if model.members > 1 else ""
+    members = model.attention_models
+    committee = f"{members} models, each with " if members > 1 else ""
+    linear = f"; a linear model over mean vectors of {config.data.vectors}" if model.linear else ""
     return (
         f"{committee}{model.attention} attention over {', '.join(units)} (seen {seen} or more), "
         f"λ {model.scale:g}, width {width}; {training.optimizer} {training.lr:.2g}, {epochs}, "
-        f"batches of {training.batch_size}"
+        f"batches of {training.batch_size}{linear}"
     )

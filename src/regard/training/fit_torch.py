@@ -13,13 +13,11 @@ from numpy.typing import NDArray
 
 from regard.analysis.dynamics import Dynamics
 from regard.config import Config
-from regard.corpora.lookup import resolve
 from regard.data.examples import encode_examples
 from regard.data.labels import Labels
 from regard.data.splitting import hold_out
 from regard.data.tokenizer import Tokenizer
 from regard.data.unit_texts import UnitTexts
-from regard.data.vectors import vector_words
 from regard.data.vocabulary import Vocabulary
 from regard.data.wordpieces import AnyTokenizer
 from regard.data.words import forms
@@ -47,7 +45,6 @@ from regard.training.preparation import (
     digest,
     find_task,
     fingerprint,
-    initial_vectors,
     note_held_out,
     note_threshold,
     note_truncated,
@@ -55,6 +52,7 @@ from regard.training.preparation import (
 )
 from regard.training.temperature import fit_temperature
 from regard.training.torch_engine import Texts, TorchEngine, evaluate
+from regard.training.vector_files import VectorFiles
 from regard.training.weighting import text_weights
 
 
@@ -236,15 +234,15 @@ def learn_vocabulary(
         truncated += data.max_words is not None and len(words) > data.max_words
         return words[: data.max_words]
 
-    path = None if data.vectors is None else resolve(data.vectors, "vectors")
+    files = None if data.vectors is None else VectorFiles(data.vectors)
     texts = (words_of(example.text) for example in examples)
-    keep = set() if path is None else vector_words(path)
+    keep = set() if files is None else {*files.words}
     vocabulary = Vocabulary.build(texts, data.min_count, data.max_vocabulary, keep)
     note_truncated(truncated, len(examples), data.max_words, recorder)
     tokenizer = Tokenizer(vocabulary, config.model.levels, data.lowercase, data.max_words)
-    if path is None:
+    if files is None:
         return tokenizer, None
-    return tokenizer, torch.from_numpy(initial_vectors(data, vocabulary.words, path, recorder))
+    return tokenizer, torch.from_numpy(files.initial(vocabulary.words, recorder))
 
 
 def encode_texts(tokenizer: AnyTokenizer, task: Task, examples: Sequence[Example], where: str) -> Texts:

@@ -9,14 +9,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from regard.config import BEST_F1, Config, Data
+from regard.config import BEST_F1, Config
 from regard.data.guessed_task import guess_task
 from regard.data.labels import Labels, written_twice
-from regard.data.vectors import read_vectors
-from regard.data.vocabulary import SPECIALS
 from regard.errors import InputError, quoted
 from regard.models.tasks import Regression, Task, make_task
 from regard.models.trained import Trained
@@ -122,7 +117,7 @@ def note_held_out(count: int, config: Config, recorder: Recorder) -> None:
         share = config.data.dev_fraction
         recorder.note("too few texts to hold any out" if share else "holding out no texts, because dev_fraction = 0")
         return
-    training, members = config.training, config.model.members
+    training, members = config.training, config.model.attention_models
     purpose = "to score and calibrate" if training.select == "last" and training.calibrate else "for early stopping"
     each = (
         f"each of the {members} models holds out other {count} texts" if members > 1 else f"holding out {count} texts"
@@ -143,16 +138,6 @@ def note_threshold(task: Task, has_dev: bool, threshold: float | str | None, rec
 def note_truncated(truncated: int, texts: int, max_words: int | None, recorder: Recorder) -> None:
     if truncated:
         recorder.note(f"{truncated} of {texts} texts are longer than max_words = {max_words} words and were truncated")
-
-
-def initial_vectors(data: Data, words: tuple[str, ...], path: Path, recorder: Recorder) -> NDArray[np.float32]:
-    """One row per word id, NaN for words that have no vector in the file."""
-    table, has_vector = read_vectors(path, words)
-    width = table.shape[1]
-    recorder.note(f"{int(has_vector.sum())} of {len(words)} words have a vector in {data.vectors} ({width} dimensions)")
-    vectors = np.full((SPECIALS + len(words), width), np.nan, dtype=np.float32)
-    vectors[SPECIALS:][has_vector] = table[has_vector]
-    return vectors
 
 
 def common_metrics(task: Task, texts: int, progress: Progress, identity: str) -> RunMetrics:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -60,6 +61,16 @@ class UnitIndexer:
         self.tokenizer = Tokenizer(
             vocabulary, 1, corpus.lowercase, corpus.max_words, data.beginnings, beginnings, pairs
         )
+
+    def with_words(self, words: Sequence[str], corpus: CorpusIndexer) -> UnitIndexer:
+        """The same with more words, which come after the known ones; beginnings and pairs are those that it has."""
+        known = self.tokenizer.vocabulary
+        added = tuple(word for word in words if word not in known and len(word) <= LONGEST)
+        other = copy(self)
+        other.tokenizer = replace(self.tokenizer, vocabulary=Vocabulary((*known.words, *added)))
+        other.word_ids = np.append(other.tokenizer.vocabulary.ids(corpus.dictionary.words()), np.int32(UNKNOWN))
+        other.beginning_ids = np.where(self.beginning_ids > 0, self.beginning_ids + np.int32(len(added)), np.int32(0))
+        return other
 
     def learn_beginnings(
         self, words: list[str], counts: NDArray[np.int64], letters: int, min_count: int, first_id: int

@@ -1,0 +1,144 @@
+"""A linear model over mean word vectors as one more member of a committee.
+
+The mean vector of a text, read by a linear layer, is a flat attention model whose attention is uniform: all words with a vector
+have the same score, and all other units (pairs, beginnings, words without a vector) one so low that they have no weight. So the
+committee stays a committee, and everything that is promised about explanations and exports holds for it unchanged.
+
+Every attention model has a companion: a linear model that learns from the same texts. On the texts that both hold out they show
+how the blend will do, and on what scale their logits are. Linear models over the same vectors average to a linear model, so the
+companions end as one member. Words of the vector files that training never saw have a vector too, and become known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.data.unit_texts import UnitTexts
+from regard.models.tasks import Binary, Classes, Task
+from regard.training.committee_engine import CommitteeData
+from regard.training.linear_solver import Linear, Problem, fit_linear, mean_loss
+from regard.training.unit_indexing import TextSource
+from regard.training.word_vectors import WordVectors
+
+MOST_TEXTS = 50_000  # that a companion learns from: more change little about a few hundred weights
+ENOUGH = 200  # texts that are held out to choose the penalty by: as many companions as have these together take part
+STRENGTHS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)  # C of the penalty, in features of unit variance
+USUAL_STRENGTH = 0.01  # if no texts are held out
+
+Doubles = NDArray[np.float64]
+
+
+class Companions(NamedTuple):
+    """Linear models on the texts of each member, and their logits on texts that they did not learn from."""
+
+    models: list[Linear]
+    strength: float
+    judged: Problem | None  # dev, or what each member holds out, one after the other
+    logits: Doubles | None  # (texts, C) of these texts
+    priors: Doubles  # (C,) logits of the frequencies of the classes; zeros for numbers, and where texts have weights
+
+    @property
+    def mean(self) -> Linear:
+        weights, biases = zip(*self.models, strict=True)
+        return Linear(np.mean(weights, axis=0), np.mean(biases, axis=0))
+
+
+def fit_companions(vectors: WordVectors, data: CommitteeData, seed: int) -> Companions:
+    """`data.dev`, if there is one, was read with all words that have a vector."""
+    problems = [make_problem(vectors, data.task, learned_texts(member.source, seed)) for member in data.members]
+    if data.dev is not None:
+        judged = [make_problem(vectors, data.task, data.dev, extended=True)] * len(problems)
+    else:
+        judged = [make_problem(vectors, data.task, one.held) for one in data.members if one.held is not None]
+    priors = prior_logits(problems)
+    if len(judged) < len(problems):  # nothing is held out
+        models = [fit_linear(problem, USUAL_STRENGTH) for problem in problems]
+        return Companions(models, USUAL_STRENGTH, None, None, priors)
+    sizes = np.cumsum([len(one.targets) for one in judged])
+    some = 1 if data.dev is not None else min(int((sizes < ENOUGH).sum()) + 1, len(judged))
+    chosen, models = choose_strength(problems[:some], judged[:some])
+    models += [fit_linear(problem, chosen, models[0]) for problem in problems[len(models) :]]
+    if data.dev is not None:
+        logits, judged = np.mean([model.logits(judged[0].features) for model in models], axis=0), judged[:1]
+    else:
+        logits = np.concatenate([model.logits(one.features) for model, one in zip(models, judged, strict=True)])
+    targets = np.concatenate([one.targets for one in judged])
+    return Companions(models, chosen, Problem(np.empty((len(targets), 0)), targets, judged[0].loss), logits, priors)
+
+
+def prior_logits(problems: Sequence[Problem]) -> Doubles:
+    """Weights of texts say that the frequencies of the classes are not what matters."""
+    targets = np.concatenate([problem.targets for problem in problems])
+    outputs = targets.shape[1]
+    if problems[0].loss == "squares" or problems[0].weights is not None:
+        return np.zeros(outputs)
+    shares = np.clip(targets.mean(0), 1e-6, 1 - 1e-6)
+    priors: Doubles = np.log(shares) if problems[0].loss == "softmax" else np.log(shares / (1 - shares))
+    return priors
+
+
+def choose_strength(problems: Sequence[Problem], judged: Sequence[Problem]) -> tuple[float, list[Linear]]:
+    """The strength with the lowest loss on the texts held out, and the models that were trained with it."""
+    best, lowest, chosen = USUAL_STRENGTH, np.inf, []
+    starts: Sequence[Linear | None] = [None] * len(problems)
+    for strength in STRENGTHS:
+        models = [fit_linear(problem, strength, start) for problem, start in zip(problems, starts, strict=True)]
+        losses = [mean_loss(one, model) * len(one.targets) for one, model in zip(judged, models, strict=True)]
+        if sum(losses) < lowest:
+            best, lowest, chosen = strength, sum(losses), models
+        elif sum(losses) > 1.05 * lowest:  # weaker penalties overfit even more
+            break
+        starts = models
+    return best, chosen
+
+
+def learned_texts(source: TextSource, seed: int) -> UnitTexts:
+    """The texts that a member learns from, or some of them if there are very many."""
+    rng = np.random.default_rng((seed, 15485863))
+    parts, left = [], MOST_TEXTS
+    for texts, rows in source.blocks(rng):
+        chosen = np.sort(rng.permutation(rows)[:left]) if len(rows) > left else rows
+        parts.append(some_texts(texts, chosen))
+        left -= len(chosen)
+        if left <= 0:
+            break
+    return joined_texts(parts)
+
+
+def some_texts(texts: UnitTexts, rows: NDArray[np.int64]) -> UnitTexts:
+    is_chosen = np.zeros(len(texts.labels), dtype=bool)
+    is_chosen[rows] = True
+    lengths = np.diff(texts.offsets)
+    units = np.repeat(is_chosen, lengths)
+    offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths[is_chosen])])
+    weights = None if texts.weights is None else texts.weights[is_chosen]
+    return UnitTexts(texts.ids[units], texts.counts[units], offsets, texts.labels[is_chosen], weights)
+
+
+def joined_texts(parts: Sequence[UnitTexts]) -> UnitTexts:
+    if len(parts) == 1:
+        return parts[0]
+    ends = np.cumsum([0, *(len(part.ids) for part in parts)])
+    offsets = [part.offsets[1:] + end for part, end in zip(parts, ends[:-1], strict=True)]
+    weights = [part.weights for part in parts if part.weights is not None]
+    return UnitTexts(
+        np.concatenate([part.ids for part in parts]),
+        np.concatenate([part.counts for part in parts]),
+        np.concatenate([np.zeros(1, dtype=np.int64), *offsets]),
+        np.concatenate([part.labels for part in parts]),
+        np.concatenate(weights) if weights else None,
+    )
+
+
+def make_problem(vectors: WordVectors, task: Task, texts: UnitTexts, extended: bool = False) -> Problem:
+    features, labels = vectors.features(texts, extended), texts.labels.astype(np.float64)
+    weights = None if texts.weights is None else texts.weights.astype(np.float64)
+    if not isinstance(task, Classes):
+        return Problem(features, labels[:, None], "squares", weights)
+    if isinstance(task, Binary):
+        return Problem(features, labels[:, None], "sigmoid", weights)
+    return Problem(features, np.eye(task.out_dim)[labels.astype(np.int64)], "softmax", weights)
