@@ -51,14 +51,9 @@ def main() -> None:
         rows = [score(corpus, seed, arguments.step == "test") for seed in range(arguments.seeds)]
         results[corpus] = summary(rows)
         print(corpus, ", ".join(f"{name} {value}" for name, value in results[corpus].items()), flush=True)
-    if arguments.save:
-        facts = {
-            "commit": source_commit(),
-            "seeds": arguments.seeds,
-            "machine": machine("numpy", "numba"),
-            "corpora": results,
-        }
-        save_figures(RESULTS, {arguments.step: facts})
+        if arguments.save:
+            facts = {"commit": source_commit(), "seeds": arguments.seeds, "machine": machine("numpy", "numba")}
+            save_figures(RESULTS, {arguments.step: {**facts, "corpora": results}})
 
 
 def splits(corpus: str, seed: int, is_test: bool) -> tuple[list[Example], list[Example] | None, list[Example]]:

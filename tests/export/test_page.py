@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from base64 import b64encode
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from regard.export.bundle import bundle
 from regard.export.page import export_page
 from regard.export.page_data import MOST, page_tables
 from regard.models.folder import load
+from regard.models.tasks import Binary
 from regard.models.trained import Trained
 from tricky_texts import TRICKY, random_texts
 
@@ -46,6 +48,23 @@ def test_the_page_answers_as_regard_does_under_node(name: str, pages: dict[str, 
     trained, page = pages[name]
     assert len(TEXTS) >= 2000
     assert_agrees(trained, TEXTS, under_node(page, TEXTS))
+
+
+@needs_node
+def test_the_page_applies_a_threshold(binary_run: Path, tmp_path: Path) -> None:
+    trained = load(binary_run)
+    assert isinstance(trained.task, Binary)
+    texts = [example.text for example in reviews(60)]
+    middle = (
+        float(np.median(trained.answers(texts)[:, 1])) + 1e-4
+    )  # not the probability of a text, which the page rounds
+    trained.task = replace(trained.task, thresholds=(middle,))
+    export_page(trained, binary_run, tmp_path / "page.html")
+    answers = under_node(tmp_path / "page.html", texts)
+    probabilities = [answer["probabilities"][trained.task.classes[1]] for answer in answers]
+    expected = [trained.task.classes[int(one >= middle)] for one in probabilities]
+    assert [answer["prediction"] for answer in answers] == expected
+    assert len(set(expected)) == 2
 
 
 @needs_browser
