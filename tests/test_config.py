@@ -96,7 +96,18 @@ def test_every_option_is_a_flag_of_train() -> None:
     commands = next(a for a in make_parser()._actions if isinstance(a, argparse._SubParsersAction))
     known = {action.dest for action in commands.choices["train"]._actions}
     assert set(NAMES) <= known
-    assert known - set(NAMES) == {"help", "help_all", "out", "resume", "overwrite", "config", "log", "cv"}
+    assert known - set(NAMES) == {
+        "help",
+        "help_all",
+        "out",
+        "resume",
+        "overwrite",
+        "config",
+        "log",
+        "cv",
+        "source",
+        "replay",
+    }
 
 
 def test_defaults_in_python_are_those_of_the_config() -> None:

@@ -393,3 +393,55 @@ def test_public_names() -> None:
     assert all(getattr(regard, name) is not None for name in regard.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         regard.nothing  # noqa: B018
+
+
+def test_partial_fit_continues_with_new_words_and_classes() -> None:
+    old = [f"a {word} film {row}" for word in ("good", "bad") for row in range(20)]
+    model = TextClassifier().partial_fit(old, [1] * 20 + [0] * 20)
+    assert model.classes_.tolist() == [0, 1]
+    new = [f"a {word} novel {row}" for word in ("superb", "poor") for row in range(10)]
+    assert model.partial_fit(new, [1.0] * 10 + [0.0] * 10) is model  # 1.0 is 1
+    assert model.classes_.tolist() == [0, 1]
+    model.partial_fit(["a mediocre novel"] * 20 + new, [-1] * 20 + [1] * 10 + [0] * 10)
+    assert model.classes_.tolist() == [-1, 0, 1]
+    assert model.trained_.metrics["continued"]["new_classes"] == ["-1"]
+    assert len(model.trained_.metrics["continued"]["ancestors"]) == 2
+    assert model.predict_proba(["a good film"]).shape == (1, 3)
+    assert model.predict(["a mediocre novel", "a superb novel", "a bad film"]).tolist() == [-1, 1, 0]
+
+
+def test_the_first_partial_fit_takes_classes_that_do_not_occur() -> None:
+    model = TextClassifier().partial_fit(["good", "very good", "fine"], ["b", "b", "b"], classes=["c", "a", "b"])
+    assert model.classes_.tolist() == ["a", "b", "c"]
+    assert model.predict_proba(["good"]).shape == (1, 3)
+    model.partial_fit(["bad"], ["a"])
+    assert model.partial_fit(["odd"], ["a"], classes=["d"]).classes_.tolist() == ["a", "b", "c", "d"]
+
+
+def test_partial_fit_refuses_other_types_and_other_models() -> None:
+    model = TextClassifier(epochs=1).fit(["good", "bad"], ["yes", "no"])
+    with pytest.raises(InputError, match="expected labels of type str, as in earlier calls, got int"):
+        model.partial_fit(["fine"], [1])
+    with pytest.raises(InputError, match="embedding: expected 16, with which the fitted model was trained, got 4"):
+        model.set_params(embedding=4).partial_fit(["fine"], ["yes"])
+    with pytest.raises(InputError, match="expected at least one text, got 0"):
+        model.set_params(embedding=None).partial_fit([], [])
+
+
+def test_kept_texts_are_learned_from_again_in_partial_fit(tmp_path: Path) -> None:
+    old = [f"a {word} film {row}" for word in ("good", "bad") for row in range(20)]
+    model = TextClassifier(keep_texts=10).fit(old, ["yes"] * 20 + ["no"] * 20)
+    model.save(tmp_path / "run")
+    again = regard.load(tmp_path / "run")
+    for one in (model, again):
+        one.partial_fit(["a superb novel", "a poor novel"], ["yes", "no"])
+        assert one.trained_.metrics["continued"]["replayed"] == 10
+    np.testing.assert_array_equal(model.predict_proba(old), again.predict_proba(old))
+
+
+def test_partial_fit_of_a_regressor_widens_the_range() -> None:
+    model = TextRegressor().partial_fit(["good", "bad", "good film", "bad film"], [4, 2, 4, 2])
+    mean = model.trained_.task.as_dict()["mean"]
+    model.partial_fit(["superb"], [9])
+    assert model.trained_.task.as_dict()["mean"] == mean
+    assert model.trained_.task.as_dict()["high"] == 9

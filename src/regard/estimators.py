@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from regard.config import options
 from regard.config.numpydoc import class_doc
 from regard.data.label_types import restore_labels
+from regard.data.labels import Task
 from regard.errors import InputError
 from regard.keyword_names import also_named
 from regard.models import folder as folders
@@ -48,18 +49,43 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
     @also_named(texts="X", labels="y")
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on texts X and their labels y. A text with weight 2 counts like two, one with weight 0 like none."""
-        values = np.asarray(y).ravel()
+        values, _ = checked_labels(y)
         weights = sample_weights(sample_weight, len(values))
-        for row, value in enumerate(values.tolist()):
-            if is_missing(value):
-                raise InputError(f"label {row} is missing ({value!r}); every text needs one")
-        try:
-            classes = np.unique(values[np.array(weights) > 0])
-        except TypeError:
-            kinds = sorted({type(value).__name__ for value in values.tolist()})
-            raise InputError(f"expected labels of one type, got {', '.join(kinds)}") from None
-        names = [str(value) for value in values.tolist()]
-        self.learn(X, names, "multiclass" if len(classes) > 2 else "binary", weights)
+        classes = np.unique(values[np.array(weights) > 0])
+        self.learn(X, as_strings(values), "multiclass" if len(classes) > 2 else "binary", weights)
+        return self.with_classes(classes)
+
+    @also_named(texts="X", labels="y")
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Continue training with new texts X and their labels y, without the earlier ones; the first call is like `fit`.
+
+        New words enter the vocabulary, and old ones keep what was learned. What the old texts taught may be forgotten, unless
+        some of them were kept (`keep_texts`), which are then learned from again.
+
+        Parameters
+        ----------
+        X : sequence of str
+            The new texts.
+        y : sequence of labels
+            Their labels. Unlike in scikit-learn, labels that no earlier call had are added as new classes.
+        classes : sequence of labels, optional
+            All labels that this and later calls may have, by default those of `y`. Unlike in scikit-learn, the first call
+            does not require it, and a later one may name more.
+        sample_weight : sequence of float, optional
+            How much each text counts, as in `fit`.
+        """
+        values, present = checked_labels(y)
+        weights = sample_weights(sample_weight, len(values))
+        declared = present if classes is None else checked_labels(np.append(np.asarray(classes).ravel(), values))[1]
+        if "trained_" not in vars(self):
+            kind: Task = "multiclass" if len(declared) > 2 else "binary"
+            self.learn(X, as_strings(values), kind, weights, as_strings(declared))
+            return self.with_classes(declared)
+        values, declared = of_same_type(values, self.classes_), of_same_type(declared, self.classes_)
+        self.learn_more(X, as_strings(values), weights, as_strings(declared))
+        return self.with_classes(np.unique(np.append(self.classes_, declared)))
+
+    def with_classes(self, classes: NDArray[Any]) -> Self:
         self.classes_ = classes
         self.trained_.metrics["label_type"] = type(self.classes_.tolist()[0]).__name__
         return self
@@ -126,11 +152,54 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
         self.learn(X, values, "regression", sample_weights(sample_weight, len(values)))
         return self
 
+    @also_named(texts="X", values="y")
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Continue training with new texts X and their numbers y, without the earlier ones; the first call is like `fit`.
+
+        The mean and the scale of the numbers stay those of the first call; predictions may reach the widest range so far.
+        """
+        values = np.asarray(y).ravel().tolist()
+        weights = sample_weights(sample_weight, len(values))
+        if "trained_" in vars(self):
+            self.learn_more(X, values, weights)
+        else:
+            self.learn(X, values, "regression", weights)
+        return self
+
     @also_named(texts="X")
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The number of each text."""
         check_is_fitted(self, "trained_")
         return self.trained_.answers(strings(X))[:, 0]
+
+
+def checked_labels(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The labels as one row, and the distinct ones, sorted."""
+    values = np.asarray(y).ravel()
+    for row, value in enumerate(values.tolist()):
+        if is_missing(value):
+            raise InputError(f"label {row} is missing ({value!r}); every text needs one")
+    try:
+        return values, np.unique(values)
+    except TypeError:
+        kinds = sorted({type(value).__name__ for value in values.tolist()})
+        raise InputError(f"expected labels of one type, got {', '.join(kinds)}") from None
+
+
+def as_strings(values: NDArray[Any]) -> list[str]:
+    return [str(value) for value in values.tolist()]
+
+
+def of_same_type(values: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
+    """Labels of a later call in the type of the first one, in which 1 and 1.0 are the same label."""
+    if not len(values):
+        return values
+    before, now = type(classes.tolist()[0]), type(values.tolist()[0])
+    if before is now:
+        return values
+    if {before, now} <= {int, float} and np.array_equal(values, values.astype(before)):
+        return values.astype(before)
+    raise InputError(f"y: expected labels of type {before.__name__}, as in earlier calls, got {now.__name__}")
 
 
 def is_missing(value: Any) -> bool:

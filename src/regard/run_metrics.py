@@ -93,6 +93,33 @@ class CrossValidation(TypedDict):
     interval: dict[str, list[float]]  # [low, high] of the mean, at 95 %
 
 
+class Ancestor(TypedDict):
+    """A run that training continued from."""
+
+    fingerprint: str
+    texts: int  # that it learned from
+
+
+class BeforeAfter(TypedDict):
+    """The accuracy of classes, or the RMSE of numbers, before and after training continued, on texts that were held out."""
+
+    texts: int
+    measure: str
+    before: float
+    after: float
+
+
+class Continued(TypedDict):
+    """How a run continued another."""
+
+    origin: str  # the name of the other run
+    ancestors: list[Ancestor]  # oldest first
+    replayed: int  # old texts among those that it learned from
+    new_units: int
+    new_classes: list[str]
+    scores: dict[str, BeforeAfter]  # on "new" or "dev" texts, and on "old" ones
+
+
 class RunMetrics(TypedDict, total=False):
     """The whole file."""
 
@@ -111,5 +138,6 @@ class RunMetrics(TypedDict, total=False):
     dev: Metrics
     test: Metrics
     cv: CrossValidation
+    continued: Continued
     label_type: str  # name of the Python type of the labels passed to `fit`
     plausibility: Scores

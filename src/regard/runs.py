@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
-from regard.config import Config
+from regard.config import Config, continued
 from regard.corpora.lookup import companion, resolve
 from regard.data.labels import Labels
-from regard.data.read_options import ReadOptions
+from regard.data.read_options import ColumnPair, ReadOptions
 from regard.data.readers import Corpus, Stream, report_reading, report_skipped, stream
 from regard.errors import InputError
 from regard.files import contents
 from regard.models.folder import load
+from regard.models.hub import pinned
 from regard.models.model import Model
-from regard.models.run_files import BEGUN, CHECKPOINT, FOLDS, TRACKING, check_run_folder, has_checkpoint, is_run
+from regard.models.run_files import BEGUN, CHECKPOINT, FOLDS, KEPT, TRACKING, check_run_folder, has_checkpoint, is_run
 from regard.models.saving import save
 from regard.models.tasks import encoded
 from regard.models.trained import Trained
@@ -25,12 +27,23 @@ from regard.run_metrics import Metrics
 from regard.tracking.addresses import Address
 from regard.tracking.tracked import TrackedRun, tracked
 from regard.training.checkpoint import Checkpoint, check_identity, read_history
+from regard.training.continuation import Origin, check_origin
 from regard.training.cross_validation import check_folds, cross_validate
 from regard.training.defaults import provisional_defaults
 from regard.training.fit import Parts, Run, prepare
 from regard.training.metrics import measure
 
 FOLDER = Path("runs")
+
+
+class Plan(NamedTuple):
+    """What else a run does."""
+
+    folds: int | None = None  # first cross-validate on this many parts of the training texts
+    origin: Origin | None = None  # continue from this model
+
+
+ORDINARY = Plan()
 
 
 def train_run(
@@ -40,25 +53,26 @@ def train_run(
     overwrite: bool,
     recorder: Recorder,
     logs: Sequence[Address] = (),
-    folds: int | None = None,
+    plan: Plan = ORDINARY,
 ) -> tuple[Trained, Path]:
-    """Read, train, score on test texts if any, save. Resuming a finished run only loads it.
-
-    `folds`: first cross-validate on the training texts.
-    """
+    """Read, train, score on test texts if any, save. Resuming a finished run only loads it."""
     train = config.data.train
     if train is None:
         raise InputError("no training texts: pass a file, a folder or a named corpus, or set data.train in the config")
     if resume and overwrite:
         raise InputError("--resume continues a run and --overwrite replaces it; use only one of them")
     check_options(config)
-    if folds is not None:
-        check_folds(folds, config)
+    if plan.folds is not None:
+        check_folds(plan.folds, config)
     config = with_named_dev(config, recorder)
     with lock_first(folders(train, out, resume, overwrite)) as lock:
         check_free(lock.folder, resume, overwrite)
+        if resume and plan.origin is not None and plan.origin.is_in(lock.folder):
+            raise InputError(
+                f"{lock.folder}: --resume cannot continue a run into the folder of --from; use another --out"
+            )
         try:
-            return train_into(lock.folder, config, resume, recorder, logs, folds), lock.folder
+            return train_into(lock.folder, config, resume, recorder, logs, plan), lock.folder
         except KeyboardInterrupt:
             saved = has_checkpoint(lock.folder)
             if not saved and (lock.folder / FOLDS).is_file():
@@ -67,24 +81,35 @@ def train_run(
             raise KeyboardInterrupt(advice) from None
 
 
+def start_from(
+    source: str, replay: str | None, given: Mapping[str, object], recorder: Recorder
+) -> tuple[Config, Origin]:
+    """The options of a run that continues another with new texts, and what it continues."""
+    source = pinned(source)
+    trained = load(source)
+    check_origin(trained, source)
+    config = continued(trained.config, given, source)
+    origin = Origin(trained, source, columns=(trained.config.data.text, trained.config.data.label))
+    if replay is not None:
+        texts = read_split(config, replay, "train", recorder, 1, origin.columns)
+        return config, origin._replace(replay=texts, replay_name=texts.path)
+    if trained.kept is not None:
+        return config, origin._replace(replay=trained.kept.examples, replay_name=f"{source}/{KEPT}")
+    return config, origin
+
+
 def train_into(
     folder: Path,
     config: Config,
     resume: bool,
     recorder: Recorder,
     logs: Sequence[Address] = (),
-    folds: int | None = None,
+    plan: Plan = ORDINARY,
 ) -> Trained:
-    assert config.data.train is not None  # checked by train_run
-    streams = {"train": read_split(config, config.data.train, "train", recorder, at_least=2)}
-    for split, name in (("dev", config.data.dev), ("test", config.data.test)):
-        if name is not None:
-            streams[split] = read_split(config, name, split, recorder)
-    train_name, dev_name, test_name = (
-        streams[split].path if split in streams else split for split in ("train", "dev", "test")
-    )
-    names = (train_name, dev_name, test_name)
-    parts = Parts(streams["train"], streams.get("dev"), streams.get("test"), names, streams["train"].label_column)
+    folds, origin = plan.folds, plan.origin
+    # until it is replaced as a whole, the run that is continued stays as it is
+    checkpoint = None if origin is not None and origin.is_in(folder) else folder / CHECKPOINT
+    streams, parts = read_parts(config, origin, recorder)
     prepared = prepare(config, parts, recorder)
     for part in streams.values():
         report_skipped(part, recorder.note)
@@ -103,8 +128,8 @@ def train_into(
         with tracked(recorder, logs, run) as tracking:
             if not resume:
                 (folder / CHECKPOINT).unlink(missing_ok=True)
-            trained = prepared.fit(Run(tracking, folder / CHECKPOINT))
-            remember_columns(trained, streams["train"])
+            trained = prepared.fit(Run(tracking, checkpoint))
+            remember_columns(trained, streams["train"], origin is not None)
             if validated is not None:
                 trained.metrics["cv"] = validated
             save(trained, folder)
@@ -117,15 +142,33 @@ def train_into(
     return trained
 
 
+def read_parts(config: Config, origin: Origin | None, recorder: Recorder) -> tuple[dict[str, Stream], Parts]:
+    """The files of a run by their splits, not read yet. Columns are looked for by the names that an origin had."""
+    known = (None, None) if origin is None else origin.columns
+    assert config.data.train is not None  # checked by train_run
+    least = 2 if origin is None else 1
+    streams = {"train": read_split(config, config.data.train, "train", recorder, least, known)}
+    for split, name in (("dev", config.data.dev), ("test", config.data.test)):
+        if name is not None:
+            streams[split] = read_split(config, name, split, recorder, 1, known)
+    train_name, dev_name, test_name = (
+        streams[split].path if split in streams else split for split in ("train", "dev", "test")
+    )
+    names = (train_name, dev_name, test_name)
+    column = streams["train"].label_column
+    parts = Parts(streams["train"], streams.get("dev"), streams.get("test"), names, column, origin)
+    return streams, parts
+
+
 def remove_folds(folder: Path) -> None:
     """Remove the scores of finished folds, once they are in metrics.json or if the run begins anew."""
     if (folder / FOLDS).is_file():
         (folder / FOLDS).unlink()
 
 
-def remember_columns(trained: Trained, texts: Stream) -> None:
+def remember_columns(trained: Trained, texts: Stream, always: bool = False) -> None:
     """Keep columns that were guessed among the options: later commands look for the same ones."""
-    if texts.guessed:
+    if texts.guessed or always:
         trained.config = trained.config.override({"text": texts.text_column, "label": texts.label_column})
 
 
@@ -162,9 +205,16 @@ def with_named_dev(config: Config, recorder: Recorder) -> Config:
     return config.override({"dev": f"{name}/dev"})  # the name and not the path, so that the run can be moved
 
 
-def read_split(config: Config, name: str, split: str, recorder: Recorder, at_least: int = 1) -> Stream:
+def read_split(
+    config: Config,
+    name: str,
+    split: str,
+    recorder: Recorder,
+    at_least: int = 1,
+    known: ColumnPair = (None, None),
+) -> Stream:
     data = config.data
-    options = ReadOptions(data.text, data.label, skip_bad_rows=data.skip_bad_rows, at_least=at_least)
+    options = ReadOptions(data.text, data.label, skip_bad_rows=data.skip_bad_rows, at_least=at_least, known=known)
     weight = data.weight if split == "train" else None
     texts = stream(resolve(name, split), replace(options, encoding=data.encoding, weight=weight))
     report_reading(texts, recorder.note)
@@ -178,11 +228,12 @@ def score(trained: Model, corpus: Corpus) -> Metrics:
 
 def folders(train: str, out: Path | None, resume: bool, overwrite: bool) -> Iterator[Path]:
     """Folders to try for the run: the one given, or runs/NAME, or the free ones among runs/NAME-2, runs/NAME-3, …"""
-    stem = run_name(train)
-    names = [FOLDER / stem, *(FOLDER / f"{stem}-{number}" for number in range(2, 10_000))]
     if out is not None:
         yield out
-    elif resume:
+        return
+    stem = run_name(train)
+    names = [FOLDER / stem, *(FOLDER / f"{stem}-{number}" for number in range(2, 10_000))]
+    if resume:
         unfinished = [folder for folder in names if has_checkpoint(folder) or (folder / FOLDS).is_file()]
         begun = unfinished or [folder for folder in names if is_run(folder)]
         yield begun[-1] if begun else names[0]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from regard.config import Config, converted, options
+from regard.config import Config, continued, converted, options
 from regard.data.label_types import in_type
 from regard.data.labels import Task
 from regard.errors import InputError
@@ -25,6 +25,7 @@ from regard.report.text.progress import ConsoleRecorder
 from regard.sklearn_base import BaseEstimator, check_is_fitted
 from regard.tracking.addresses import parse_addresses
 from regard.tracking.tracked import TrackedRun, tracked
+from regard.training.continuation import Origin, check_origin
 from regard.training.fit import Parts, Run, fit
 
 
@@ -77,6 +78,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         beginnings: int | None = None,
         lowercase: bool = True,
         vectors: str | None = None,
+        keep_texts: int = 0,
         engine: str = "auto",
         epochs: int | None = None,
         patience: int | None = None,
@@ -156,8 +158,33 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         }
         return Config().override({**values, "task": task})
 
-    def learn(self, texts: Any, labels: Sequence[Any], task: Task, weights: Sequence[float]) -> None:
-        """`weights`: how much each text counts; texts with weight 0 are left out."""
+    def learn(
+        self, texts: Any, labels: Sequence[Any], task: Task, weights: Sequence[float], classes: Sequence[str] = ()
+    ) -> None:
+        """Train a new model. `weights`: how much each text counts. `classes`: labels that may not occur."""
+        examples = self.examples(texts, labels, weights, 2)
+        self.train(self.config(task), Parts(examples, classes=tuple(classes)))
+
+    def learn_more(
+        self, texts: Any, labels: Sequence[Any], weights: Sequence[float], classes: Sequence[str] = ()
+    ) -> None:
+        """Continue training the fitted model, also on texts that it keeps.
+
+        Parameters that were not changed since are those of the fitted model, unless they depend on the number of texts.
+        """
+        old = self.trained_
+        check_origin(old, "the fitted model")
+        asked, known = self.config(cast(Task, old.config.data.task)), dict(each_option(old.config))
+        parameters = self.get_params(deep=False)
+        given = {name: value for name, value in each_option(asked) if name in parameters and value != known[name]}
+        given = {name: value for name, value in given.items() if parameters[name] is not None}
+        config = continued(old.config, given, "the fitted model")
+        origin = Origin(old, replay=None if old.kept is None else old.kept.examples)
+        examples = self.examples(texts, labels, weights, 1)
+        self.train(config, Parts(examples, origin=origin, classes=tuple(classes)))
+
+    def examples(self, texts: Any, labels: Sequence[Any], weights: Sequence[float], least: int) -> list[Example]:
+        """Texts with weight 0 are left out."""
         checked = strings(texts)
         if len(checked) != len(labels):
             raise InputError(f"expected one label per text, got {len(checked)} texts and {len(labels)} labels")
@@ -165,14 +192,17 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         examples = [
             Example(text, label, row, weight=weight) for row, (text, label, weight) in enumerate(rows) if weight > 0
         ]
-        if len(examples) < 2:
-            counting = " whose weight is above 0" if len(checked) > 1 else ""
-            raise InputError(f"expected at least two texts{counting}, got {len(examples)}")
-        config = self.config(task)
+        if len(examples) < least:
+            counting = " whose weight is above 0" if len(checked) >= least else ""
+            expected = ("one text", "two texts")[least - 1]
+            raise InputError(f"expected at least {expected}{counting}, got {len(examples)}")
+        return examples
+
+    def train(self, config: Config, parts: Parts) -> None:
         logs = parse_addresses([self.log] if isinstance(self.log, str) else self.log or ())
         shown, run = ConsoleRecorder() if self.verbose else Silent(), TrackedRun(type(self).__name__)
         with shown as recorder, tracked(recorder, logs, run, warnings.warn) as tracking:
-            self.trained_ = fit(config, Parts(examples), Run(tracking))
+            self.trained_ = fit(config, parts, Run(tracking))
             tracking.finish(self.trained_.config, self.trained_.metrics)
 
     def __sklearn_tags__(self) -> Any:
@@ -195,6 +225,10 @@ def sample_weights(given: Any, texts: int) -> list[float]:
     for row in np.flatnonzero(~(np.isfinite(weights) & (weights >= 0))).tolist():
         raise InputError(f"sample_weight {row}: expected a number of at least 0, got {weights[row]:g}")
     return [float(weight) for weight in weights]
+
+
+def each_option(config: Config) -> Iterator[tuple[str, object]]:
+    yield from ((option.name, getattr(getattr(config, option.section), option.name)) for option in options())
 
 
 def strings(texts: Any) -> list[str]:

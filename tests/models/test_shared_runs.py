@@ -22,7 +22,7 @@ from regard import load, runtime
 from regard.cli import main
 from regard.models import hub as hub_module
 from regard.models.hub import HubAddress, parse_address
-from regard.models.run_files import DYNAMICS, FILES
+from regard.models.run_files import DYNAMICS, FILES, KEPT, OPTIMIZER
 
 # of the library about its HTTP client
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
@@ -39,11 +39,12 @@ def films(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def flat(films: Path) -> Path:
     """A finished run of the fast engine, with an audit and other files next to the model."""
     folder = films.parent / "run"
-    assert main(["train", str(films), "--epochs", "3", "--out", str(folder)]) == 0
+    assert main(["train", str(films), "--epochs", "3", "--keep-texts", "5", "--out", str(folder)]) == 0
     (folder / "audit").mkdir()
     (folder / "audit" / "audit.json").write_text('{"text": "a good film number 1"}', encoding="utf-8")
     (folder / "report.html").write_text("a good film number 1", encoding="utf-8")
     (folder / "films.csv").write_bytes(films.read_bytes())
+    assert (folder / KEPT).is_file()
     return folder
 
 
@@ -98,7 +99,7 @@ def test_a_run_comes_back_as_it_was(hub: Hub, flat: Path, regard: Regard) -> Non
 def test_only_the_files_of_the_model_are_uploaded(hub: Hub, flat: Path, films: Path, regard: Regard) -> None:
     assert regard("push", flat, "me/films").code == 0
     files = hub.repositories["me/films"].files
-    assert set(files) == {".gitattributes", "README.md", *FILES}
+    assert set(files) == {".gitattributes", "README.md", OPTIMIZER, *FILES}
     for name, content in files.items():
         assert b"film number 1" not in content, name
         assert b"secret-project" not in content, name
@@ -301,9 +302,9 @@ def test_a_hostile_repository_writes_nothing_else(hub: Hub, flat: Path, tmp_path
     commit = hub.add("me/films", {**files_of(flat), **hostile}).branches["main"]
     assert load("hf://me/films").predict(TEXTS[:2]).tolist() == ["yes", "no"]
     snapshot = next((tmp_path / "cache").rglob(commit))
-    assert {path.name for path in snapshot.iterdir()} == {"README.md", *FILES}
+    assert {path.name for path in snapshot.iterdir()} == {"README.md", OPTIMIZER, *FILES}
     fetched = {request.rpartition("/")[2] for request in hub.requests if "/resolve/" in request}
-    assert fetched == {"README.md", *FILES}
+    assert fetched == {"README.md", OPTIMIZER, *FILES}
     assert not [path for path in tmp_path.rglob("*") if path.name in ("outside.txt", "exploited", "model.pkl")]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from regard.arguments import Parser
 from regard.commands.options import add_options, options_given
 from regard.config import Config
+from regard.errors import InputError
 from regard.run_metrics import RunMetrics
 
 
@@ -17,6 +18,15 @@ def add_arguments(parser: Parser) -> None:
     add_options(parser)
     run_group = parser.add_argument_group("run")
     run_group.add_argument("--out", type=Path, metavar="RUN", help="folder of the run (default: runs/NAME)")
+    run_group.add_argument(
+        "--from",
+        dest="source",
+        metavar="RUN",
+        help="continue training a finished run (a folder or hf://…) with new texts",
+    )
+    parser.add_advanced(
+        run_group, "--replay", metavar="FILE", help="with --from: old texts, some of which are learned from again"
+    )
     run_group.add_argument("--resume", action="store_true", help="continue a run that was stopped or killed")
     run_group.add_argument("--overwrite", action="store_true", help="replace an existing run")
     parser.add_advanced(
@@ -40,19 +50,34 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    config = Config().override(options_given(arguments))
+    given = options_given(arguments)
+    check_continuing(arguments)
 
     from regard.report.text.progress import ConsoleRecorder
-    from regard.runs import train_run
+    from regard.runs import Plan, start_from, train_run
     from regard.tracking.addresses import parse_addresses
 
     logs = parse_addresses(arguments.log)
     with ConsoleRecorder() as recorder:
-        trained, folder = train_run(
-            config, arguments.out, arguments.resume, arguments.overwrite, recorder, logs, arguments.cv
-        )
+        plan = Plan(arguments.cv)
+        if arguments.source is None:
+            config = Config().override(given)
+        else:
+            config, origin = start_from(arguments.source, arguments.replay, given, recorder)
+            plan = plan._replace(origin=origin)
+        trained, folder = train_run(config, arguments.out, arguments.resume, arguments.overwrite, recorder, logs, plan)
     show_scores(trained.metrics)
     print(f'saved in {folder}; try: regard explain {shlex.quote(str(folder))} "your text"')
+
+
+def check_continuing(arguments: argparse.Namespace) -> None:
+    """Refuse options that mean nothing together, before anything is read."""
+    if arguments.replay is not None and arguments.source is None:
+        raise InputError("--replay: expected --from RUN with it, the run whose texts are replayed")
+    if arguments.cv is not None and arguments.source is not None:
+        raise InputError(
+            "--cv: expected no --from, because the model has seen the texts of every part; leave out one of them"
+        )
 
 
 def show_scores(metrics: RunMetrics) -> None:

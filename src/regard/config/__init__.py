@@ -7,6 +7,7 @@ contradict each other; `config` holds those of one run; `files` reads and writes
 from __future__ import annotations
 
 from regard.config.config import Config
+from regard.config.continued import continued
 from regard.config.declaring import AUTO, BEST_F1
 from regard.config.fields import Data, Model, Training, level_names
 from regard.config.files import config_toml, converted, options_in, read_config
@@ -20,6 +21,7 @@ __all__ = [
     "Model",
     "Training",
     "config_toml",
+    "continued",
     "converted",
     "level_names",
     "options",

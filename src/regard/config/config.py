@@ -19,6 +19,7 @@ ADDED = {
     "linear": False,
     "select": "accuracy",
     "calibrate": False,
+    "keep_texts": 0,
 }
 
 

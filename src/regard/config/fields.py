@@ -36,7 +36,7 @@ class Data:
         0.1, "fraction of the training texts held out for early stopping if there is no --dev", Bounds(0, 0.9)
     )
     within_range: bool = option(True, "keep predicted numbers within the range of the training labels (regression)")
-    max_words: int | None = option(None, "truncate texts to this many words (default: no limit)", COUNT, basic=True)
+    max_words: int | None = option(None, "truncate texts to this many words (default: no limit)", COUNT)
     min_count: int = option(
         None,
         "treat words seen fewer times than this in training as unknown (default: 2; fast engine: depends on the corpus size)",
@@ -62,6 +62,9 @@ class Data:
         False, "skip rows that cannot be used instead of stopping at the first one", basic=True
     )
     encoding: str | None = option(None, "encoding of text files (default: UTF-8, or by byte order mark)")
+    keep_texts: int = option(
+        0, "keep this many training texts in the run folder, for later training with --from; never shared", NOT_NEGATIVE
+    )
 
 
 @dataclass(frozen=True)

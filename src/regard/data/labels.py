@@ -42,6 +42,12 @@ class Labels:
             self.rows[name] = example.row
         self._texts.append(code)
 
+    def declare(self, names: Iterable[str]) -> None:
+        """Add names that may have no text."""
+        for name in names:
+            self._codes.setdefault(name, len(self._codes))
+            self.rows.setdefault(name, 0)
+
     @property
     def names(self) -> list[str]:
         return list(self.rows)

@@ -40,8 +40,18 @@ def fold_rows(groups: NDArray[np.integer], folds: int, seed: int, stream: int = 
     return fold
 
 
-def disjoint_rows(groups: NDArray[np.int32], fraction: float, count: int, seed: int) -> list[NDArray[np.bool_]]:
-    """What each of `count` models holds out: a part of each group, no text twice as long as there are enough of them."""
+def disjoint_rows(
+    groups: NDArray[np.int32], fraction: float, count: int, seed: int, allowed: NDArray[np.bool_] | None = None
+) -> list[NDArray[np.bool_]]:
+    """What each of `count` models holds out: a part of each group, no text twice as long as there are enough of them.
+
+    `allowed`: the rows that may be held out.
+    """
+    if allowed is not None and not allowed.all():
+        folds = np.zeros((count, len(groups)), dtype=bool)
+        numbered = np.unique(groups[allowed], return_inverse=True)[1].astype(np.int32)
+        folds[:, allowed] = disjoint_rows(numbered, fraction, count, seed)
+        return list(folds)
     folds = np.zeros((count, len(groups)), dtype=bool)
     if fraction == 0 or len(groups) < FEWEST:
         return list(folds)

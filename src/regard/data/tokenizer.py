@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -153,13 +154,13 @@ class Tokenizer:
             "lowercase": self.lowercase,
             "max_words": self.max_words,
             "letters": self.letters,
-            "words": list(self.vocabulary.words),
-            "beginnings": list(self.beginnings),
         }
+        lists = f'"words": {one_per_line(self.vocabulary.words)},\n"beginnings": {one_per_line(self.beginnings)}'
+        content = f"{json.dumps(row, ensure_ascii=False, indent=0)[:-2]},\n{lists}"
         # Half a surrogate pair is not UTF-8: written as \ud83d it can be saved, and stays distinct from "?".
-        content = json.dumps(row, ensure_ascii=False, indent=0).encode("utf-8", "backslashreplace").decode("utf-8")
+        content = content.encode("utf-8", "backslashreplace").decode("utf-8")
         first, second = (json.dumps(side.tolist(), separators=(",", ":")) for side in self.pairs.T)
-        return f'{content[:-2]},\n"pairs": [\n{first},\n{second}\n]\n}}'
+        return f'{content},\n"pairs": [\n{first},\n{second}\n]\n}}'
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Tokenizer:
@@ -176,6 +177,11 @@ class Tokenizer:
             raise ValueError(f"letters: expected 0 or more, got {letters}")
         levels, lowercase = int(row["levels"]), bool(row["lowercase"])
         return cls(vocabulary, levels, lowercase, row["max_words"], letters, beginnings, pairs.T)
+
+
+def one_per_line(words: Sequence[str]) -> str:
+    """A list as `json.dumps` writes it with an indent of 0, in a tenth of the time."""
+    return "[\n" + ",\n".join(map(encode_basestring, words)) + "\n]" if words else "[]"
 
 
 def outline(text: str, levels: int, max_words: int | None) -> Outline:

@@ -2,7 +2,8 @@
 
 config.toml · tokenizer.json · task.json · weights.safetensors · metrics.json · README.md (the model card)
 
-plus dynamics.safetensors if training was recorded, and encoder.json, the configuration of a pretrained encoder.
+plus dynamics.safetensors if training was recorded, encoder.json, the configuration of a pretrained encoder, and for training that
+continues, optimizer.safetensors and kept_texts.jsonl.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from pathlib import Path
 import safetensors.numpy
 
 from regard.config import Config, read_config
+from regard.data.kept_texts import read_kept
 from regard.data.wordpieces import tokenizer_from_dict
 from regard.errors import InputError
 from regard.extras import missing_extra
@@ -20,6 +22,8 @@ from regard.models.hub import is_on_hub, local_folder
 from regard.models.run_files import (
     DYNAMICS,
     ENCODER,
+    KEPT,
+    OPTIMIZER,
     check_agreement,
     check_finished,
     check_finite,
@@ -45,6 +49,7 @@ def load(folder: str | Path, device: str = "cpu") -> Trained:
         weights = safetensors.numpy.load_file(folder / "weights.safetensors")
         record = read_training_record(folder / DYNAMICS) if (folder / DYNAMICS).exists() else None
         metrics = read_json(folder / "metrics.json")
+        sums = safetensors.numpy.load_file(folder / OPTIMIZER) if (folder / OPTIMIZER).exists() else None
         encoder_config = read_json(folder / ENCODER) if config.model.reads_pieces else None
         trained = Trained(
             config,
@@ -55,6 +60,8 @@ def load(folder: str | Path, device: str = "cpu") -> Trained:
             device=device,
             dynamics=record,
             encoder_config=encoder_config,
+            accumulators=sums,
+            kept=read_kept(folder / KEPT) if (folder / KEPT).exists() else None,
         )
         check_weights(trained)
         check_agreement(config, tokenizer)

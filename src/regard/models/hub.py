@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from regard.errors import InputError
 from regard.extras import import_extra
-from regard.models.run_files import CARD, DYNAMICS, ENCODER, FILES
+from regard.models.run_files import CARD, DYNAMICS, ENCODER, FILES, OPTIMIZER
 
 PREFIX = "hf://"
 ADDRESS = re.compile(r"hf://(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>\w[\w./-]*))?", re.ASCII)
@@ -32,6 +32,7 @@ LARGEST = {
     "metrics.json": 64 * MEGABYTE,
     "tokenizer.json": 1024 * MEGABYTE,
     DYNAMICS: 2048 * MEGABYTE,
+    OPTIMIZER: 1024 * MEGABYTE,
     "weights.safetensors": 8192 * MEGABYTE,
 }
 LOG_IN = "log in with `hf auth login` or set HF_TOKEN"

@@ -14,7 +14,7 @@ from regard.errors import InputError
 from regard.markdown_text import escape
 from regard.models.folder import load
 from regard.models.hub import LARGEST, LOG_IN, REPOSITORY, HubAddress, check_size, hub_error, import_hub, quiet_in_pipes
-from regard.models.run_files import CARD, DYNAMICS, ENCODER, FILES
+from regard.models.run_files import CARD, DYNAMICS, ENCODER, FILES, OPTIMIZER
 from regard.models.saving import USAGE, card
 from regard.models.tasks import Classes
 from regard.models.trained import Trained
@@ -47,7 +47,7 @@ def prepare(folder: Path, name: str, public: bool = False, revision: str | None 
     address = HubAddress(name, revision)
     trained = load(folder)  # nothing is uploaded that cannot be loaded
     files: dict[str, Path | bytes] = {file: folder / file for file in FILES}
-    files |= {file: folder / file for file in (DYNAMICS, ENCODER) if (folder / file).is_file()}
+    files |= {file: folder / file for file in (DYNAMICS, ENCODER, OPTIMIZER) if (folder / file).is_file()}
     shared = without_paths(trained.config)
     files["config.toml"] = config_toml(shared).encode("utf-8", "replace")
     files[CARD] = shared_card(folder, trained, shared, address).encode("utf-8", "replace")

@@ -23,6 +23,8 @@ TRACKING = "tracking.json"  # beside it: which logs of tracking tools belong to 
 FOLDS = "cv.json"  # beside it: the scores of the folds that `regard train --cv` has finished
 BEGUN = {TRACKING, FOLDS}  # what a run that was killed before its first checkpoint may leave
 DYNAMICS, ENCODER, CARD = "dynamics.safetensors", "encoder.json", "README.md"
+OPTIMIZER = "optimizer.safetensors"  # of the fast engine: Adagrad's sums, from which `regard train --from` continues
+KEPT = "kept_texts.jsonl"  # of `regard train --keep-texts`; never pushed, exported or shown
 
 
 def is_run(folder: Path) -> bool:
@@ -57,7 +59,7 @@ def check_finished(folder: str | Path) -> None:
 
 def check_readable(folder: Path) -> None:
     """Report missing permissions: the run is not damaged, and safetensors would claim that there is no such file."""
-    for name in (*FILES, DYNAMICS, ENCODER):
+    for name in (*FILES, DYNAMICS, ENCODER, OPTIMIZER, KEPT):
         try:
             (folder / name).open("rb").close()
         except FileNotFoundError:

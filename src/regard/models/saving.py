@@ -11,7 +11,7 @@ import safetensors.numpy
 from regard.config import config_toml
 from regard.files import write_all
 from regard.markdown_text import escape
-from regard.models.run_files import CARD, DYNAMICS, ENCODER
+from regard.models.run_files import CARD, DYNAMICS, ENCODER, KEPT, OPTIMIZER
 from regard.models.tasks import Binary, Classes, Regression
 from regard.models.trained import Trained
 from regard.run_metrics import Metrics, RunMetrics
@@ -34,7 +34,11 @@ def save(trained: Trained, folder: str | Path) -> None:
     optional = {} if trained.dynamics is None else {DYNAMICS: trained.dynamics.to_bytes()}
     if trained.encoder_config is not None:
         optional[ENCODER] = json.dumps(trained.encoder_config, ensure_ascii=False, indent=1).encode("utf-8", "replace")
-    for name in {DYNAMICS, ENCODER} - set(optional):
+    if trained.accumulators is not None:
+        optional[OPTIMIZER] = safetensors.numpy.save(trained.accumulators)
+    if trained.kept is not None:
+        optional[KEPT] = trained.kept.to_bytes()
+    for name in {DYNAMICS, ENCODER, OPTIMIZER, KEPT} - set(optional):
         (Path(folder) / name).unlink(missing_ok=True)  # left by a run that this one overwrites
     write_all(
         Path(folder),
@@ -66,6 +70,7 @@ def card(trained: Trained, usage: Sequence[str] = USAGE) -> str:
         "|---|---|",
         f"| task | {describe(trained)} |",
         f"| training data | {escape(config.data.train or 'texts passed in Python')}, {metrics.get('texts', '?')} texts |",
+        *(f"| {name} | {escape(value)} |" for name, value in history_rows(trained).items()),
         f"| units | {units(trained)} |",
         f"| vectors | {escape(config.data.vectors or model.pretrained or 'none: learned from scratch')} |",
         f"| training | {training.optimizer}, seed {training.seed}, {chosen(metrics)} |",
@@ -84,6 +89,26 @@ def card(trained: Trained, usage: Sequence[str] = USAGE) -> str:
         *audit_section(not_audited(trained)),
     ]
     return "\n".join([*lines, ""])
+
+
+def history_rows(trained: Trained) -> dict[str, str]:
+    """What earlier runs the model comes from, and the texts that the run keeps."""
+    rows = {}
+    if (continued := trained.metrics.get("continued")) is not None:
+        earlier = sum(ancestor["texts"] for ancestor in continued["ancestors"])
+        count = len(continued["ancestors"])
+        rows["continues"] = (
+            f"{continued['origin']}; {count} earlier run{'s' * (count != 1)} with {earlier:,} texts, "
+            f"fingerprints {', '.join(ancestor['fingerprint'][:12] for ancestor in continued['ancestors'])}"
+        )
+        if continued["replayed"]:
+            rows["replayed"] = f"{continued['replayed']:,} texts of earlier runs"
+    if trained.kept is not None:
+        rows["kept texts"] = (
+            f"{len(trained.kept.examples):,} of {trained.kept.drawn_from:,} training texts, in {KEPT} of the run folder only; "
+            "they are never pushed or exported"
+        )
+    return rows
 
 
 def audit_section(lines: Sequence[str]) -> list[str]:

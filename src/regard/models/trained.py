@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.config import Config, Data
+from regard.data.kept_texts import KeptTexts
 from regard.data.tokenizer import Indexed, Units
 from regard.data.wordpieces import AnyTokenizer
 from regard.kernels.attention import attend
@@ -46,13 +47,15 @@ class Trained:
         model: Classifier | None = None,
         device: str = "cpu",  # where the model is built
         dynamics: TrainingRecord | None = None,  # quantities recorded during training
+        accumulators: State | None = None,  # of the optimiser, from which training can continue
+        kept: KeptTexts | None = None,  # training texts that the run keeps for later training
         encoder_config: Mapping[str, object] | None = None,  # configuration of a pretrained encoder, as JSON
         test_answers: NDArray[np.float64] | None = None,  # of the PyTorch engine: those behind metrics["test"]
     ) -> None:
         self.config, self.tokenizer, self.task = config, tokenizer, task
         self.metrics: RunMetrics = {} if metrics is None else metrics
         self.device, self.dynamics, self.encoder_config = device, dynamics, encoder_config
-        self.test_answers = test_answers
+        self.test_answers, self.accumulators, self.kept = test_answers, accumulators, kept
         self._weights, self._model = weights, model
 
     @property

@@ -18,7 +18,7 @@ from regard.analysis.dynamics import Dynamics
 from regard.config import Training
 from regard.data.unit_texts import UnitTexts
 from regard.kernels.sparse_steps import KINDS
-from regard.models.flat import HEAD, HEAD_BIAS, State, join_members, tables
+from regard.models.flat import EMBEDDING, HEAD, HEAD_BIAS, State, join_members, tables
 from regard.models.tasks import Task
 from regard.recorder import Recorder
 from regard.run_metrics import Metrics, SpreadRecord
@@ -45,6 +45,7 @@ class CommitteeData(NamedTuple):
     members: list[MemberData]
     dev: UnitTexts | None  # for all members; otherwise each is scored on the texts that it holds out
     task: Task
+    has_few_units: bool = False  # whether the texts have few of all units, so that tables of those are enough
 
     @property
     def has_dev(self) -> bool:
@@ -61,12 +62,20 @@ class CommitteeEngine:
 
     models = 1
 
-    def __init__(self, states: list[State], data: CommitteeData, config: Training, scale: float) -> None:
+    def __init__(
+        self,
+        states: list[State],
+        data: CommitteeData,
+        config: Training,
+        scale: float,
+        squares: list[State] | None = None,
+    ) -> None:
+        """`squares`: Adagrad's sums of earlier training."""
         self.states, self.data, self.config, self.scale = states, data, config, scale
         self.phases = [ordinary(config)]
         adagrad = config.optimizer == "adagrad"
         objective = Objective(KINDS[data.task.kind], scale, config.l2, config.vtw)
-        self.squares = [
+        self.squares = squares or [
             {name: np.zeros_like(value) for name, value in state.items()} if adagrad else {} for state in states
         ]
         self.workers = [
@@ -159,14 +168,26 @@ def read_dev(states: list[State], scale: float, data: CommitteeData) -> ReadText
     """The committee on the dev texts; or each member on the texts that it holds out; or the committee on training texts."""
     whole = data.dev if data.has_dev else data.members[0].source.some()
     if whole is not None:
-        answered = [(tables(join_members(states), scale, len(states)), whole)]
+        scored = [(states, whole)]
     else:
         rows = zip(states, data.members, strict=True)
-        answered = [(tables(state, scale), member.held) for state, member in rows if member.held is not None]
+        scored = [([state], member.held) for state, member in rows if member.held is not None]
+    if data.has_few_units:
+        scored = [units_in_use(some, texts) for some, texts in scored]
+    answered = [(tables(join_members(some), scale, len(some)), texts) for some, texts in scored]
     read = [read_texts(lookup, texts) for lookup, texts in answered]
     labels: NDArray[np.float64] = np.concatenate([texts.labels for _, texts in answered]).astype(np.float64)
     return ReadTexts(
         np.concatenate([logits for logits, _ in read]), labels, np.concatenate([scores.ravel() for _, scores in read])
+    )
+
+
+def units_in_use(states: list[State], texts: UnitTexts) -> tuple[list[State], UnitTexts]:
+    """The same weights with the vectors of these texts' units only."""
+    units, ids = np.unique(texts.ids, return_inverse=True)
+    return (
+        [{**state, EMBEDDING: state[EMBEDDING][units]} for state in states],
+        texts._replace(ids=ids.astype(np.int32)),
     )
 
 
@@ -184,10 +205,10 @@ def tuned_on_dev(states: list[State], scale: float, data: CommitteeData, thresho
     return with_best_threshold(data.task, threshold, data.task.answers(read.logits), read.labels)
 
 
-def calibrate(states: list[State], scale: float, data: CommitteeData) -> float:
+def calibrate(states: list[State], scale: float, data: CommitteeData, prior: float = 1.0) -> float:
     """Divide the output layers by the temperature that suits the dev texts, and return it."""
     read = read_dev(states, scale, data)
-    temperature = fit_temperature(data.task, read.logits, read.labels)
+    temperature = fit_temperature(data.task, read.logits, read.labels, prior)
     for state in states:
         for name in (HEAD, HEAD_BIAS):
             if name in state:

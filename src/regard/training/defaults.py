@@ -15,6 +15,7 @@ from regard.extras import require
 from regard.models.flat import is_flat
 
 MAX_WORDS, MAX_PAIRS = 1 << 20, 1 << 20  # rows of the sparse engine's embedding
+FEW = 0.2  # new texts are few up to this share of earlier ones
 LOCK_FREE = 20_000_000  # number of words above which the sparse engine's threads do not wait for each other
 
 
@@ -183,6 +184,17 @@ def sparse_epochs(size: DataSize) -> int:
     if size.texts < 500:
         return min(50, max(10, math.ceil(1000 / max(size.texts, 1))))
     return 5 if size.words < 1_000_000 else 3 if size.words < 30_000_000 else 1
+
+
+def continued_defaults(config: Config, size: DataSize, share: float) -> Config:
+    """The options of a run of the sparse engine that continues another; `share`: of new texts in earlier ones.
+
+    One epoch, unless there are many new texts; the learning rate stays that of the old run. `benchmarks/growing.py` compares.
+    """
+    values = vars(config.training)
+    epochs = 1 if share <= FEW else min(3, sparse_epochs(size))
+    defaults = {"epochs": epochs, "patience": 0, "select": "last"}
+    return config.override({name: value for name, value in defaults.items() if values[name] is None})
 
 
 def provisional_defaults(config: Config) -> Config:

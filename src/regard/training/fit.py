@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from itertools import islice
+from typing import NamedTuple
 
 from regard.config import Config
+from regard.data.kept_texts import Keeping
 from regard.models.trained import Trained
 from regard.recorder import Recorder
 from regard.training.defaults import choose_engine
@@ -21,6 +23,8 @@ def fit(config: Config, parts: Parts, run: Run | None = None) -> Trained:
 
 def prepare(config: Config, parts: Parts, recorder: Recorder) -> Prepared:
     """Read all parts, choose the engine and all open options, and refuse what cannot be trained or scored."""
+    if config.data.keep_texts:
+        return prepare_keeping(config, parts, recorder)
     if config.model.is_scale_open:
         config = choose_scale(config, parts, recorder)
     config = choose_engine(config)
@@ -31,6 +35,40 @@ def prepare(config: Config, parts: Parts, recorder: Recorder) -> Prepared:
     from regard.training.fit_torch import prepare_torch  # PyTorch takes a second to import
 
     return prepare_torch(config, parts, recorder)
+
+
+class PreparedKeeping(NamedTuple):
+    """A prepared run that keeps some of its training texts."""
+
+    prepared: Prepared
+    texts: Keeping
+
+    @property
+    def config(self) -> Config:
+        return self.prepared.config.override({"keep_texts": self.texts.most})
+
+    @property
+    def identity(self) -> str:
+        return self.prepared.identity
+
+    def fit(self, run: Run) -> Trained:
+        trained = self.prepared.fit(run)
+        trained.config, trained.kept = trained.config.override({"keep_texts": self.texts.most}), self.texts.kept
+        run.recorder.note(
+            f"keeping {len(trained.kept.examples):,} of {trained.kept.drawn_from:,} training texts in the run folder, "
+            "because of --keep-texts; they are never pushed or exported"
+        )
+        return trained
+
+
+def prepare_keeping(config: Config, parts: Parts, recorder: Recorder) -> Prepared:
+    """Draw texts while they are read; a run that continues another keeps some of both."""
+    earlier = None if parts.origin is None else parts.origin.trained.kept
+    texts = Keeping(parts.train, config.data.keep_texts, config.training.seed, earlier)
+    return PreparedKeeping(
+        prepare(config.override({"keep_texts": 0}), parts._replace(train=texts), recorder),
+        texts,
+    )
 
 
 def choose_scale(config: Config, parts: Parts, recorder: Recorder) -> Config:

@@ -17,13 +17,13 @@ from regard.data.corpus_ids import CorpusIds, CorpusIndexer
 from regard.data.splitting import disjoint_rows
 from regard.data.tokenizer import Tokenizer
 from regard.data.unit_texts import UnitTexts
-from regard.data.vocabulary import SPECIALS
 from regard.kernels.compiling import is_compiled
-from regard.models.flat import EMBEDDING, HEAD, QUERY, State, fresh, join_members, state_of
+from regard.models.flat import State, fresh, join_members, state_of
 from regard.models.tasks import Classes, Task, encoded
 from regard.models.trained import Trained
 from regard.recorder import Recorder
 from regard.run_metrics import RunMetrics
+from regard.training.before_after import Comparison, note_scores
 from regard.training.blend import blend, score_on
 from regard.training.checkpoint import Checkpoint
 from regard.training.committee_engine import (
@@ -36,7 +36,9 @@ from regard.training.committee_engine import (
     member_seed,
     tuned_on_dev,
 )
-from regard.training.defaults import DataSize, fill_defaults
+from regard.training.continuation import Mixture, continued_task, vector_files, with_task
+from regard.training.defaults import DataSize, continued_defaults, fill_defaults
+from regard.training.growth import Grown, first_start, grown_states, kept_squares
 from regard.training.loop import train
 from regard.training.preparation import (
     Parts,
@@ -48,15 +50,15 @@ from regard.training.preparation import (
     note_held_out,
     note_threshold,
     note_truncated,
+    summary,
     versions,
 )
+from regard.training.silence import silence_unknown
 from regard.training.sparse_engine import SparseEngine, UnitData, threads
 from regard.training.unit_indexing import TextSource, UnitIndexer
-from regard.training.vector_files import VectorFiles
 from regard.training.weighting import text_weights
 from regard.training.word_vectors import WordVectors, read_word_vectors
 
-SILENCE = 60.0  # how far the score of a unit that a member ignores lies below all others, times λ
 SAVED_EVERY = 10.0  # seconds between two checkpoints: repeating a shorter run takes less time than writing one
 
 
@@ -71,6 +73,7 @@ class PreparedSparse:
     labels: dict[str, NDArray[np.float32]]  # of the same parts
     weights: NDArray[np.float32] | None  # of the training texts; None if all count the same
     identity: str
+    mixture: Mixture | None = None  # of new and old texts, if training continues
 
     def fit(self, run: Run) -> Trained:
         return train_model(self, make_inputs(self, run.recorder), run)
@@ -80,12 +83,18 @@ def prepare_sparse(config: Config, parts: Parts, recorder: Recorder) -> Prepared
     """Read every part once."""
     if not is_compiled():
         recorder.note("compiling the fast engine, once on this machine: about 15 seconds")
-    corpus = CorpusIndexer(config.data.lowercase, config.data.max_words)
-    examples = {"train": parts.train, "dev": parts.dev, "test": parts.test}
+    corpus, origin = CorpusIndexer(config.data.lowercase, config.data.max_words), parts.origin
+    mixture = None if origin is None else Mixture(parts.train, origin, config.training.seed)
+    examples = {"train": mixture or parts.train, "dev": parts.dev, "test": parts.test}
     indexed = {split: corpus.read(part) for split, part in examples.items() if part is not None}
     names = dict(zip(examples, parts.names, strict=True))
     train = indexed["train"]
-    task = find_task(config, train.labels, recorder, names["train"], parts.column)
+    train.labels.declare(parts.classes)
+    if origin is None or mixture is None:
+        task = find_task(config, train.labels, recorder, names["train"], parts.column)
+    else:
+        check_not_empty(mixture.new, names["train"])
+        task = continued_task(origin.trained.task, train.labels, config, names["train"], recorder)
     if "test" in indexed:
         check_not_empty(len(indexed["test"]), names["test"])
     labels = {
@@ -93,19 +102,25 @@ def prepare_sparse(config: Config, parts: Parts, recorder: Recorder) -> Prepared
         for split, part in indexed.items()
     }
     weights = text_weights(task, train.labels, train.weights, config.training.class_weight, recorder)
-    config = fill_defaults(config.override({"task": task.kind}), DataSize(len(train), len(train.words), task.out_dim))
+    size = DataSize(len(train), len(train.words), task.out_dim)
+    config = with_task(config, task, recorder)
+    if origin is not None and mixture is not None:
+        config = continued_defaults(config, size, mixture.new / max(origin.texts, 1))
+    config = fill_defaults(config, size)
     digests = [part.digest for split, part in indexed.items() if split != "test"]
+    digests += [] if origin is None else [origin.digest]
     if config.training.class_weight is not None and weights is not None:
         digests.append(sha256(weights.tobytes()).hexdigest())  # a file of weights may change under the same name
-    return PreparedSparse(config, task, corpus, indexed, labels, weights, fingerprint(config, digests, "cpu"))
+    identity = fingerprint(config, digests, "cpu")
+    return PreparedSparse(config, task, corpus, indexed, labels, weights, identity, mixture)
 
 
 class SparseInputs(NamedTuple):
-    """The vocabulary, the texts as ids, and the initial weights of each member."""
+    """The vocabulary, the texts as ids, and what training starts from."""
 
     indexer: UnitIndexer
     data: CommitteeData
-    states: list[State]
+    start: Grown
     vectors: WordVectors | None = None  # that a linear member reads
 
     @property
@@ -125,14 +140,23 @@ def make_inputs(prepared: PreparedSparse, recorder: Recorder) -> SparseInputs:
     note_truncated(train.shortened, len(train), data.max_words, recorder)
     held = held_out(prepared, recorder)
     kept = ~np.logical_and.reduce(held)  # texts that some member learns from
-    files, linear = None if data.vectors is None else VectorFiles(data.vectors), config.model.linear
-    indexer = UnitIndexer(prepared.corpus, train, kept, data, set() if files is None else {*files.words})
+    origin = None
+    if prepared.mixture is not None:
+        kept, origin = kept & ~prepared.mixture.is_scored, prepared.mixture.origin
+    files, linear = vector_files(data, prepared.mixture, recorder), config.model.linear
+    known = None if origin is None else origin.trained.tokenizer
+    assert known is None or isinstance(known, Tokenizer)  # of a flat model
+    indexer = UnitIndexer(prepared.corpus, train, kept, data, set() if files is None else {*files.words}, known)
     tokenizer = indexer.tokenizer
     vectors = None if files is None or linear else files.initial(tokenizer.vocabulary.words, recorder)
     width = config.model.embedding if vectors is None else vectors.shape[1]
     recorder.note(summary(config, tokenizer, width))
-    seeds = [member_seed(training.seed, member) for member in range(members)]
-    states = [fresh(config.model, len(tokenizer), task.out_dim, seed, vectors) for seed in seeds]
+    if origin is None or prepared.mixture is None:
+        seeds = [member_seed(training.seed, member) for member in range(members)]
+        start = first_start([fresh(config.model, len(tokenizer), task.out_dim, seed, vectors) for seed in seeds])
+    else:
+        recorder.note(prepared.mixture.summary(len(tokenizer)))
+        start = grown_states(origin.trained, tokenizer, task, training.seed, vectors)
     labels = prepared.labels["train"]
     source = TextSource(indexer, train, kept, labels, prepared.weights)
     sources = [source] if members == 1 else [source.without(rows) for rows in held]
@@ -141,7 +165,8 @@ def make_inputs(prepared: PreparedSparse, recorder: Recorder) -> SparseInputs:
     read = None
     if files is not None and linear:
         read = read_word_vectors(files, indexer, prepared.corpus, source, recorder)
-    return SparseInputs(indexer, CommitteeData([*map(MemberData, sources, texts)], dev, task), states, read)
+    committee = CommitteeData([*map(MemberData, sources, texts)], dev, task, has_few_units=origin is not None)
+    return SparseInputs(indexer, committee, start, read)
 
 
 def held_out(prepared: PreparedSparse, recorder: Recorder) -> list[NDArray[np.bool_]]:
@@ -151,7 +176,8 @@ def held_out(prepared: PreparedSparse, recorder: Recorder) -> list[NDArray[np.bo
         return [np.zeros(len(train), dtype=bool)] * members
     is_classes = isinstance(prepared.task, Classes)
     groups = train.labels.codes if is_classes else np.zeros(len(train), dtype=np.int32)
-    held = disjoint_rows(groups, data.dev_fraction, members, prepared.config.training.seed)
+    is_new = np.ones(len(train), dtype=bool) if prepared.mixture is None else prepared.mixture.is_new
+    held = disjoint_rows(groups, data.dev_fraction, members, prepared.config.training.seed, is_new)
     note_held_out(int(held[0].sum()), prepared.config, recorder)
     return held
 
@@ -163,9 +189,10 @@ def all_texts(indexer: UnitIndexer, prepared: PreparedSparse, split: str) -> Uni
 
 def train_model(prepared: PreparedSparse, inputs: SparseInputs, run: Run) -> Trained:
     """Train and measure."""
-    config, task, data = prepared.config, prepared.task, inputs.data
+    config, task, data, mixture = prepared.config, prepared.task, inputs.data, prepared.mixture
     training, scale, members = config.training, config.model.scale, config.model.attention_models
     checkpoint = None if run.checkpoint is None else Checkpoint(run.checkpoint, prepared.identity, SAVED_EVERY)
+    comparison = None if mixture is None else compare(prepared, inputs, mixture)
     # with several threads, BLAS sums in an order that depends on their number
     with (
         threadpool_limits(1 if training.deterministic else None, "blas"),
@@ -173,11 +200,11 @@ def train_model(prepared: PreparedSparse, inputs: SparseInputs, run: Run) -> Tra
     ):
         dynamics = make_dynamics(config, inputs, run.recorder)
         progress = train(engine, run.recorder, checkpoint, dynamics)
-    best = (
-        [progress.best]
-        if members == 1 and not config.model.linear
-        else known_only(from_members(progress.best, members), data)
-    )
+        squares = [engine.squares] if isinstance(engine, SparseEngine) else engine.squares
+    best = [progress.best]
+    if members > 1 or config.model.linear:
+        best = from_members(progress.best, members)
+        silence_unknown(best, [member.source for member in data.members], inputs.start.learned, squares)
     metrics = common_metrics(task, inputs.size, progress, prepared.identity)
     metrics["engine"] = f"sparse, {'deterministic' if training.deterministic else 'lock-free'}"
     libraries = {
@@ -188,8 +215,11 @@ def train_model(prepared: PreparedSparse, inputs: SparseInputs, run: Run) -> Tra
     metrics["environment"] = {**versions(), **libraries}
     if inputs.vectors is not None:
         return with_linear_member(prepared, inputs, best, metrics, run.recorder)
+    if mixture is not None and comparison is not None:
+        metrics["continued"] = mixture.continued(task, len(inputs.tokenizer), comparison.after(best))
+        note_scores(metrics["continued"], mixture.missing(prepared.parts["train"].labels), run.recorder)
     if data.has_dev and training.calibrate:
-        metrics["temperature"] = calibrate(best, scale, data)
+        metrics["temperature"] = calibrate(best, scale, data, 1.0 if mixture is None else mixture.origin.temperature)
     if data.has_dev:
         task = tuned_on_dev(best, scale, data, training.threshold)
         data = data._replace(task=task)
@@ -199,7 +229,15 @@ def train_model(prepared: PreparedSparse, inputs: SparseInputs, run: Run) -> Tra
         metrics["test"] = evaluate_committee(best, scale, test)[0]
     note_threshold(task, data.has_dev, training.threshold, run.recorder)
     recorded = None if dynamics is None else dynamics.recorded()
-    return Trained(config, inputs.tokenizer, task, metrics, weights=join_members(best), dynamics=recorded)
+    return Trained(
+        config,
+        inputs.tokenizer,
+        task,
+        metrics,
+        weights=join_members(best),
+        dynamics=recorded,
+        accumulators=kept_squares(squares),
+    )
 
 
 def with_linear_member(
@@ -223,49 +261,34 @@ def with_linear_member(
     return Trained(config, vectors.indexer.tokenizer, result.task, metrics, weights=state_of(result.lookup, scale))
 
 
-def known_only(states: list[State], data: CommitteeData) -> list[State]:
-    """Make every member ignore the units that it has never seen, because it held their texts out.
-
-    Their vectors would still be the random ones that training started from.
-    """
-    for state, member in zip(states, data.members, strict=True):
-        whole, rows = member.source.whole, member.source.rows
-        if whole is None or len(rows) == len(whole.labels):
-            continue
-        is_kept = np.zeros(len(whole.labels), dtype=bool)
-        is_kept[rows] = True
-        seen = np.zeros(len(state[EMBEDDING]), dtype=bool)
-        seen[whole.ids[np.repeat(is_kept, np.diff(whole.offsets))]] = True
-        seen[:SPECIALS] = True
-        state[EMBEDDING][~seen] = silent_vector(state, seen)
-    return states
-
-
-def silent_vector(state: State, seen: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """A vector whose score is far below all others, and whose polarity is 0; the zero vector if there is none such."""
-    query, head = state[QUERY].astype(np.float64), state[HEAD].astype(np.float64)
-    free = query - np.linalg.pinv(head) @ (head @ query)  # the part of the query that the head does not read
-    length = float(free @ free)
-    if length < 1e-6 * float(query @ query):
-        return np.zeros_like(state[QUERY])
-    lowest = float((state[EMBEDDING][seen] @ state[QUERY]).min())
-    return np.asarray((min(lowest, 0.0) - SILENCE) / length * free, dtype=np.float32)
+def compare(prepared: PreparedSparse, inputs: SparseInputs, mixture: Mixture) -> Comparison:
+    """The scores before training continues: on dev or held-out new texts, and on old texts that are set aside."""
+    data = inputs.data
+    groups = {"new" if data.dev is None else "dev": data}
+    if mixture.scored:
+        old = inputs.indexer.texts(prepared.parts["train"], mixture.is_scored, prepared.labels["train"])
+        groups["old"] = data._replace(dev=old)
+    return Comparison(inputs.start, prepared.config.model.scale, mixture.origin.trained.task, groups)
 
 
 def make_engine(inputs: SparseInputs, training: Training, scale: float) -> SparseEngine | CommitteeEngine:
-    data, states = inputs.data, inputs.states
+    data, (states, squares, _) = inputs.data, inputs.start
     if len(states) > 1 or inputs.vectors is not None:
-        return CommitteeEngine(states, data, training, scale)
+        return CommitteeEngine(states, data, training, scale, squares)
     (only,) = data.members
     dev = only.held if data.dev is None else data.dev
-    return SparseEngine(states[0], UnitData(only.source, dev, data.task), training, scale)
+    return SparseEngine(states[0], UnitData(only.source, dev, data.task), training, scale, *squares)
 
 
 def make_dynamics(config: Config, inputs: SparseInputs, recorder: Recorder) -> Dynamics | None:
     """The recorder of the training dynamics, if asked for. For a corpus too large for memory, one block gives the token types."""
     if config.training.record == "no":
         return None
-    (only,), (state,), task = inputs.data.members, inputs.states, inputs.data.task  # the config refuses committees
+    (only,), (state,), task = (
+        inputs.data.members,
+        inputs.start.states,
+        inputs.data.task,
+    )  # the config refuses committees
     source = only.source
     assert isinstance(task, Classes)  # `find_task` refuses others
     texts = source.some()
@@ -274,24 +297,3 @@ def make_dynamics(config: Config, inputs: SparseInputs, recorder: Recorder) -> D
     if len(texts.labels) < source.size:
         recorder.note(f"recording: token types are counted in {len(texts.labels):,} of the {source.size:,} texts")
     return dynamics
-
-
-def summary(config: Config, tokenizer: Tokenizer, width: int) -> str:
-    """The chosen options in one sentence."""
-    model, training = config.model, config.training
-    counts = (len(tokenizer.vocabulary) - 2, len(tokenizer.beginnings), len(tokenizer.pairs))
-    units = [
-        f"{count:,} {what}{'' if count == 1 else 's'}"
-        for count, what in zip(counts, ("word", "beginning", "pair"), strict=True)
-        if count
-    ]
-    epochs = f"{training.epochs} epoch{'s' * (training.epochs != 1)}"
-    seen = "once" if config.data.min_count == 1 else f"{config.data.min_count} times"
-    members = model.attention_models
-    committee = f"{members} models, each with " if members > 1 else ""
-    linear = f"; a linear model over mean vectors of {config.data.vectors}" if model.linear else ""
-    return (
-        f"{committee}{model.attention} attention over {', '.join(units)} (seen {seen} or more), "
-        f"λ {model.scale:g}, width {width}; {training.optimizer} {training.lr:.2g}, {epochs}, "
-        f"batches of {training.batch_size}{linear}"
-    )

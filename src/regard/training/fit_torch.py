@@ -31,8 +31,10 @@ from regard.models.trained import Trained, logits
 from regard.poolings.perceptron import Perceptron
 from regard.recorder import Recorder
 from regard.records import Example
+from regard.training.before_after import compare_texts, note_scores
 from regard.training.binary_threshold import with_best_threshold
 from regard.training.checkpoint import Checkpoint
+from regard.training.continuation import Mixture, continued_task, vector_files, with_task
 from regard.training.defaults import DataSize, fill_defaults
 from regard.training.fine_tuning import apply_pretrained, digest_pretrained, load_word_pieces, note_windows
 from regard.training.loop import train
@@ -52,7 +54,7 @@ from regard.training.preparation import (
 )
 from regard.training.temperature import fit_temperature
 from regard.training.torch_engine import Texts, TorchEngine, evaluate
-from regard.training.vector_files import VectorFiles
+from regard.training.torch_growth import grow, grown_vocabulary
 from regard.training.weighting import text_weights
 
 
@@ -69,6 +71,7 @@ class PreparedTorch:
     names: tuple[str, str, str]
     truth: NDArray[np.float64]  # encoded labels of the test texts
     pretrained: Pretrained | None = None  # the initial encoder
+    mixture: Mixture | None = None  # of new and old texts, if training continues
 
     @cached_property
     def identity(self) -> str:
@@ -78,6 +81,8 @@ class PreparedTorch:
     @property
     def digests(self) -> list[str]:
         parts = [digest(part) for part in (self.train, self.dev) if part is not None]
+        if self.mixture is not None:
+            parts.append(self.mixture.origin.digest)
         return parts if self.pretrained is None else [*parts, digest_pretrained(self.pretrained)]
 
     @property
@@ -95,10 +100,17 @@ class PreparedTorch:
 
 
 def prepare_torch(config: Config, parts: Parts, recorder: Recorder) -> PreparedTorch:
-    examples = list(parts.train)
+    mixture = None if parts.origin is None else Mixture(parts.train, parts.origin, config.training.seed)
+    examples = list(mixture or parts.train)
     dev = None if parts.dev is None else list(parts.dev)
     test = None if parts.test is None else list(parts.test)
-    task = find_task(config, Labels.of(examples), recorder, parts.names[0], parts.column)
+    labels = Labels.of(examples)
+    labels.declare(parts.classes)
+    if mixture is None:
+        task = find_task(config, labels, recorder, parts.names[0], parts.column)
+    else:
+        check_not_empty(mixture.new, parts.names[0])
+        task = continued_task(mixture.origin.trained.task, labels, config, parts.names[0], recorder)
     if test is not None:
         check_not_empty(len(test), parts.names[2])
     # refuse a label that cannot be scored before training, not after hours of it
@@ -110,9 +122,9 @@ def prepare_torch(config: Config, parts: Parts, recorder: Recorder) -> PreparedT
         pretrained = read_pretrained(config.model.pretrained)
         config = apply_pretrained(config, pretrained, recorder)
     examples = weighted(task, examples, config.training.class_weight, recorder)
-    config = fill_defaults(config.override({"task": task.kind}), DataSize(len(examples), 0))
+    config = fill_defaults(with_task(config, task, recorder), DataSize(len(examples), 0))
     device = choose_device(config.training.device)
-    return PreparedTorch(config, task, device, examples, dev, test, parts.names, truth, pretrained)
+    return PreparedTorch(config, task, device, examples, dev, test, parts.names, truth, pretrained, mixture)
 
 
 def weighted(task: Task, examples: list[Example], class_weight: str | None, recorder: Recorder) -> list[Example]:
@@ -136,19 +148,24 @@ class TorchInputs(NamedTuple):
     vectors: torch.Tensor | None
     texts: Texts
     dev: Texts | None
+    compared: dict[str, list[Example]]  # if training continues: texts that old and new model are scored on
 
 
 def make_inputs(prepared: PreparedTorch, recorder: Recorder) -> TorchInputs:
     """Hold texts out if there is no dev part, and turn words into ids."""
     config, task, examples, dev = prepared.config, prepared.task, prepared.train, prepared.dev
     train_name, dev_name, test_name = prepared.names
+    new, replayed, scored = (examples, [], []) if prepared.mixture is None else prepared.mixture.split(examples)
+    compared = {"new" if dev is None else "dev": dev or [], "old": scored}
     if dev is None:
         dev_name = train_name
-        examples, dev = hold_out(examples, config.data.dev_fraction, config.training.seed, isinstance(task, Classes))
+        new, dev = hold_out(new, config.data.dev_fraction, config.training.seed, isinstance(task, Classes))
         note_held_out(len(dev), config, recorder)
+        compared["new"] = dev
+    examples = [*new, *replayed]
     tokenizer: AnyTokenizer
     if prepared.pretrained is None:
-        tokenizer, vectors = learn_vocabulary(config, examples, recorder)
+        tokenizer, vectors = learn_vocabulary(config, examples, recorder, prepared.mixture)
     else:
         tokenizer, vectors = load_word_pieces(config, prepared.pretrained, examples, recorder)
     texts = encode_texts(tokenizer, task, examples, train_name)._replace(weights=weights_of(examples))
@@ -158,14 +175,17 @@ def make_inputs(prepared: PreparedTorch, recorder: Recorder) -> TorchInputs:
     elif prepared.test is not None and prepared.pretrained is not None:
         # refuse a text that is too long before training, not after
         encode_examples(tokenizer, prepared.test, test_name)
-    return TorchInputs(tokenizer, vectors, texts, dev_texts)
+    return TorchInputs(tokenizer, vectors, texts, dev_texts, compared)
 
 
 def make_model(prepared: PreparedTorch, inputs: TorchInputs, seed: int) -> Classifier:
     torch.manual_seed(seed)
     dropout, model = prepared.config.training.dropout, prepared.config.model
     encoder = None if prepared.pretrained is None else BERT.from_pretrained(prepared.pretrained, model)
-    return build(model, len(inputs.tokenizer), prepared.task.out_dim, dropout, inputs.vectors, encoder)
+    built = build(model, len(inputs.tokenizer), prepared.task.out_dim, dropout, inputs.vectors, encoder)
+    if prepared.mixture is not None:
+        grow(built, prepared.mixture.origin.trained, prepared.task)
+    return built
 
 
 def train_model(model: Classifier, prepared: PreparedTorch, inputs: TorchInputs, run: Run) -> Trained:
@@ -179,7 +199,8 @@ def train_model(model: Classifier, prepared: PreparedTorch, inputs: TorchInputs,
     metrics["engine"] = "torch"
     metrics["environment"] = environment(prepared.device) | prepared.versions
     if inputs.dev and config.training.calibrate:
-        metrics["temperature"] = calibrate(model, task, inputs.dev)
+        prior = 1.0 if prepared.mixture is None else prepared.mixture.origin.temperature
+        metrics["temperature"] = calibrate(model, task, inputs.dev, prior)
     if inputs.dev:
         labels = np.asarray(inputs.dev.labels, dtype=np.float64)
         if config.training.threshold is not None:
@@ -191,6 +212,11 @@ def train_model(model: Classifier, prepared: PreparedTorch, inputs: TorchInputs,
     trained = Trained(
         config, inputs.tokenizer, task, metrics, model=model, dynamics=recorded, encoder_config=prepared.encoder_config
     )
+    if prepared.mixture is not None:
+        mixture, tokenizer = prepared.mixture, inputs.tokenizer
+        scores = compare_texts(mixture.origin.trained, trained, inputs.compared)
+        metrics["continued"] = mixture.continued(task, len(tokenizer), scores)
+        note_scores(metrics["continued"], mixture.missing(Labels.of(prepared.train)), run.recorder)
     if prepared.test is not None:
         trained.test_answers = trained.answers([example.text for example in prepared.test])
         metrics["test"] = measure(task, trained.test_answers, prepared.truth)
@@ -198,9 +224,10 @@ def train_model(model: Classifier, prepared: PreparedTorch, inputs: TorchInputs,
 
 
 @torch.no_grad()
-def calibrate(model: Classifier, task: Task, dev: Texts) -> float:
+def calibrate(model: Classifier, task: Task, dev: Texts, prior: float = 1.0) -> float:
     """Divide the last layer of the head by the temperature that suits the dev texts, and return it."""
-    temperature = fit_temperature(task, logits(model, task, dev.indexed), np.asarray(dev.labels, dtype=np.float64))
+    labels = np.asarray(dev.labels, dtype=np.float64)
+    temperature = fit_temperature(task, logits(model, task, dev.indexed), labels, prior)
     last = model.head.out if isinstance(model.head, Perceptron) else model.head
     for weight in last.parameters():
         weight /= temperature
@@ -222,7 +249,7 @@ def make_dynamics(
 
 
 def learn_vocabulary(
-    config: Config, examples: Sequence[Example], recorder: Recorder
+    config: Config, examples: Sequence[Example], recorder: Recorder, mixture: Mixture | None = None
 ) -> tuple[Tokenizer, torch.Tensor | None]:
     """The vocabulary of the training texts, and the initial word vectors: NaN for words that have none."""
     data = config.data
@@ -234,12 +261,19 @@ def learn_vocabulary(
         truncated += data.max_words is not None and len(words) > data.max_words
         return words[: data.max_words]
 
-    files = None if data.vectors is None else VectorFiles(data.vectors)
+    files = vector_files(data, mixture, recorder)
     texts = (words_of(example.text) for example in examples)
     keep = set() if files is None else {*files.words}
     vocabulary = Vocabulary.build(texts, data.min_count, data.max_vocabulary, keep)
     note_truncated(truncated, len(examples), data.max_words, recorder)
+    if mixture is not None:
+        known = mixture.origin.trained.tokenizer
+        assert isinstance(known, Tokenizer)  # `check_origin` refuses others
+        vocabulary = grown_vocabulary(known.vocabulary, vocabulary, data.max_vocabulary)
+        recorder.note(mixture.summary(len(vocabulary)))
     tokenizer = Tokenizer(vocabulary, config.model.levels, data.lowercase, data.max_words)
+    if files is None and mixture is not None and data.vectors is not None:
+        return tokenizer, torch.from_numpy(mixture.no_vectors(len(vocabulary)))
     if files is None:
         return tokenizer, None
     return tokenizer, torch.from_numpy(files.initial(vocabulary.words, recorder))

@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 from regard.config import BEST_F1, Config
 from regard.data.guessed_task import guess_task
 from regard.data.labels import Labels, written_twice
+from regard.data.tokenizer import Tokenizer
 from regard.errors import InputError, quoted
 from regard.models.tasks import Regression, Task, make_task
 from regard.models.trained import Trained
@@ -20,6 +21,7 @@ from regard.records import Example
 from regard.run_metrics import RunMetrics
 from regard.training.binary_threshold import described_threshold, with_given_threshold
 from regard.training.checkpoint import Progress
+from regard.training.continuation import Origin
 
 
 class Parts(NamedTuple):
@@ -30,6 +32,8 @@ class Parts(NamedTuple):
     test: Iterable[Example] | None = None
     names: tuple[str, str, str] = ("the training texts", "the dev texts", "the test texts")  # for errors
     column: str | None = None  # the name of the label column
+    origin: Origin | None = None  # the model that training continues from
+    classes: tuple[str, ...] = ()  # labels that may not occur in the training texts
 
 
 class Run(NamedTuple):
@@ -94,7 +98,8 @@ def fingerprint(config: Config, texts: Iterable[str], device: str) -> str:
     The number of epochs is left out unless the learning rate or later phases depend on it, and so is `record`. `texts`
     are digests of the texts and labels of the training part and the dev part.
     """
-    data = replace(config.data, train=None, dev=None, test=None, encoding=None)  # the texts say enough
+    # the texts say enough
+    data = replace(config.data, train=None, dev=None, test=None, encoding=None, keep_texts=0)
     depends_on_epochs = config.training.decay or config.training.rounds is not None
     epochs = config.training.epochs if depends_on_epochs else 1
     training = replace(config.training, epochs=epochs, device=device, record="no")
@@ -158,3 +163,24 @@ def common_metrics(task: Task, texts: int, progress: Progress, identity: str) ->
 
 def versions() -> dict[str, str]:
     return {"python": platform.python_version()}
+
+
+def summary(config: Config, tokenizer: Tokenizer, width: int) -> str:
+    """The chosen options in one sentence."""
+    model, training = config.model, config.training
+    counts = (len(tokenizer.vocabulary) - 2, len(tokenizer.beginnings), len(tokenizer.pairs))
+    units = [
+        f"{count:,} {what}{'' if count == 1 else 's'}"
+        for count, what in zip(counts, ("word", "beginning", "pair"), strict=True)
+        if count
+    ]
+    epochs = f"{training.epochs} epoch{'s' * (training.epochs != 1)}"
+    seen = "once" if config.data.min_count == 1 else f"{config.data.min_count} times"
+    members = model.attention_models
+    committee = f"{members} models, each with " if members > 1 else ""
+    linear = f"; a linear model over mean vectors of {config.data.vectors}" if model.linear else ""
+    return (
+        f"{committee}{model.attention} attention over {', '.join(units)} (seen {seen} or more), "
+        f"λ {model.scale:g}, width {width}; {training.optimizer} {training.lr:.2g}, {epochs}, "
+        f"batches of {training.batch_size}{linear}"
+    )

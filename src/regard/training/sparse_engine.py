@@ -60,13 +60,16 @@ class SparseEngine:
 
     models = 1
 
-    def __init__(self, state: State, data: UnitData, config: Training, scale: float) -> None:
+    def __init__(
+        self, state: State, data: UnitData, config: Training, scale: float, squares: State | None = None
+    ) -> None:
+        """`squares`: Adagrad's sums of earlier training."""
         self.current, self.data, self.config, self.scale = state, data, config, scale
         self.phases = [ordinary(config)]
         self.evaluated = data.dev or data.source.some()
         adagrad, count = config.optimizer == "adagrad", threads()
         objective = Objective(KINDS[data.task.kind], scale, config.l2, config.vtw)
-        self.squares = {name: np.zeros_like(value) for name, value in state.items()} if adagrad else {}
+        self.squares = squares or ({name: np.zeros_like(value) for name, value in state.items()} if adagrad else {})
         self.pool = WorkerPool(state, self.squares, objective, adagrad, count) if config.deterministic else None
         self.workers = [] if self.pool else [Worker(state, self.squares, objective, adagrad) for _ in range(count)]
         self.threads = ThreadPoolExecutor(count)

@@ -22,10 +22,12 @@ GOLDEN = (math.sqrt(5) - 1) / 2
 Doubles = NDArray[np.float64]
 
 
-def fit_temperature(task: Task, logits: NDArray[np.floating], labels: Doubles) -> float:
-    """The temperature with the lowest log loss; 1 for a regression or for too few texts."""
-    if not isinstance(task, Classes) or len(labels) < FEWEST:
+def fit_temperature(task: Task, logits: NDArray[np.floating], labels: Doubles, prior: float = 1.0) -> float:
+    """The temperature with the lowest log loss; the `prior` for too few texts, and 1 for a regression."""
+    if not isinstance(task, Classes):
         return 1.0
+    if len(labels) < FEWEST:
+        return prior
     values, rows = logits.astype(np.float64), np.arange(len(labels))
     codes = labels.astype(np.int64)
     if isinstance(task, Binary):
@@ -35,7 +37,7 @@ def fit_temperature(task: Task, logits: NDArray[np.floating], labels: Doubles) -
         scaled = values / math.exp(log_temperature)
         scaled -= scaled.max(1, keepdims=True)
         likelihood = scaled[rows, codes] - np.log(np.exp(scaled).sum(1))
-        return float(-likelihood.sum()) + 0.5 * (log_temperature / SPREAD) ** 2
+        return float(-likelihood.sum()) + 0.5 * ((log_temperature - math.log(prior)) / SPREAD) ** 2
 
     return math.exp(lowest_point(loss, math.log(LOWEST), math.log(HIGHEST)))
 

@@ -16,8 +16,8 @@ from regard.config import Data
 from regard.data.corpus_ids import CorpusIds, CorpusIndexer
 from regard.data.tokenizer import Tokenizer
 from regard.data.unit_texts import UnitTexts
-from regard.data.vocabulary import LONGEST, SPECIALS, UNKNOWN, Vocabulary
-from regard.kernels.pairs import PARTS, PairCounts, split
+from regard.data.vocabulary import LONGEST, UNKNOWN, Vocabulary
+from regard.kernels.pairs import PARTS, PairCounts, join, split
 from regard.kernels.units import distinct, find_units
 from regard.training.defaults import MAX_PAIRS
 
@@ -29,12 +29,20 @@ MIXED = 16  # ranges of a long corpus from which one block of training texts is 
 class UnitIndexer:
     """Learns the vocabulary from the texts `kept` of a part, and turns indexed words into unit ids.
 
-    Words in `always_keep` need not occur `min_count` times.
+    Words in `always_keep` need not occur `min_count` times. The units of a `known` tokenizer come before new ones of their
+    kind, in their order.
     """
 
     def __init__(
-        self, corpus: CorpusIndexer, part: CorpusIds, kept: NDArray[np.bool_], data: Data, always_keep: Container[str]
+        self,
+        corpus: CorpusIndexer,
+        part: CorpusIds,
+        kept: NDArray[np.bool_],
+        data: Data,
+        always_keep: Container[str],
+        known: Tokenizer | None = None,
     ):
+        known = known or Tokenizer(Vocabulary(()))
         self.threads = ThreadPoolExecutor(2)
         words = corpus.dictionary.words()
         counts = np.zeros(len(words) + 1, dtype=np.int64)  # the last entry counts forgotten words, whose number is −1
@@ -45,19 +53,22 @@ class UnitIndexer:
         frequent = [
             number
             for number in np.flatnonzero(counts[:-1]).tolist()
-            if (counts[number] >= data.min_count or words[number] in always_keep) and len(words[number]) <= LONGEST
+            if (counts[number] >= data.min_count or words[number] in always_keep)
+            and len(words[number]) <= LONGEST
+            and words[number] not in known.vocabulary
         ]
         frequent.sort(key=lambda number: (-counts[number], words[number]))
-        frequent = frequent[: data.max_vocabulary]
-        vocabulary = Vocabulary(tuple(words[number] for number in frequent))
+        if data.max_vocabulary is not None:
+            frequent = frequent[: max(0, data.max_vocabulary - len(known.vocabulary.words))]
+        vocabulary = Vocabulary((*known.vocabulary.words, *(words[number] for number in frequent)))
         # the unit ids of each indexed word and of its beginning
         self.word_ids = np.full(len(words) + 1, UNKNOWN, dtype=np.int32)
-        self.word_ids[frequent] = np.arange(SPECIALS, SPECIALS + len(frequent))
+        self.word_ids[:-1] = vocabulary.ids(words)
         self.beginning_ids = np.zeros(len(words) + 1, dtype=np.int32)
-        beginnings = self.learn_beginnings(words, counts, data.beginnings, data.min_count, len(vocabulary))
-        pairs = np.empty((0, 2), dtype=np.int64)
+        beginnings = self.learn_beginnings(words, counts, data, known.beginnings, len(vocabulary))
+        pairs = known.pairs
         if data.pairs:
-            pairs = self.learn_pairs(part, kept, data.min_count)
+            pairs = self.learn_pairs(part, kept, data.min_count, known.pairs)
         self.tokenizer = Tokenizer(
             vocabulary, 1, corpus.lowercase, corpus.max_words, data.beginnings, beginnings, pairs
         )
@@ -73,28 +84,36 @@ class UnitIndexer:
         return other
 
     def learn_beginnings(
-        self, words: list[str], counts: NDArray[np.int64], letters: int, min_count: int, first_id: int
+        self, words: list[str], counts: NDArray[np.int64], data: Data, known: tuple[str, ...], first_id: int
     ) -> tuple[str, ...]:
+        letters = data.beginnings
         if not letters:
             return ()
         longer = [(number, word[:letters]) for number, word in enumerate(words) if letters < len(word)]
         totals: Counter[str] = Counter()
         for number, beginning in longer:
             totals[beginning] += int(counts[number])
-        frequent = sorted((b for b, count in totals.items() if count >= min_count), key=lambda b: (-totals[b], b))
-        ids = {beginning: unit for unit, beginning in enumerate(frequent, first_id)}
+        earlier = set(known)
+        new = [b for b, count in totals.items() if count >= data.min_count and b not in earlier]
+        beginnings = (*known, *sorted(new, key=lambda b: (-totals[b], b)))
+        ids = {beginning: unit for unit, beginning in enumerate(beginnings, first_id)}
         for number, beginning in longer:
             self.beginning_ids[number] = ids.get(beginning, 0)
-        return tuple(frequent)
+        return beginnings
 
-    def learn_pairs(self, part: CorpusIds, kept: NDArray[np.bool_], min_count: int) -> NDArray[np.int64]:
+    def learn_pairs(
+        self, part: CorpusIds, kept: NDArray[np.bool_], min_count: int, known: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
         counts = PairCounts()
         offsets = part.offsets
         for rows in chunks(offsets):
             numbers, bounds = kept_words(part, offsets, rows, kept)
             words = self.word_ids[numbers]
             list(self.threads.map(partial(counts.add, words, bounds), range(PARTS)))
-        return np.stack(split(counts.frequent(min_count, MAX_PAIRS)[0]), axis=1).astype(np.int64)
+        keys = counts.frequent(min_count, MAX_PAIRS)[0]
+        if len(known):
+            keys = keys[~np.isin(keys, join(known[:, 0], known[:, 1]))][: max(0, MAX_PAIRS - len(known))]
+        return np.concatenate([known, np.stack(split(keys), axis=1).astype(np.int64)])
 
     def units(
         self, words: NDArray[np.int32], offsets: NDArray[np.int64]
@@ -180,11 +199,12 @@ class TextSource:
         self.rows = np.arange(self.size)  # of `whole`
 
     def without(self, held: NDArray[np.bool_]) -> TextSource:
-        """The same texts without those held out, sharing the memory. This source must have all texts of its part."""
+        """The same texts without those held out, sharing the memory."""
+        kept = self.kept & ~held
         if self.whole is None:
-            return TextSource(self.indexer, self.part, ~held, self.labels, self.weights)
+            return TextSource(self.indexer, self.part, kept, self.labels, self.weights)
         source = copy(self)
-        source.kept, source.rows, source.size = ~held, np.flatnonzero(~held), int((~held).sum())
+        source.kept, source.rows, source.size = kept, np.flatnonzero(kept[self.kept]), int(kept.sum())
         return source
 
     def some(self) -> UnitTexts:
