@@ -29,6 +29,7 @@ SPECIAL: dict[str, st.SearchStrategy[Any]] = {
     "levels": st.sampled_from((1, 2, 3)),
     "windows": st.lists(st.integers(1, 100), min_size=1, max_size=4).map(tuple),
     "members": st.none(),
+    "label_separator": st.none(),  # it needs a task that it fits
     "scale": st.floats(1e-6, 1e6),
     "norm_init": st.none() | st.floats(0.01, 1000),
     "lr": st.none() | st.floats(1e-12, 1e12),
@@ -74,6 +75,7 @@ def values_of(name: str, kind: Any) -> st.SearchStrategy[Any]:
 
 @given(st.fixed_dictionaries({}, optional={item.name: values_of(item.name, kind) for _, item, kind in options()}))
 @example({"train": "\x00\x7f\x85\u2028\\\"'\r\n", "lr": 1e-05, "l2": 1e300})
+@example({"label_separator": "; ", "task": "multilabel"})
 @example({"pairs": True, "beginnings": 100, "decay": True, "engine": "sparse", "attention": "dot", "vtw": 0.5})
 @example({"encoder": "affine", "attention": "dot", "vtw_mapped": 0.5, "record": "step", "embedding_range": 1.0})
 def test_a_config_can_be_restored_from_its_toml(values: dict[str, Any]) -> None:
@@ -115,7 +117,18 @@ def test_defaults_in_python_are_those_of_the_config() -> None:
 
     defaults = {item.name: item.default for _, item, _ in options()}
     # files, columns and the task are arguments of `fit` instead
-    elsewhere = {"train", "dev", "test", "text", "label", "task", "weight", "skip_bad_rows", "encoding"}
+    elsewhere = {
+        "train",
+        "dev",
+        "test",
+        "text",
+        "label",
+        "label_separator",
+        "task",
+        "weight",
+        "skip_bad_rows",
+        "encoding",
+    }
     for kind in (TextClassifier, TextRegressor):
         parameters = {name: parameter.default for name, parameter in inspect.signature(kind).parameters.items()}
         assert parameters.pop("verbose") is False
@@ -164,6 +177,7 @@ BAD_VALUES = [
     ("embedding_range", math.inf, "embedding_range: expected a number above 0, got inf"),
     ("beginnings", 101, "beginnings: expected a number from 0 to 100, got 101"),
     ("batch_size", 0, "batch_size: expected a number of at least 1, got 0"),
+    ("label_separator", "", "label_separator: expected characters such as ';', got nothing"),
     ("rounds", 1001, "rounds: expected a number from 1 to 1000, got 1001"),
 ]
 

@@ -26,6 +26,7 @@ LAYERS = {
     "run_lock": 2,
     "markdown_text": 1,
     "keyword_names": 0,
+    "label_matrix": 1,
     "run_metrics": 0,
     "recorder": 1,
     "facts": 2,

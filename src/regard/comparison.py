@@ -31,7 +31,7 @@ from regard.facts.intervals import Interval
 from regard.faithfulness.intervals import holm
 from regard.mcnemar import mcnemar_p
 from regard.models.model import Model
-from regard.models.tasks import Classes, Task, encoded
+from regard.models.tasks import Classes, MultiLabel, Task, encoded
 from regard.training.bootstrap import MIN_TEXTS, draws_for
 
 Doubles = NDArray[np.float64]
@@ -65,6 +65,12 @@ def compare(models: Mapping[str, Model], corpus: Corpus, limit: int = DISPUTED) 
 def check_tasks(tasks: Mapping[str, Task]) -> Task:
     """The task of the first; an error if another has a different one. The order of classes does not matter."""
     (first_name, first), *others = tasks.items()
+    for name, task in tasks.items():
+        if isinstance(task, MultiLabel):
+            raise InputError(
+                f"{name}: expected one class or number per text, got several labels, which cannot be compared yet; "
+                "`regard evaluate` measures each run"
+            )
     for name, task in others:
         if isinstance(first, Classes) != isinstance(task, Classes):
             raise InputError(

@@ -15,8 +15,9 @@ from regard.data.label_types import restore_labels
 from regard.data.labels import Task
 from regard.errors import InputError
 from regard.keyword_names import also_named
+from regard.label_matrix import LabelSets, in_form, is_missing, label_sets
 from regard.models import folder as folders
-from regard.models.tasks import Binary, Classes
+from regard.models.tasks import Binary, Classes, MultiLabel, Named
 from regard.sklearn_base import ClassifierMixin, RegressorMixin, check_is_fitted
 from regard.text_estimator import TextEstimator, sample_weights, strings
 
@@ -27,12 +28,14 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         Text classifier that shows which words its predictions rest on.
 
         A scikit-learn estimator over lists of strings, or a column of pandas or polars, with labels of any one type and two or
-        more classes. The parameters are the options of `regard train`, under the same names. Without any, the fast engine
-        trains attention over words, pairs of words and beginnings of words in seconds.
+        more classes. A text may have several labels: y is then a matrix of 0 and 1 with a column per label, as
+        `MultiLabelBinarizer` makes it, or a list of lists of labels, and `predict` returns the same form. The parameters are
+        the options of `regard train`, under the same names. Without any, the fast engine trains attention over words, pairs of
+        words and beginnings of words in seconds.
         """,
         attributes="""
         classes_ : ndarray of shape (n_classes,)
-            The labels, sorted.
+            The labels, sorted. Of a matrix of 0 and 1 they are the numbers of its columns, or its column names in pandas.
         trained_ : Trained
             The fitted model with its tokenizer, options and metrics.
         """,
@@ -48,7 +51,13 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
 
     @also_named(texts="X", labels="y")
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train on texts X and their labels y. A text with weight 2 counts like two, one with weight 0 like none."""
+        """Train on texts X and their labels y: one per text, or several as a matrix of 0 and 1 or as lists.
+
+        A text with weight 2 counts like two, one with weight 0 like none.
+        """
+        several = label_sets(y)
+        if several is not None:
+            return self.fit_several(X, several, sample_weight)
         values, _ = checked_labels(y)
         weights = sample_weights(sample_weight, len(values))
         classes = np.unique(values[np.array(weights) > 0])
@@ -74,6 +83,8 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         sample_weight : sequence of float, optional
             How much each text counts, as in `fit`.
         """
+        if label_sets(y) is not None:
+            raise InputError("y: expected one label per text, got several, which partial_fit does not take; use fit")
         values, present = checked_labels(y)
         weights = sample_weights(sample_weight, len(values))
         declared = present if classes is None else checked_labels(np.append(np.asarray(classes).ravel(), values))[1]
@@ -90,20 +101,42 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         self.trained_.metrics["label_type"] = type(self.classes_.tolist()[0]).__name__
         return self
 
+    def fit_several(self, X: Any, sets: LabelSets, sample_weight: Any) -> Self:
+        labels, weights = [tuple(map(str, one)) for one in sets.labels], sample_weights(sample_weight, len(sets.labels))
+        self.learn(X, labels, "multilabel", weights)
+        self.classes_ = sets.classes
+        self.trained_.metrics["label_type"] = type(self.classes_.tolist()[0]).__name__
+        self.trained_.metrics["label_form"] = sets.form
+        return self
+
     @also_named(texts="X")
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probabilities: one row per text, one column per class of `classes_`."""
+        """Probabilities: one row per text, one column per class of `classes_`. Those of several labels do not sum to 1."""
         check_is_fitted(self, "trained_")
+        answers = self.trained_.answers(strings(X))
+        columns = self.columns()
+        # a label that no training text has is never predicted
+        return np.stack([np.zeros(len(answers)) if k is None else answers[:, k] for k in columns], axis=1)
+
+    def columns(self) -> list[int | None]:
+        """The output of each class of `classes_`."""
         task = self.trained_.task
-        assert isinstance(task, Classes)
-        columns = [task.classes.index(str(name)) for name in self.classes_.tolist()]
-        return self.trained_.answers(strings(X))[:, columns]
+        assert isinstance(task, Named)
+        known = {name: k for k, name in enumerate(task.classes)}
+        return [known.get(str(name)) for name in self.classes_.tolist()]
 
     @also_named(texts="X")
     def predict(self, X: Any) -> NDArray[Any]:
-        """The label of each text."""
+        """The label of each text; of several labels per text, in the form that `fit` was given."""
         check_is_fitted(self, "trained_")
         task = self.trained_.task
+        if isinstance(task, MultiLabel):
+            columns, probabilities = self.columns(), self.predict_proba(X)
+            thresholds = np.array([np.inf if k is None else task.thresholds[k] for k in columns])
+            said: NDArray[Any] = in_form(
+                probabilities >= thresholds, self.classes_, self.trained_.metrics.get("label_form")
+            )
+            return said
         assert isinstance(task, Classes)
         numbers = {str(name): number for number, name in enumerate(self.classes_.tolist())}
         positions = np.array([numbers[name] for name in task.classes])
@@ -117,9 +150,12 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         logs = np.log(np.maximum(probabilities, np.finfo(np.float64).tiny))
         others = np.log(np.maximum(1 - probabilities, np.finfo(np.float64).tiny))
         odds: NDArray[np.float64] = logs - others
+        task = self.trained_.task
+        if isinstance(task, MultiLabel):  # above 0 where the label is predicted
+            chosen = np.array([0.5 if k is None else task.thresholds[k] for k in self.columns()])
+            return np.asarray(odds - np.log(chosen / (1 - chosen)))
         if len(self.classes_) > 2:
             return odds
-        task = self.trained_.task
         thresholds = task.thresholds if isinstance(task, Binary) else ()
         offset = math.log(thresholds[0] / (1 - thresholds[0])) if thresholds else 0.0
         is_second = str(self.classes_[1]) == self.trained_.task.as_dict()["classes"][1]
@@ -202,18 +238,10 @@ def of_same_type(values: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
     raise InputError(f"y: expected labels of type {before.__name__}, as in earlier calls, got {now.__name__}")
 
 
-def is_missing(value: Any) -> bool:
-    """Whether a value is None, NaN or their counterpart in pandas, none of which equals itself."""
-    try:
-        return value is None or bool(value != value)
-    except TypeError:
-        return True
-
-
 def load(folder: str | Path) -> TextClassifier | TextRegressor:
     """Load a run folder, or a run on the hub (`hf://USER/NAME@REVISION`), as a fitted estimator. Nothing in it is executed."""
     trained = folders.load(folder)
-    kind = TextClassifier if isinstance(trained.task, Classes) else TextRegressor
+    kind = TextClassifier if isinstance(trained.task, Named) else TextRegressor
     names = set(kind().get_params(deep=False))
     values = {
         item.name: getattr(section, item.name)
@@ -223,6 +251,6 @@ def load(folder: str | Path) -> TextClassifier | TextRegressor:
     }
     model = kind(**values)
     model.trained_ = trained
-    if isinstance(model, TextClassifier) and isinstance(trained.task, Classes):
+    if isinstance(model, TextClassifier) and isinstance(trained.task, Named):
         model.classes_ = np.unique(restore_labels(trained.task.classes, trained.metrics.get("label_type")))
     return model

@@ -4,9 +4,10 @@ A text of a kind that training had none of leaves the model undecided, and has w
 
     novelty = 1 − (1 − H) · k²
 
-H is the entropy of the class probabilities, divided by its maximum; k is the share of words in the vocabulary. A model of numbers
-has no H, and a model that reads pieces of words or characters knows every word: the missing factor is then 1. The form was chosen
-by `benchmarks/novelty.py`, on texts of classes that were left out of training.
+H is the entropy of the class probabilities, divided by its maximum (with several labels per text: the mean over the labels);
+k is the share of words in the vocabulary. A model of numbers has no H, and a model that reads pieces of words or characters
+knows every word: the missing factor is then 1. The form was chosen by `benchmarks/novelty.py`, on texts of classes that were
+left out of training.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from regard.data.tokenizer import Tokenizer
 from regard.kernels.pairs import UNKNOWN
 from regard.models.model import Model
-from regard.models.tasks import Classes
+from regard.models.tasks import Classes, MultiLabel
 from regard.records import Prediction
 
 Doubles = NDArray[np.float64]
@@ -30,7 +31,11 @@ CHUNK = 4096  # texts encoded at a time
 def novelty(trained: Model, texts: Sequence[str], answers: Doubles | None = None) -> Doubles:
     """(texts,) in [0, 1]; `answers` are those of the model, if they are known already."""
     answers = trained.answers(texts) if answers is None else answers
-    certainty = 1 - entropy_share(answers) if isinstance(trained.task, Classes) else np.ones(len(texts))
+    certainty = np.ones(len(texts))
+    if isinstance(trained.task, Classes):
+        certainty = 1 - entropy_share(answers)
+    elif isinstance(trained.task, MultiLabel):  # every label is a decision between two classes
+        certainty = 1 - entropy_share(np.stack((answers, 1 - answers), 2).reshape(-1, 2)).reshape(answers.shape).mean(1)
     return np.clip(1 - certainty * known_share(trained, texts) ** 2, 0, 1)
 
 

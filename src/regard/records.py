@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Literal, NotRequired, Required, SupportsIndex, TypedDict, cast, overload
 
+Label = str | float | tuple[str, ...]  # a class, a number, or several labels
 Span = tuple[int, int]  # characters [start, end) of the text
 FASTTEXT_PREFIX = "__label__"  # what labels begin with in fastText's files
 
@@ -18,7 +19,7 @@ class Example:
     """One text of a corpus, with its row in the file (the first data row is 1)."""
 
     text: str
-    label: str | float | None = None
+    label: Label | None = None  # None: unknown; an empty tuple: no label applies
     row: int = 0
     evidence: tuple[Span, ...] = ()  # spans of the words that decide the label, if known
     kept: Mapping[str, object] | None = None  # other columns of the row that the caller asked to keep
@@ -71,7 +72,7 @@ class RepeatedWord:
 class PredictionRow(TypedDict, total=False):
     """The JSON form of a prediction."""
 
-    prediction: Required[str | float]
+    prediction: Required[str | float | list[str]]
     probabilities: dict[str, float]
     novelty: float
 
@@ -104,7 +105,7 @@ class ExplanationRow(PredictionRow, total=False):
 
     text: Required[str]
     method: Required[str]
-    label: str | float
+    label: str | float | list[str]
     tokens: Required[list[TokenRow]]
     sentences: list[SentenceRow]
     parts: list[SentenceRow]
@@ -117,22 +118,42 @@ class ExplanationRow(PredictionRow, total=False):
 
 @dataclass(frozen=True)
 class Prediction:
-    """A class with the probabilities of all classes, or a number.
+    """A class with the probabilities of all classes, or the labels that apply with those of all labels, or a number.
 
     From an estimator, the class has the Python type of the training labels; in JSON it is always a string.
     """
 
-    value: str | float
-    probabilities: Mapping[str, float]  # empty for regression
+    value: Label
+    probabilities: Mapping[str, float]  # empty for regression; those of several labels do not sum to 1
     novelty: float | None = None  # how little the text resembles training, from 0 to 1; None if that was not asked for
 
     def as_dict(self) -> PredictionRow:
-        row: PredictionRow = {"prediction": str(self.value) if self.probabilities else self.value}
+        row: PredictionRow = {"prediction": json_label(self.value if not self.probabilities else self.named)}
         if self.probabilities:
             row["probabilities"] = dict(self.probabilities)
         if self.novelty is not None:
             row["novelty"] = self.novelty
         return row
+
+    @property
+    def named(self) -> str | tuple[str, ...]:
+        """The class, or the labels, as strings."""
+        return tuple(map(str, self.value)) if isinstance(self.value, tuple) else str(self.value)
+
+    @property
+    def only_name(self) -> str | None:
+        """The class, or the label if there is exactly one, as a string."""
+        named = self.named
+        return named if isinstance(named, str) else named[0] if len(named) == 1 else None
+
+
+def json_label(value: Label) -> str | float | list[str]:
+    """As JSON has it: labels as a list."""
+    return list(value) if isinstance(value, tuple) else value
+
+
+def from_json_label(value: str | float | list[str]) -> Label:
+    return tuple(value) if isinstance(value, list) else value
 
 
 @dataclass(frozen=True)
@@ -144,7 +165,7 @@ class Explanation:
     tokens: tuple[TokenScore, ...]
     sentences: tuple[SentenceScore, ...] = ()  # empty for a flat model
     method: str = "attention"  # what the weights are
-    label: str | float | None = None  # the true label, if known
+    label: Label | None = None  # the true label, if known
     parts: tuple[SentenceScore, ...] = ()  # only with three levels; sentence weights are then shares of the whole text
     contribution_method: str | None = None  # what the contributions are; None if there are none
     target: str | None = None  # the class that contributions are about; None for a regression
@@ -158,7 +179,7 @@ class Explanation:
         if self.target is not None:
             row["target"] = self.target
         if self.label is not None:
-            row["label"] = self.label
+            row["label"] = json_label(self.label)
         row["tokens"] = [token_row(token) for token in self.tokens]
         if self.repeated:
             row["repeated"] = [
@@ -179,11 +200,11 @@ class Explanation:
         repeated = row.get("repeated", ())
         return cls(
             text=row["text"],
-            prediction=Prediction(row["prediction"], row.get("probabilities", {})),
+            prediction=Prediction(from_json_label(row["prediction"]), row.get("probabilities", {})),
             tokens=tuple(TokenScore(**token) for token in row["tokens"]),
             sentences=tuple(SentenceScore(**sentence) for sentence in row.get("sentences", ())),
             method=row["method"],
-            label=row.get("label"),
+            label=from_json_label(row["label"]) if "label" in row else None,
             parts=tuple(SentenceScore(**part) for part in row.get("parts", ())),
             contribution_method=row.get("contribution_method"),
             target=row.get("target"),

@@ -24,7 +24,7 @@ from regard.facts.history import history
 from regard.facts.measures import Measures
 from regard.facts.run import Calibration, RunFacts
 from regard.models.model import Model
-from regard.models.tasks import Classes
+from regard.models.tasks import Classes, MultiLabel, Named
 from regard.models.trained import Trained
 from regard.recorder import Recorder, Silent
 from regard.records import Example
@@ -85,7 +85,7 @@ def trained_facts(trained: Model, folder: str | Path) -> RunFacts:
         None,
         header_facts(trained),
         trained.task.kind,
-        tuple(trained.task.classes) if isinstance(trained.task, Classes) else (),
+        tuple(trained.task.classes) if isinstance(trained.task, Named) else (),
         history=history(records),
         best_epoch=best,
         audit=audit,
@@ -120,6 +120,8 @@ def with_labels(
 def calibration_of(trained: Model, answers: Floats, labels: Floats) -> Calibration | None:
     if isinstance(trained.task, Classes):
         return calibration.of_classes(answers, labels)
+    if isinstance(trained.task, MultiLabel):
+        return calibration.of_labels(answers, labels)
     numbers = trained.task.as_dict()
     return calibration.of_numbers(answers[:, 0], labels * numbers["scale"] + numbers["mean"])
 

@@ -15,6 +15,7 @@ class ClassMetrics(TypedDict, total=False):
     recall: Required[float]
     f: Required[float]
     n: Required[int]  # texts with this label
+    threshold: float  # of a multi-label task: the probability from which the label is predicted
     f_interval: list[float]
 
 
@@ -38,6 +39,15 @@ class Metrics(TypedDict, total=False):
     per_class: dict[str, ClassMetrics]
     confusion: ConfusionCounts
     always_the_most_frequent_class: float  # the accuracy of this rule
+    # several labels per text; log_loss is then the mean over texts and labels
+    micro_f1: float
+    micro_f1_interval: list[float]
+    macro_f1: float
+    macro_f1_interval: list[float]
+    subset_accuracy: float  # texts whose labels are all right
+    subset_accuracy_interval: list[float]
+    map: float  # mean average precision
+    map_interval: list[float]
     # regression
     rmse: float
     rmse_interval: list[float]
@@ -140,4 +150,5 @@ class RunMetrics(TypedDict, total=False):
     cv: CrossValidation
     continued: Continued
     label_type: str  # name of the Python type of the labels passed to `fit`
+    label_form: str  # of several labels per text passed to `fit`: "matrix" or "lists"
     plausibility: Scores

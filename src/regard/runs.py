@@ -215,8 +215,14 @@ def read_split(
 ) -> Stream:
     data = config.data
     options = ReadOptions(data.text, data.label, skip_bad_rows=data.skip_bad_rows, at_least=at_least, known=known)
-    weight = data.weight if split == "train" else None
-    texts = stream(resolve(name, split), replace(options, encoding=data.encoding, weight=weight))
+    options = replace(
+        options,
+        encoding=data.encoding,
+        weight=data.weight if split == "train" else None,
+        several=data.task == "multilabel",
+        label_separator=data.label_separator,
+    )
+    texts = stream(resolve(name, split), options)
     report_reading(texts, recorder.note)
     return texts
 

@@ -23,7 +23,7 @@ class Batch(NamedTuple):
 
     ids: Tensor  # (B, W), (B, S, W) or (B, R, S, W), 0 on padding
     mask: Tensor  # same shape, True = real; real positions come first on every axis
-    labels: Tensor | None = None  # (B,) class indices (long) or normalised targets (float)
+    labels: Tensor | None = None  # (B,) class indices or normalised targets, or (B, C) 0 and 1 for several labels
     groups: tuple[Groups, ...] = ()  # per level below the top, if precomputed; otherwise the level computes them
     weights: Tensor | None = None  # (B,) factors of the texts' losses; None: all 1
 

@@ -43,7 +43,6 @@ def test_lines_without_labels_are_texts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("__label__a __label__b two labels", "line 3: expected one label per line, got '__label__a', '__label__b'"),
         ("no label here", "line 3, column 'label': the label is missing"),
         ("__label__ no name", "line 3, column 'label': the label is missing"),
         ("__label__a", "line 3, column 'text': expected at least one word"),

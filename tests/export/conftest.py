@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from regard.cli import main
+from several_labels import several, write_jsonl
 
 
 @pytest.fixture(scope="session")
@@ -36,4 +37,12 @@ def binary_run(table: Path) -> Path:
 def number_run(table: Path) -> Path:
     folder = table.parent / "export-number"
     assert main(["train", str(table), "--task", "regression", "--epochs", "3", "--out", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture(scope="session")
+def labels_run(table: Path) -> Path:
+    """Several labels per text."""
+    path, folder = write_jsonl(table.parent / "several.jsonl", several(200)), table.parent / "export-labels"
+    assert main(["train", str(path), "--epochs", "3", "--members", "3", "--out", str(folder)]) == 0
     return folder

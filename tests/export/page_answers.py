@@ -11,6 +11,7 @@ from typing import Any
 from browser import Browser
 from regard.explain.explain import explain
 from regard.models.trained import Trained
+from regard.records import Explanation
 
 TOOL = Path(__file__).parent.parent.parent / "tools" / "page_answers.js"
 CHUNK = 250  # texts per message to the browser
@@ -45,12 +46,16 @@ def assert_agrees(trained: Trained, texts: Sequence[str], answers: Sequence[dict
         assert answer["target"] == one.target
         assert answer["note"] == one.note
         if one.prediction.probabilities:
-            assert answer["prediction"] == one.prediction.value, repr(one.text)
-            for name, probability in one.prediction.probabilities.items():
-                assert abs(answer["probabilities"][name] - probability) < 1e-3, repr(one.text)
+            assert_same_answer(answer, one)
         else:
             assert abs(answer["prediction"] - float(one.prediction.value)) < 1e-3
         for word, token in zip(drawn, one.tokens, strict=True):
             assert abs(word["weight"] - token.weight) < 1e-3
             assert token.contribution is not None
             assert abs(word["contribution"] - token.contribution) < 5e-3 * max(1.0, abs(token.contribution))
+
+
+def assert_same_answer(answer: dict[str, Any], one: Explanation) -> None:
+    for name, probability in one.prediction.probabilities.items():
+        assert abs(answer["probabilities"][name] - probability) < 1e-3, repr(one.text)
+    assert answer["prediction"] == one.prediction.as_dict()["prediction"], repr(one.text)

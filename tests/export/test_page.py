@@ -28,7 +28,7 @@ from tricky_texts import TRICKY, random_texts
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 needs_browser = pytest.mark.skipif(chromium() is None, reason=f"no browser among {', '.join(NAMES)}")
 TEXTS = [*TRICKY, *random_texts(1000), *(example.text for example in reviews(1000))]
-RUNS = ("flat_run", "binary_run", "number_run")
+RUNS = ("flat_run", "binary_run", "number_run", "labels_run")
 
 
 @pytest.fixture(scope="module")

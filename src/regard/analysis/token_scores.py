@@ -16,7 +16,7 @@ from regard.config import Model
 from regard.data.tokenizer import Indexed
 from regard.data.unit_texts import UnitTexts
 from regard.errors import InputError
-from regard.models.tasks import Classes
+from regard.models.tasks import Classes, MultiLabel
 from regard.models.trained import Trained, outputs
 
 
@@ -41,6 +41,11 @@ def check_scores(model: Model) -> None:
 
 
 def check_classes(trained: Trained) -> Classes:
+    if isinstance(trained.task, MultiLabel):
+        raise InputError(
+            "task: expected one class per text, because token types need classes, got several labels; "
+            "`regard analyse` analyses the words of one label: --target LABEL"
+        )
     if not isinstance(trained.task, Classes):
         raise InputError(f"task: expected a classifier, because token types need classes, got {trained.task.kind!r}")
     return trained.task

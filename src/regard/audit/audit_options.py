@@ -11,7 +11,7 @@ from regard.explain.explainers import EXPLAINERS, check_can_explain
 from regard.faithfulness.random_choice import RANDOM
 from regard.models.capabilities import attending
 from regard.models.model import Model
-from regard.models.tasks import Classes
+from regard.models.tasks import Classes, MultiLabel
 from regard.models.trained import Trained
 
 STANDARD = (FOCUS, "gradient", "gradient_times_input", "integrated_gradients", "leave_one_out", "tfidf")
@@ -40,6 +40,10 @@ class AuditOptions:
 
 def check_run(trained: Model) -> Classes:
     """The task; an error if there is nothing to audit."""
+    if isinstance(trained.task, MultiLabel):
+        raise InputError(
+            "task: expected one class per text, got several labels, which `regard audit` audits one by one: --target LABEL"
+        )
     if not isinstance(trained.task, Classes):
         raise InputError(f"task: expected a classifier, got {trained.task.kind!r}, whose predictions are numbers")
     if isinstance(trained, Trained) and not any(level.attends for level in trained.capabilities):

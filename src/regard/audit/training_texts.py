@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from regard.config import Data
 from regard.corpora.lookup import resolve
@@ -22,8 +21,16 @@ def training_texts(data: Data) -> Stream:
     if data.train is None:
         raise InputError("the run does not say what it was trained on")
     path = resolve(data.train, "train")
-    options = ReadOptions(data.text, data.label, skip_bad_rows=data.skip_bad_rows, encoding=data.encoding)
-    return stream(path, replace(options, weight=data.weight))
+    options = ReadOptions(
+        data.text,
+        data.label,
+        skip_bad_rows=data.skip_bad_rows,
+        encoding=data.encoding,
+        weight=data.weight,
+        several=data.task == "multilabel",
+        label_separator=data.label_separator,
+    )
+    return stream(path, options)
 
 
 def training_overlap(data: Data, texts: Sequence[str], where: str, examples: Iterable[Example] | None = None) -> str:

@@ -24,6 +24,7 @@ def add_arguments(parser: Parser) -> None:
         default="local",
         help="for encoders that read context: averages over the texts, or each word alone (default: local)",
     )
+    parser.add_argument("--target", metavar="LABEL", help="of a run with several labels per text: the label to analyse")
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables, and write no files")
     add_reading(parser)
 
@@ -34,9 +35,11 @@ def run(arguments: argparse.Namespace) -> None:
     from regard.analysis.analyse import analyse, check_model
     from regard.data.labels import Labels
     from regard.files import check_writable
+    from regard.models.one_label import one_label, with_one_label
     from regard.models.tasks import encoded
 
-    trained = load_run(arguments.folder, arguments.device)
+    whole = load_run(arguments.folder, arguments.device)
+    trained = whole if arguments.target is None else one_label(whole, arguments.target)
     try:
         check_model(trained)
     except InputError as error:
@@ -50,9 +53,12 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError(
             f"{arguments.folder}: the run does not record what it was trained on; pass labelled texts with --data"
         )
-    corpus = read_source(arguments, trained, source, labelled=True, part="train")
-    labels = encoded(trained.task, Labels.of(corpus.examples), corpus.path, corpus.label_column)
-    texts = [example.text for example in corpus.examples]
+    corpus = read_source(arguments, whole, source, labelled=True, part="train")
+    examples = corpus.examples
+    if arguments.target is not None:
+        examples = with_one_label(examples, arguments.target)
+    labels = encoded(trained.task, Labels.of(examples), corpus.path, corpus.label_column)
+    texts = [example.text for example in examples]
     facts = analyse(trained, texts, labels, source, str(arguments.folder), arguments.scores == "local")
     if arguments.json:
         print(json.dumps(facts.to_json(), ensure_ascii=False))

@@ -13,6 +13,9 @@ from regard.errors import InputError
 
 if TYPE_CHECKING:
     from regard.facts.audit import AuditFacts
+    from regard.models.model import Model
+    from regard.models.trained import Trained
+    from regard.records import Example
 
 
 def add_arguments(parser: Parser) -> None:
@@ -48,6 +51,7 @@ def add_arguments(parser: Parser) -> None:
     )
     # its name before every command had --method
     parser.add_argument("--explainers", nargs="+", action="extend", dest="method", help=argparse.SUPPRESS)
+    parser.add_argument("--target", metavar="LABEL", help="of a run with several labels per text: the label to audit")
     parser.add_argument("--limit", type=int, default=1000, metavar="N", help="audit N random texts (default: 1000)")
     parser.add_argument("--retrain", action="store_true", help="also run the diagnostics that train further models")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed (default: 0)")
@@ -60,12 +64,14 @@ def run(arguments: argparse.Namespace) -> None:
     from regard.audit.audit_run import run_facts
     from regard.data.rationales import Rationales
     from regard.files import check_writable
+    from regard.models.one_label import with_one_label
     from regard.report.pages.audit import NAME, PAGE, as_json, write_audit
     from regard.report.text.progress import ConsoleRecorder
 
     if arguments.rationales_in and not arguments.rationales:
         raise InputError("--rationales-in: needs --rationales, which names the column")
-    trained = load_model(arguments.folder, arguments.device)
+    whole = load_model(arguments.folder, arguments.device)
+    trained = whole if arguments.target is None else label_of(whole, arguments.target)
     options = AuditOptions(
         arguments.method, arguments.limit, arguments.retrain, arguments.seed, arguments.folder, arguments.data
     )
@@ -78,9 +84,12 @@ def run(arguments: argparse.Namespace) -> None:
     for target in () if arguments.json else filter(None, (out, arguments.figures)):
         check_writable(target)
     marks = Rationales(arguments.rationales, arguments.rationales_in or "characters") if arguments.rationales else None
-    corpus = read_source(arguments, trained, arguments.data, rationales=marks)
+    examples = read_source(arguments, whole, arguments.data, rationales=marks).examples
+    learned_from = None
+    if arguments.target is not None:
+        examples, learned_from = with_one_label(examples, arguments.target), learned_texts(whole, arguments.target)
     with ConsoleRecorder() as recorder:
-        facts = run_facts(trained, corpus.examples, options, recorder)
+        facts = run_facts(trained, examples, options, recorder, learned_from)
     if arguments.json:
         print(as_json(facts))
         return
@@ -89,12 +98,36 @@ def run(arguments: argparse.Namespace) -> None:
     from regard.report.text.audit import print_audit
 
     # before printing: the reader may close the pipe
-    caution, card = write_audit(facts, out, arguments.figures), write_card(arguments.folder, facts)
+    caution = write_audit(facts, out, arguments.figures)
+    card = write_card(arguments.folder, facts) if arguments.target is None else ""
     print_audit(facts, Console())
     print(f"open {out / PAGE}; all numbers are in {out / NAME}")
     report_figures(arguments.figures, caution)
     if card:
         print(card)
+
+
+def label_of(trained: Model, label: str) -> Trained:
+    """One label of a run with several labels per text, as a classifier."""
+    from regard.models.one_label import one_label
+    from regard.models.trained import Trained
+
+    if not isinstance(trained, Trained):
+        raise InputError(
+            f"--target {label}: expected a run with several labels per text, got a model of another library"
+        )
+    return one_label(trained, label)
+
+
+def learned_texts(trained: Model, label: str) -> list[Example] | None:
+    """The training texts of the run with one of its labels, if they are still there."""
+    from regard.audit.training_texts import training_texts
+    from regard.models.one_label import with_one_label
+
+    try:
+        return with_one_label(training_texts(trained.data), label)
+    except (InputError, OSError):
+        return None
 
 
 def write_card(folder: str, facts: AuditFacts) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from regard.records import Example
 
 OPTIONS = (  # of `train`: what the texts and labels are, and how texts are read
-    *("text", "label", "task", "within_range", "skip_bad_rows"),
+    *("text", "label", "label_separator", "task", "within_range", "skip_bad_rows"),
     *("max_words", "min_count", "max_vocabulary", "pairs", "beginnings", "lowercase", "vectors", "seed"),
 )
 SHOWN = 100
@@ -125,7 +125,14 @@ def labelled_texts(source: str, config: Config) -> Stream:
     from regard.data.readers import stream
 
     data = config.data
-    return stream(resolve(source, "train"), ReadOptions(data.text, data.label, skip_bad_rows=data.skip_bad_rows))
+    options = ReadOptions(
+        data.text,
+        data.label,
+        skip_bad_rows=data.skip_bad_rows,
+        several=data.task == "multilabel",
+        label_separator=data.label_separator,
+    )
+    return stream(resolve(source, "train"), options)
 
 
 def pool_texts(source: str, labelled: Stream, config: Config) -> list[Example]:

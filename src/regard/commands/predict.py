@@ -102,19 +102,27 @@ def run(arguments: argparse.Namespace) -> None:
 
 def layout_of(arguments: argparse.Namespace, trained: Model) -> Layout:
     """What is written about every text, if the options fit each other and the model."""
+    from regard.data.label_sets import joiner
     from regard.errors import quoted
-    from regard.models.tasks import Classes
+    from regard.models.tasks import MultiLabel, Named
     from regard.report.text.predictions import Layout
 
-    classes = trained.task.classes if isinstance(trained.task, Classes) else ()
+    classes = trained.task.classes if isinstance(trained.task, Named) else ()
     if arguments.top is not None and not classes:
         raise InputError(f"--top {arguments.top}: expected a model of classes, got one that predicts numbers")
     if arguments.top is not None and arguments.top < 1:
         raise InputError(f"--top: expected a number of classes from 1, got {arguments.top}")
     if arguments.digits is not None and not 0 <= arguments.digits <= 15:
         raise InputError(f"--digits: expected a number from 0 to 15, got {arguments.digits}")
+    between = joiner(classes, trained.data.label_separator) if isinstance(trained.task, MultiLabel) else None
     layout = Layout(
-        classes, tuple(arguments.keep), not arguments.strict, arguments.top, arguments.digits, arguments.novelty
+        classes,
+        tuple(arguments.keep),
+        not arguments.strict,
+        arguments.top,
+        arguments.digits,
+        arguments.novelty,
+        between,
     )
     reserved = [*dict.fromkeys((*RESERVED, *layout.answer_columns()))]
     for column in arguments.keep:

@@ -130,6 +130,8 @@ def read_options(arguments: argparse.Namespace, trained: Model, source: str) -> 
         at_least=1,
         known=(data.text, data.label),
         encoding=arguments.encoding or (data.encoding if source in (data.train, data.dev, data.test) else None),
+        several=data.task == "multilabel",
+        label_separator=data.label_separator,
     )
 
 

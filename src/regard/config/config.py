@@ -77,6 +77,7 @@ def check(data: Data, model: Model, training: Training) -> None:
     check_linear(data, model, training)
     check_bottleneck(model, training)
     check_penalties(model, training)
+    check_separator(data)
     check_record(data, model, training)
     check_encoders(model)
     check_pretrained(data, model, training)
@@ -144,6 +145,8 @@ def check_members(model: Model, training: Training) -> None:
 def check_linear(data: Data, model: Model, training: Training) -> None:
     if not model.linear:
         return
+    if data.task == "multilabel":
+        raise InputError("linear = true: expected one class or number per text, got task = 'multilabel'; leave it out")
     plain = model.encoder == "embedding" and is_single_attention(model) and model.attention != "additive"
     if not plain or training.engine == "torch":
         raise InputError(
@@ -194,8 +197,19 @@ def check_penalties(model: Model, training: Training) -> None:
         )
 
 
+def check_separator(data: Data) -> None:
+    if data.label_separator is None:
+        return
+    if not data.label_separator:
+        raise InputError("label_separator: expected characters such as ';', got nothing")
+    if data.task not in ("auto", "multilabel"):
+        raise InputError(
+            f"label_separator = {data.label_separator!r} needs task = 'multilabel' or 'auto', got {data.task!r}"
+        )
+
+
 def check_record(data: Data, model: Model, training: Training) -> None:
-    if training.record != "no" and (not is_single_attention(model) or data.task == "regression"):
+    if training.record != "no" and (not is_single_attention(model) or data.task in ("regression", "multilabel")):
         raise InputError(
             f"record = {training.record!r} needs pooling = 'attention', levels = 1 and a classification task, "
             "without head_hidden: words have no attention score, no polarity or no type otherwise"

@@ -22,8 +22,11 @@ class Data:
     dev: str | None = option(None, "texts for early stopping (default: part of the training texts)", basic=True)
     test: str | None = option(None, "texts to score the finished model on", basic=True)
     text: str | None = option(None, "column of the texts (default: guessed)", basic=True)
-    label: str | None = option(None, "column of the labels (default: guessed)", basic=True)
-    task: Literal["auto", "binary", "multiclass", "regression"] = option(
+    label: str | None = option(
+        None, "column of the labels (default: guessed); several columns of yes and no: toxic,insult,threat", basic=True
+    )
+    label_separator: str | None = option(None, "what separates several labels of a text, such as ';'")
+    task: Literal["auto", "binary", "multiclass", "multilabel", "regression"] = option(
         "auto", "kind of labels; auto: guessed from them", basic=True
     )
     positive: str | None = option(

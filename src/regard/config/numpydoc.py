@@ -10,7 +10,9 @@ from typing import Annotated, Literal
 from regard.config.option_table import OptionField, options
 
 # files, columns and the kind of task: these are arguments of `fit` instead
-NOT_IN_PYTHON = ("train", "dev", "test", "text", "label", "task", "weight", "skip_bad_rows", "encoding")
+NOT_IN_PYTHON = (
+    *("train", "dev", "test", "text", "label", "label_separator", "task", "weight", "skip_bad_rows", "encoding"),
+)
 WIDTH = 88
 OTHERS = """\
 verbose : bool, default=False

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from regard.data import words
 from regard.data.formats import Row, shown
+from regard.data.label_sets import ONE_LABEL, LabelForm, LabelSet, read_indicators, read_set
 from regard.errors import InputError, quoted
 from regard.records import Example, Span
 
@@ -28,18 +29,17 @@ def make_example(
     label_column: str | None,
     labelled: bool,
     rationales: Rationales | None = None,
+    form: LabelForm = ONE_LABEL,
 ) -> Example:
     fields = row.fields
     text = fields.get(text_column)
     if type(text) is not str or not _is_ordinary(text):
         text = _text(row, name, text_column)
-    label = None
+    label: str | LabelSet | None = None
     if label_column is not None:
-        label, problem = _label(fields.get(label_column))
+        label, problem = _label_of(fields, label_column, form)
         if problem and labelled:
-            raise InputError(
-                f"{name}, {row.where()}, column {label_column!r}: {problem}; expected a string or a finite number"
-            )
+            raise InputError(f"{name}, {row.where()}, {problem}")
     if rationales is not None:
         return Example(text, label, row.number, rationales.spans(row, name, text))
     evidence = fields.get("evidence")
@@ -100,6 +100,20 @@ def _joined(parts: Iterable[str]) -> str:
     """Parts separated by blank lines, with none inside a part, so that `sentences.parts` can split them again."""
     stripped = (_BLANK_LINES.sub("\n", part.strip()) for part in parts)
     return "\n\n".join(part for part in stripped if part)
+
+
+def _label_of(fields: Mapping[str, object], column: str, form: LabelForm) -> tuple[str | LabelSet | None, str | None]:
+    """The label as the form reads it, or what is wrong with it and where."""
+    if form.columns:
+        return read_indicators(fields, form.columns)
+    value = fields.get(column)
+    if form.several:
+        labels, problem = read_set(value, form, _label)
+        expected = "a list of labels ([] for none)" if problem and value is None else "strings or finite numbers"
+        return labels, problem and f"column {column!r}: {problem}; expected {expected}"
+    label, problem = _label(value)
+    also = " (--task multilabel reads lists of labels)" if isinstance(value, list) else ""
+    return label, problem and f"column {column!r}: {problem}; expected a string or a finite number{also}"
 
 
 def _label(value: object) -> tuple[str | None, str | None]:

@@ -1,4 +1,4 @@
-"""fastText's format: one text per line, with its label before it, as in `__label__spam Win a prize`."""
+"""fastText's format: one text per line, with its labels before it, as in `__label__spam Win a prize`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from functools import partial
 
 from regard.data.decoding import Text, lines
 from regard.data.formats import Row, Rows
-from regard.errors import quoted
 from regard.records import FASTTEXT_PREFIX
 
 
@@ -30,13 +29,10 @@ def _labelled_lines(text: Text) -> Generator[Row, None, None]:
 def _row(number: int, line: str) -> Row:
     place = f"line {number}"
     labels = [word for word in line.split() if word.startswith(FASTTEXT_PREFIX)] if FASTTEXT_PREFIX in line else []
-    if len(labels) > 1:
-        problem = (
-            f"expected one label per line, got {quoted(labels, most=3)}; a text with several labels cannot be used"
-        )
-        return Row(number, place, {}, problem)
     if not labels:
         return Row(number, place, {"text": line, "label": None})
-    before, _, after = line.partition(labels[0])  # fastText accepts a label anywhere in the line
-    words = f"{before.strip()} {after.strip()}".strip()
-    return Row(number, place, {"text": words, "label": labels[0].removeprefix(FASTTEXT_PREFIX)})
+    for label in labels:  # fastText accepts a label anywhere in the line
+        before, _, after = line.partition(label)
+        line = f"{before.strip()} {after.strip()}".strip()
+    names = [label.removeprefix(FASTTEXT_PREFIX) for label in labels]
+    return Row(number, place, {"text": line, "label": names if len(names) > 1 else names[0]})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from regard.data.label_sets import combined_hint
 from regard.data.labels import Task, comma_number, is_number, natural_order, separates_thousands
 from regard.errors import InputError, quoted
 
@@ -51,10 +52,13 @@ def guess_task(names: Iterable[str], count: int, column: str | None = None) -> t
     if len(distinct) > MOST_CLASSES and len(distinct) >= count / 2:
         raise InputError(
             f"{len(distinct)} different values in {count} rows ({shown}) do not look like a label column; "
-            f"name the column with --label, or the task with --task{nearly}"
+            f"name the column with --label, or the task with --task{nearly}{combined_hint(distinct)}"
         )
     other = _instead(False) if numbers else "--task overrides this"
-    return "multiclass", f"task: multiclass, because the labels have {len(distinct)} values, {shown} ({other}){nearly}"
+    return (
+        "multiclass",
+        f"task: multiclass, because the labels have {len(distinct)} values, {shown} ({other}){nearly}{combined_hint(distinct)}",
+    )
 
 
 def _many_whole_numbers(numbers: Sequence[float], count: int, column: str | None) -> tuple[Task, str]:

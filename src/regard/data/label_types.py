@@ -23,4 +23,6 @@ def restore_labels(names: Sequence[str], kind: object) -> list[Any]:
 
 def in_type(prediction: Prediction, labels: Mapping[str, Any]) -> Prediction:
     """With the class in the Python type of the training labels, as `predict` returns it."""
+    if isinstance(prediction.value, tuple):
+        return replace(prediction, value=tuple(labels.get(name, name) for name in prediction.value))
     return replace(prediction, value=labels.get(str(prediction.value), prediction.value))

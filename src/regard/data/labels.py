@@ -14,16 +14,20 @@ from numpy.typing import NDArray
 
 from regard.records import Example
 
-Task = Literal["binary", "multiclass", "regression"]
+Task = Literal["binary", "multiclass", "multilabel", "regression"]
 _COMMA = re.compile(r"[+-]?\d*,\d+")
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
 
 
 class Labels:
-    """Distinct label `names` in order of first occurrence, and per text the `code` of its name."""
+    """Distinct label `names` in order of first occurrence, and per text the `code` of its name.
+
+    Of texts with several labels, each distinct set has a name, and `sets` has its labels.
+    """
 
     def __init__(self) -> None:
         self.rows: dict[str, int] = {}  # name -> the first row that has it, for error messages
+        self.sets: dict[str, tuple[str, ...]] = {}  # empty unless texts have several labels
         self._codes: dict[str, int] = {}
         self._texts = array("i")
 
@@ -40,6 +44,8 @@ class Labels:
         if code is None:
             code = self._codes[name] = len(self._codes)
             self.rows[name] = example.row
+            if isinstance(example.label, tuple):
+                self.sets[name] = example.label
         self._texts.append(code)
 
     def declare(self, names: Iterable[str]) -> None:
@@ -51,6 +57,12 @@ class Labels:
     @property
     def names(self) -> list[str]:
         return list(self.rows)
+
+    @property
+    def single_names(self) -> list[str]:
+        """The distinct labels, also those in sets."""
+        single = (self.sets.get(name, (name,)) for name in self.rows)
+        return list(dict.fromkeys(label for labels in single for label in labels))
 
     @property
     def codes(self) -> NDArray[np.int32]:

@@ -40,6 +40,10 @@ class ReadOptions:
         The column with the weights of the texts; rows with weight 0 are left out.
     encoding : str, optional
         The encoding of text files, as Python names it; by default UTF-8, or what a byte order mark says.
+    several : bool, default False
+        Whether a text may have several labels, so that a single value is a set of one label.
+    label_separator : str, optional
+        What separates the labels of a string.
     """
 
     text: str | None = None
@@ -54,6 +58,8 @@ class ReadOptions:
     advice: str = "--skip-bad-rows skips such rows"
     encoding: str | None = None
     weight: str | None = None
+    several: bool = False
+    label_separator: str | None = None
 
     @property
     def tolerant(self) -> bool:

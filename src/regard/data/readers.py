@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from regard.data.archives import zipped_table
-from regard.data.columns import Columns, find_columns
+from regard.data.columns import Columns, find_columns, form_of
 from regard.data.decoding import Source, Text, decoded, is_blank, unpacked
 from regard.data.examples import make_example, read_weight
 from regard.data.fasttext_lines import fasttext_rows, is_fasttext
@@ -31,6 +31,7 @@ from regard.data.formats import (
     starts_with_object,
     tsv_rows,
 )
+from regard.data.label_sets import has_lists
 from regard.data.read_options import ReadOptions
 from regard.data.sheets import SHEETS, sheet_rows
 from regard.errors import InputError
@@ -46,6 +47,7 @@ FORMATS: dict[str, Callable[[Text, str], Rows]] = {
 }
 TABLES = ("parquet", *FORMATS, *SHEETS)  # extensions of files that are read
 UNEVEN = ("jsonl", "ndjson", "json")  # rows may have different columns
+MOSTLY_LISTS = 0.5  # share of lists in the sample from which every label is read as a list of labels
 SAMPLE = 200  # rows that the columns are guessed from
 LABELLED = ReadOptions()
 UNLABELLED = ReadOptions(labelled=False)
@@ -60,7 +62,8 @@ class Stream:
     def __init__(self, path: str, rows: Rows, columns: Columns, options: ReadOptions) -> None:
         self.path = path
         self.text_column = columns.text
-        self.label_column = columns.label  # None if no example has a label
+        self.label_column = columns.label  # None if no example has a label; several are joined by commas
+        self.form = columns.form
         self.guessed = columns.guessed  # sentences for the user
         self.skipped = 0  # bad rows that the last iteration has left out or marked so far
         self.first_skipped = ""  # why the first of them was
@@ -79,7 +82,7 @@ class Stream:
         with closing(self._rows()) as rows:
             for row in rows:
                 try:
-                    example = make_example(row, name, text, label, options.labelled, options.rationales)
+                    example = make_example(row, name, text, label, options.labelled, options.rationales, self.form)
                     if options.weight is not None:
                         example = replace(example, weight=read_weight(row, name, options.weight))
                 except InputError as problem:
@@ -153,7 +156,10 @@ def stream(path: str | Path, options: ReadOptions = LABELLED) -> Stream:
     name = str(path)
     if path.is_dir():
         return _stream(
-            name, folder_rows(path, options.tolerant, options.encoding), options, Columns("text", "folder", [])
+            name,
+            folder_rows(path, options.tolerant, options.encoding),
+            options,
+            Columns("text", "folder", [], form_of(options)),
         )
     form = _format(path)
     if form == "zip":
@@ -193,7 +199,7 @@ def _from_text(content: Text, name: str, form: str, options: ReadOptions) -> Str
     if form != "txt":
         return _stream(name, FORMATS[form](content, name), options, even=form not in UNEVEN)
     if is_fasttext(content):
-        return _stream(name, fasttext_rows(content), options, Columns("text", "label", []))
+        return _stream(name, fasttext_rows(content), options, Columns("text", "label", [], form_of(options)))
     if options.labelled or options.label is not None:
         raise InputError(
             f"{name}: lines of text have no labels; expected a .csv, .tsv or .jsonl file with a label column, "
@@ -209,7 +215,12 @@ def _stream(name: str, rows: Rows, options: ReadOptions, columns: Columns | None
         if columns is not None and column is not None:
             raise InputError(f"{name}: no column {column!r} ({option}); lines and folders of text have no columns")
     head = _head(name, rows, options)
-    return Stream(name, rows, columns or _columns(name, rows, head, options, even), options)
+    # a stray list is a bad row, but a line of fastText's format may have several labels whatever the others have
+    lists = 0.0 if columns is not None else MOSTLY_LISTS
+    columns = columns or _columns(name, rows, head, options, even)
+    if columns.label is not None and has_lists([row.fields.get(columns.label) for row in head], lists):
+        columns = columns._replace(form=columns.form._replace(several=True))
+    return Stream(name, rows, columns, options)
 
 
 def _head(name: str, rows: Rows, options: ReadOptions) -> list[Row]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.records import Example
+from regard.records import Example, Label
 
 FEWEST = 10  # with fewer texts nothing is held out: too few would be left to train on, and too few to measure
 
@@ -16,9 +16,16 @@ def hold_out(
     examples: Sequence[Example], fraction: float, seed: int, by_label: bool
 ) -> tuple[list[Example], list[Example]]:
     """(kept, held out), both in the given order; stratified by label if `by_label`, and never all texts of a label."""
-    codes: dict[str | float | None, int] = {}
+    codes: dict[Label | None, int] = {}
     groups = [codes.setdefault(example.label if by_label else None, len(codes)) for example in examples]
-    is_held = held_rows(np.array(groups, dtype=np.int32), fraction, seed)
+    return hold_out_groups(examples, np.array(groups, dtype=np.int32), fraction, seed)
+
+
+def hold_out_groups(
+    examples: Sequence[Example], groups: NDArray[np.int32], fraction: float, seed: int
+) -> tuple[list[Example], list[Example]]:
+    """The same, stratified by the group of each text."""
+    is_held = held_rows(groups, fraction, seed)
     pairs = list(zip(examples, is_held, strict=True))
     return [example for example, held in pairs if not held], [example for example, held in pairs if held]
 

@@ -19,7 +19,7 @@ class UnitTexts(NamedTuple):
     ids: NDArray[np.int32]
     counts: NDArray[np.uint16]
     offsets: NDArray[np.int64]  # (texts + 1,)
-    labels: NDArray[Any]  # (texts,) as a task encodes them
+    labels: NDArray[Any]  # (texts,), or (texts, labels) for several labels per text, as a task encodes them
     weights: NDArray[np.float32] | None = (
         None  # (texts,) of the losses, 1 on average over the training texts; None: all 1
     )

@@ -129,5 +129,5 @@ def next_texts(out: OutOfFold, pool: Sequence[Example], limit: int) -> list[Next
     novel = np.mean([novelty(model, texts, said) for model, said in zip(out.models, answers, strict=True)], axis=0)
     predictions = out.task.predictions(answers.mean(0))
     chosen = choose(texts, unsure, limit)
-    values = [one.value if isinstance(one.value, str) else plain(one.value) for one in predictions]
+    values = [plain(one.value) if isinstance(one.value, (int, float)) else str(one.value) for one in predictions]
     return [NextText(pool[k].row, texts[k], float(unsure[k]), float(novel[k]), values[k]) for k in chosen]

@@ -16,7 +16,7 @@ from regard.config import Config
 from regard.data.labels import Labels
 from regard.data.splitting import fold_rows
 from regard.errors import InputError
-from regard.models.tasks import Classes, Regression, Task, encoded
+from regard.models.tasks import Classes, MultiLabel, Regression, Task, encoded
 from regard.models.trained import Trained
 from regard.novelty import novelty
 from regard.recorder import Recorder, Silent
@@ -50,6 +50,10 @@ def cross_validate(
     recorder = recorder or Silent()
     names = Labels.of(examples)
     task = find_task(config, names, recorder, where)
+    if isinstance(task, MultiLabel):
+        raise InputError(
+            f"{where}: expected one label per text, got several; doubts about one of them need a file with that label alone"
+        )
     labels = encoded(task, names, where)
     if isinstance(task, Regression):
         labels = labels * task.scale + task.mean

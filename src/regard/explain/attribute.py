@@ -12,7 +12,7 @@ from regard.explain.reading import check_texts, read
 from regard.explain.targets import Target, numbers
 from regard.explain.word_scores import Attributed, Words, attributed
 from regard.models.model import Model
-from regard.records import Explanation
+from regard.records import Explanation, Label
 
 
 def attribute(
@@ -73,7 +73,7 @@ def checked_method(trained: Model, method: str, options: Mapping[str, Any]) -> E
 
 
 def weights_only(
-    trained: Model, texts: Sequence[str], labels: Sequence[str | float | None] | None = None
+    trained: Model, texts: Sequence[str], labels: Sequence[Label | None] | None = None
 ) -> Iterator[Explanation]:
     """Explanations without contributions, for measures of the model's weights themselves."""
     records = attributions(trained, texts, default_method(trained), None, {})

@@ -16,7 +16,7 @@ from regard.explain.scored_text import Groups, ScoredText, record, repeats
 from regard.explain.targets import PREDICTED, Target, numbers
 from regard.explain.word_scores import WordScores
 from regard.models.model import Model
-from regard.records import Explanation, ReadAs
+from regard.records import Explanation, Label, ReadAs
 
 CHUNK = 512  # texts held at a time, so that a large file streams
 
@@ -24,7 +24,7 @@ CHUNK = 512  # texts held at a time, so that a large file streams
 def explain(
     trained: Model,
     texts: Sequence[str],
-    labels: Sequence[str | float | None] | None = None,
+    labels: Sequence[Label | None] | None = None,
     method: str | None = None,
     target: Target = None,
 ) -> Iterator[Explanation]:

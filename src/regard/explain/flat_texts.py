@@ -15,7 +15,7 @@ from regard.explain.targets import Ints, probability, settled
 from regard.explain.word_scores import WordScores
 from regard.kernels.leaving_out import Groups, effects_of_leaving_out, single_words
 from regard.kernels.pairs import UNKNOWN
-from regard.models.tasks import Classes, Regression
+from regard.models.tasks import MultiLabel, Named, Regression
 from regard.models.trained import Trained
 from regard.records import ReadAs
 
@@ -61,7 +61,8 @@ def leave_out(trained: Trained, units: Units, targets: Ints, groups: Groups) -> 
     sizes = len(tokenizer.vocabulary), tokenizer.singles
     is_regression = isinstance(task, Regression)
     sides = np.ones_like(targets) if is_regression else targets
-    effects = effects_of_leaving_out(units, trained.tables, tokenizer.pair_table, sizes, sides, groups)
+    independent = isinstance(task, MultiLabel)
+    effects = effects_of_leaving_out(units, trained.tables, tokenizer.pair_table, sizes, sides, groups, independent)
     return effects * task.scale if isinstance(task, Regression) else effects
 
 
@@ -90,7 +91,7 @@ def leave_one_out_from_tables(trained: Trained, texts: Sequence[str], targets: I
     scores = []
     for one in flat_texts(trained, texts, targets):
         facts = {}
-        if isinstance(trained.task, Classes):
+        if isinstance(trained.task, Named):
             whole = probability(trained.task, one.logits[None], np.array([one.target]))[0]
             facts["probability"] = whole - without(whole, one.effects)
         scores.append(WordScores(one.effects, one.logits, one.target, 1, facts=facts, above=()))
@@ -99,6 +100,6 @@ def leave_one_out_from_tables(trained: Trained, texts: Sequence[str], targets: I
 
 def without(probability: float, effects: Doubles) -> Doubles:
     """The probability of the target if its log-odds drop by these amounts."""
-    with np.errstate(divide="ignore", over="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         odds = np.exp(-effects) * np.divide(probability, 1 - probability)
         return np.asarray(np.where(np.isinf(odds), 1.0, odds / (1 + odds)))

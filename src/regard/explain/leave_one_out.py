@@ -17,7 +17,7 @@ from regard.explain.removal import all_but, check_length, single_erasures
 from regard.explain.targets import explained, probability, settled
 from regard.explain.word_scores import WordScores
 from regard.models.model import Model
-from regard.models.tasks import Classes
+from regard.models.tasks import Named
 
 
 def leave_one_out(trained: Model, readings: Sequence[Reading], targets: Ints) -> list[WordScores]:
@@ -33,7 +33,7 @@ def leave_one_out(trained: Model, readings: Sequence[Reading], targets: Ints) ->
         values = explained(task, logits[low:high], chosen)
         drops = values[0] - values[1:]
         facts = {}
-        if isinstance(task, Classes):
+        if isinstance(task, Named):
             probabilities = probability(task, logits[low:high], chosen)
             facts["probability"] = (probabilities[0] - probabilities[1:])[: reading.words]
         ends = np.cumsum([reading.words, *map(len, reading.outline.shape)])[:-1]

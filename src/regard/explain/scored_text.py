@@ -9,8 +9,8 @@ import numpy as np
 
 from regard.data.tokenizer import Outline
 from regard.explain.word_scores import WordScores, shares, sums
-from regard.models.tasks import Classes, Regression, Task
-from regard.records import Explanation, ReadAs, RepeatedWord, SentenceScore, Span, TokenScore
+from regard.models.tasks import Named, Regression, Task
+from regard.records import Explanation, Label, ReadAs, RepeatedWord, SentenceScore, Span, TokenScore
 
 Groups = list[tuple[int, ...]]
 
@@ -35,9 +35,7 @@ def repeats(text: str, words: Sequence[Span]) -> Groups:
     return [tuple(indices) for indices in positions.values() if len(indices) > 1]
 
 
-def record(
-    task: Task, text: str, label: str | float | None, scored: ScoredText, methods: tuple[str, str]
-) -> Explanation:
+def record(task: Task, text: str, label: Label | None, scored: ScoredText, methods: tuple[str, str]) -> Explanation:
     """`methods`: what the weights are, and what the contributions are."""
     outline = scored.outline
     weights, contributions = scored.weights, scored.contributions
@@ -58,7 +56,7 @@ def record(
         label=label,
         parts=parts,
         contribution_method=methods[1],
-        target=task.classes[contributions.target] if isinstance(task, Classes) else None,
+        target=task.classes[contributions.target] if isinstance(task, Named) else None,
         repeated=repeated,
         strong=word_strength(task),
     )

@@ -11,8 +11,8 @@ from regard.explain.explain import explain
 from regard.explain.targets import Target
 from regard.facts.run import ShownText, TextView
 from regard.models.model import Model
-from regard.models.tasks import Classes, labels_as_shown
-from regard.records import Example
+from regard.models.tasks import Classes, MultiLabel, Named, labels_as_shown
+from regard.records import Example, Label
 
 MOST, MISTAKES = 200, 150  # texts shown, and mistakes among them
 WORDS = 100_000  # in all shown texts; more would make the page slow to open
@@ -34,8 +34,11 @@ def shown_texts(
     )
 
 
-def find_mistakes(trained: Model, labels: Sequence[str | float | None], answers: Floats) -> list[bool | None]:
+def find_mistakes(trained: Model, labels: Sequence[Label | None], answers: Floats) -> list[bool | None]:
     task = trained.task
+    if isinstance(task, MultiLabel):
+        said = [one.value for one in task.predictions(answers)]
+        return [None if label is None else label != one for label, one in zip(labels, said, strict=True)]
     if not isinstance(task, Classes):
         return [None] * len(labels)
     predicted = task.chosen(answers)
@@ -43,14 +46,15 @@ def find_mistakes(trained: Model, labels: Sequence[str | float | None], answers:
 
 
 def order(
-    trained: Model, labels: Sequence[str | float | None], mistakes: Sequence[bool | None], answers: Floats
+    trained: Model, labels: Sequence[Label | None], mistakes: Sequence[bool | None], answers: Floats
 ) -> list[int]:
     """Mistakes, the most confident first; then correct predictions, the least confident first; then texts without a label.
     For a regression, the largest errors first."""
-    if not isinstance(trained.task, Classes):
-        errors = [-1.0 if y is None else abs(answers[k, 0] - float(y)) for k, y in enumerate(labels)]
+    if not isinstance(trained.task, Named):
+        errors = [abs(answers[k, 0] - y) if isinstance(y, (int, float)) else -1.0 for k, y in enumerate(labels)]
         return sorted(range(len(labels)), key=lambda k: (-errors[k], k))[:MOST]
-    confidence = answers.max(1)
+    # of several labels, a text is as sure as its least certain label
+    confidence = answers.max(1) if isinstance(trained.task, Classes) else np.abs(answers - 0.5).min(1)
     wrong = sorted((k for k, one in enumerate(mistakes) if one), key=lambda k: (-confidence[k], k))
     right = sorted((k for k, one in enumerate(mistakes) if one is False), key=lambda k: (confidence[k], k))
     unknown = [k for k, one in enumerate(mistakes) if one is None]

@@ -22,7 +22,7 @@ from regard.explain.reading import CHUNK, Ints, Reading, left, logits_of
 from regard.explain.targets import explained, probability, settled
 from regard.explain.word_scores import WordScores
 from regard.models.model import Model
-from regard.models.tasks import Classes
+from regard.models.tasks import Named
 
 Doubles = NDArray[np.float64]
 WIDTH = 0.25
@@ -52,7 +52,7 @@ def surrogate(
     for reading, target, count in zip(readings, targets, counts, strict=True):
         rows = logits[low : low + count]
         chosen = np.repeat(settled(task, rows[:1], np.array([target])), count)
-        of_probability = of == "probability" and isinstance(task, Classes)
+        of_probability = of == "probability" and isinstance(task, Named)
         values = probability(task, rows, chosen) if of_probability else explained(task, rows, chosen)
         fitted = regression(draw(reading, count, seed), values, ridge)
         facts = {"samples": count, "width": WIDTH, "ridge": ridge, "of": of, "r2": fitted.r2}

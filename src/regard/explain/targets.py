@@ -1,4 +1,7 @@
-"""The target of an explanation: a named class, else the predicted one, or the prediction of a regression."""
+"""The target of an explanation: a named class, else the predicted one, or the prediction of a regression.
+
+Of several labels per text, the most probable one is explained unless another is named, also if none is predicted.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import InputError, quoted
-from regard.models.tasks import Binary, Classes, Regression, Task
+from regard.models.tasks import Binary, Classes, MultiLabel, Named, Regression, Task
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -36,7 +39,7 @@ def numbers(task: Task, targets: Sequence[Target] | Target, texts: int) -> Ints:
 def number(task: Task, target: Target) -> int:
     if target is None:
         return PREDICTED
-    if not isinstance(task, Classes):
+    if not isinstance(task, Named):
         raise InputError(f"target: expected None for a regression model, got {target!r}")
     if isinstance(target, str):
         if target not in task.classes:
@@ -68,6 +71,8 @@ def explained(task: Task, logits: Values, targets: Any) -> Values:
     """
     if isinstance(task, Regression):
         return logits[:, 0] * task.scale + task.mean
+    if isinstance(task, MultiLabel):  # each label has its own log-odds
+        return logits[range(len(logits)), targets]
     if isinstance(task, Binary):
         signed: Values = logits[:, 0] * (2.0 * targets - 1)
         return signed

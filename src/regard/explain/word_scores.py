@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from regard.data.tokenizer import Outline
 from regard.errors import InputError
 from regard.explain.targets import PREDICTED
-from regard.models.tasks import Classes
-from regard.records import Explanation, Prediction, SentenceScore, Span, TokenScore
+from regard.models.tasks import Classes, Named
+from regard.records import Explanation, Label, Prediction, SentenceScore, Span, TokenScore
 
 if TYPE_CHECKING:
     from regard.models.model import Model
@@ -58,7 +58,7 @@ class Attributed:
         """Text, spans, scores, label: what the measures of faithfulness take, `Scored(*attributed.scored())`."""
         return self.text, self.spans, self.scores, label
 
-    def explanation(self, label: str | float | None = None, side: Side = "for") -> Explanation:
+    def explanation(self, label: Label | None = None, side: Side = "for") -> Explanation:
         """The record that pages show. Its weights are not negative and sum to 1: shares of the evidence for the target,
         against it, or both; all 0 if there is none."""
         if side not in SIDES:
@@ -103,7 +103,7 @@ def attributed(
     if not texts:
         return
     task = trained.task
-    has_classes = isinstance(task, Classes)
+    has_classes = isinstance(task, Named)
     answers = task.answers(np.array([one.logits for one in scores]))
     predictions = task.predictions(answers)
     predicted_classes = (task.chosen(answers) if isinstance(task, Classes) else answers.argmax(1)).tolist()

@@ -30,11 +30,17 @@ function predicted(model, logits) {
   const { classes } = model.task;
   if (!classes) return { prediction: model.number(logits) };
   const probabilities = model.probabilities(logits);
-  return { prediction: classes[model.chosen(probabilities)], probabilities: Object.fromEntries(classes.map((name, index) => [name, probabilities[index]])) };
+  const prediction = model.several ? classes.filter((_, index) => probabilities[index] >= model.task.thresholds[index]) : classes[model.chosen(probabilities)];
+  return { prediction, probabilities: Object.fromEntries(classes.map((name, index) => [name, probabilities[index]])) };
 }
 
+const largest = (values) => values.indexOf(Math.max(...values));
+
+// Without a target the predicted class, or the most probable of several labels.
 function targetOf(model, row, target) {
-  return model.task.classes ? model.task.classes.indexOf(target ?? row.prediction) : 0;
+  if (!model.task.classes) return 0;
+  const none = model.several ? model.task.classes[largest(Object.values(row.probabilities))] : row.prediction;
+  return model.task.classes.indexOf(target ?? none);
 }
 
 // All words of the text; those left out have no score. Offsets count code points, as everywhere in regard.

@@ -8,6 +8,7 @@ export class Model {
   constructor(data) {
     const { tables } = data;
     this.task = data.task;
+    this.several = data.task.kind === "multilabel"; // labels per text
     this.outputs = tables.bias.length;
     this.bias = tables.bias;
     this.members = tables.scores.low.length; // of a committee; their scores and polarities stand side by side
@@ -112,6 +113,7 @@ export class Model {
   }
 
   probabilities(logits) {
+    if (this.several) return logits.map((logit) => 1 / (1 + Math.exp(-logit)));
     const values = this.task.kind === "binary" ? [0, logits[0]] : logits;
     const highest = Math.max(...values), powers = values.map((value) => Math.exp(value - highest));
     const total = powers.reduce((sum, power) => sum + power, 0);
@@ -135,9 +137,10 @@ export class Model {
     return logits[0] * this.task.scale + this.task.mean;
   }
 
-  // What contributions are about: the log-odds of a class, or the number of a regression.
+  // What contributions are about: the log-odds of a class or label, or the number of a regression.
   explained(logits, target) {
     if (this.task.kind === "regression") return this.unlimited(logits);
+    if (this.several) return logits[target];
     if (this.task.kind === "binary") return target === 1 ? logits[0] : -logits[0];
     const others = logits.filter((_, c) => c !== target), highest = Math.max(...others);
     return logits[target] - highest - Math.log(others.reduce((sum, value) => sum + Math.exp(value - highest), 0));

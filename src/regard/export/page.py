@@ -17,7 +17,7 @@ from regard.errors import InputError
 from regard.export.bundle import bundle
 from regard.export.page_data import PageTables, page_data, page_tables
 from regard.files import write_all
-from regard.models.tasks import Classes
+from regard.models.tasks import MultiLabel, Named
 from regard.models.trained import Trained
 from regard.serve.application import colour_style, read
 
@@ -91,8 +91,10 @@ def hashed(text: str) -> str:
 
 def facts(trained: Trained) -> dict[str, str]:
     task = trained.task
-    names = task.classes if isinstance(task, Classes) else ()
+    names = task.classes if isinstance(task, Named) else ()
+    several = "several of " if isinstance(task, MultiLabel) else ""
     predicts = ", ".join(names) if 0 < len(names) <= MOST_LISTED else f"{len(names)} classes" if names else "a number"
+    predicts = several + predicts
     return {
         "model": trained.description,
         "predicts": predicts,

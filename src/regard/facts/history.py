@@ -107,7 +107,7 @@ def rounds(epochs: Sequence[Epoch], best_epoch: int | None) -> Rounds | None:
     if len(ended) < 2:
         return None
     split = "dev" if "dev" in ended[0][0].scores else "train"
-    measure = "accuracy" if "accuracy" in ended[0][0].scores[split] else "rmse"
+    measure = main_measure(ended[0][0].scores[split])
     chosen = [min(epochs, key=selection_key) if split == "dev" else epochs[-1] for _, epochs in sorted(ended.items())]
     listed = [
         Round(
@@ -120,6 +120,12 @@ def rounds(epochs: Sequence[Epoch], best_epoch: int | None) -> Rounds | None:
 
 
 def selection_key(epoch: Epoch) -> tuple[float, float]:
-    """What training compares epochs by, smaller is better: accuracy and, where equal, log loss; or RMSE."""
+    """What training compares epochs by, smaller is better: accuracy (or micro F1) and, where equal, log loss; or RMSE."""
     scores = epoch.scores["dev"]
-    return (-scores["accuracy"], scores["log_loss"]) if "accuracy" in scores else (scores["rmse"], 0.0)
+    measure = main_measure(scores)
+    return (scores["rmse"], 0.0) if measure == "rmse" else (-scores[measure], scores["log_loss"])
+
+
+def main_measure(scores: Mapping[str, float]) -> str:
+    """The measure that stands for all: accuracy, micro F1 of several labels per text, or RMSE."""
+    return next(name for name in ("accuracy", "micro_f1", "rmse") if name in scores)

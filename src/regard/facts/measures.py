@@ -27,6 +27,7 @@ class ClassMeasures:
     f: object
     n: object
     f_interval: Ends | None
+    threshold: object = None  # of a multi-label task
 
     @property
     def is_absent(self) -> bool:
@@ -109,6 +110,10 @@ class Measures:
         column = self.matrix.labels.index(one.name)
         return any(row[column] for row in self.matrix.counts)
 
+    @property
+    def has_thresholds(self) -> bool:
+        return any(one.threshold is not None for one in self.classes)
+
     def weakest(self, few: int, most: int) -> Sequence[ClassMeasures]:
         """All classes in their order if they are few, otherwise at most so many, the weakest first."""
         return self.classes if len(self.classes) <= few else sorted(self.classes, key=lambda one: one.rank)[:most]
@@ -118,7 +123,13 @@ def class_measures(given: object) -> tuple[ClassMeasures, ...]:
     rows = given.items() if isinstance(given, Mapping) else ()
     return tuple(
         ClassMeasures(
-            name, row.get("precision"), row.get("recall"), row.get("f"), row.get("n"), interval(row.get("f_interval"))
+            name,
+            row.get("precision"),
+            row.get("recall"),
+            row.get("f"),
+            row.get("n"),
+            interval(row.get("f_interval")),
+            row.get("threshold"),
         )
         for name, row in rows
         if isinstance(row, Mapping)

@@ -9,7 +9,7 @@ from regard.facts.audit import AuditFacts
 from regard.facts.history import Epoch
 from regard.facts.json_form import JsonObject, to_json
 from regard.facts.measures import Measures
-from regard.records import Explanation
+from regard.records import Explanation, Label
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class TextView:
 class ShownText:
     place: str  # such as "row 7"
     mistake: bool | None  # None: unknown, or a number
-    label: str | float | None
+    label: Label | None
     views: tuple[TextView, ...]
 
 

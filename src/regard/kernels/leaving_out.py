@@ -9,7 +9,7 @@ Every unit that covers one of these words is gone: the words themselves, their b
 words that become neighbours, of each other or of the edge. The sums over the kept units are differences from the sums over all
 of them, so a word costs O(C) per member, whatever the length of its text. The effect is the drop of the target's log-odds,
 
-    m(z) − m(z'),   m(z) = z_c − log Σ_{k≠c} e^{z_k};   for a single logit ± z
+    m(z) − m(z'),   m(z) = z_c − log Σ_{k≠c} e^{z_k};   for a single logit ± z;   for independent labels z_c
 
 and the target's probability without the words is σ(logit p − effect). Effects of different words do not add up to anything.
 """
@@ -60,10 +60,11 @@ def effects_of_leaving_out(
     sizes: tuple[int, int],  # the number of ids of words, and of words and beginnings
     targets: Ints,  # (texts,) a class; for a regression 1
     groups: Groups,
+    independent: bool = False,  # whether every output is the log-odds of its own label
 ) -> Doubles:
     """(groups,)"""
     effects = np.empty(int(groups.bounds[-1]))
-    _leave_out(*units, *tables, pairs.keys, pairs.ids, *sizes, targets, *groups, effects)
+    _leave_out(*units, *tables, pairs.keys, pairs.ids, *sizes, targets, *groups, independent, effects)
     return effects
 
 
@@ -85,6 +86,7 @@ def _leave_out(
     group_bounds: Ints,
     member_starts: Ints,
     members: Ints,
+    independent: bool,
     effects: Doubles,
 ) -> None:
     longest = 0
@@ -115,12 +117,12 @@ def _leave_out(
                 _add(single[first[j]], scores[ids[j]], highest, polarity[ids[j]])
                 if ids[j] < word_ids:
                     own[first[j]] = ids[j]
-        here = _log_odds(whole, bias, targets[text], logits)
+        here = _log_odds(whole, bias, targets[text], independent, logits)
         for group in range(group_bounds[text], group_bounds[text + 1]):
             chosen = members[member_starts[group] : member_starts[group + 1]]
             if len(chosen) == count:  # an empty text: the bias alone
                 rest[:] = 0.0
-                effects[group] = here - _log_odds(rest, bias, targets[text], logits)
+                effects[group] = here - _log_odds(rest, bias, targets[text], independent, logits)
                 continue
             _take_out(rest, whole, single, double, chosen)
             if _is_heavy(rest, whole, outputs):
@@ -136,7 +138,7 @@ def _leave_out(
             if rest[-1] < 0.5:  # words are left but no unit is: they are read as unknown words
                 rest[:] = 0.0
                 _add(rest, scores[UNKNOWN], scores[UNKNOWN], polarity[UNKNOWN])
-            effects[group] = here - _log_odds(rest, bias, targets[text], logits)
+            effects[group] = here - _log_odds(rest, bias, targets[text], independent, logits)
 
 
 @inner
@@ -190,7 +192,7 @@ def _sum_others(rest: Doubles, single: Doubles, double: Doubles, chosen: Ints, c
 
 
 @inner
-def _log_odds(total: Doubles, bias: Floats, target: int, logits: Doubles) -> float:
+def _log_odds(total: Doubles, bias: Floats, target: int, independent: bool, logits: Doubles) -> float:
     outputs = len(bias)
     for c in range(outputs):
         logits[c] = bias[c]
@@ -199,6 +201,8 @@ def _log_odds(total: Doubles, bias: Floats, target: int, logits: Doubles) -> flo
             inverse = 1 / total[start + outputs]
             for c in range(outputs):
                 logits[c] += total[start + c] * inverse
+    if independent:
+        return float(logits[target])
     if outputs == 1:
         return float(logits[0] if target == 1 else -logits[0])
     highest = -np.inf

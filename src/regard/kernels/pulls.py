@@ -52,7 +52,7 @@ def pull(
                 logits[k] += weights[index - low] * polarity[ids[index], k]
         for k in range(outputs):
             g[k] = logits[k] + bias[k]
-        loss += loss_and_gradient(g, labels[text], kind)  # leaves ∂ℓ/∂s in g
+        loss += loss_and_gradient(g, labels[text : text + 1], kind)  # leaves ∂ℓ/∂s in g
         for index in range(low, high):
             unit, alpha = ids[index], weights[index - low]
             for k in range(outputs):

@@ -22,8 +22,8 @@ FASTMATH = {"reassoc", "contract", "arcp", "nsz"}
 compiled = numba.njit(cache=True, nogil=True, fastmath=FASTMATH, error_model="numpy")  # no check for division by zero
 inner = numba.njit(fastmath=FASTMATH, error_model="numpy")
 
-BINARY, MULTICLASS, REGRESSION = 0, 1, 2
-KINDS = {"binary": BINARY, "multiclass": MULTICLASS, "regression": REGRESSION}  # of tasks
+BINARY, MULTICLASS, REGRESSION, MULTILABEL = 0, 1, 2, 3
+KINDS = {"binary": BINARY, "multiclass": MULTICLASS, "regression": REGRESSION, "multilabel": MULTILABEL}  # of tasks
 ADAGRAD, SGD = 0, 1
 EPSILON = 1e-10  # of Adagrad, as in PyTorch
 
@@ -130,7 +130,7 @@ def text_gradients(
     scores: Floats,
     head: Floats,
     bias: Floats,
-    labels: Floats,
+    labels: Floats,  # (texts, 1), or (texts, C) for several labels per text
     loss_weights: Floats,
     kind: int,
     weights: Floats,
@@ -188,8 +188,19 @@ def text_gradients(
 
 
 @inner
-def loss_and_gradient(logits: Floats, label: float, kind: int) -> float:
-    """The loss of one text; `logits` are overwritten with its gradient with respect to them."""
+def loss_and_gradient(logits: Floats, labels: Floats, kind: int) -> float:
+    """The loss of one text; `logits` are overwritten with its gradient with respect to them.
+
+    `labels`: 1 or 0 for each of several labels, whose losses are summed; otherwise the only label.
+    """
+    if kind == MULTILABEL:
+        total = 0.0
+        for c in range(len(logits)):
+            x, exponential = float(logits[c]), np.exp(-abs(float(logits[c])))
+            logits[c] = (1 / (1 + exponential) if x >= 0 else exponential / (1 + exponential)) - labels[c]
+            total += max(x, 0.0) - x * labels[c] + np.log1p(exponential)
+        return total
+    label = labels[0]
     if kind == REGRESSION:
         difference = logits[0] - label
         logits[0] = 2 * difference
@@ -250,7 +261,7 @@ def batch_gradients(
     ids: Ids,
     counts: NDArray[np.uint16],
     offsets: Int64s,
-    labels: Floats,
+    labels: Floats,  # (texts, 1), or (texts, C) for several labels per text
     loss_weights: Floats,
     texts: Int64s,
     dropout: float,

@@ -16,7 +16,7 @@ from regard.models.folder import load
 from regard.models.hub import LARGEST, LOG_IN, REPOSITORY, HubAddress, check_size, hub_error, import_hub, quiet_in_pipes
 from regard.models.run_files import CARD, DYNAMICS, ENCODER, FILES, OPTIMIZER
 from regard.models.saving import USAGE, card
-from regard.models.tasks import Classes
+from regard.models.tasks import Named
 from regard.models.trained import Trained
 
 PATHS = ("train", "dev", "test", "vectors", "pretrained")  # options that name files
@@ -96,7 +96,7 @@ def shared_card(folder: Path, trained: Trained, shared: Config, address: HubAddr
     ]
     kind = "text-classification"
     header = ["library_name: regard", f"pipeline_tag: {kind}", "tags:", *(f"- {tag}" for tag in sorted(tags))]
-    if not isinstance(trained.task, Classes):
+    if not isinstance(trained.task, Named):
         header.append("- regression")
     return "\n".join(["---", *header, "---", "", text])
 

@@ -12,7 +12,7 @@ from regard.config import config_toml
 from regard.files import write_all
 from regard.markdown_text import escape
 from regard.models.run_files import CARD, DYNAMICS, ENCODER, KEPT, OPTIMIZER
-from regard.models.tasks import Binary, Classes, Regression
+from regard.models.tasks import Binary, Classes, MultiLabel, Named, Regression
 from regard.models.trained import Trained
 from regard.run_metrics import Metrics, RunMetrics
 
@@ -63,7 +63,7 @@ def card(trained: Trained, usage: Sequence[str] = USAGE) -> str:
         + (", hidden layer in the head" if model.head_hidden else ""),
         "",
         "A text classifier that shows its work, trained by regard."
-        if isinstance(trained.task, Classes)
+        if isinstance(trained.task, Named)
         else "A text regression model that shows its work, trained by regard.",
         "",
         "| | |",
@@ -117,6 +117,8 @@ def audit_section(lines: Sequence[str]) -> list[str]:
 
 def not_audited(trained: Trained) -> list[str]:
     if not isinstance(trained.task, Classes):
+        if isinstance(trained.task, MultiLabel):
+            return ["Not audited: `regard audit FOLDER --data FILE --target LABEL` audits one of its labels."]
         return ["Not audited: `regard audit` takes classifiers, and this model predicts numbers."]
     return [
         "Not audited: whether its explanations point to the words that decide has not been measured yet. To measure it and "
@@ -130,11 +132,12 @@ def not_audited(trained: Trained) -> list[str]:
 
 def describe(trained: Trained) -> str:
     task = trained.task
-    if isinstance(task, Classes):
+    if isinstance(task, Named):
         names = ", ".join(escape(name) for name in task.classes[:20]) + (", …" if len(task.classes) > 20 else "")
         (value,) = task.thresholds if isinstance(task, Binary) and task.thresholds else (None,)
         threshold = "" if value is None else f"; {escape(task.classes[1])} from a probability of {value:.3g} on"
-        return f"{len(task.classes)} classes: {names}{threshold}"
+        kind = "labels, of which a text may have several" if isinstance(task, MultiLabel) else "classes"
+        return f"{len(task.classes)} {kind}: {names}{threshold}"
     assert isinstance(task, Regression)
     limits = f", from {task.low:.4g} to {task.high:.4g} as in training" if task.has_limits else ""
     return f"a number{limits} (training mean {task.mean:.4g}, standard deviation {task.scale:.4g})"
@@ -167,6 +170,7 @@ def engine(metrics: RunMetrics) -> str:
 
 
 def scores(metrics: Metrics) -> str:
-    names = ("accuracy", "macro_f", "log_loss", "rmse", "mae", "r2")
+    labels = ("micro_f1", "macro_f1", "subset_accuracy", "map")
+    names = ("accuracy", "macro_f", *labels, "log_loss", "rmse", "mae", "r2")
     numbers = {name: value for name, value in metrics.items() if isinstance(value, float)}
     return ", ".join(f"{name} {numbers[name]:.4f}" for name in names if name in numbers) + f" ({metrics['n']} texts)"

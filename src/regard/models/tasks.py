@@ -1,4 +1,4 @@
-"""Tasks: what labels are and what a model's outputs mean (two classes, several classes, or a number)."""
+"""Tasks: what labels are and what a model's outputs mean (two classes, several classes, several labels, or a number)."""
 
 from __future__ import annotations
 
@@ -6,70 +6,50 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Required, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.data.label_sets import rarest_label
 from regard.data.labels import Labels, comma_number, natural_order, separates_thousands
 from regard.errors import InputError, quoted
-from regard.records import Example, Prediction
+from regard.models.multilabel import MultiLabel
+from regard.models.task import COMPRESSED, LABEL, Named, Task, TaskRow
+from regard.records import Example, Label, Prediction
 
 if TYPE_CHECKING:  # PyTorch takes a second to import, and the fast engine does without it
     from torch import Tensor
 
-# names of heads: on the top level's vector, and on the output of a bottleneck
-LABEL, COMPRESSED = "label", "compressed"
+__all__ = [
+    "COMPRESSED",
+    "LABEL",
+    "Binary",
+    "Classes",
+    "MultiLabel",
+    "Multiclass",
+    "Named",
+    "Regression",
+    "Task",
+    "TaskRow",
+    "as_number",
+    "encoded",
+    "labels_as_shown",
+    "make_task",
+    "number",
+    "strata",
+    "task_from_dict",
+]
 
 
-class TaskRow(TypedDict, total=False):
-    """The contents of task.json."""
-
-    kind: Required[str]
-    classes: list[str]  # of a classification
-    thresholds: list[float]  # one per output: the probability from which its class is predicted
-    mean: float  # of a regression's training labels, as is their standard deviation `scale`
-    scale: float
-    low: float  # the range of answers; absent if they have no limits
-    high: float
-
-
-class Task(ABC):
-    """Converts labels as written to training targets, and logits to predictions."""
-
-    kind: str
-    out_dim: int
-
-    @abstractmethod
-    def encode(self, label: Any, where: str) -> float:
-        """Convert a label as written to the number that `loss` takes. Error messages start with `where`."""
-
-    @abstractmethod
-    def loss(self, logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
-        """(B, C), (B,), (B,) -> (), the mean over texts of the loss, each times its weight."""
-
-    @abstractmethod
-    def answers(self, logits: Any) -> NDArray[np.float64]:
-        """Probabilities (B, classes), or values on the scale of the labels (B, 1), from logits in host memory."""
-
-    @abstractmethod
-    def predictions(self, answers: NDArray[np.float64]) -> list[Prediction]: ...
-
-    @abstractmethod
-    def as_dict(self) -> TaskRow: ...
-
-
-class Classes(Task, ABC):
-    """Classification with two or more classes."""
-
-    classes: tuple[str, ...]
+class Classes(Named, ABC):
+    """Classification with two or more classes, of which a text has one."""
 
     def encode(self, label: Any, where: str) -> float:
         try:
             return float(self.classes.index(str(label)))
         except ValueError:
-            known = ", ".join(map(repr, self.classes[:20])) + (", …" if len(self.classes) > 20 else "")
-            raise InputError(f"{where}: the label {str(label)!r} was not among the training labels ({known})") from None
+            raise self.unknown(label, where) from None
 
     @abstractmethod
     def chosen(self, answers: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -198,11 +178,21 @@ def make_task(kind: str, labels: Labels, where: str, within_range: bool = True, 
 
     `within_range`: whether predicted numbers stay within the range of the labels. `positive`: the second of two classes.
     """
+    if labels.sets and kind != "multilabel":
+        name = next(iter(labels.sets))
+        raise InputError(
+            f"{where}, row {labels.rows[name]}: expected one label per text for task = {kind}, got the list "
+            f"{list(labels.sets[name])}; --task multilabel accepts several"
+        )
     if positive is not None and (kind != "binary" or len(labels.names) > 2):
         raise InputError(f"{where}: positive = {positive!r} needs two classes, got task = {kind!r}; leave it out")
     if kind == "regression":
         return make_regression(labels, where, within_range)
-    classes = tuple(sorted(labels.names, key=natural_order))
+    classes = tuple(sorted(labels.single_names, key=natural_order))
+    if kind == "multilabel":
+        if len(classes) < 2:
+            raise InputError(f"{where}: expected at least two different labels, got {quoted(classes) or 'none'}")
+        return MultiLabel.untuned(classes)
     if len(classes) < 2:
         raise InputError(f"{where}: expected at least two different labels, got only {classes[0]!r}")
     if kind == "multiclass":
@@ -237,10 +227,20 @@ def make_regression(labels: Labels, where: str, within_range: bool) -> Regressio
 
 
 def encoded(task: Task, labels: Labels, where: str, column: str | None = None) -> NDArray[np.float64]:
-    """The label of every text as the number that `loss` takes."""
+    """The label of every text as the number that `loss` takes: (texts,), or (texts, labels) of a multi-label task."""
     suffix = "" if column is None else f", column {column!r}"
-    values = [task.encode(name, f"{where}, row {row}{suffix}") for name, row in labels.rows.items()]
-    return np.array(values, dtype=np.float64)[labels.codes]
+    values = [
+        task.encode(labels.sets.get(name, name), f"{where}, row {row}{suffix}") for name, row in labels.rows.items()
+    ]
+    shape = (len(values), task.out_dim) if isinstance(task, MultiLabel) else (len(values),)
+    return np.array(values, dtype=np.float64).reshape(shape)[labels.codes]
+
+
+def strata(task: Task, labels: Labels) -> NDArray[np.int32]:
+    """The group of each text by which hold-outs and folds are stratified: its class, or its rarest label; one for numbers."""
+    if isinstance(task, MultiLabel):
+        return rarest_label(encoded(task, labels, "labels"))
+    return labels.codes if isinstance(task, Classes) else np.zeros(len(labels), dtype=np.int32)
 
 
 def task_from_dict(row: TaskRow) -> Task:
@@ -252,6 +252,8 @@ def task_from_dict(row: TaskRow) -> Task:
         if low > high:
             raise ValueError(f"low {low:g} is above high {high:g}")
         return Regression(mean, scale, low, high)
+    if row["kind"] == MultiLabel.kind:
+        return MultiLabel.from_dict(row)
     classes = tuple(str(name) for name in row["classes"])
     if len(classes) < 2 or len(set(classes)) < len(classes) or (row["kind"] == "binary" and len(classes) > 2):
         raise ValueError(f"{len(classes)} classes for {row['kind']}")
@@ -265,8 +267,10 @@ def task_from_dict(row: TaskRow) -> Task:
     return Binary(classes, thresholds=thresholds)
 
 
-def labels_as_shown(task: Task, examples: Sequence[Example]) -> list[str | float | None]:
+def labels_as_shown(task: Task, examples: Sequence[Example]) -> list[Label | None]:
     """True labels to show next to predictions: classes as written, numbers as floats, None if missing or invalid."""
+    if isinstance(task, MultiLabel):
+        return [None if example.label is None else task.label_set(example.label) for example in examples]
     if isinstance(task, Classes):
         return [None if example.label is None else str(example.label) for example in examples]
     return [as_number(example.label) for example in examples]

@@ -13,7 +13,7 @@ from regard.data.label_types import in_type, restore_labels
 from regard.errors import InputError
 from regard.explain.scored_text import record
 from regard.explain.targets import numbers
-from regard.models.tasks import Classes
+from regard.models.tasks import Classes, MultiLabel, Named
 from regard.records import Explanation
 from regard.runtime.flat_model import FlatModel
 from regard.runtime.onnx_model import OnnxModel
@@ -26,17 +26,19 @@ class RuntimeModel:
         self.model, self.task = model, model.task
         self.classes: NDArray[Any] | None = None
         self._columns: list[int] = []
-        if isinstance(self.task, Classes):
+        if isinstance(self.task, Named):
             self.classes = np.unique(restore_labels(self.task.classes, label_type))
             self._columns = [self.task.classes.index(str(name)) for name in self.classes.tolist()]
 
     def predict(self, texts: Sequence[str]) -> NDArray[Any]:
-        """The label of each text, or the number of a regression."""
+        """The label of each text, or the number of a regression; of several labels, 1 and 0 per label of `classes`."""
         if self.classes is None:
             return np.asarray(self.task.answers(self.model.logits(checked(texts)))[:, 0])
+        answers = self.task.answers(self.model.logits(checked(texts)))
+        if isinstance(self.task, MultiLabel):
+            return self.task.chosen(answers)[:, self._columns].astype(np.int64)
         assert isinstance(self.task, Classes)
-        numbers = self.task.chosen(self.task.answers(self.model.logits(checked(texts))))
-        chosen: NDArray[Any] = self.classes[np.argsort(self._columns)[numbers]]
+        chosen: NDArray[Any] = self.classes[np.argsort(self._columns)[self.task.chosen(answers)]]
         return chosen
 
     def predict_proba(self, texts: Sequence[str]) -> NDArray[np.float64]:

@@ -20,21 +20,27 @@ function describe(run) {
   return run.model + (run.levels > 1 ? `, ${run.levels} levels` : "");
 }
 
-export const shown = (value) => (typeof value === "number" ? value.toFixed(2) : value);
+// A class, a number, or the labels of a text that may have several.
+export const shown = (value) => (typeof value === "number" ? value.toFixed(2) : Array.isArray(value) ? value.join(", ") || "(no label)" : value);
+
+// The probability of the predicted class, or of each predicted label; "" for a number.
+export const confidence = ({ prediction, probabilities }) => (probabilities ? [prediction].flat().map((name) => percent(probabilities[name])).join(", ") : "");
+
+const isSame = (one, other) => shown(one) === shown(other);
 
 function prediction(result) {
-  const probability = result.probabilities?.[result.prediction];
+  const probability = confidence(result);
   const line = make("p", { class: "prediction" }, make("bdi", { class: "big" }, shown(result.prediction)));
-  if (probability !== undefined) line.append(make("span", { class: "lead" }, percent(probability)));
+  if (probability) line.append(make("span", { class: "lead" }, probability));
   if (result.before) line.append(comparison(result));
   return line;
 }
 
 function comparison({ prediction, before }) {
   if (typeof prediction === "number") return make("span", { class: "before" }, `${signed(prediction - before.prediction, 2)}; with all words ${shown(before.prediction)}`);
-  const changed = prediction !== before.prediction;
-  const line = make("span", { class: changed ? "before changed" : "before" }, changed ? "changed; with all words " : "with all words ", make("bdi", {}, before.prediction));
-  line.append(`, ${percent(before.probabilities[before.prediction])}`);
+  const changed = !isSame(prediction, before.prediction);
+  const line = make("span", { class: changed ? "before changed" : "before" }, changed ? "changed; with all words " : "with all words ", make("bdi", {}, shown(before.prediction)));
+  line.append(before.prediction.length ? `, ${confidence(before)}` : "");
   return line;
 }
 
@@ -47,7 +53,7 @@ function probabilityList({ prediction, probabilities, before }) {
     const track = make("span", { class: "track", "aria-hidden": "true" }, make("span", { style: { width: `${(100 * probability).toFixed(2)}%` } }));
     if (before) track.append(make("i", { style: { "inset-inline-start": `${(100 * before.probabilities[name]).toFixed(2)}%` } }));
     const step = change === null ? "" : Math.abs(change) < 0.0005 ? "=" : `${change > 0 ? "▲" : "▼"} ${signed(100 * change, 1)}`;
-    return make("li", { class: name === prediction ? "predicted" : null }, make("bdi", {}, name), track, make("span", { class: "probability" }, percent(probability)), make("span", { class: "change", title: change === null ? null : "change in percentage points, compared with all words" }, step));
+    return make("li", { class: [prediction].flat().includes(name) ? "predicted" : null }, make("bdi", {}, name), track, make("span", { class: "probability" }, percent(probability)), make("span", { class: "change", title: change === null ? null : "change in percentage points, compared with all words" }, step));
   });
   const more = order.length - listed.length;
   return make("ul", { class: "probabilities", "aria-label": "Probabilities" }, ...rows, more > 0 ? make("li", { class: "more" }, `and ${more} more`) : null);

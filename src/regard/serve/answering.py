@@ -17,7 +17,7 @@ from regard.explain.attribute import attribute
 from regard.explain.explainers import EXPLAINERS, can_explain, is_fast
 from regard.explain.word_scores import Attributed
 from regard.faithfulness.agreement import kendall, share_distances
-from regard.models.tasks import Classes
+from regard.models.tasks import Named
 from regard.novelty import novelty, with_novelties
 from regard.records import Explanation, Prediction, SentenceScore, Span, TokenScore
 from regard.serve import request_fields
@@ -129,7 +129,7 @@ def explained(run: ServedRun, text: str, method: str, fields: AboutText, is_gone
     if crossed:
         row["before"] = predictions(run, [text], is_gone)[0].as_dict()
     task = run.trained.task
-    row["target"] = task.classes[one.target] if isinstance(task, Classes) and one.target is not None else None
+    row["target"] = task.classes[one.target] if isinstance(task, Named) and one.target is not None else None
     row["tokens"] = [word_row(text, span, by_index.get(index)) for index, span in enumerate(spans)]
     row["without"] = crossed
     row["unread"] = max(0, len(spans) - len(crossed) - len(one.spans))
@@ -161,7 +161,7 @@ def selected_target(run: ServedRun, target: str | None) -> str | None:
     task = run.trained.task
     if target is None:
         return None
-    if not isinstance(task, Classes):
+    if not isinstance(task, Named):
         raise InputError(f"target: expected none, since {run.name} predicts a number, got {target[:40]!r}")
     if target not in task.classes:
         classes = ", ".join(task.classes[:20]) + (", …" if len(task.classes) > 20 else "")

@@ -129,10 +129,10 @@ class TableRow(TypedDict, total=False):
 
     row: Required[int]
     fields: Required[list[str]]
-    prediction: str | float
+    prediction: str | float | list[str]
     probabilities: dict[str, float]
     novelty: float
-    label: str | float
+    label: str | float | list[str]
     error: Annotated[str, Meta(description="Why this row has no prediction.")]
 
 

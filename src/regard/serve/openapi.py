@@ -27,8 +27,8 @@ REFUSALS = {
 }
 # of fields whose type is declared in `records`, which other parts of the program use without msgspec
 DESCRIPTIONS = {
-    "prediction": "The predicted class, or the predicted number of a regression.",
-    "probabilities": "The probability of every class.",
+    "prediction": "The predicted class, the predicted number of a regression, or the list of predicted labels.",
+    "probabilities": "The probability of every class, or of every label; those of labels do not sum to 1.",
     "novelty": "How little the text resembles the training texts, from 0 to 1.",
 }
 BEARER = {

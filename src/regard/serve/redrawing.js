@@ -1,6 +1,6 @@
 // What a page does around redrawing a result: keep the keyboard position, show crossed-out words at once, tell screen readers.
-import { shown } from "./answer.js";
-import { $, percent } from "./elements.js";
+import { confidence, shown } from "./answer.js";
+import { $ } from "./elements.js";
 
 // The focused element, so that redrawing does not lose the keyboard position.
 export function currentFocus() {
@@ -27,8 +27,7 @@ export function markCrossed(crossed) {
 
 // A result in one sentence, for screen readers.
 export function statusText(run, result) {
-  const probability = result.probabilities?.[result.prediction];
-  const confidence = probability === undefined ? "" : `, ${percent(probability)}`;
+  const probability = confidence(result), sure = probability && `, ${probability}`;
   const before = result.before ? `; with all words ${shown(result.before.prediction)}` : "";
-  return `${run.name}: ${shown(result.prediction)}${confidence}${before}.`;
+  return `${run.name}: ${shown(result.prediction)}${sure}${before}.`;
 }

@@ -13,7 +13,7 @@ from regard.explain.attribute import attribute
 from regard.explain.explain import explain
 from regard.explain.explainers import default_contribution, default_method, is_fast, methods
 from regard.models.model import Model
-from regard.models.tasks import Classes
+from regard.models.tasks import Named
 from regard.serve.answers import RunDescription
 from regard.serve.methods import budget
 from regard.serve.request_errors import ClientGone, RequestError
@@ -70,7 +70,7 @@ class ServedRun:
             "model": self.trained.title,
             "levels": self.trained.levels,
             "task": task.kind,
-            "classes": list(task.classes) if isinstance(task, Classes) else [],
+            "classes": list(task.classes) if isinstance(task, Named) else [],
             "max_words": self.trained.tokenizer.max_words,
             "methods": self.methods,
             "default_method": self.default_method,

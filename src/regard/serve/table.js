@@ -1,5 +1,5 @@
 // A pasted table: one prediction per row, shown on the page and available as CSV.
-import { shown } from "./answer.js";
+import { confidence, shown } from "./answer.js";
 import { $, make, percent } from "./elements.js";
 import { Latest, RequestFailed } from "./requests.js";
 
@@ -90,10 +90,10 @@ function line(row, text, hasLabels, hasClasses, openText) {
   if (row.error !== undefined) return make("tr", { class: "bad" }, number, make("td", { colspan: hasLabels ? 4 : 3 }, row.error));
   const button = make("button", { type: "button", class: "open", dir: "auto", title: "Show its words" }, row.fields[text].slice(0, 300));
   button.addEventListener("click", () => openText(row.fields[text], $("run").value));
-  const probability = row.probabilities ? percent(row.probabilities[row.prediction]) : "";
+  const probability = confidence(row);
   const cells = [number, make("td", {}, button), make("td", {}, make("bdi", {}, shown(row.prediction))), make("td", { class: "number" }, probability)];
   if (hasLabels) cells.push(make("td", { class: "label" }, make("bdi", {}, row.label === undefined ? "" : shown(row.label))));
-  return make("tr", { class: hasClasses && row.label !== undefined && row.label !== row.prediction ? "missed" : null }, ...cells);
+  return make("tr", { class: hasClasses && row.label !== undefined && shown(row.label) !== shown(row.prediction) ? "missed" : null }, ...cells);
 }
 
 // The columns of the table, followed by the predictions.
@@ -102,7 +102,7 @@ export function asCsv({ columns, rows }) {
   const lines = [[...columns, "prediction", ...classes.map((name) => `p(${name})`)]];
   for (const row of rows) {
     const fields = columns.map((_, index) => row.fields[index] ?? "");
-    lines.push([...fields, row.prediction ?? "", ...classes.map((name) => row.probabilities?.[name] ?? "")]);
+    lines.push([...fields, [row.prediction ?? ""].flat().join(";"), ...classes.map((name) => row.probabilities?.[name] ?? "")]);
   }
   return lines.map((line) => line.map(field).join(",")).join("\r\n") + "\r\n";
 }

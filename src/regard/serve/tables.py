@@ -10,15 +10,16 @@ from itertools import islice
 from typing import cast
 
 from regard.data.characters import Characters
-from regard.data.columns import guess_columns
+from regard.data.columns import form_of, guess_columns, has_columns, indicators_of
 from regard.data.decoding import is_blank
 from regard.data.examples import make_example
 from regard.data.formats import Row, csv_rows, line_rows
-from regard.data.read_options import ColumnPair
+from regard.data.label_sets import ONE_LABEL, LabelForm
+from regard.data.read_options import ColumnPair, ReadOptions
 from regard.data.wordpieces import AnyTokenizer, WordPieces
 from regard.errors import InputError, quoted
-from regard.models.tasks import labels_as_shown
-from regard.records import Example, PredictionRow
+from regard.models.tasks import MultiLabel, Named, labels_as_shown
+from regard.records import Example, PredictionRow, json_label
 from regard.serve import request_fields
 from regard.serve.answering import predictions
 from regard.serve.answers import TableAnswer, TableRow
@@ -42,7 +43,9 @@ def answer_table(fields: TableRequest, runs: Sequence[ServedRun], is_gone: IsGon
         raise RequestError(413, f"table: expected at most {MAX_COLUMNS:,} columns, got {len(columns):,}")
     data = run.trained.data
     text, label = select_columns(fields, columns, rows, (data.text, data.label))
-    examples = [example_of(row, text, label, run.trained.tokenizer) for row in rows]
+    several = isinstance(run.trained.task, MultiLabel)
+    form = form_of(ReadOptions(several=several, label_separator=data.label_separator), indicators_of(label, columns))
+    examples = [example_of(row, text, label, run.trained.tokenizer, form) for row in rows]
     usable = [example for example in examples if isinstance(example, Example)]
     if not usable:
         raise InputError(f"table: expected at least one row that can be used, got none; the first: {examples[0]}")
@@ -56,12 +59,12 @@ def answer_table(fields: TableRequest, runs: Sequence[ServedRun], is_gone: IsGon
             prediction, true_label = next(answers)
             result = cast(TableRow, {**result, **prediction})
             if true_label is not None:
-                result["label"] = true_label
-                labelled, right = labelled + 1, right + (true_label == prediction["prediction"])
+                result["label"] = json_label(true_label)
+                labelled, right = labelled + 1, right + (result["label"] == prediction["prediction"])
         else:
             result["error"] = example
         results.append(result)
-    counted = labelled if isinstance(labels[0], str) else 0  # a regression has no right and wrong
+    counted = labelled if isinstance(run.trained.task, Named) else 0  # a regression has no right and wrong
     return {
         "run": run.name,
         "columns": columns,
@@ -100,7 +103,7 @@ def select_columns(
     text = fields.text_column
     if text is not None and text not in columns:
         raise InputError(f"text_column: expected one of {quoted(columns)}, got {text[:40]!r}")
-    trained_text, trained_label = (column if column in columns else None for column in trained_on)
+    trained_text, trained_label = (column if has_columns(column, columns) else None for column in trained_on)
     text = trained_text if text is None else text
     try:
         others = [column for column in columns if column == text or column != trained_label]
@@ -110,10 +113,12 @@ def select_columns(
     return text, label if trained_label in (None, text) else trained_label
 
 
-def example_of(row: Row, text: str, label: str | None, tokenizer: AnyTokenizer | Characters) -> Example | str:
+def example_of(
+    row: Row, text: str, label: str | None, tokenizer: AnyTokenizer | Characters, form: LabelForm = ONE_LABEL
+) -> Example | str:
     """The example, or a sentence that says what is wrong with the row; other rows are still answered."""
     try:
-        example = make_example(row, "table", text, label, labelled=False)
+        example = make_example(row, "table", text, label, labelled=False, form=form)
     except InputError as error:
         return str(error)
     if isinstance(tokenizer, WordPieces) and tokenizer.longest is not None:

@@ -18,10 +18,22 @@ MIN_TEXTS = 10  # with fewer, the bootstrap shows nothing
 Floats = NDArray[np.float64]
 # where the intervals of the numbers are stored; accuracy has one already
 INTERVALS: dict[
-    Literal["macro_f", "log_loss", "rmse", "mae", "r2"],
-    Literal["macro_f_interval", "log_loss_interval", "rmse_interval", "mae_interval", "r2_interval"],
+    Literal["macro_f", "micro_f1", "macro_f1", "map", "log_loss", "rmse", "mae", "r2"],
+    Literal[
+        "macro_f_interval",
+        "micro_f1_interval",
+        "macro_f1_interval",
+        "map_interval",
+        "log_loss_interval",
+        "rmse_interval",
+        "mae_interval",
+        "r2_interval",
+    ],
 ] = {
     "macro_f": "macro_f_interval",
+    "micro_f1": "micro_f1_interval",
+    "macro_f1": "macro_f1_interval",
+    "map": "map_interval",
     "log_loss": "log_loss_interval",
     "rmse": "rmse_interval",
     "mae": "mae_interval",
@@ -42,7 +54,7 @@ def measure_with_intervals(task: Task, answers: Floats, labels: Floats, seed: in
         return metrics
     rng = np.random.default_rng(seed)
     draws: list[Metrics] = []
-    for _ in range(draws_for(len(labels))):
+    for _ in range(draws_for(labels.size)):
         rows = rng.integers(len(labels), size=len(labels))
         draws.append(measure(task, answers[rows], labels[rows]))
     for key, interval_key in INTERVALS.items():
@@ -56,7 +68,10 @@ def measure_with_intervals(task: Task, answers: Floats, labels: Floats, seed: in
 
 def occurs(metrics: Metrics, name: str, number: int) -> bool:
     """A class that is neither a label nor a prediction in a draw has no F there."""
-    return bool(metrics["per_class"][name]["n"]) or any(row[number] for row in metrics["confusion"]["counts"])
+    row = metrics["per_class"][name]
+    if "confusion" not in metrics:  # several labels per text
+        return bool(row["n"]) or row["precision"] > 0
+    return bool(row["n"]) or any(counts[number] for counts in metrics["confusion"]["counts"])
 
 
 def central_interval(values: list[float]) -> list[float] | None:

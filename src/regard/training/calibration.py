@@ -35,6 +35,14 @@ def of_classes(answers: Floats, labels: Floats) -> Calibration | None:
     return Calibration("classes", tuple(bins), float(error), mean_of(confidence - correct))
 
 
+def of_labels(answers: Floats, labels: Floats) -> Calibration | None:
+    """Of several labels per text: every label of every text is a decision between two classes."""
+    if len(labels) < MIN_TEXTS:
+        return None
+    yes = answers.reshape(-1, 1)
+    return of_classes(np.concatenate((1 - yes, yes), axis=1), labels.ravel())
+
+
 def of_numbers(predicted: Floats, actual: Floats) -> Calibration | None:
     """Bins of the predicted number with equally many texts: its mean, and the mean of the actual numbers."""
     if len(actual) < MIN_TEXTS:

@@ -19,7 +19,7 @@ from regard.config import Training
 from regard.data.unit_texts import UnitTexts
 from regard.kernels.sparse_steps import KINDS
 from regard.models.flat import EMBEDDING, HEAD, HEAD_BIAS, State, join_members, tables
-from regard.models.tasks import Task
+from regard.models.tasks import MultiLabel, Task
 from regard.recorder import Recorder
 from regard.run_metrics import Metrics, SpreadRecord
 from regard.training.binary_threshold import with_best_threshold
@@ -31,6 +31,7 @@ from regard.training.schedule import Phase, ordinary
 from regard.training.sparse_batch import Objective, Worker
 from regard.training.sparse_engine import SQUARES, Tick, count_ticks, epoch_ticks, read_texts, spread_of, threads
 from regard.training.temperature import fit_temperature
+from regard.training.thresholds import tuned
 from regard.training.unit_indexing import TextSource
 
 
@@ -198,11 +199,15 @@ def evaluate_committee(states: list[State], scale: float, data: CommitteeData) -
 
 
 def tuned_on_dev(states: list[State], scale: float, data: CommitteeData, threshold: float | str | None) -> Task:
-    """The task, with the threshold that suits the dev texts if one is to be chosen."""
-    if threshold is None:
+    """The task, with the threshold that suits the dev texts if one is to be chosen, or those of several labels."""
+    several = isinstance(data.task, MultiLabel)
+    if threshold is None and not several:
         return data.task
     read = read_dev(states, scale, data)
-    return with_best_threshold(data.task, threshold, data.task.answers(read.logits), read.labels)
+    answers = data.task.answers(read.logits)
+    if several:
+        return tuned(data.task, answers, read.labels)
+    return with_best_threshold(data.task, threshold, answers, read.labels)
 
 
 def calibrate(states: list[State], scale: float, data: CommitteeData, prior: float = 1.0) -> float:

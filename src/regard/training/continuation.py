@@ -16,7 +16,7 @@ from regard.data.read_options import ColumnPair
 from regard.data.sampling import sample
 from regard.errors import InputError, quoted
 from regard.models.flat import EMBEDDING
-from regard.models.tasks import Binary, Classes, Multiclass, Regression, Task, number
+from regard.models.tasks import Binary, Classes, Multiclass, MultiLabel, Regression, Task, number
 from regard.models.trained import Trained
 from regard.recorder import Recorder
 from regard.records import Example
@@ -158,6 +158,11 @@ def vector_files(data: Data, mixture: Mixture | None, recorder: Recorder) -> Vec
 
 def check_origin(trained: Trained, name: str) -> None:
     """Refuse models that cannot be continued."""
+    if isinstance(trained.task, MultiLabel):
+        raise InputError(
+            f"{name}: expected a run with one class or number per text, got several labels, which cannot be continued yet; "
+            "train anew on all texts"
+        )
     if trained.config.model.reads_pieces:
         raise InputError(
             f"{name}: encoder = 'bert' is fine-tuned from its pretrained weights, and cannot be continued; "

@@ -22,7 +22,7 @@ from regard.data.labels import Labels
 from regard.data.splitting import fold_rows
 from regard.errors import InputError
 from regard.files import write
-from regard.models.tasks import Classes
+from regard.models.tasks import strata
 from regard.recorder import Recorder, Silent
 from regard.run_metrics import CrossValidation, Scores
 from regard.student import t_quantile
@@ -31,8 +31,14 @@ from regard.training.metrics import scalar_metrics
 from regard.training.preparation import find_task
 
 FEWEST, MOST = 2, 100  # folds
-KEPT = ("accuracy", "macro_f", "log_loss", "rmse", "mae", "r2")
-MAIN = {"accuracy": "accuracy", "macro_f": "macro F1", "rmse": "RMSE"}  # in the note about a fold
+KEPT = ("accuracy", "macro_f", "micro_f1", "macro_f1", "subset_accuracy", "map", "log_loss", "rmse", "mae", "r2")
+MAIN = {  # in the note about a fold
+    "accuracy": "accuracy",
+    "macro_f": "macro F1",
+    "micro_f1": "micro F1",
+    "macro_f1": "macro F1",
+    "rmse": "RMSE",
+}
 
 
 class Bar(Silent):
@@ -64,8 +70,7 @@ def find_folds(labels: Labels, folds: int, config: Config, where: str) -> tuple[
     if len(labels) < 2 * folds:
         raise InputError(f"{where}: expected at least {2 * folds} texts for {folds} folds, got {len(labels)}")
     task = find_task(config, labels, Silent(), where)
-    groups = labels.codes if isinstance(task, Classes) else np.zeros(len(labels), dtype=np.int32)
-    chosen = fold_rows(groups, folds, config.training.seed)
+    chosen = fold_rows(strata(task, labels), folds, config.training.seed)
     if np.bincount(chosen[chosen >= 0], minlength=folds).min() == 0:
         raise InputError(f"{where}: expected classes with several texts for {folds} folds, got too many with only one")
     return chosen, config.override({"task": task.kind})

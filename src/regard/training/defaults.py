@@ -168,6 +168,8 @@ def has_linear_member(config: Config, size: DataSize) -> bool:
     """Whether vectors are read by a linear member; otherwise the vectors of the attention models start from them."""
     if config.model.linear is not None:
         return config.model.linear
+    if config.data.task == "multilabel":
+        return False  # it has one class per text
     members = config.model.members or committee_size(config, size)
     return config.data.vectors is not None and members > 1 and config.model.head_bias
 

@@ -19,7 +19,7 @@ from regard.data.tokenizer import Tokenizer
 from regard.data.unit_texts import UnitTexts
 from regard.kernels.compiling import is_compiled
 from regard.models.flat import State, fresh, join_members, state_of
-from regard.models.tasks import Classes, Task, encoded
+from regard.models.tasks import Classes, Task, encoded, strata
 from regard.models.trained import Trained
 from regard.recorder import Recorder
 from regard.run_metrics import RunMetrics
@@ -174,8 +174,7 @@ def held_out(prepared: PreparedSparse, recorder: Recorder) -> list[NDArray[np.bo
     data, train, members = prepared.config.data, prepared.parts["train"], prepared.config.model.attention_models
     if "dev" in prepared.parts:
         return [np.zeros(len(train), dtype=bool)] * members
-    is_classes = isinstance(prepared.task, Classes)
-    groups = train.labels.codes if is_classes else np.zeros(len(train), dtype=np.int32)
+    groups = strata(prepared.task, train.labels)
     is_new = np.ones(len(train), dtype=bool) if prepared.mixture is None else prepared.mixture.is_new
     held = disjoint_rows(groups, data.dev_fraction, members, prepared.config.training.seed, is_new)
     note_held_out(int(held[0].sum()), prepared.config, recorder)

@@ -15,7 +15,7 @@ from regard.analysis.dynamics import Dynamics
 from regard.config import Config
 from regard.data.examples import encode_examples
 from regard.data.labels import Labels
-from regard.data.splitting import hold_out
+from regard.data.splitting import hold_out_groups
 from regard.data.tokenizer import Tokenizer
 from regard.data.unit_texts import UnitTexts
 from regard.data.vocabulary import Vocabulary
@@ -26,7 +26,7 @@ from regard.encoders.pretrained import Pretrained, read_pretrained
 from regard.models.build import build
 from regard.models.classifier import Classifier
 from regard.models.device import choose_device
-from regard.models.tasks import Classes, Task, encoded
+from regard.models.tasks import Classes, MultiLabel, Task, encoded, strata
 from regard.models.trained import Trained, logits
 from regard.poolings.perceptron import Perceptron
 from regard.recorder import Recorder
@@ -53,6 +53,7 @@ from regard.training.preparation import (
     versions,
 )
 from regard.training.temperature import fit_temperature
+from regard.training.thresholds import tuned
 from regard.training.torch_engine import Texts, TorchEngine, evaluate
 from regard.training.torch_growth import grow, grown_vocabulary
 from regard.training.weighting import text_weights
@@ -159,7 +160,8 @@ def make_inputs(prepared: PreparedTorch, recorder: Recorder) -> TorchInputs:
     compared = {"new" if dev is None else "dev": dev or [], "old": scored}
     if dev is None:
         dev_name = train_name
-        new, dev = hold_out(new, config.data.dev_fraction, config.training.seed, isinstance(task, Classes))
+        groups = strata(task, Labels.of(new))
+        new, dev = hold_out_groups(new, groups, config.data.dev_fraction, config.training.seed)
         note_held_out(len(dev), config, recorder)
         compared["new"] = dev
     examples = [*new, *replayed]
@@ -203,8 +205,9 @@ def train_model(model: Classifier, prepared: PreparedTorch, inputs: TorchInputs,
         metrics["temperature"] = calibrate(model, task, inputs.dev, prior)
     if inputs.dev:
         labels = np.asarray(inputs.dev.labels, dtype=np.float64)
-        if config.training.threshold is not None:
+        if config.training.threshold is not None or isinstance(task, MultiLabel):
             answers = task.answers(logits(model, task, inputs.dev.indexed))
+            task = tuned(task, answers, labels)
             task = with_best_threshold(task, config.training.threshold, answers, labels)
         metrics["dev"] = evaluate(model, task, inputs.dev)[0]
     note_threshold(task, inputs.dev is not None, config.training.threshold, run.recorder)

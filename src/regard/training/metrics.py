@@ -1,12 +1,13 @@
-"""Metrics: accuracy, macro-F and log loss, or RMSE, MAE and R²; with intervals where a simple formula gives them."""
+"""Metrics: accuracy, macro-F and log loss, or those of several labels, or RMSE, MAE and R²."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.models.tasks import Classes, Task
+from regard.models.tasks import Classes, MultiLabel, Task
 from regard.run_metrics import Metrics, Scores
+from regard.training.multilabel_metrics import multilabel_metrics
 from regard.wilson import wilson_interval
 
 
@@ -15,6 +16,8 @@ def measure(task: Task, answers: NDArray[np.float64], labels: NDArray[np.float64
     if isinstance(task, Classes):
         codes = labels.astype(np.int64)
         return {"task": task.kind, **classification_metrics(task.classes, answers, codes, task.chosen(answers))}
+    if isinstance(task, MultiLabel):
+        return {"task": task.kind, **multilabel_metrics(task, answers, labels)}
     mean, scale = task.as_dict()["mean"], task.as_dict()["scale"]
     return {"task": task.kind, **regression_metrics(answers[:, 0], labels * scale + mean, mean)}
 
@@ -73,7 +76,13 @@ def scalar_metrics(metrics: Metrics) -> Scores:
 
 
 def selection_score(metrics: Metrics | Scores, select: str = "accuracy") -> tuple[float, float]:
-    """What decides which epoch is kept, larger is better: the selected score, then log loss if it is equal; or RMSE."""
+    """What decides which epoch is kept, larger is better: the selected score, then log loss if it is equal; or RMSE.
+
+    Of several labels, accuracy stands for micro F1 and macro_f for macro F1.
+    """
+    if "micro_f1" in metrics:
+        chosen = {"accuracy": metrics["micro_f1"], "macro_f": metrics["macro_f1"]}
+        return chosen.get(select, 0.0), -metrics["log_loss"]
     if "accuracy" not in metrics:
         return -metrics["rmse"], 0.0
     if select == "macro_f":

@@ -9,8 +9,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+import numpy as np
+
 from regard.config import BEST_F1, Config
 from regard.data.guessed_task import guess_task
+from regard.data.label_sets import combined_hint
 from regard.data.labels import Labels, written_twice
 from regard.data.tokenizer import Tokenizer
 from regard.errors import InputError, quoted
@@ -66,19 +69,25 @@ def find_task(config: Config, labels: Labels, recorder: Recorder, where: str, co
     """The task that the options name, or the one that the labels and the name of their column suggest."""
     check_not_empty(len(labels), where)
     kind: str = config.data.task
+    if kind == "auto" and labels.sets:
+        kind = "multilabel"
+        recorder.note(f"task: multilabel, because a text may have several labels ({described_sets(labels)})")
+    elif kind == "multilabel":
+        recorder.note(f"task: multilabel ({described_sets(labels)})" + combined_in_sets(labels))
     if kind == "auto":
         try:
             kind, reason = guess_task(labels.names, len(labels), column)
         except InputError as error:
             raise InputError(f"{where}: {error}") from None
         recorder.note(reason)
-    if kind != "regression" and (alike := written_twice(labels.names)):
+    if kind != "regression" and (alike := written_twice(labels.single_names)):
         recorder.note(
             f"{where}: labels {quoted(alike)} differ only in case or number format, and count as separate classes"
         )
-    if kind == "regression" and config.training.record != "no":
+    if kind in ("regression", "multilabel") and config.training.record != "no":
+        got = "numbers" if kind == "regression" else "several labels per text"
         raise InputError(
-            f"{where}: record = {config.training.record!r} needs classes, which define token types; got numbers"
+            f"{where}: record = {config.training.record!r} needs classes, which define token types; got {got}"
         )
     task = make_task(kind, labels, where, config.data.within_range, config.data.positive)
     task = with_given_threshold(task, config.training.threshold, where)
@@ -90,6 +99,21 @@ def find_task(config: Config, labels: Labels, recorder: Recorder, where: str, co
             "--no-within-range removes the limits"
         )
     return task
+
+
+def described_sets(labels: Labels) -> str:
+    """How many labels there are, and how many a text has."""
+    sizes = np.array([len(labels.sets.get(name, (name,))) for name in labels.names])[labels.codes]
+    without = int((sizes == 0).sum())
+    none = f", {without:,} texts without any" if without else ""
+    return f"{len(labels.single_names):,} labels, {sizes.mean():.2g} per text{none}"
+
+
+def combined_in_sets(labels: Labels) -> str:
+    """A hint if no text has several labels, but labels look combined."""
+    if any(len(one) > 1 for one in labels.sets.values()):
+        return ""
+    return combined_hint(labels.single_names) or "; no text has more than one label"
 
 
 def fingerprint(config: Config, texts: Iterable[str], device: str) -> str:

@@ -20,10 +20,15 @@ NO_WEIGHTS = np.empty(0, dtype=np.float32)  # the loss of every text counts 1
 class Objective(NamedTuple):
     """The loss, and the penalties that are added to it."""
 
-    kind: int  # BINARY, MULTICLASS or REGRESSION of the kernels
+    kind: int  # BINARY, MULTICLASS, REGRESSION or MULTILABEL of the kernels
     scale: float = 1.0  # λ
     l2: float = 0.0
     vtw: float = 0.0
+
+
+def by_output(labels: Array) -> Array:
+    """As the kernels take them: (texts, 1), or (texts, C) for several labels per text."""
+    return labels if labels.ndim == 2 else labels[:, None]
 
 
 class Worker:
@@ -101,7 +106,7 @@ class Worker:
             texts.ids,
             texts.counts,
             texts.offsets,
-            texts.labels,
+            by_output(texts.labels),
             NO_WEIGHTS if texts.weights is None else texts.weights,
             chosen,
             dropout,
@@ -202,7 +207,7 @@ class Worker:
             scores,
             self.state[HEAD],
             self.state.get(HEAD_BIAS, self.bias),
-            texts.labels[chosen],
+            by_output(texts.labels[chosen]),
             NO_WEIGHTS if texts.weights is None else texts.weights[chosen],
             self.objective.kind,
             space.weights,

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.models.tasks import Binary, Classes, Task
+from regard.models.tasks import Binary, MultiLabel, Named, Task
 
 FEWEST = 20  # texts; with fewer the temperature stays 1
 LOWEST, HIGHEST = 0.25, 16.0
@@ -24,13 +24,15 @@ Doubles = NDArray[np.float64]
 
 def fit_temperature(task: Task, logits: NDArray[np.floating], labels: Doubles, prior: float = 1.0) -> float:
     """The temperature with the lowest log loss; the `prior` for too few texts, and 1 for a regression."""
-    if not isinstance(task, Classes):
+    if not isinstance(task, Named):
         return 1.0
     if len(labels) < FEWEST:
         return prior
-    values, rows = logits.astype(np.float64), np.arange(len(labels))
-    codes = labels.astype(np.int64)
-    if isinstance(task, Binary):
+    values = logits.astype(np.float64)
+    if isinstance(task, MultiLabel):  # every label is a decision between two classes
+        values, labels = values.reshape(-1, 1), labels.ravel()
+    rows, codes = np.arange(len(labels)), labels.astype(np.int64)
+    if isinstance(task, (Binary, MultiLabel)):
         values = np.concatenate((np.zeros_like(values), values), axis=1)
 
     def loss(log_temperature: float) -> float:

@@ -9,9 +9,9 @@ import numpy as np
 
 from regard.config import Config
 from regard.data.labels import Labels
-from regard.data.splitting import hold_out
+from regard.data.splitting import hold_out_groups
 from regard.errors import InputError
-from regard.models.tasks import Classes
+from regard.models.tasks import MultiLabel, Regression, strata
 from regard.recorder import Silent
 from regard.run_metrics import EpochRecord, Metrics, Scores
 from regard.training.cross_validation import find_folds
@@ -19,6 +19,7 @@ from regard.training.fit import Parts, Run, fit
 from regard.training.preparation import find_task
 
 DEV = 0.2  # of the training texts, without --dev
+SEVERAL = {"accuracy": "micro_f1", "macro_f": "macro_f1"}  # what a measure stands for with several labels per text
 QUARTERS = 4  # of its epochs: when a trial is compared with others
 Report = Callable[[float, int], None]  # a score so far and when it was measured; raises to stop the trial
 
@@ -28,7 +29,7 @@ class Splits(NamedTuple):
 
     parts: Sequence[Parts]
     config: Config  # with the task of all texts
-    measure: str  # accuracy, macro_f or rmse
+    measure: str  # accuracy, macro_f or rmse; of several labels micro_f1 or macro_f1
 
     @property
     def minimised(self) -> bool:
@@ -41,8 +42,8 @@ def split(config: Config, parts: Parts, folds: int | None, select: str | None) -
     labels, where = Labels.of(examples), parts.names[0]
     task = find_task(config, labels, Silent(), where)
     config = config.override({"task": task.kind})
-    is_classes = isinstance(task, Classes)
-    if select is not None and not is_classes:
+    is_regression = isinstance(task, Regression)
+    if select is not None and is_regression:
         raise InputError(f"--select {select}: expected classes, got numbers, for which the RMSE decides; leave it out")
     names, column = (where, where if parts.dev is None else parts.names[1], parts.names[2]), parts.column
     pairs = []
@@ -55,10 +56,12 @@ def split(config: Config, parts: Parts, folds: int | None, select: str | None) -
     elif parts.dev is not None:
         pairs.append((examples, list(parts.dev)))
     else:
-        pairs.append(hold_out(examples, DEV, config.training.seed, is_classes))
+        pairs.append(hold_out_groups(examples, strata(task, labels), DEV, config.training.seed))
         if not pairs[0][1]:
             raise InputError(f"{where}: expected enough texts to hold some out, got {len(examples)}; pass --dev")
-    measure = (select or "accuracy") if is_classes else "rmse"
+    measure = "rmse" if is_regression else select or "accuracy"
+    if isinstance(task, MultiLabel):
+        measure = SEVERAL.get(measure, measure)
     return Splits([Parts(kept, held, None, names, column) for kept, held in pairs], config, measure)
 
 

@@ -56,7 +56,7 @@ def label_text(example: Example) -> str | None:
 
 def value(example: Example, where: str) -> float:
     try:
-        rating = float(example.label if example.label is not None else math.nan)
+        rating = math.nan if example.label is None or isinstance(example.label, tuple) else float(example.label)
     except ValueError:
         rating = math.nan
     if not math.isfinite(rating):

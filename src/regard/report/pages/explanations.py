@@ -12,7 +12,7 @@ from regard.explain.explainers import explainer_title
 from regard.records import Explanation, TokenScore
 from regard.report.pages.filters import READER, Filters
 from regard.report.pages.templates import render, templates
-from regard.report.text.answers import Answer, ClassProbability, answer, class_probabilities, tally
+from regard.report.text.answers import Answer, ClassProbability, answer, class_probabilities, index_of, tally
 from regard.report.text.characters import one_line
 from regard.report.text.highlights import Row, concentration, rows, top_words
 from regard.report.text.strongest_words import StrongWord, for_whom, nothing_strong, strongest_words
@@ -41,16 +41,12 @@ class ExplainedText:
     nothing_strong: str = ""  # a sentence if no word contributes much
     run: str = ""  # the name of the model, if there are several
     classes: tuple[str, ...] = ()
-    actual: int | str = ""  # the index of the true class, "" if there is none
+    actual: int | str = ""  # the index of the true class, or those of the true labels; "" if there is none
+    predicted: int | str = ""  # likewise
 
     @property
     def correct(self) -> str:
         return {True: "yes", False: "no", None: ""}[self.answer.right]
-
-    @property
-    def predicted(self) -> int | str:
-        """The index of the class, "" for a number."""
-        return index_of(self.answer.prediction, [one_line(name) for name in self.classes])
 
 
 @dataclass(frozen=True)
@@ -94,10 +90,6 @@ def filters_of(texts: Sequence[Sequence[ExplainedText]], tallies: Sequence[Tally
     return Filters(bool(tallies[0].judged), classes, len(tallies[0].wrong), {})
 
 
-def index_of(name: str, names: Sequence[str]) -> int | str:
-    return names.index(name) if name in names else ""
-
-
 def fragment(explanation: Explanation) -> str:
     """One explanation with inline styles, for `_repr_html_`; text and background colours are those of the notebook."""
     return templates().get_template("fragment.html").render(text=view_of(explanation))
@@ -117,14 +109,15 @@ def view_of(explanation: Explanation, run: str = "") -> ExplainedText:
         explanation.tokens,
         method,
         explanation.is_signed,
-        not explanation.prediction.probabilities and not isinstance(explanation.prediction.value, str),
+        isinstance(explanation.prediction.value, (int, float)) and not explanation.prediction.probabilities,
         top_words(explanation),
         concentration(explanation),
         explanation.note,
-        target if target is not None and target != str(explanation.prediction.value) else "",
+        target if target is not None and target != explanation.prediction.only_name else "",
         [(title, listed) for title, listed in words if listed],
         nothing_strong(explanation),
         one_line(run),
         classes,
-        index_of(str(explanation.label), classes),
+        index_of(explanation.label, classes),
+        index_of(explanation.prediction.value, classes),
     )

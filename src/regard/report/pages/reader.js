@@ -25,7 +25,7 @@
     const query = plain(part("text-search").value.trim());
     if (query) words ??= articles.map(wordsOf);
     wanted = articles.filter((article, index) =>
-      Object.entries(choices).every(([name, choice]) => !choice?.value || article.dataset[name] === choice.value) && (!query || words[index].includes(query)));
+      Object.entries(choices).every(([name, choice]) => !choice?.value || article.dataset[name].split(" ").includes(choice.value)) && (!query || words[index].includes(query)));
     wanted.forEach((article, index) => {
       article.setAttribute("aria-posinset", index + 1);
       article.setAttribute("aria-setsize", wanted.length);

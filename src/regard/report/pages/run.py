@@ -29,8 +29,8 @@ from regard.report.text.exported import Figure, Table, write_exported
 from regard.report.text.numbers import written
 from regard.report.text.tables import (
     CLASSES,
-    COLUMNS,
     absent,
+    class_columns,
     class_rows,
     classes_shown,
     frequent_mistakes,
@@ -40,7 +40,14 @@ from regard.report.text.tables import (
 )
 
 TRUST = "Can attention be trusted?"
-TILES = {"accuracy": "accuracy", "macro_f": "macro F1", "rmse": "RMSE", "r2": "R²"}
+TILES = {
+    "accuracy": "accuracy",
+    "macro_f": "macro F1",
+    "micro_f1": "micro F1",
+    "macro_f1": "macro F1",
+    "rmse": "RMSE",
+    "r2": "R²",
+}
 
 
 @dataclass(frozen=True)
@@ -161,17 +168,21 @@ def page_tables(facts: RunFacts) -> dict[str, Table]:
     if facts.measures is None or len(facts.measures.classes) <= CLASSES:
         return {}
     rows = class_rows(facts.measures, with_interval=True, most=len(facts.measures.classes))
-    return {"classes": Table(f"{len(rows)} classes, weakest first", COLUMNS, rows)}
+    columns = class_columns(facts.measures)
+    return {"classes": Table(f"{len(rows)} {many(columns[0])}, weakest first", columns, rows)}
 
 
 def measure_tables(measures: Measures) -> dict[str, Table | None]:
     matrix = small_matrix(measures)
+    columns = class_columns(measures)
     mistakes = [
         (one_line(one.actual), one_line(one.predicted), f"{one.count:,}") for one in frequent_mistakes(measures)
     ]
     return {
         "measures": Table("Measures, with 95 % intervals", ("measure", "value"), summary(measures)),
-        "classes": Table(classes_shown(measures) or "Classes", COLUMNS, class_rows(measures, with_interval=True)),
+        "classes": Table(
+            classes_shown(measures) or many(columns[0]).capitalize(), columns, class_rows(measures, with_interval=True)
+        ),
         "confusion_matrix": None
         if matrix is None
         else Table(
@@ -181,6 +192,10 @@ def measure_tables(measures: Measures) -> dict[str, Table | None]:
         ),
         "confusions": Table("Most frequent mistakes", ("actual", "predicted", "texts"), mistakes),
     }
+
+
+def many(name: str) -> str:
+    return {"class": "classes", "label": "labels"}[name]
 
 
 def words_table(facts: AnalysisFacts) -> Table:

@@ -23,7 +23,10 @@ from regard.report.text.exported import Figure
 from regard.report.text.numbers import metric_name, written
 
 PER_EPOCH = ("panel", "curve", "epoch", "value", "low", "high")
-SHARES = ("accuracy", *(metric_name(name) for name in ("macro_f", "micro_f", "f")))  # at most 1
+SHARES = (
+    "accuracy",
+    *(metric_name(name) for name in ("macro_f", "micro_f", "f", "subset_accuracy", "map")),
+)  # at most 1
 FROM_ZERO = ("loss", *(metric_name(name) for name in ("log_loss", "rmse", "mae")))  # 0 is the best value
 SHORTEST = 0.2  # the length of an axis of accuracies, at least
 OF_MEAN = "rmse_of_mean"  # the RMSE of always predicting the mean, which is the same in every epoch

@@ -26,6 +26,9 @@ def measures_sentence(measures: Measures) -> str:
         simple = numbers.get("always_the_most_frequent_class")
         than = f"; always predicting the most frequent class would get {percent(simple)}" if is_number(simple) else ""
         return f"The model predicts {percent(accuracy)} of {texts} correctly{than}."
+    subset, f = numbers.get("subset_accuracy"), numbers.get("micro_f1")
+    if isinstance(subset, float):
+        return f"For {percent(subset)} of {texts} all labels are right; over all labels the F1 is {written(f)}."
     if isinstance(error, float):
         simple = numbers.get("rmse_of_mean")
         than = f"; always predicting the mean would be off by {written(simple)}" if is_number(simple) else ""

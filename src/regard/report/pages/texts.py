@@ -9,7 +9,7 @@ from regard.facts.run import ShownText, TextView
 from regard.records import Explanation
 from regard.report.names import explainer_name
 from regard.report.pages.filters import Filters
-from regard.report.text.answers import Answer, ClassProbability, answer, class_probabilities
+from regard.report.text.answers import Answer, ClassProbability, answer, class_probabilities, index_of
 from regard.report.text.highlights import Row, rows, top_words
 from regard.report.text.strongest_words import StrongWord, for_whom, nothing_strong, strongest_words
 
@@ -83,14 +83,13 @@ def reading(texts: Sequence[ShownText], texts_in_all: int, classes: Sequence[str
 def reader_text(text: ShownText, classes: list[str]) -> ReaderText:
     """The prediction is that of the first view."""
     first = replace(text.views[0].explanation, label=text.label)
-    predicted, true = str(first.prediction.value), str(text.label)
     return ReaderText(
         text.place,
         answer(first),
         *class_probabilities(first),
         {True: "no", False: "yes", None: ""}[text.mistake],
-        classes.index(predicted) if predicted in classes else "",
-        classes.index(true) if true in classes else "",
+        index_of(first.prediction.value, classes),
+        index_of(text.label, classes),
         [reader_view(view) for view in text.views],
     )
 

@@ -14,7 +14,7 @@ from rich.text import Text
 from regard.errors import InputError
 from regard.extras import require
 from regard.files import write
-from regard.records import FASTTEXT_PREFIX, Example, Prediction
+from regard.records import FASTTEXT_PREFIX, Example, Prediction, json_label
 from regard.report.text.characters import one_line
 from regard.report.text.prediction_files import Cell, parquet_pieces, xlsx_pieces
 from regard.report.text.writing import as_csv, choose_format, emit, lines, to_console
@@ -42,6 +42,8 @@ class Layout:
         Round probabilities and predicted numbers to this many decimals.
     novelty : bool, default False
         Write how little each text resembles the training texts.
+    joiner : str, optional
+        What is written between the labels of a text that may have several; None if it has one class.
     """
 
     classes: tuple[str, ...]
@@ -50,20 +52,19 @@ class Layout:
     top: int | None = None
     digits: int | None = None
     novelty: bool = False
+    joiner: str | None = None
 
     def answer_columns(self) -> list[str]:
         """The columns besides those that are copied from the source."""
         if not self.classes:
             columns = ["prediction"]
-        elif self.top is None:
-            columns = ["prediction", "confidence", *(f"p({name})" for name in self.classes)]
         else:
-            places = range(1, min(self.top, len(self.classes)) + 1)
-            columns = [
-                "prediction",
-                "confidence",
-                *(f"{kind}_{k}" for k in places for kind in ("class", "probability")),
-            ]
+            columns = ["prediction", *["confidence"] * (self.joiner is None)]
+            if self.top is None:
+                columns += [f"p({name})" for name in self.classes]
+            else:
+                places = range(1, min(self.top, len(self.classes)) + 1)
+                columns += [f"{kind}_{k}" for k in places for kind in ("class", "probability")]
         return [*columns, *["novelty"] * self.novelty, *["error"] * self.errors]
 
     def columns(self) -> list[str]:
@@ -86,18 +87,27 @@ class Layout:
         if prediction is None:
             answer: list[Cell] = [None] * (len(self.answer_columns()) - self.errors)
         elif not self.classes:
-            answer = [self.rounded(float(prediction.value))]
+            answer = [self.number(prediction)]
         else:
             shown = self.probabilities(prediction)
             pairs = shown.values() if self.top is None else (x for pair in shown.items() for x in pair)
-            answer = [str(prediction.value), self.confidence(prediction), *pairs]
+            answer = [self.named(prediction), *self.confidence(prediction), *pairs]
         if self.novelty and prediction is not None:
             answer.append(None if prediction.novelty is None else self.rounded(prediction.novelty))
         return [*cells, *answer, *[example.error] * self.errors]
 
-    def confidence(self, prediction: Prediction) -> float:
-        """The probability of the class that is predicted."""
-        return self.rounded(prediction.probabilities[str(prediction.value)])
+    def number(self, prediction: Prediction) -> float:
+        assert not isinstance(prediction.value, tuple)
+        return self.rounded(float(prediction.value))
+
+    def named(self, prediction: Prediction) -> str:
+        """The class that is predicted, or the labels in one string."""
+        named = prediction.named
+        return named if isinstance(named, str) else (self.joiner or ", ").join(named)
+
+    def confidence(self, prediction: Prediction) -> list[float]:
+        """The probability of the class that is predicted; nothing for several labels, of which each has its own."""
+        return [] if self.joiner is not None else [self.rounded(prediction.probabilities[str(prediction.value)])]
 
 
 def plain(value: object) -> Cell:
@@ -147,9 +157,10 @@ def prediction_json(example: Example, prediction: Prediction | None, layout: Lay
         return row | {"prediction": None, "error": example.error}
     new = {} if prediction.novelty is None else {"novelty": layout.rounded(prediction.novelty)}
     if not prediction.probabilities:
-        return row | {"prediction": layout.rounded(float(prediction.value))} | new
-    shown = {"confidence": layout.confidence(prediction), "probabilities": layout.probabilities(prediction)}
-    return row | {"prediction": str(prediction.value)} | shown | new
+        return row | {"prediction": layout.number(prediction)} | new
+    confidence = dict(zip(("confidence",), layout.confidence(prediction), strict=False))
+    shown = {**confidence, "probabilities": layout.probabilities(prediction)}
+    return row | {"prediction": json_label(prediction.named)} | shown | new
 
 
 def csv_rows(pairs: Iterable[Predicted], layout: Layout) -> Iterator[list[str]]:
@@ -173,11 +184,19 @@ def fasttext_names(layout: Layout) -> Mapping[str, str]:
 
 
 def fasttext_output(pairs: Iterable[Predicted], layout: Layout) -> Iterator[str]:
-    """As `fasttext predict-prob` writes: the most probable labels with their probabilities; a line per text, perhaps empty."""
+    """As `fasttext predict-prob` writes: the most probable labels with their probabilities; a line per text, perhaps empty.
+
+    Of several labels per text, those that are predicted, unless `--top` says how many.
+    """
     names = fasttext_names(layout)
-    layout = Layout(layout.classes, top=layout.top or 1, digits=layout.digits)
+    predicted_only = layout.joiner is not None and layout.top is None
+    ranked = Layout(
+        layout.classes, top=len(layout.classes) if predicted_only else layout.top or 1, digits=layout.digits
+    )
     for _, prediction in pairs:
-        shown = {} if prediction is None else layout.probabilities(prediction)
+        shown = {} if prediction is None else ranked.probabilities(prediction)
+        if predicted_only and prediction is not None:
+            shown = {name: shown[name] for name in shown if name in prediction.named}
         yield " ".join(f"{names[name]} {probability}" for name, probability in shown.items()) + "\n"
 
 
@@ -196,11 +215,15 @@ def prediction_table(pairs: Iterable[Predicted], layout: Layout) -> Table:
             continue
         value, probability = prediction.value, ""
         if prediction.probabilities and layout.top is None:
-            probability = f"{prediction.probabilities[str(value)]:.{places}f}"
+            shown_names = value if isinstance(value, tuple) else (str(value),)
+            probability = ", ".join(f"{prediction.probabilities[name]:.{places}f}" for name in shown_names)
         elif prediction.probabilities:
             shown = heapq.nlargest(layout.top or 1, prediction.probabilities.items(), key=lambda item: item[1])
             probability = ", ".join(f"{one_line(name)} {number:.{places}f}" for name, number in shown)
-        answer = value if isinstance(value, str) else f"{value:z.{places}f}".replace("-", "−")
+        if isinstance(value, tuple):
+            answer = ", ".join(value) or "(none)"
+        else:
+            answer = value if isinstance(value, str) else f"{value:z.{places}f}".replace("-", "−")
         cells = [Text(one_line(answer)), Text(probability)]
         if layout.novelty:
             cells.append(Text("" if prediction.novelty is None else f"{prediction.novelty:.{places}f}"))

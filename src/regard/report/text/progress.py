@@ -10,6 +10,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.table import Column
 from rich.text import Text
 
+from regard.facts.history import main_measure
 from regard.report.text.notes import print_note, stderr_console
 from regard.run_metrics import EpochRecord
 
@@ -67,7 +68,7 @@ class ConsoleRecorder:
 
     def end(self, record: EpochRecord) -> None:
         scores = record.get("dev") or record["train"]
-        name = "accuracy" if "accuracy" in scores else "rmse"
+        name = main_measure(scores)
         part = "dev" if "dev" in record else "train"
         self.last_score = (
             f" · {part} {scores[name]:.4f}"  # next to a round and a phase, a bar leaves no room for the measure's name

@@ -74,9 +74,12 @@ def summary(measures: Measures) -> list[tuple[str, str]]:
     return [(metric_name(one.key), written(one.value) + interval(one.interval)) for one in measures.numbers]
 
 
-def class_rows(
-    measures: Measures, with_interval: bool = False, most: int = CLASSES
-) -> list[tuple[str, str, str, str, str]]:
+def class_columns(measures: Measures) -> tuple[str, ...]:
+    """The columns of `class_rows`."""
+    return ("label", *COLUMNS[1:], "threshold") if measures.has_thresholds else COLUMNS
+
+
+def class_rows(measures: Measures, with_interval: bool = False, most: int = CLASSES) -> list[tuple[str, ...]]:
     """At most so many, weakest first if there are more than `CLASSES`. Dashes for a class that is neither a label nor a
     prediction: the macro F1 leaves it out, too."""
     rows = []
@@ -85,7 +88,8 @@ def class_rows(
             written, (one.precision, one.recall, one.f) if measures.has_scores(one) else [None] * 3
         )
         f += interval(one.f_interval) if with_interval else ""
-        rows.append((one_line(one.name), precision, recall, f, written(one.n)))
+        threshold = [written(one.threshold)] if measures.has_thresholds else []
+        rows.append((one_line(one.name), precision, recall, f, written(one.n), *threshold))
     return rows
 
 
@@ -144,8 +148,9 @@ def _sentence(sentence: str) -> Table:
 
 def _classes(measures: Measures) -> Table:
     table = plain_table(classes_shown(measures) or None)
-    table.add_column(COLUMNS[0], overflow="fold")
-    for name in COLUMNS[1:]:
+    first, *others = class_columns(measures)
+    table.add_column(first, overflow="fold")
+    for name in others:
         table.add_column(name, justify="right", no_wrap=True)
     for row in class_rows(measures):
         table.add_row(*map(Text, row))

@@ -107,7 +107,7 @@ def headline(explanation: Explanation, console: Console) -> Text:
         )
     elif shown.truth:
         line.append(f" actual: {shown.truth}" + (f", off by {shown.error}" if shown.error else ""))
-    if explanation.target is not None and explanation.target != str(explanation.prediction.value):
+    if explanation.target is not None and explanation.target != explanation.prediction.only_name:
         line.append(f", explained for {one_line(explanation.target)}")
     return line
 

@@ -14,7 +14,7 @@ from rich.table import Table
 from regard.errors import InputError
 from regard.extras import require
 from regard.files import write
-from regard.records import Example, Explanation, to_jsonl
+from regard.records import Example, Explanation, Prediction, to_jsonl
 from regard.report.heatmap_pdf import heatmap_caution, heatmap_pdf, heatmap_png
 from regard.report.heatmap_tex import heatmap_tex, tex_caution
 from regard.report.pages.explanations import page_of_models
@@ -114,8 +114,14 @@ def explanation_rows(explained: Explained, runs: Sequence[str]) -> Iterator[list
                     item.target or "",
                     token.read_as,
                 ]
-                row = [str(example.row), str(item.prediction.value), token.text, *fields, *signed]
+                row = [str(example.row), joined_label(item.prediction), token.text, *fields, *signed]
                 yield [*row, *[run] * several]
+
+
+def joined_label(prediction: Prediction) -> str:
+    """The prediction in one cell; several labels are joined."""
+    named = prediction.named
+    return named if isinstance(named, str) else ";".join(named)
 
 
 def as_csv(rows: Iterable[Sequence[str]]) -> Iterator[str]:

@@ -1,0 +1,33 @@
+"""The probability from which each label of a multi-label task is predicted, chosen on texts that the model has not learned from.
+
+A label with enough texts gets the threshold with the highest F1 of its own. All others share one, the threshold with the highest
+micro F1 over all labels, because the best threshold for a handful of texts is mostly chance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.models.multilabel import MultiLabel
+from regard.models.tasks import Task
+from regard.training.binary_threshold import best_threshold
+
+FEWEST_TEXTS = 20  # with fewer, all thresholds stay 0.5
+FEWEST_POSITIVE = 100  # texts with a label, for a threshold of its own (`benchmarks/multilabel.py --thresholds`)
+
+Floats = NDArray[np.float64]
+
+
+def tuned(task: Task, answers: Floats, labels: Floats, fewest: int = FEWEST_POSITIVE) -> Task:
+    """The task with the thresholds that suit these texts; other tasks have none and stay as they are."""
+    if not isinstance(task, MultiLabel) or len(labels) < FEWEST_TEXTS or not labels.any():
+        return task
+    shared = best_threshold(answers.ravel(), labels.ravel())
+    thresholds = tuple(
+        best_threshold(answers[:, k], labels[:, k]) if labels[:, k].sum() >= fewest else shared
+        for k in range(labels.shape[1])
+    )
+    return replace(task, thresholds=thresholds)
