@@ -16,7 +16,7 @@ from regard.models.tasks import Task
 from regard.training.binary_threshold import best_threshold
 
 FEWEST_TEXTS = 20  # with fewer, all thresholds stay 0.5
-FEWEST_POSITIVE = 100  # texts with a label, for a threshold of its own; `benchmarks/multilabel.py --thresholds` compares other numbers
+FEWEST_POSITIVE = 100  # texts with a label, for a threshold of its own
 
 Floats = NDArray[np.float64]
 
