@@ -10,7 +10,7 @@ from importlib import import_module
 
 from regard import __version__
 from regard.arguments import Parser, report_error
-from regard.errors import InputError
+from regard.errors import InputError, ReportedError
 from regard.extensions import extra_commands
 from regard.extras import missing_extra
 
@@ -60,6 +60,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments.run(arguments)
         sys.stdout.flush()
         return 0
+    except ReportedError:
+        return 2
     except InputError as error:
         return report_error(str(error), 2)
     except ImportError as error:

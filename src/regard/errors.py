@@ -9,6 +9,10 @@ class InputError(ValueError):
     """Invalid input from the user. The command line prints it without a traceback and exits with status 2."""
 
 
+class ReportedError(InputError):
+    """The same, where another process of the group has already printed it."""
+
+
 def quoted(names: Sequence[str], most: int = 20) -> str:
     """Up to `most` names in quotation marks, for an error message."""
     shown = ", ".join(repr(name[:40]) for name in names[:most])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +22,7 @@ from regard.models.run_files import BEGUN, CHECKPOINT, FOLDS, KEPT, TRACKING, ch
 from regard.models.saving import save
 from regard.models.tasks import encoded
 from regard.models.trained import Trained
+from regard.process_group import ALONE, ProcessGroup
 from regard.recorder import Recorder
 from regard.run_lock import lock_first
 from regard.run_metrics import Metrics
@@ -41,6 +43,7 @@ class Plan(NamedTuple):
 
     folds: int | None = None  # first cross-validate on this many parts of the training texts
     origin: Origin | None = None  # continue from this model
+    group: ProcessGroup = ALONE  # train together with other processes
 
 
 ORDINARY = Plan()
@@ -64,21 +67,35 @@ def train_run(
     check_options(config)
     if plan.folds is not None:
         check_folds(plan.folds, config)
+        if plan.group.size > 1:
+            raise InputError("--cv: expected one process, got a group; cross-validate without torchrun")
     config = with_named_dev(config, recorder)
-    with lock_first(folders(train, out, resume, overwrite)) as lock:
-        check_free(lock.folder, resume, overwrite)
-        if resume and plan.origin is not None and plan.origin.is_in(lock.folder):
-            raise InputError(
-                f"{lock.folder}: --resume cannot continue a run into the folder of --from; use another --out"
-            )
+    with claimed(folders(train, out, resume, overwrite), resume, overwrite, plan) as folder:
         try:
-            return train_into(lock.folder, config, resume, recorder, logs, plan), lock.folder
+            return train_into(folder, config, resume, recorder, logs, plan), folder
         except KeyboardInterrupt:
-            saved = has_checkpoint(lock.folder)
-            if not saved and (lock.folder / FOLDS).is_file():
+            saved = has_checkpoint(folder)
+            if not saved and (folder / FOLDS).is_file():
                 raise KeyboardInterrupt("--resume continues after the last finished fold") from None
             advice = "--resume continues after the last saved epoch" if saved else "no epoch was saved to resume from"
             raise KeyboardInterrupt(advice) from None
+
+
+@contextmanager
+def claimed(candidates: Iterator[Path], resume: bool, overwrite: bool, plan: Plan) -> Iterator[Path]:
+    """The folder of the run, locked. In a group the first process chooses and locks it for all."""
+    with ExitStack() as stack:
+
+        def claim() -> str:
+            folder = stack.enter_context(lock_first(candidates)).folder
+            check_free(folder, resume, overwrite)
+            if resume and plan.origin is not None and plan.origin.is_in(folder):
+                raise InputError(
+                    f"{folder}: --resume cannot continue a run into the folder of --from; use another --out"
+                )
+            return str(folder)
+
+        yield Path(plan.group.from_first(claim))
 
 
 def start_from(
@@ -110,12 +127,15 @@ def train_into(
     # until it is replaced as a whole, the run that is continued stays as it is
     checkpoint = None if origin is not None and origin.is_in(folder) else folder / CHECKPOINT
     streams, parts = read_parts(config, origin, recorder)
-    prepared = prepare(config, parts, recorder)
+    prepared = prepare(config, parts, recorder, plan.group)
     for part in streams.values():
         report_skipped(part, recorder.note)
     has_folds = (folder / FOLDS).is_file()
     if resume and is_run(folder) and not has_checkpoint(folder) and not has_folds:
         return finished(folder, prepared.identity, config, folds, recorder)
+    if not plan.group.is_first:
+        plan.group.from_first(lambda: None)  # waits until a checkpoint that is not resumed is removed
+        return prepared.fit(Run(recorder, checkpoint))
     if not resume:
         remove_folds(folder)
     validated = None if folds is None else cross_validate(config, parts, folds, recorder, folder / FOLDS)
@@ -128,6 +148,7 @@ def train_into(
         with tracked(recorder, logs, run) as tracking:
             if not resume:
                 (folder / CHECKPOINT).unlink(missing_ok=True)
+            plan.group.from_first(lambda: None)
             trained = prepared.fit(Run(tracking, checkpoint))
             remember_columns(trained, streams["train"], origin is not None)
             if validated is not None:

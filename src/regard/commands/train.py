@@ -53,19 +53,23 @@ def run(arguments: argparse.Namespace) -> None:
     given = options_given(arguments)
     check_continuing(arguments)
 
+    from regard.process_group import joined
+    from regard.recorder import Silent
     from regard.report.text.progress import ConsoleRecorder
     from regard.runs import Plan, start_from, train_run
     from regard.tracking.addresses import parse_addresses
 
     logs = parse_addresses(arguments.log)
-    with ConsoleRecorder() as recorder:
-        plan = Plan(arguments.cv)
+    with joined() as group, ConsoleRecorder() if group.is_first else Silent() as recorder:
+        plan = Plan(arguments.cv, group=group)
         if arguments.source is None:
             config = Config().override(given)
         else:
             config, origin = start_from(arguments.source, arguments.replay, given, recorder)
             plan = plan._replace(origin=origin)
         trained, folder = train_run(config, arguments.out, arguments.resume, arguments.overwrite, recorder, logs, plan)
+        if not group.is_first:
+            return
     show_scores(trained.metrics)
     print(f'saved in {folder}; try: regard explain {shlex.quote(str(folder))} "your text"')
 

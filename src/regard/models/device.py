@@ -9,9 +9,17 @@ import torch
 from regard.errors import InputError
 
 
-def choose_device(name: str) -> torch.device:
+def choose_device(name: str, local_rank: int | None = None) -> torch.device:
+    """The device of that name. `local_rank`: the number of this process on its machine, if each has a GPU of its own."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
+    if name == "cuda" and local_rank is not None:
+        if local_rank >= torch.cuda.device_count():
+            raise InputError(
+                f"device = cuda: expected one GPU for each process of this machine, got {torch.cuda.device_count()} for process "
+                f"{local_rank + 1}; start fewer with --nproc-per-node, or use --device cpu"
+            )
+        name = f"cuda:{local_rank}"
     kind, _, number = name.partition(":")
     if kind not in ("cpu", "cuda") or (number and not number.isdecimal()):
         raise InputError(f"device: expected cpu, cuda, cuda:N or auto, got {name!r}")

@@ -80,6 +80,7 @@ class Checkpoint(NamedTuple):
     path: Path
     identity: str = ""  # the run's `fingerprint`
     every: float = 0.0  # minimum number of seconds between two writes
+    writes: bool = True  # one process of a group does; the others only read it
 
 
 def write_checkpoint(checkpoint: Checkpoint, progress: Progress, arrays: Arrays) -> None:
@@ -130,8 +131,8 @@ def reading(path: Path) -> Iterator[None]:
 def check_identity(folder: Path, stored: str, identity: str) -> None:
     if stored != identity:
         raise InputError(
-            f"{folder}: this run was started with other options or texts; use the same ones to resume it, "
-            "or another --out"
+            f"{folder}: this run was started with other options or texts, or another number of processes; use the same ones to "
+            "resume it, or another --out"
         )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.models.tasks import LABEL, Task
+from regard.process_group import ProcessGroup
 from regard.run_metrics import EvaluationRecord, Metrics, Scores, SpreadRecord
 from regard.training.divergence import checked_answers
 from regard.training.metrics import measure, scalar_metrics
@@ -36,6 +38,15 @@ class Spread:
             self.squares += values.square().sum().item()
             self.low = min(self.low, values.min().item())
             self.high = max(self.high, values.max().item())
+
+    def join(self, other: Spread) -> None:
+        """Add the numbers of another one."""
+        self.count, self.total, self.squares = (
+            self.count + other.count,
+            self.total + other.total,
+            self.squares + other.squares,
+        )
+        self.low, self.high = min(self.low, other.low), max(self.high, other.high)
 
     def as_dict(self) -> SpreadRecord:
         mean = self.total / self.count
@@ -80,6 +91,28 @@ class AttentionStatistics:
             self.text_lengths.append(mask.sum(-1).cpu())
             self.text_norms.append(norm[:, 0].detach().cpu())
 
+    def message(self) -> dict[str, Any]:
+        """Everything as JSON can hold it, for the other processes of a group."""
+        return {
+            "scores": {name: astuple(spread) for name, spread in self.scores.items()},
+            "norms": {name: astuple(spread) for name, spread in self.norms.items()},
+            "lengths": torch.cat(self.text_lengths).tolist() if self.text_lengths else [],
+            "text_norms": torch.cat(self.text_norms).tolist() if self.text_norms else [],
+            "texts": self.texts,
+            "terms": self.terms,
+        }
+
+    def join(self, message: Mapping[str, Any]) -> None:
+        """Add the texts of another process."""
+        for spreads, others in ((self.scores, message["scores"]), (self.norms, message["norms"])):
+            for name, values in others.items():
+                spreads.setdefault(name, Spread()).join(Spread(*values))
+        self.text_lengths.append(torch.tensor(message["lengths"], dtype=torch.int64))
+        self.text_norms.append(torch.tensor(message["text_norms"]))
+        self.texts += message["texts"]
+        for name, total in message["terms"].items():
+            self.terms[name] = self.terms.get(name, 0.0) + total
+
     def as_dict(self) -> EvaluationRecord:
         record: EvaluationRecord = {}
         if self.terms:
@@ -109,12 +142,24 @@ class Evaluator:
     def __init__(self, task: Task, labels: NDArray[np.float64]) -> None:
         self.task, self.labels, self.statistics = task, labels, AttentionStatistics()
         self.answers = {LABEL: task.answers(np.zeros((len(labels), task.out_dim)))}  # by head, in the texts' order
+        self.is_read = np.zeros(len(labels), dtype=bool)
 
     def add(self, rows: NDArray[np.int64], heads: Mapping[str, Tensor]) -> None:
         """Add the logits of every head, (B, C), for the texts with these indices."""
+        self.is_read[rows] = True
         for head, logits in heads.items():
             answers = self.answers.setdefault(head, np.empty_like(self.answers[LABEL]))
             answers[rows] = self.task.answers(logits.double().cpu())
+
+    def combine(self, group: ProcessGroup) -> None:
+        """Put the shares of all processes together. Every text was read by one of them."""
+        for head, answers in self.answers.items():  # in the same order everywhere
+            answers[~self.is_read] = 0
+            self.answers[head] = group.add_array(answers)
+        messages = group.gathered(self.statistics.message())
+        self.statistics = AttentionStatistics()
+        for message in messages:
+            self.statistics.join(message)
 
     def result(self, remedy: str = "lr") -> tuple[Metrics, AttentionStatistics]:
         """Scores of the label's head, and statistics with the scores of other heads. An error if a head diverged."""

@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 from regard.config import Config
 from regard.data.kept_texts import Keeping
+from regard.errors import InputError
 from regard.models.trained import Trained
+from regard.process_group import ALONE, ProcessGroup
 from regard.recorder import Recorder
 from regard.training.defaults import choose_engine
 from regard.training.preparation import Parts, Prepared, Run
@@ -21,20 +23,25 @@ def fit(config: Config, parts: Parts, run: Run | None = None) -> Trained:
     return prepare(config, parts, run.recorder).fit(run)
 
 
-def prepare(config: Config, parts: Parts, recorder: Recorder) -> Prepared:
+def prepare(config: Config, parts: Parts, recorder: Recorder, group: ProcessGroup = ALONE) -> Prepared:
     """Read all parts, choose the engine and all open options, and refuse what cannot be trained or scored."""
     if config.data.keep_texts:
-        return prepare_keeping(config, parts, recorder)
+        return prepare_keeping(config, parts, recorder, group)
     if config.model.is_scale_open:
         config = choose_scale(config, parts, recorder)
     config = choose_engine(config)
     if config.training.engine == "sparse":
+        if group.size > 1:
+            raise InputError(
+                "torchrun: expected a PyTorch model, got the fast engine, which uses the cores of one machine; "
+                "run `regard train` without torchrun, or choose an --encoder"
+            )
         from regard.training.fit_sparse import prepare_sparse
 
         return prepare_sparse(config, parts, recorder)
     from regard.training.fit_torch import prepare_torch  # PyTorch takes a second to import
 
-    return prepare_torch(config, parts, recorder)
+    return prepare_torch(config, parts, recorder, group)
 
 
 class PreparedKeeping(NamedTuple):
@@ -61,12 +68,12 @@ class PreparedKeeping(NamedTuple):
         return trained
 
 
-def prepare_keeping(config: Config, parts: Parts, recorder: Recorder) -> Prepared:
+def prepare_keeping(config: Config, parts: Parts, recorder: Recorder, group: ProcessGroup) -> Prepared:
     """Draw texts while they are read; a run that continues another keeps some of both."""
     earlier = None if parts.origin is None else parts.origin.trained.kept
     texts = Keeping(parts.train, config.data.keep_texts, config.training.seed, earlier)
     return PreparedKeeping(
-        prepare(config.override({"keep_texts": 0}), parts._replace(train=texts), recorder),
+        prepare(config.override({"keep_texts": 0}), parts._replace(train=texts), recorder, group),
         texts,
     )
 

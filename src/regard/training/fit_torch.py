@@ -29,6 +29,7 @@ from regard.models.device import choose_device
 from regard.models.tasks import Classes, MultiLabel, Task, encoded, strata
 from regard.models.trained import Trained, logits
 from regard.poolings.perceptron import Perceptron
+from regard.process_group import ALONE, ProcessGroup
 from regard.recorder import Recorder
 from regard.records import Example
 from regard.training.before_after import compare_texts, note_scores
@@ -54,7 +55,7 @@ from regard.training.preparation import (
 )
 from regard.training.temperature import fit_temperature
 from regard.training.thresholds import tuned
-from regard.training.torch_engine import Texts, TorchEngine, evaluate
+from regard.training.torch_engine import Texts, TorchEngine, answers_together, evaluate
 from regard.training.torch_growth import grow, grown_vocabulary
 from regard.training.weighting import text_weights
 
@@ -73,11 +74,13 @@ class PreparedTorch:
     truth: NDArray[np.float64]  # encoded labels of the test texts
     pretrained: Pretrained | None = None  # the initial encoder
     mixture: Mixture | None = None  # of new and old texts, if training continues
+    group: ProcessGroup = ALONE
 
     @cached_property
     def identity(self) -> str:
         """Computed on first use: it hashes all texts."""
-        return fingerprint(self.config, self.digests, str(self.device))
+        size = self.group.size
+        return fingerprint(self.config, self.digests, str(self.device) if size == 1 else f"{size} × {self.device.type}")
 
     @property
     def digests(self) -> list[str]:
@@ -100,7 +103,7 @@ class PreparedTorch:
         return train_model(model, self, inputs, run)
 
 
-def prepare_torch(config: Config, parts: Parts, recorder: Recorder) -> PreparedTorch:
+def prepare_torch(config: Config, parts: Parts, recorder: Recorder, group: ProcessGroup = ALONE) -> PreparedTorch:
     mixture = None if parts.origin is None else Mixture(parts.train, parts.origin, config.training.seed)
     examples = list(mixture or parts.train)
     dev = None if parts.dev is None else list(parts.dev)
@@ -124,8 +127,8 @@ def prepare_torch(config: Config, parts: Parts, recorder: Recorder) -> PreparedT
         config = apply_pretrained(config, pretrained, recorder)
     examples = weighted(task, examples, config.training.class_weight, recorder)
     config = fill_defaults(with_task(config, task, recorder), DataSize(len(examples), 0))
-    device = choose_device(config.training.device)
-    return PreparedTorch(config, task, device, examples, dev, test, parts.names, truth, pretrained, mixture)
+    device = choose_device(config.training.device, group.local_rank)
+    return PreparedTorch(config, task, device, examples, dev, test, parts.names, truth, pretrained, mixture, group)
 
 
 def weighted(task: Task, examples: list[Example], class_weight: str | None, recorder: Recorder) -> list[Example]:
@@ -194,8 +197,10 @@ def train_model(model: Classifier, prepared: PreparedTorch, inputs: TorchInputs,
     """Train a new model in place and measure it."""
     config, task, identity = prepared.config, prepared.task, prepared.identity
     dynamics = make_dynamics(model, prepared, inputs, run.recorder)
-    checkpoint = None if run.checkpoint is None else Checkpoint(run.checkpoint, identity)
-    with TorchEngine(model, task, inputs.texts, inputs.dev, config.training) as engine:
+    group = prepared.group
+    group.start_from_first(model)
+    checkpoint = None if run.checkpoint is None else Checkpoint(run.checkpoint, identity, writes=group.is_first)
+    with TorchEngine(model, task, inputs.texts, inputs.dev, config.training, group) as engine:
         progress = train(engine, run.recorder, checkpoint, dynamics)
     metrics = common_metrics(task, len(inputs.texts.labels), progress, identity)
     metrics["engine"] = "torch"
@@ -209,7 +214,7 @@ def train_model(model: Classifier, prepared: PreparedTorch, inputs: TorchInputs,
             answers = task.answers(logits(model, task, inputs.dev.indexed))
             task = tuned(task, answers, labels)
             task = with_best_threshold(task, config.training.threshold, answers, labels)
-        metrics["dev"] = evaluate(model, task, inputs.dev)[0]
+        metrics["dev"] = evaluate(model, task, inputs.dev, group=group)[0]
     note_threshold(task, inputs.dev is not None, config.training.threshold, run.recorder)
     recorded = None if dynamics is None else dynamics.recorded()
     trained = Trained(
@@ -221,7 +226,7 @@ def train_model(model: Classifier, prepared: PreparedTorch, inputs: TorchInputs,
         metrics["continued"] = mixture.continued(task, len(tokenizer), scores)
         note_scores(metrics["continued"], mixture.missing(Labels.of(prepared.train)), run.recorder)
     if prepared.test is not None:
-        trained.test_answers = trained.answers([example.text for example in prepared.test])
+        trained.test_answers = answers_together(trained, [example.text for example in prepared.test], group)
         metrics["test"] = measure(task, trained.test_answers, prepared.truth)
     return trained
 

@@ -228,13 +228,14 @@ class ResumableLoop(Loop):
 
     def save(self) -> None:
         """Write a checkpoint, unless the last one is recent or the model has diverged."""
-        if self.checkpoint is None or time.perf_counter() - self.saved < self.checkpoint.every:
+        checkpoint = self.checkpoint
+        if checkpoint is None or not checkpoint.writes or time.perf_counter() - self.saved < checkpoint.every:
             return
         (progress,) = self.runs
         if isinstance(progress, InputError):
             return
         seen = {} if self.dynamics is None else self.dynamics.arrays()
-        write_checkpoint(self.checkpoint, progress, self.resumable.state() | add_prefix(RECORDED, seen))
+        write_checkpoint(checkpoint, progress, self.resumable.state() | add_prefix(RECORDED, seen))
         self.saved = time.perf_counter()
 
 

@@ -17,7 +17,8 @@ from regard.data.tokenizer import Indexed
 from regard.models.classifier import Classifier, Level
 from regard.models.flat import State
 from regard.models.tasks import LABEL, Task
-from regard.models.trained import outputs
+from regard.models.trained import Trained, outputs
+from regard.process_group import ALONE, ProcessGroup
 from regard.recorder import Recorder
 from regard.run_metrics import Metrics
 from regard.training.checkpoint import MODEL, Arrays, add_prefix, strip_prefix
@@ -43,7 +44,7 @@ class Texts(NamedTuple):
 class StepRunner(NamedTuple):
     """Takes the training steps in all phases of one name."""
 
-    take: Callable[[Batch], Tensor]
+    take: Callable[..., Tensor]  # a batch and, in a group of processes, the share that it has in the whole one
     cache: StateCache | None  # what it reads instead of words, if there is one
 
 
@@ -52,8 +53,17 @@ class TorchEngine:
 
     models = 1
 
-    def __init__(self, model: Classifier, task: Task, texts: Texts, dev: Texts | None, config: Training) -> None:
+    def __init__(
+        self,
+        model: Classifier,
+        task: Task,
+        texts: Texts,
+        dev: Texts | None,
+        config: Training,
+        group: ProcessGroup = ALONE,
+    ) -> None:
         self.model, self.task, self.texts, self.dev, self.config = model, task, texts, dev, config
+        self.group = group
         self.parameters = dict(model.named_parameters())
         self.learnable = [name for name, weight in self.parameters.items() if weight.requires_grad]
         self.phases = schedule(config, len(model.levels))
@@ -80,18 +90,24 @@ class TorchEngine:
             recorder.note("the encoder's states do not fit into the cache: they are computed in every step")
             cache = None
         if runner is None:
-            step = Step(self.model, self.task, self.config, optimizer.optimizer, phase, cache)
-            self.runners[phase.name] = StepRunner(make_step(step), cache)
+            step = Step(self.model, self.task, self.config, optimizer.optimizer, phase, cache, self.group)
+            if self.group.size > 1 and step.device.type == "cuda" and index == 0:
+                recorder.note("CUDA graphs are off, because several processes add their gradients")
+            self.runners[phase.name] = StepRunner(make_step(step) if self.group.size == 1 else step, cache)
 
     def run_epoch(self, plan: EpochPlan, recorder: Recorder, dynamics: Dynamics | None) -> list[float]:
-        torch.manual_seed(self.config.seed * 100_003 + plan.seed)
+        # processes drop other values
+        torch.manual_seed(self.config.seed * 100_003 + plan.seed + (self.group.rank << 40))
         set_module_modes(plan.phase, self.model)
         runner = self.runners[plan.phase.name]
         batches = shuffled(self.texts.indexed, self.config.batch_size, self.config.seed, plan.seed)
         recorder.begin(plan.epoch_in_phase, plan.phase.epochs, len(batches))
-        running = RunningLoss(len(batches), self.model.embedding.weight.device)
+        running = RunningLoss(len(batches), self.model.embedding.weight.device, group=self.group)
         for number, rows in enumerate(batches, 1):
-            mean = running.add(runner.take(self.batch(rows, runner.cache)), len(rows))
+            own = self.group.share_of(rows)
+            share, batch = self.group.weight_of(len(own), len(rows)), self.batch(own, runner.cache)
+            loss = runner.take(batch) if share == 1 else runner.take(batch, share)
+            mean = running.add(loss, share * len(rows))
             where = f"{plan.where}, step {number}"
             recorder.step(None if mean is None else checked_loss(float(mean), where, plan.phase.remedy))
             if dynamics is not None:
@@ -106,7 +122,8 @@ class TorchEngine:
         return collate([self.texts.indexed[row] for row in rows], len(self.model.levels), labels, chosen)
 
     def evaluate(self, phase: Phase) -> list[Evaluation]:
-        scores, statistics = evaluate(self.model, self.task, self.dev or self.texts, phase.remedy)
+        scores, statistics = evaluate(self.model, self.task, self.dev or self.texts, phase.remedy, self.group)
+        scores = self.group.from_first(lambda: scores)  # which epoch is the best must not differ by a last digit
         return [Evaluation(scores, statistics.as_dict(), self.dev is not None, self.config.select or "accuracy")]
 
     def weights(self, model: int = 0) -> State:
@@ -146,10 +163,29 @@ def make_state_cache(phase: Phase, model: Classifier, texts: Texts) -> StateCach
     return None if changes else StateCache(texts.indexed, len(model.levels))
 
 
-def evaluate(model: Classifier, task: Task, texts: Texts, remedy: str = "lr") -> tuple[Metrics, AttentionStatistics]:
-    """Scores on texts, and statistics of the attention; `remedy` names the options to reduce if predictions are not finite."""
+def evaluate(
+    model: Classifier, task: Task, texts: Texts, remedy: str = "lr", group: ProcessGroup = ALONE
+) -> tuple[Metrics, AttentionStatistics]:
+    """Scores on texts, and statistics of the attention; `remedy` names the options to reduce if predictions are not finite.
+
+    Each process of a group reads its share, and all of them get the scores of all texts.
+    """
     evaluator = Evaluator(task, texts.labels)
-    for rows, _, output in outputs(model, texts.indexed):
-        evaluator.add(rows, {**output.heads, LABEL: output.logits})
+    own = group.share_of(np.arange(len(texts.indexed)))
+    for rows, _, output in outputs(model, [texts.indexed[row] for row in own]):
+        evaluator.add(own[rows], {**output.heads, LABEL: output.logits})
         evaluator.statistics.add(output)
+    if group.splits(len(texts.indexed)):
+        evaluator.combine(group)
     return evaluator.result(remedy)
+
+
+def answers_together(trained: Trained, texts: Sequence[str], group: ProcessGroup) -> NDArray[np.float64]:
+    """The answers to all texts, of which each process of a group reads its share."""
+    own = group.share_of(np.arange(len(texts)))
+    answers = trained.answers([texts[row] for row in own])
+    if not group.splits(len(texts)):
+        return answers
+    every = np.zeros((len(texts), answers.shape[1]))
+    every[own] = answers
+    return group.add_array(every)

@@ -1,0 +1,183 @@
+"""One model trained by several processes (torchrun, gloo on the CPU) beside one process, killed, and with wrong options."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import safetensors.numpy
+from numpy.typing import NDArray
+
+from regard.process_group import ALONE, ProcessGroup, buckets
+
+torch = pytest.importorskip("torch")
+
+COMMON = ("--task", "multiclass", "--embedding", "8", "--hidden", "8", "--dropout", "0", "--batch-size", "16")
+PLAIN = ("--encoder", "bilstm", "--pooling", "apln", "--optimizer", "sgd", "--lr", "0.3", "--epochs", "2")
+MODELS = {
+    "flat": PLAIN,
+    "levels": (
+        "--encoder",
+        "cnn,bilstm",
+        "--pooling",
+        "attention",
+        "--levels",
+        "2",
+        "--optimizer",
+        "sgd",
+        "--epochs",
+        "1",
+    ),
+    "phases": (
+        "--encoder",
+        "bilstm",
+        "--pooling",
+        "bottleneck",
+        "--optimizer",
+        "sgd",
+        "--rounds",
+        "1",
+        "--epochs",
+        "1",
+    ),
+}
+
+
+def write_texts(path: Path, count: int) -> None:
+    rng = random.Random(5)
+    words = [f"word{number}" for number in range(40)]
+    rows = []
+    for number in range(count):
+        label = number % 3
+        chosen = [rng.choice(words) for _ in range(rng.randint(3, 12))] + [f"mark{label}"] * 2
+        rng.shuffle(chosen)
+        rows.append(
+            json.dumps({"text": " ".join(chosen) + ". " + " ".join(chosen[:3]) + ".", "label": f"class {label}"})
+        )
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+
+def command(processes: int, *words: str) -> list[str]:
+    if processes == 1:
+        return [sys.executable, "-m", "regard", *words]
+    start = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
+    return [sys.executable, *start, "-m", "regard", *words]
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "OMP_NUM_THREADS": "1"}
+
+
+def train(folder: Path, processes: int, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(processes, "train", str(folder / "texts.jsonl"), *COMMON, *words),
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def weights(folder: Path) -> dict[str, NDArray[Any]]:
+    return safetensors.numpy.load_file(folder / "weights.safetensors")
+
+
+def metrics(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("model", "processes"),
+    [("flat", 2), *(pytest.param(*one, marks=pytest.mark.slow) for one in (("flat", 3), ("levels", 3), ("phases", 2)))],
+)
+def test_several_processes_train_the_weights_of_one(tmp_path: Path, model: str, processes: int) -> None:
+    write_texts(tmp_path / "texts.jsonl", 73)  # the last batch is uneven: 66 training texts, 7 held out
+    texts = str(tmp_path / "texts.jsonl")
+    for number in (1, processes):
+        result = train(tmp_path, number, *MODELS[model], "--test", texts, "--out", f"run{number}")
+        assert result.returncode == 0, result.stderr
+    assert result.stdout.count("saved in") == 1
+    alone, group = weights(tmp_path / "run1"), weights(tmp_path / f"run{processes}")
+    assert alone.keys() == group.keys()
+    for name, value in alone.items():
+        np.testing.assert_allclose(group[name], value, atol=1e-6, err_msg=name)
+    one, several = metrics(tmp_path / "run1"), metrics(tmp_path / f"run{processes}")
+    for before, after in zip(one["history"], several["history"], strict=True):
+        assert after["loss"] == pytest.approx(before["loss"], abs=1e-5)
+        assert after["scores"]["words"]["mean"] == pytest.approx(before["scores"]["words"]["mean"], abs=1e-5)
+    assert several["test"]["accuracy"] == one["test"]["accuracy"]
+    assert several["test"]["log_loss"] == pytest.approx(one["test"]["log_loss"], abs=1e-5)
+
+
+def kill_one(process: subprocess.Popen[str], folder: Path, after: float) -> None:
+    """Kill a process of the group some time after its first checkpoint."""
+    deadline = time.monotonic() + 120
+    while not (folder / "checkpoint.safetensors").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(after)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    if children:
+        os.kill(int(random.Random(after).choice(children)), signal.SIGKILL)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
+@pytest.mark.parametrize("moment", [0, *(pytest.param(one, marks=pytest.mark.slow) for one in range(1, 10))])
+def test_a_group_that_lost_a_process_stops_and_resumes_to_the_same_weights(tmp_path: Path, moment: int) -> None:
+    write_texts(tmp_path / "texts.jsonl", 60)
+    options = ("--encoder", "bilstm", "--dropout", "0.2", "--epochs", "40", "--patience", "0", "--no-calibrate")
+    whole = train(tmp_path, 2, *options, "--out", "whole")
+    assert whole.returncode == 0, whole.stderr
+    words = command(2, "train", str(tmp_path / "texts.jsonl"), *COMMON, *options, "--out", "run")
+    with subprocess.Popen(words, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True) as process:
+        kill_one(process, tmp_path / "run", 0.11 * moment)
+        error = process.communicate(timeout=120)[1]
+    if process.returncode:  # it may have finished just before
+        assert error.count("another process of the group stopped; the same command with --resume continues") == 1
+    resumed = train(tmp_path, 2, *options, "--out", "run", "--resume")
+    assert resumed.returncode == 0, resumed.stderr
+    for name, value in weights(tmp_path / "whole").items():
+        np.testing.assert_array_equal(weights(tmp_path / "run")[name], value, err_msg=name)
+
+
+def test_an_error_is_said_once(tmp_path: Path) -> None:
+    write_texts(tmp_path / "texts.jsonl", 30)
+    result = train(tmp_path, 2, "--out", "run")
+    assert result.returncode == 1  # torchrun's own
+    assert result.stderr.count("regard: torchrun: expected a PyTorch model, got the fast engine") == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_process_alone_does_everything_itself() -> None:
+    rows = np.arange(5)
+    assert ALONE.share_of(rows).tolist() == rows.tolist()
+    assert ALONE.weight_of(5, 5) == 1
+    assert ALONE.gathered({"a": 1}) == [{"a": 1}]
+    assert ALONE.from_first(lambda: 3) == 3
+
+
+@pytest.mark.parametrize("size", [2, 3, 7])
+def test_shares_of_a_batch_cover_it_and_weigh_one_in_all(size: int) -> None:
+    for count in range(1, 12):
+        shares = [ProcessGroup(rank, size).share_of(np.arange(count)) for rank in range(size)]
+        weighed = [ProcessGroup(rank, size).weight_of(len(share), count) for rank, share in enumerate(shares)]
+        assert sum(weighed) == pytest.approx(1)
+        if count >= size:
+            assert sorted(np.concatenate(shares).tolist()) == list(range(count))
+        else:  # fewer texts than processes: all read all
+            assert all(share.tolist() == list(range(count)) for share in shares)
+
+
+def test_gradients_are_sent_in_buckets_of_one_type() -> None:
+    gradients = [torch.zeros(3_000_000), torch.zeros(3_000_000), torch.zeros(5), torch.zeros(2, dtype=torch.float64)]
+    assert [[len(one) for one in bucket] for bucket in buckets(gradients)] == [[3_000_000], [3_000_000, 5], [2]]
