@@ -24,6 +24,8 @@ LAYERS = {
     "records": 1,
     "files": 1,
     "run_lock": 2,
+    "process_group": 1,
+    "ray_cluster": 2,
     "markdown_text": 1,
     "keyword_names": 0,
     "label_matrix": 1,

@@ -28,6 +28,7 @@ EXTRAS = {  # module -> its name, and the extra of regard that installs it
     "wandb": ("wandb", "wandb"),
     "mlflow": ("MLflow", "mlflow"),
     "optuna": ("Optuna", "tune"),
+    "ray": ("Ray", "ray"),
 }
 
 

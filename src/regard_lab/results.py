@@ -185,9 +185,11 @@ def match(table: Table, rows: Iterable[Row], notes: Iterable[str] = (), where: s
     return Results(matching, others, messages)
 
 
-def read_results(table: Table, path: Path) -> Results:
-    rows, notes = read_rows(path)
-    return match(table, rows, notes, str(path))
+def read_results(table: Table, *paths: Path) -> Results:
+    """The results of a file, or of several together."""
+    read = [read_rows(path) for path in paths]
+    rows, notes = [row for one, _ in read for row in one], [note for _, one in read for note in one]
+    return match(table, rows, notes, str(paths[0]))
 
 
 class Lock:

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from regard.errors import InputError
 from regard.files import check_writable
+from regard.ray_cluster import ONE_CORE, Needs, connected
 from regard_lab.claims.verdicts import several
 from regard_lab.reading.locations import find_table, results_file, results_folder
 from regard_lab.rendering.contents import checksums
 from regard_lab.rendering.render import render
 from regard_lab.results import Lock, append, read_results, repair
 from regard_lab.rows import Options
+from regard_lab.running.executor import Executor, Inline, WorkerProcesses
+from regard_lab.running.parts import merge_parts, other_parts, part_file, part_files
 from regard_lab.running.plan import Job, Queue, RunTimes, decisive_first, make_jobs, select_cells
 from regard_lab.running.progress import ProgressDisplay
-from regard_lab.running.workers import run_in_workers, run_inline
 from regard_lab.tables.corpora import check_corpora
 from regard_lab.tables.table import Cell, Table
 
@@ -32,6 +35,9 @@ class RunOptions:
     only: Sequence[str] = ()
     budget: float | None = None
     jobs: int | None = None
+    on: str | None = None  # ray or ray:HOST:PORT
+    needs: Needs = ONE_CORE  # of a job there
+    part: tuple[int, int] | None = None  # (K, N): the K-th of N parts of the runs, counted from 1
     out: Path | None = None
     retry_failed: bool = False
 
@@ -43,52 +49,57 @@ def reproduce(name: str, options: RunOptions) -> list[Path]:
     cells = select_cells(table, options.only)
     check_corpora(cells, table.name)
     check_cells(table, cells)
-    device = device_type(options.device)
+    device = device_type(options.device) if options.on is None else "cuda" if options.needs.gpus else "cpu"
     folder = results_folder(table, options.out)
     check_writable(folder)
     folder.mkdir(parents=True, exist_ok=True)
     path = results_file(table, folder)
-    with Lock(path):
-        run_missing(table, cells, path, device, options)
-        return render(table, folder)
+    own = path if options.part is None else part_file(path, options.part)
+    with Lock(own), executor_for(options, device) as executor:
+        run_missing(table, cells, path, own, device, options, executor)
+        return render(table, folder) if options.part is None else [own]
 
 
 def render_only(name: str, out: Path | None) -> list[Path]:
     table = find_table(name)
     folder = results_folder(table, out)
     path = results_file(table, folder)
-    if not path.exists():
+    if not path.exists() and not part_files(path):
         raise InputError(f"{path}: no results to render yet; leave out --render to run the cells")
     progress = ProgressDisplay(table, 0)
-    for note in read_results(table, path).notes:
+    for note in (*merge_parts(path), *read_results(table, path).notes):
         progress.note(note)
     note_mixed_files(progress, path, table)
     return render(table, folder)
 
 
-def run_missing(table: Table, cells: Sequence[Cell], path: Path, device: str, options: RunOptions) -> None:
-    repaired = repair(path)
-    results = read_results(table, path)
+def run_missing(
+    table: Table, cells: Sequence[Cell], path: Path, own: Path, device: str, options: RunOptions, executor: Executor
+) -> None:
+    """`path` has all results, `own` those that this command adds to: the same file, or that of a part."""
+    repaired = repair(own)
+    results = read_results(table, path, *([own] if own != path else []))
     done = {run for run, row in results.rows.items() if not (options.retry_failed and "error" in row)}
-    jobs = make_jobs(cells, options.seeds, done, together=device != "cpu")
+    skipped = other_parts(cells, options.seeds, options.part) if options.part else set()
+    jobs = make_jobs(cells, options.seeds, done | skipped, together=device != "cpu")
     if options.budget is not None:
         jobs = decisive_first(jobs, table.first)
     times = RunTimes(device)
     times.add(results.good)
-    workers, threads = worker_counts(device, options.jobs)
     runs = sum(len(job.seeds) for job in jobs)
     queue = Queue(jobs, times, options.budget)
     with ProgressDisplay(table, runs) as progress:
         for note in (*([repaired] if repaired else []), *results.notes):
             progress.note(note)
-        kept = sum(1 for cell in cells for seed in range(seeds_of(cell, options)) if (*cell.key, seed) in done)
-        where = f" on {device}" + (f", {workers} at a time" if workers > 1 else "")
+        wanted = {(*cell.key, seed) for cell in cells for seed in range(seeds_of(cell, options))} - skipped
+        kept = len(wanted & done)
+        where = f" on {device}" + (f", {executor.slots} at a time" if executor.slots > 1 else "")
         progress.note(
             f"{table.name}: {several(runs, 'run')} to do{where if runs else ''}, {kept} of the requested runs exist already"
         )
         note_failed(progress, [row for run, row in results.rows.items() if "error" in row and run in done])
         try:
-            run_queue(queue, table, path, device, workers, threads, progress)
+            run_queue(queue, table, own, device, executor, progress)
         except KeyboardInterrupt:
             progress.note(
                 f"stopped: {progress.done} runs done, {runs - progress.done} left; the same command continues"
@@ -101,20 +112,27 @@ def run_missing(table: Table, cells: Sequence[Cell], path: Path, device: str, op
             )
         if progress.failed:
             progress.note(f"{progress.failed} of {progress.done} runs failed; --retry-failed runs them again")
-        note_mixed_files(progress, path, table)
+        note_mixed_files(progress, own, table)
+
+
+@contextmanager
+def executor_for(options: RunOptions, device: str) -> Iterator[Executor]:
+    if options.on is not None:
+        with connected(options.on, options.needs) as ray:
+            from regard_lab.running.ray_jobs import RayJobs
+
+            yield RayJobs(ray, options.needs)
+        return
+    workers, threads = worker_counts(device, options.jobs)
+    yield WorkerProcesses(workers, threads) if workers else Inline()
 
 
 def run_queue(
-    queue: Queue, table: Table, path: Path, device: str, workers: int, threads: int, progress: ProgressDisplay
+    queue: Queue, table: Table, path: Path, device: str, executor: Executor, progress: ProgressDisplay
 ) -> None:
     running: dict[str, tuple[Job, float]] = {}
     shown_notes: set[str] = set()
-    events = (
-        run_in_workers(queue, table.name, device, workers, threads)
-        if workers
-        else run_inline(queue, table.name, device)
-    )
-    for event in events:
+    for event in executor.run(queue, table.name, device):
         if event is None:
             continue
         name = event.job.name
@@ -132,11 +150,11 @@ def run_queue(
             append(path, event.content)
             queue.times.add([event.content])
             running_seconds = [queue.times.seconds(job) or 0.0 for job, _ in running.values() if job is not event.job]
-            left = queue.times.left(queue.jobs, workers)
+            left = queue.times.left(queue.jobs, executor.slots)
             progress.row(
                 event.content,
                 event.job.cell.name,
-                None if left is None else left + sum(running_seconds) / max(workers, 1) / 2,
+                None if left is None else left + sum(running_seconds) / executor.slots / 2,
             )
         elif event.kind == "done":
             running.pop(name, None)
