@@ -28,7 +28,9 @@ LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 # options of other programs that the documents name: pip, and benchmarks/explanations.py
-ELSEWHERE = {"--no-deps", "--models", "--part", "--save", "--texts"}
+ELSEWHERE = {"--no-deps", "--models", "--save", "--texts"}
+ELSEWHERE |= {"--nnodes", "--nproc-per-node", "--rdzv-backend", "--rdzv-endpoint"}  # of torchrun
+ELSEWHERE |= {"--head", "--array", "--cpus-per-task", "--time"}  # of Ray and Slurm
 
 every_document = pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 

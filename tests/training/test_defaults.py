@@ -43,6 +43,7 @@ GIVEN = st.fixed_dictionaries(
 MAY_BE_NONE = {
     "train", "dev", "test", "text", "label", "max_words", "max_vocabulary", "vectors", "norm_init", "lr",
     "pretrained", "window", "encoding", "beta", "rounds", "phase_epochs", "compressor_lr",
+    "weight", "class_weight", "threshold", "positive", "label_separator",
 }  # fmt: skip
 
 

@@ -39,6 +39,8 @@ from regard.kernels.pulls import pull
 from regard.kernels.sparse_steps import KINDS
 from regard.models.flat import PROJECT
 
+ONE_LABEL = ("binary", "multiclass", "regression")  # tasks whose labels are one number per text
+
 
 class Pulls(NamedTuple):
     """The pull of the texts on the scores of every unit."""
@@ -112,8 +114,8 @@ def pulls_at(weights: Weights, texts: UnitTexts, kind: str) -> Pulls:
 def check(weights: Weights, texts: UnitTexts, kind: str) -> None:
     """Reject input that would be read beyond the end of a table."""
     units, outputs, labels = len(weights.embedding), len(weights.head), texts.labels
-    if kind not in KINDS:
-        raise InputError(f"kind: expected one of {', '.join(KINDS)}, got {kind!r}")
+    if kind not in ONE_LABEL:
+        raise InputError(f"kind: expected one of {', '.join(ONE_LABEL)}, got {kind!r}")
     if len(labels) == 0 or len(labels) != len(texts.offsets) - 1:
         raise InputError(
             f"texts: expected one label per text, got {len(texts.offsets) - 1} texts and {len(labels)} labels"
