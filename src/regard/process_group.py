@@ -103,11 +103,21 @@ class ProcessGroup(NamedTuple):
             try:
                 message["value"] = decide()
             except InputError as error:
-                message["error"] = str(error)
+                raise self.refused(error) from None
         message = self.gathered(message)[0]
         if "error" in message:
             raise InputError(message["error"])
         return message["value"]
+
+    def refused(self, error: InputError) -> InputError:
+        """The error, after the first process has told it to the others, which wait in `from_first`."""
+        if self.size > 1:
+            self.gathered({"error": str(error)})
+        return error
+
+    def finish_together(self) -> None:
+        """Wait until all processes are here: one that leaves early would look lost to the others."""
+        self.gathered(None)
 
     def gathered(self, value: Any) -> list[Any]:
         """The values of all processes, in their order; each is something that JSON can hold."""
@@ -197,6 +207,10 @@ def is_first_report(sentence: str) -> bool:
 
     try:
         store = distributed_c10d._get_default_store()
-        return bool(store.add(f"reported/{sha256(sentence.encode()).hexdigest()}", 1) == 1)
+        others = store.add("reported", 1) - 1
+        same = store.add(f"reported/{sha256(sentence.encode()).hexdigest()}", 1) - 1
+        return not same and not (
+            sentence == STOPPED and others
+        )  # of an error that stopped the others, its sentence is enough
     except RuntimeError:  # torchrun is gone too
         return True

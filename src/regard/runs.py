@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -84,18 +85,25 @@ def train_run(
 @contextmanager
 def claimed(candidates: Iterator[Path], resume: bool, overwrite: bool, plan: Plan) -> Iterator[Path]:
     """The folder of the run, locked. In a group the first process chooses and locks it for all."""
-    with ExitStack() as stack:
+    group = plan.group
+    if not group.is_first:
+        yield Path(group.from_first(str))
+        return
+    try:
+        lock = lock_first(candidates)
+    except InputError as error:
+        raise group.refused(error) from None
+    with lock:
+        group.from_first(partial(check_claim, lock.folder, resume, overwrite, plan.origin))
+        yield lock.folder
 
-        def claim() -> str:
-            folder = stack.enter_context(lock_first(candidates)).folder
-            check_free(folder, resume, overwrite)
-            if resume and plan.origin is not None and plan.origin.is_in(folder):
-                raise InputError(
-                    f"{folder}: --resume cannot continue a run into the folder of --from; use another --out"
-                )
-            return str(folder)
 
-        yield Path(plan.group.from_first(claim))
+def check_claim(folder: Path, resume: bool, overwrite: bool, origin: Origin | None) -> str:
+    """The folder, if a run may write to it."""
+    check_free(folder, resume, overwrite)
+    if resume and origin is not None and origin.is_in(folder):
+        raise InputError(f"{folder}: --resume cannot continue a run into the folder of --from; use another --out")
+    return str(folder)
 
 
 def start_from(

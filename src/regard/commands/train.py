@@ -68,6 +68,7 @@ def run(arguments: argparse.Namespace) -> None:
             config, origin = start_from(arguments.source, arguments.replay, given, recorder)
             plan = plan._replace(origin=origin)
         trained, folder = train_run(config, arguments.out, arguments.resume, arguments.overwrite, recorder, logs, plan)
+        group.finish_together()
         if not group.is_first:
             return
     show_scores(trained.metrics)

@@ -77,7 +77,9 @@ class ConsoleRecorder:
         norms = "".join(f" · p({level}) {norm['mean']:.3f}" for level, norm in record.get("norms", {}).items())
         heads = "".join(f" · {head} {measures[name]:.4f}" for head, measures in record.get("heads", {}).items())
         done = f"{self.phase}epoch {self.epoch or record['epoch']:>2}/{self.epochs} · loss {record['loss']:.4f}"
-        self.console.print(f"{done} · {part} {metric_name(name)} {scores[name]:.4f}{heads}{norms} · {record['seconds']:.1f} s")
+        self.console.print(
+            f"{done} · {part} {metric_name(name)} {scores[name]:.4f}{heads}{norms} · {record['seconds']:.1f} s"
+        )
 
     def __enter__(self) -> Self:
         return self
