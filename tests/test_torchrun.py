@@ -37,18 +37,6 @@ MODELS = {
         "--epochs",
         "1",
     ),
-    "phases": (
-        "--encoder",
-        "bilstm",
-        "--pooling",
-        "bottleneck",
-        "--optimizer",
-        "sgd",
-        "--rounds",
-        "1",
-        "--epochs",
-        "1",
-    ),
 }
 
 
@@ -99,7 +87,7 @@ def metrics(folder: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("model", "processes"),
-    [("flat", 2), *(pytest.param(*one, marks=pytest.mark.slow) for one in (("flat", 3), ("levels", 3), ("phases", 2)))],
+    [("flat", 2), *(pytest.param(*one, marks=pytest.mark.slow) for one in (("flat", 3), ("levels", 3)))],
 )
 def test_several_processes_train_the_weights_of_one(tmp_path: Path, model: str, processes: int) -> None:
     write_texts(tmp_path / "texts.jsonl", 73)  # the last batch is uneven: 66 training texts, 7 held out

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
@@ -194,6 +195,14 @@ def joined() -> Iterator[ProcessGroup]:
     finally:
         signal.signal(signal.SIGTERM, before)
         distributed.destroy_process_group()
+
+
+def leave(group: ProcessGroup) -> None:
+    """End a process of a group at once: threads of PyTorch sometimes abort an ordinary exit, which looks like a failure."""
+    if group.size > 1:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
 
 
 def stop(*_: object) -> None:

@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> None:
     given = options_given(arguments)
     check_continuing(arguments)
 
-    from regard.process_group import joined
+    from regard.process_group import joined, leave
     from regard.recorder import Silent
     from regard.report.text.progress import ConsoleRecorder
     from regard.runs import Plan, start_from, train_run
@@ -69,10 +69,10 @@ def run(arguments: argparse.Namespace) -> None:
             plan = plan._replace(origin=origin)
         trained, folder = train_run(config, arguments.out, arguments.resume, arguments.overwrite, recorder, logs, plan)
         group.finish_together()
-        if not group.is_first:
-            return
-    show_scores(trained.metrics)
-    print(f'saved in {folder}; try: regard explain {shlex.quote(str(folder))} "your text"')
+    if group.is_first:
+        show_scores(trained.metrics)
+        print(f'saved in {folder}; try: regard explain {shlex.quote(str(folder))} "your text"')
+    leave(group)
 
 
 def check_continuing(arguments: argparse.Namespace) -> None:
