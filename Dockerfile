@@ -2,9 +2,9 @@
 FROM python:3.11-slim AS build
 WORKDIR /source
 # the base install: runs of the fast engine; for others, add the pinned versions of requirements/run.txt
-COPY requirements/base.txt requirements/base.txt
+COPY requirements/hashes/base.txt requirements/base.txt
 RUN python -m venv /opt/regard \
- && /opt/regard/bin/pip install --no-cache-dir -r requirements/base.txt
+ && /opt/regard/bin/pip install --no-cache-dir --no-deps --require-hashes -r requirements/base.txt
 COPY pyproject.toml setup.py MANIFEST.in README.md LICENSE ./
 COPY src src
 COPY experiments experiments

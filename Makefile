@@ -5,10 +5,14 @@ BIN    := $(VENV)/bin
 DOCS   := .venv-docs
 ADAPTERS := .venv-adapters
 TRACKING := .venv-tracking
+RAY := .venv-ray
 # threads that spin while they wait slow down everything else on the machine
 export GOMP_SPINCOUNT ?= 1000
 
-.PHONY: demo test test-all test-adapters dist evidence docs bench bench-all lint clean
+FUZZ := .venv-fuzz
+FUZZ_SECONDS ?= 600  # per target
+FUZZ_TARGETS ?= readers http tokenizer
+.PHONY: demo test test-all test-adapters test-ray dist fuzz evidence docs bench bench-all lint clean
 
 demo: $(VENV)/.run
 	$(BIN)/regard demo
@@ -16,7 +20,7 @@ demo: $(VENV)/.run
 test: $(VENV)/.dev lint
 	$(BIN)/python -m pytest -n auto -m "not slow"
 
-test-all: $(VENV)/.dev lint dist test-adapters
+test-all: $(VENV)/.dev lint dist test-adapters test-ray
 	$(BIN)/python -m pytest -n auto
 
 # what works with models and tools of other libraries, in environments that have these libraries
@@ -24,20 +28,37 @@ test-adapters: $(ADAPTERS)/.done $(TRACKING)/.done
 	$(ADAPTERS)/bin/python -m pytest -n auto tests/wrapping tests/models/test_shared_runs.py tests/tuning
 	$(TRACKING)/bin/python -m pytest -n auto tests/tracking tests/test_recipes.py tests/test_estimator_checks.py
 
-# a source distribution and a wheel built from it, both checked; the wheel also in a fresh environment with the base install only
+# clusters on this machine, and object storage; one test after the other, because a cluster takes all cores
+test-ray: $(RAY)/.done
+	$(RAY)/bin/python -m pytest tests/scoring tests/tuning tests/test_ray_cluster.py tests/lab/test_ray_jobs.py tests/test_cluster_recipes.py
+
+# a source distribution and a wheel built from it, both checked; the wheel also in a fresh environment with the base install only;
+# licences of dependencies, and a bill of materials (CycloneDX)
 dist: $(VENV)/.dev
 	rm -rf dist build
 	$(BIN)/python -m build --no-isolation --outdir dist . > /dev/null
 	$(BIN)/python tools/check_dist.py dist
+	$(BIN)/python tools/check_licences.py
+	$(BIN)/python tools/hashes.py --check
+	$(BIN)/python tools/sbom.py dist/sbom.cdx.json
+
+# every fuzz target for ten minutes, guided by coverage; what it finds is written to fuzz/
+fuzz: $(FUZZ)/.done
+	mkdir -p fuzz
+	for target in $(FUZZ_TARGETS); do \
+	  $(FUZZ)/bin/python tests/fuzz/coverage_guided.py $$target fuzz/$$target \
+	    -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=4096 -artifact_prefix=fuzz/ -print_final_stats=1 || exit 1; \
+	done
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# write docs/evidence.md from the claims and the results next to the tables
+# write docs/evidence.md, the generated parts of other pages, verdicts.json and the notebooks from the claims and the results
 evidence: $(VENV)/.run
 	$(BIN)/python experiments/evidence.py
+	$(BIN)/python tools/notebooks.py
 
 # the documentation site: any warning, broken link or anchor fails; pages load nothing from other sites
 docs: $(DOCS)/.installed
@@ -72,11 +93,13 @@ bench-all: $(VENV)/.bench
 # pinned versions first, then the package itself without resolving dependencies again
 $(VENV)/.run: requirements/base.txt requirements/run.txt pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/run.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/hashes/base.txt -r requirements/hashes/run.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/run.txt  # torch, which has no hashes
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.run
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/hashes/dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
 	touch $@
 
@@ -96,11 +119,23 @@ $(ADAPTERS)/.done: requirements/adapters.txt requirements/dev.txt requirements/r
 	$(ADAPTERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
 
+$(FUZZ)/.done: requirements/fuzz.txt requirements/base.txt pyproject.toml
+	test -x $(FUZZ)/bin/python || $(PYTHON) -m venv $(FUZZ)
+	$(FUZZ)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/hashes/base.txt -r requirements/hashes/fuzz.txt
+	$(FUZZ)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
 $(TRACKING)/.done: requirements/tracking.txt requirements/base.txt pyproject.toml
 	test -x $(TRACKING)/bin/python || $(PYTHON) -m venv $(TRACKING)
 	$(TRACKING)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/base.txt -r requirements/tracking.txt
 	$(TRACKING)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	touch $@
 
+$(RAY)/.done: requirements/ray.txt requirements/run.txt requirements/base.txt pyproject.toml
+	test -x $(RAY)/bin/python || $(PYTHON) -m venv $(RAY)
+	$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/run.txt -r requirements/ray.txt
+	$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
 clean:
-	rm -rf $(VENV) $(DOCS) $(ADAPTERS) $(TRACKING) demo runs reproduced build dist site .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(DOCS) $(ADAPTERS) $(TRACKING) $(RAY) $(FUZZ) fuzz demo runs reproduced build dist site .pytest_cache .mypy_cache .ruff_cache

@@ -1,6 +1,7 @@
-"""The sparse engine alone: ten million texts, prediction with and without weights, and the cost of determinism.
+"""The engines alone: corpora larger than memory, prediction with and without weights, and the cost of determinism.
 
-    python benchmarks/engine.py stream [--texts 10000000] [--save]     train on texts generated on the fly
+    python benchmarks/engine.py stream [--texts 10000000] [--save]     train on texts generated on the fly, fast engine
+    python benchmarks/engine.py torch [--texts 300000] [--save]        train on a file, PyTorch: texts in memory, then on disk
     python benchmarks/engine.py explain [--save]                       the kernel alone, short texts, two threads
     REGARD_DATA=… python benchmarks/engine.py determinism [--save]     imdb, with and without threads that wait for each other
 
@@ -10,12 +11,16 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
+import multiprocessing
 import resource
 import statistics
+import tempfile
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +29,7 @@ from figures import machine, save_figures
 
 from regard.config import Config
 from regard.corpora.lookup import resolve
+from regard.data import spilling_array
 from regard.data.readers import stream
 from regard.kernels.attention import attend
 from regard.recorder import Silent
@@ -32,19 +38,21 @@ from regard.training.fit import Parts, Run, fit
 from regard.training.sparse_engine import threads
 
 RESULTS = Path(__file__).parent / "results" / "engine.json"
+PACKAGES = {"torch": ("torch",)}
 WORDS, LENGTH, BLOCK = 200_000, 10, 20_000
+LONG = 200  # words per text of the file that PyTorch reads
 
 
-def synthetic(count: int, seed: int = 0) -> Iterator[Example]:
-    """Short texts of Zipf-distributed words; each contains one of 2,000 words that indicate a class."""
+def synthetic(count: int, seed: int = 0, length: int = LENGTH) -> Iterator[Example]:
+    """Texts of Zipf-distributed words; each contains one of 2,000 words that indicate a class."""
     rng = np.random.default_rng(seed)
     names = np.array([f"word{number}" for number in range(WORDS)], dtype=object)
     for start in range(0, count, BLOCK):
         size = min(BLOCK, count - start)
-        words = np.minimum((WORDS ** rng.random((size, LENGTH))).astype(np.int64), WORDS - 1)
+        words = np.minimum((WORDS ** rng.random((size, length))).astype(np.int64), WORDS - 1)
         labels = rng.integers(2, size=size)
         indicative = 1000 + 2 * rng.integers(1000, size=size) + np.where(rng.random(size) < 0.9, labels, 1 - labels)
-        words[np.arange(size), rng.integers(LENGTH, size=size)] = indicative
+        words[np.arange(size), rng.integers(length, size=size)] = indicative
         for row, (text, label) in enumerate(zip(names[words].tolist(), labels.tolist(), strict=True), start + 1):
             yield Example(" ".join(text), str(label), row)
 
@@ -85,6 +93,69 @@ def run_stream(count: int) -> dict[str, Any]:
         "dev_accuracy": trained.metrics["dev"]["accuracy"],
         "engine": trained.metrics["engine"],
         "chosen": recorder.notes[-1],
+    }
+
+
+def run_torch(count: int) -> dict[str, Any]:
+    """One epoch of one model, from the same file, each way in a process of its own; a tenth of the texts is held out."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "texts.jsonl"
+        with path.open("w", encoding="utf-8") as file:
+            for example in synthetic(count, length=LONG):
+                file.write(json.dumps({"text": example.text, "label": example.label}) + "\n")
+        alone = apart(train_file, path, count=100)  # what Python, PyTorch and the model take
+        ways = {"in memory": apart(train_file, path, most=1 << 62), "on disk": apart(train_file, path)}
+        size = path.stat().st_size
+    memory, disk = ways["in memory"], ways["on disk"]
+    return {
+        "texts": count,
+        "words_a_text": LONG,
+        "file_mb": round(size / 1e6),
+        "buffers_mb": round(spilling_array.IN_MEMORY / 1e6, 1),
+        "peak_mb_of_100_texts": alone["peak_mb"],
+        **ways,
+        "same_weights": memory["weights"] == disk["weights"],
+        "cpu_time_on_disk_to_in_memory": round(disk["cpu_seconds"] / memory["cpu_seconds"], 3),
+        "cpu_time_of_epoch_on_disk_to_in_memory": round(disk["epoch_cpu_seconds"] / memory["epoch_cpu_seconds"], 3),
+    }
+
+
+def apart(function: Any, *given: Any, **named: Any) -> dict[str, Any]:
+    """Call a function in a fresh process, so that its peak memory is its own."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        result: dict[str, Any] = pool.submit(function, *given, **named).result()
+        return result
+
+
+class EpochTime(Silent):
+    """Records the CPU time of the steps of the last epoch."""
+
+    def __init__(self) -> None:
+        self.begun = self.seconds = 0.0
+
+    def begin(self, epoch: int, epochs: int, steps: int) -> None:
+        self.begun = time.process_time()
+
+    def step(self, loss: float | None) -> None:
+        self.seconds = time.process_time() - self.begun
+
+
+def train_file(path: Path, most: int | None = None, count: int | None = None) -> dict[str, Any]:
+    """`most`: bytes of texts and of ids that stay in memory, if not as many as by default; `count`: only the first texts."""
+    spilling_array.IN_MEMORY = most or spilling_array.IN_MEMORY
+    options = {"encoder": "affine", "hidden": 16, "embedding": 16, "query": 16, "epochs": 1, "engine": "torch"}
+    config = Config().override({**options, "task": "binary", "max_words": LONG, "device": "cpu"})
+    recorder, texts = EpochTime(), stream(path)
+    trained = fit(config, Parts(texts if count is None else list(islice(texts, count))), Run(recorder))
+    digest = hashlib.sha256()
+    for _, value in sorted(trained.weights.items()):
+        digest.update(value.tobytes())
+    return {
+        "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+        "cpu_seconds": round(time.process_time(), 1),
+        "epoch_cpu_seconds": round(recorder.seconds, 1),
+        "dev_accuracy": trained.metrics["dev"]["accuracy"],
+        "weights": digest.hexdigest()[:16],
     }
 
 
@@ -143,18 +214,22 @@ def run_determinism(repeats: int = 7) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("stream", "explain", "determinism"))
-    parser.add_argument("--texts", type=int, default=10_000_000)
+    parser.add_argument("what", choices=("stream", "torch", "explain", "determinism"))
+    parser.add_argument("--texts", type=int, help="default: 10,000,000; for torch 300,000")
     parser.add_argument("--save", action="store_true", help=f"save the figures in {RESULTS.name}")
     arguments = parser.parse_args()
     figures = {
-        "stream": lambda: run_stream(arguments.texts),
+        "stream": lambda: run_stream(arguments.texts or 10_000_000),
+        "torch": lambda: run_torch(arguments.texts or 300_000),
         "explain": run_explain,
         "determinism": run_determinism,
     }[arguments.what]()
     print(json.dumps(figures, indent=1))
     if arguments.save:
-        save_figures(RESULTS, {arguments.what: {**figures, "machine": machine("numpy", "numba")}})
+        save_figures(
+            RESULTS,
+            {arguments.what: {**figures, "machine": machine("numpy", "numba", *PACKAGES.get(arguments.what, ()))}},
+        )
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ from hypothesis import settings
 
 # before torch is imported: threads of parallel tests would wait for each other
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# a defect is a failure with a traceback, not a sentence
+os.environ.setdefault("REGARD_TRACEBACK", "1")
 
 from browser import Browser
 from command import TINY, CommandResult, Regard, write_csv

@@ -78,7 +78,15 @@ def test_every_format_is_learned_from_and_scored(regard: Regard, tmp_path: Path,
 
 
 def test_a_run_folder_is_self_explanatory(regard: Regard, table: Path, run: Path) -> None:
-    names = ("README.md", "config.toml", "metrics.json", "task.json", "tokenizer.json", "weights.safetensors")
+    names = (
+        "README.md",
+        "config.toml",
+        "manifest.json",
+        "metrics.json",
+        "task.json",
+        "tokenizer.json",
+        "weights.safetensors",
+    )
     assert sorted(os.listdir(run)) == sorted(names)
     card = (run / "README.md").read_text()
     assert "embedding-apln, 2 levels" in card

@@ -53,6 +53,7 @@ SPECIAL: dict[str, st.SearchStrategy[Any]] = {
     "embedding_range": st.floats(1e-6, 1e6),
     "query_range": st.floats(1e-6, 1e6),
     "record": st.just("no"),
+    "letters": st.none(),  # it needs a committee
     "linear": st.just(False),
     "pairs": st.just(False),
     "beginnings": st.just(0),
@@ -109,6 +110,7 @@ def test_every_option_is_a_flag_of_train() -> None:
         "cv",
         "source",
         "replay",
+        "no_verify",
     }
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from command import TINY, Regard
 from killed import Kill, Killed, assert_same_run, metrics_of, weights
-from regard import files, runs
+from regard import files, run_folders
 from regard.config import Config
 from regard.errors import InputError
 from regard.recorder import Silent
@@ -173,7 +173,7 @@ def test_killed_while_a_checkpoint_is_written(
             patch.setattr(os, "fsync", after(written, os.fsync))
             with pytest.raises(Killed):
                 start(config, out)
-        assert ".checkpoint.safetensors.partial" in os.listdir(out)
+        assert [file.name for file in files.temporary_files(out)] == ["checkpoint.safetensors"]
         resume(config, out)
         assert_same_run(out, tmp_path / "unbroken")
 
@@ -300,7 +300,7 @@ def test_runs_without_out_get_the_next_free_name(
 def test_the_unfinished_one_of_several_runs_is_resumed(
     table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runs, "FOLDER", tmp_path)
+    monkeypatch.setattr(run_folders, "FOLDER", tmp_path)
     halfway(table, tmp_path / "stars")
     start(config_of(table, seed=3), tmp_path / "stars-2")
     _, folder = train_run(config_of(table), None, True, False, Silent())
@@ -311,7 +311,7 @@ def test_the_unfinished_one_of_several_runs_is_resumed(
 @pytest.mark.parametrize("name", ["films/train.csv", "films/data.csv", "films.csv", "films.csv.gz"])
 def test_a_run_is_named_after_its_texts(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    assert next(runs.folders(name, None, resume=False, overwrite=False)) == Path("runs/films")
+    assert next(run_folders.folders(name, None, resume=False, overwrite=False)) == Path("runs/films")
 
 
 SAVE_ALWAYS = "from regard.cli import main; from regard.training import fit_sparse; fit_sparse.SAVED_EVERY = 0; main()"

@@ -12,8 +12,8 @@ import pytest
 
 from command import TINY, Regard
 from regard.errors import InputError
+from regard.run_folders import check_free, is_empty
 from regard.run_lock import Locked, RunLock, lock_first
-from regard.runs import check_free, is_empty
 
 HOLD = """
 import sys, time

@@ -55,7 +55,7 @@ def write_texts(path: Path, count: int) -> None:
 
 
 def command(processes: int, *words: str) -> list[str]:
-    if processes == 1:
+    if processes == 0:  # without torchrun
         return [sys.executable, "-m", "regard", *words]
     start = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
     return [sys.executable, *start, "-m", "regard", *words]
@@ -92,20 +92,78 @@ def metrics(folder: Path) -> dict[str, Any]:
 def test_several_processes_train_the_weights_of_one(tmp_path: Path, model: str, processes: int) -> None:
     write_texts(tmp_path / "texts.jsonl", 73)  # the last batch is uneven: 66 training texts, 7 held out
     texts = str(tmp_path / "texts.jsonl")
-    for number in (1, processes):
+    for number in (0, processes):
         result = train(tmp_path, number, *MODELS[model], "--test", texts, "--out", f"run{number}")
         assert result.returncode == 0, result.stderr
     assert result.stdout.count("saved in") == 1
-    alone, group = weights(tmp_path / "run1"), weights(tmp_path / f"run{processes}")
+    alone, group = weights(tmp_path / "run0"), weights(tmp_path / f"run{processes}")
     assert alone.keys() == group.keys()
     for name, value in alone.items():
         np.testing.assert_allclose(group[name], value, atol=1e-6, err_msg=name)
-    one, several = metrics(tmp_path / "run1"), metrics(tmp_path / f"run{processes}")
+    one, several = metrics(tmp_path / "run0"), metrics(tmp_path / f"run{processes}")
     for before, after in zip(one["history"], several["history"], strict=True):
         assert after["loss"] == pytest.approx(before["loss"], abs=1e-5)
         assert after["scores"]["words"]["mean"] == pytest.approx(before["scores"]["words"]["mean"], abs=1e-5)
     assert several["test"]["accuracy"] == one["test"]["accuracy"]
     assert several["test"]["log_loss"] == pytest.approx(one["test"]["log_loss"], abs=1e-5)
+
+
+@pytest.mark.slow
+def test_a_group_of_one_process_is_a_process(tmp_path: Path) -> None:
+    """It sends its gradients to itself: what NCCL can be tried with on one GPU."""
+    write_texts(tmp_path / "texts.jsonl", 60)
+    for number in (0, 1):
+        result = train(tmp_path, number, *PLAIN, "--dropout", "0.2", "--out", f"run{number}")
+        assert result.returncode == 0, result.stderr
+    for name, value in weights(tmp_path / "run0").items():
+        np.testing.assert_array_equal(weights(tmp_path / "run1")[name], value, err_msg=name)
+
+
+@pytest.mark.slow
+def test_bf16_in_a_group_is_that_of_one_process(tmp_path: Path) -> None:
+    write_texts(tmp_path / "texts.jsonl", 60)
+    losses = {}
+    for name, number, words in (("float32", 0, ()), ("one", 0, ("--bf16",)), ("group", 2, ("--bf16",))):
+        result = train(tmp_path, number, *PLAIN, *words, "--out", name)
+        assert result.returncode == 0, result.stderr
+        losses[name] = [epoch["loss"] for epoch in metrics(tmp_path / name)["history"]]
+    assert losses["one"] != losses["float32"]
+    assert losses["group"] == pytest.approx(losses["one"], rel=2e-2)
+
+
+FROM_DISK = """from regard.cli import main
+from regard.data import spilling_array
+
+spilling_array.IN_MEMORY = 0
+raise SystemExit(main())
+"""
+
+
+@pytest.mark.slow
+def test_a_group_reads_a_large_file_from_disk(tmp_path: Path) -> None:
+    write_texts(tmp_path / "texts.jsonl", 60)
+    (tmp_path / "from_disk.py").write_text(FROM_DISK, encoding="utf-8")
+    texts, words = str(tmp_path / "texts.jsonl"), [*COMMON, *PLAIN, "--dropout", "0.2"]
+    memory = train(tmp_path, 2, *words[len(COMMON) :], "--test", texts, "--out", "memory")
+    assert memory.returncode == 0, memory.stderr
+    group = command(2)[:-2]  # without `-m regard`
+    script = [*group, str(tmp_path / "from_disk.py"), "train", texts, *words, "--test", texts, "--out", "disk"]
+    disk = subprocess.run(
+        script, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=300, check=False
+    )
+    assert disk.returncode == 0, disk.stderr
+    for name, value in weights(tmp_path / "memory").items():
+        np.testing.assert_array_equal(weights(tmp_path / "disk")[name], value, err_msg=name)
+    assert metrics(tmp_path / "disk")["test"] == metrics(tmp_path / "memory")["test"]
+
+
+RESUMED = {
+    "bilstm": ("--encoder", "bilstm", "--dropout", "0.2", "--epochs", "40", "--patience", "0", "--no-calibrate"),
+    "bottleneck": (
+        *("--encoder", "bilstm", "--pooling", "bottleneck", "--dropout", "0.2", "--rounds", "3", "--phase-epochs", "4"),
+        *("--epochs", "12", "--patience", "0", "--no-calibrate"),
+    ),
+}
 
 
 def kill_one(process: subprocess.Popen[str], folder: Path, after: float) -> None:
@@ -120,10 +178,19 @@ def kill_one(process: subprocess.Popen[str], folder: Path, after: float) -> None
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
-@pytest.mark.parametrize("moment", [0, *(pytest.param(one, marks=pytest.mark.slow) for one in range(1, 10))])
-def test_a_group_that_lost_a_process_stops_and_resumes_to_the_same_weights(tmp_path: Path, moment: int) -> None:
+@pytest.mark.parametrize(
+    ("model", "moment"),
+    [
+        ("bilstm", 0),
+        *(pytest.param("bilstm", one, marks=pytest.mark.slow) for one in range(1, 6)),
+        *(pytest.param("bottleneck", one, marks=pytest.mark.slow) for one in range(0, 20, 4)),
+    ],
+)
+def test_a_group_that_lost_a_process_stops_and_resumes_to_the_same_weights(
+    tmp_path: Path, model: str, moment: int
+) -> None:
     write_texts(tmp_path / "texts.jsonl", 60)
-    options = ("--encoder", "bilstm", "--dropout", "0.2", "--epochs", "40", "--patience", "0", "--no-calibrate")
+    options = RESUMED[model]
     whole = train(tmp_path, 2, *options, "--out", "whole")
     assert whole.returncode == 0, whole.stderr
     words = command(2, "train", str(tmp_path / "texts.jsonl"), *COMMON, *options, "--out", "run")

@@ -10,10 +10,11 @@ from importlib import import_module
 
 from regard import __version__
 from regard.arguments import Parser, report_error
-from regard.errors import InputError, ReportedError
+from regard.errors import Disagreement, InputError, ReportedError
 from regard.extensions import extra_commands
 from regard.extras import missing_extra
 
+TRACEBACK = "REGARD_TRACEBACK"  # the variable that shows the traceback of a defect
 COMMANDS = {  # each is a module of `commands/`, imported when the command is used; `extensions` finds others
     "train": "train a model on a file of texts and labels, and save it as a folder",
     "tune": "try options of train on a file of texts and labels, and print the best ones as a command",
@@ -49,6 +50,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     words = sys.argv[1:] if argv is None else argv
     try:
+        return run_command(words)
+    except Exception as error:  # the last resort: a defect of regard or of a library, and no fault of the user
+        if os.environ.get(TRACEBACK):
+            raise
+        return report_error(unexpected(error), 1)
+
+
+def unexpected(error: Exception) -> str:
+    reason = " ".join(str(error).split())[:200]
+    return (
+        f"unexpected error ({type(error).__name__}{': ' * bool(reason)}{reason}); this is a defect of regard: please report it, "
+        f"with the traceback that {TRACEBACK}=1 shows"
+    )
+
+
+def run_command(words: Sequence[str]) -> int:
+    """The exit code; an error is reported as one sentence, unless it is a defect."""
+    try:
         parser = make_parser(words)
         arguments = parser.parse_args(words)
     except KeyboardInterrupt:
@@ -62,6 +81,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except ReportedError:
         return 2
+    except Disagreement:
+        sys.stdout.flush()
+        return 1
     except InputError as error:
         return report_error(str(error), 2)
     except ImportError as error:

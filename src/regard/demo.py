@@ -15,6 +15,7 @@ from regard.files import check_writable
 from regard.models.saving import save
 from regard.recorder import Recorder
 from regard.report.pages.run import write_report
+from regard.report.text.characters import print_line
 from regard.report.text.tables import metrics_table
 from regard.report.text.terminal import show
 from regard.run_facts import gather
@@ -57,4 +58,4 @@ def demo(out: Path, seed: int, recorder: Recorder) -> None:
     for explanation in explanations[:SHOWN]:
         show(explanation, console)
     console.print(f"{weight} of the weight is on the deciding words, which are known here (random weights: {random}).")
-    console.print(f"page:  {out / 'page.html'}\nmodel: {out / 'run'}", soft_wrap=True, highlight=False, markup=False)
+    print_line(f"page:  {out / 'page.html'}\nmodel: {out / 'run'}")

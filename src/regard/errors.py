@@ -13,6 +13,10 @@ class ReportedError(InputError):
     """The same, where another process of the group has already printed it."""
 
 
+class Disagreement(Exception):
+    """A comparison that a command was asked for, and has printed, came out negative: the exit status is 1."""
+
+
 def quoted(names: Sequence[str], most: int = 20) -> str:
     """Up to `most` names in quotation marks, for an error message."""
     shown = ", ".join(repr(name[:40]) for name in names[:most])

@@ -133,10 +133,10 @@ class TextClassifier(ClassifierMixin, TextEstimator):  # type: ignore[misc]
         if isinstance(task, MultiLabel):
             columns, probabilities = self.columns(), self.predict_proba(X)
             thresholds = np.array([np.inf if k is None else task.thresholds[k] for k in columns])
-            said: NDArray[Any] = in_form(
+            labels: NDArray[Any] = in_form(
                 probabilities >= thresholds, self.classes_, self.trained_.metrics.get("label_form")
             )
-            return said
+            return labels
         assert isinstance(task, Classes)
         numbers = {str(name): number for number, name in enumerate(self.classes_.tolist())}
         positions = np.array([numbers[name] for name in task.classes])
@@ -238,9 +238,17 @@ def of_same_type(values: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
     raise InputError(f"y: expected labels of type {before.__name__}, as in earlier calls, got {now.__name__}")
 
 
-def load(folder: str | Path) -> TextClassifier | TextRegressor:
-    """Load a run folder, or a run on the hub (`hf://USER/NAME@REVISION`), as a fitted estimator. Nothing in it is executed."""
-    trained = folders.load(folder)
+def load(folder: str | Path, verify: bool = True) -> TextClassifier | TextRegressor:
+    """Load a run folder, or a run on the hub (`hf://USER/NAME@REVISION`), as a fitted estimator. Nothing in it is executed.
+
+    Parameters
+    ----------
+    folder : path
+        The folder, or the address `hf://USER/NAME@REVISION`.
+    verify : bool
+        Compare its files with their SHA-256 in manifest.json. False loads a run whose files were edited on purpose.
+    """
+    trained = folders.load(folder, verify=verify)
     kind = TextClassifier if isinstance(trained.task, Named) else TextRegressor
     names = set(kind().get_params(deep=False))
     values = {

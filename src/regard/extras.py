@@ -53,6 +53,16 @@ def require(module: str, purpose: str) -> None:
         raise InputError(sentence(module, purpose))
 
 
+def failure(error: BaseException) -> str:
+    """What went wrong in another library, for a message. Ctrl-C and the like are raised again.
+
+    An assertion that fails in a library in Rust, such as tokenizers, is a PanicException, which is not an Exception.
+    """
+    if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+        raise error
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+
+
 def missing_extra(error: ImportError, purpose: str = "this") -> InputError | None:
     """The same for an import that failed; None if it is not of an optional package."""
     module = (error.name or "").partition(".")[0]

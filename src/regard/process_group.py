@@ -35,6 +35,7 @@ class ProcessGroup(NamedTuple):
     rank: int = 0
     size: int = 1
     local_rank: int | None = None  # among the processes of the same machine
+    is_joined: bool = False  # whether torchrun started it, perhaps as the only one
 
     @property
     def is_first(self) -> bool:
@@ -57,7 +58,7 @@ class ProcessGroup(NamedTuple):
 
     def add_gradients(self, model: nn.Module) -> None:
         """Replace every gradient by its sum over the processes."""
-        if self.size == 1:
+        if not self.is_joined:
             return
         import torch
 
@@ -70,7 +71,7 @@ class ProcessGroup(NamedTuple):
 
     def add(self, values: Tensor) -> Tensor:
         """Replace a tensor by its sum over the processes, and return it."""
-        if self.size > 1:
+        if self.is_joined:
             from torch import distributed
 
             with together():
@@ -79,7 +80,7 @@ class ProcessGroup(NamedTuple):
 
     def add_array(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The sum over the processes."""
-        if self.size == 1:
+        if not self.is_joined:
             return values
         import torch
 
@@ -88,7 +89,7 @@ class ProcessGroup(NamedTuple):
 
     def start_from_first(self, model: nn.Module) -> None:
         """Copy the weights of the first process to all others: another machine may draw or compute other last digits."""
-        if self.size > 1:
+        if self.is_joined:
             from torch import distributed
 
             with together():
@@ -97,7 +98,7 @@ class ProcessGroup(NamedTuple):
 
     def from_first(self, decide: Callable[[], Any]) -> Any:
         """What the function returns in the first process, in all processes; the same for an InputError that it raises."""
-        if self.size == 1:
+        if not self.is_joined:
             return decide()
         message: dict[str, Any] = {}
         if self.is_first:
@@ -112,7 +113,7 @@ class ProcessGroup(NamedTuple):
 
     def refused(self, error: InputError) -> InputError:
         """The error, after the first process has told it to the others, which wait in `from_first`."""
-        if self.size > 1:
+        if self.is_joined:
             self.gathered({"error": str(error)})
         return error
 
@@ -122,7 +123,7 @@ class ProcessGroup(NamedTuple):
 
     def gathered(self, value: Any) -> list[Any]:
         """The values of all processes, in their order; each is something that JSON can hold."""
-        if self.size == 1:
+        if not self.is_joined:
             return [value]
         import torch
         from torch import distributed
@@ -168,7 +169,7 @@ def together() -> Iterator[None]:
 
 
 def is_started_by_torchrun() -> bool:
-    return all(name in os.environ for name in VARIABLES) and os.environ["WORLD_SIZE"] != "1"
+    return all(name in os.environ for name in VARIABLES)
 
 
 @contextmanager
@@ -187,7 +188,7 @@ def joined() -> Iterator[ProcessGroup]:
     # torchrun ends the other processes with SIGTERM, which would stop them without a word
     before = signal.signal(signal.SIGTERM, stop)
     try:
-        yield ProcessGroup(distributed.get_rank(), distributed.get_world_size(), local)
+        yield ProcessGroup(distributed.get_rank(), distributed.get_world_size(), local, is_joined=True)
     except InputError as error:
         if not is_first_report(str(error)):
             raise ReportedError(str(error)) from None
@@ -199,7 +200,7 @@ def joined() -> Iterator[ProcessGroup]:
 
 def leave(group: ProcessGroup) -> None:
     """End a process of a group at once: threads of PyTorch sometimes abort an ordinary exit, which looks like a failure."""
-    if group.size > 1:
+    if group.is_joined:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)

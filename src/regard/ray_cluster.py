@@ -15,9 +15,8 @@ from regard import __version__
 from regard.errors import InputError
 from regard.extras import import_extra
 
+SETTINGS = 4  # the type of a frame of HTTP/2
 REACHED_WITHIN = 5.0  # seconds; Ray itself would try for minutes
-# Ray asks to set this until its next version; without it every task warns
-os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
 
 
 class Needs(NamedTuple):
@@ -56,6 +55,8 @@ def parse_address(where: str) -> str | None:
 def connected(where: str, needs: Needs) -> Iterator[Any]:
     """The module `ray`, connected for the time of a command. A connection that exists already is used and kept."""
     address = parse_address(where)
+    # Ray asks to set this until its next version; without it every task warns
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     ray = import_extra("ray", "--on ray")
     if ray.is_initialized():
         check_resources(ray, needs)
@@ -79,13 +80,25 @@ def connected(where: str, needs: Needs) -> Iterator[Any]:
 
 def check_reachable(address: str) -> None:
     host, _, port = address.rpartition(":")
+    advice = f"start a cluster there with `ray start --head --port {port}`, or use --on ray for this machine"
     try:
-        socket.create_connection((host, int(port)), REACHED_WITHIN).close()
+        with socket.create_connection((host, int(port)), REACHED_WITHIN) as connection:
+            connection.settimeout(REACHED_WITHIN)
+            answers = os.environ.get("RAY_USE_TLS") == "1" or speaks_grpc(connection)
     except (OSError, OverflowError) as error:
-        raise InputError(
-            f"--on ray:{address}: no answer ({error}); start a cluster there with `ray start --head --port {port}`, "
-            "or use --on ray for this machine"
-        ) from None
+        raise InputError(f"--on ray:{address}: no answer ({error}); {advice}") from None
+    if not answers:
+        raise InputError(f"--on ray:{address}: expected the port of a Ray cluster, got another service; {advice}")
+
+
+def speaks_grpc(connection: socket.socket) -> bool:
+    """Whether the other side begins as a server of HTTP/2 does, with its settings (RFC 9113, 3.4). Ray would try for minutes."""
+    connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, SETTINGS, 0, 0, 0, 0, 0)))
+    try:
+        head = connection.recv(9)
+    except TimeoutError:
+        return False
+    return len(head) == 9 and head[3] == SETTINGS
 
 
 def check_resources(ray: Any, needs: Needs) -> None:

@@ -14,7 +14,6 @@ from regard.analysis.analyse import analyse, check_model
 from regard.audit.audit_options import check_run
 from regard.audit.audit_run import audited_model
 from regard.audit.training_texts import is_same, training_overlap
-from regard.config import Data
 from regard.errors import InputError
 from regard.explain.shown_texts import MOST, WORDS, shown_texts
 from regard.explain.targets import Target
@@ -112,7 +111,7 @@ def with_labels(
         measures=Measures.of(measure_with_intervals(trained.task, answers, labels)),
         measured_on=where,
         calibration=calibration_of(trained, answers, labels),
-        caution=caution(trained.data, [example.text for example in examples], where),
+        caution=caution(trained, [example.text for example in examples], where),
         analysis=words(trained, facts.run, examples, labels, where, notes),
     )
 
@@ -126,10 +125,11 @@ def calibration_of(trained: Model, answers: Floats, labels: Floats) -> Calibrati
     return calibration.of_numbers(answers[:, 0], labels * numbers["scale"] + numbers["mean"])
 
 
-def caution(data: Data, texts: Sequence[str], where: str) -> str:
+def caution(trained: Model, texts: Sequence[str], where: str) -> str:
     """Why measures on these texts are better than on new ones, or \"\"."""
+    data = trained.data
     reasons = [CHOSEN] if is_same(where, data.dev) and not is_same(where, data.test) else []
-    if overlap := training_overlap(data, texts, where):
+    if overlap := training_overlap(trained, texts, where):
         reasons.insert(0, f"{overlap[0].upper()}{overlap[1:]}: expect lower scores on new texts.")
     return " ".join(reasons)
 

@@ -15,7 +15,7 @@ from typing import Self
 from filelock import FileLock, Timeout
 
 from regard.errors import InputError
-from regard.files import LOCK, check_writable, missing_folders, remove_leftovers
+from regard.files import LOCK, check_plain, check_writable, missing_folders, remove_leftovers
 
 # what a disk answers that has no locks, such as some network disks
 NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL}
@@ -59,6 +59,7 @@ class RunLock:
         self.folder = folder
         self.created: list[Path] = []
         check_writable(folder)
+        check_plain(folder)  # the lock file may be a link, which filelock would follow
         try:
             self.file = self._lock()
         except OSError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,28 +15,37 @@ from regard.data.labels import Labels
 from regard.data.read_options import ColumnPair, ReadOptions
 from regard.data.readers import Corpus, Stream, report_reading, report_skipped, stream
 from regard.errors import InputError
-from regard.files import contents
+from regard.files import remove_leftovers, temporary_files
 from regard.models.folder import load
-from regard.models.hub import pinned
+from regard.models.hub import is_on_hub, pinned
 from regard.models.model import Model
-from regard.models.run_files import BEGUN, CHECKPOINT, FOLDS, KEPT, TRACKING, check_run_folder, has_checkpoint, is_run
-from regard.models.saving import save
+from regard.models.run_files import (
+    CHECKPOINT,
+    FOLDS,
+    KEPT,
+    OURS,
+    TRACKING,
+    has_checkpoint,
+    is_interrupted,
+    is_run,
+)
+from regard.models.saving import complete, save
 from regard.models.tasks import encoded
 from regard.models.trained import Trained
 from regard.process_group import ALONE, ProcessGroup
 from regard.recorder import Recorder
-from regard.run_lock import lock_first
+from regard.run_folders import check_free, folders
+from regard.run_lock import RunLock, lock_first
 from regard.run_metrics import Metrics
 from regard.tracking.addresses import Address
 from regard.tracking.tracked import TrackedRun, tracked
 from regard.training.checkpoint import Checkpoint, check_identity, read_history
 from regard.training.continuation import Origin, check_origin
 from regard.training.cross_validation import check_folds, cross_validate
+from regard.training.data_files import check_named, data_digests
 from regard.training.defaults import provisional_defaults
 from regard.training.fit import Parts, Run, prepare
 from regard.training.metrics import measure
-
-FOLDER = Path("runs")
 
 
 class Plan(NamedTuple):
@@ -101,18 +110,24 @@ def claimed(candidates: Iterator[Path], resume: bool, overwrite: bool, plan: Pla
 def check_claim(folder: Path, resume: bool, overwrite: bool, origin: Origin | None) -> str:
     """The folder, if a run may write to it."""
     check_free(folder, resume, overwrite)
+    complete(folder)  # a run that was killed while it was saved
+    remove_leftovers((file.path for file in temporary_files(folder) if file.name in OURS), ())
     if resume and origin is not None and origin.is_in(folder):
         raise InputError(f"{folder}: --resume cannot continue a run into the folder of --from; use another --out")
     return str(folder)
 
 
 def start_from(
-    source: str, replay: str | None, given: Mapping[str, object], recorder: Recorder
+    source: str, replay: str | None, given: Mapping[str, object], recorder: Recorder, verify: bool = True
 ) -> tuple[Config, Origin]:
     """The options of a run that continues another with new texts, and what it continues."""
     source = pinned(source)
-    trained = load(source)
+    if not is_on_hub(source) and is_interrupted(Path(source)):
+        with suppress(InputError), RunLock(Path(source)):
+            complete(Path(source))
+    trained = load(source, verify=verify)
     check_origin(trained, source)
+    check_named(trained, given)
     config = continued(trained.config, given, source)
     origin = Origin(trained, source, columns=(trained.config.data.text, trained.config.data.label))
     if replay is not None:
@@ -158,6 +173,7 @@ def train_into(
                 (folder / CHECKPOINT).unlink(missing_ok=True)
             plan.group.from_first(lambda: None)
             trained = prepared.fit(Run(tracking, checkpoint))
+            trained.digests = data_digests(trained.config)
             remember_columns(trained, streams["train"], origin is not None)
             if validated is not None:
                 trained.metrics["cv"] = validated
@@ -259,39 +275,3 @@ def read_split(
 def score(trained: Model, corpus: Corpus) -> Metrics:
     labels = encoded(trained.task, Labels.of(corpus.examples), corpus.path, corpus.label_column)
     return measure(trained.task, trained.answers([example.text for example in corpus.examples]), labels)
-
-
-def folders(train: str, out: Path | None, resume: bool, overwrite: bool) -> Iterator[Path]:
-    """Folders to try for the run: the one given, or runs/NAME, or the free ones among runs/NAME-2, runs/NAME-3, …"""
-    if out is not None:
-        yield out
-        return
-    stem = run_name(train)
-    names = [FOLDER / stem, *(FOLDER / f"{stem}-{number}" for number in range(2, 10_000))]
-    if resume:
-        unfinished = [folder for folder in names if has_checkpoint(folder) or (folder / FOLDS).is_file()]
-        begun = unfinished or [folder for folder in names if is_run(folder)]
-        yield begun[-1] if begun else names[0]
-    elif overwrite:
-        yield names[0]
-    else:
-        yield from (folder for folder in names if is_empty(folder))
-
-
-def run_name(train: str) -> str:
-    """Of the training texts; that of their folder if the file's own says nothing."""
-    stem = Path(train).name.split(".")[0] or "run"
-    return Path(train).parent.name if stem in ("train", "data") and Path(train).parent.name else stem
-
-
-def is_empty(folder: Path) -> bool:
-    """Whether the folder does not exist or has no files of a run, as after one that was killed at its start."""
-    return not folder.exists() or (folder.is_dir() and set(contents(folder)) <= BEGUN)
-
-
-def check_free(folder: Path, resume: bool, overwrite: bool) -> None:
-    if not resume and not overwrite and not is_empty(folder):
-        raise InputError(
-            f"{folder} already exists; use another --out, --resume to continue it, or --overwrite to replace it"
-        )
-    check_run_folder(folder)

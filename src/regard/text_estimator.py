@@ -26,6 +26,7 @@ from regard.sklearn_base import BaseEstimator, check_is_fitted
 from regard.tracking.addresses import parse_addresses
 from regard.tracking.tracked import TrackedRun, tracked
 from regard.training.continuation import Origin, check_origin
+from regard.training.data_files import check_named, data_digests
 from regard.training.fit import Parts, Run, fit
 
 
@@ -48,6 +49,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         hidden: int = 200,
         windows: tuple[int, ...] = (3,),
         members: int | None = None,
+        letters: int | None = None,
         linear: bool | None = None,
         attention: str | None = None,
         query: int = 200,
@@ -143,6 +145,8 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         """Write the fitted model as a run folder, for `regard.load` and the command line."""
         check_is_fitted(self, "trained_")
         check_run_folder(Path(folder))
+        if self.trained_.digests is None:
+            self.trained_.digests = data_digests(self.trained_.config)
         save(self.trained_, folder)
 
     def config(self, task: Task) -> Config:
@@ -178,6 +182,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         parameters = self.get_params(deep=False)
         given = {name: value for name, value in each_option(asked) if name in parameters and value != known[name]}
         given = {name: value for name, value in given.items() if parameters[name] is not None}
+        check_named(old, given)
         config = continued(old.config, given, "the fitted model")
         origin = Origin(old, replay=None if old.kept is None else old.kept.examples)
         examples = self.examples(texts, labels, weights, 1)

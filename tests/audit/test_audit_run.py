@@ -226,7 +226,7 @@ def test_retraining_gives_the_same_numbers(retrained: dict[str, Any]) -> None:
 def test_a_run_that_cannot_be_retrained() -> None:
     facts = audit_run(the_cause(), one_decides(40), RETRAIN)
     left = {one["what"]: one["why"] for one in facts["left_out"]}
-    assert {left[name] for name in TRAINING} == {"the run does not say what it was trained on"}
+    assert {left[name] for name in TRAINING} == {"the run does not say what its train texts were"}
 
 
 def test_audited_texts_are_not_trained_on() -> None:

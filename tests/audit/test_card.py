@@ -11,6 +11,7 @@ from audited import one_decides, the_cause
 from command import Regard, write_csv
 from regard.audit.audit_run import AuditOptions, run_facts
 from regard.audit.card import sentence, update_card, with_section
+from regard.errors import InputError
 from regard.facts.audit import AuditFacts
 from regard.models.saving import AUDIT_END, AUDIT_START, save
 
@@ -81,14 +82,18 @@ def test_a_run_without_a_card_stays_without_one(tmp_path: Path, facts: AuditFact
     assert not any(tmp_path.iterdir())
 
 
-def test_a_linked_card_stays_a_link_and_odd_bytes_stay(folder: Path, tmp_path: Path, facts: AuditFacts) -> None:
-    target = tmp_path / "card.md"
+def test_a_linked_card_is_refused_and_odd_bytes_stay(folder: Path, tmp_path: Path, facts: AuditFacts) -> None:
+    card, target = folder / "README.md", tmp_path / "card.md"
     target.write_bytes(b"# \xff card\n")
-    (folder / "README.md").unlink()
-    (folder / "README.md").symlink_to(target)
+    card.unlink()
+    card.symlink_to(target)
+    with pytest.raises(InputError, match="got a symbolic link"):
+        update_card(folder, facts)
+    assert target.read_bytes() == b"# \xff card\n"
+    card.unlink()
+    card.write_bytes(target.read_bytes())
     update_card(folder, facts)
-    assert (folder / "README.md").is_symlink()
-    assert target.read_bytes().startswith(b"# \xff card\n\n" + AUDIT_START.encode())
+    assert card.read_bytes().startswith(b"# \xff card\n\n" + AUDIT_START.encode())
 
 
 def test_the_command_writes_the_card(regard: Regard, folder: Path, tmp_path: Path) -> None:

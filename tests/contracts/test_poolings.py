@@ -100,6 +100,26 @@ def test_a_row_without_tokens_gives_zeros_even_for_nan(variant: str, directions:
     assert (pooled.vector[3] == 0).all()
 
 
+@pytest.mark.parametrize("bad", [torch.nan, torch.inf, -torch.inf])
+@pytest.mark.parametrize(("variant", "directions"), [*((variant, 1) for variant in VARIANTS), ("last", 2)])
+def test_padding_may_be_nan_beside_real_tokens(variant: str, directions: int, bad: float) -> None:
+    zeroed, spoiled = (make_states().masked_fill(~MASK.unsqueeze(-1), value) for value in (0.0, bad))
+    pooling = make(variant, directions)
+    torch.testing.assert_close(pooling(spoiled, MASK)._asdict(), pooling(zeroed, MASK)._asdict(), rtol=0, atol=0)
+    if pooling.attends:
+        weights = pooling(zeroed, MASK).weights
+        assert torch.equal(pooling.mix(spoiled, weights, MASK), pooling.mix(zeroed, weights, MASK))
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_nan_in_a_real_token_stays_visible(variant: str) -> None:
+    states = make_states()
+    states[0, 1] = torch.nan
+    vector = make(variant)(states, MASK).vector
+    assert not vector[0].isfinite().all() or variant.startswith("last"), "the last token is another one"
+    assert vector[1:].isfinite().all()
+
+
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_rows_and_length_may_be_zero(variant: str) -> None:
     for rows, length in ((0, 5), (3, 0), (0, 0), (3, 1)):

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from regard.data import collate as module
-from regard.data.collate import collate, extent, in_order, shuffled
+from regard.data.collate import collate, in_order, shuffled
+from regard.data.stored_texts import extent
 from regard.data.tokenizer import Indexed
 
 # texts of parts of sentences of words; a text may be empty, a part or sentence may not

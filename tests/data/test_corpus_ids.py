@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.data import corpus_ids
-from regard.data.corpus_ids import CorpusIds, CorpusIndexer, SpillingArray, blocks
+from regard.data.corpus_ids import CorpusIds, CorpusIndexer, blocks
+from regard.data.spilling_array import SpillingArray
 from regard.data.words import forms
 from regard.records import Example
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.data.corpus_ids import SpillingArray
+from regard.data.spilling_array import SpillingArray
 
 PARTS = st.lists(st.lists(st.integers(-1, 50), max_size=20), max_size=6)
 MOST = st.sampled_from([0, 40, 1 << 20])  # bytes: in a file from the start, from the eleventh number on, never

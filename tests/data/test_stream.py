@@ -14,7 +14,8 @@ from typing import IO, Any
 
 import pytest
 
-from regard.data import decoding, formats, readers
+from regard.data import decoding, delimited, readers
+from regard.data import parquet as parquet_reader
 from regard.data.read_options import ReadOptions
 from regard.data.readers import read, stream
 from regard.errors import InputError
@@ -49,7 +50,7 @@ CONTENTS: dict[str, bytes | Callable[[Path], None]] = {
     "bom.csv": table(",").encode("utf-8-sig"),
     "wide.csv": table(",").encode("utf-16"),
     "a.tsv": table("\t").encode(),
-    "loose.tsv": table("\t").replace('"так', '"так" 1').encode(),
+    "loose.tsv": ("text\tlabel\n" + "".join(f'"так" {k} words\t{k % 2}\n' for k in range(50))).encode(),
     "a.jsonl": JSONL.encode(),
     "windows.jsonl": ("\r\n\n" + JSONL.replace("\n", " \r\n")).encode("utf-8-sig"),
     "wide.ndjson": JSONL.encode("utf-16"),
@@ -91,7 +92,7 @@ def test_a_stream_gives_what_read_gives(tmp_path: Path, monkeypatch: pytest.Monk
     corpus = read(path, ReadOptions(**options))
     assert len(corpus.examples) + corpus.skipped >= len(TEXTS)
     monkeypatch.setattr(decoding, "PIECE", piece)  # bytes: characters and line ends are cut through
-    monkeypatch.setattr(formats, "PARQUET_CHUNK", piece)
+    monkeypatch.setattr(parquet_reader, "PARQUET_CHUNK", piece)
     monkeypatch.setattr(readers, "SAMPLE", piece)
     streamed = stream(path, ReadOptions(**options))
     assert (streamed.path, streamed.text_column, streamed.label_column) == (
@@ -221,7 +222,7 @@ def test_an_abandoned_stream_closes_its_file(tmp_path: Path, monkeypatch: pytest
         return open_file
 
     path = write(tmp_path / name, CONTENTS[name])
-    monkeypatch.setattr(formats, "CSV_CHUNK", 2)
+    monkeypatch.setattr(delimited, "CSV_CHUNK", 2)
     monkeypatch.setattr(Path, "open", watched(Path.open))
     monkeypatch.setattr(gzip, "open", watched(gzip.open))
     examples = iter(stream(path, ReadOptions(skip_bad_rows=True)))
@@ -264,4 +265,4 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path, name: str, head: str
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert peak < 2_000_000 < 3_000_000 < path.stat().st_size
+    assert peak < 2_500_000 < 3_000_000 < path.stat().st_size

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from regard.data import vocabulary
 from regard.data.vocabulary import SPECIALS, UNKNOWN, Vocabulary
 
 TEXTS = [["b", "a", "c"], ["b", "a", "d"], ["b"]]
@@ -21,6 +22,13 @@ def test_rare_words_enter_only_if_kept() -> None:
 
 def test_size_is_limited_to_the_most_frequent() -> None:
     assert Vocabulary.build(TEXTS, min_count=1, max_size=3).words == ("b", "a", "c")
+
+
+def test_the_rarest_words_are_forgotten_when_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vocabulary, "MOST_COUNTED", 4)
+    texts = [["a", "a", "b", "b"], ["c", "kept", "d"], ["a", "c"]]  # after the second there are five
+    assert Vocabulary.build(texts, min_count=1, keep={"kept"}).words == ("a", "b", "c", "kept")
+    assert Vocabulary.build(texts, min_count=2, keep={"kept"}).words == ("a", "b", "kept")
 
 
 def test_overlong_words_never_enter() -> None:

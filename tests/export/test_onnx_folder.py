@@ -47,7 +47,7 @@ def exported(run: Path) -> Path:
 def test_the_folder_holds_graph_tokenizer_labels_card_and_facts(exported: Path, run: Path) -> None:
     import onnxruntime
 
-    names = {"model.onnx", "tokenizer.json", "task.json", "README.md", "export.json"}
+    names = {"model.onnx", "tokenizer.json", "task.json", "README.md", "export.json", "manifest.json"}
     assert {path.name for path in exported.iterdir()} == names
     facts = json.loads((exported / "export.json").read_text(encoding="utf-8"))
     assert facts["format"] == "regard export 2"
@@ -119,8 +119,10 @@ def test_a_folder_of_another_version_or_mixture_is_refused(
     for path in exported.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     (tmp_path / "export.json").write_text(json.dumps({**facts, **change}), encoding="utf-8")
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=r"export\.json has changed since it was saved"):
         regard.runtime.load(tmp_path)
+    with pytest.raises(InputError, match=message):
+        regard.runtime.load(tmp_path, verify=False)
 
 
 def test_a_graph_that_does_not_fit_is_refused(exported: Path, tmp_path: Path) -> None:
@@ -128,11 +130,11 @@ def test_a_graph_that_does_not_fit_is_refused(exported: Path, tmp_path: Path) ->
         (tmp_path / path.name).write_bytes(path.read_bytes())
     (tmp_path / "model.onnx").write_bytes(b"not a graph")
     with pytest.raises(InputError, match="not an ONNX model that onnxruntime can read"):
-        regard.runtime.load(tmp_path)
+        regard.runtime.load(tmp_path, verify=False)
     graph = make_graph(made(1, encoder="embedding", pooling="average"))
     (tmp_path / "model.onnx").write_bytes(graph.SerializeToString())
     with pytest.raises(InputError, match="expected the inputs"):
-        regard.runtime.load(tmp_path)
+        regard.runtime.load(tmp_path, verify=False)
 
 
 def test_bert_is_refused(regard: Regard, table: Path, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,57 +11,9 @@ from typing import Any
 import pytest
 
 from command import Regard
-from regard.errors import InputError
 from regard.extras import is_installed
-from regard.ray_cluster import Needs, check_version, connected, parse_address
 
 needs_ray = pytest.mark.skipif(not is_installed("ray"), reason="needs Ray")
-
-
-@pytest.mark.parametrize(
-    ("where", "address"), [("ray", None), ("ray:head:6379", "head:6379"), ("ray:10.0.0.1:80", "10.0.0.1:80")]
-)
-def test_where_names_a_cluster(where: str, address: str | None) -> None:
-    assert parse_address(where) == address
-
-
-@pytest.mark.parametrize("where", ["", "spark", "ray:head", "ray:head:", "ray::80", "ray:head:port"])
-def test_other_places_are_refused(where: str) -> None:
-    with pytest.raises(InputError, match="--on: expected ray, or ray:HOST:PORT"):
-        parse_address(where)
-
-
-def test_slots_are_limited_by_what_is_scarcest() -> None:
-    resources = {"CPU": 8.0, "GPU": 2.0, "memory": 16.0 * 2**30}
-    assert Needs(cpus=2).slots(resources) == 4
-    assert Needs(cpus=1, gpus=0.5).slots(resources) == 4
-    assert Needs(cpus=1, gpus=1).slots(resources) == 2
-    assert Needs(cpus=1, memory=6).slots(resources) == 2
-    assert Needs(cpus=1, gpus=1).slots({"CPU": 8.0}) == 0
-
-
-def test_another_version_is_refused_with_the_name_of_the_machine() -> None:
-    with pytest.raises(InputError, match=f"{socket.gethostname()}: expected regard 9.9"):
-        check_version("9.9")
-
-
-@pytest.mark.skipif(is_installed("ray"), reason="needs an environment without Ray")
-def test_ray_says_how_to_install_it() -> None:
-    with (
-        pytest.raises(InputError, match=r"--on ray needs Ray, which is not installed: pip install 'regard\[ray\]'"),
-        connected("ray", Needs()),
-    ):
-        pass
-
-
-@needs_ray
-def test_a_cluster_that_does_not_answer_is_named(regard: Regard, experiments: Path, corpora: Path) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    result = regard("reproduce", "toy/table", "--on", f"ray:127.0.0.1:{port}", "--device", "cpu")
-    assert result.code == 2
-    assert f"--on ray:127.0.0.1:{port}: no answer" in result.error
 
 
 @pytest.fixture

@@ -308,6 +308,7 @@ def test_the_command_line_rejects_folders_that_are_not_models(regard: Regard, ta
 
 def test_a_run_without_its_encoder_is_damaged(folder: Path, tmp_path: Path) -> None:
     save(trained_with(folder, epochs=1), tmp_path)
+    (tmp_path / "manifest.json").unlink()
     pieces = json.loads((tmp_path / "tokenizer.json").read_text(encoding="utf-8"))
     for change in ({"pieces": {}}, {"longest": "long"}):
         (tmp_path / "tokenizer.json").write_text(json.dumps({**pieces, **change}), encoding="utf-8")

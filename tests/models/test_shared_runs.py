@@ -22,7 +22,7 @@ from regard import load, runtime
 from regard.cli import main
 from regard.models import hub as hub_module
 from regard.models.hub import HubAddress, parse_address
-from regard.models.run_files import DYNAMICS, FILES, KEPT, OPTIMIZER
+from regard.models.run_files import DYNAMICS, FILES, KEPT, MANIFEST, OPTIMIZER
 
 # of the library about its HTTP client
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
@@ -99,7 +99,7 @@ def test_a_run_comes_back_as_it_was(hub: Hub, flat: Path, regard: Regard) -> Non
 def test_only_the_files_of_the_model_are_uploaded(hub: Hub, flat: Path, films: Path, regard: Regard) -> None:
     assert regard("push", flat, "me/films").code == 0
     files = hub.repositories["me/films"].files
-    assert set(files) == {".gitattributes", "README.md", OPTIMIZER, *FILES}
+    assert set(files) == {".gitattributes", "README.md", MANIFEST, OPTIMIZER, *FILES}
     for name, content in files.items():
         assert b"film number 1" not in content, name
         assert b"secret-project" not in content, name
@@ -227,6 +227,7 @@ def test_a_moved_branch_is_downloaded_again(hub: Hub, flat: Path) -> None:
     repository = hub.add("me/films", files_of(flat))
     first = load("hf://me/films")
     swapped = {**files_of(flat), "task.json": files_of(flat)["task.json"].replace(b'"yes"', b'"fine"')}
+    del swapped[MANIFEST]
     assert swapped["task.json"] != files_of(flat)["task.json"]
     pinned = repository.branches["main"]
     repository.commit(swapped)
@@ -302,9 +303,9 @@ def test_a_hostile_repository_writes_nothing_else(hub: Hub, flat: Path, tmp_path
     commit = hub.add("me/films", {**files_of(flat), **hostile}).branches["main"]
     assert load("hf://me/films").predict(TEXTS[:2]).tolist() == ["yes", "no"]
     snapshot = next((tmp_path / "cache").rglob(commit))
-    assert {path.name for path in snapshot.iterdir()} == {"README.md", OPTIMIZER, *FILES}
+    assert {path.name for path in snapshot.iterdir()} == {"README.md", MANIFEST, OPTIMIZER, *FILES}
     fetched = {request.rpartition("/")[2] for request in hub.requests if "/resolve/" in request}
-    assert fetched == {"README.md", OPTIMIZER, *FILES}
+    assert fetched == {"README.md", MANIFEST, OPTIMIZER, *FILES}
     assert not [path for path in tmp_path.rglob("*") if path.name in ("outside.txt", "exploited", "model.pkl")]
 
 
@@ -330,7 +331,7 @@ def test_recorded_paths_of_another_machine_are_not_read(hub: Hub, flat: Path, fi
     assert str(films) in files_of(flat)["config.toml"].decode()
     refused = regard("analyse", "hf://me/films")
     assert refused.code == 2
-    assert "pass labelled texts with --data" in refused.error
+    assert "pass texts with --data" in refused.error
 
 
 def test_commands_write_into_the_current_folder(

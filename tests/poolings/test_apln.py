@@ -248,3 +248,27 @@ def test_norm_unit_by_hand() -> None:
     pooled = pooling(torch.tensor([[[3.0], [0.0], [9.0]]]).double(), torch.tensor([[True, True, False]]))
     assert pooled.vector.item() == pytest.approx(math.sqrt(2.5), abs=1e-6)
     assert pooled.weights[0].tolist() == pytest.approx([0.8, 0.2, 0.0], abs=1e-6)
+
+
+@pytest.mark.parametrize("norm", [0.4, 1.0, 2.5])
+@pytest.mark.parametrize("form", ["no_root", "no_normaliser", "neither", "divided_by_n"])
+def test_the_derivative_of_other_forms(form: str, norm: float) -> None:
+    """d log r / dp, as docs/norms.md has it: with u = x^p / Σ x^p, w = α^p / Σ α^p and x = α h."""
+    torch.manual_seed(0)
+    states = torch.rand(1, 9, 5, dtype=torch.float64) + 0.1
+    weights = torch.randn(1, 9, dtype=torch.float64).softmax(1)
+    p = torch.tensor(norm).double()
+    scaled, mask = weights.unsqueeze(-1) * states, torch.ones(1, 9, dtype=torch.bool)
+    r, slope = torch.autograd.functional.jvp(
+        lambda p: altered_power_mean(scaled, weights, p, mask, form), p, torch.ones_like(p)
+    )
+    u, w = scaled**norm / (scaled**norm).sum(1, keepdim=True), (weights**norm / (weights**norm).sum()).unsqueeze(-1)
+    entropy = -(u * u.log()).sum(1)
+    attended = ((u - w) * weights.log().unsqueeze(-1)).sum(1)
+    expected = {
+        "no_root": attended + (u * states.log()).sum(1),
+        "no_normaliser": -entropy / norm**2,
+        "neither": (u * scaled.log()).sum(1),
+        "divided_by_n": (math.log(9) - entropy) / norm**2,
+    }
+    torch.testing.assert_close(slope / r, expected[form], rtol=1e-4, atol=1e-5)

@@ -90,3 +90,13 @@ def test_invalid_score_options_are_refused(options: dict[str, Any], message: str
 def test_invalid_norm_options_are_refused(kind: type[Pooling], options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         kind(4, **options)
+
+
+def test_a_whole_number_as_initial_norm_gives_parameters_with_gradients() -> None:
+    for norm in (3, 64):
+        pooling = NormUnit(4, norm)
+        pooled = pooling(torch.rand(2, 3, 4), torch.ones(2, 3, dtype=torch.bool))
+        pooled.vector.sum().backward()
+        assert pooled.norm is not None
+        torch.testing.assert_close(pooled.norm.detach(), torch.full((4,), float(norm)))
+        assert pooling.rho.grad is not None

@@ -18,7 +18,10 @@ from regard.runtime.safetensors_file import read_floats
 
 @pytest.fixture
 def copy(flat_run: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(flat_run, tmp_path / "copy"))
+    """Without the manifest, which would notice every change."""
+    folder = Path(shutil.copytree(flat_run, tmp_path / "copy"))
+    (folder / "manifest.json").unlink()
+    return folder
 
 
 def refusal(folder: Path, **options: Any) -> str:

@@ -442,6 +442,7 @@ def test_a_damaged_run_stops_the_server(regard: Regard, flat_run: Path, tmp_path
     damaged = tmp_path / "damaged"
     shutil.copytree(flat_run, damaged)
     (damaged / "task.json").write_text("{")
+    (damaged / "manifest.json").unlink()
     threads = set(threading.enumerate())  # those of other tests may end meanwhile
     result = regard("serve", damaged, "--port", "0")
     assert result.code == 2

@@ -117,6 +117,7 @@ def test_a_damaged_run_stops_all_processes(flat_run: Path, tmp_path: Path) -> No
     damaged = tmp_path / "damaged"
     shutil.copytree(flat_run, damaged)
     (damaged / "task.json").write_text("{")
+    (damaged / "manifest.json").unlink()
     process = start(damaged, "--port", "0")
     _, err = process.communicate(timeout=DEADLINE)
     assert process.returncode == 2

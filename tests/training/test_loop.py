@@ -19,6 +19,7 @@ from regard.models.classifier import Classifier
 from regard.models.tasks import Binary, Regression
 from regard.recorder import Silent
 from regard.records import Example
+from regard.run_metrics import EpochRecord
 from regard.training import torch_engine
 from regard.training.checkpoint import Checkpoint, Progress, read_checkpoint, write_checkpoint
 from regard.training.fit import Parts, Run, fit
@@ -27,6 +28,10 @@ from stopping import CASES, scripted
 from torch_training import train_torch
 
 TASK = Binary(("no", "yes"))
+HISTORY: list[EpochRecord] = [
+    {"epoch": 1, "loss": 0.7, "seconds": 1.5, "dev": {"accuracy": 0.1 + 0.2}},
+    {"epoch": 2, "loss": 0.5, "seconds": 1.5, "dev": {"accuracy": 0.3}},
+]
 PLAIN = Training(
     optimizer="sgd",
     lr=0.5,
@@ -177,7 +182,7 @@ def test_a_checkpoint_restores_model_optimiser_and_history(tmp_path: Path) -> No
         for _ in range(2):
             sum(parameter.square().sum() for parameter in model.parameters()).backward()  # type: ignore[union-attr]
             optimizer.step()
-        progress = Progress(2, 1, {"w": np.ones(2)}, [{"epoch": 1, "dev": {"accuracy": 0.1 + 0.2}}, {"epoch": 2}])
+        progress = Progress(2, 1, {"w": np.ones(2)}, HISTORY)
         write_checkpoint(Checkpoint(tmp_path / name, "this run"), progress, engine.state())
         other = make()
         with torch.no_grad():

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from regard.config import Config
 from regard.data import corpus_ids
-from regard.data.corpus_ids import CorpusIndexer, SpillingArray
+from regard.data.corpus_ids import CorpusIndexer
 from regard.data.reviews import reviews, splits
+from regard.data.spilling_array import SpillingArray
 from regard.errors import InputError
 from regard.kernels.units import distinct
 from regard.models.tasks import Regression

@@ -103,6 +103,8 @@ class Dynamics:
         # the training loop reports weights that are not finite
         with self.blas.limit(limits=threads), np.errstate(all="ignore"):
             frame = {"moments": np.asarray(moment, dtype=np.float64), **self.frame(self.observe(whole), whole)}
+        if self.frames and forms(frame) != forms(self.frames[-1]):
+            raise ValueError("recorded quantities of another model")  # in a damaged checkpoint
         if not is_kept:
             self.frames.append(frame)
 
@@ -173,6 +175,10 @@ class Dynamics:
         few = replace(self.tokenizer, pairs=self.tokenizer.pairs[units[units >= first] - first])
         names = token_names(few)
         return [names[unit] for unit in units[units < first]] + names[first:]
+
+
+def forms(frame: Frames) -> dict[str, tuple[int, ...]]:
+    return {name: np.shape(value) for name, value in frame.items()}
 
 
 def observe_flat(state: State, scale: float) -> Observation:

@@ -211,7 +211,7 @@ def notes(
             "only predictions of this model are available, so the audit is about leave-one-out, which resembles the measure "
             "itself: it should lead; by how much others follow shows whether cheaper ones will do"
         )
-    if overlap := training_overlap(data, texts, options.data, learned_from):
+    if overlap := training_overlap(trained, texts, options.data, learned_from):
         sentences.append(f"{overlap}: the model is more confident on such texts than on others")
     max_words = data.max_words
     if max_words is not None and any(len(one.spans) == max_words for one in explanations.scores[explanations.focus]):

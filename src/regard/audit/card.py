@@ -24,13 +24,14 @@ def update_card(folder: Path, facts: AuditFacts) -> Path | None:
     path = folder / CARD
     if not path.is_file():
         return None
-    target = path.resolve()  # a link stays a link
+    if path.is_symlink():
+        raise InputError(f"{path}: expected a plain file, got a symbolic link, which is not written to")
     try:
-        content = target.read_bytes().decode("utf-8", "surrogateescape")
+        content = path.read_bytes().decode("utf-8", "surrogateescape")
     except OSError as error:
         raise InputError(f"{path}: could not be read ({error.strerror or error})") from None
     section = "\n".join(audit_section(list(summary(facts)))).encode("utf-8", "replace").decode("utf-8")
-    write_all(target.parent, {target.name: with_section(content, section).encode("utf-8", "surrogateescape")})
+    write_all(folder, {CARD: with_section(content, section).encode("utf-8", "surrogateescape")})
     return path
 
 

@@ -23,6 +23,7 @@ from regard.models.tasks import Classes
 from regard.models.trained import Trained
 from regard.recorder import Recorder
 from regard.records import Example
+from regard.training.data_files import check_named
 from regard.training.fit import Parts, fit
 
 Doubles = NDArray[np.float64]
@@ -76,7 +77,8 @@ class LazyRetraining:
     @cached_property
     def setup(self) -> Retraining:
         if self.learned_from is None:
-            self.learned_from = list(training_texts(self.audited.trained.config.data))
+            self.learned_from = list(training_texts(self.audited.trained))
+        check_named(self.audited.trained)
         trained, texts, labels, seed, _ = self.audited
         return make_retraining(trained, texts, labels, seed, self.learned_from)
 

@@ -6,21 +6,21 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from regard.config import Data
 from regard.corpora.lookup import resolve
 from regard.data.read_options import ReadOptions
 from regard.data.readers import Stream, stream
 from regard.errors import InputError
+from regard.models.model import Model
 from regard.records import Example
+from regard.training.data_files import verified
 
 LARGEST = 50_000_000  # bytes of a training file that is read again to look for texts, which takes some seconds
 
 
-def training_texts(data: Data) -> Stream:
-    """One at a time, from the file that the run's config names. InputError if it names none, or the file no longer exists."""
-    if data.train is None:
-        raise InputError("the run does not say what it was trained on")
-    path = resolve(data.train, "train")
+def training_texts(trained: Model) -> Stream:
+    """One at a time, from the file that the run's config names. InputError if it names none, or one that no longer exists or
+    that is not the file that it was trained on."""
+    data, path = trained.data, verified(trained, "train")
     options = ReadOptions(
         data.text,
         data.label,
@@ -33,15 +33,17 @@ def training_texts(data: Data) -> Stream:
     return stream(path, options)
 
 
-def training_overlap(data: Data, texts: Sequence[str], where: str, examples: Iterable[Example] | None = None) -> str:
+def training_overlap(
+    trained: Model, texts: Sequence[str], where: str, examples: Iterable[Example] | None = None
+) -> str:
     """How many texts are training texts, as half a sentence; "" if none are. `where` names the texts; `examples` replace the
-    training texts that `data` names."""
+    training texts that the run names."""
     # the name of a corpus means its test part here, and its training part there
-    if os.path.exists(where) and is_same(where, data.train):
+    if os.path.exists(where) and is_same(where, trained.data.train):
         return "the run was trained on these texts"
     wanted = Counter(filter(None, map(flattened, texts)))
     try:
-        shared = wanted.keys() & (flattened(one.text) for one in (reread(data) if examples is None else examples))
+        shared = wanted.keys() & (flattened(one.text) for one in (reread(trained) if examples is None else examples))
     except (InputError, OSError):  # moved, or another file by now
         return ""
     count = sum(wanted[text] for text in shared)
@@ -58,12 +60,13 @@ def is_same(one: str, other: str | None) -> bool:
     return other is not None and os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
 
 
-def reread(data: Data) -> Iterable[Example]:
+def reread(trained: Model) -> Iterable[Example]:
     """The training texts, if there is a file of them that is not too large."""
-    path = None if data.train is None else resolve(data.train, "train")
+    name = trained.data.train
+    path = None if name is None else resolve(name, "train")
     if path is None or not path.is_file() or path.stat().st_size > LARGEST:
         return ()
-    return training_texts(data)
+    return training_texts(trained)
 
 
 def flattened(text: str) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from regard.arguments import Parser
 from regard.commands.reading import add_folder, add_reading, load_run, read_source, run_folder
 from regard.errors import InputError
+from regard.report.text.characters import print_line
 
 
 def add_arguments(parser: Parser) -> None:
@@ -37,8 +38,9 @@ def run(arguments: argparse.Namespace) -> None:
     from regard.files import check_writable
     from regard.models.one_label import one_label, with_one_label
     from regard.models.tasks import encoded
+    from regard.training.data_files import verified
 
-    whole = load_run(arguments.folder, arguments.device)
+    whole = load_run(arguments.folder, arguments.device, not arguments.no_verify)
     trained = whole if arguments.target is None else one_label(whole, arguments.target)
     try:
         check_model(trained)
@@ -47,12 +49,14 @@ def run(arguments: argparse.Namespace) -> None:
     out = arguments.out or run_folder(arguments.folder) / "analysis"
     if not arguments.json:
         check_writable(out)
-    data = trained.config.data
-    source = arguments.data or data.train
+    source = arguments.data
     if source is None:
-        raise InputError(
-            f"{arguments.folder}: the run does not record what it was trained on; pass labelled texts with --data"
-        )
+        try:
+            verified(trained, "train")
+        except InputError as error:
+            advice = "" if "--data" in str(error) else "; pass texts with --data"
+            raise InputError(f"{arguments.folder}: {error}{advice}") from None
+        source = str(trained.data.train)
     corpus = read_source(arguments, whole, source, labelled=True, part="train")
     examples = corpus.examples
     if arguments.target is not None:
@@ -70,4 +74,4 @@ def run(arguments: argparse.Namespace) -> None:
 
     page = write_analysis(facts, out)  # before printing, which ends the command if the reader closes the pipe
     print_analysis(facts, Console())
-    print(f"open {page}")
+    print_line(f"open {page}")

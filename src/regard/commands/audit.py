@@ -10,6 +10,7 @@ from regard.arguments import Parser
 from regard.commands.figures import add_figures, report_figures
 from regard.commands.reading import add_folder, add_model, add_reading, load_model, read_source, run_folder
 from regard.errors import InputError
+from regard.report.text.characters import print_line
 
 if TYPE_CHECKING:
     from regard.facts.audit import AuditFacts
@@ -70,7 +71,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     if arguments.rationales_in and not arguments.rationales:
         raise InputError("--rationales-in: needs --rationales, which names the column")
-    whole = load_model(arguments.folder, arguments.device)
+    whole = load_model(arguments.folder, arguments.device, not arguments.no_verify)
     trained = whole if arguments.target is None else label_of(whole, arguments.target)
     options = AuditOptions(
         arguments.method, arguments.limit, arguments.retrain, arguments.seed, arguments.folder, arguments.data
@@ -101,10 +102,10 @@ def run(arguments: argparse.Namespace) -> None:
     caution = write_audit(facts, out, arguments.figures)
     card = write_card(arguments.folder, facts) if arguments.target is None else ""
     print_audit(facts, Console())
-    print(f"open {out / PAGE}; all numbers are in {out / NAME}")
+    print_line(f"open {out / PAGE}; all numbers are in {out / NAME}")
     report_figures(arguments.figures, caution)
     if card:
-        print(card)
+        print_line(card)
 
 
 def label_of(trained: Model, label: str) -> Trained:
@@ -125,7 +126,7 @@ def learned_texts(trained: Model, label: str) -> list[Example] | None:
     from regard.models.one_label import with_one_label
 
     try:
-        return with_one_label(training_texts(trained.data), label)
+        return with_one_label(training_texts(trained), label)
     except (InputError, OSError):
         return None
 

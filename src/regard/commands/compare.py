@@ -6,7 +6,15 @@ import argparse
 from pathlib import Path
 
 from regard.arguments import Parser
-from regard.commands.reading import A_RUN_ANYWHERE, add_reading, check_lengths, check_model, load_model, read_source
+from regard.commands.reading import (
+    A_RUN_ANYWHERE,
+    add_reading,
+    add_verify,
+    check_lengths,
+    check_model,
+    load_model,
+    read_source,
+)
 from regard.errors import InputError
 
 LISTED = 30
@@ -28,6 +36,7 @@ def add_arguments(parser: Parser) -> None:
         "--limit", type=int, default=LISTED, metavar="N", help=f"texts to list at most (default: {LISTED})"
     )
     add_reading(parser)
+    add_verify(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -49,7 +58,7 @@ def run(arguments: argparse.Namespace) -> None:
         check_writable(out.parent)
     for folder in folders:
         check_model(folder)
-    models = {folder: load_model(folder, arguments.device) for folder in folders}
+    models = {folder: load_model(folder, arguments.device, not arguments.no_verify) for folder in folders}
     corpus = read_source(arguments, models[folders[0]], arguments.data, labelled=True)
     for model in models.values():
         check_lengths(model, corpus.examples, corpus.path)

@@ -10,6 +10,7 @@ from pathlib import Path
 from regard.arguments import Parser, flag
 from regard.commands.reading import add_encoding
 from regard.errors import InputError
+from regard.report.text.characters import print_line
 
 
 def add_arguments(parser: Parser) -> None:
@@ -101,4 +102,4 @@ def convert_dataset(arguments: argparse.Namespace) -> None:
         recorder.note(f"{options.name}: {sentence}")
     print(", ".join(f"{one_line(part)} {count:,}" for part, count in done.counts.items()))
     variable = f"REGARD_DATA={shlex.quote(str(done.folder.parent))} " if options.out else ""
-    print(f"saved in {done.folder}; try: {variable}regard train {shlex.quote(options.name)}")
+    print_line(f"saved in {done.folder}; try: {variable}regard train {shlex.quote(options.name)}")

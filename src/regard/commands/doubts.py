@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from regard.arguments import Parser
 from regard.commands.options import add_options, options_given
-from regard.commands.reading import is_wrapped, load_run
+from regard.commands.reading import add_escape_formulas, add_verify, is_wrapped, load_run
 from regard.errors import InputError
+from regard.report.text.characters import print_line
 
 if TYPE_CHECKING:
     from regard.config import Config
@@ -19,7 +20,17 @@ if TYPE_CHECKING:
 
 OPTIONS = (  # of `train`: what the texts and labels are, and how texts are read
     *("text", "label", "label_separator", "task", "within_range", "skip_bad_rows"),
-    *("max_words", "min_count", "max_vocabulary", "pairs", "beginnings", "lowercase", "vectors", "seed"),
+    *(
+        "max_words",
+        "min_count",
+        "max_vocabulary",
+        "pairs",
+        "beginnings",
+        "lowercase",
+        "vectors",
+        "class_weight",
+        "seed",
+    ),
 )
 SHOWN = 100
 
@@ -43,6 +54,8 @@ def add_arguments(parser: Parser) -> None:
         metavar="N",
         help=f"rows on the page, and texts chosen from the pool (default: {SHOWN})",
     )
+    add_escape_formulas(parser)
+    add_verify(parser)
     add_options(parser, OPTIONS)
 
 
@@ -53,6 +66,8 @@ def run(arguments: argparse.Namespace) -> None:
     from regard.doubts.doubts import find_doubts
     from regard.doubts.folds import cross_validate
     from regard.report.text.doubts import doubt_rows, next_rows, print_doubts
+    from regard.report.text.formulas import Formulas
+    from regard.report.text.notes import print_note
     from regard.report.text.progress import ConsoleRecorder
     from regard.report.text.writing import as_csv, emit
 
@@ -65,18 +80,20 @@ def run(arguments: argparse.Namespace) -> None:
         pool = pool_texts(arguments.pool, stream, config) if arguments.pool else []
         out = cross_validate(examples, config, stream.path, recorder=recorder)
         facts = find_doubts(examples, out, stream.path, arguments.limit, pool, arguments.pool or "")
+    formulas = Formulas(arguments.escape_formulas)
     if arguments.out:
-        emit(arguments.out, as_csv(doubt_rows(facts)))
+        emit(arguments.out, as_csv(doubt_rows(facts), formulas))
     if arguments.next:
-        emit(arguments.next, as_csv(next_rows(facts)))
+        emit(arguments.next, as_csv(next_rows(facts), formulas))
+    formulas.report(print_note)
     if arguments.page:
         write_page(facts, stream, arguments)
     print_doubts(facts, Console())
     for name in ("out", "next"):
         if path := getattr(arguments, name):
-            print(f"saved in {path}")
+            print_line(f"saved in {path}")
     if arguments.page:
-        print(f"open {arguments.page} to correct labels")
+        print_line(f"open {arguments.page} to correct labels")
 
 
 def check_arguments(arguments: argparse.Namespace) -> None:
@@ -108,12 +125,15 @@ def config_and_source(arguments: argparse.Namespace) -> tuple[Config, str]:
     from regard.config import Config
     from regard.models.hub import is_on_hub
     from regard.models.run_files import is_run
+    from regard.training.data_files import check_named
 
     source, given = arguments.source, options_given(arguments)
     if is_on_hub(source) or is_wrapped(source) or is_run(Path(source)):
         if not arguments.data:
             raise InputError(f"{source}: expected --data FILE with a run, the texts and labels that it was trained on")
-        return load_run(source, "cpu").config.override(given), arguments.data
+        trained = load_run(source, "cpu", not arguments.no_verify)
+        check_named(trained, given)
+        return trained.config.override(given), arguments.data
     if arguments.data:
         raise InputError(f"--data: expected a run before it, got {source}, which is not one; name only one file")
     return Config().override(given), source

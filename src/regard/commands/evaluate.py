@@ -24,7 +24,7 @@ def run(arguments: argparse.Namespace) -> None:
     from regard.report.text.tables import metrics_table
     from regard.runs import score
 
-    trained = load_model(arguments.folder, arguments.device)
+    trained = load_model(arguments.folder, arguments.device, not arguments.no_verify)
     metrics = score(trained, read_source(arguments, trained, arguments.source, labelled=True))
     if arguments.json:
         print(json.dumps(metrics, ensure_ascii=False))

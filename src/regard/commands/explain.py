@@ -8,8 +8,17 @@ import sys
 from pathlib import Path
 
 from regard.arguments import Parser
-from regard.commands.reading import add_folder, add_model, add_reading, load_model, read_source, read_text
+from regard.commands.reading import (
+    add_escape_formulas,
+    add_folder,
+    add_model,
+    add_reading,
+    load_model,
+    read_source,
+    read_text,
+)
 from regard.errors import InputError
+from regard.report.text.characters import print_line
 
 
 def add_arguments(parser: Parser) -> None:
@@ -28,6 +37,7 @@ def add_arguments(parser: Parser) -> None:
         help="default: by the extension of --out, otherwise terminal",
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write here instead of to standard output")
+    add_escape_formulas(parser)
     parser.add_details(list_methods)
 
 
@@ -51,20 +61,22 @@ def list_methods() -> str:
 def run(arguments: argparse.Namespace) -> None:
     from regard.explain.explain import explain
     from regard.models.tasks import labels_as_shown
+    from regard.report.text.formulas import Formulas
+    from regard.report.text.notes import print_note
     from regard.report.text.writing import explanation_format, write_explanations
 
-    explanation_format(arguments.format, arguments.out)
+    explanation_format(arguments.format, arguments.out, arguments.escape_formulas)
     if arguments.limit is not None and arguments.limit < 1:
         raise InputError(f"--limit: expected 1 or more, got {arguments.limit}")
     if arguments.file is not None and arguments.text_given != "-":
         raise InputError("expected a text or --file, got both")
     folders = [arguments.folder, *([arguments.beside] if arguments.beside is not None else [])]
-    models = [load_model(folder, arguments.device) for folder in folders]
+    models = [load_model(folder, arguments.device, not arguments.no_verify) for folder in folders]
     trained = models[0]
     if arguments.file is None and arguments.text_given != "-":
         if os.path.isfile(arguments.text_given):
             sentence = f"explaining the words {arguments.text_given!r}; to read that file, use --file"
-            print(f"regard: {sentence} {arguments.text_given}", file=sys.stderr)
+            print_line(f"regard: {sentence} {arguments.text_given}", sys.stderr)
         corpus = read_text(arguments.text_given)
     else:
         corpus = read_source(arguments, trained, arguments.file or "-")
@@ -76,6 +88,8 @@ def run(arguments: argparse.Namespace) -> None:
     ]
     explained = zip(examples, zip(*explanations, strict=True), strict=True)
     title = f"What {' and '.join(folders)} looked at"
-    caution = write_explanations(explained, arguments.format, arguments.out, title, folders)
+    formulas = Formulas(arguments.escape_formulas)
+    caution = write_explanations(explained, arguments.format, arguments.out, title, folders, formulas)
+    formulas.report(print_note)
     if caution:
-        print(f"regard: {arguments.out or arguments.format}: {caution}", file=sys.stderr)
+        print_line(f"regard: {arguments.out or arguments.format}: {caution}", sys.stderr)

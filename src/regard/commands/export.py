@@ -8,6 +8,7 @@ from pathlib import Path
 from regard.arguments import Parser
 from regard.commands.reading import add_folder, load_run
 from regard.extras import require
+from regard.report.text.characters import print_line
 
 
 def add_arguments(parser: Parser) -> None:
@@ -29,25 +30,25 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.format == "onnx":
         require("onnx", "--format onnx")  # first, because its extra also installs PyTorch
     run_address = pinned(arguments.folder)
-    trained, source = load_run(run_address, "cpu"), local_folder(run_address)
+    trained, source = load_run(run_address, "cpu", not arguments.no_verify), local_folder(run_address)
     if arguments.format == "page":
         from regard.export.page import export_page
 
         page = export_page(trained, source, arguments.out)
-        print(
+        print_line(
             f"{page.size / 1e6:.1f} MB, tables in {page.precision}; on {page.texts:,} made-up texts their probabilities are "
             f"within {page.difference:.0e} of the model's"
         )
-        print(f"open {arguments.out}")
+        print_line(f"open {arguments.out}")
         return
     from regard.export.onnx_folder import export_onnx
 
     verified = export_onnx(trained, source, arguments.out)
-    print(
+    print_line(
         f"compared with PyTorch on {verified.texts} made-up texts of up to {verified.longest} ids: logits differ by at most "
         f"{verified.logits:.1e}, weights by {verified.weights:.1e}"
     )
-    print(
+    print_line(
         f'saved in {arguments.out}; try: python -c "import regard.runtime; '
         f"print(regard.runtime.load('{arguments.out}').predict(['your text']))\""
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from regard.arguments import Parser
+from regard.report.text.characters import print_line
 
 
 def add_figures(parser: Parser) -> None:
@@ -18,6 +19,6 @@ def add_figures(parser: Parser) -> None:
 
 def report_figures(folder: Path | None, caution: str) -> None:
     if folder is not None:
-        print(f"figures and tables are in {folder}")
+        print_line(f"figures and tables are in {folder}")
     if caution:
-        print(caution)
+        print_line(caution)

@@ -12,7 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from regard.arguments import Parser
+from regard.commands.predict_files import add_file_arguments, is_of_files, run_files
 from regard.commands.reading import (
+    add_escape_formulas,
     add_folder,
     add_model,
     add_reading,
@@ -25,6 +27,7 @@ from regard.commands.reading import (
 from regard.errors import InputError
 
 if typing.TYPE_CHECKING:
+    from regard.data.read_options import ReadOptions
     from regard.data.readers import Corpus, Stream
     from regard.models.model import Model
     from regard.records import Example, Prediction
@@ -33,6 +36,7 @@ if typing.TYPE_CHECKING:
     Predicted = tuple[Example, Prediction | None]  # None: the example has an error instead
 
 RESERVED = ("row", "text", "prediction", "probabilities", "error")  # keys that predictions have in any format
+ADVICE = "without --strict, such rows get an error instead of a prediction"
 LARGE = 1 << 26  # bytes from which a file is streamed
 
 
@@ -44,7 +48,7 @@ def add_arguments(parser: Parser) -> None:
         metavar="FILE",
         nargs="?",
         default="-",
-        help="a file of texts, - for standard input, or a text",
+        help="a file of texts, - for standard input, or a text; or many Parquet files, such as 'reviews/*.parquet'",
     )
     add_reading(parser, "write an error instead of a prediction for rows that cannot be used (the default)")
     parser.add_argument("--strict", action="store_true", help="stop at the first row that cannot be used")
@@ -70,22 +74,46 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--novelty", action="store_true", help="add how little each text resembles the training texts, from 0 to 1"
     )
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write here instead of to standard output")
+    parser.add_argument(
+        "--out", metavar="FILE", help="write here instead of to standard output; of many Parquet files: a folder"
+    )
+    add_escape_formulas(parser)
+    add_file_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    from regard.data.readers import Corpus
     from regard.report.text.notes import print_note
-    from regard.report.text.predictions import prediction_format, write_predictions
-    from regard.report.text.progress import RowCounter
+    from regard.report.text.predictions import prediction_format
 
     if arguments.strict and arguments.skip_bad_rows:
         raise InputError("--strict stops at a bad row and --skip-bad-rows goes on; use only one of them")
-    trained = load_model(arguments.folder, arguments.device)
+    of_files = is_of_files(arguments)
+    trained = load_model(arguments.folder, "cpu" if arguments.on else arguments.device, not arguments.no_verify)
     layout = layout_of(arguments, trained)
-    kind = prediction_format(arguments.format, arguments.out, layout)
-    texts = read_texts(arguments, trained)
+    if of_files:
+        run_files(arguments, trained, layout)
+        return
+    check_kept(arguments.keep, layout)
+    arguments.out = None if arguments.out is None else Path(arguments.out)
+    kind = prediction_format(arguments.format, arguments.out, layout, arguments.escape_formulas)
     tally = Tally()
+    if kind == "parquet" and is_columnar(arguments.source):
+        predict_columns(arguments, trained, layout, tally)
+    else:
+        predict_rows(arguments, trained, layout, kind, tally)
+    if tally.bad:
+        rows = f"{tally.rows:,} row{'s' * (tally.rows != 1)}"
+        where = "; see the column error" if kind not in ("terminal", "fasttext") else ""
+        print_note(f"{tally.bad:,} of {rows} {'has' if tally.bad == 1 else 'have'} no prediction{where}")
+
+
+def predict_rows(arguments: argparse.Namespace, trained: Model, layout: Layout, kind: str, tally: Tally) -> None:
+    from regard.data.readers import Corpus
+    from regard.report.text.notes import print_note
+    from regard.report.text.predictions import write_predictions
+    from regard.report.text.progress import RowCounter
+
+    texts = read_texts(arguments, trained)
     total = len(texts.examples) if isinstance(texts, Corpus) else None
     # lines that appear on the terminal meanwhile would get mixed up with the bar
     visible = arguments.out is not None or kind == "terminal" or not sys.stdout.isatty()
@@ -93,17 +121,12 @@ def run(arguments: argparse.Namespace) -> None:
         predictions = counter.count(
             tally.count(predict_stream(trained, texts, texts.path, arguments.strict, arguments.novelty))
         )
-        write_predictions(predictions, kind, arguments.out, layout, print_note)
-    if tally.bad:
-        rows = f"{tally.rows:,} row{'s' * (tally.rows != 1)}"
-        where = "; see the column error" if kind not in ("terminal", "fasttext") else ""
-        print_note(f"{tally.bad:,} of {rows} {'has' if tally.bad == 1 else 'have'} no prediction{where}")
+        write_predictions(predictions, kind, arguments.out, layout, print_note, arguments.escape_formulas)
 
 
 def layout_of(arguments: argparse.Namespace, trained: Model) -> Layout:
     """What is written about every text, if the options fit each other and the model."""
     from regard.data.label_sets import joiner
-    from regard.errors import quoted
     from regard.models.tasks import MultiLabel, Named
     from regard.report.text.predictions import Layout
 
@@ -115,7 +138,7 @@ def layout_of(arguments: argparse.Namespace, trained: Model) -> Layout:
     if arguments.digits is not None and not 0 <= arguments.digits <= 15:
         raise InputError(f"--digits: expected a number from 0 to 15, got {arguments.digits}")
     between = joiner(classes, trained.data.label_separator) if isinstance(trained.task, MultiLabel) else None
-    layout = Layout(
+    return Layout(
         classes,
         tuple(arguments.keep),
         not arguments.strict,
@@ -124,13 +147,17 @@ def layout_of(arguments: argparse.Namespace, trained: Model) -> Layout:
         arguments.novelty,
         between,
     )
+
+
+def check_kept(columns: Iterable[str], layout: Layout) -> None:
+    from regard.errors import quoted
+
     reserved = [*dict.fromkeys((*RESERVED, *layout.answer_columns()))]
-    for column in arguments.keep:
+    for column in columns:
         if column in reserved:
             raise InputError(
                 f"--keep {column}: predictions have a column of that name; expected any name except {quoted(reserved)}"
             )
-    return layout
 
 
 class Tally:
@@ -158,13 +185,7 @@ def read_texts(arguments: argparse.Namespace, trained: Model) -> Corpus | Stream
         if arguments.keep:
             raise InputError(f"--keep {arguments.keep[0]}: expected a file with columns, got a text")
         return read_text(source)
-    options = replace(
-        read_options(arguments, trained, source),
-        keep=arguments.keep,
-        skip_bad_rows=False,
-        mark_bad_rows=not strict,
-        advice="without --strict, such rows get an error instead of a prediction",
-    )
+    options = predict_options(arguments, trained)
     if os.path.isfile(source) and os.path.getsize(source) >= LARGE:
         texts: Corpus | Stream = stream(resolve(source, "test"), options)
     else:
@@ -174,6 +195,47 @@ def read_texts(arguments: argparse.Namespace, trained: Model) -> Corpus | Stream
     for sentence in texts.guessed:
         print_note(sentence)
     return texts
+
+
+def predict_options(arguments: argparse.Namespace, trained: Model) -> ReadOptions:
+    return replace(
+        read_options(arguments, trained, arguments.source),
+        keep=arguments.keep,
+        skip_bad_rows=False,
+        mark_bad_rows=not arguments.strict,
+        advice=ADVICE,
+    )
+
+
+def is_columnar(source: str) -> bool:
+    """Whether it is a Parquet file, which can be read by columns."""
+    return os.path.isfile(source) and source.lower().endswith(".parquet")
+
+
+def predict_columns(arguments: argparse.Namespace, trained: Model, layout: Layout, tally: Tally) -> None:
+    """From Parquet to Parquet: texts and columns that are kept never become Python objects."""
+    from regard.data.readers import stream
+    from regard.report.text.notes import print_note
+    from regard.report.text.predictions import write_pieces
+    from regard.report.text.progress import RowCounter
+    from regard.scoring.parquet_files import Columns, has_texts, predict_file
+    from regard.scoring.scorer import Scorer
+
+    texts = stream(arguments.source, predict_options(arguments, trained))
+    if not has_texts(arguments.source, texts.text_column):
+        predict_rows(arguments, trained, layout, "parquet", tally)
+        return
+    for sentence in texts.guessed:
+        print_note(sentence)
+    columns = Columns(texts.text_column, layout.kept)
+    with RowCounter(None, arguments.out is not None or not sys.stdout.isatty()) as counter:
+
+        def count(rows: int, bad: int) -> None:
+            tally.rows, tally.bad = rows, bad
+            counter.show(rows)
+
+        advice = ADVICE if arguments.strict else None
+        write_pieces(predict_file(Scorer(trained, layout), texts.path, columns, count, advice), arguments.out)
 
 
 def is_text(source: str) -> bool:

@@ -6,12 +6,14 @@ import argparse
 from pathlib import Path
 
 from regard.arguments import Parser
-from regard.commands.reading import A_RUN
+from regard.commands.reading import A_RUN, add_verify
 from regard.errors import InputError
+from regard.report.text.characters import print_line
 
 
 def add_arguments(parser: Parser) -> None:
     parser.add_argument("folder", metavar="RUN", help=A_RUN)
+    add_verify(parser)
     parser.add_argument("name", metavar="USER/NAME", help="the repository on the hub; created if there is none")
     parser.add_argument("--public", action="store_true", help="let everyone see and download it (default: private)")
     parser.add_argument("--revision", metavar="NAME", help="branch to upload to (default: the main one)")
@@ -25,10 +27,12 @@ def run(arguments: argparse.Namespace) -> None:
     require("huggingface_hub", "regard push")
     if is_on_hub(arguments.folder):
         raise InputError(f"{arguments.folder}: expected {A_RUN}, got an address on the hub")
-    upload = prepare(Path(arguments.folder), arguments.name, arguments.public, arguments.revision)
-    print(f"uploading to {upload.address}, {'public' if upload.public else 'private'}:", flush=True)
+    upload = prepare(
+        Path(arguments.folder), arguments.name, arguments.public, arguments.revision, not arguments.no_verify
+    )
+    print_line(f"uploading to {upload.address}, {'public' if upload.public else 'private'}:")
     for name in upload.files:
-        print(f"  {name}  {upload.size(name):,} bytes", flush=True)
+        print_line(f"  {name}  {upload.size(name):,} bytes")
     pushed = push(upload)
-    print(f"uploaded: {pushed.url}")
-    print(f'try: regard explain {pushed.address} "your text"')
+    print_line(f"uploaded: {pushed.url}")
+    print_line(f'try: regard explain {pushed.address} "your text"')

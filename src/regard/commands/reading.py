@@ -31,6 +31,21 @@ WRAPPED = ("fasttext:", "hf:")  # models of other libraries that can be loaded w
 def add_folder(parser: Parser) -> None:
     """The run; of commands that only need predictions, see `add_model`."""
     parser.add_argument("folder", metavar="RUN", help=A_RUN_ANYWHERE)
+    add_verify(parser)
+
+
+def add_escape_formulas(parser: Parser) -> None:
+    parser.add_argument(
+        "--escape-formulas",
+        action="store_true",
+        help="put ' before cells of CSV that a spreadsheet would run as formulas",
+    )
+
+
+def add_verify(parser: Parser) -> None:
+    parser.add_argument(
+        "--no-verify", action="store_true", help="load the run even if its files have changed since it was saved"
+    )
 
 
 def add_model(parser: Parser) -> None:
@@ -69,10 +84,10 @@ def check_model(folder: str) -> None:
         check_finished(local_folder(folder))
 
 
-def load_model(folder: str, device: str) -> Model:
+def load_model(folder: str, device: str, verify: bool = True) -> Model:
     """A run, or a model of another library."""
     if not is_wrapped(folder):
-        return load_run(folder, device)
+        return load_run(folder, device, verify)
     from regard.adapters.sources import load_wrapped
 
     if device == "cpu" or folder.startswith("fasttext:"):
@@ -82,20 +97,20 @@ def load_model(folder: str, device: str) -> Model:
     return load_wrapped(folder, str(choose_device(device)))
 
 
-def load_run(folder: str, device: str) -> Trained:
+def load_run(folder: str, device: str, verify: bool = True) -> Trained:
     if is_wrapped(folder):
         raise InputError(f"{folder}: expected {A_RUN}, got a model of another library, which has no words to look up")
     from regard.models.folder import load
     from regard.models.hub import pinned
 
     folder = pinned(folder)
-    trained = load(folder)
+    trained = load(folder, verify=verify)
     if device == "cpu" or (device == "auto" and trained.is_flat):
         return trained  # on a CPU, a flat model predicts in less time than importing PyTorch takes
     from regard.models.device import choose_device
 
     chosen = str(choose_device(device))
-    return trained if chosen == "cpu" else load(folder, chosen)
+    return trained if chosen == "cpu" else load(folder, chosen, verify=False)
 
 
 def add_reading(parser: Parser, bad_rows: str = "skip rows that cannot be used") -> None:

@@ -10,6 +10,7 @@ from regard.arguments import Parser
 from regard.commands.figures import add_figures, report_figures
 from regard.commands.reading import add_folder, add_model, add_reading, load_model, read_source, run_folder
 from regard.errors import InputError
+from regard.report.text.characters import print_line
 
 if typing.TYPE_CHECKING:
     from regard.records import Example
@@ -41,15 +42,16 @@ def run(arguments: argparse.Namespace) -> None:
     from regard.report.pages.run import write_report
     from regard.report.text.progress import ConsoleRecorder
     from regard.run_facts import gather
+    from regard.training.data_files import verified
 
-    trained = load_model(arguments.folder, arguments.device)
+    trained = load_model(arguments.folder, arguments.device, not arguments.no_verify)
     out = arguments.out or run_folder(arguments.folder) / "report.html"
     if out.is_dir():
         raise InputError(f"--out: expected the name of a page, such as {out / 'report.html'}, got the folder {out}")
     for target in filter(None, (out.parent, arguments.figures)):
         check_writable(target)
-    data = trained.data
-    source = arguments.data or data.test or data.dev
+    split = "test" if trained.data.test else "dev"
+    source = arguments.data or getattr(trained.data, split)
     with ConsoleRecorder() as recorder:
         examples: list[Example] = []
         if source is None:
@@ -60,10 +62,11 @@ def run(arguments: argparse.Namespace) -> None:
             examples = read_source(arguments, trained, source).examples
         else:
             try:
-                examples = read_source(arguments, trained, source, part="test" if data.test else "dev").examples
+                verified(trained, split)
+                examples = read_source(arguments, trained, source, part=split).examples
             except InputError as error:
-                recorder.note(f"{error}; pass other texts with --data")
+                recorder.note(str(error) if "--data" in str(error) else f"{error}; pass other texts with --data")
         facts = gather(trained, arguments.folder, examples, str(source), recorder, arguments.method, arguments.target)
         caution = write_report(facts, out, arguments.figures)
-    print(f"open {out}")
+    print_line(f"open {out}")
     report_figures(arguments.figures, caution)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from regard.arguments import Parser
-from regard.commands.reading import A_RUN_ANYWHERE, add_device, add_model, check_model, load_model
+from regard.commands.reading import A_RUN_ANYWHERE, add_device, add_model, add_verify, check_model, load_model
 from regard.errors import InputError
 from regard.extras import sentence
 from regard.serve.listening import HOST, PORT
@@ -53,6 +53,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--target", metavar="CLASS", help="class to explain at first (default: the predicted one)")
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
     add_device(parser)
+    add_verify(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -68,7 +69,9 @@ def run(arguments: argparse.Namespace) -> None:
     address = Address(arguments.host, arguments.port, arguments.allow_host, token, not arguments.no_token)
     # every worker process loads the same commit of a run on the hub, also one that is started later
     sources = {folder: pinned(folder) for folder in arguments.folders}
-    load = functools.partial(load_source, sources, arguments.device)  # not a closure: worker processes need it too
+    load = functools.partial(
+        load_source, sources, arguments.device, not arguments.no_verify
+    )  # not a closure: worker processes need it too
     start = Start(arguments.method, arguments.target)
     serve(
         arguments.folders,
@@ -81,5 +84,5 @@ def run(arguments: argparse.Namespace) -> None:
     )
 
 
-def load_source(sources: Mapping[str, str], device: str, folder: str) -> Model:
-    return load_model(sources[folder], device)
+def load_source(sources: Mapping[str, str], device: str, verify: bool, folder: str) -> Model:
+    return load_model(sources[folder], device, verify)

@@ -10,6 +10,7 @@ from regard.arguments import Parser
 from regard.commands.options import add_options, options_given
 from regard.config import Config
 from regard.errors import InputError
+from regard.report.text.characters import print_line
 from regard.run_metrics import RunMetrics
 
 
@@ -26,6 +27,12 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_advanced(
         run_group, "--replay", metavar="FILE", help="with --from: old texts, some of which are learned from again"
+    )
+    parser.add_advanced(
+        run_group,
+        "--no-verify",
+        action="store_true",
+        help="with --from: load the run even if its files have changed since it was saved",
     )
     run_group.add_argument("--resume", action="store_true", help="continue a run that was stopped or killed")
     run_group.add_argument("--overwrite", action="store_true", help="replace an existing run")
@@ -65,13 +72,13 @@ def run(arguments: argparse.Namespace) -> None:
         if arguments.source is None:
             config = Config().override(given)
         else:
-            config, origin = start_from(arguments.source, arguments.replay, given, recorder)
+            config, origin = start_from(arguments.source, arguments.replay, given, recorder, not arguments.no_verify)
             plan = plan._replace(origin=origin)
         trained, folder = train_run(config, arguments.out, arguments.resume, arguments.overwrite, recorder, logs, plan)
         group.finish_together()
     if group.is_first:
         show_scores(trained.metrics)
-        print(f'saved in {folder}; try: regard explain {shlex.quote(str(folder))} "your text"')
+        print_line(f'saved in {folder}; try: regard explain {shlex.quote(str(folder))} "your text"')
     leave(group)
 
 

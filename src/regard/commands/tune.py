@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from regard.arguments import Parser
+from regard.commands.cluster_options import add_cluster_options, needs_of
 from regard.commands.options import add_options, options_given
 
 TRIALS = 30
@@ -30,6 +31,7 @@ def add_arguments(parser: Parser) -> None:
     search.add_argument(
         "--config", metavar="FILE", help="read options from a TOML file; the command line has precedence"
     )
+    add_cluster_options(search)
     add_options(parser)
 
 
@@ -37,13 +39,15 @@ def run(arguments: argparse.Namespace) -> None:
     from regard.report.text.numbers import metric_name
     from regard.report.text.progress import ConsoleRecorder
     from regard.tuning.search import Limits
-    from regard.tuning.tune import train_command, tune
+    from regard.tuning.tune import Cluster, train_command, tune
 
     given = options_given(arguments)
     select = str(given["select"]) if given.get("select") in ("accuracy", "macro_f") else None  # also between trials
     limits = Limits(arguments.trials, arguments.seconds)
+    needs = needs_of(arguments, given.get("device"))
+    cluster = None if arguments.on is None else Cluster(arguments.on, needs)
     with ConsoleRecorder() as recorder:
-        found, folder = tune(given, arguments.out, limits, arguments.cv, select, recorder)
+        found, folder = tune(given, arguments.out, limits, arguments.cv, select, recorder, cluster)
         measure = metric_name(found.measure)
         others = f"{found.pruned} stopped early, {found.failed} failed"
         if found.best is None:

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from regard.arguments import Parser
+from regard.report.text.characters import print_line
 
 
 def add_arguments(parser: Parser) -> None:
@@ -24,5 +25,5 @@ def run(arguments: argparse.Namespace) -> None:
 
     vectors = distill(Path(arguments.model), Path(arguments.out), arguments.width)
     pieces, width = vectors.table.shape
-    print(f"{arguments.out}: vectors of {pieces:,} word pieces, {width} dimensions")
-    print(f"try: regard train FILE --vectors {arguments.out}")
+    print_line(f"{arguments.out}: vectors of {pieces:,} word pieces, {width} dimensions")
+    print_line(f"try: regard train FILE --vectors {arguments.out}")

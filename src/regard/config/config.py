@@ -16,6 +16,7 @@ ADDED = {
     "within_range": True,
     "form": "printed",
     "members": 1,
+    "letters": 0,
     "linear": False,
     "select": "accuracy",
     "calibrate": False,
@@ -74,6 +75,7 @@ def check(data: Data, model: Model, training: Training) -> None:
     check_apln(model)
     check_flat_options(data, model)
     check_members(model, training)
+    check_letters(data, model)
     check_linear(data, model, training)
     check_bottleneck(model, training)
     check_penalties(model, training)
@@ -140,6 +142,22 @@ def check_members(model: Model, training: Training) -> None:
         )
     if training.record != "no":
         raise InputError(f"members = {model.members}: record = {training.record!r} needs members = 1")
+
+
+def check_letters(data: Data, model: Model) -> None:
+    """Of the attention models, at least one reads words. With vectors that they start from, all do."""
+    if not model.letters:
+        return
+    if model.members is not None and model.letters >= model.attention_models:
+        raise InputError(
+            f"letters = {model.letters}: expected fewer than the {model.attention_models} attention models of the committee "
+            f"(members = {model.members}); use a smaller number, or more members"
+        )
+    if data.vectors is not None and model.linear is False:
+        raise InputError(
+            f"letters = {model.letters}: expected a linear member for vectors of whole words, got linear = false; "
+            "use letters = 0, or leave linear open"
+        )
 
 
 def check_linear(data: Data, model: Model, training: Training) -> None:

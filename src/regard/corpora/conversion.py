@@ -35,7 +35,7 @@ from regard.corpora.splits import Record, Splits
 from regard.corpora.user_table import table_splits
 from regard.data.read_options import ReadOptions
 from regard.errors import InputError, quoted
-from regard.files import check_writable, write_all
+from regard.files import check_writable, remove_leftovers, temporary_files, write_all
 
 CONVERTERS: dict[str, Callable[[Source], Splits]] = {
     "20newsgroups": newsgroups.convert,
@@ -113,6 +113,7 @@ def convert(options: ConversionOptions, note: Callable[[str], None], progress: P
     files: dict[str, bytes | Iterable[bytes]] = {
         split + SUFFIX: packed(Tally().usable(splits[split], options.name)) for split in tallies
     }
+    remove_leftovers([file.path for file in temporary_files(folder) if file.name in (*files, README)], ())
     write_all(folder, {**files, README: page.encode()})
     for old in before - {folder / name for name in files}:  # splits of the corpus that was replaced
         old.unlink(missing_ok=True)

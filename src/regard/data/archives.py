@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import zipfile
 import zlib
 from collections.abc import Collection, Iterator
@@ -12,6 +13,9 @@ from typing import IO, NamedTuple
 from regard.errors import InputError, quoted
 
 LARGEST = 2**33  # bytes that a table may have when it is unpacked: a small file can be made to unpack without end
+
+# what zipfile raises about damaged data: an offset before the start of the file is an OSError, a bad name a ValueError
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, OSError, ValueError, OverflowError, struct.error)
 
 
 class Zipped(NamedTuple):
@@ -30,7 +34,9 @@ class Zipped(NamedTuple):
         try:
             with zipfile.ZipFile(self.path) as archive, archive.open(self.member) as file:
                 yield file
-        except (zipfile.BadZipFile, zlib.error, EOFError, KeyError) as problem:
+        except InputError:
+            raise
+        except DAMAGED as problem:
             raise _damaged(self.path, problem) from None
         except (RuntimeError, NotImplementedError) as problem:
             raise InputError(
@@ -44,11 +50,12 @@ def zipped_table(path: Path, forms: Collection[str]) -> Zipped:
         raise InputError(f"{path}: expected a file, got a pipe; unpack it first")
     try:
         with zipfile.ZipFile(path) as archive:
-            files = [one for one in archive.infolist() if not one.is_dir() and not _is_system_file(one.filename)]
-    except (zipfile.BadZipFile, NotImplementedError) as problem:
+            named = [one for one in archive.infolist() if one.filename]  # `is_dir` expects a name
+            files = [one for one in named if not one.is_dir() and not _is_system_file(one.filename)]
+    except (*DAMAGED, NotImplementedError) as problem:
+        if isinstance(problem, OSError) and problem.filename is not None:  # opening it failed
+            raise InputError(f"{path}: cannot be read ({problem.strerror or problem})") from None
         raise _damaged(path, problem) from None
-    except OSError as problem:
-        raise InputError(f"{path}: cannot be read ({problem.strerror or problem})") from None
     tables = [one for one in files if Zipped(path, one.filename).suffix[1:] in forms]
     names = [one.filename for one in tables]
     if len(tables) != 1:

@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from regard.data.padding import padded
+from regard.data.stored_texts import costs, extents
 from regard.data.tokenizer import Indexed
 from regard.values import Batch
 
@@ -32,23 +33,11 @@ def collate(
     )
 
 
-def cost(text: Indexed) -> tuple[int, int]:
-    """Sort key of a text: the length of the axis just below the top, then the number of words."""
-    return (len(text.shape[-1]) if text.shape else 0, len(text.ids))
-
-
-def extent(text: Indexed) -> tuple[int, ...]:
-    """The number of positions a text takes on each axis, at least one: [parts,] [sentences,] words."""
-    if not text.shape:
-        return (max(len(text.ids), 1),)
-    return (max(len(text.shape[-1]), 1), *(int(counts.max(initial=1)) for counts in reversed(text.shape)))
-
-
 def in_order(texts: Sequence[Indexed], batch_size: int) -> list[NDArray[np.int64]]:
     """Batches of row numbers that cover every text once, texts of similar length together."""
     if not texts:
         return []
-    by_length = np.lexsort(np.array([cost(text) for text in texts]).T[::-1])
+    by_length = np.lexsort(costs(texts).T[::-1])
     return [rows[0] for rows in cut(extents(texts), by_length[None], batch_size)]
 
 
@@ -67,7 +56,7 @@ def shuffled_together(
     """
     if not texts:
         return []
-    sizes, lengths = np.array([cost(text) for text in texts]).T[::-1], extents(texts)
+    sizes, lengths = costs(texts).T[::-1], extents(texts)
     orders = np.stack([np.random.default_rng((seed, epoch)).permutation(len(texts)) for seed in seeds])
     batches: list[NDArray[np.int64]] = []
     for start in range(0, len(texts), batch_size * POOL):
@@ -76,17 +65,13 @@ def shuffled_together(
     return [batches[index] for index in np.random.default_rng(epoch).permutation(len(batches))]
 
 
-def extents(texts: Sequence[Indexed]) -> NDArray[np.int64]:
-    return np.array([extent(text) for text in texts], dtype=np.int64)
-
-
-def cut(lengths: NDArray[np.int64], orders: NDArray[np.int64], batch_size: int) -> list[NDArray[np.int64]]:
+def cut(lengths: NDArray[np.int32], orders: NDArray[np.int64], batch_size: int) -> list[NDArray[np.int64]]:
     """Batches in the given orders. Each axis is as long as the longest text on it, which may differ between axes."""
     batches: list[NDArray[np.int64]] = []
     start = 0
     while start < orders.shape[1]:
         rows = orders[:, start : start + batch_size]
-        widest = np.maximum.accumulate(lengths[rows].max(0), 0)  # (texts so far, axes)
+        widest = np.maximum.accumulate(lengths[rows].max(0), 0).astype(np.int64)  # (texts so far, axes)
         fits = widest.prod(1) * np.arange(1, len(widest) + 1) <= MOST_POSITIONS
         count = max(int(fits.argmin()) if not fits.all() else len(fits), 1)
         batches.append(rows[:, :count])

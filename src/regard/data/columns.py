@@ -51,13 +51,15 @@ def find_columns(name: str, columns: Sequence[str], sample: Sample, options: Rea
     indicators = indicators_of(label, columns)
     labels = [("--label", column) for column in indicators or (label,)]
     kept = (("--keep", column) for column in options.keep)
+    existing = set(columns)  # a set, because there may be very many columns
     for option, column in (("--text", text), *labels, ("--weight", options.weight), *kept):
-        if column is not None and column not in columns:
+        if column is not None and column not in existing:
             raise InputError(f"{name}: no column {column!r} ({option}); {_alternatives(column, columns)}")
     requested = (text, label)
     if text is None or label is None:
         try:
-            others = [column for column in columns if column not in (label, options.weight, *indicators)]
+            taken = {label, options.weight, *indicators}
+            others = [column for column in columns if column not in taken]
             text, guess = guess_columns(others, sample, text=text, by_name_only=not options.labelled)
             if options.several and label is None:
                 guess = guess_several([column for column in others if column != text], sample, guess)

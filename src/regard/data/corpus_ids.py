@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import tempfile
-import weakref
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from threading import Lock
-from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.labels import Labels
 from regard.data.packing import pack
+from regard.data.spilling_array import SpillingArray
 from regard.kernels.dictionary import Dictionary
 from regard.kernels.scanner import find_words
 from regard.kernels.units import cut
@@ -22,61 +19,6 @@ from regard.records import Example
 
 BLOCK = 4096  # texts packed together
 MOST_WORDS = 1 << 22  # distinct words; beyond that, the rarest are dropped
-IN_MEMORY = 1 << 26  # bytes of word ids that stay in memory
-
-
-class SpillingArray:
-    """An array that grows at its end and is read by ranges: in memory while it is short, then in a temporary file.
-
-    The file has no name and disappears with the process, however that ends.
-    """
-
-    def __init__(self, dtype: Any, most: int = IN_MEMORY) -> None:
-        self.dtype, self.most = np.dtype(dtype), most
-        self._parts: list[NDArray[Any]] = []
-        self._file: IO[bytes] | None = None
-        self._size = 0
-        self._reading = Lock()  # several threads read, but a file has one position
-
-    def __len__(self) -> int:
-        return self._size
-
-    def append(self, values: NDArray[Any]) -> None:
-        values = np.ascontiguousarray(values, dtype=self.dtype)
-        self._size += len(values)
-        if self._file is None and self._size * self.dtype.itemsize > self.most:
-            self._file = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as this object)
-            weakref.finalize(self, self._file.close)
-            for part in self._parts:
-                self._file.write(part.tobytes())
-            self._parts = []
-        if self._file is None:
-            self._parts.append(values)
-        else:
-            self._file.seek(0, 2)
-            self._file.write(values.tobytes())
-
-    def read(self, start: int, stop: int) -> NDArray[Any]:
-        if self._file is not None:
-            with self._reading:
-                self._file.seek(start * self.dtype.itemsize)
-                raw = self._file.read((stop - start) * self.dtype.itemsize)
-            return np.frombuffer(raw, dtype=self.dtype)
-        if len(self._parts) != 1:
-            self._parts = [np.concatenate([np.empty(0, self.dtype), *self._parts])]
-        part: NDArray[Any] = self._parts[0][start:stop]
-        return part
-
-    def renumber(self, numbers: NDArray[Any], chunk: int = 1 << 22) -> None:
-        """Replace every value except −1 by `numbers[value]`."""
-        for start in range(0, self._size, chunk):
-            values = self.read(start, min(start + chunk, self._size))
-            changed = np.where(values < 0, -1, numbers[values]).astype(self.dtype)
-            if self._file is None:
-                values[:] = changed
-            else:
-                self._file.seek(start * self.dtype.itemsize)
-                self._file.write(changed.tobytes())
 
 
 class CorpusIds:

@@ -20,6 +20,9 @@ Source = Path | Zipped | bytes  # bytes if they can be read only once, as from a
 Text = Callable[[], Iterator[str]]  # the pieces of a text, from the start at every call
 
 PIECE = 2**17  # bytes; much larger pieces leave the processor's cache and take longer
+LONGEST_LINE = 2**26  # characters; of a small compressed file, one line could fill the memory
+WIDE = ("utf-16", "utf-32")  # encodings whose characters have two or four bytes
+LARGEST_WHOLE = 2**30  # bytes or characters of what is held in memory as a whole
 
 
 @contextmanager
@@ -48,6 +51,31 @@ def unpacked(source: Source) -> Iterator[bytes]:
             yield data
 
 
+def read_whole(file: IO[bytes] | io.BufferedIOBase, name: str) -> bytes:
+    """All bytes of a file that cannot be read piece by piece."""
+    content = file.read(LARGEST_WHOLE + 1)
+    if len(content) > LARGEST_WHOLE:
+        raise InputError(
+            f"{name}: {too_long('a file of this format', LARGEST_WHOLE, 'bytes')}; split it, or use .csv or .jsonl"
+        )
+    return content
+
+
+def whole_text(text: Text, name: str) -> str:
+    """The same for a text."""
+    pieces, size = [], 0
+    for piece in text():
+        pieces.append(piece)
+        size += len(piece)
+        if size > LARGEST_WHOLE:
+            raise InputError(f"{name}: {too_long('a JSON list', LARGEST_WHOLE)}; use .jsonl, one object per line")
+    return "".join(pieces)
+
+
+def too_long(what: str, most: int = LONGEST_LINE, unit: str = "characters") -> str:
+    return f"expected {what} of up to {most:,} {unit}, got more"
+
+
 def decoded(source: Source, name: str, lenient: bool, encoding: str | None = None) -> Iterator[str]:
     """The text of the bytes, which are UTF-8 unless `encoding` or a byte order mark says otherwise.
 
@@ -62,8 +90,7 @@ def decoded(source: Source, name: str, lenient: bool, encoding: str | None = Non
             f"{name}: expected UTF-8, or UTF-16 with a byte order mark, got NUL bytes at the start, "
             f"as in UTF-32 or in UTF-16 without the mark; --encoding {likely_encoding(first)} probably reads it"
         )
-    errors = "replace" if marked in ("utf-16", "utf-32") else _MARK_BAD_BYTES if lenient else "strict"
-    decoder = codecs.getincrementaldecoder(encoding)(errors)
+    decoder = codecs.getincrementaldecoder(encoding)(_MARK_BAD_BYTES if lenient else "strict")
     begins = True
     offset = line_feeds = 0  # of the previous pieces
     for data in chain((first,), pieces, (b"",)):
@@ -73,18 +100,28 @@ def decoded(source: Source, name: str, lenient: bool, encoding: str | None = Non
         except UnicodeDecodeError as problem:
             if encoding == "utf-8":
                 yield problem.object[: problem.start].decode()
-            line = line_feeds + problem.object.count(b"\n", 0, problem.start) + 1
-            byte = f"byte 0x{problem.object[problem.start]:02x} at offset {offset - begun + problem.start}"
-            advice = likely_encoding(problem.object[_line_start(problem) :])
-            raise InputError(
-                f"{name}, line {line}: {byte} is not {_title(encoding)}; --encoding {advice} probably reads it"
-            ) from None
+            place = _undecodable(problem, offset - begun, line_feeds, encoding)
+            raise InputError(f"{name}, {place}") from None
         except UnicodeError as problem:  # encodings that are not made for files, such as idna
             raise InputError(f"{name}: is not {encoding} ({problem}); expected another --encoding") from None
         yield text.removeprefix("\ufeff") if begins else text
         begins = begins and not text
         offset += len(data)
-        line_feeds += data.count(b"\n")
+        line_feeds += text.count("\n")
+
+
+def _undecodable(problem: UnicodeDecodeError, offset: int, line_feeds: int, encoding: str) -> str:
+    """Where the bytes cannot be decoded, and what may help; `offset` and `line_feeds` are those of its first byte."""
+    before = problem.object[: problem.start]
+    # in UTF-16, the byte of a line feed also occurs in other characters
+    line = (
+        line_feeds + (before.count(b"\n") if encoding not in WIDE else before.decode(problem.encoding).count("\n")) + 1
+    )
+    where = f"line {line}: byte 0x{problem.object[problem.start]:02x} at offset {offset + problem.start}"
+    if encoding in WIDE:
+        return f"{where}: expected {encoding.upper()}, got half a character ({problem.reason})"
+    advice = likely_encoding(problem.object[_line_start(problem) :])
+    return f"{where} is not {_title(encoding)}; --encoding {advice} probably reads it"
 
 
 def check_encoding(name: str) -> str:
@@ -122,19 +159,24 @@ def is_blank(text: Text) -> bool:
     return not any(piece.strip("\ufeff \t\r\n") for piece in text())
 
 
-def lines(pieces: Iterable[str]) -> Iterator[str]:
+def lines(pieces: Iterable[str], name: str) -> Iterator[str]:
     """Lines with their line ends, in any system's style, as the CSV parser needs them."""
-    return chain.from_iterable(io.StringIO(text, newline="") for text in _whole_lines(pieces))
+    return chain.from_iterable(io.StringIO(text, newline="") for text in _whole_lines(pieces, name))
 
 
-def _whole_lines(pieces: Iterable[str]) -> Iterator[str]:
+def _whole_lines(pieces: Iterable[str], name: str) -> Iterator[str]:
     held: list[str] = []  # the beginning of a line that continues in the next piece
+    size = line_feeds = 0
     for piece in pieces:
         # a final carriage return may be half of a line end
         end = max(piece.rfind("\n"), piece.rfind("\r", 0, -1)) + 1
         held.append(piece[:end])
         if end:
             yield "".join(held)
-            held = []
+            held, size = [], 0
         held.append(piece[end:])
+        size += len(held[-1])
+        line_feeds += piece.count("\n")
+        if size > LONGEST_LINE:
+            raise InputError(f"{name}, line {line_feeds + 1}: {too_long('a line')}")
     yield "".join(held)

@@ -10,18 +10,18 @@ from regard.data.formats import Row, Rows
 from regard.records import FASTTEXT_PREFIX
 
 
-def is_fasttext(text: Text) -> bool:
+def is_fasttext(text: Text, name: str) -> bool:
     """Whether the first line that is not blank begins with a label."""
-    return next((line for line in lines(text()) if line.strip()), "").lstrip().startswith(FASTTEXT_PREFIX)
+    return next((line for line in lines(text(), name) if line.strip()), "").lstrip().startswith(FASTTEXT_PREFIX)
 
 
-def fasttext_rows(text: Text) -> Rows:
+def fasttext_rows(text: Text, name: str) -> Rows:
     """Rows with the fields text and label, and the number of their line."""
-    return partial(_labelled_lines, text)
+    return partial(_labelled_lines, text, name)
 
 
-def _labelled_lines(text: Text) -> Generator[Row, None, None]:
-    for number, line in enumerate(lines(text()), 1):
+def _labelled_lines(text: Text, name: str) -> Generator[Row, None, None]:
+    for number, line in enumerate(lines(text(), name), 1):
         if stripped := line.strip():
             yield _row(number, stripped)
 

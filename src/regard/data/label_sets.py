@@ -34,7 +34,7 @@ def label_set(labels: Iterable[str]) -> LabelSet:
 
 
 def read_set(value: object, form: LabelForm, one: One) -> tuple[LabelSet | None, str | None]:
-    """(labels, None), or (None, what is wrong). `one` reads a single label. An empty list or string is no label."""
+    """(labels, None), or (None, what is wrong). `one` reads a single label. An empty list or string means no label."""
     if isinstance(value, str):
         parts: Sequence[object] = value.split(form.separator) if form.separator else [value]
         parts = [part for part in parts if not isinstance(part, str) or part.strip()]
@@ -53,13 +53,13 @@ def read_indicators(fields: Mapping[str, object], columns: Sequence[str]) -> tup
     """The columns that say yes; (None, what is wrong) if one says neither yes nor no."""
     labels = []
     for column in columns:
-        said = indicated(fields.get(column))
-        if said is None:
+        is_set = indicated(fields.get(column))
+        if is_set is None:
             return (
                 None,
                 f"column {column!r} has the value {fields.get(column)!r}; expected 0, 1, true, false, yes, no or nothing",
             )
-        if said:
+        if is_set:
             labels.append(column)
     return label_set(labels), None
 
@@ -81,7 +81,7 @@ def indicator_columns(columns: Sequence[str], rows: Sequence[Mapping[str, object
     def answers(column: str) -> set[bool | None]:
         return {indicated(row.get(column)) for row in rows}
 
-    return [column for column in columns if True in (said := answers(column)) and None not in said]
+    return [column for column in columns if True in (values := answers(column)) and None not in values]
 
 
 def has_lists(values: Sequence[object], share: float) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,19 +23,30 @@ SEPARATORS = bytes.maketrans(b"\x1c\x1d\x1e\x1f", b"    ")
 SHORT = 64  # characters of a piece that is likely to recur
 
 
-def pack(texts: Sequence[str], lowercase: bool = True) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """The bytes and where each text starts, with the end of the last: (bytes,), (texts + 1,).
+class Packed(NamedTuple):
+    data: NDArray[np.uint8]  # (bytes,)
+    offsets: NDArray[np.int64]  # (texts + 1,) where each text starts, with the end of the last
+
+    def part(self, start: int, stop: int) -> Packed:
+        """Texts [start, stop)."""
+        offsets = self.offsets[start : stop + 1]
+        return Packed(self.data[offsets[0] : offsets[-1]], offsets - offsets[0])
+
+
+def pack(texts: Sequence[str], lowercase: bool = True) -> Packed:
+    """The bytes of many texts.
 
     `lowercase` is for the words of other scripts; ASCII is put into lower case by the scanner.
     """
-    parts = [text.encode("ascii") if text.isascii() else _mixed(text, lowercase) for text in texts]
+    parts = [text.encode("ascii") if text.isascii() else pack_mixed(text, lowercase) for text in texts]
     offsets = np.zeros(len(parts) + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)), out=offsets[1:])
     # bytearray: the scanner writes
-    return np.frombuffer(bytearray().join(parts), dtype=np.uint8), offsets
+    return Packed(np.frombuffer(bytearray().join(parts), dtype=np.uint8), offsets)
 
 
-def _mixed(text: str, lowercase: bool) -> bytes:
+def pack_mixed(text: str, lowercase: bool) -> bytes:
+    """The bytes of a text that is not only ASCII."""
     if "<" in text:
         text = LINE_BREAK.sub(" ", text)
     parts: list[bytes] = []

@@ -17,21 +17,20 @@ from typing import IO, Any
 from regard.data.archives import zipped_table
 from regard.data.columns import Columns, find_columns, form_of
 from regard.data.decoding import Source, Text, decoded, is_blank, unpacked
+from regard.data.delimited import csv_rows, tsv_rows
 from regard.data.examples import make_example, read_weight
 from regard.data.fasttext_lines import fasttext_rows, is_fasttext
 from regard.data.formats import (
     Row,
     Rows,
-    csv_rows,
     folder_rows,
     json_rows,
     jsonl_rows,
     line_rows,
-    parquet_rows,
     starts_with_object,
-    tsv_rows,
 )
 from regard.data.label_sets import has_lists
+from regard.data.parquet import parquet_rows
 from regard.data.read_options import ReadOptions
 from regard.data.sheets import SHEETS, sheet_rows
 from regard.errors import InputError
@@ -178,7 +177,7 @@ def stream(path: str | Path, options: ReadOptions = LABELLED) -> Stream:
 def read_lines(file: IO[bytes], name: str = "standard input", options: ReadOptions = UNLABELLED) -> Corpus:
     """Every example of an open file: JSON lines if the first is an object, otherwise one text per line."""
     content = partial(decoded, file.read(), name, options.tolerant, options.encoding)
-    form = "jsonl" if starts_with_object(content) else "txt"
+    form = "jsonl" if starts_with_object(content, name) else "txt"
     return _corpus(_from_text(content, name, form, options))
 
 
@@ -198,8 +197,8 @@ def _from_text(content: Text, name: str, form: str, options: ReadOptions) -> Str
         raise InputError(f"{name}: the file is empty; expected at least {_row_count(options.required)}")
     if form != "txt":
         return _stream(name, FORMATS[form](content, name), options, even=form not in UNEVEN)
-    if is_fasttext(content):
-        return _stream(name, fasttext_rows(content), options, Columns("text", "label", [], form_of(options)))
+    if is_fasttext(content, name):
+        return _stream(name, fasttext_rows(content, name), options, Columns("text", "label", [], form_of(options)))
     if options.labelled or options.label is not None:
         raise InputError(
             f"{name}: lines of text have no labels; expected a .csv, .tsv or .jsonl file with a label column, "

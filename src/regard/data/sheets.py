@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence
 from functools import partial
 from typing import Any
 
-from regard.data.decoding import Source, opened
+from regard.data.decoding import Source, opened, read_whole
 from regard.data.formats import Row, Rows, repeated
 from regard.errors import InputError
 from regard.extras import import_extra
@@ -19,7 +19,7 @@ Cells = Sequence[Sequence[Any]]
 def sheet_rows(source: Source, name: str) -> Rows:
     calamine = import_extra("python_calamine", f"{name}: a spreadsheet")
     with opened(source) as file:
-        content = file.read()
+        content = read_whole(file, name)
     try:
         book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
         sheets = (book.get_sheet_by_name(sheet).to_python(skip_empty_area=False) for sheet in book.sheet_names)

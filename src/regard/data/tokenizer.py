@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.sentences import part_ranges, word_ranges
-from regard.data.vocabulary import Vocabulary
+from regard.data.vocabulary import LONGEST, Vocabulary
 from regard.data.words import edges, forms, forms_at, spans
 from regard.records import Span
 
 if TYPE_CHECKING:
+    from regard.data.packing import Packed
     from regard.kernels.dictionary import Dictionary
     from regard.kernels.pairs import PairTable
 
@@ -86,16 +87,21 @@ class Tokenizer:
     def encode_all(self, texts: Sequence[str]) -> Units:
         """The units of many texts, ignoring levels, by compiled code."""
         from regard.data.packing import pack
+
+        return self.encode_packed(pack(texts, self.lowercase))
+
+    def encode_packed(self, texts: Packed) -> Units:
+        """The same for texts whose bytes are packed already; they are put into lower case in place."""
         from regard.kernels.scanner import find_words
         from regard.kernels.units import beginning_ends, cut
 
-        data, offsets = pack(texts, self.lowercase)
+        data, offsets = texts
         starts, ends, counts = find_words(data, offsets, self.lowercase)
         if self.max_words is not None:
             starts, ends, counts = cut(starts, ends, counts, self.max_words)
         words = self._words.look_up(data, starts, ends) + 2  # a missing word has −1, and unknown is 1
         if not self.has_units:
-            bounds = np.zeros(len(texts) + 1, dtype=np.int64)
+            bounds = np.zeros(len(offsets), dtype=np.int64)
             counts.cumsum(out=bounds[1:])
             position = (np.arange(len(words)) - np.repeat(bounds[:-1], counts)).astype(np.int32)
             return Units(words, position, position, bounds, counts)
@@ -167,16 +173,30 @@ class Tokenizer:
         if row["format"] not in FORMATS:
             raise ValueError(f"format: expected {FORMAT!r}, got {row['format']!r}")
         vocabulary = Vocabulary(tuple(row["words"]))
-        pairs = np.array(row.get("pairs", [[], []]), dtype=np.int64)  # (2, pairs)
+        pairs = np.array(row.get("pairs", [[], []]))  # (2, pairs)
+        if pairs.size and pairs.dtype.kind != "i":
+            raise ValueError("pairs: expected whole numbers")
+        pairs = pairs.astype(np.int64)
         if pairs.ndim != 2 or len(pairs) != 2 or (pairs.size and not 0 <= pairs.min() <= pairs.max() < len(vocabulary)):
             raise ValueError("pairs: expected two lists of word ids of equal length")
-        letters, beginnings = int(row.get("letters", 0)), tuple(row.get("beginnings", ()))
+        letters, beginnings = row.get("letters", 0), tuple(row.get("beginnings", ()))
         if not {*map(type, vocabulary.words), *map(type, beginnings)} <= {str} or len({*beginnings}) < len(beginnings):
             raise ValueError("words and beginnings: expected strings without duplicates")
-        if letters < 0:
-            raise ValueError(f"letters: expected 0 or more, got {letters}")
-        levels, lowercase = int(row["levels"]), bool(row["lowercase"])
-        return cls(vocabulary, levels, lowercase, row["max_words"], letters, beginnings, pairs.T)
+        if type(letters) is not int or not 0 <= letters <= LONGEST:
+            raise ValueError(f"letters: expected a whole number from 0 to {LONGEST}, got {str(letters)[:40]}")
+        check_outline(row)
+        return cls(vocabulary, row["levels"], row["lowercase"], row["max_words"], letters, beginnings, pairs.T)
+
+
+def check_outline(row: Mapping[str, Any]) -> None:
+    """The values that tokenizers of words and of pieces share."""
+    levels, lowercase, most = row["levels"], row["lowercase"], row["max_words"]
+    if type(levels) is not int or levels not in (1, 2, 3):
+        raise ValueError(f"levels: expected 1, 2 or 3, got {str(levels)[:40]}")
+    if type(lowercase) is not bool:
+        raise ValueError(f"lowercase: expected true or false, got {str(lowercase)[:40]}")
+    if most is not None and (type(most) is not int or not 0 < most < 1 << 62):
+        raise ValueError(f"max_words: expected a whole number from 1, or null, got {str(most)[:40]}")
 
 
 def one_per_line(words: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 UNKNOWN = 1
 SPECIALS = 2  # ids that are not words: padding (0) and unknown (1)
+MOST_COUNTED = 1 << 22  # distinct words; beyond that, the rarest so far are forgotten, as the fast engine does
 LONGEST = 100  # characters; longer strings, such as web addresses, hardly ever recur
 
 
@@ -44,6 +45,8 @@ class Vocabulary:
         counts: Counter[str] = Counter()
         for forms in texts:
             counts.update(forms)
+            if len(counts) > MOST_COUNTED:
+                counts = without_rarest(counts, MOST_COUNTED * 3 // 4, keep)
         known = [
             word for word, count in counts.items() if (count >= min_count or word in keep) and len(word) <= LONGEST
         ]
@@ -62,3 +65,10 @@ class Vocabulary:
 
     def __contains__(self, word: object) -> bool:
         return word in self._numbers
+
+
+def without_rarest(counts: Counter[str], most: int, keep: Container[str]) -> Counter[str]:
+    """About `most` words: those seen more often than the rarest ones, and all in `keep`."""
+    values = np.sort(np.fromiter(counts.values(), dtype=np.int64, count=len(counts)))
+    least = int(values[-most])
+    return Counter({word: count for word, count in counts.items() if count > least or word in keep})

@@ -21,11 +21,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.data.tokenizer import Indexed, Outline, Tokenizer, Units, outline
+from regard.data.tokenizer import Indexed, Outline, Tokenizer, Units, check_outline, outline
 from regard.data.vocabulary import SPECIALS, UNKNOWN, Vocabulary
 from regard.data.words import LINE_BREAK
 from regard.errors import InputError
-from regard.extras import import_extra
+from regard.extras import failure, import_extra
 from regard.records import Span
 
 FORMAT = "regard pieces 1"
@@ -176,7 +176,10 @@ class WordPieces:
     def _cut(self, rows: Sequence[Row]) -> list[Pieces]:
         """Tokenise all rows together: characters, words and pieces are numbered through all rows."""
         shown, positions = zip(*(normalised(row.written) for row in rows), strict=True)
-        encodings = self.backend.encode_batch(shown, add_special_tokens=False)
+        try:
+            encodings = self.backend.encode_batch(shown, add_special_tokens=False)
+        except BaseException as error:
+            raise InputError(f"the tokenizer of the model cannot read a text ({failure(error)})") from None
         self.check_lengths(encodings)
         counts = np.array([len(encoding.ids) for encoding in encodings])  # (rows,) pieces
         offsets = np.cumsum([0, *(row.length + 1 for row in rows)])[:-1]  # (rows,) characters of the rows before
@@ -226,8 +229,11 @@ class WordPieces:
     def from_dict(cls, row: Mapping[str, Any]) -> WordPieces:
         if row["format"] != FORMAT:
             raise ValueError(f"format: expected {FORMAT!r}, got {row['format']!r}")
-        longest = None if row["longest"] is None else int(row["longest"])
-        pieces = cls(json.dumps(row["pieces"]), int(row["levels"]), row["max_words"], longest)
+        check_outline(row)
+        longest = row["longest"]
+        if longest is not None and (type(longest) is not int or longest < 1):
+            raise ValueError(f"longest: expected a whole number from 1, or null, got {str(longest)[:40]}")
+        pieces = cls(json.dumps(row["pieces"]), row["levels"], row["max_words"], longest)
         if pieces.lowercase != row["lowercase"]:
             raise ValueError(f"lowercase: expected {pieces.lowercase}, as in the word pieces, got {row['lowercase']}")
         return pieces

@@ -18,8 +18,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from regard.encoders.pretrained_sizes import check_files, check_memory, check_sizes
 from regard.errors import InputError
-from regard.extras import import_extra
+from regard.extras import failure, import_extra
 
 # model types that were tested; True: attention accepts a full (N, 1, T, T) mask, which skips a look at its values
 FAMILY = {
@@ -59,6 +60,8 @@ def read_pretrained(name: str) -> Pretrained:
     with quiet(library):
         with loading(name, f"{prefix} configuration"):
             config = check_config(library.AutoConfig.from_pretrained(where, **options), name)
+            if is_folder:
+                check_memory(library, config, Path(where), name)
         with loading(name, f"{prefix} tokenizer"):
             tokenizer = library.AutoTokenizer.from_pretrained(where, **options)
         if not tokenizer.is_fast:
@@ -104,6 +107,7 @@ def build_from_config(encoder_config: Mapping[str, Any]) -> nn.Module:
     library = load_library()
     with quiet(library), loading("the run's own", "its configuration"):
         config = check_config(library.AutoConfig.for_model(**encoder_config), "the run's own")
+        config.vocab_size = (config.pad_token_id or 0) + 1  # the table of pieces is not needed
         model: nn.Module = library.AutoModel.from_config(config, dtype=torch.float32, trust_remote_code=False)
     strip(model)
     return model
@@ -114,6 +118,7 @@ def load_library() -> Any:
 
 
 def check_folder(folder: Path) -> None:
+    check_files(folder)
     if not (folder / "config.json").is_file():
         raise InputError(f"pretrained = {str(folder)!r}: not a Hugging Face model: config.json is missing")
     if not list(folder.glob("*.safetensors")):
@@ -133,6 +138,8 @@ def check_config(config: Any, name: str) -> Any:
         expected = ", ".join(FAMILY)
         raise InputError(f"pretrained = {name!r}: expected a model type of {expected}, got {config.model_type!r}")
     config._attn_implementation = None  # the default: "owner/kernel" would be downloaded from the hub and run
+    config.chunk_size_feed_forward = 0  # parts of the same result, and an error for texts of other lengths
+    check_sizes(config, name)
     return config
 
 
@@ -224,6 +231,5 @@ def loading(name: str, part: str) -> Iterator[None]:
         yield
     except InputError:
         raise
-    except Exception as error:
-        reason = " ".join(str(error).split())[:200]
-        raise InputError(f"pretrained = {name!r}: {part} cannot be loaded ({type(error).__name__}: {reason})") from None
+    except BaseException as error:
+        raise InputError(f"pretrained = {name!r}: {part} cannot be loaded ({failure(error)})") from None

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from regard.data.tokenizer import Outline
+from regard.errors import InputError
 from regard.explain.word_scores import WordScores, shares, sums
 from regard.models.tasks import Named, Regression, Task
 from regard.records import Explanation, Label, ReadAs, RepeatedWord, SentenceScore, Span, TokenScore
@@ -39,6 +40,8 @@ def record(task: Task, text: str, label: Label | None, scored: ScoredText, metho
     """`methods`: what the weights are, and what the contributions are."""
     outline = scored.outline
     weights, contributions = scored.weights, scored.contributions
+    if not np.isfinite(contributions.logits).all():
+        raise InputError("the weights of the model are too large: its predictions are not finite numbers")
     (prediction,) = task.predictions(task.answers(contributions.logits[None]))
     rows = zip(outline.words, word_shares(weights), contributions.scores.tolist(), scored.reading, strict=True)
     tokens = tuple(TokenScore(text[a:b], a, b, w, how == "word", c, how) for (a, b), w, c, how in rows)

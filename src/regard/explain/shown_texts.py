@@ -37,8 +37,8 @@ def shown_texts(
 def find_mistakes(trained: Model, labels: Sequence[Label | None], answers: Floats) -> list[bool | None]:
     task = trained.task
     if isinstance(task, MultiLabel):
-        said = [one.value for one in task.predictions(answers)]
-        return [None if label is None else label != one for label, one in zip(labels, said, strict=True)]
+        values = [one.value for one in task.predictions(answers)]
+        return [None if label is None else label != one for label, one in zip(labels, values, strict=True)]
     if not isinstance(task, Classes):
         return [None] * len(labels)
     predicted = task.chosen(answers)

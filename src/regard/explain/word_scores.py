@@ -104,7 +104,10 @@ def attributed(
         return
     task = trained.task
     has_classes = isinstance(task, Named)
-    answers = task.answers(np.array([one.logits for one in scores]))
+    logits = np.array([one.logits for one in scores])
+    if not np.isfinite(logits).all():
+        raise InputError("the weights of the model are too large: its predictions are not finite numbers")
+    answers = task.answers(logits)
     predictions = task.predictions(answers)
     predicted_classes = (task.chosen(answers) if isinstance(task, Classes) else answers.argmax(1)).tolist()
     rows = zip(texts, words, scores, predictions, predicted_classes, strict=True)

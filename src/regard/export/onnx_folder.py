@@ -18,9 +18,10 @@ from regard.export.card import export_card
 from regard.export.verification import Verified, verify
 from regard.extras import require
 from regard.files import write_all
-from regard.models.run_files import CARD
+from regard.models.manifest import of_contents, to_bytes
+from regard.models.run_files import CARD, MANIFEST
 from regard.models.trained import Trained
-from regard.runtime.folder import FORMAT, GRAPH, MANIFEST, TABLES
+from regard.runtime.folder import EXPORTED, FACTS, FORMAT, GRAPH, TABLES
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -42,20 +43,19 @@ def export_onnx(trained: Trained, run: Path, out: Path) -> Verified:
         verified = verify(trained, onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"]))
     except InputError as error:
         raise InputError(f"{run}: {error}") from None
-    manifest = describe(trained, graph, verified)
-    card = export_card(trained, run, manifest)
+    facts = describe(trained, graph, verified)
+    card = export_card(trained, run, facts)
     tables = {TABLES: safetensors.numpy.save(trained.tables._asdict())} if trained.is_flat else {}
-    write_all(
-        out,
-        {
-            GRAPH: content,
-            **tables,
-            "tokenizer.json": trained.tokenizer.to_json().encode("utf-8", "replace"),
-            "task.json": json.dumps(trained.task.as_dict(), ensure_ascii=False, indent=1).encode("utf-8", "replace"),
-            CARD: card.encode("utf-8", "replace"),
-            MANIFEST: json.dumps(manifest, ensure_ascii=False, indent=1).encode(),
-        },
-    )
+    contents = {
+        GRAPH: content,
+        **tables,
+        "tokenizer.json": trained.tokenizer.to_json().encode("utf-8", "replace"),
+        "task.json": json.dumps(trained.task.as_dict(), ensure_ascii=False, indent=1).encode("utf-8", "replace"),
+        FACTS: json.dumps(facts, ensure_ascii=False, indent=1).encode(),
+    }
+    listed = to_bytes(of_contents(contents, EXPORTED), {})
+    contents = {MANIFEST: listed, CARD: card.encode("utf-8", "replace"), **contents}
+    write_all(out, contents, () if trained.is_flat else (TABLES,))
     return verified
 
 
@@ -97,7 +97,7 @@ def check_folder(out: Path) -> None:
     """Refuse a folder with other files in it, such as the run itself."""
     if out.exists() and not out.is_dir():
         raise InputError(f"--out {out}: expected a folder to write into, got a file")
-    if out.is_dir() and any(out.iterdir()) and not (out / MANIFEST).is_file():
+    if out.is_dir() and any(out.iterdir()) and not (out / FACTS).is_file():
         raise InputError(
             f"--out {out}: expected a new folder, an empty one or an earlier export; this one has other files"
         )

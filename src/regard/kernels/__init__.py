@@ -21,7 +21,10 @@ def _choose_cache() -> tempfile.TemporaryDirectory[str] | None:
     existing = next(folder for folder in (cache, *cache.parents) if folder.exists())
     if os.access(compiled if compiled.exists() else source, os.W_OK) or os.access(existing, os.W_OK):
         return None
-    temporary = tempfile.TemporaryDirectory(prefix="regard-compiled-")
+    try:
+        temporary = tempfile.TemporaryDirectory(prefix="regard-compiled-")
+    except OSError:  # a full disk: `compiling` does without
+        return None
     os.environ["NUMBA_CACHE_DIR"] = temporary.name
     return temporary
 

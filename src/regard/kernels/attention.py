@@ -8,11 +8,12 @@ Most models have one member; in a committee, the polarities of each member are a
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-compiled = numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "arcp", "nsz"}, error_model="numpy")
+from regard.kernels import compiling
+
+compiled = compiling.compiled(fastmath={"reassoc", "contract", "arcp", "nsz"}, error_model="numpy")
 
 
 @compiled

@@ -1,18 +1,82 @@
-"""Whether compiled kernels are cached from an earlier run."""
+"""numba's compiler with a cache that is never the reason why a command fails.
+
+numba stores compiled code as an index and one file per signature. If they are damaged, or the disk is full, the code is compiled
+without them, and a note says so.
+"""
 
 from __future__ import annotations
 
 import os
-from typing import Any
+import sys
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+from numba.core import caching
+
+FunctionCache: Any = caching.FunctionCache  # numba has no types
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_noted: list[str] = []  # sentences about the cache, each of which is printed once
 
 
-def is_compiled() -> bool:
-    """Whether the kernels of the fast engine have been compiled on this machine before."""
-    from regard.kernels.sparse_steps import update_rows
+def compiled(**options: Any) -> Callable[[Function], Function]:
+    """`numba.njit` without the global interpreter lock, and with the cache."""
 
-    dispatcher: Any = update_rows
+    def compile_function(function: Function) -> Function:
+        dispatcher: Any = numba.njit(nogil=True, **options)(function)
+        try:
+            dispatcher._cache = TolerantCache(function)
+        except (OSError, RuntimeError) as error:  # numba has no place for a cache
+            note(f"compiled code cannot be stored, so every command compiles again ({reason(error)})")
+        return cast(Function, dispatcher)
+
+    return compile_function
+
+
+class TolerantCache(FunctionCache):  # type: ignore[misc]
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        try:
+            return super().load_overload(signature, context)
+        except Exception as error:  # whatever unpickling half a file raises
+            note(f"the cache of compiled code in {self.cache_path} is damaged; compiling again ({reason(error)})")
+            self.empty()
+            return None
+
+    def save_overload(self, signature: Any, data: Any) -> None:
+        try:
+            super().save_overload(signature, data)
+        except Exception as error:  # also of unpickling, because the index is read first
+            note(
+                f"compiled code cannot be stored in {self.cache_path}; the next command compiles again ({reason(error)})"
+            )
+            self.disable()
+
+    def empty(self) -> None:
+        """Forget what is stored, so that it is replaced."""
+        try:
+            self.flush()
+        except OSError:
+            self.disable()
+
+
+def reason(error: Exception) -> str:
+    described = getattr(error, "strerror", None) or str(error).partition("\n")[0]
+    return f"{type(error).__name__}: {described}"[:200]
+
+
+def note(sentence: str) -> None:
+    if sentence not in _noted and sys.stderr is not None:
+        _noted.append(sentence)
+        print(f"· {sentence}", file=sys.stderr)
+
+
+def is_compiled(kernel: Any) -> bool:
+    """Whether a compiled function is stored from an earlier run on this machine."""
+    cache, function = kernel._cache, kernel.py_func
     try:
-        names = os.listdir(dispatcher._cache.cache_path)
+        names = os.listdir(cache.cache_path) if cache.cache_path else []
     except OSError:
         return False
-    return any(name.startswith("sparse_steps.update_rows-") for name in names)
+    start = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}-"
+    return any(name.startswith(start) for name in names)

@@ -18,7 +18,9 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-compiled = numba.njit(cache=True, nogil=True)
+from regard.kernels import compiling
+
+compiled = compiling.compiled()
 inner = numba.njit()  # cached with the function that calls it
 
 Bytes = NDArray[np.uint8]

@@ -22,9 +22,10 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.kernels import compiling
 from regard.kernels.pairs import EDGE, UNKNOWN, PairTable, find_pair
 
-compiled = numba.njit(cache=True, nogil=True, error_model="numpy")
+compiled = compiling.compiled(error_model="numpy")
 inner = numba.njit()
 
 # Where the words hold more than this share of the sum, what is left is summed anew: a difference of almost equal numbers has

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-compiled = numba.njit(cache=True, nogil=True)
+from regard.kernels import compiling
+
+compiled = compiling.compiled()
 
 
 @compiled

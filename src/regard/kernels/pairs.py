@@ -12,12 +12,14 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.kernels import compiling
+
 EDGE, UNKNOWN = 0, 1
 PARTS = 16
 EMPTY = np.int64(-1)
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio
 
-compiled = numba.njit(cache=True, nogil=True)
+compiled = compiling.compiled()
 inner = numba.njit()
 
 Ids = NDArray[np.int32]

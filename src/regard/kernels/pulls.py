@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.kernels import compiling
 from regard.kernels.sparse_steps import Ids, Int64s, loss_and_gradient
 
-compiled = numba.njit(cache=True, nogil=True, error_model="numpy")
+compiled = compiling.compiled(error_model="numpy")
 Doubles = NDArray[np.float64]
 
 

@@ -17,9 +17,11 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.kernels import compiling
+
 # sums may be reordered for vectorisation, but NaN must survive: it reveals divergence
 FASTMATH = {"reassoc", "contract", "arcp", "nsz"}
-compiled = numba.njit(cache=True, nogil=True, fastmath=FASTMATH, error_model="numpy")  # no check for division by zero
+compiled = compiling.compiled(fastmath=FASTMATH, error_model="numpy")  # no check for division by zero
 inner = numba.njit(fastmath=FASTMATH, error_model="numpy")
 
 BINARY, MULTICLASS, REGRESSION, MULTILABEL = 0, 1, 2, 3

@@ -6,13 +6,13 @@ count: exp(a) + exp(a) = exp(a + log 2), so only the amount of work changes.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.kernels import compiling
 from regard.kernels.pairs import UNKNOWN, PairTable, find_pair
 
-compiled = numba.njit(cache=True, nogil=True)
+compiled = compiling.compiled()
 
 Ids = NDArray[np.int32]
 Int64s = NDArray[np.int64]

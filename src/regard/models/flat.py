@@ -10,7 +10,7 @@ of the second, and so on. Each attends by itself, and the logits are the mean ov
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,7 +29,14 @@ AFFINE = "levels.0.encoder.map.weight"
 PROJECT, PROJECT_BIAS = "levels.0.pooling.scorer.project.weight", "levels.0.pooling.scorer.project.bias"
 QUERY = "levels.0.pooling.scorer.query"
 HEAD, HEAD_BIAS = "head.weight", "head.bias"
+PERCEPTRON = ("head.out.weight", "head.out.bias")  # the last layer of a head that has a hidden one
 CHUNK = 1 << 14  # table rows computed at a time
+
+
+def output_layer(names: Collection[str]) -> list[str]:
+    """The weights of the layer that computes the logits, among those of any model."""
+    layer = PERCEPTRON if PERCEPTRON[0] in names else (HEAD, HEAD_BIAS)
+    return [name for name in layer if name in names]
 
 
 def is_flat(model: Model) -> bool:
@@ -98,6 +105,11 @@ def shapes(model: Model, units: int, outputs: int) -> dict[str, tuple[int, ...]]
 def check_shapes(model: Model, weights: State, units: int, outputs: int) -> None:
     """Check the names and shapes of the weights. Embeddings may have the width of a vectors file, unknown to the options."""
     actual = {name: value.shape for name, value in weights.items()}
+    for name, value in weights.items():
+        if value.dtype != np.float32:
+            raise InputError(f"weights.safetensors: {name}: expected float32, got {value.dtype}")
+    if len(actual.get(EMBEDDING, ())) != 2:
+        raise InputError(f"weights.safetensors: {EMBEDDING}: expected a table, got the shape {actual.get(EMBEDDING)}")
     width = weights[EMBEDDING].shape[1] // model.filled().members
     expected = shapes(replace(model.filled(), embedding=width), units, outputs)
     if actual != expected:
@@ -130,6 +142,17 @@ def tables(state: State, scale: float, members: int = 1) -> Tables:
             scores[rows, member] = own_keys @ query / np.float32(scale)
             polarity[rows, member] = own_states @ own_head.T
     return Tables(scores, polarity, state.get(HEAD_BIAS, np.zeros(len(head), dtype=np.float32)))
+
+
+def finite_tables(state: State, scale: float, members: int = 1) -> Tables:
+    """The tables of weights that were loaded. InputError if the weights are finite, but so large that their products are not."""
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        lookup = tables(state, scale, members)
+        # a sum of finite numbers is finite, unless it overflows, and takes a fifth of the time
+        suspects = [value for value in lookup if not np.isfinite(value.sum())]
+    if not all(bool(np.isfinite(value).all()) for value in suspects):
+        raise InputError("the weights of the model are too large: its scores are not finite numbers")
+    return lookup
 
 
 def state_of(lookup: Tables, scale: float) -> State:

@@ -16,25 +16,12 @@ from typing import Any, NamedTuple
 
 from regard.errors import InputError
 from regard.extras import import_extra
-from regard.models.run_files import CARD, DYNAMICS, ENCODER, FILES, OPTIMIZER
+from regard.models.run_files import FILES, LARGEST, check_size
 
 PREFIX = "hf://"
 ADDRESS = re.compile(r"hf://(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>\w[\w./-]*))?", re.ASCII)
 REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 COMMIT = re.compile(r"[0-9a-f]{40}")
-MEGABYTE = 1 << 20
-# the largest size of each file, in bytes. Downloaded in this order: where there are weights, the other files are complete
-LARGEST = {
-    CARD: 4 * MEGABYTE,
-    "config.toml": MEGABYTE,
-    ENCODER: MEGABYTE,
-    "task.json": 16 * MEGABYTE,
-    "metrics.json": 64 * MEGABYTE,
-    "tokenizer.json": 1024 * MEGABYTE,
-    DYNAMICS: 2048 * MEGABYTE,
-    OPTIMIZER: 1024 * MEGABYTE,
-    "weights.safetensors": 8192 * MEGABYTE,
-}
 LOG_IN = "log in with `hf auth login` or set HF_TOKEN"
 
 
@@ -108,20 +95,14 @@ def fetch(hub: Any, address: HubAddress) -> Path:
         raise InputError(f"{address}: not a finished run of regard: {', '.join(missing)} missing")
     wanted = [name for name in LARGEST if name in sizes]
     for name in wanted:
-        check_size(address, name, sizes[name])
+        check_size(str(address), name, sizes[name])
     for name in wanted:
         path = Path(hub.hf_hub_download(address.repo, name, revision=info.sha))
-        check_size(address, name, path.stat().st_size)
+        check_size(str(address), name, path.stat().st_size)
     if address.revision != info.sha:
         # records in the cache which commit the branch is at, for when the hub cannot be reached
         hub.hf_hub_download(address.repo, FILES[0], revision=address.revision)
     return path.parent
-
-
-def check_size(address: HubAddress, name: str, size: int | None) -> None:
-    if size is None or size > LARGEST[name]:
-        got = "an unknown size" if size is None else f"{size / MEGABYTE:,.0f} MB"
-        raise InputError(f"{address}: {name}: expected at most {LARGEST[name] // MEGABYTE:,} MB, got {got}")
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -55,6 +55,10 @@ class Model(Protocol):
     @property
     def data(self) -> Data:
         """What is known about the texts that it was trained on."""
+
+    @property
+    def digests(self) -> Mapping[str, str] | None:
+        """SHA-256 of the files that a run names, by option, as far as they are known; None: it was not loaded from a folder."""
 
     @property
     def encoder_weights(self) -> int:

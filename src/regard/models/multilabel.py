@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.label_sets import label_set
-from regard.models.task import Named, TaskRow
+from regard.models.task import Named, TaskRow, sigmoid
 from regard.records import Prediction
 
 if TYPE_CHECKING:
@@ -58,9 +58,7 @@ class MultiLabel(Named):
         return (each if weights is None else each * weights).mean()
 
     def answers(self, logits: Any) -> NDArray[np.float64]:
-        values = np.asarray(logits, dtype=np.float64)
-        small = np.exp(-np.abs(values))
-        return np.asarray(np.where(values >= 0, 1, small) / (1 + small))
+        return sigmoid(np.asarray(logits, dtype=np.float64))
 
     def chosen(self, answers: NDArray[np.float64]) -> NDArray[np.bool_]:
         """(B, labels): which labels are predicted."""
@@ -71,10 +69,10 @@ class MultiLabel(Named):
         classes = self.classes
         return [
             Prediction(
-                tuple(name for name, yes in zip(classes, said, strict=True) if yes),
+                tuple(name for name, is_predicted in zip(classes, labels, strict=True) if is_predicted),
                 dict(zip(classes, row, strict=True)),
             )
-            for said, row in rows
+            for labels, row in rows
         ]
 
     def as_dict(self) -> TaskRow:

@@ -13,11 +13,10 @@ import numpy as np
 
 from regard.data.labels import natural_order
 from regard.errors import InputError, quoted
+from regard.models.flat import output_layer
 from regard.models.tasks import Binary, MultiLabel
 from regard.models.trained import Trained
 from regard.records import Example
-
-HEADS = ("head.", "head.out.")  # what the names of the output layer's weights begin with
 
 
 def absence(label: str) -> str:
@@ -36,10 +35,8 @@ def one_label(trained: Trained, label: str) -> Trained:
     row, sign = task.classes.index(label), 1 if classes[1] == label else -1
     threshold = task.thresholds[row]
     weights = dict(trained.weights)
-    prefix = HEADS[0] if "head.weight" in weights else HEADS[1]
-    for name in (f"{prefix}weight", f"{prefix}bias"):
-        if name in weights:
-            weights[name] = np.ascontiguousarray(sign * weights[name][row : row + 1])
+    for name in output_layer(weights):
+        weights[name] = np.ascontiguousarray(sign * weights[name][row : row + 1])
     return Trained(
         trained.config.override({"task": "binary", "label_separator": None}),
         trained.tokenizer,
@@ -48,6 +45,7 @@ def one_label(trained: Trained, label: str) -> Trained:
         weights=weights,
         device=trained.device,
         encoder_config=trained.encoder_config,
+        digests=trained.digests,
     )
 
 

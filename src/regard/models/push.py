@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 from regard.config import Config, config_toml
 from regard.errors import InputError
 from regard.markdown_text import escape
+from regard.models import manifest
 from regard.models.folder import load
-from regard.models.hub import LARGEST, LOG_IN, REPOSITORY, HubAddress, check_size, hub_error, import_hub, quiet_in_pipes
-from regard.models.run_files import CARD, DYNAMICS, ENCODER, FILES, OPTIMIZER
+from regard.models.hub import LOG_IN, REPOSITORY, HubAddress, hub_error, import_hub, quiet_in_pipes
+from regard.models.run_files import CARD, DYNAMICS, ENCODER, FILES, LARGEST, MANIFEST, OPTIMIZER, check_size
 from regard.models.saving import USAGE, card
 from regard.models.tasks import Named
 from regard.models.trained import Trained
@@ -40,20 +41,24 @@ class Pushed(NamedTuple):
     url: str
 
 
-def prepare(folder: Path, name: str, public: bool = False, revision: str | None = None) -> Upload:
+def prepare(folder: Path, name: str, public: bool = False, revision: str | None = None, verify: bool = True) -> Upload:
     """The files of a finished run that would be uploaded to the repository `name`; the hub is not asked."""
     if not REPOSITORY.fullmatch(name):
         raise InputError(f"{name}: expected the name of a repository on the hub, USER/NAME")
     address = HubAddress(name, revision)
-    trained = load(folder)  # nothing is uploaded that cannot be loaded
+    trained = load(folder, verify=verify)  # nothing is uploaded that cannot be loaded
     files: dict[str, Path | bytes] = {file: folder / file for file in FILES}
     files |= {file: folder / file for file in (DYNAMICS, ENCODER, OPTIMIZER) if (folder / file).is_file()}
     shared = without_paths(trained.config)
     files["config.toml"] = config_toml(shared).encode("utf-8", "replace")
+    contents = {name: content for name, content in files.items() if isinstance(content, bytes)}
+    listed = {name: manifest.of_file(content) for name, content in files.items() if isinstance(content, Path)}
+    # the digests of data files stay here: who has such a file could find out that it was trained on
+    files[MANIFEST] = manifest.to_bytes(listed | manifest.of_contents(contents), {})
     files[CARD] = shared_card(folder, trained, shared, address).encode("utf-8", "replace")
     upload = Upload(address, files, public)
     for file in files:
-        check_size(address, file, upload.size(file))  # as when it is downloaded
+        check_size(str(address), file, upload.size(file))  # as when it is downloaded
     return upload
 
 

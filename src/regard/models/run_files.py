@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import InputError
-from regard.files import contents
+from regard.files import check_plain, contents, temporary_files
 
 if TYPE_CHECKING:
     from regard.config import Config
@@ -25,6 +26,26 @@ BEGUN = {TRACKING, FOLDS}  # what a run that was killed before its first checkpo
 DYNAMICS, ENCODER, CARD = "dynamics.safetensors", "encoder.json", "README.md"
 OPTIMIZER = "optimizer.safetensors"  # of the fast engine: Adagrad's sums, from which `regard train --from` continues
 KEPT = "kept_texts.jsonl"  # of `regard train --keep-texts`; never pushed, exported or shown
+MANIFEST = "manifest.json"  # the SHA-256 of the other files, except the card, which people edit; see `manifest`
+OPTIONAL = (DYNAMICS, ENCODER, OPTIMIZER, KEPT)
+OURS = {*FILES, *OPTIONAL, CARD, MANIFEST, CHECKPOINT, *BEGUN}  # every file that training writes
+SUBFOLDERS = ("audit", "analysis")  # of `regard audit` and `regard analyse`
+MEGABYTE = 1 << 20
+# the largest size of each file, in bytes: what is larger is not read. Downloaded in this order: where there are weights, the
+# other files are complete
+LARGEST = {
+    CARD: 4 * MEGABYTE,
+    MANIFEST: MEGABYTE,
+    "config.toml": MEGABYTE,
+    ENCODER: MEGABYTE,
+    "task.json": 16 * MEGABYTE,
+    "metrics.json": 64 * MEGABYTE,
+    "tokenizer.json": 1024 * MEGABYTE,
+    DYNAMICS: 2048 * MEGABYTE,
+    OPTIMIZER: 8192 * MEGABYTE,
+    "weights.safetensors": 8192 * MEGABYTE,
+}
+LARGEST_KEPT = 2048 * MEGABYTE
 
 
 def is_run(folder: Path) -> bool:
@@ -36,9 +57,17 @@ def has_checkpoint(folder: Path) -> bool:
     return (folder / CHECKPOINT).is_file()
 
 
+def is_interrupted(folder: Path) -> bool:
+    """Whether a run was killed while it was saved: some of its files, and others under temporary names."""
+    return any(file.name in OURS for file in temporary_files(folder)) and set(contents(folder)) <= OURS
+
+
 def check_run_folder(folder: Path) -> None:
     """Reject a folder with other files in it, so that the README.md of some project is not overwritten."""
-    if not folder.is_dir() or is_run(folder) or has_checkpoint(folder):
+    if not folder.is_dir():
+        return
+    check_plain(folder, SUBFOLDERS)
+    if is_run(folder) or has_checkpoint(folder) or is_interrupted(folder):
         return
     if others := [name for name in contents(folder) if name not in BEGUN]:
         raise InputError(f"{folder} is not a run of regard (it contains {others[0]!r}); nothing was written")
@@ -49,8 +78,9 @@ def check_finished(folder: str | Path) -> None:
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no such folder; a run is a folder that `regard train` wrote")
+    check_plain(folder, SUBFOLDERS)
     missing = [name for name in FILES if not (folder / name).is_file()]
-    if has_checkpoint(folder):
+    if has_checkpoint(folder) or (missing and is_interrupted(folder)):
         # even if all files exist: they may belong to a run that is being overwritten
         raise InputError(f"{folder}: its training has not finished; resume it with `regard train --resume`")
     if missing:
@@ -58,14 +88,24 @@ def check_finished(folder: str | Path) -> None:
 
 
 def check_readable(folder: Path) -> None:
-    """Report missing permissions: the run is not damaged, and safetensors would claim that there is no such file."""
-    for name in (*FILES, DYNAMICS, ENCODER, OPTIMIZER, KEPT):
+    """Report missing permissions, since the run is not damaged and safetensors would claim that there is no such file, and
+    files that are too large to be of a run."""
+    for name in (*FILES, MANIFEST, *OPTIONAL):
         try:
-            (folder / name).open("rb").close()
+            with (folder / name).open("rb") as file:
+                size = os.fstat(file.fileno()).st_size
         except FileNotFoundError:
             continue  # an optional file
         except OSError as error:
             raise InputError(f"{folder / name}: cannot be read ({error.strerror or error})") from None
+        check_size(str(folder), name, size)
+
+
+def check_size(where: str, name: str, size: int | None) -> None:
+    most = LARGEST.get(name, LARGEST_KEPT)
+    if size is None or size > most:
+        got = "an unknown size" if size is None else f"{size / MEGABYTE:,.0f} MB"
+        raise InputError(f"{where}: {name}: expected at most {most // MEGABYTE:,} MB, got {got}")
 
 
 def check_agreement(config: Config, tokenizer: AnyTokenizer) -> None:
@@ -85,7 +125,9 @@ def check_finite(weights: Mapping[str, NDArray[Any]]) -> None:
 def read_json(path: Path) -> Any:
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except RecursionError:
+        raise InputError(f"{path.name} is not JSON of regard: it is nested too deeply") from None
+    except ValueError as error:  # also a whole number of more than 4,300 digits
         raise InputError(f"{path.name} is not JSON: {error}") from None
     if not isinstance(value, dict):
         raise InputError(f"{path.name}: expected a JSON object, got {type(value).__name__}")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import safetensors.numpy
 
 from regard.config import config_toml
-from regard.files import write_all
+from regard.errors import InputError
+from regard.files import temporary_files, write_all
 from regard.markdown_text import escape
-from regard.models.run_files import CARD, DYNAMICS, ENCODER, KEPT, OPTIMIZER
+from regard.models import manifest
+from regard.models.run_files import CARD, DYNAMICS, ENCODER, KEPT, MANIFEST, OPTIMIZER, OPTIONAL, OURS
 from regard.models.tasks import Binary, Classes, MultiLabel, Named, Regression
 from regard.models.trained import Trained
 from regard.run_metrics import Metrics, RunMetrics
@@ -38,20 +41,38 @@ def save(trained: Trained, folder: str | Path) -> None:
         optional[OPTIMIZER] = safetensors.numpy.save(trained.accumulators)
     if trained.kept is not None:
         optional[KEPT] = trained.kept.to_bytes()
-    for name in {DYNAMICS, ENCODER, OPTIMIZER, KEPT} - set(optional):
-        (Path(folder) / name).unlink(missing_ok=True)  # left by a run that this one overwrites
-    write_all(
-        Path(folder),
-        {
-            **optional,
-            "config.toml": config_toml(trained.config).encode("utf-8", "replace"),
-            "tokenizer.json": trained.tokenizer.to_json().encode("utf-8", "replace"),
-            "task.json": json.dumps(trained.task.as_dict(), ensure_ascii=False, indent=1).encode("utf-8", "replace"),
-            "metrics.json": json.dumps(trained.metrics, ensure_ascii=False, indent=1).encode("utf-8", "replace"),
-            CARD: card(trained).encode("utf-8", "replace"),
-            "weights.safetensors": safetensors.numpy.save(trained.weights),
-        },
-    )
+    contents = {
+        **optional,
+        "config.toml": config_toml(trained.config).encode("utf-8", "replace"),
+        "tokenizer.json": trained.tokenizer.to_json().encode("utf-8", "replace"),
+        "task.json": json.dumps(trained.task.as_dict(), ensure_ascii=False, indent=1).encode("utf-8", "replace"),
+        "metrics.json": json.dumps(trained.metrics, ensure_ascii=False, indent=1).encode("utf-8", "replace"),
+        CARD: card(trained).encode("utf-8", "replace"),
+        "weights.safetensors": safetensors.numpy.save(trained.weights),
+    }
+    contents[MANIFEST] = manifest.to_bytes(manifest.of_contents(contents), trained.digests or {})
+    # files of a run that this one overwrites. The weights are removed because a run without a manifest counts as one of an
+    # earlier version: it must not look complete before all of its files are new
+    stale = ["weights.safetensors", *(name for name in OPTIONAL if name not in optional)]
+    write_all(Path(folder), contents, stale)
+
+
+def complete(folder: Path) -> None:
+    """Finish saving a run that was killed while its files were renamed: all of them are there, some under temporary names."""
+    written = temporary_files(folder)
+    for file in [one for one in written if one.name == MANIFEST and one.token is not None]:
+        together = {one.name: one.path for one in written if one.token == file.token and one.name in OURS}
+        try:
+            files, _ = manifest.parse_manifest(file.path)
+            expected = {together.get(name, folder / name): digest for name, digest in files.items()}
+            if any(manifest.of_file(path) != digest for path, digest in expected.items()):
+                continue
+            for name in {MANIFEST, *OPTIONAL} - {*files}:
+                (folder / name).unlink(missing_ok=True)
+            for name in sorted(together, key=lambda name: name == MANIFEST):
+                os.replace(together[name], folder / name)
+        except (InputError, OSError):
+            continue  # it was killed earlier, before all files were written
 
 
 def card(trained: Trained, usage: Sequence[str] = USAGE) -> str:

@@ -18,6 +18,12 @@ if TYPE_CHECKING:  # PyTorch takes a second to import, and the fast engine does 
 LABEL, COMPRESSED = "label", "compressed"
 
 
+def sigmoid(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """1 / (1 + e^−x), in the form that does not overflow."""
+    small = np.exp(-np.abs(values))
+    return np.asarray(np.where(values >= 0, 1, small) / (1 + small))
+
+
 class TaskRow(TypedDict, total=False):
     """The contents of task.json."""
 

@@ -15,7 +15,7 @@ from regard.data.label_sets import rarest_label
 from regard.data.labels import Labels, comma_number, natural_order, separates_thousands
 from regard.errors import InputError, quoted
 from regard.models.multilabel import MultiLabel
-from regard.models.task import COMPRESSED, LABEL, Named, Task, TaskRow
+from regard.models.task import COMPRESSED, LABEL, Named, Task, TaskRow, sigmoid
 from regard.records import Example, Label, Prediction
 
 if TYPE_CHECKING:  # PyTorch takes a second to import, and the fast engine does without it
@@ -87,9 +87,7 @@ class Binary(Classes):
         return functional.binary_cross_entropy_with_logits(logits.squeeze(-1).float(), labels.float(), weights)
 
     def answers(self, logits: Any) -> NDArray[np.float64]:
-        values = np.asarray(logits, dtype=np.float64)
-        small = np.exp(-np.abs(values))
-        positive = np.where(values >= 0, 1, small) / (1 + small)
+        positive = sigmoid(np.asarray(logits, dtype=np.float64))
         return np.concatenate((1 - positive, positive), axis=1)
 
 
@@ -246,6 +244,8 @@ def strata(task: Task, labels: Labels) -> NDArray[np.int32]:
 def task_from_dict(row: TaskRow) -> Task:
     if row["kind"] == "regression":
         mean, scale = number(row["mean"], "mean"), number(row["scale"], "scale")
+        if not scale > 0:
+            raise ValueError(f"scale: expected a number above 0, got {scale:g}")
         if "low" not in row:  # runs of earlier versions
             return Regression(mean, scale)
         low, high = number(row["low"], "low"), number(row["high"], "high")
@@ -254,7 +254,7 @@ def task_from_dict(row: TaskRow) -> Task:
         return Regression(mean, scale, low, high)
     if row["kind"] == MultiLabel.kind:
         return MultiLabel.from_dict(row)
-    classes = tuple(str(name) for name in row["classes"])
+    classes = class_names(row)
     if len(classes) < 2 or len(set(classes)) < len(classes) or (row["kind"] == "binary" and len(classes) > 2):
         raise ValueError(f"{len(classes)} classes for {row['kind']}")
     if row["kind"] == "multiclass":
@@ -265,6 +265,13 @@ def task_from_dict(row: TaskRow) -> Task:
     if len(thresholds) > 1 or not all(0 < value < 1 for value in thresholds):
         raise ValueError(f"thresholds: expected one number between 0 and 1, got {row.get('thresholds')}")
     return Binary(classes, thresholds=thresholds)
+
+
+def class_names(row: TaskRow) -> tuple[str, ...]:
+    names = row["classes"]
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError("classes: expected a list of strings")
+    return tuple(names)
 
 
 def labels_as_shown(task: Task, examples: Sequence[Example]) -> list[Label | None]:

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from regard.config import Config, Data
 from regard.data.kept_texts import KeptTexts
-from regard.data.tokenizer import Indexed, Units
+from regard.data.packing import Packed
+from regard.data.tokenizer import Indexed, Tokenizer, Units
 from regard.data.wordpieces import AnyTokenizer
+from regard.errors import InputError
 from regard.kernels.attention import attend
 from regard.models.capabilities import Capabilities, capabilities
-from regard.models.flat import State, Tables, is_flat, tables
+from regard.models.flat import EMBEDDING, State, Tables, finite_tables, is_flat
 from regard.models.tasks import Task
 from regard.models.training_record import TrainingRecord
 
@@ -27,6 +29,8 @@ if TYPE_CHECKING:  # a flat model on a CPU answers without PyTorch, which takes 
     from regard.models.classifier import Classifier
     from regard.run_metrics import RunMetrics
     from regard.values import Batch, Output
+
+Floats = TypeVar("Floats", NDArray[np.float32], NDArray[np.float64])
 
 BATCH = 64
 READ = {"cuda": 256}  # texts read together without gradients; elsewhere BATCH
@@ -50,12 +54,14 @@ class Trained:
         accumulators: State | None = None,  # of the optimiser, from which training can continue
         kept: KeptTexts | None = None,  # training texts that the run keeps for later training
         encoder_config: Mapping[str, object] | None = None,  # configuration of a pretrained encoder, as JSON
+        digests: Mapping[str, str] | None = None,  # SHA-256 of files that the options name; None: trained just now
         test_answers: NDArray[np.float64] | None = None,  # of the PyTorch engine: those behind metrics["test"]
     ) -> None:
         self.config, self.tokenizer, self.task = config, tokenizer, task
         self.metrics: RunMetrics = {} if metrics is None else metrics
         self.device, self.dynamics, self.encoder_config = device, dynamics, encoder_config
         self.test_answers, self.accumulators, self.kept = test_answers, accumulators, kept
+        self.digests = digests
         self._weights, self._model = weights, model
 
     @property
@@ -63,16 +69,35 @@ class Trained:
         if self._model is None:
             import torch
 
-            from regard.models.build import build
-
             assert self._weights is not None
             tensors = {name: torch.from_numpy(value) for name, value in self._weights.items()}
-            arguments = (self.config.model, len(self.tokenizer), self.task.out_dim, self.config.training.dropout or 0.0)
-            # embeddings may have the width of a vectors file, which the config does not state
-            self._model = build(*arguments, vectors=tensors["embedding.weight"], reader=self.reader(tensors))
+            self._model = self.untrained(tensors)
             self._model.load_state_dict(tensors)
             self._model.to(self.device).eval()
         return self._model
+
+    def untrained(self, tensors: Mapping[str, torch.Tensor]) -> Classifier:
+        """A model whose weights are loaded next; only their shapes matter here."""
+        from regard.models.build import build
+
+        arguments = (self.config.model, len(self.tokenizer), self.task.out_dim, self.config.training.dropout or 0.0)
+        # embeddings may have the width of a vectors file, which the config does not state
+        return build(*arguments, vectors=tensors[EMBEDDING], reader=self.reader(tensors))
+
+    def check_form(self) -> None:
+        """Compare the names, shapes and types of the weights with the options, before memory is allocated by the options."""
+        import torch
+
+        tensors = {name: torch.from_numpy(value) for name, value in self.weights.items()}
+        if EMBEDDING not in tensors or tensors[EMBEDDING].dim() != 2:
+            raise InputError(f"weights.safetensors: {EMBEDDING}: expected a table")
+        with torch.device("meta"):
+            form = self.untrained({name: value.to("meta") for name, value in tensors.items()}).state_dict()
+        for name in {**form, **tensors}:
+            expected, actual = form.get(name), tensors.get(name)
+            if expected is None or actual is None or (expected.shape, expected.dtype) != (actual.shape, actual.dtype):
+                shown = [None if one is None else (tuple(one.shape), one.dtype) for one in (expected, actual)]
+                raise InputError(f"weights.safetensors: {name[:100]}: expected {shown[0]}, got {shown[1]}")
 
     def reader(self, tensors: Mapping[str, torch.Tensor]) -> Encoder | None:
         """The pretrained encoder, if any, whose weights are loaded next."""
@@ -132,12 +157,16 @@ class Trained:
     @cached_property
     def tables(self) -> Tables:
         model = self.config.model.filled()
-        return tables(self.weights, model.scale or 1.0, model.members)
+        return finite_tables(self.weights, model.scale or 1.0, model.members)
 
     def answers(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Probabilities (texts, classes), or values (texts, 1), in the order of the texts."""
         if not self.is_flat:
-            return answers(self.model, self.task, self.tokenizer.encode_each(texts))
+            return self.task.answers(self.logits(self.tokenizer.encode_each(texts)))
+        return self.flat_answers(texts)
+
+    def flat_answers(self, texts: Sequence[str] | Packed) -> NDArray[np.float64]:
+        """The same of a flat model, also for texts whose bytes are packed already, such as those of an Arrow column."""
         parts = [self.task.answers(np.zeros((0, self.task.out_dim)))]
         parts += [self.task.answers(logits) for _, logits, _ in self.attended(texts, weighed=False)]
         return np.concatenate(parts)
@@ -145,33 +174,43 @@ class Trained:
     def logits(self, texts: Sequence[Indexed]) -> NDArray[np.float64]:
         """(texts, outputs), in the order of the texts"""
         if not self.is_flat:
-            return logits(self.model, self.task, texts)
+            return checked_finite(logits(self.model, self.task, texts))
         lookup, result = self.tables, np.empty((len(texts), self.task.out_dim), dtype=np.float32)
         ids = np.concatenate([np.empty(0, dtype=np.int32), *(text.ids for text in texts)])
         offsets = np.cumsum([0, *(len(text.ids) for text in texts)])
         unused = np.empty(0, dtype=np.float32)  # the weights
         attend(ids, offsets, lookup.scores, lookup.polarity, lookup.bias, result, unused)
-        return result.astype(np.float64)
+        return checked_finite(result.astype(np.float64))
 
     def attended(
-        self, texts: Sequence[str], weighed: bool = True
+        self, texts: Sequence[str] | Packed, weighed: bool = True
     ) -> Iterator[tuple[Units, NDArray[np.float32], NDArray[np.float32]]]:
         """For a flat model, per chunk of texts: units, logits and, if `weighed`, the weight of each unit."""
 
         def read(start: int) -> tuple[Units, NDArray[np.float32], NDArray[np.float32]]:
-            units = self.tokenizer.encode_all(texts[start : start + CHUNK])
+            if isinstance(texts, Packed):
+                assert isinstance(self.tokenizer, Tokenizer)
+                units = self.tokenizer.encode_packed(texts.part(start, min(start + CHUNK, count)))
+            else:
+                units = self.tokenizer.encode_all(texts[start : start + CHUNK])
             logits = np.empty((len(units.words), self.task.out_dim), dtype=np.float32)
             weights = np.empty(len(units.ids) if weighed else 0, dtype=np.float32)
             attend(units.ids, units.offsets, lookup.scores, lookup.polarity, lookup.bias, logits, weights)
-            return units, logits, weights
+            return units, checked_finite(logits), weights
 
-        lookup = self.tables
-        starts = range(0, len(texts), CHUNK)
+        lookup, count = self.tables, len(texts.offsets) - 1 if isinstance(texts, Packed) else len(texts)
+        starts = range(0, count, CHUNK)
         if len(starts) < 2:
             yield from map(read, starts)
             return
         with ThreadPoolExecutor(2) as pool:
             yield from pool.map(read, starts)
+
+
+def checked_finite(logits: Floats) -> Floats:
+    if not np.isfinite(logits).all():
+        raise InputError("the weights of the model are too large: its predictions are not finite numbers")
+    return logits
 
 
 def answers(model: Classifier, task: Task, texts: Sequence[Indexed]) -> NDArray[np.float64]:

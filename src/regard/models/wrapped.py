@@ -51,6 +51,7 @@ class WrappedModel:
         self.capabilities: list[Capabilities] = []
         self.data = Data()
         self.metrics: RunMetrics = {}
+        self.digests: dict[str, str] | None = None
 
     @property
     def title(self) -> str:

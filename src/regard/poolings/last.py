@@ -36,10 +36,10 @@ class Last(Pooling):
         so_far = mask.cumsum(1)  # (N, L) real tokens so far, wherever the padding is
         end = (mask & (so_far == mask.sum(1, keepdim=True))).to(states.dtype)  # one-hot, all zero for an empty row
         half = states.size(-1) // self.directions
-        rightwards = (end.unsqueeze(-1) * states[..., :half]).sum(1)
+        rightwards = fill(states[..., :half], end > 0).sum(1)  # not a product: 0 × NaN on padding would be NaN
         if self.directions == 1:
             return Pooled(fill(rightwards, nonempty), end, end)
         start = (mask & (so_far == 1)).to(states.dtype)
-        leftwards = (start.unsqueeze(-1) * states[..., half:]).sum(1)
+        leftwards = fill(states[..., half:], start > 0).sum(1)
         weights = (start + end) / 2
         return Pooled(fill(torch.cat((rightwards, leftwards), -1), nonempty), weights, weights)

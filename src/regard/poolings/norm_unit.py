@@ -41,6 +41,7 @@ class NormUnit(Pooling):
             raise InputError(
                 f"norm_init: expected a finite number above 1, since a norm_unit's p is 1 + log(1 + exp(ρ)), got {norm_init:g}"
             )
+        norm_init = float(norm_init)  # a whole number would give parameters without gradients
         rho = math.log(math.expm1(norm_init - 1)) if norm_init < 20 else norm_init - 1
         self.rho = nn.Parameter(torch.full((dim,), rho))
         self.centre = nn.Parameter(torch.zeros(dim))

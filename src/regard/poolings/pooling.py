@@ -6,6 +6,7 @@ therefore needs no changes there: it sets the class attributes below and, if it 
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import ClassVar, Self
 
@@ -79,5 +80,21 @@ def checked(states: Tensor, mask: Tensor) -> Tensor:
 
 
 def attended(weights: Tensor, states: Tensor, mask: Tensor) -> Tensor:
-    """Σ_i w_i h_i; zeros for a row without real tokens, even if its states are NaN.  -> (N, D)"""
-    return fill(weighted_sum(weights, states), mask.any(1))
+    """Σ_i w_i h_i; zeros for a row without real tokens, even if its states are NaN.  -> (N, D)
+
+    States on padding should be finite, because 0 × NaN is NaN. Setting them to 0 every time would take longer than the sum
+    (benchmarks/padding.py); on the CPU, where looking at a result is cheap, it is done if the sum shows that it is needed.
+    """
+    vector = weighted_sum(weights, states)
+    if can_look(vector) and not math.isfinite(vector.detach().sum().item()):
+        vector = weighted_sum(weights, fill(states, mask))
+    return fill(vector, mask.any(1))
+
+
+def can_look(values: Tensor) -> bool:
+    """Whether the program may depend on the values: on a GPU it would wait for them, and a traced program has none."""
+    return values.device.type == "cpu" and not (
+        torch.compiler.is_compiling()
+        or torch.onnx.is_in_onnx_export()
+        or torch._C._functorch.is_functorch_wrapped_tensor(values)  # by `torch.func.vmap`, or `grad` inside of it
+    )

@@ -14,8 +14,11 @@ import numpy as np
 
 from regard.data.tokenizer import Tokenizer
 from regard.errors import InputError
-from regard.models.flat import Tables, check_shapes, is_flat, tables
+from regard.files import check_plain
+from regard.models.flat import Tables, check_shapes, finite_tables, is_flat
 from regard.models.hub import local_folder
+from regard.models.manifest import verify as check_manifest
+from regard.models.metrics_file import read_metrics
 from regard.models.run_files import FILES, check_agreement, check_finished, check_finite, read_json
 from regard.models.tasks import Task, task_from_dict
 from regard.runtime.flat_model import FlatModel
@@ -24,12 +27,13 @@ from regard.runtime.onnx_model import OnnxModel
 from regard.runtime.safetensors_file import read_floats
 
 FORMAT = "regard export 2"
-MANIFEST, GRAPH, TABLES = "export.json", "model.onnx", "tables.safetensors"
+FACTS, GRAPH, TABLES = "export.json", "model.onnx", "tables.safetensors"
+EXPORTED = (GRAPH, TABLES, "tokenizer.json", "task.json", FACTS)  # the files of an export in its manifest
 
 Part = TypeVar("Part")
 
 
-def load(folder: str | Path, threads: int = 1) -> RuntimeModel:
+def load(folder: str | Path, threads: int = 1, verify: bool = True) -> RuntimeModel:
     """Load what `regard export --format onnx` wrote, or the run folder of a flat model, also from its address on the hub.
 
     Nothing in it is executed.
@@ -40,12 +44,20 @@ def load(folder: str | Path, threads: int = 1) -> RuntimeModel:
         The folder, or the address `hf://USER/NAME@REVISION`.
     threads : int
         Threads of onnxruntime; one is fastest for single texts, 0 is one per core.
+    verify : bool
+        Compare the files with their SHA-256 in manifest.json. False loads a folder whose files were edited on purpose.
     """
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 0:
         raise InputError(f"threads: expected a whole number of at least 0 (0: one per core), got {threads!r}")
     folder = local_folder(folder)
+    check_plain(folder)
+    is_export = (folder / FACTS).is_file()
     try:
-        return load_exported(folder, threads) if (folder / MANIFEST).is_file() else load_run(folder)
+        if verify:
+            # a model with tables is answered from them, so whoever needs no graph may delete it
+            spared = {GRAPH} if (folder / TABLES).is_file() else set()
+            check_manifest(folder, EXPORTED, spared) if is_export else check_manifest(folder)
+        return load_exported(folder, threads) if is_export else load_run(folder)
     except InputError:
         raise
     except (LookupError, TypeError, ValueError, OSError) as error:
@@ -54,10 +66,10 @@ def load(folder: str | Path, threads: int = 1) -> RuntimeModel:
 
 
 def load_exported(folder: Path, threads: int) -> RuntimeModel:
-    manifest = read_json(folder / MANIFEST)
+    manifest = read_json(folder / FACTS)
     if manifest.get("format") != FORMAT:
         raise InputError(
-            f"{folder / MANIFEST}: expected the format {FORMAT!r}, got {str(manifest.get('format'))[:40]!r}; "
+            f"{folder / FACTS}: expected the format {FORMAT!r}, got {str(manifest.get('format'))[:40]!r}; "
             "export the run again with this version of regard"
         )
     tokenizer, task = read_tokenizer(folder), read_task(folder)
@@ -65,7 +77,7 @@ def load_exported(folder: Path, threads: int) -> RuntimeModel:
     for name, value in facts.items():
         if manifest.get(name) != value:
             raise InputError(
-                f"{folder}: {MANIFEST} has {name} = {str(manifest.get(name))[:40]}, but its other files {value}; "
+                f"{folder}: {FACTS} has {name} = {str(manifest.get(name))[:40]}, but its other files {value}; "
                 "they belong to different exports"
             )
     label_type = manifest.get("label_type")
@@ -73,11 +85,11 @@ def load_exported(folder: Path, threads: int) -> RuntimeModel:
         return RuntimeModel(FlatModel(tokenizer, task, read_tables(folder, tokenizer, task)), label_type)
     if tokenizer.has_units:
         raise InputError(
-            f"{folder / 'tokenizer.json'}: expected words only, since {MANIFEST} promises no tables, got pairs"
+            f"{folder / 'tokenizer.json'}: expected words only, since {FACTS} promises no tables, got pairs"
         )
     method = manifest.get("method")
     if method not in ("attention", "attention_norm"):
-        raise InputError(f"{folder / MANIFEST}: method: expected attention or attention_norm, got {str(method)[:40]!r}")
+        raise InputError(f"{folder / FACTS}: method: expected attention or attention_norm, got {str(method)[:40]!r}")
     return RuntimeModel(OnnxModel(folder / GRAPH, tokenizer, task, method, threads), label_type)
 
 
@@ -115,8 +127,8 @@ def load_run(folder: Path) -> RuntimeModel:
     except InputError as error:
         raise InputError(f"{folder}: damaged run ({error})") from None
     model = config.model.filled()
-    lookup = tables(weights, model.scale or 1.0, model.members)
-    return RuntimeModel(FlatModel(tokenizer, task, lookup), read_json(folder / FILES[-1]).get("label_type"))
+    lookup = finite_tables(weights, model.scale or 1.0, model.members)
+    return RuntimeModel(FlatModel(tokenizer, task, lookup), read_metrics(folder / FILES[-1]).get("label_type"))
 
 
 def read_tokenizer(folder: Path) -> Tokenizer:

@@ -32,6 +32,7 @@ from regard.serve.answers import (
     WordRow,
 )
 from regard.serve.methods import max_words, work
+from regard.serve.request_errors import ClientGone
 from regard.serve.request_types import (
     MAX_EXPLAINED,
     MAX_PREDICTED,
@@ -100,8 +101,15 @@ def check_work(run: ServedRun, method: str, texts: list[str]) -> list[str]:
     return texts
 
 
+def check_waiting(is_gone: IsGone) -> None:
+    """Called before each piece of work, so that an answer that nobody waits for is not completed."""
+    if is_gone():
+        raise ClientGone
+
+
 def predictions(run: ServedRun, texts: Sequence[str], is_gone: IsGone) -> list[Prediction]:
     trained = run.trained
+    check_waiting(is_gone)
     with nullcontext() if trained.is_flat else run.exclusive(is_gone):
         answers = trained.answers(texts)
     return with_novelties(trained, texts, answers)
@@ -173,6 +181,7 @@ def attributed(
     run: ServedRun, text: str, method: str, target: str | None, is_gone: IsGone
 ) -> tuple[Attributed, Explanation]:
     """The scores of the method, and the words with their weights and contributions."""
+    check_waiting(is_gone)
     # reading tables is thread-safe: any number of requests at a time
     with nullcontext() if is_fast(run.trained, method) else run.exclusive(is_gone):
         one = attribute(run.trained, [text], method, target)[0]

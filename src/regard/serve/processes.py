@@ -16,6 +16,7 @@ from multiprocessing.context import SpawnProcess
 from typing import NamedTuple
 
 from regard.errors import InputError
+from regard.report.text.characters import print_line
 from regard.serve.server import GRACE, MARGIN
 from regard.serve.serving import POLL, Announce, Served, serve_until_interrupted, terminated_as_interrupted
 
@@ -117,7 +118,7 @@ def reason(worker: Worker) -> str:
 
 def report(sentence: str) -> None:
     if sys.stderr is not None:
-        print(f"regard: {sentence}", file=sys.stderr, flush=True)
+        print_line(f"regard: {sentence}", sys.stderr)
 
 
 def stop_workers(workers: list[Worker]) -> None:

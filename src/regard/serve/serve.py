@@ -9,6 +9,7 @@ from typing import NamedTuple
 from regard.errors import InputError
 from regard.models.model import Model
 from regard.models.run_files import check_finished
+from regard.report.text.characters import print_line
 from regard.serve.listening import HOST, PORT, bound_name, is_any_address, is_local, listen, page_address
 from regard.serve.processes import report, serve_in_processes
 from regard.serve.senders import Senders, checked_hosts
@@ -52,13 +53,13 @@ def serve(
         served = Served(folders, load, start or Start(), senders(hosts, listening), address.token)
 
         def opened() -> None:
-            print(f"{page_address(listening)} is open; loading {served.listed} (Ctrl-C to stop)", flush=True)
+            print_line(f"{page_address(listening)} is open; loading {served.listed} (Ctrl-C to stop)")
             if show:
                 open_browser(page_address(listening))
 
         announce = Announce(
             opened,
-            ready=lambda: print(f"{served.listed} ready", flush=True),
+            ready=lambda: print_line(f"{served.listed} ready"),
             stopping=lambda: print("stopped", flush=True),
         )
         if workers == 1:

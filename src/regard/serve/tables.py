@@ -12,8 +12,9 @@ from typing import cast
 from regard.data.characters import Characters
 from regard.data.columns import form_of, guess_columns, has_columns, indicators_of
 from regard.data.decoding import is_blank
+from regard.data.delimited import csv_rows
 from regard.data.examples import make_example
-from regard.data.formats import Row, csv_rows, line_rows
+from regard.data.formats import Row, line_rows
 from regard.data.label_sets import ONE_LABEL, LabelForm
 from regard.data.read_options import ColumnPair, ReadOptions
 from regard.data.wordpieces import AnyTokenizer, WordPieces
@@ -21,7 +22,7 @@ from regard.errors import InputError, quoted
 from regard.models.tasks import MultiLabel, Named, labels_as_shown
 from regard.records import Example, PredictionRow, json_label
 from regard.serve import request_fields
-from regard.serve.answering import predictions
+from regard.serve.answering import check_waiting, predictions
 from regard.serve.answers import TableAnswer, TableRow
 from regard.serve.request_errors import RequestError
 from regard.serve.request_types import MAX_ROWS, TableRequest
@@ -45,7 +46,10 @@ def answer_table(fields: TableRequest, runs: Sequence[ServedRun], is_gone: IsGon
     text, label = select_columns(fields, columns, rows, (data.text, data.label))
     several = isinstance(run.trained.task, MultiLabel)
     form = form_of(ReadOptions(several=several, label_separator=data.label_separator), indicators_of(label, columns))
-    examples = [example_of(row, text, label, run.trained.tokenizer, form) for row in rows]
+    examples = []
+    for start in range(0, len(rows), BATCH):
+        check_waiting(is_gone)
+        examples += [example_of(row, text, label, run.trained.tokenizer, form) for row in rows[start : start + BATCH]]
     usable = [example for example in examples if isinstance(example, Example)]
     if not usable:
         raise InputError(f"table: expected at least one row that can be used, got none; the first: {examples[0]}")

@@ -17,14 +17,15 @@ from regard.data.unit_texts import UnitTexts
 from regard.models.flat import State, Tables, tables
 from regard.models.tasks import Task
 from regard.run_metrics import Metrics
-from regard.training.binary_threshold import with_best_threshold
 from regard.training.committee_engine import CommitteeData
 from regard.training.divergence import checked_answers
 from regard.training.linear_member import fit_companions
 from regard.training.linear_solver import Linear, Problem, loss_and_errors
 from regard.training.metrics import measure
+from regard.training.silence import SILENCE
 from regard.training.sparse_engine import read_texts
 from regard.training.temperature import fit_temperature
+from regard.training.thresholds import chooses_thresholds, with_thresholds
 from regard.training.word_vectors import WordVectors
 
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)  # that the linear model may have in the mean of the logits
@@ -32,7 +33,6 @@ USUAL_SHARE = 0.5  # if no texts are held out
 # Models of few texts give frequent classes too much: a quarter of the logarithm of a class's frequency is taken off its logit,
 # less beyond this number of texts
 PRIOR_SHARE, PRIOR_TEXTS = 0.25, 1000
-SILENCE = 60.0  # how far the score of a unit that a member ignores lies below all others
 
 Doubles = NDArray[np.float64]
 
@@ -62,8 +62,8 @@ def blend(states: Sequence[State], scale: float, vectors: WordVectors, data: Com
         if options.calibrate:
             temperature = fit_temperature(task, logits, labels)
             logits /= temperature
-        if options.threshold is not None:
-            task = with_best_threshold(task, options.threshold, task.answers(logits - prior), labels)
+        if chooses_thresholds(task, options.threshold):
+            task = with_thresholds(task, options.threshold, task.answers(logits - prior), labels)
         dev = scored(task, logits - prior, labels)
     shares = [one / factor / (temperature or 1.0) for one, factor in zip((1 - share, share), factors, strict=True)]
     linear = linear_tables(companions.mean, vectors, len(extended[0].scores))

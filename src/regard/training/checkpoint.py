@@ -7,12 +7,14 @@ recorded dynamics. The state of random generators is not needed: random numbers 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
 import safetensors.numpy
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
@@ -20,6 +22,7 @@ from safetensors import SafetensorError, safe_open
 from regard.errors import InputError
 from regard.files import write_all
 from regard.models.flat import State
+from regard.models.metrics_file import check_type
 from regard.run_metrics import EpochRecord, Metrics
 from regard.training.metrics import scalar_metrics, selection_score
 
@@ -105,7 +108,9 @@ def read_checkpoint(checkpoint: Checkpoint) -> tuple[Progress, Arrays]:
         arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
         check_identity(path.parent, facts["identity"], checkpoint.identity)
         epoch, best_epoch, phase, phase_start = (int(facts[name]) for name in ("epoch", "best_epoch", "phase", "begun"))
-        best, history = strip_prefix(arrays, BEST), json.loads(facts["history"])
+        best, history = strip_prefix(arrays, BEST), parse_history(facts["history"])
+        if not (len(history) == epoch >= max(best_epoch, phase_start) and min(best_epoch, phase_start, phase) >= 0):
+            raise ValueError("epochs")
         return Progress(epoch, best_epoch, best, history, phase, phase_start), arrays
 
 
@@ -114,23 +119,58 @@ def read_history(checkpoint: Checkpoint) -> list[EpochRecord]:
     with reading(checkpoint.path), safe_open(checkpoint.path, "np") as file:
         facts = file.metadata() or {}
         check_identity(checkpoint.path.parent, facts["identity"], checkpoint.identity)
-        history: list[EpochRecord] = json.loads(facts["history"])
-        return history
+        return parse_history(facts["history"])
+
+
+def parse_history(text: str) -> list[EpochRecord]:
+    """The records of epochs. ValueError or InputError unless each is complete and has what the first one has."""
+    records: list[EpochRecord] = json.loads(text)
+    check_type(records, list[EpochRecord], "history")
+    for number, record in enumerate(records, 1):
+        scores = {split: {*record[split]} for split in ("dev", "train") if split in record}
+        complete = record.get("epoch") == number and {"loss", "seconds"} <= record.keys()
+        if (
+            not complete
+            or len(scores) != 1
+            or any({*records[0].get(split, ())} != one for split, one in scores.items())
+        ):
+            raise ValueError(f"epoch {number}")
+        if not math.isfinite(record["loss"]) or not math.isfinite(record["seconds"]):
+            raise ValueError(f"epoch {number}")
+    return records
+
+
+def check_weights(arrays: Arrays, expected: State, prefix: str) -> None:
+    """ValueError unless the weights under a prefix have the names, shapes and types of a model's, and are finite."""
+    actual = strip_prefix(arrays, prefix)
+    if {name: (value.shape, value.dtype) for name, value in actual.items()} != {
+        name: (value.shape, value.dtype) for name, value in expected.items()
+    }:
+        raise ValueError(f"{prefix}: weights of another model")
+    if not all(bool(np.isfinite(value).all()) for value in actual.values()):
+        raise ValueError(f"{prefix}: numbers that are not finite")
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
     try:
         yield
-    except InputError:
+    except OtherRunError:
         raise
-    except (SafetensorError, KeyError, ValueError, RuntimeError, OSError) as error:
-        raise InputError(f"{path}: damaged checkpoint ({type(error).__name__}); start again without --resume") from None
+    except (SafetensorError, LookupError, TypeError, ValueError, ArithmeticError, RuntimeError, OSError) as error:
+        reason = f": {error}" if isinstance(error, InputError) else ""
+        raise InputError(
+            f"{path}: damaged checkpoint ({type(error).__name__}{reason}); start again with --overwrite instead of --resume"
+        ) from None
+
+
+class OtherRunError(InputError):
+    """The checkpoint is not damaged, but of a run with other options or texts."""
 
 
 def check_identity(folder: Path, stored: str, identity: str) -> None:
     if stored != identity:
-        raise InputError(
+        raise OtherRunError(
             f"{folder}: this run was started with other options or texts, or another number of processes; use the same ones to "
             "resume it, or another --out"
         )

@@ -19,19 +19,20 @@ from regard.config import Training
 from regard.data.unit_texts import UnitTexts
 from regard.kernels.sparse_steps import KINDS
 from regard.models.flat import EMBEDDING, HEAD, HEAD_BIAS, State, join_members, tables
-from regard.models.tasks import MultiLabel, Task
+from regard.models.tasks import Task
 from regard.recorder import Recorder
 from regard.run_metrics import Metrics, SpreadRecord
-from regard.training.binary_threshold import with_best_threshold
-from regard.training.checkpoint import MODEL, Arrays, add_prefix, strip_prefix
+from regard.training.checkpoint import MODEL, Arrays, add_prefix, check_weights, strip_prefix
 from regard.training.divergence import checked_answers, checked_loss
+from regard.training.letters import Letters, by_unit, lettered, squares_by_unit
 from regard.training.loop import EpochPlan, Evaluation
 from regard.training.metrics import measure
 from regard.training.schedule import Phase, ordinary
+from regard.training.silence import seen_units, silence
 from regard.training.sparse_batch import Objective, Worker
 from regard.training.sparse_engine import SQUARES, Tick, count_ticks, epoch_ticks, read_texts, spread_of, threads
 from regard.training.temperature import fit_temperature
-from regard.training.thresholds import tuned
+from regard.training.thresholds import chooses_thresholds, with_thresholds
 from regard.training.unit_indexing import TextSource
 
 
@@ -40,6 +41,7 @@ class MemberData(NamedTuple):
 
     source: TextSource
     held: UnitTexts | None = None
+    letters: Letters | None = None  # of a member that reads them; its weights are over letter sequences
 
 
 class CommitteeData(NamedTuple):
@@ -51,6 +53,14 @@ class CommitteeData(NamedTuple):
     @property
     def has_dev(self) -> bool:
         return self.dev is not None or any(member.held is not None for member in self.members)
+
+
+class FinishedCommittee(NamedTuple):
+    """What training leaves."""
+
+    states: list[State]
+    squares: list[State]  # Adagrad's sums
+    data: CommitteeData
 
 
 def member_seed(seed: int, member: int) -> int:
@@ -74,6 +84,8 @@ class CommitteeEngine:
         """`squares`: Adagrad's sums of earlier training."""
         self.states, self.data, self.config, self.scale = states, data, config, scale
         self.phases = [ordinary(config)]
+        members = data.members
+        self.sources = lettered([member.source for member in members], [member.letters for member in members])
         adagrad = config.optimizer == "adagrad"
         objective = Objective(KINDS[data.task.kind], scale, config.l2, config.vtw)
         self.squares = squares or [
@@ -94,7 +106,7 @@ class CommitteeEngine:
 
     def run_epoch(self, plan: EpochPlan, recorder: Recorder, dynamics: Dynamics | None) -> list[float]:
         """`dynamics` is always None: the config refuses to record committees."""
-        sources = [member.source for member in self.data.members]
+        sources = self.sources
         recorder.begin(plan.epoch, self.config.epochs, sum(count_ticks(self.config, source) for source in sources))
         totals, seen = [0.0] * len(sources), 0  # added up by member, because members finish in any order
         for number, loss, size in self.side_by_side(
@@ -140,10 +152,25 @@ class CommitteeEngine:
         for name, value in by_member(self.states).items():
             value[...] = weights[name]
 
+    def finished(self, weights: State, learned: list[NDArray[np.bool_]]) -> FinishedCommittee:
+        """All members over units, each ignoring what it has never seen because it held those texts out."""
+        states, every_square = from_members(weights, len(self.states)), []
+        for number, (state, source, squares) in enumerate(zip(states, self.sources, self.squares, strict=True)):
+            letters, seen = self.data.members[number].letters, seen_units(source, learned[number], squares)
+            if letters is not None:
+                states[number] = by_unit(state, self.scale, letters, seen)
+                squares = squares_by_unit(squares, letters)
+            elif seen is not None:
+                silence(state, seen)
+            every_square.append(squares)
+        members = [member._replace(letters=None) for member in self.data.members]
+        return FinishedCommittee(states, every_square, self.data._replace(members=members))
+
     def state(self) -> Arrays:
         return add_prefix(MODEL, by_member(self.states)) | add_prefix(SQUARES, by_member(self.squares))
 
     def restore(self, arrays: Arrays) -> None:
+        check_weights(arrays, by_member(self.squares), SQUARES)
         self.load(strip_prefix(arrays, MODEL))
         for name, value in by_member(self.squares).items():
             value[...] = arrays[SQUARES + name]
@@ -167,6 +194,8 @@ class ReadTexts(NamedTuple):
 
 def read_dev(states: list[State], scale: float, data: CommitteeData) -> ReadTexts:
     """The committee on the dev texts; or each member on the texts that it holds out; or the committee on training texts."""
+    letters = [member.letters for member in data.members] or [None] * len(states)
+    states = [state if one is None else by_unit(state, scale, one) for state, one in zip(states, letters, strict=True)]
     whole = data.dev if data.has_dev else data.members[0].source.some()
     if whole is not None:
         scored = [(states, whole)]
@@ -200,14 +229,10 @@ def evaluate_committee(states: list[State], scale: float, data: CommitteeData) -
 
 def tuned_on_dev(states: list[State], scale: float, data: CommitteeData, threshold: float | str | None) -> Task:
     """The task, with the threshold that suits the dev texts if one is to be chosen, or those of several labels."""
-    several = isinstance(data.task, MultiLabel)
-    if threshold is None and not several:
+    if not chooses_thresholds(data.task, threshold):
         return data.task
     read = read_dev(states, scale, data)
-    answers = data.task.answers(read.logits)
-    if several:
-        return tuned(data.task, answers, read.labels)
-    return with_best_threshold(data.task, threshold, answers, read.labels)
+    return with_thresholds(data.task, threshold, data.task.answers(read.logits), read.labels)
 
 
 def calibrate(states: list[State], scale: float, data: CommitteeData, prior: float = 1.0) -> float:

@@ -132,11 +132,6 @@ class Mixture:
             f"continuing {origin.name} ({origin.texts:,} texts) with {self.new:,} new texts{again}; {added:,} new units"
         )
 
-    def split(self, examples: list[Example]) -> tuple[list[Example], list[Example], list[Example]]:
-        """New texts, replayed ones, and old ones to score."""
-        end = self.new + self.replayed
-        return examples[: self.new], examples[self.new : end], examples[end:]
-
     def no_vectors(self, units: int) -> NDArray[np.float32]:
         """NaN for every word, in the width of the old model."""
         width = self.origin.trained.weights[EMBEDDING].shape[1]

@@ -18,7 +18,8 @@ from regard.data.splitting import disjoint_rows
 from regard.data.tokenizer import Tokenizer
 from regard.data.unit_texts import UnitTexts
 from regard.kernels.compiling import is_compiled
-from regard.models.flat import State, fresh, join_members, state_of
+from regard.kernels.sparse_steps import update_rows
+from regard.models.flat import State, join_members, state_of
 from regard.models.tasks import Classes, Task, encoded, strata
 from regard.models.trained import Trained
 from regard.recorder import Recorder
@@ -32,13 +33,12 @@ from regard.training.committee_engine import (
     MemberData,
     calibrate,
     evaluate_committee,
-    from_members,
-    member_seed,
     tuned_on_dev,
 )
 from regard.training.continuation import Mixture, continued_task, vector_files, with_task
 from regard.training.defaults import DataSize, continued_defaults, fill_defaults
 from regard.training.growth import Grown, first_start, grown_states, kept_squares
+from regard.training.letters import Letters, letters_of_members
 from regard.training.loop import train
 from regard.training.preparation import (
     Parts,
@@ -53,7 +53,6 @@ from regard.training.preparation import (
     summary,
     versions,
 )
-from regard.training.silence import silence_unknown
 from regard.training.sparse_engine import SparseEngine, UnitData, threads
 from regard.training.unit_indexing import TextSource, UnitIndexer
 from regard.training.weighting import text_weights
@@ -81,7 +80,7 @@ class PreparedSparse:
 
 def prepare_sparse(config: Config, parts: Parts, recorder: Recorder) -> PreparedSparse:
     """Read every part once."""
-    if not is_compiled():
+    if not is_compiled(update_rows):
         recorder.note("compiling the fast engine, once on this machine: about 15 seconds")
     corpus, origin = CorpusIndexer(config.data.lowercase, config.data.max_words), parts.origin
     mixture = None if origin is None else Mixture(parts.train, origin, config.training.seed)
@@ -151,9 +150,11 @@ def make_inputs(prepared: PreparedSparse, recorder: Recorder) -> SparseInputs:
     vectors = None if files is None or linear else files.initial(tokenizer.vocabulary.words, recorder)
     width = config.model.embedding if vectors is None else vectors.shape[1]
     recorder.note(summary(config, tokenizer, width))
+    letters: list[Letters | None] = [None] * members
     if origin is None or prepared.mixture is None:
-        seeds = [member_seed(training.seed, member) for member in range(members)]
-        start = first_start([fresh(config.model, len(tokenizer), task.out_dim, seed, vectors) for seed in seeds])
+        letters = letters_of_members(config.model, tokenizer, task.out_dim, len(train.words))
+        sizes = [len(tokenizer) if one is None else one.size for one in letters]
+        start = first_start(config.model, sizes, task.out_dim, training.seed, vectors)
     else:
         recorder.note(prepared.mixture.summary(len(tokenizer)))
         start = grown_states(origin.trained, tokenizer, task, training.seed, vectors)
@@ -165,7 +166,7 @@ def make_inputs(prepared: PreparedSparse, recorder: Recorder) -> SparseInputs:
     read = None
     if files is not None and linear:
         read = read_word_vectors(files, indexer, prepared.corpus, source, recorder)
-    committee = CommitteeData([*map(MemberData, sources, texts)], dev, task, has_few_units=origin is not None)
+    committee = CommitteeData([*map(MemberData, sources, texts, letters)], dev, task, has_few_units=origin is not None)
     return SparseInputs(indexer, committee, start, read)
 
 
@@ -189,7 +190,7 @@ def all_texts(indexer: UnitIndexer, prepared: PreparedSparse, split: str) -> Uni
 def train_model(prepared: PreparedSparse, inputs: SparseInputs, run: Run) -> Trained:
     """Train and measure."""
     config, task, data, mixture = prepared.config, prepared.task, inputs.data, prepared.mixture
-    training, scale, members = config.training, config.model.scale, config.model.attention_models
+    training, scale = config.training, config.model.scale
     checkpoint = None if run.checkpoint is None else Checkpoint(run.checkpoint, prepared.identity, SAVED_EVERY)
     comparison = None if mixture is None else compare(prepared, inputs, mixture)
     # with several threads, BLAS sums in an order that depends on their number
@@ -199,11 +200,10 @@ def train_model(prepared: PreparedSparse, inputs: SparseInputs, run: Run) -> Tra
     ):
         dynamics = make_dynamics(config, inputs, run.recorder)
         progress = train(engine, run.recorder, checkpoint, dynamics)
-        squares = [engine.squares] if isinstance(engine, SparseEngine) else engine.squares
-    best = [progress.best]
-    if members > 1 or config.model.linear:
-        best = from_members(progress.best, members)
-        silence_unknown(best, [member.source for member in data.members], inputs.start.learned, squares)
+        if isinstance(engine, SparseEngine):
+            best, squares = [progress.best], [engine.squares]
+        else:
+            best, squares, data = engine.finished(progress.best, inputs.start.learned)
     metrics = common_metrics(task, inputs.size, progress, prepared.identity)
     metrics["engine"] = f"sparse, {'deterministic' if training.deterministic else 'lock-free'}"
     libraries = {
@@ -213,7 +213,7 @@ def train_model(prepared: PreparedSparse, inputs: SparseInputs, run: Run) -> Tra
     }
     metrics["environment"] = {**versions(), **libraries}
     if inputs.vectors is not None:
-        return with_linear_member(prepared, inputs, best, metrics, run.recorder)
+        return with_linear_member(prepared, inputs._replace(data=data), best, metrics, run.recorder)
     if mixture is not None and comparison is not None:
         metrics["continued"] = mixture.continued(task, len(inputs.tokenizer), comparison.after(best))
         note_scores(metrics["continued"], mixture.missing(prepared.parts["train"].labels), run.recorder)

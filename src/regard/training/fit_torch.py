@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from regard.analysis.dynamics import Dynamics
 from regard.config import Config
-from regard.data.examples import encode_examples
 from regard.data.labels import Labels
-from regard.data.splitting import hold_out_groups
+from regard.data.splitting import held_rows
+from regard.data.stored_examples import StoredExamples
+from regard.data.stored_texts import store_texts
 from regard.data.tokenizer import Tokenizer
 from regard.data.unit_texts import UnitTexts
 from regard.data.vocabulary import Vocabulary
@@ -26,14 +27,13 @@ from regard.encoders.pretrained import Pretrained, read_pretrained
 from regard.models.build import build
 from regard.models.classifier import Classifier
 from regard.models.device import choose_device
-from regard.models.tasks import Classes, MultiLabel, Task, encoded, strata
+from regard.models.tasks import Classes, Task, encoded, strata
 from regard.models.trained import Trained, logits
 from regard.poolings.perceptron import Perceptron
 from regard.process_group import ALONE, ProcessGroup
 from regard.recorder import Recorder
 from regard.records import Example
 from regard.training.before_after import compare_texts, note_scores
-from regard.training.binary_threshold import with_best_threshold
 from regard.training.checkpoint import Checkpoint
 from regard.training.continuation import Mixture, continued_task, vector_files, with_task
 from regard.training.defaults import DataSize, fill_defaults
@@ -54,7 +54,7 @@ from regard.training.preparation import (
     versions,
 )
 from regard.training.temperature import fit_temperature
-from regard.training.thresholds import tuned
+from regard.training.thresholds import chooses_thresholds, with_thresholds
 from regard.training.torch_engine import Texts, TorchEngine, answers_together, evaluate
 from regard.training.torch_growth import grow, grown_vocabulary
 from regard.training.weighting import text_weights
@@ -67,9 +67,9 @@ class PreparedTorch:
     config: Config  # with nothing left open
     task: Task
     device: torch.device
-    train: list[Example]
-    dev: list[Example] | None
-    test: list[Example] | None
+    train: StoredExamples
+    dev: StoredExamples | None
+    test: StoredExamples | None
     names: tuple[str, str, str]
     truth: NDArray[np.float64]  # encoded labels of the test texts
     pretrained: Pretrained | None = None  # the initial encoder
@@ -105,10 +105,10 @@ class PreparedTorch:
 
 def prepare_torch(config: Config, parts: Parts, recorder: Recorder, group: ProcessGroup = ALONE) -> PreparedTorch:
     mixture = None if parts.origin is None else Mixture(parts.train, parts.origin, config.training.seed)
-    examples = list(mixture or parts.train)
-    dev = None if parts.dev is None else list(parts.dev)
-    test = None if parts.test is None else list(parts.test)
-    labels = Labels.of(examples)
+    examples = StoredExamples(mixture or parts.train)
+    dev = None if parts.dev is None else StoredExamples(parts.dev)
+    test = None if parts.test is None else StoredExamples(parts.test)
+    labels = examples.labels
     labels.declare(parts.classes)
     if mixture is None:
         task = find_task(config, labels, recorder, parts.names[0], parts.column)
@@ -118,8 +118,8 @@ def prepare_torch(config: Config, parts: Parts, recorder: Recorder, group: Proce
     if test is not None:
         check_not_empty(len(test), parts.names[2])
     # refuse a label that cannot be scored before training, not after hours of it
-    encoded(task, Labels.of(dev or ()), parts.names[1], parts.column)
-    truth = encoded(task, Labels.of(test or ()), parts.names[2], parts.column)
+    encoded(task, Labels() if dev is None else dev.labels, parts.names[1], parts.column)
+    truth = encoded(task, Labels() if test is None else test.labels, parts.names[2], parts.column)
     pretrained = None
     if config.model.reads_pieces:
         assert config.model.pretrained is not None  # the config requires it
@@ -131,18 +131,10 @@ def prepare_torch(config: Config, parts: Parts, recorder: Recorder, group: Proce
     return PreparedTorch(config, task, device, examples, dev, test, parts.names, truth, pretrained, mixture, group)
 
 
-def weighted(task: Task, examples: list[Example], class_weight: str | None, recorder: Recorder) -> list[Example]:
+def weighted(task: Task, examples: StoredExamples, class_weight: str | None, recorder: Recorder) -> StoredExamples:
     """The examples with how much they count, 1 on average."""
-    by_row = np.array([example.weight for example in examples])
-    weights = text_weights(task, Labels.of(examples), by_row, class_weight, recorder)
-    if weights is None:
-        return [replace(example, weight=1.0) for example in examples] if (by_row != 1).any() else examples
-    return [replace(example, weight=weight) for example, weight in zip(examples, weights.tolist(), strict=True)]
-
-
-def weights_of(examples: Sequence[Example]) -> NDArray[np.float32] | None:
-    weights = np.array([example.weight for example in examples], dtype=np.float32)
-    return None if (weights == 1).all() else weights
+    weights = text_weights(task, examples.labels, examples.weights, class_weight, recorder)
+    return examples.weighted(weights)
 
 
 class TorchInputs(NamedTuple):
@@ -152,34 +144,40 @@ class TorchInputs(NamedTuple):
     vectors: torch.Tensor | None
     texts: Texts
     dev: Texts | None
-    compared: dict[str, list[Example]]  # if training continues: texts that old and new model are scored on
+    compared: dict[str, Sequence[Example]]  # if training continues: texts that old and new model are scored on
 
 
 def make_inputs(prepared: PreparedTorch, recorder: Recorder) -> TorchInputs:
     """Hold texts out if there is no dev part, and turn words into ids."""
-    config, task, examples, dev = prepared.config, prepared.task, prepared.train, prepared.dev
+    config, task, mixture = prepared.config, prepared.task, prepared.mixture
+    examples, dev = prepared.train, prepared.dev
     train_name, dev_name, test_name = prepared.names
-    new, replayed, scored = (examples, [], []) if prepared.mixture is None else prepared.mixture.split(examples)
-    compared = {"new" if dev is None else "dev": dev or [], "old": scored}
+    is_scored = np.zeros(len(examples), dtype=bool) if mixture is None else mixture.is_scored
+    compared: dict[str, Sequence[Example]] = {
+        "new" if dev is None else "dev": dev or [],
+        "old": examples.take(is_scored),
+    }
+    is_held = np.zeros(len(examples), dtype=bool)
     if dev is None:
-        dev_name = train_name
-        groups = strata(task, Labels.of(new))
-        new, dev = hold_out_groups(new, groups, config.data.dev_fraction, config.training.seed)
+        dev_name, new = train_name, examples if mixture is None else examples[: mixture.new]
+        is_held[: len(new)] = held_rows(strata(task, new.labels), config.data.dev_fraction, config.training.seed)
+        compared["new"] = dev = examples.take(is_held)
         note_held_out(len(dev), config, recorder)
-        compared["new"] = dev
-    examples = [*new, *replayed]
+    examples = examples.take(~is_held & ~is_scored)
     tokenizer: AnyTokenizer
     if prepared.pretrained is None:
-        tokenizer, vectors = learn_vocabulary(config, examples, recorder, prepared.mixture)
+        tokenizer, vectors = learn_vocabulary(config, examples, recorder, mixture)
     else:
         tokenizer, vectors = load_word_pieces(config, prepared.pretrained, examples, recorder)
-    texts = encode_texts(tokenizer, task, examples, train_name)._replace(weights=weights_of(examples))
+    texts = encode_texts(tokenizer, task, examples, train_name)
+    if examples.weights is not None:
+        texts = texts._replace(weights=examples.weights.astype(np.float32))
     dev_texts = encode_texts(tokenizer, task, dev, dev_name) if dev else None
     if config.model.window:
         note_windows(texts.indexed, config.model.window, recorder)
     elif prepared.test is not None and prepared.pretrained is not None:
         # refuse a text that is too long before training, not after
-        encode_examples(tokenizer, prepared.test, test_name)
+        store_texts(tokenizer, prepared.test, test_name)
     return TorchInputs(tokenizer, vectors, texts, dev_texts, compared)
 
 
@@ -210,10 +208,9 @@ def train_model(model: Classifier, prepared: PreparedTorch, inputs: TorchInputs,
         metrics["temperature"] = calibrate(model, task, inputs.dev, prior)
     if inputs.dev:
         labels = np.asarray(inputs.dev.labels, dtype=np.float64)
-        if config.training.threshold is not None or isinstance(task, MultiLabel):
+        if chooses_thresholds(task, config.training.threshold):
             answers = task.answers(logits(model, task, inputs.dev.indexed))
-            task = tuned(task, answers, labels)
-            task = with_best_threshold(task, config.training.threshold, answers, labels)
+            task = with_thresholds(task, config.training.threshold, answers, labels)
         metrics["dev"] = evaluate(model, task, inputs.dev, group=group)[0]
     note_threshold(task, inputs.dev is not None, config.training.threshold, run.recorder)
     recorded = None if dynamics is None else dynamics.recorded()
@@ -224,9 +221,9 @@ def train_model(model: Classifier, prepared: PreparedTorch, inputs: TorchInputs,
         mixture, tokenizer = prepared.mixture, inputs.tokenizer
         scores = compare_texts(mixture.origin.trained, trained, inputs.compared)
         metrics["continued"] = mixture.continued(task, len(tokenizer), scores)
-        note_scores(metrics["continued"], mixture.missing(Labels.of(prepared.train)), run.recorder)
+        note_scores(metrics["continued"], mixture.missing(prepared.train.labels), run.recorder)
     if prepared.test is not None:
-        trained.test_answers = answers_together(trained, [example.text for example in prepared.test], group)
+        trained.test_answers = answers_together(trained, prepared.test, prepared.names[2], group)
         metrics["test"] = measure(task, trained.test_answers, prepared.truth)
     return trained
 
@@ -288,7 +285,8 @@ def learn_vocabulary(
 
 
 def encode_texts(tokenizer: AnyTokenizer, task: Task, examples: Sequence[Example], where: str) -> Texts:
-    return Texts(encode_examples(tokenizer, examples, where), encoded(task, Labels.of(examples), where))
+    labels = examples.labels if isinstance(examples, StoredExamples) else Labels.of(examples)
+    return Texts(store_texts(tokenizer, examples, where), encoded(task, labels, where))
 
 
 def environment(device: torch.device) -> dict[str, str]:

@@ -6,11 +6,13 @@ unit, its mean over the width of the vector, which takes little space; `benchmar
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.config import Model
 from regard.data.tokenizer import Tokenizer
 from regard.models.flat import EMBEDDING, HEAD, HEAD_BIAS, QUERY, State, fresh
 from regard.models.tasks import Binary, Multiclass, Task
@@ -31,8 +33,11 @@ class Grown(NamedTuple):
     learned: list[Rows]  # (units,) whether the vector of a unit was trained before
 
 
-def first_start(states: list[State]) -> Grown:
-    """Of a run that does not continue another."""
+def first_start(
+    model: Model, sizes: Sequence[int], outputs: int, seed: int, vectors: NDArray[np.float32] | None = None
+) -> Grown:
+    """Of a run that does not continue another; `sizes` are the numbers of ids that each member reads."""
+    states = [fresh(model, size, outputs, member_seed(seed, member), vectors) for member, size in enumerate(sizes)]
     return Grown(states, [], [np.zeros(len(state[EMBEDDING]), dtype=bool) for state in states])
 
 

@@ -21,7 +21,7 @@ from regard.data.unit_texts import UnitTexts
 from regard.models.tasks import Binary, Classes, Task
 from regard.training.committee_engine import CommitteeData
 from regard.training.linear_solver import Linear, Problem, fit_linear, mean_loss
-from regard.training.unit_indexing import TextSource
+from regard.training.unit_indexing import TextSource, joined
 from regard.training.word_vectors import WordVectors
 
 MOST_TEXTS = 50_000  # that a companion learns from: more change little about a few hundred weights
@@ -122,13 +122,9 @@ def some_texts(texts: UnitTexts, rows: NDArray[np.int64]) -> UnitTexts:
 def joined_texts(parts: Sequence[UnitTexts]) -> UnitTexts:
     if len(parts) == 1:
         return parts[0]
-    ends = np.cumsum([0, *(len(part.ids) for part in parts)])
-    offsets = [part.offsets[1:] + end for part, end in zip(parts, ends[:-1], strict=True)]
     weights = [part.weights for part in parts if part.weights is not None]
-    return UnitTexts(
-        np.concatenate([part.ids for part in parts]),
-        np.concatenate([part.counts for part in parts]),
-        np.concatenate([np.zeros(1, dtype=np.int64), *offsets]),
+    return joined(
+        [(part.ids, part.counts, part.offsets) for part in parts],
         np.concatenate([part.labels for part in parts]),
         np.concatenate(weights) if weights else None,
     )

@@ -75,8 +75,8 @@ def loss_and_errors(problem: Problem, logits: Doubles) -> tuple[float, Doubles]:
         losses = np.log(totals[:, 0]) - (targets * shifted).sum(1)
         errors = powers / totals - targets
     elif problem.loss == "sigmoid":
-        losses = (np.maximum(logits, 0) - targets * logits + np.log1p(np.exp(-np.abs(logits)))).sum(1)
         small = np.exp(-np.abs(logits))
+        losses = (np.maximum(logits, 0) - targets * logits + np.log1p(small)).sum(1)
         errors = np.where(logits >= 0, 1, small) / (1 + small) - targets
     else:
         errors = logits - targets

@@ -17,11 +17,14 @@ from regard.models.flat import State
 from regard.recorder import Recorder
 from regard.run_metrics import EpochRecord, EvaluationRecord, Metrics
 from regard.training.checkpoint import (
+    BEST,
+    MODEL,
     RECORDED,
     Arrays,
     Checkpoint,
     Progress,
     add_prefix,
+    check_weights,
     read_checkpoint,
     reading,
     strip_prefix,
@@ -213,18 +216,21 @@ class ResumableLoop(Loop):
 
     def resume(self) -> None:
         """Continue after the last epoch in the checkpoint, if there is one."""
-        epoch = 0
         if self.checkpoint is not None and self.checkpoint.path.exists():
             progress, arrays = read_checkpoint(self.checkpoint)
             with reading(self.checkpoint.path):
+                title = self.engine.phases[progress.phase].title
+                check_weights(arrays, self.engine.weights(0), MODEL)
+                if progress.best_epoch:
+                    check_weights(arrays, self.engine.weights(0), BEST)
                 self.resumable.restore(arrays)
-            title = self.engine.phases[progress.phase].title
+                if self.dynamics is not None:
+                    self.dynamics.resume(strip_prefix(arrays, RECORDED))
+                    self.dynamics.record(progress.epoch)
             self.recorder.note(f"resuming after epoch {progress.epoch}" + (f" ({title})" if title else ""))
-            if self.dynamics is not None:
-                self.dynamics.resume(strip_prefix(arrays, RECORDED))
-            self.runs, self.first_phase, epoch = [progress], progress.phase, progress.epoch
-        if self.dynamics is not None:
-            self.dynamics.record(epoch)
+            self.runs, self.first_phase = [progress], progress.phase
+        elif self.dynamics is not None:
+            self.dynamics.record(0)
 
     def save(self) -> None:
         """Write a checkpoint, unless the last one is recent or the model has diverged."""

@@ -32,10 +32,10 @@ def classification_metrics(
     count, size = len(classes), len(labels)
     counts = np.zeros((count, count), dtype=np.int64)  # rows: actual, columns: predicted
     np.add.at(counts, (labels, answers.argmax(1) if predicted is None else predicted), 1)
-    correct, said, actual = np.diag(counts), counts.sum(0), counts.sum(1)
-    precision, recall = ratio(correct, said), ratio(correct, actual)
-    f = ratio(2 * correct, said + actual)
-    occurs = (said + actual) > 0  # a class that is neither a label nor a prediction has no F
+    correct, answered, actual = np.diag(counts), counts.sum(0), counts.sum(1)
+    precision, recall = ratio(correct, answered), ratio(correct, actual)
+    f = ratio(2 * correct, answered + actual)
+    occurs = (answered + actual) > 0  # a class that is neither a label nor a prediction has no F
     accuracy = float(correct.sum() / size)
     likelihood = answers[np.arange(size), labels].clip(1e-15, 1)
     return {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,21 +19,18 @@ def silence(state: State, learned: Rows) -> None:
     state[EMBEDDING][~learned] = silent_vector(state, learned)
 
 
-def silence_unknown(
-    states: list[State], sources: Sequence[TextSource], learned: Sequence[Rows], squares: Sequence[State]
-) -> None:
-    """Make every member ignore the units that it has never seen, because it held their texts out."""
-    for state, source, rows, sums in zip(states, sources, learned, squares, strict=True):
-        if (seen := seen_units(source, rows, sums)) is not None:
-            silence(state, seen)
+def free_direction(state: State) -> NDArray[np.float64]:
+    """The part of the query that the head does not read; 0 if there is none."""
+    query, head = state[QUERY].astype(np.float64), state[HEAD].astype(np.float64)
+    free = query - np.linalg.pinv(head) @ (head @ query)
+    return free if free @ free >= 1e-6 * float(query @ query) else np.zeros_like(free)
 
 
 def silent_vector(state: State, learned: Rows) -> NDArray[np.float32]:
     """A vector whose score is far below all others, and whose polarity is 0; the zero vector if there is none such."""
-    query, head = state[QUERY].astype(np.float64), state[HEAD].astype(np.float64)
-    free = query - np.linalg.pinv(head) @ (head @ query)  # the part of the query that the head does not read
+    free = free_direction(state)
     length = float(free @ free)
-    if length < 1e-6 * float(query @ query):
+    if length == 0:
         return np.zeros_like(state[QUERY])
     lowest = float((state[EMBEDDING][learned] @ state[QUERY]).min())
     return np.asarray((min(lowest, 0.0) - SILENCE) / length * free, dtype=np.float32)

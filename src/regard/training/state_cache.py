@@ -16,6 +16,7 @@ from torch.nn import functional
 
 from regard.data.collate import collate, in_order
 from regard.data.padding import owners
+from regard.data.stored_texts import costs
 from regard.data.tokenizer import Indexed
 from regard.models.classifier import Classifier
 from regard.models.trained import BATCH, READ, to_device
@@ -28,8 +29,7 @@ class StateCache:
     """Filled again, the table keeps its address, so that CUDA graphs that read it remain valid."""
 
     def __init__(self, texts: Sequence[Indexed], levels: int):
-        lengths = [len(text.shape[-1]) if levels > 1 else len(text.ids) for text in texts]
-        self.lengths = np.array(lengths, dtype=np.int64)
+        self.lengths = costs(texts)[:, 0 if levels > 1 else 1].astype(np.int64)
         self.firsts = 1 + np.cumsum(self.lengths) - self.lengths  # the first row of each text
         self.table: Tensor | None = None
 

@@ -91,7 +91,7 @@ class RunningLoss:
 
     @property
     def mean(self) -> Tensor:
-        if self.group.size == 1:
+        if not self.group.is_joined:
             return self.total / self.seen
         both = self.group.add(torch.stack((self.total, torch.full_like(self.total, self.seen))))
         return both[0] / both[1]

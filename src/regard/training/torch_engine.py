@@ -13,11 +13,13 @@ from torch import Tensor, optim
 from regard.analysis.dynamics import Dynamics
 from regard.config import Training
 from regard.data.collate import collate, shuffled
+from regard.data.stored_examples import StoredExamples
+from regard.data.stored_texts import chosen_texts, store_texts
 from regard.data.tokenizer import Indexed
 from regard.models.classifier import Classifier, Level
 from regard.models.flat import State
 from regard.models.tasks import LABEL, Task
-from regard.models.trained import Trained, outputs
+from regard.models.trained import CHUNK, Trained, logits, outputs
 from regard.process_group import ALONE, ProcessGroup
 from regard.recorder import Recorder
 from regard.run_metrics import Metrics
@@ -91,9 +93,9 @@ class TorchEngine:
             cache = None
         if runner is None:
             step = Step(self.model, self.task, self.config, optimizer.optimizer, phase, cache, self.group)
-            if self.group.size > 1 and step.device.type == "cuda" and index == 0:
-                recorder.note("CUDA graphs are off, because several processes add their gradients")
-            self.runners[phase.name] = StepRunner(make_step(step) if self.group.size == 1 else step, cache)
+            if self.group.is_joined and step.device.type == "cuda" and index == 0:
+                recorder.note("CUDA graphs are off, because the processes of a group add their gradients")
+            self.runners[phase.name] = StepRunner(step if self.group.is_joined else make_step(step), cache)
 
     def run_epoch(self, plan: EpochPlan, recorder: Recorder, dynamics: Dynamics | None) -> list[float]:
         # processes drop other values
@@ -147,10 +149,21 @@ class TorchEngine:
 
 
 def load_optimizer(optimizer: optim.Optimizer, arrays: Arrays) -> None:
+    """ValueError unless every weight has the same entries, of its own shape, and all are finite."""
     state: dict[int, dict[str, Tensor]] = {}
+    weights = [weight for group in optimizer.param_groups for weight in group["params"]]
     for name, value in arrays.items():
         number, key = name.split("/")
-        state.setdefault(int(number), {})[key] = torch.from_numpy(value)
+        tensor = torch.from_numpy(value)
+        if not tensor.is_floating_point() or not tensor.isfinite().all():
+            raise ValueError(f"{name}: expected finite numbers")
+        if not 0 <= int(number) < len(weights):
+            raise ValueError(f"{name}: expected the number of a weight")
+        if tensor.shape != (() if key == "step" else weights[int(number)].shape):
+            raise ValueError(f"{name}: expected the shape of its weight")
+        state.setdefault(int(number), {})[key] = tensor
+    if len({frozenset(one) for one in state.values()}) > 1:
+        raise ValueError("expected the same entries for every weight")
     optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
 
 
@@ -172,7 +185,7 @@ def evaluate(
     """
     evaluator = Evaluator(task, texts.labels)
     own = group.share_of(np.arange(len(texts.indexed)))
-    for rows, _, output in outputs(model, [texts.indexed[row] for row in own]):
+    for rows, _, output in outputs(model, chosen_texts(texts.indexed, own)):
         evaluator.add(own[rows], {**output.heads, LABEL: output.logits})
         evaluator.statistics.add(output)
     if group.splits(len(texts.indexed)):
@@ -180,12 +193,23 @@ def evaluate(
     return evaluator.result(remedy)
 
 
-def answers_together(trained: Trained, texts: Sequence[str], group: ProcessGroup) -> NDArray[np.float64]:
+def answers_together(
+    trained: Trained, examples: StoredExamples, where: str, group: ProcessGroup
+) -> NDArray[np.float64]:
     """The answers to all texts, of which each process of a group reads its share."""
-    own = group.share_of(np.arange(len(texts)))
-    answers = trained.answers([texts[row] for row in own])
-    if not group.splits(len(texts)):
+    own = group.share_of(np.arange(len(examples)))
+    answers = answers_to(trained, examples.take(own), where)
+    if not group.splits(len(examples)):
         return answers
-    every = np.zeros((len(texts), answers.shape[1]))
+    every = np.zeros((len(examples), answers.shape[1]))
     every[own] = answers
     return group.add_array(every)
+
+
+def answers_to(trained: Trained, examples: StoredExamples, where: str) -> NDArray[np.float64]:
+    """What `trained.answers` gives, without all texts in memory."""
+    if not trained.is_flat:
+        texts = store_texts(trained.tokenizer, examples, where)
+        return trained.task.answers(logits(trained.model, trained.task, texts))
+    blocks = (examples[start : start + CHUNK] for start in range(0, len(examples), CHUNK))
+    return np.concatenate([trained.answers([example.text for example in block]) for block in blocks])

@@ -9,17 +9,10 @@ import torch
 
 from regard.data.vocabulary import Vocabulary
 from regard.models.classifier import Classifier
-from regard.models.flat import EMBEDDING
+from regard.models.flat import EMBEDDING, output_layer
 from regard.models.tasks import Task
 from regard.models.trained import Trained
 from regard.training.growth import grown_head
-
-HEADS = (
-    "head.weight",
-    "head.bias",
-    "head.out.weight",
-    "head.out.bias",
-)  # the last layer, which calibration has divided
 
 
 def grown_vocabulary(known: Vocabulary, found: Vocabulary, most: int | None) -> Vocabulary:
@@ -33,11 +26,11 @@ def grow(model: Classifier, old: Trained, task: Task) -> None:
     """Copy the weights of the old model into a new one, which has more words or classes."""
     temperature = old.metrics.get("temperature", 1.0)
     state = model.state_dict()
-    has_hidden = "head.out.weight" in state
+    last = output_layer(state)  # which calibration has divided
     for name, value in old.weights.items():
         if name == EMBEDDING:
             state[name][: len(value)] = torch.from_numpy(value)
-        elif name in (HEADS[2:] if has_hidden else HEADS[:2]):
+        elif name in last:
             initial = state[name].cpu().numpy()
             state[name].copy_(torch.from_numpy(grown_head(value * temperature, old.task, task, initial)))
         else:

@@ -59,9 +59,14 @@ def class_weights(task: Classes, given: str, counts: NDArray[np.float64]) -> NDA
     return np.array([values.get(name, 1.0) for name in task.classes])
 
 
+def names_file(given: str) -> bool:
+    """Whether the option names a file; otherwise it is a rule, or the weights themselves."""
+    return given != BALANCED and not given.lstrip().startswith("{")
+
+
 def read_class_weights(given: str) -> tuple[str, dict[str, float]]:
     """Where they are from, and the weights by class: from a TOML or JSON file, or from JSON itself."""
-    if given.lstrip().startswith("{"):
+    if not names_file(given):
         where, content = "class_weight", given
     else:
         where = given

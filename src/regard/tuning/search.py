@@ -7,14 +7,14 @@ times of trials; no texts, no models, and nothing that runs code when it is read
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from regard.errors import InputError
 from regard.extras import import_extra
-from regard.files import contents
+from regard.files import check_plain, contents
 from regard.recorder import Recorder, Silent
 from regard.training.fit import prepare
 from regard.tuning.scoring import Splits, score
@@ -31,6 +31,66 @@ class Limits(NamedTuple):
     seconds: float | None  # no trial is begun after these
 
 
+class Proposal(NamedTuple):
+    """Options to try."""
+
+    trial: Any  # of Optuna
+    options: dict[str, Value]
+
+    @property
+    def shown(self) -> str:
+        return ", ".join(f"{name} {value}" for name, value in self.options.items())
+
+
+class Outcome(NamedTuple):
+    """What became of a proposal: a score or an error; neither if it was stopped early."""
+
+    proposal: Proposal
+    value: float | None = None
+    error: str = ""
+
+
+Reporting = Callable[[Proposal, float, int], bool]  # a score so far and when it was measured; True: stop the trial
+
+
+class Executor(Protocol):
+    """Trains and scores proposals, here or elsewhere."""
+
+    @property
+    def slots(self) -> int:
+        """How many at a time."""
+
+    def run(self, take: Callable[[], Proposal | None], report: Reporting) -> Iterator[Outcome | None]:
+        """None from time to time."""
+
+
+class Stopped(Exception):
+    """The trial falls behind others."""
+
+
+class Here:
+    """In this process, one after the other."""
+
+    def __init__(self, splits: Splits) -> None:
+        self.splits, self.slots = splits, 1
+
+    def run(self, take: Callable[[], Proposal | None], report: Reporting) -> Iterator[Outcome]:
+        while (proposal := take()) is not None:
+
+            def stop_if_behind(value: float, step: int, proposal: Proposal = proposal) -> None:
+                if report(proposal, value, step):
+                    raise Stopped
+
+            try:
+                value = score(self.splits.config.override(proposal.options), self.splits, stop_if_behind)
+            except Stopped:
+                yield Outcome(proposal)
+            except InputError as error:  # it diverged, or these options contradict each other
+                yield Outcome(proposal, error=str(error))
+            else:
+                yield Outcome(proposal, value)
+
+
 class Found(NamedTuple):
     measure: str
     trials: int
@@ -44,11 +104,14 @@ class Found(NamedTuple):
 
 def check_folder(folder: Path) -> None:
     """Refuse a folder of something else."""
+    check_plain(folder)
     if folder.is_dir() and (others := [name for name in contents(folder) if not name.startswith(JOURNAL)]):
         raise InputError(f"{folder} is not a folder of `regard tune` (it contains {others[0]!r}); nothing was written")
 
 
-def search(splits: Splits, given: Collection[str], folder: Path, limits: Limits, recorder: Recorder) -> Found:
+def search(
+    splits: Splits, given: Collection[str], folder: Path, limits: Limits, recorder: Recorder, executor: Executor
+) -> Found:
     """`given`: options that the user has chosen, which are not varied."""
     optuna = import_extra("optuna", "regard tune")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -61,7 +124,7 @@ def search(splits: Splits, given: Collection[str], folder: Path, limits: Limits,
     study = open_study(optuna, folder / JOURNAL, identity, splits.minimised)
     trials = Trials(optuna, study, splits, space, recorder)
     trials.clean_up(defaults)
-    interrupted = trials.run(limits, prepared.config.training.seed)
+    interrupted = trials.run(limits, prepared.config.training.seed, executor)
     return trials.found(defaults, interrupted)
 
 
@@ -96,6 +159,7 @@ class Trials:
     def __init__(self, optuna: Any, study: Any, splits: Splits, space: Space, recorder: Recorder) -> None:
         self.optuna, self.study, self.splits, self.space, self.recorder = optuna, study, splits, space, recorder
         self.states = optuna.trial.TrialState
+        self.reported: set[tuple[int, int]] = set()  # number of the trial, step
 
     def finished(self) -> list[Any]:
         """Completed, stopped early, or failed with an error; not those that were interrupted."""
@@ -113,45 +177,60 @@ class Trials:
         if not any(one.user_attrs.get(DEFAULTS) for one in [*self.finished(), *waiting]):
             self.study.enqueue_trial(defaults, user_attrs={DEFAULTS: True})
 
-    def run(self, limits: Limits, seed: int) -> bool:
+    def run(self, limits: Limits, seed: int, executor: Executor) -> bool:
         """Returns whether it was interrupted with Ctrl-C."""
-        begun, done = time.monotonic(), len(self.finished())
+        begun, done, parallel = time.monotonic(), len(self.finished()), executor.slots > 1
         if done:
             self.recorder.note(f"continuing after {done} trial{'s' * (done != 1)}")
-        self.study.sampler = self.optuna.samplers.TPESampler(seed=seed + done)
+        # trials at the same time: those that run count as bad ones, so that the next is not proposed beside them
+        self.study.sampler = self.optuna.samplers.TPESampler(seed=seed + done, constant_liar=parallel)
         self.study.pruner = self.optuna.pruners.MedianPruner(n_startup_trials=UNPRUNED)
-        while done < limits.trials and (limits.seconds is None or time.monotonic() - begun < limits.seconds):
-            trial = self.study.ask()
-            try:
-                outcome = self.run_trial(trial)
-            except KeyboardInterrupt:
-                self.study.tell(trial, state=self.states.FAIL)
-                return True
-            done += 1
-            self.recorder.note(f"trial {done} of {limits.trials}: {outcome}{self.best_so_far()}")
-        return False
+        running: list[Proposal] = []
 
-    def run_trial(self, trial: Any) -> str:
-        """Train and score; returns what to say about it."""
-        options = {name: suggest(trial, name, one) for name, one in self.space.items()}
-        shown = ", ".join(f"{name} {value}" for name, value in options.items())
-
-        def report(value: float, step: int) -> None:
-            trial.report(value, step)
-            if trial.should_prune():
-                raise self.optuna.TrialPruned
+        def take() -> Proposal | None:
+            in_time = limits.seconds is None or time.monotonic() - begun < limits.seconds
+            if done + len(running) >= limits.trials or not in_time:
+                return None
+            running.append(self.propose())
+            return running[-1]
 
         try:
-            value = score(self.splits.config.override(options), self.splits, report)
-        except self.optuna.TrialPruned:
+            for outcome in executor.run(take, self.report):
+                if outcome is not None:
+                    sentence = self.conclude(outcome)
+                    running.remove(outcome.proposal)
+                    done += 1
+                    self.recorder.note(f"trial {done} of {limits.trials}: {sentence}{self.best_so_far()}")
+        except KeyboardInterrupt:
+            for proposal in running:
+                self.study.tell(proposal.trial, state=self.states.FAIL)
+            return True
+        return False
+
+    def propose(self) -> Proposal:
+        trial = self.study.ask()
+        return Proposal(trial, {name: suggest(trial, name, one) for name, one in self.space.items()})
+
+    def report(self, proposal: Proposal, value: float, step: int) -> bool:
+        number = proposal.trial.number
+        if (number, step) in self.reported:  # a trial that was lost on a cluster begins again
+            return False
+        self.reported.add((number, step))
+        proposal.trial.report(value, step)
+        return bool(proposal.trial.should_prune())
+
+    def conclude(self, outcome: Outcome) -> str:
+        """Keep a result; returns what to say about it."""
+        (trial, _), shown = outcome.proposal, outcome.proposal.shown
+        if outcome.error:
+            trial.set_user_attr(ERROR, outcome.error)
+            self.study.tell(trial, state=self.states.FAIL)
+            return f"failed: {outcome.error}"
+        if outcome.value is None:
             self.study.tell(trial, state=self.states.PRUNED)
             return f"stopped early ({shown})"
-        except InputError as error:  # it diverged, or these options contradict each other
-            trial.set_user_attr(ERROR, str(error))
-            self.study.tell(trial, state=self.states.FAIL)
-            return f"failed: {error}"
-        self.study.tell(trial, value)
-        return f"{self.splits.measure} {value:.4f} ({shown})"
+        self.study.tell(trial, outcome.value)
+        return f"{self.splits.measure} {outcome.value:.4f} ({shown})"
 
     def completed(self) -> list[Any]:
         return [one for one in self.finished() if one.state == self.states.COMPLETE]

@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from regard.arguments import flag
 from regard.config import Config
 from regard.errors import InputError
 from regard.extras import import_extra
+from regard.ray_cluster import Needs, connected
 from regard.recorder import Recorder
+from regard.run_folders import run_name
 from regard.run_lock import RunLock
-from regard.runs import check_options, read_split, run_name, with_named_dev
+from regard.runs import check_options, read_split, with_named_dev
 from regard.training.cross_validation import check_folds
 from regard.training.fit import Parts
-from regard.tuning.scoring import split
-from regard.tuning.search import Found, Limits, check_folder, search
+from regard.tuning.scoring import Splits, split
+from regard.tuning.search import Executor, Found, Here, Limits, check_folder, search
 
 FOLDER = Path("tuning")
+
+
+class Cluster(NamedTuple):
+    where: str  # as in --on
+    needs: Needs  # of a trial
 
 
 def tune(
@@ -29,9 +38,12 @@ def tune(
     folds: int | None,
     select: str | None,
     recorder: Recorder,
+    cluster: Cluster | None = None,
 ) -> tuple[Found, Path]:
     """`given`: the options that stay as they are. Test texts are not read."""
     config = Config().override(given)
+    if cluster is not None:
+        config = config.override({"device": "cpu"})  # of this machine, which trains nothing
     source = config.data.train
     if source is None:
         raise InputError("no training texts: pass a file, a folder or a named corpus, or set data.train in the config")
@@ -49,8 +61,19 @@ def tune(
     names = (train.path, "the dev texts" if dev is None else dev.path, "the test texts")
     parts = Parts(train, dev, None, names, train.label_column)
     splits = split(config.override({"record": "no"}), parts, folds, select)
-    with RunLock(folder):
-        return search(splits, given.keys(), folder, limits, recorder), folder
+    with executor_for(splits, cluster) as executor, RunLock(folder):
+        return search(splits, given.keys(), folder, limits, recorder, executor), folder
+
+
+@contextmanager
+def executor_for(splits: Splits, cluster: Cluster | None) -> Iterator[Executor]:
+    if cluster is None:
+        yield Here(splits)
+        return
+    from regard.tuning.ray_trials import RayTrials
+
+    with connected(cluster.where, cluster.needs) as ray:
+        yield RayTrials(ray, cluster.needs, splits)
 
 
 def check_limits(limits: Limits) -> None:

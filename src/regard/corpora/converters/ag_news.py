@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from regard.corpora.source import File, Source
 from regard.corpora.splits import Record, Splits, with_dev
-from regard.data.formats import LONGEST_FIELD
+from regard.data.delimited import LONGEST_FIELD
 
 if TYPE_CHECKING:
     from _csv import Reader

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import TextIO
 
 # Controls, lone surrogates and noncharacters: XML cannot contain them, UTF-8 cannot encode surrogates, and a terminal
 # executes controls. Tab, newline and carriage return are text.
@@ -25,6 +26,11 @@ def printable(sentence: str) -> str:
     return "".join(char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}" for char in sentence)
 
 
+def print_line(line: str, file: TextIO | None = None) -> None:
+    """Print a line with names of a user's files in it, which may contain control characters."""
+    print(printable(line), file=file, flush=True)
+
+
 def cells(text: str) -> int:
     """The width of a text in monospace cells: 2 for wide East Asian characters, 0 for marks on a letter."""
     return sum(map(_cell, text))
@@ -33,9 +39,20 @@ def cells(text: str) -> int:
 def shortened(text: str, most: int) -> str:
     """On one line of at most so many cells; longer text is cut and ends with an ellipsis."""
     text = one_line(text)
-    while cells(text) > most:
-        text = text[:-2] + "…"
-    return text
+    if len(text) <= most and cells(text) <= most:
+        return text
+    # only the beginning is measured, one character at a time, because a label may be as long as a book
+    width, kept = 0, 0
+    for char in text:
+        width += _cell(char)
+        if width > most:
+            break
+        kept += 1
+    else:
+        return text
+    while kept and cells(text[:kept]) + 1 > most:
+        kept -= 1
+    return text[: min(kept, len(text) - 2)] + "…"
 
 
 def is_wide(char: str) -> bool:

@@ -16,8 +16,9 @@ from regard.extras import require
 from regard.files import write
 from regard.records import FASTTEXT_PREFIX, Example, Prediction, json_label
 from regard.report.text.characters import one_line
+from regard.report.text.formulas import Formulas
 from regard.report.text.prediction_files import Cell, parquet_pieces, xlsx_pieces
-from regard.report.text.writing import as_csv, choose_format, emit, lines, to_console
+from regard.report.text.writing import as_csv, check_escaping, choose_format, emit, lines, to_console
 
 Predicted = tuple[Example, Prediction | None]  # None: the example has an error instead
 FORMATS = ("terminal", "jsonl", "csv", "fasttext", "parquet", "xlsx")
@@ -114,10 +115,11 @@ def plain(value: object) -> Cell:
     return value if isinstance(value, str | int | float | None) else str(value)
 
 
-def prediction_format(requested: str | None, out: Path | None, layout: Layout) -> str:
+def prediction_format(requested: str | None, out: Path | None, layout: Layout, escape: bool = False) -> str:
     """The format, which is refused now if it could not be written later."""
     default = "terminal" if out is None and sys.stdout.isatty() else "jsonl"
     kind = choose_format(requested, out, FORMATS, default)
+    check_escaping(escape, kind)
     if kind in BINARY:
         require(BINARY[kind], f"the format {kind}")
         if out is None and sys.stdout.isatty():
@@ -128,13 +130,20 @@ def prediction_format(requested: str | None, out: Path | None, layout: Layout) -
 
 
 def write_predictions(
-    predictions: Iterable[Predicted], kind: str, out: Path | None, layout: Layout, note: Callable[[str], None]
+    predictions: Iterable[Predicted],
+    kind: str,
+    out: Path | None,
+    layout: Layout,
+    note: Callable[[str], None],
+    escape: bool = False,
 ) -> None:
-    """Written as they arrive; only the terminal's table and a spreadsheet wait for all."""
+    """Written as they arrive; only the terminal's table and a spreadsheet wait for all. `escape`: formulas in CSV."""
     if kind == "terminal":
         to_console(out, prediction_table(predictions, layout))
     elif kind == "csv":
-        emit(out, as_csv(csv_rows(predictions, layout)))
+        formulas = Formulas(escape)
+        emit(out, as_csv(csv_rows(predictions, layout), formulas))
+        formulas.report(note)
     elif kind == "fasttext":
         emit(out, fasttext_output(predictions, layout))
     elif kind in BINARY:
@@ -143,12 +152,16 @@ def write_predictions(
         texts = {*layout.kept, "text", "error", *(["prediction"] if layout.classes else [])}
         texts |= {column for column in layout.answer_columns() if column.startswith("class_")}
         pieces = parquet_pieces(head, rows, texts) if kind == "parquet" else xlsx_pieces(head, rows, note)
-        if out is None:
-            sys.stdout.buffer.writelines(pieces)
-        else:
-            write(out, pieces)
+        write_pieces(pieces, out)
     else:
         emit(out, lines(prediction_json(example, prediction, layout) for example, prediction in predictions))
+
+
+def write_pieces(pieces: Iterable[bytes], out: Path | None) -> None:
+    if out is None:
+        sys.stdout.buffer.writelines(pieces)
+    else:
+        write(out, pieces)
 
 
 def prediction_json(example: Example, prediction: Prediction | None, layout: Layout) -> dict[str, object]:

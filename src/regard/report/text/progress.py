@@ -114,6 +114,10 @@ class RowCounter:
             if number % ROWS_PER_UPDATE == 0:  # an update takes longer than a prediction
                 self.bar.update(self.task, completed=number)
 
+    def show(self, rows: int) -> None:
+        """The number of rows so far, where they are not counted one by one."""
+        self.bar.update(self.task, completed=rows)
+
     def __enter__(self) -> Self:
         self.bar.start()
         return self

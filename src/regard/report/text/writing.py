@@ -19,6 +19,7 @@ from regard.report.heatmap_pdf import heatmap_caution, heatmap_pdf, heatmap_png
 from regard.report.heatmap_tex import heatmap_tex, tex_caution
 from regard.report.pages.explanations import page_of_models
 from regard.report.paper import paper
+from regard.report.text.formulas import OPTION, Formulas
 from regard.report.text.terminal import show, show_beside, show_legend
 from regard.report.word_heatmap import svg
 
@@ -42,9 +43,15 @@ def choose_format(requested: str | None, out: Path | None, formats: Sequence[str
     return kind
 
 
-def explanation_format(requested: str | None, out: Path | None) -> str:
-    """The format, which is refused now if it could not be written later."""
+def check_escaping(escape: bool, kind: str) -> None:
+    if escape and kind != "csv":
+        raise InputError(f"{OPTION}: expected --format csv or --out FILE.csv, got the format {kind}")
+
+
+def explanation_format(requested: str | None, out: Path | None, escape: bool = False) -> str:
+    """The format, which is refused now if it could not be written later; `escape`: formulas in CSV."""
     kind = choose_format(requested, out, EXPLAINED, "terminal")
+    check_escaping(escape, kind)
     if kind in TYPESET:
         require("typst", f"the format {kind}")
         if out is None and sys.stdout.isatty():
@@ -53,14 +60,19 @@ def explanation_format(requested: str | None, out: Path | None) -> str:
 
 
 def write_explanations(
-    explained: Explained, requested: str | None, out: Path | None, title: str, runs: Sequence[str] = ("",)
+    explained: Explained,
+    requested: str | None,
+    out: Path | None,
+    title: str,
+    runs: Sequence[str] = ("",),
+    formulas: Formulas | None = None,
 ) -> str:
     """`runs`: the names of the models, in the order of each text's explanations. Returns a caution about the file, or ""."""
     kind = explanation_format(requested, out)
     if kind == "jsonl":
         emit(out, lines(explanation_json(explained, runs)))
     elif kind == "csv":
-        emit(out, as_csv(explanation_rows(explained, runs)))
+        emit(out, as_csv(explanation_rows(explained, runs), formulas or Formulas()))
     elif kind == "html":
         emit(out, [page_of_models([items for _, items in explained], title, runs)])
     elif kind == "svg":
@@ -124,10 +136,10 @@ def joined_label(prediction: Prediction) -> str:
     return named if isinstance(named, str) else ";".join(named)
 
 
-def as_csv(rows: Iterable[Sequence[str]]) -> Iterator[str]:
+def as_csv(rows: Iterable[Sequence[str]], formulas: Formulas) -> Iterator[str]:
     for row in rows:
         sheet = io.StringIO()
-        csv.writer(sheet).writerow(row)
+        csv.writer(sheet).writerow(formulas.checked(row))
         yield sheet.getvalue()
 
 

@@ -1,0 +1,141 @@
+"""The partitions of Parquet files, and which of them have been scored.
+
+A partition is a range of row groups of one file, of some hundred thousand rows, and has one file of predictions: its name follows
+from the source alone, and its metadata says which texts it is of. So a command that is started again knows what is finished,
+and scoring a partition twice leaves one file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+from regard.errors import InputError
+from regard.extras import import_extra
+from regard.scoring.locations import Place, SourceFile, complete_file
+
+ROWS, BYTES = 1 << 17, 1 << 25  # a partition ends with the row group that reaches one of these
+REQUESTS = 16  # files opened at a time: object storage answers late, but many at once
+SCORED = b"regard"  # key of the metadata of a file of predictions
+SETTINGS = "_regard.json"  # beside the predictions: which model and options they are of
+
+
+class Partition(NamedTuple):
+    source: SourceFile
+    groups: tuple[int, int]  # row groups [first, last)
+    first_row: int  # counted from 1
+    rows: int
+    target: str  # name of the file of predictions
+
+    @property
+    def identity(self) -> bytes:
+        """Of the texts in it."""
+        source = self.source
+        parts = {"source": source.name, "bytes": source.size, "changed": source.changed, "row_groups": self.groups}
+        return json.dumps(parts).encode()
+
+
+def plan(place: Place, files: Sequence[SourceFile]) -> list[Partition]:
+    with ThreadPoolExecutor(REQUESTS) as pool:
+        footers = list(pool.map(lambda file: row_groups(place, file), files))
+    partitions = [one for file, groups in zip(files, footers, strict=True) for one in divide(file, groups)]
+    names: dict[str, str] = {}
+    for one in partitions:
+        if (other := names.setdefault(one.target, one.source.name)) != one.source.name:
+            raise InputError(
+                f"{one.source.name} and {other}: predictions for both would be named {one.target}; rename one of them"
+            )
+    return partitions
+
+
+def row_groups(place: Place, file: SourceFile) -> list[tuple[int, int]]:
+    """(rows, bytes) of each."""
+    footer = open_parquet(place, file).metadata
+    groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
+    return [(group.num_rows, group.total_byte_size) for group in groups]
+
+
+def open_parquet(place: Place, file: SourceFile) -> Any:
+    parquet = import_extra("pyarrow.parquet", "predictions for Parquet files")
+    try:
+        return parquet.ParquetFile(place.files.open_input_file(file.path))
+    except (OSError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(f"{file.path}: is not a complete Parquet file, or cannot be read ({reason})") from None
+
+
+def divide(file: SourceFile, groups: Sequence[tuple[int, int]]) -> list[Partition]:
+    ranges: list[tuple[int, int, int]] = []  # first and last group, rows
+    first = rows = size = 0
+    for number, (count, length) in enumerate(groups, 1):
+        rows, size = rows + count, size + length
+        if rows >= ROWS or size >= BYTES or number == len(groups):
+            ranges.append((first, number, rows))
+            first, rows, size = number, 0, 0
+    stem, before, partitions = file.name[: -len(".parquet")], 1, []
+    for number, (start, stop, count) in enumerate(ranges):
+        suffix = "" if len(ranges) == 1 else f"-{number:05d}-of-{len(ranges):05d}"
+        partitions.append(Partition(file, (start, stop), before, count, f"{stem}{suffix}.parquet"))
+        before += count
+    return partitions
+
+
+def finished(place: Place, partitions: Iterable[Partition]) -> tuple[set[str], int]:
+    """Targets that were scored from these texts, and the number of those that were scored from others."""
+    with ThreadPoolExecutor(REQUESTS) as pool:
+        states = list(pool.map(lambda one: (one.target, scored_from(place, one)), partitions))
+    return {target for target, state in states if state}, sum(state is False for _, state in states)
+
+
+def scored_from(place: Place, partition: Partition) -> bool | None:
+    """Whether the file of predictions is of these texts; None if there is none."""
+    parquet = import_extra("pyarrow.parquet", "predictions for Parquet files")
+    fs = import_extra("pyarrow.fs", "predictions for Parquet files")
+    path = place.inside(partition.target)
+    if place.files.get_file_info(path).type != fs.FileType.File:
+        return None
+    try:
+        metadata = parquet.read_metadata(path, filesystem=place.files).metadata or {}
+    except (OSError, ValueError):
+        return False
+    return bool(metadata.get(SCORED) == partition.identity)
+
+
+def check_settings(place: Place, settings: Mapping[str, object]) -> None:
+    """Refuse a folder with predictions of another model or of other options; note ours in a new one."""
+    fs = import_extra("pyarrow.fs", "predictions for Parquet files")
+    path = place.inside(SETTINGS)
+    content = json.dumps(settings, indent=1, sort_keys=True, ensure_ascii=False)
+    if place.files.get_file_info(path).type == fs.FileType.File:
+        with place.files.open_input_stream(path) as file:
+            earlier = file.read().decode("utf-8", "replace")
+        if earlier == content:
+            return
+        raise InputError(f"{place.address}: has predictions of {difference(earlier, settings)}; choose another --out")
+    if is_used(place):
+        raise InputError(
+            f"{place.address}: expected a new folder, or one of the same command, got one with other files; "
+            "choose another --out"
+        )
+    with complete_file(place, SETTINGS) as file:
+        file.write(content.encode("utf-8", "replace"))
+
+
+def difference(earlier: str, settings: Mapping[str, object]) -> str:
+    try:
+        before = json.loads(earlier)
+        name = next(key for key in {**before, **settings} if before.get(key) != settings.get(key))
+    except (ValueError, StopIteration, AttributeError):
+        return "another command"
+    return f"another command ({name}: {before.get(name)} there, {settings.get(name)} here)"
+
+
+def is_used(place: Place) -> bool:
+    fs = import_extra("pyarrow.fs", "predictions for Parquet files")
+    try:
+        listed = place.files.get_file_info(fs.FileSelector(place.path, allow_not_found=True))
+    except OSError:
+        return False
+    return any(not info.base_name.startswith(".") for info in listed)
