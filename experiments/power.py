@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from statistics import mean, stdev
 
-from scipy.stats import nct, t
+from regard_lab.power import MOST, equivalence_power, seeds_for, t_test_power
 
 HERE = Path(__file__).parent
-MOST = 1000  # seeds; a comparison that needs more is out of reach
 COMPARISONS = {
     "apln/table2": (
         "accuracy",
@@ -36,24 +36,9 @@ COMPARISONS = {
 }
 
 
-def power(effect: float, spread: float, seeds: int) -> float:
-    """Of the two-sided paired t-test at 5 %."""
-    edge = t.ppf(0.975, seeds - 1)
-    shift = effect / spread * seeds**0.5
-    return float(1 - nct.cdf(edge, seeds - 1, shift) + nct.cdf(-edge, seeds - 1, shift))
-
-
-def equivalence_power(margin: float, spread: float, seeds: int) -> float:
-    """Of two one-sided tests at 5 % where the true difference is zero (normal approximation of the joint rejection)."""
-    edge = t.ppf(0.95, seeds - 1)
-    return max(0.0, float(2 * t.cdf(margin / spread * seeds**0.5 - edge, seeds - 1) - 1))
-
-
-def seeds_for(target: float, power_of) -> str:  # type: ignore[no-untyped-def]
-    for seeds in range(3, MOST + 1):
-        if power_of(seeds) >= target:
-            return str(seeds)
-    return f"> {MOST}"
+def shown_seeds(power_of: Callable[[int], float]) -> str:
+    seeds = seeds_for(power_of)
+    return f"> {MOST}" if seeds is None else str(seeds)
 
 
 def main() -> None:
@@ -80,8 +65,8 @@ def main() -> None:
                 effect = None
                 if first in printed and second in printed:
                     effect = (printed[first][index] - printed[second][index]) * (1 if sign > 0 else -1)
-                needed = seeds_for(0.8, lambda n, e=effect, d=spread: power(e, d, n)) if effect else "–"
-                shown = seeds_for(0.8, lambda n, m=margin, d=spread: equivalence_power(m, d, n))
+                needed = shown_seeds(lambda n, e=effect, d=spread: t_test_power(e, d, n)) if effect else "–"
+                shown = shown_seeds(lambda n, m=margin, d=spread: equivalence_power(m, d, n))
                 effect_text = f"{effect:+.3g}" if effect is not None else "–"
                 print(
                     f"| {table} | {corpus} | {first} − {second} | {len(seeds)} | {mean(differences):+.3f} | {spread:.3f} "

@@ -103,3 +103,12 @@ def over_seeds(name: str, x: Sequence[float], values: Sequence[Sequence[float]])
     means = [mean for _, mean in points]
     y, low, high = (tuple(getattr(mean, part) for mean in means) for part in ("mean", "low", "high"))
     return Curve(name, tuple(at for at, _ in points), y, low, high)
+
+
+def standard_error(interval: Interval) -> float:
+    """Of the mean; 0 if the values do not vary or there is only one."""
+    if not interval.half:
+        return 0.0
+    from scipy.special import stdtrit
+
+    return interval.half / float(stdtrit(interval.n - 1, (1 + intervals.CONFIDENCE) / 2))

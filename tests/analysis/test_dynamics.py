@@ -342,6 +342,7 @@ def test_a_damaged_recording_is_reported(table: Path, tmp_path: Path, harm: Any)
     run(table, tmp_path / "run", record="epoch", epochs=1)
     path = tmp_path / "run" / DYNAMICS
     path.write_bytes(harm(path.read_bytes()))
+    (tmp_path / "run" / "manifest.json").unlink()
     with pytest.raises(InputError, match=r"run: damaged run \(dynamics.safetensors: not a readable recording"):
         load(tmp_path / "run")
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from regard_lab.claims.rule_book import Margin, RuleBook, Tier
+from regard_lab.claims.verdicts import Given
 from regard_lab.reading.table_file import read_table
 from regard_lab.tables.table import Table
 
@@ -72,3 +74,14 @@ FAR, SAME = (
     [0.60, 0.61, 0.59, 0.601],
     [0.51, 0.50, 0.50, 0.49],
 )  # a tenth more, apart from 0.001; and no difference on average
+
+EXACT, PROXY = Tier("exact", ""), Tier("proxy", "")
+BOOK = RuleBook(
+    margins=[Margin(("accuracy", "rmse"), 0.02, 0.02, 0)],
+    tiers={"paper": {"one": EXACT, "two": PROXY, "small": PROXY, "large": PROXY}},
+)
+
+
+def facts(of: Table, of_rows: Rows, **further: Any) -> Given:
+    """What a rule is given: `one` has the paper's data, `two` does not; the margin of accuracy and RMSE is 0.02."""
+    return Given(of, of_rows, **{"book": BOOK, **further})  # type: ignore[arg-type]

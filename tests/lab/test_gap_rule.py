@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from claimed import BASE, FAR, SAME, Rows, table
+from claimed import BASE, FAR, SAME, Rows, facts, table
 
 from regard_lab.claims.order_rules import gap
-from regard_lab.claims.verdicts import HOLDS, NOT_HERE, PARTLY
+from regard_lab.claims.verdicts import HOLDS, NOT_FOUND, PARTLY, REFUTED, UNDECIDED
 
 
 def rows(**accuracies: list[float]) -> Rows:
@@ -24,10 +24,11 @@ def rows(**accuracies: list[float]) -> Rows:
 
 
 @pytest.mark.parametrize(
-    ("one", "two", "verdict"), [(FAR, FAR, HOLDS), (FAR, SAME, PARTLY), (SAME, SAME, NOT_HERE), (BASE, BASE, NOT_HERE)]
+    ("one", "two", "verdict"),
+    [(FAR, FAR, HOLDS), (FAR, SAME, PARTLY), (SAME, SAME, NOT_FOUND), (BASE, BASE, UNDECIDED)],
 )
 def test_a_gap_between_two_measures(tmp_path: Path, one: list[float], two: list[float], verdict: str) -> None:
-    result = gap(table(tmp_path), rows(new_one=one, new_two=two), "accuracy", "norm", ["new"])
+    result = gap(facts(table(tmp_path), rows(new_one=one, new_two=two)), "accuracy", "norm", ["new"])
     assert result is not None
     assert result.verdict == verdict
     assert "2 comparisons, 4 seeds" in result.measured
@@ -38,22 +39,22 @@ def test_a_decrease_favours_measures_that_should_be_small(tmp_path: Path) -> Non
     given = rows(new_one=FAR)
     for row in given["new", "one", ""]:
         row["values"]["rmse"] = row["values"]["norm"]
-    assert gap(table(tmp_path), given, "rmse", "accuracy", ["new"], corpora=["one"])[0] == HOLDS  # type: ignore[index]
+    assert gap(facts(table(tmp_path), given), "rmse", "accuracy", ["new"], corpora=["one"])[0] == HOLDS  # type: ignore[index]
 
 
 def test_the_gap_of_one_model_against_that_of_another(tmp_path: Path) -> None:
     given = rows(new_one=FAR, old_one=SAME)
-    result = gap(table(tmp_path), given, "accuracy", "norm", pairs=[["new", "old"]])
-    turned = gap(table(tmp_path), given, "accuracy", "norm", pairs=[["old", "new"]])
+    result = gap(facts(table(tmp_path), given), "accuracy", "norm", pairs=[["new", "old"]])
+    turned = gap(facts(table(tmp_path), given), "accuracy", "norm", pairs=[["old", "new"]])
     assert result is not None
     assert turned is not None
-    assert (result.verdict, turned.verdict) == (HOLDS, NOT_HERE)
-    assert "1 of 2 comparisons so far" in result.measured
+    assert (result.verdict, turned.verdict) == (HOLDS, REFUTED)
+    assert "1 of 2 comparisons, 4 seeds" in result.measured
     assert "+10.02 ± " in result.measured
     assert "(New − Old, One)" in result.measured
 
 
 def test_no_verdict_without_both_measures_or_with_one_seed(tmp_path: Path) -> None:
-    assert gap(table(tmp_path), rows(new_one=FAR), "accuracy", "rmse") is None
+    assert gap(facts(table(tmp_path), rows(new_one=FAR)), "accuracy", "rmse") is None
     single: Rows = {("new", "one", ""): rows(new_one=FAR)["new", "one", ""][:1]}
-    assert gap(table(tmp_path), single, "accuracy", "norm") is None
+    assert gap(facts(table(tmp_path), single), "accuracy", "norm") is None

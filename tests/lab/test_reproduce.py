@@ -218,7 +218,7 @@ def test_the_list_shows_size_needs_and_cost(
     listing = regard("reproduce", "--list").out
     assert "5 cells, 10 runs" in listing
     assert "films, meals" in listing
-    assert "5 runs (1 failed), 5 left, 4 s" in listing
+    assert "5 of 10 runs (1 failed), 4 s" in listing
     assert "missing" not in listing
     assert "cannot be read" in listing
     monkeypatch.delenv("REGARD_DATA")

@@ -52,15 +52,18 @@ def test_a_diverging_seed_is_a_failed_row(toy: Table, corpora: Path) -> None:
     assert ["training diverged" in result["error"] for result in results] == [True, True]
 
 
-@pytest.fixture
-def gpu(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
+FULL = (torch.OutOfMemoryError("full"), torch.AcceleratorError("CUDA error: out of memory"))
+
+
+@pytest.fixture(params=FULL, ids=lambda error: type(error).__name__)
+def gpu(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> list[tuple[int, ...]]:
     """A GPU with room for two seeds, where seed 1 diverges; what was tried there."""
     tried: list[tuple[int, ...]] = []
 
     def stacked(config: Config, parts: Parts, seeds: Sequence[int], *_: object) -> list[Any]:
         tried.append(tuple(seeds))
         if len(seeds) > 2 or 9 in seeds:
-            raise torch.OutOfMemoryError("full")
+            raise request.param
         metrics = {
             "history": [{"loss": 1.0}],
             "best_epoch": 1,

@@ -103,6 +103,8 @@ def test_the_base_model_judges_and_random_words_cost_less(rows: Rows) -> None:
     assert att["post_hoc_1"] > att["post_hoc_1_random"] == rng["post_hoc_1"]
     assert "accuracy" not in rng
     assert "aopc_1" not in rows["base"]["values"]
+    assert att["aopc_1_long"] == att["aopc_1"], "every text has more than one word"
+    assert att["short_1"] == 0
     low, high = att_interval = rows["att"]["intervals"]["aopc_1"]
     assert low <= att["aopc_1"] <= high, att_interval
 

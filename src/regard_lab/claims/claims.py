@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from regard.errors import InputError
-from regard_lab.claims import difference_rules, level_rules, order_rules
+from regard_lab.claims import difference_rules, level_rules, order_rules, word_rules
 from regard_lab.claims.verdicts import VERDICTS, Finding
 from regard_lab.reading.checks import suggestion
 from regard_lab.rows import Options
@@ -22,8 +24,8 @@ RULES: dict[str, Callable[..., Finding | None]] = {
     "larger_gain": difference_rules.larger_gain,
     "lower_on": difference_rules.lower_on,
     "gap": order_rules.gap,
-    "heavier": difference_rules.heavier,
-    "rests_on": difference_rules.rests_on,
+    "heavier": word_rules.heavier,
+    "rests_on": word_rules.rests_on,
     "below": level_rules.below,
     "above": level_rules.above,
     "near": level_rules.near,
@@ -57,11 +59,23 @@ RULE_TITLES = {  # as shown on the page
 WAYS = ("test", "planned", "checked_by", "verdict")  # a claim has one of them
 
 
+class Vacuous(NamedTuple):
+    """Methods for which the test cannot show the effect; they are shown and not counted."""
+
+    methods: tuple[str, ...]
+    because: str
+
+
 @dataclass(frozen=True)
 class Claim:
     source: str
     claim: str
     where: str
+    id: str = ""  # by which other files refer to it
+    quote: str = ""  # the paper's words
+    general: bool = False  # it says "all", "consistently" or "in general"
+    vacuous: Vacuous | None = None
+    note: str = ""  # what the reader must know about the test
     rule: str = ""
     table: str = ""  # the table whose rows the rule reads
     arguments: Options = field(default_factory=dict)
@@ -86,11 +100,14 @@ def read_claims(path: Path) -> Claims:
     claims = [
         read_claim(part, sources, f"{path}: [[claim]] {number}") for number, part in enumerate(content["claim"], 1)
     ]
+    repeated = [name for name, count in Counter(claim.id for claim in claims).items() if name and count > 1]
+    if repeated:
+        raise InputError(f"{path}: expected a different id for every claim, got {repeated[0]!r} twice")
     return Claims(sources, claims)
 
 
 def read_claim(part: Options, sources: Mapping[str, str], where: str) -> Claim:
-    known = ("source", "claim", "where", "because", *WAYS)
+    known = ("id", "source", "claim", "where", "quote", "general", "vacuous", "note", "because", *WAYS)
     for key in part:
         if key not in known:
             raise InputError(f"{where}: unknown key {key!r}{suggestion(key, known)}")
@@ -105,14 +122,16 @@ def read_claim(part: Options, sources: Mapping[str, str], where: str) -> Claim:
         raise InputError(
             f"{where}: verdict: expected one of {', '.join(VERDICTS)}, with `because`, got {part['verdict']!r}"
         )
-    fields = {key: value for key, value in part.items() if key != "test"}
+    fields = {key: value for key, value in part.items() if key not in ("test", "vacuous")}
+    if vacuous := part.get("vacuous"):
+        fields["vacuous"] = Vacuous(tuple(vacuous["methods"]), vacuous["because"])
     if "test" not in part:
         return Claim(**fields)
     arguments = dict(part["test"])
     rule, table = arguments.pop("rule", ""), arguments.pop("table", "")
     if rule not in RULES:
         raise InputError(f"{where}: rule = {rule!r} is unknown{suggestion(rule, RULES)}")
-    accepted = keywords(RULES[rule], skip=2)  # after the table and its rows
+    accepted = keywords(RULES[rule], skip=1)  # after what is given
     for key in arguments:
         if key not in accepted:
             raise InputError(f"{where}: the rule {rule} has no argument {key!r}{suggestion(key, accepted)}")

@@ -6,30 +6,19 @@ docstring appears on the page.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Literal, TypedDict, Unpack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypedDict, Unpack
 
-from regard_lab.claims.verdicts import (
-    ALPHA,
-    HOLDS,
-    NOT_HERE,
-    PARTLY,
-    Difference,
-    Finding,
-    TestSummary,
-    describe_tests,
-    summarise,
-    usable,
-    verdict_by_count,
-    with_interval,
-)
+from regard_lab.claims.conditions import from_values, judge
+from regard_lab.claims.differences import Difference, Need, finding
+from regard_lab.claims.equality import judge_equality, judge_no_gain
+from regard_lab.claims.verdicts import ALPHA, Finding, Given, Rows
 from regard_lab.comparisons import by_seed
-from regard_lab.measures import Measure, shown
-from regard_lab.rows import CellKey, Row
-from regard_lab.statistics import paired
+from regard_lab.measures import Measure, shown, signed
+from regard_lab.rows import CellKey
+from regard_lab.statistics import mean_interval, paired
 from regard_lab.tables.table import Table
 
-Rows = Mapping[CellKey, Sequence[Row]]
 Pairs = Sequence[Sequence[str]]
 
 
@@ -45,43 +34,54 @@ class Selection(TypedDict, total=False):
 
 
 def better(
-    table: Table,
-    rows: Rows,
+    given: Given,
     measure: str | Sequence[str],
-    need: Literal["half", "most", "all"] = "half",
+    need: Need = "half",
     alpha: float = ALPHA,
     sign: int = 0,
     **selection: Unpack[Selection],
 ) -> Finding | None:
-    """Compares methods or settings. Holds if every mean difference favours the first and at least half of the differences
-    are confirmed; partly if at least one is confirmed; not here if none is. If the claim says "usually", most must be
-    confirmed; if it says "significant", all."""
+    """Compares methods or settings: the first should be better. If the claim says "all" or "consistently", every mean must
+    favour it and at least half must be confirmed; if it says "significant", all must be confirmed."""
     measures = [measure] if isinstance(measure, str) else list(measure)  # of one unit
-    comparisons = list(selected_comparisons(table, selection))
+    planned = len(measures) * len(list(selected_comparisons(given.table, selection)))
+    tests, definition = tests_of(given, measures, sign, selection), given.table.measure(measures[0])
+    result = finding(given, tests, definition, planned, need, alpha)
+    if result is None or len(measures) > 1 or not measures[0].startswith(ERASING):
+        return result
+    longer = tests_of(given, [f"{measures[0]}_long"], sign, selection)
+    papers = {test.cells: test.paper for test in tests}
+    longer = [test._replace(paper=papers.get(test.cells)) for test in longer]  # the papers include short texts
+    return without_short_texts(
+        result, finding(given, longer, definition, planned, need, alpha), len(longer) == len(tests)
+    )
+
+
+ERASING = (
+    "aopc_",
+    "post_hoc_",
+)  # measures that are decided without texts of at most K words, which erasing leaves empty
+
+
+def without_short_texts(every: Finding, longer: Finding | None, complete: bool) -> Finding:
+    """The result without texts of at most K words decides if all comparisons have it; the other is shown next to it."""
+    if longer is None:
+        lacking = "texts of at most K words are included: these rows do not keep the measure without them"
+        return every._replace(measured=f"{every.measured}; {lacking}")
+    if not complete:
+        return every._replace(measured=f"{every.measured}; without texts of at most K words, so far: {longer.measured}")
+    return longer._replace(measured=f"without texts of at most K words: {longer.measured}; with them: {every.measured}")
+
+
+def tests_of(given: Given, measures: Sequence[str], sign: int, selection: Selection) -> list[Difference]:
+    """The comparisons of a claim, as far as they have been run."""
+    comparisons = list(selected_comparisons(given.table, selection))
     tests: list[Difference] = []
-    paper: list[bool] = []
     for name in measures:
-        side = sign or table.measure(name).better or 1
-        of = f", {table.measure(name).title}" if len(measures) > 1 else ""
-        tests += (Difference(test.name + of, test.paired) for test in differences(table, rows, comparisons, name, side))
-        paper += printed_sides(table, comparisons, name, side)
-    summary = summarise(usable(tests), alpha)
-    if not summary.tests:
-        return None
-    text = describe_tests(summary, table.measure(measures[0]), alpha, len(comparisons) * len(measures))
-    if paper:
-        text += f"; in the paper's numbers {sum(paper)} of {len(paper)} are in favour"
-    return Finding(verdict_from(summary, need), text)
-
-
-def verdict_from(summary: TestSummary, need: str) -> str:
-    confirmed, count = summary.confirmed, len(summary.tests)
-    enough = {
-        "half": summary.favour == count and 2 * confirmed >= count,
-        "most": 2 * confirmed > count,
-        "all": confirmed == count,
-    }
-    return HOLDS if enough[need] else PARTLY if confirmed else NOT_HERE
+        side = sign or given.table.measure(name).better or 1
+        of = f", {given.table.measure(name).title}" if len(measures) > 1 else ""
+        tests += (test._replace(name=test.name + of) for test in differences(given, comparisons, name, side))
+    return tests
 
 
 def selected_comparisons(table: Table, selection: Selection) -> Iterator[tuple[CellKey, CellKey]]:
@@ -116,12 +116,25 @@ def setting_pairs(
 
 
 def differences(
-    table: Table, rows: Rows, comparisons: Iterable[tuple[CellKey, CellKey]], measure: str, side: int
+    given: Given, comparisons: Iterable[tuple[CellKey, CellKey]], measure: str, side: int
 ) -> Iterator[Difference]:
     for first, second in comparisons:
-        test = paired(*(signed_values(rows, cell_key, measure, side) for cell_key in (first, second)))
+        test = paired(*(signed_values(given.rows, cell_key, measure, side) for cell_key in (first, second)))
         if test is not None:
-            yield Difference(comparison_name(table, first, second), test)
+            name, paper = (
+                comparison_name(given.table, first, second),
+                printed_difference(given.table, first, second, measure),
+            )
+            yield Difference(
+                name,
+                test,
+                (first, second),
+                None if paper is None else side * paper,
+                given.margin(measure, first),
+                given.book.unit(measure, given.table.name, first[1]),
+                measure,
+                side,
+            )
 
 
 def signed_values(rows: Rows, cell_key: CellKey, measure: str, side: int) -> dict[int, float]:
@@ -133,71 +146,90 @@ def comparison_name(table: Table, one: CellKey, other: CellKey) -> str:
     return f"{table.title_of(one)} − {against}, {table.corpora[one[1]].title}"
 
 
-def printed_sides(
-    table: Table, comparisons: Iterable[tuple[CellKey, CellKey]], measure: str, side: int
-) -> Iterator[bool]:
-    """Whether each printed difference favours the first."""
-    for one, other in comparisons:
-        if measure in table.corpora[one[1]].measures:
-            ours, theirs = (table.printed_value(cell_key, measure) for cell_key in (one, other))
-            if ours is not None and theirs is not None:
-                yield side * (ours - theirs) > 0
-
-
-def same(table: Table, rows: Rows, measure: str, pairs: Pairs, corpora: Sequence[str] = ()) -> Finding | None:
-    """Holds if no difference is confirmed in either direction; partly if at most half are; otherwise not here. An
-    unconfirmed difference may still exist: the intervals show how large it may be."""
-    comparisons = list(method_pairs(table, pairs, corpora))
-    summary = summarise(usable(list(differences(table, rows, comparisons, measure, 1))))
-    if not summary.tests:
+def printed_difference(table: Table, one: CellKey, other: CellKey, measure: str) -> float | None:
+    if measure not in table.corpora[one[1]].measures:
         return None
-    significant = summary.confirmed + summary.opposed
-    verdict = HOLDS if not significant else PARTLY if 2 * significant <= len(summary.tests) else NOT_HERE
-    return Finding(verdict, describe_tests(summary, table.measure(measure), ALPHA, len(comparisons)))
+    ours, theirs = (table.printed_value(cell_key, measure) for cell_key in (one, other))
+    return None if ours is None or theirs is None else ours - theirs
 
 
-def no_gain(table: Table, rows: Rows, measure: str, pairs: Pairs, corpora: Sequence[str] = ()) -> Finding | None:
-    """Holds if no gain of the first over the second is confirmed; partly if at most half are; otherwise not here."""
-    side, comparisons = table.measure(measure).better or 1, list(method_pairs(table, pairs, corpora))
-    summary = summarise(usable(list(differences(table, rows, comparisons, measure, side))))
-    if not summary.tests:
-        return None
-    confirmed = summary.confirmed
-    verdict = HOLDS if not confirmed else PARTLY if 2 * confirmed <= len(summary.tests) else NOT_HERE
-    return Finding(verdict, describe_tests(summary, table.measure(measure), ALPHA, len(comparisons)))
+def same(
+    given: Given,
+    measure: str,
+    pairs: Pairs,
+    corpora: Sequence[str] = (),
+    also: Mapping[str, Pairs] | None = None,
+) -> Finding | None:
+    """The claim is that there is no difference. Holds if the pooled difference is within the margin (two one-sided tests at
+    5 %) and no single difference is confirmed; partly if at least one comparison is within its margin; refuted if none is, and a
+    difference is confirmed, of one comparison or of all pooled."""
+    tests, definition, planned = paired_methods(given, measure, pairs, corpora)
+    for name, further in (also or {}).items():  # pairs of other tables of the paper
+        assert given.other is not None
+        more, _, count = paired_methods(given.other(name), measure, further, corpora)
+        tests, planned = [*tests, *more], planned + count
+    return judge_equality(given, tests, definition, planned)
+
+
+def no_gain(given: Given, measure: str, pairs: Pairs, corpora: Sequence[str] = ()) -> Finding | None:
+    """The claim is that the first is not better. Holds if the pooled gain is below the margin (a one-sided test at 5 %) and no
+    single gain is confirmed; refuted if a gain is confirmed and none is shown to be below its margin; partly if both occur."""
+    return judge_no_gain(given, *paired_methods(given, measure, pairs, corpora))
+
+
+def paired_methods(
+    given: Given, measure: str, pairs: Pairs, corpora: Sequence[str]
+) -> tuple[list[Difference], Measure, int]:
+    definition, comparisons = given.table.measure(measure), list(method_pairs(given.table, pairs, corpora))
+    return list(differences(given, comparisons, measure, definition.better or 1)), definition, len(comparisons)
 
 
 def close(
-    table: Table,
-    rows: Rows,
+    given: Given,
     measure: str,
     at: Pairs,
     within: float,
     methods: Sequence[str] = (),
     corpora: Sequence[str] = (),
 ) -> Finding | None:
-    """One setting against another. Holds if the whole interval shows a loss of at most the margin for every method and
-    corpus; partly if for some."""
-    definition, comparisons = table.measure(measure), list(setting_pairs(table, at, methods, corpora))
-    tests = usable(list(differences(table, rows, comparisons, measure, definition.better or 1)))
-    if not tests:
+    """One setting against another. Each condition: a loss of at most the stated margin."""
+    definition, comparisons = given.table.measure(measure), list(setting_pairs(given.table, at, methods, corpora))
+    conditions = []
+    for first, second in comparisons:
+        values = minus(*(signed_values(given.rows, key, measure, definition.better or 1) for key in (first, second)))
+        mean = mean_interval(list(values.values()))
+        if mean is not None:
+            text = f"{signed(mean.mean, definition)} ± {shown(mean.half, definition)}"
+            name = comparison_name(given.table, first, second)
+            new = from_values(name, text, first, [value + within for value in values.values()])
+            conditions += [new] if new is not None else []
+    if not conditions:
         return None
-    satisfied = sum(test.paired.difference.low >= -within for test in tests)
-    words = [f"{test.name} {with_interval(test, definition)}" for test in tests]
-    head = f"{satisfied} of {len(tests)} at most {shown(within, definition)} worse"
-    return Finding(verdict_by_count(satisfied, len(tests)), f"{head}: {'; '.join(words)}")
+    verdict, why, needed = judge(given, conditions)
+    words = "; ".join(f"{condition.name} {condition.text}" for condition in conditions)
+    satisfied = sum(condition.side > 0 for condition in conditions)
+    head = f"{satisfied} of {len(conditions)} at most {shown(within, definition)} worse"
+    return Finding(verdict, f"{head}: {words}", why, needed=needed)
 
 
-def larger_gain(table: Table, rows: Rows, measure: str, pairs: Pairs, on: Pairs) -> Finding | None:
+def larger_gain(given: Given, measure: str, pairs: Pairs, on: Pairs) -> Finding | None:
     """The gain of the first method over the second on one corpus minus that on another; verdicts as for "better"."""
-    side, tests = table.measure(measure).better or 1, []
+    table, tests = given.table, []
+    side = table.measure(measure).better or 1
     for first, second in pairs:
         for one, other in on:
-            test = paired(*(gains(rows, first, second, corpus, measure, side) for corpus in (one, other)))
+            test = paired(*(gains(given.rows, first, second, corpus, measure, side) for corpus in (one, other)))
             if test is not None:
-                names = (table.methods[first].title, table.corpora[one].title, table.corpora[other].title)
-                tests.append(Difference("{}, {} − {}".format(*names), test))
-    return finding_from(tests, table.measure(measure), len(pairs) * len(on))
+                names = (table.methods[first].title, table.methods[second].title, table.corpora[one].title)
+                cells = tuple((method, corpus, "") for method in (first, second) for corpus in (one, other))
+                name = "{} against {}, {} − ".format(*names) + table.corpora[other].title
+                printed = [
+                    printed_difference(table, (first, corpus, ""), (second, corpus, ""), measure)
+                    for corpus in (one, other)
+                ]
+                paper = None if None in printed else side * (printed[0] - printed[1])  # type: ignore[operator]
+                tests.append(Difference(name, test, cells, paper, given.margin(measure, cells[0])))
+    return finding(given, tests, table.measure(measure), len(pairs) * len(on))
 
 
 def gains(rows: Rows, first: str, second: str, corpus: str, measure: str, side: int) -> dict[int, float]:
@@ -209,78 +241,16 @@ def minus(one: Mapping[int, float], other: Mapping[int, float]) -> dict[int, flo
     return {seed: one[seed] - other[seed] for seed in one.keys() & other.keys()}
 
 
-def lower_on(
-    table: Table,
-    rows: Rows,
-    measure: str,
-    on: Pairs,
-    methods: Sequence[str] = (),
-) -> Finding | None:
+def lower_on(given: Given, measure: str, on: Pairs, methods: Sequence[str] = ()) -> Finding | None:
     """A value on one corpus against that on another, where the smaller favours the claim; verdicts as for "better"."""
-    tests, compared = [], list(methods or table.methods)
+    table, tests, compared = given.table, [], list(methods or given.table.methods)
     for method in compared:
         for one, other in on:
-            high, low = (by_seed(rows.get((method, corpus, ""), ()), measure) for corpus in (other, one))
-            if (test := paired(high, low)) is not None:
+            cells = (method, other, ""), (method, one, "")
+            test = paired(*(by_seed(given.rows.get(cell_key, ()), measure) for cell_key in cells))
+            if test is not None:
                 names = (table.methods[method].title, table.corpora[other].title, table.corpora[one].title)
-                tests.append(Difference("{}, {} − {}".format(*names), test))
-    return finding_from(tests, table.measure(measure), len(compared) * len(on))
-
-
-def finding_from(tests: Sequence[Difference], measure: Measure, planned: int) -> Finding | None:
-    summary = summarise(usable(tests))
-    if not summary.tests:
-        return None
-    return Finding(verdict_from(summary, "half"), describe_tests(summary, measure, ALPHA, planned))
-
-
-WEIGHT = Measure("weight", 1, 3)
-
-
-def heavier(
-    table: Table, rows: Rows, corpus: str, methods: Sequence[str], word: str, than: Sequence[str]
-) -> Finding | None:
-    """The weight of one word of a quoted text minus that of other words, over seeds; verdicts as for "better"."""
-    tests = []
-    for method in methods:
-        for other in than:
-            weights = [weights_of(rows.get((method, corpus, ""), ()), [form]) for form in (word, other)]
-            if (test := paired(*weights)) is not None:
-                tests.append(Difference(f"{table.methods[method].title}, “{word}” − “{other}”", test))
-    return finding_from(tests, WEIGHT, len(methods) * len(than))
-
-
-def rests_on(
-    table: Table,
-    rows: Rows,
-    words: Mapping[str, Collection[str]],
-    methods: Sequence[str] = (),
-    pairs: Pairs = (),
-) -> Finding | None:
-    """The total weight of some words of a quoted text minus their weight if all words had the same weight; for two methods,
-    minus the weight that the other gives them. Over seeds; verdicts as for "better"."""
-    tests = []
-    for corpus, forms in words.items():
-        quoted = ", ".join(f"“{word}”" for word in forms)
-        for one, other in [*((method, "") for method in methods), *pairs]:
-            method_rows = rows.get((one, corpus, ""), ())
-            reference = (
-                weights_of(rows.get((other, corpus, ""), ()), forms) if other else weights_of(method_rows, forms, True)
-            )
-            if (test := paired(weights_of(method_rows, forms), reference)) is not None:
-                against = table.methods[other].title if other else "uniform weights"
-                tests.append(Difference(f"{table.methods[one].title} − {against}, {quoted}", test))
-    return finding_from(tests, WEIGHT, len(words) * (len(methods) + len(pairs)))
-
-
-def weights_of(rows: Sequence[Row], words: Collection[str], uniform: bool = False) -> dict[int, float]:
-    """Total weight of these words by seed; `uniform`: if every word had the same weight."""
-    totals = {}
-    for row in rows:
-        tokens = [token for text in row.get("texts", ()) for token in text["tokens"]]
-        matching = [
-            1 / len(tokens) if uniform else token["weight"] for token in tokens if token["text"].lower() in words
-        ]
-        if matching:
-            totals[row["seed"]] = sum(matching)
-    return totals
+                tests.append(
+                    Difference("{}, {} − {}".format(*names), test, cells, None, given.margin(measure, cells[0]))
+                )
+    return finding(given, tests, table.measure(measure), len(compared) * len(on))

@@ -7,106 +7,120 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from pathlib import Path
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
-from regard.errors import InputError
 from regard.markdown_text import escape
 from regard_lab.claims.claims import RULE_TITLES, RULES, Claim, Claims
-from regard_lab.claims.verdicts import HOLDS, LATER, VERDICTS, Finding, shown_verdict
-from regard_lab.reading.checks import suggestion
-from regard_lab.reading.locations import table_names
-from regard_lab.reading.table_file import read_table
-from regard_lab.rendering.contents import grouped
-from regard_lab.results import read_results
-from regard_lab.rows import CellKey, Row
-from regard_lab.tables.table import Table
+from regard_lab.claims.table_folder import TableFolder
+from regard_lab.claims.verdict_list import Record, names_of
+from regard_lab.claims.verdicts import LATER, VERDICTS
 
 HEAD = """# Evidence
 
-What the papers claim, one claim per row, and what regard measured. `make evidence` writes this page from
-[experiments/evidence.toml](../experiments/evidence.toml) and the result files next to the tables; a test checks that it is up
-to date. `regard reproduce PAPER/TABLE` runs a table again.
+What the papers claim, one claim per row, and what regard measured. The rules are fixed in the
+[protocol](../experiments/PROTOCOL.md). `make evidence` writes this page and
+[experiments/verdicts.json](../experiments/verdicts.json), the same as data, from
+[evidence.toml](../experiments/evidence.toml), [rules.toml](../experiments/rules.toml) and the results next to the tables; a test
+checks that it is up to date. `regard reproduce PAPER/TABLE` runs a table again; [how to cite and how to disagree](cite.md).
 """
 READING = """## How to read this page
 
-Means and 95 % intervals are over training seeds, on the same texts. Differences are paired by seed, and their sign is such
-that a positive difference favours the claim. "Confirmed" means p < 0.05 in a two-sided paired t-test after Holm's correction
-over the comparisons of the claim. Cells with only one seed are left out. The corpora are those available to us, not always
-the papers' samples, so a verdict is about the claim on these corpora. "Not here" means that our results do not support the
-claim. "So far" marks verdicts for which some cells have fewer seeds than planned.
+**Verdicts.**
 
-What each rule requires:
+- *holds*: the pooled interval lies above 0, the pooled mean is at least the margin, and no single comparison is
+  confirmed in the opposite direction. If the claim says “all” or “consistently”, also every mean favours it and at
+  least half are confirmed.
+- *partly*: at least one comparison is confirmed in favour, but the rest of “holds” fails.
+- *refuted*: the pooled interval excludes the paper's effect, and either the opposite is confirmed or equivalence is
+  shown. Only on the paper's own data, in mathematics, or if a claim of generality meets the opposite effect;
+  otherwise the word is *not found on proxy data*.
+- *undecided*: neither; with the number of seeds that would decide, where the paper or the protocol names an effect.
+- *cannot be tested*: data or models are not public.
+
+**Numbers.** Means and 95 % intervals are over training seeds, on the same texts. Differences are paired by seed, and
+positive if they favour the claim. *Pooled*: random effects over the comparisons of the claim (DerSimonian & Laird,
+with Hartung & Knapp's interval), next to the paper's mean difference over the same cells; RMSE is brought to a
+five-star scale before. Comparisons of one claim often share runs, so they are not independent, and the pooled
+interval is somewhat too narrow. *Margin*: what is too small to matter, fixed in the protocol; *equivalence*: two
+one-sided tests at 5 %. *Confirmed*: p < 0.05 in a two-sided paired t-test after Holm's correction over the
+comparisons of the claim, one family per claim. Cells with one seed are left out.
+
+**Marks.** *Exploratory*: the verdict rests only on results that are older than the protocol (commit {commit}). *So
+far*: some cells have fewer seeds than planned. *Version 0*: the verdict before the protocol, on the results of commit
+e4b3d16, where the present rules give another; all of these results were known when the rules changed. *Vacuous*: the
+design cannot show the effect; the test is shown and not counted. Tier of the data: *exact*, *proxy* or *ours* ([which
+corpus is what](../experiments/rules.toml)).
+
+**Quotes** are the papers' words, located by section, table or figure; our copies of the texts have no page numbers, and those of
+the two papers of the attention debate were not at hand. The command of a claim names the cells that are compared.
+
+**Versions of the rules.**
+"""
+RULES_HEAD = """
+**What each rule requires.** Where a rule has conditions, each is satisfied if the whole interval is on the claimed
+side and contradicted if it is on the other. The claim holds if all are satisfied; after Holm's correction, partly if
+some are, and refuted if none is and half or more are contradicted.
 """
 
 
-class TableFolder:
-    """The tables of a folder and the results next to them, each read at its first use."""
-
-    def __init__(self, folder: Path):
-        self.folder = folder
-        self.names = table_names(folder)
-        self.table = cache(self._table)
-        self.rows = cache(self._rows)
-
-    def _table(self, name: str) -> Table:
-        if name not in self.names:
-            raise InputError(f"{name}: no such table in {self.folder}{suggestion(name, self.names)}")
-        return read_table(self.names[name], name)
-
-    def _rows(self, name: str) -> Mapping[CellKey, Sequence[Row]]:
-        return grouped(read_results(self.table(name), self.names[name].with_suffix(".jsonl")))
-
-
-def evaluate_claim(claim: Claim, folder: TableFolder) -> Finding:
-    if claim.verdict:
-        return Finding(claim.verdict, claim.because)
-    if claim.planned:
-        return Finding(LATER, "")
-    if claim.checked_by:
-        return Finding(HOLDS, "a test in the test suite")
-    result = RULES[claim.rule](folder.table(claim.table), folder.rows(claim.table), **claim.arguments)
-    return result or Finding(LATER, "")
-
-
-def page(claims: Claims, folder: TableFolder) -> str:
-    findings = [(claim, evaluate_claim(claim, folder)) for claim in claims.claims]
-    lines = [HEAD, *tally(claims, findings), "", READING]
+def page(claims: Claims, folder: TableFolder, records: Sequence[Record]) -> str:
+    lines = [HEAD, *tally(claims, records), "", *changes(records), READING.format(commit=folder.book.commit)]
+    lines += [f"- Version {one.version}, {one.date}; known: {one.known}. {one.what}." for one in folder.book.changes]
+    lines.append(RULES_HEAD)
     lines += [f"- **{RULE_TITLES[name]}**: {escape(one_paragraph(rule.__doc__))}" for name, rule in RULES.items()]
     for source, title in claims.sources.items():
-        lines += [
-            "",
-            f"## {title}",
-            "",
-            "| claim | where in the paper | tested by | what we measured | verdict |",
-            "|---|---|---|---|---|",
-        ]
-        for claim, finding in findings:
-            if claim.source == source:
-                verdict = verdict_text(finding, is_complete(claim, folder))
+        lines += ["", f"## {title}", "", "| claim | tested by | what we measured | verdict |", "|---|---|---|---|"]
+        for record in records:
+            if record.claim.source == source:
                 cells = (
-                    escape(claim.claim),
-                    escape(claim.where),
-                    tested_by(claim, folder),
-                    escape(finding.measured),
-                    verdict,
+                    claim_text(record.claim),
+                    tested_by(record.claim, folder),
+                    measured_text(record),
+                    verdict_text(record),
                 )
                 lines.append("| " + " | ".join(cells) + " |")
     return "\n".join([*lines, ""])
 
 
-def tally(claims: Claims, findings: Sequence[tuple[Claim, Finding]]) -> Iterator[str]:
-    yield "| | " + " | ".join(map(shown_verdict, VERDICTS)) + " |"
-    yield "|---|" + "---:|" * len(VERDICTS)
+def tally(claims: Claims, records: Sequence[Record]) -> Iterator[str]:
+    """The number of claims by source and verdict, without verdicts that none has."""
+    totals = Counter(record.finding.verdict for record in records)
+    shown = [verdict for verdict in VERDICTS if totals[verdict]]
+    yield "| | " + " | ".join(shown) + " | claims |"
+    yield "|---|" + "---:|" * (len(shown) + 1)
     for source, title in claims.sources.items():
-        counts = Counter(finding.verdict for claim, finding in findings if claim.source == source)
-        yield f"| {title.partition(' (')[0]} | " + " | ".join(str(counts[name] or "") for name in VERDICTS) + " |"
+        counts = Counter(record.finding.verdict for record in records if record.claim.source == source)
+        numbers = [str(counts[name] or "") for name in shown]
+        yield f"| {title.partition(' (')[0]} | " + " | ".join(numbers) + f" | {counts.total()} |"
+    yield "| **all** | " + " | ".join(f"**{totals[name]}**" for name in shown) + f" | **{totals.total()}** |"
+
+
+def changes(records: Sequence[Record]) -> Iterator[str]:
+    """What the rules of the protocol changed: the verdicts of version 0 by those of now."""
+    compared = [record for record in records if record.previous]
+    if not compared:
+        return
+    pairs = Counter((record.previous, record.finding.verdict) for record in compared)
+    before = list(dict.fromkeys(sorted((record.previous for record in compared), key=lambda word: word)))
+    after = [verdict for verdict in VERDICTS if any(pair[1] == verdict for pair in pairs)]
+    yield f"The rules of the protocol against those before it (version 0), {len(compared)} claims that both have:"
+    yield ""
+    yield "| version 0 ↓, now → | " + " | ".join(after) + " |"
+    yield "|---|" + "---:|" * len(after)
+    for word in before:
+        yield f"| {word} | " + " | ".join(str(pairs[word, verdict] or "") for verdict in after) + " |"
+    yield ""
+
+
+def claim_text(claim: Claim) -> str:
+    parts = [f"**{claim.id}** {escape(claim.claim)}" if claim.id else escape(claim.claim)]
+    where = escape(claim.where)
+    parts.append(f"*“{escape(claim.quote)}”* ({where})" if claim.quote else where)
+    return "<br>".join(parts)
 
 
 def tested_by(claim: Claim, folder: TableFolder) -> str:
-    """A link to the table or test that tests a claim, or the name of the planned table."""
+    """A link to the table or test that tests a claim, to its rows, and the command that runs its cells."""
     if claim.checked_by:
         file, _, name = claim.checked_by.partition("::")
         return f"[{name.removeprefix('test_').replace('_', ' ')}](../{file})"
@@ -116,57 +130,46 @@ def tested_by(claim: Claim, folder: TableFolder) -> str:
         return ""
     path = folder.names[claim.table]
     shown = path.with_suffix(".md") if path.with_suffix(".md").exists() else path
-    link = f"../{folder.folder.name}/{claim.table.partition('/')[0]}/{shown.name}"
-    return f"[{claim.table}]({link}), {RULE_TITLES[claim.rule]}"
+    place = f"../{folder.folder.name}/{claim.table.partition('/')[0]}"
+    parts = [f"[{claim.table}]({place}/{shown.name}), {RULE_TITLES[claim.rule]}"]
+    if folder.results(claim.table).exists():
+        parts.append(f"[rows]({place}/{folder.results(claim.table).name})")
+    parts.append(f"`{command_of(claim)}`")
+    return "<br>".join(parts)
 
 
-def verdict_text(finding: Finding, complete: bool) -> str:
-    title = shown_verdict(finding.verdict)
-    return title if finding.verdict == LATER else f"**{title}**{'' if complete else ' so far'}"
+def command_of(claim: Claim) -> str:
+    """The command that runs the cells of a claim."""
+    named = names_of(claim)
+    chosen = named.methods or named.settings or named.corpora
+    return f"regard reproduce {claim.table}" + (f" --only {' '.join(chosen)}" if chosen else "")
+
+
+def measured_text(record: Record) -> str:
+    parts = [record.finding.measured, record.finding.over_texts]
+    if record.claim.vacuous is not None:
+        parts.append(f"Vacuous: {record.claim.vacuous.because}.")
+    if record.claim.note:
+        parts.append(f"Note: {record.claim.note}.")
+    return "<br>".join(escape(part) for part in parts if part)
+
+
+def verdict_text(record: Record) -> str:
+    finding = record.finding
+    if finding.verdict == LATER:
+        return finding.verdict
+    marks = []
+    if finding.needed:
+        marks.append(finding.needed)
+    if record.tiers:
+        marks.append(f"data: {', '.join(record.tiers)}")
+    if record.exploratory:
+        marks.append("exploratory")
+    if record.changed:
+        marks.append(f"version 0: {record.previous}")
+    so_far = "" if record.complete else f" so far, {record.runs} of {record.asked} runs"
+    return "<br>".join([f"**{finding.verdict}**{so_far}", *(escape(part) for part in (finding.why, *marks) if part)])
 
 
 def one_paragraph(docstring: str | None) -> str:
     return " ".join(inspect.cleandoc(docstring or "").split())
-
-
-class Names(NamedTuple):
-    """The cells that a claim's test uses; an empty list means all."""
-
-    methods: list[str]
-    corpora: list[str]
-    settings: list[str]
-
-
-def names_of(claim: Claim) -> Names:
-    arguments = claim.arguments
-    methods = [*flattened(arguments.get("pairs", ())), *arguments.get("methods", ()), arguments.get("method", "")]
-    corpora = [
-        *arguments.get("corpora", ()),
-        *arguments.get("words", ()),
-        *flattened(arguments.get("on", ())),
-        arguments.get("corpus", ""),
-    ]
-    at = arguments.get("at", ())
-    settings = [
-        *arguments.get("settings", ()),
-        *arguments.get("only", ()),
-        *(flattened(at) if isinstance(at, list) else ()),
-    ]
-    return Names(list(filter(None, methods)), list(filter(None, corpora)), settings)
-
-
-def is_complete(claim: Claim, folder: TableFolder) -> bool:
-    """Whether every cell that the claim is about has as many results as planned."""
-    if not claim.table:
-        return True
-    named, rows = names_of(claim), folder.rows(claim.table)
-    return all(
-        len(rows.get(cell.key, ())) >= cell.seeds
-        for cell in folder.table(claim.table).cells()
-        if all(not names or name in names for names, name in zip(named, cell.key, strict=True))
-    )
-
-
-def flattened(pairs: Iterable[Iterable[str]]) -> Iterator[str]:
-    for pair in pairs:
-        yield from pair

@@ -7,12 +7,15 @@ returns None if nothing has been measured yet, and its docstring appears on the 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Literal, TypedDict, Unpack
 
-from regard_lab.claims.difference_rules import Rows, signed_values
-from regard_lab.claims.verdicts import HOLDS, NOT_HERE, PARTLY, Difference, Finding, sides, span, verdict_by_count
+from regard.wilson import wilson_interval
+from regard_lab.claims.conditions import Condition, from_values, judge
+from regard_lab.claims.difference_rules import signed_values
+from regard_lab.claims.differences import Difference, sides
+from regard_lab.claims.verdicts import HOLDS, PARTLY, UNDECIDED, Finding, Given, Rows, span
 from regard_lab.comparisons import by_seed
 from regard_lab.measures import shown
 from regard_lab.rows import CellKey, Row
@@ -20,45 +23,66 @@ from regard_lab.statistics import Interval, mean_interval, paired
 from regard_lab.tables.table import Setting, Table
 
 
-def below(table: Table, rows: Rows, measure: str, bound: float, methods: Sequence[str] = ()) -> Finding | None:
-    """Holds if the whole interval is below the bound on every corpus; partly if on some."""
-    return count_within(table, rows, measure, methods, lambda interval: interval.high < bound, f"below {bound:g}")
+def below(given: Given, measure: str, bound: float, methods: Sequence[str] = ()) -> Finding | None:
+    """Each condition: a mean below the bound, for each method and corpus."""
+    return one_side(given, measure, methods, -1, bound)
 
 
-def above(table: Table, rows: Rows, measure: str, bound: float, methods: Sequence[str] = ()) -> Finding | None:
-    """Holds if the whole interval is above the bound for every method and corpus; partly if for some."""
-    return count_within(table, rows, measure, methods, lambda interval: interval.low > bound, f"above {bound:g}")
+def above(given: Given, measure: str, bound: float, methods: Sequence[str] = ()) -> Finding | None:
+    """Each condition: a mean above the bound, for each method and corpus."""
+    return one_side(given, measure, methods, 1, bound)
 
 
-def count_within(
-    table: Table, rows: Rows, measure: str, methods: Sequence[str], is_satisfied: Callable[[Interval], bool], side: str
-) -> Finding | None:
-    intervals = dict(cell_intervals(table, rows, measure, methods))
-    if not intervals:
+def one_side(given: Given, measure: str, methods: Sequence[str], sign: int, bound: float) -> Finding | None:
+    intervals = dict(cell_intervals(given.table, given.rows, measure, methods))
+    conditions = [
+        condition
+        for cell_key in intervals
+        if (
+            condition := from_values(
+                "", "", cell_key, [sign * (value - bound) for value in values_of(given, cell_key, measure)]
+            )
+        )
+    ]
+    if not conditions:
         return None
-    satisfied = sum(map(is_satisfied, intervals.values()))
-    words = f"{satisfied} of {len(intervals)} {side}: {listed(table, intervals, measure)}"
-    return Finding(verdict_by_count(satisfied, len(intervals)), words)
+    verdict, why, needed = judge(given, conditions)
+    head = (
+        f"{sum(one.side > 0 for one in conditions)} of {len(conditions)} {'above' if sign > 0 else 'below'} {bound:g}"
+    )
+    return Finding(verdict, f"{head}: {listed(given.table, intervals, measure)}", why, needed=needed)
+
+
+def values_of(given: Given, cell_key: CellKey, measure: str) -> list[float]:
+    return list(by_seed(given.rows.get(cell_key, ()), measure).values())
 
 
 def near(
-    table: Table, rows: Rows, method: str, corpora: Sequence[str], measure: str, value: float, within: float
+    given: Given, method: str, corpora: Sequence[str], measure: str, value: float, within: float
 ) -> Finding | None:
-    """Holds if the whole interval is within the margin around the printed value on every corpus; partly if the mean is on
-    some."""
+    """Each condition: the whole interval within the margin around the printed value; contradicted if it is wholly outside."""
     intervals = {
         cell_key: interval
-        for cell_key, interval in cell_intervals(table, rows, measure, [method])
+        for cell_key, interval in cell_intervals(given.table, given.rows, measure, [method])
         if cell_key[1] in corpora
     }
     if not intervals:
         return None
-    definition = table.measure(measure)
-    inside = sum(max(value - interval.low, interval.high - value) <= within for interval in intervals.values())
-    close = sum(abs(interval.mean - value) <= within for interval in intervals.values())
-    verdict = HOLDS if inside == len(intervals) else PARTLY if close else NOT_HERE
-    words = f"{listed(table, intervals, measure)} (printed: {shown(value, definition)}; margin: {shown(within, definition)})"
-    return Finding(verdict, words)
+    definition = given.table.measure(measure)
+    conditions = [
+        Condition("", "", cell_key, bounded(interval, value - within, value + within))
+        for cell_key, interval in intervals.items()
+    ]
+    verdict, why, _ = judge(given, conditions)
+    stated = f"(printed: {shown(value, definition)}; margin: {shown(within, definition)})"
+    return Finding(verdict, f"{listed(given.table, intervals, measure)} {stated}", why)
+
+
+def bounded(interval: Interval, low: float, high: float) -> int:
+    """1: the interval lies within the bounds; −1: outside; 0: neither."""
+    if low <= interval.low and interval.high <= high:
+        return 1
+    return -1 if interval.high < low or interval.low > high else 0
 
 
 def cell_intervals(
@@ -83,26 +107,22 @@ def listed(table: Table, intervals: Mapping[CellKey, Interval], measure: str) ->
     return f"{', '.join(values)}; {seeds} seeds"
 
 
-def falls(table: Table, rows: Rows, value: str, methods: Sequence[str] = ()) -> Finding | None:
-    """The value after the last epoch minus that after the first. Holds if the whole interval is below 0 on every corpus;
-    partly if on some."""
-    ends = {cell.key: path_ends(rows.get(cell.key, ()), value) for cell in table.cells()}
-    changes = {
-        cell_key: (mean_interval([last - first for first, last in cell_ends]), cell_ends)
-        for cell_key, cell_ends in ends.items()
-        if len(cell_ends) > 1 and (not methods or cell_key[0] in methods)
-    }
-    if not changes:
+def falls(given: Given, value: str, methods: Sequence[str] = ()) -> Finding | None:
+    """Each condition: the value after the last epoch is below that after the first, for each method and corpus."""
+    conditions, words, seeds = [], [], []
+    for cell in given.table.cells():
+        ends = path_ends(given.rows.get(cell.key, ()), value)
+        condition = from_values("", "", cell.key, [first - last for first, last in ends])
+        if condition is not None and (not methods or cell.method in methods):
+            conditions.append(condition)
+            seeds.append(len(ends))
+            first, last = (fmean(end[at] for end in ends) for at in (0, 1))
+            words.append(f"{given.table.corpora[cell.corpus.name].title} {first:.3f} → {last:.3f}")
+    if not conditions:
         return None
-    fallen = sum(change is not None and change.high < 0 for change, _ in changes.values())
-    words = [
-        f"{table.corpora[cell_key[1]].title} "
-        f"{fmean(first for first, _ in cell_ends):.3f} → {fmean(last for _, last in cell_ends):.3f}"
-        for cell_key, (_, cell_ends) in changes.items()
-    ]
-    seeds = span([len(cell_ends) for _, cell_ends in changes.values()])
-    head = f"{fallen} of {len(changes)} fall"
-    return Finding(verdict_by_count(fallen, len(changes)), f"{head}: {', '.join(words)}; {seeds} seeds")
+    verdict, why, needed = judge(given, conditions)
+    head = f"{sum(one.side > 0 for one in conditions)} of {len(conditions)} fall"
+    return Finding(verdict, f"{head}: {', '.join(words)}; {span(seeds)} seeds", why, needed=needed)
 
 
 def path_ends(rows: Sequence[Row], value: str) -> list[tuple[float, float]]:
@@ -113,24 +133,28 @@ def path_ends(rows: Sequence[Row], value: str) -> list[tuple[float, float]]:
 
 
 def unstable(
-    table: Table, rows: Rows, methods: Sequence[str], expected: Literal["never", "occasionally", "usually"]
+    given: Given, methods: Sequence[str], expected: Literal["never", "occasionally", "usually"]
 ) -> Finding | None:
     """A run counts as failed if it diverged (loss NaN or above a million) or if its loss ended above its initial value.
-    Never: no run failed; occasionally: fewer than half; usually: half or more. Holds if every method is in the expected
-    category; partly if some are."""
-    by_method = {}
+    Never: no run failed; occasionally: fewer than half; usually: half or more. Each condition: a method is in the expected
+    category. The interval is Wilson's, of the share of failed runs."""
+    conditions, words = [], []
     for method in methods:
-        method_rows = [row for cell_key, seeds in rows.items() if cell_key[0] == method for row in seeds]
-        runs = [row for row in method_rows if "error" not in row or "diverged" in row["error"]]
+        keys = [cell_key for cell_key in given.rows if cell_key[0] == method]
+        rows = [row for cell_key in keys for row in given.rows[cell_key]]
+        runs = [row for row in rows if "error" not in row or "diverged" in row["error"]]
         if runs:
-            by_method[method] = (sum(map(is_unstable, runs)), len(runs))
-    if not by_method:
+            failed = sum(map(is_unstable, runs))
+            side = 1 if stability(failed, len(runs)) == expected else -1
+            conditions.append(Condition(method, "", keys[0], side))
+            low, high = wilson_interval(failed / len(runs), len(runs))
+            vacuous = " (vacuous)" if method in given.vacuous else ""
+            title = given.table.methods[method].title
+            words.append(f"{title}{vacuous}: {failed} of {len(runs)} runs ({100 * low:.0f} to {100 * high:.0f} %)")
+    if not conditions:
         return None
-    satisfied = sum(stability(*counts) == expected for counts in by_method.values())
-    words = [
-        f"{table.methods[method].title}: {failed} of {count} runs" for method, (failed, count) in by_method.items()
-    ]
-    return Finding(verdict_by_count(satisfied, len(by_method)), "failed: " + "; ".join(words))
+    verdict, why, _ = judge(given, conditions)
+    return Finding(verdict, "failed: " + "; ".join(words), why)
 
 
 def is_unstable(row: Row) -> bool:
@@ -148,47 +172,41 @@ class Bounds(TypedDict, total=False):
 
 
 def speed(
-    table: Table,
-    rows: Rows,
+    given: Given,
     against: str,
     method: str = "",
     methods: Sequence[str] = (),
     **bounds: Unpack[Bounds],
 ) -> Finding | None:
-    """Relative speeds by shape and machine. Holds if every interval is within the bound (for a range: every mean); partly
-    if some are."""
-    intervals: dict[CellKey, Interval] = {}
+    """Relative speeds by shape and machine. Each condition: the whole interval within the bound; contradicted if it is wholly
+    outside."""
+    table, intervals = given.table, {}
     for cell in table.cells():
         if cell.method in (methods or [method]):
-            values = by_seed(rows.get(cell.key, ()), "speed")
-            reference = by_seed(rows.get((against, *cell.key[1:]), ()), "speed") if against in table.methods else {}
-            ratios = [value / reference.get(seed, 1.0) for seed, value in values.items()]
-            interval = mean_interval(ratios)
+            values = by_seed(given.rows.get(cell.key, ()), "speed")
+            reference = (
+                by_seed(given.rows.get((against, *cell.key[1:]), ()), "speed") if against in table.methods else {}
+            )
+            interval = mean_interval([value / reference.get(seed, 1.0) for seed, value in values.items()])
             if interval is not None and interval.half is not None:
                 intervals[cell.key] = interval
     if not intervals:
         return None
-    satisfied = sum(is_within(interval, bounds) for interval in intervals.values())
+    low, high = bounds.get("between", (bounds.get("at_least", -math.inf), bounds.get("at_most", math.inf)))
+    conditions = [Condition("", "", key, bounded(interval, low, high)) for key, interval in intervals.items()]
+    verdict, why, _ = judge(given, conditions)
     planned = sum(cell.method in (methods or [method]) for cell in table.cells())
-    so_far = f" ({planned - len(intervals)} not measured yet)" if planned > len(intervals) else ""
+    missing = f" ({planned - len(intervals)} not measured yet)" if planned > len(intervals) else ""
     words = [
         f"{table.title_of(cell_key)}, {table.corpora[cell_key[1]].title}: {interval.mean:.3f} ± {interval.half:.3f}"
         for cell_key, interval in intervals.items()
     ]
-    return Finding(
-        verdict_by_count(satisfied, len(intervals)), f"{satisfied} of {len(intervals)}{so_far}: {'; '.join(words)}"
-    )
-
-
-def is_within(interval: Interval, bounds: Bounds) -> bool:
-    if between := bounds.get("between"):
-        return between[0] <= interval.mean <= between[1]
-    return interval.high <= bounds.get("at_most", math.inf) and interval.low >= bounds.get("at_least", -math.inf)
+    satisfied = sum(condition.side > 0 for condition in conditions)
+    return Finding(verdict, f"{satisfied} of {len(intervals)}{missing}: {'; '.join(words)}", why)
 
 
 def peak(
-    table: Table,
-    rows: Rows,
+    given: Given,
     measure: str,
     option: str,
     at: float,
@@ -197,11 +215,12 @@ def peak(
 ) -> Finding | None:
     """On each corpus the given setting must be confirmed better than both ends of the axis, and no other setting confirmed
     better than it (paired tests, Holm's correction over all). Holds if this is so on every corpus; partly if on some, or if
-    one end is confirmed worse; otherwise not here."""
+    one end is confirmed worse; refuted if on half of the corpora or more another setting is confirmed better."""
+    table = given.table
     order = sorted((x for x in table.settings.values() if option in x.options), key=lambda x: float(x.options[option]))
     middle = next(setting for setting in order if setting.options[option] == at)
     values_ = {
-        (method, corpus): axis(table, rows, (method, corpus), measure, order)
+        (method, corpus): axis(table, given.rows, (method, corpus), measure, order)
         for method in methods or table.methods
         for corpus in corpora or table.corpora
     }
@@ -218,12 +237,19 @@ def peak(
     side = dict(zip(tests, sides(list(tests.values())), strict=True))
     groups = sorted({key[:2] for key in tests}, key=list(values_).index)
     ends = {group: [side.get((*group, end.name), 0) for end in (order[0], order[-1])] for group in groups}
-    full = sum(min(ends[group]) > 0 and not any(side[key] < 0 for key in side if key[:2] == group) for group in groups)
-    verdict = verdict_by_count(full, len(groups))
-    if verdict == NOT_HERE and any(max(both) > 0 for both in ends.values()):
+    worse = [group for group in groups if any(side[key] < 0 for key in side if key[:2] == group)]
+    full = sum(min(ends[group]) > 0 and group not in worse for group in groups)
+    why = f"{full} of {len(groups)} with a peak there, {len(worse)} with a better setting elsewhere (Holm)"
+    if full == len(groups):
+        verdict = HOLDS
+    elif full or any(max(both) > 0 for both in ends.values()):
         verdict = PARTLY
+    elif 2 * len(worse) >= len(groups):
+        verdict = given.negative([(*group, middle.name) for group in groups], opposite=True)
+    else:
+        verdict = UNDECIDED
     words = [describe_axis(table, group, values_[group], measure, (order[0], middle, order[-1])) for group in groups]
-    return Finding(verdict, f"{full} of {len(groups)} with a peak there. " + "; ".join(words))
+    return Finding(verdict, f"{full} of {len(groups)} with a peak there. " + "; ".join(words), why)
 
 
 def axis(

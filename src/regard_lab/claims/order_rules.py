@@ -7,19 +7,13 @@ if nothing has been measured yet, and its docstring appears on the page.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from regard_lab.claims.difference_rules import (
-    Pairs,
-    Rows,
-    comparison_name,
-    finding_from,
-    method_pairs,
-    minus,
-    signed_values,
-)
+from regard_lab.claims.conditions import Condition, from_values, judge
+from regard_lab.claims.difference_rules import Pairs, comparison_name, method_pairs, minus, signed_values
+from regard_lab.claims.differences import Difference, finding
 from regard_lab.claims.level_rules import path_ends
-from regard_lab.claims.verdicts import HOLDS, NOT_HERE, PARTLY, Difference, Finding, several, span, verdict_by_count
+from regard_lab.claims.verdicts import HOLDS, PARTLY, UNDECIDED, Finding, Given, several, span
 from regard_lab.comparisons import by_seed
 from regard_lab.measures import Measure, shown, signed, value_of
 from regard_lab.rows import CellKey, Row
@@ -30,21 +24,8 @@ Names = Sequence[str]
 SHOWN = 5  # conditions that are listed with their numbers
 
 
-class Condition(NamedTuple):
-    """One measure above or below another, or a number, in one cell."""
-
-    name: str
-    difference: Interval  # of the difference that must be above 0
-    text: str
-
-    @property
-    def is_satisfied(self) -> bool:
-        return self.difference.low > 0
-
-
 def stands(
-    table: Table,
-    rows: Rows,
+    given: Given,
     where: Sequence[Sequence[str | float]],
     methods: Names = (),
     corpora: Names = (),
@@ -52,27 +33,27 @@ def stands(
     need: Literal["all", "most"] = "all",
 ) -> Finding | None:
     """Measures of a model in a given order, such as attention of positive tokens above that of neutral ones (possibly minus
-    a margin), or above or below a number. Holds if the whole interval of every difference, paired by seed, has the right
-    sign for every model and corpus (if the claim says "mostly", for more than half); partly if for some."""
+    a margin), or above or below a number. Each condition: a difference, paired by seed, with the right sign. If the claim says
+    "mostly", more than half of the conditions are enough."""
     conditions: list[Condition] = []
-    for cell_key in selected_cells(table, methods, corpora, settings):
+    for cell_key in selected_cells(given.table, methods, corpora, settings):
         for left, side, right, *margin in where:
             offset = float(margin[0]) if margin else 0.0
-            new = make_condition(table, rows.get(cell_key, ()), cell_key, str(left), str(side), right, offset)
+            new = make_condition(
+                given.table, given.rows.get(cell_key, ()), cell_key, str(left), str(side), right, offset
+            )
             conditions += [new] if new is not None else []
     if not conditions:
         return None
-    satisfied = sum(condition.is_satisfied for condition in conditions)
-    missed = [condition for condition in conditions if not condition.is_satisfied]
+    verdict, why, needed = judge(given, conditions, need)
+    satisfied = sum(condition.side > 0 for condition in conditions)
+    missed = [condition for condition in conditions if condition.side <= 0]
     listed = missed or conditions
     others = f" and {len(listed) - SHOWN} more" if len(listed) > SHOWN else ""
     values = "; ".join(f"{condition.name}: {condition.text}" for condition in listed[:SHOWN])
-    seeds = span([condition.difference.n for condition in conditions])
+    seeds = span([condition.n for condition in conditions])
     head = f"{satisfied} of {len(conditions)} in the claimed order, {seeds} seeds"
-    verdict = (
-        HOLDS if need == "most" and 2 * satisfied > len(conditions) else verdict_by_count(satisfied, len(conditions))
-    )
-    return Finding(verdict, f"{head}; {'not: ' if missed else ''}{values}{others}")
+    return Finding(verdict, f"{head}; {'not: ' if missed else ''}{values}{others}", why, needed=needed)
 
 
 def selected_cells(table: Table, methods: Names, corpora: Names, settings: Names) -> Iterator[CellKey]:
@@ -90,7 +71,8 @@ def make_condition(
     right_values = by_seed(rows, right) if isinstance(right, str) else dict.fromkeys(left_values, float(right))
     both = sorted(left_values.keys() & right_values.keys())
     sign = 1 if side == ">" else -1
-    difference = mean_interval([sign * (left_values[seed] - right_values[seed] - margin) for seed in both])
+    differences = [sign * (left_values[seed] - right_values[seed] - margin) for seed in both]
+    difference = mean_interval(differences)
     if difference is None or difference.half is None:
         return None
     definition = table.measure(left)
@@ -100,7 +82,7 @@ def make_condition(
     bound = table.measure(right).title if isinstance(right, str) else shown(right, definition)
     bound += f" {'−' if margin < 0 else '+'} {shown(abs(margin), definition)}" if margin else ""
     name = f"{cell_title(table, cell_key)}, {definition.title} {side} {bound}"
-    return Condition(name, difference, describe(means, difference, definition, right))
+    return from_values(name, describe(means, difference, definition, right), cell_key, differences)
 
 
 def describe(means: Sequence[str], difference: Interval, definition: Measure, right: str | float) -> str:
@@ -115,94 +97,89 @@ def cell_title(table: Table, cell_key: CellKey) -> str:
 
 
 def often(
-    table: Table,
-    rows: Rows,
+    given: Given,
     measures: Names,
     least: float = 0.8,
     methods: Names = (),
     corpora: Names = (),
     settings: Names = (),
 ) -> Finding | None:
-    """Patterns that a seed either shows or does not. Holds if at least the given share of the seeds (0.8 by default) shows
-    every pattern, for every model and corpus; partly if this is so for some."""
-    counts = {}
+    """Patterns that a seed either shows or does not. Each condition: at least the given share of the seeds (0.8 by default)
+    shows a pattern; contradicted if fewer than half do."""
+    table, conditions, words = given.table, [], []
     for cell_key in selected_cells(table, methods, corpora, settings):
+        each = []
         for measure in measures:
-            values = [value for row in rows.get(cell_key, ()) if (value := value_of(row, measure)) is not None]
+            values = [value for row in given.rows.get(cell_key, ()) if (value := value_of(row, measure)) is not None]
             if len(values) > 1:
-                counts[cell_key, measure] = (sum(values), len(values))
-    if not counts:
+                count, of = sum(values), len(values)
+                conditions.append(
+                    Condition("", "", cell_key, 1 if count >= least * of else -1 if 2 * count < of else 0)
+                )
+                each.append(f"{table.measure(measure).title.removeprefix('% seeds, ')} {count:g} of {of}")
+        if each:
+            words.append(f"{cell_title(table, cell_key)}: {', '.join(each)}")
+    if not conditions:
         return None
-    satisfied = sum(count >= least * of for count, of in counts.values())
-    words = []
-    for cell_key in dict.fromkeys(cell_key for cell_key, _ in counts):
-        each = [
-            f"{table.measure(measure).title.removeprefix('% seeds, ')} {count:g} of {of}"
-            for (counted_key, measure), (count, of) in counts.items()
-            if counted_key == cell_key
-        ]
-        words.append(f"{cell_title(table, cell_key)}: {', '.join(each)}")
-    return Finding(
-        verdict_by_count(satisfied, len(counts)), f"{satisfied} of {len(counts)} shown often enough; {'; '.join(words)}"
-    )
+    verdict, why, _ = judge(given, conditions)
+    satisfied = sum(condition.side > 0 for condition in conditions)
+    return Finding(verdict, f"{satisfied} of {len(conditions)} shown often enough; {'; '.join(words)}", why)
 
 
-def equal(table: Table, rows: Rows, corpora: Names = ()) -> Finding | None:
-    """Numbers of a corpus, without randomness. Holds if all equal the printed ones; partly if some do."""
-    matches: dict[str, list[bool]] = {}
+def equal(given: Given, corpora: Names = ()) -> Finding | None:
+    """Numbers of a corpus, without randomness. Each condition: a number equals the printed one."""
+    table, matches, conditions = given.table, dict[str, list[bool]](), []
     for cell in table.cells():
         if corpora and cell.corpus.name not in corpora:
             continue
         for measure in cell.corpus.measures:
             definition = table.measure(measure)
             theirs = table.printed_value(cell.key, measure)
-            ours = list(by_seed(rows.get(cell.key, ()), measure).values())
+            ours = list(by_seed(given.rows.get(cell.key, ()), measure).values())
             if theirs is not None and ours:
-                matches.setdefault(cell.corpus.title, []).append(
-                    shown(ours[0], definition) == shown(theirs, definition)
-                )
-    if not matches:
+                is_equal = shown(ours[0], definition) == shown(theirs, definition)
+                matches.setdefault(cell.corpus.title, []).append(is_equal)
+                conditions.append(Condition("", "", cell.key, 1 if is_equal else -1))
+    if not conditions:
         return None
-    every = [match for cell_matches in matches.values() for match in cell_matches]
+    verdict, why, _ = judge(given, conditions)
     words = [f"{title} {sum(cell_matches)} of {len(cell_matches)}" for title, cell_matches in matches.items()]
-    return Finding(verdict_by_count(sum(every), len(every)), f"as printed: {', '.join(words)}")
+    return Finding(verdict, f"as printed: {', '.join(words)}", why)
 
 
 def moves(
-    table: Table,
-    rows: Rows,
+    given: Given,
     rises: Names = (),
     falls: Names = (),
     methods: Names = (),
     corpora: Names = (),
     settings: Names = (),
 ) -> Finding | None:
-    """A value after the last epoch minus that before the first step. Holds if the whole interval has the claimed sign for
-    every value, model and corpus; partly if for some."""
-    satisfied, words, seeds = 0, [], []
-    for cell_key in selected_cells(table, methods, corpora, settings):
+    """A value after the last epoch minus that before the first step. Each condition: the change has the claimed sign, for each
+    value, model and corpus."""
+    conditions, words, seeds = [], [], []
+    for cell_key in selected_cells(given.table, methods, corpora, settings):
         for value in (*rises, *falls):
-            ends = path_ends(rows.get(cell_key, ()), value)
-            change = mean_interval([(after - before) * (1 if value in rises else -1) for before, after in ends])
-            if change is None or change.half is None:
+            ends = path_ends(given.rows.get(cell_key, ()), value)
+            sign = 1 if value in rises else -1
+            condition = from_values("", "", cell_key, [(after - before) * sign for before, after in ends])
+            if condition is None:
                 continue
-            satisfied += change.low > 0
+            conditions.append(condition)
             seeds.append(len(ends))
             before, after = (sum(end[at] for end in ends) / len(ends) for at in (0, 1))
-            words.append(
-                f"{cell_title(table, cell_key)}, {value.partition('.')[2] or value} {before:.3g} → {after:.3g}"
-            )
-    if not words:
+            title = value.partition(".")[2] or value
+            words.append(f"{cell_title(given.table, cell_key)}, {title} {before:.3g} → {after:.3g}".replace(" -", " −"))
+    if not conditions:
         return None
-    return Finding(
-        verdict_by_count(satisfied, len(words)),
-        f"{satisfied} of {len(words)}: {'; '.join(words)}; {span(seeds)} seeds".replace(" -", " −"),
-    )
+    verdict, why, needed = judge(given, conditions)
+    satisfied = sum(condition.side > 0 for condition in conditions)
+    measured = f"{satisfied} of {len(words)}: {'; '.join(words)}; {span(seeds)} seeds"
+    return Finding(verdict, measured, why, needed=needed)
 
 
 def gap(
-    table: Table,
-    rows: Rows,
+    given: Given,
     measure: str,
     less: str,
     methods: Sequence[str] = (),
@@ -211,34 +188,45 @@ def gap(
 ) -> Finding | None:
     """One measure of a model minus another, such as accuracy after a round minus that before it; for two models, the gap of
     the one minus that of the other. Verdicts as for "better"."""
+    table = given.table
     side = table.measure(measure).better or 1
 
     def of(cell_key: CellKey) -> dict[int, float]:
-        return minus(*(signed_values(rows, cell_key, name, side) for name in (measure, less)))
+        return minus(*(signed_values(given.rows, cell_key, name, side) for name in (measure, less)))
 
+    def printed_gap(cell_key: CellKey) -> float | None:
+        known = table.corpora[cell_key[1]].measures
+        printed = [table.printed_value(cell_key, name) if name in known else None for name in (measure, less)]
+        return None if None in printed else side * (printed[0] - printed[1])  # type: ignore[operator]
+
+    compared: list[tuple[str, tuple[CellKey, ...]]]
     if pairs:
-        comparisons = [
-            (comparison_name(table, *both), of(both[0]), of(both[1])) for both in method_pairs(table, pairs, corpora)
-        ]
+        compared = [(comparison_name(table, *both), both) for both in method_pairs(table, pairs, corpora)]
     else:
-        gaps = {cell_key: of(cell_key) for cell_key in selected_cells(table, methods, corpora, ())}
-        comparisons = [
-            (cell_title(table, cell_key), values, dict.fromkeys(values, 0.0)) for cell_key, values in gaps.items()
-        ]
-    tests = [Difference(name, test) for name, one, other in comparisons if (test := paired(one, other)) is not None]
-    return finding_from(tests, table.measure(measure), len(comparisons))
+        compared = [(cell_title(table, key), (key,)) for key in selected_cells(table, methods, corpora, ())]
+    tests = []
+    for name, cells in compared:
+        gaps = [of(cell_key) for cell_key in cells]
+        test = paired(gaps[0], gaps[1] if len(cells) > 1 else dict.fromkeys(gaps[0], 0.0))
+        if test is not None:
+            papers = [printed_gap(cell_key) for cell_key in cells]
+            paper = None if None in papers else papers[0] - sum(papers[1:])  # type: ignore[operator, arg-type]
+            tests.append(Difference(name, test, cells, paper, given.margin(measure, cells[0])))
+    return finding(given, tests, table.measure(measure), len(compared))
 
 
 Column = tuple[str, str]  # corpus and measure
 SEEDS = 3  # at least: an interval of two seeds, wide or accidentally narrow, means little
 METHODS = 3  # at least, per column, for a rank correlation
+SIMILAR = 0.5  # a mean rank correlation
 
 
-def printed(table: Table, rows: Rows) -> Finding | None:
+def printed(given: Given) -> Finding | None:
     """Holds if our intervals contain at least half of the printed numbers; partly if the order of the methods is at least
-    similar (a mean rank correlation of 0.5 or more over the columns); otherwise not here. An interval from two seeds, or one
-    wider than the range of the printed numbers in its column, would contain almost anything and is not counted. Our corpora
-    are not the paper's samples, so the numbers are not expected to be equal."""
+    similar (a mean rank correlation of 0.5 or more over the columns); undecided if no interval can be counted. An interval from
+    two seeds, or one wider than the range of the printed numbers in its column, would contain almost anything and is not
+    counted. Where our corpora are not the paper's samples, the numbers are not expected to be equal."""
+    table, rows = given.table, given.rows
     columns: dict[Column, list[tuple[Interval, float]]] = {}
     printed_numbers: dict[Column, list[float]] = {}
     for cell in table.cells():
@@ -262,13 +250,20 @@ def printed(table: Table, rows: Rows) -> Finding | None:
         definition = table.measure(measure)
         offset = sum(ours.mean - theirs for ours, theirs in column) / len(column)
         words.append(f"{table.corpora[corpus].title}, {definition.title} {signed(offset, definition)}")
-    verdict = HOLDS if informative and 2 * covered >= len(informative) else PARTLY if order >= 0.5 else NOT_HERE
+    if informative and 2 * covered >= len(informative):
+        verdict = HOLDS
+    elif order >= SIMILAR:
+        verdict = PARTLY
+    elif not informative:
+        verdict = UNDECIDED
+    else:
+        verdict = given.negative([cell.key for cell in table.cells() if rows.get(cell.key)], opposite=False)
     head = f"{covered} of {several(len(informative), 'printed number')} within our intervals"
     head += not_counted(len(every) - len(informative))
     ranked = f"rank correlation of the methods {order:.2f}"
     if not orders:
         ranked = f"no rank correlation with fewer than {METHODS} methods in a column"
-    return Finding(verdict, f"{head}; {ranked}; ours minus theirs on average: {', '.join(words)}")
+    return Finding(verdict, f"{head}; {ranked}; ours minus theirs on average: {', '.join(words)}", head)
 
 
 def is_informative(ours: Interval, column: Sequence[float]) -> bool:

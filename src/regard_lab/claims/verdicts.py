@@ -1,92 +1,59 @@
-"""The possible verdicts on a claim, and how they follow from tests."""
+"""The possible verdicts on a claim, what a rule is given, and what it returns."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from regard_lab.measures import Measure, shown, signed
-from regard_lab.statistics import Paired, holm
+from regard_lab.claims.rule_book import RuleBook
+from regard_lab.pooled_effect import Pooled
+from regard_lab.rows import CellKey, Row
+from regard_lab.tables.table import Table
 
-HOLDS, PARTLY, NOT_HERE = "holds", "partly", "not here"
-UNTESTABLE, LATER = "cannot be tested with data at hand", "to be measured"
-VERDICTS = (HOLDS, PARTLY, NOT_HERE, UNTESTABLE, LATER)  # as written in evidence.toml
+HOLDS, PARTLY, REFUTED, NOT_FOUND = "holds", "partly", "refuted", "not found on proxy data"
+UNDECIDED, UNTESTABLE, LATER = "undecided", "cannot be tested", "to be measured"
+VERDICTS = (HOLDS, PARTLY, REFUTED, NOT_FOUND, UNDECIDED, UNTESTABLE, LATER)  # as written in evidence.toml
+NEGATIVE = "negative"  # what a rule finds before the tier of the data chooses the word
 ALPHA = 0.05
+
+Rows = Mapping[CellKey, Sequence[Row]]
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a rule is given."""
+
+    table: Table
+    rows: Rows
+    book: RuleBook = field(default_factory=RuleBook)
+    vacuous: Collection[str] = ()  # methods for which the test cannot show the effect
+    general: bool = False  # the claim says "all", "consistently" or "in general"
+    other: Callable[[str], Given] | None = None  # the same for another table of the paper
+
+    def negative(self, cell_keys: Iterable[CellKey], opposite: bool) -> str:
+        """The word for a claim that the data contradict; `opposite`: they show the opposite effect."""
+        tiers = self.book.tiers_of(self.table.name, cell_keys)
+        return REFUTED if tiers == ["exact"] or (self.general and opposite) else NOT_FOUND
+
+    def texts(self, cell_key: CellKey) -> int | None:
+        """The number of test texts, as the rows have it."""
+        counts = [row.get("values", {}).get("n") for row in self.rows.get(cell_key, ())]
+        return next((int(count) for count in counts if count), None)
+
+    def margin(self, measure: str, cell_key: CellKey) -> float:
+        return self.book.margin(measure, self.table.name, cell_key[1], self.texts(cell_key))
 
 
 class Finding(NamedTuple):
     verdict: str
     measured: str  # the numbers behind it, with intervals and seeds
-
-
-class Difference(NamedTuple):
-    """A mean difference, positive if it favours the claim, and its name."""
-
-    name: str
-    paired: Paired
-
-
-def shown_verdict(verdict: str) -> str:
-    return "cannot be tested with the available data" if verdict == UNTESTABLE else verdict
-
-
-def verdict_by_count(satisfied: int, total: int) -> str:
-    return HOLDS if satisfied == total else PARTLY if satisfied else NOT_HERE
-
-
-class TestSummary(NamedTuple):
-    tests: Sequence[Difference]
-    favour: int  # number of mean differences that favour the claim
-    confirmed: int  # … and are significant after the correction
-    opposed: int  # significant differences that contradict the claim
-
-
-def summarise(tests: Sequence[Difference], alpha: float = ALPHA) -> TestSummary:
-    signs = sides(tests, alpha)
-    return TestSummary(tests, sum(test.paired.difference.mean > 0 for test in tests), signs.count(1), signs.count(-1))
-
-
-def sides(tests: Sequence[Difference], alpha: float = ALPHA) -> list[int]:
-    """1: confirmed in favour; −1: confirmed against; 0: neither. Corrected over all tests."""
-    corrected = holm([test.paired.p for test in tests])
-    return [
-        (1 if test.paired.difference.mean > 0 else -1) if p is not None and p < alpha else 0
-        for test, p in zip(tests, corrected, strict=True)
-    ]
-
-
-def usable(tests: Sequence[Difference]) -> list[Difference]:
-    """The tests with two or more seeds: a single difference cannot be tested."""
-    return [test for test in tests if test.paired.p is not None]
-
-
-def describe_tests(summary: TestSummary, measure: Measure, alpha: float, planned: int) -> str:
-    """The tests in one sentence; `planned` is the number of tests once all cells have been run."""
-    tests = summary.tests
-    means = [test.paired.difference.mean for test in tests]
-    seeds = sorted({test.paired.difference.n for test in tests})
-    count = (
-        f"{len(tests)} of {planned} comparisons so far" if len(tests) < planned else several(len(tests), "comparison")
-    )
-    best, worst = (pick(tests, key=lambda test: test.paired.difference.mean) for pick in (max, min))
-    words = [
-        f"{count}, {span(seeds)} seeds: {summary.favour} in favour, "
-        f"{summary.confirmed} confirmed (p < {alpha:g} after Holm's correction)"
-        + (f", {summary.opposed} confirmed in the opposite direction" if summary.opposed else ""),
-        f"mean difference {signed(sum(means) / len(means), measure)}",
-    ]
-    if len(tests) > 1:
-        words[1] += (
-            f", from {with_interval(worst, measure)} ({worst.name}) to {with_interval(best, measure)} ({best.name})"
-        )
-    else:
-        words[1] = f"difference {with_interval(best, measure)} ({best.name})"
-    return "; ".join(words)
-
-
-def with_interval(test: Difference, measure: Measure) -> str:
-    half = test.paired.difference.half
-    return signed(test.paired.difference.mean, measure) + (f" ± {shown(half, measure)}" if half is not None else "")
+    why: str = ""  # the condition that decided
+    pooled: Pooled | None = None
+    paper: float | None = None  # the paper's mean difference over the same comparisons
+    margin: float = 0.0
+    needed: str = ""  # seeds that would decide
+    over_texts: str = ""  # intervals that cover other texts, where rows have predictions
 
 
 def several(count: int, name: str) -> str:

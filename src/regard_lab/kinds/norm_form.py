@@ -65,22 +65,18 @@ def check(cell: Cell) -> None:
 
 
 def run(cell: Cell, seeds: Sequence[int], context: Context) -> Iterator[Row]:
-    import torch
-
     from regard_lab.fit_stacked import EncodedCache, prepare_stacked
 
     start, plain = time.perf_counter(), cell.without(KEYS)
     prepared = context.corpora.prepare(cell.corpus, plain.options)
     config = training_config(plain.options, device=context.device)
     context.stacked = context.stacked or EncodedCache()
-    try:
+    with train.out_of_memory_as_too_many_seeds():
         stacked = changed(
             prepare_stacked(config, prepared.parts, seeds, context.recorder, context.stacked), cell.options
         )
         recorder = NormRecorder(context.recorder, stacked.stack.weights)
         results = stacked.train(recorder, loss_of(stacked.prepared.task, cell.options.get("loss", "plain")))
-    except torch.OutOfMemoryError as error:
-        raise train.TooManySeeds from error
     paths, share = recorder.paths(), (time.perf_counter() - start) / len(seeds)
     for model, (seed, result) in enumerate(zip(seeds, results, strict=True)):
         facts: Row = {"seed": seed, "seconds": share, "stacked": len(seeds)}

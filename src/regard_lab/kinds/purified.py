@@ -64,6 +64,9 @@ def with_random(measures: Mapping[str, Measure]) -> dict[str, Measure]:
 
 MEASURES: dict[str, Measure] = {
     **with_random({f"aopc_{k}": Measure(f"AOPC@{k}", 100, 2, 1) for k in SHOWN}),
+    **with_random({f"aopc_{k}_long": Measure(f"AOPC@{k}, texts with more words", 100, 2, 1) for k in SHOWN}),
+    **with_random({f"post_hoc_{k}_long": Measure(f"Post-hoc@{k}, texts with more words", 100, 2, 1) for k in SHOWN}),
+    **{f"short_{k}": Measure(f"% texts of at most {k} words", 100, 1) for k in SHOWN},
     **with_random({f"post_hoc_{k}": Measure(f"Post-hoc@{k}", 100, 2, 1) for k in SHOWN}),
     **with_random({f"comprehensiveness_{k}": Measure(f"Comprehensiveness to {k}", 1, 3, 1) for k in SHOWN}),
     **with_random(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from regard.config import Config
@@ -56,17 +57,29 @@ def train_separately(config: Config, parts: Parts, seeds: Sequence[int], context
         yield Training(result, {"seed": seed, "seconds": time.perf_counter() - start})
 
 
-def train_stacked(config: Config, parts: Parts, seeds: Sequence[int], context: Context) -> Iterator[Training]:
+@contextmanager
+def out_of_memory_as_too_many_seeds() -> Iterator[None]:
     import torch
 
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        raise TooManySeeds from error
+    except (
+        torch.AcceleratorError
+    ) as error:  # memory that other processes hold is missed outside PyTorch's allocator too
+        if "out of memory" not in str(error):
+            raise
+        raise TooManySeeds from error
+
+
+def train_stacked(config: Config, parts: Parts, seeds: Sequence[int], context: Context) -> Iterator[Training]:
     from regard_lab.fit_stacked import EncodedCache, fit_stacked
 
     start = time.perf_counter()
     context.stacked = context.stacked or EncodedCache()
-    try:
+    with out_of_memory_as_too_many_seeds():
         results = fit_stacked(config, parts, seeds, context.recorder, context.stacked)
-    except torch.OutOfMemoryError as error:
-        raise TooManySeeds from error
     share = (time.perf_counter() - start) / len(seeds)
     for seed, result in zip(seeds, results, strict=True):
         yield Training(result, {"seed": seed, "seconds": share, "stacked": len(seeds)})

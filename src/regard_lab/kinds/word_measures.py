@@ -35,6 +35,7 @@ SHOWN = (1, 5, 10, 20)  # values of K that tables may show
 CLASSES = ("positive", "negative")  # the second class and the first
 DRAWS = 2  # random words per text and K: few suffice, because means are over thousands of texts
 NAMES = {"accuracy_fall": "aopc", "post_hoc": "post_hoc", "comprehensiveness": "comprehensiveness"}
+LONGER = ("aopc", "post_hoc")  # measures that are also taken over texts with more than K words
 RATES = {"precision": "P", "recall": "R", "f": "F"}
 
 
@@ -151,10 +152,17 @@ def measure_erasing(
     else:
         answers = judge_erased(judge, {"method": scored}, plan.cuts, draws=0)
     random_words = judges.random[seed]
-    add_curves(results, random_words if plan.options.get("chance") else answers["method"], random_words, plan.cuts)
+    judged = random_words if plan.options.get("chance") else answers["method"]
+    add_curves(results, judged, random_words, plan.cuts, [len(one.spans) for one in scored])
 
 
-def add_curves(results: Measurements, judged: Judged, random_words: Judged, cuts: Sequence[int]) -> None:
+def add_curves(
+    results: Measurements, judged: Judged, random_words: Judged, cuts: Sequence[int], lengths: Sequence[int]
+) -> None:
+    """`lengths`: words of each text. A text with at most K words is erased completely, or kept as it is, so the measures are also
+    taken without such texts: `aopc_5_long`."""
+    import numpy as np
+
     from regard.faithfulness.curves import MEASURES as CURVES
 
     results.drawn["cuts"] = list(cuts)
@@ -168,6 +176,10 @@ def add_curves(results: Measurements, judged: Judged, random_words: Judged, cuts
             for index, k in enumerate(cuts):
                 if k in SHOWN:
                     results.add(f"{name}_{k}{ending}", curve, index)
+                    longer = np.array(lengths) > k
+                    if name in LONGER and longer.any():
+                        results.add(f"{name}_{k}_long{ending}", curve.of(longer), index)
+                        results.values[f"short_{k}"] = float(1 - longer.mean())
     results.values["judge_accuracy"] = float((judged.before.argmax(1) == judged.labels).mean())
 
 

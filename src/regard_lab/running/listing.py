@@ -37,12 +37,12 @@ def summarise(table: Table) -> TableSummary:
     names = ", ".join(dict.fromkeys(corpus_name(need) for need in needed(cells)))
     missing_names = ", ".join(missing(cells))
     facts = [("size", f"{len(cells)} cells, {runs} runs"), ("needs", names), ("missing", missing_names)]
-    facts.append(("published", describe_published(table)))
+    facts.append(("published", describe_published(table, runs)))
     title = f"{table.title} ({table.where})" if table.where else table.title
     return TableSummary(table.name, title, tuple((what, words) for what, words in facts if words))
 
 
-def describe_published(table: Table) -> str:
+def describe_published(table: Table, asked: int) -> str:
     path = results_file(table, table.path.parent)
     if not path.exists():
         return "" if table.path.is_relative_to(PACKAGED) else "none"  # a wheel has no results
@@ -53,5 +53,6 @@ def describe_published(table: Table) -> str:
     kinds = sorted({devices(row).partition(",")[0] for row in rows if "error" not in row})
     cost = hours(sum(row.get("seconds", 0.0) for row in rows))
     on = f" on {'; '.join(kinds)}" if kinds else ""
-    remaining = f", {left} left" if left else ""
-    return f"{len(rows)} runs" + (f" ({failed} failed)" if failed else "") + f"{remaining}, {cost}{on}"
+    beyond = len(rows) - (asked - left)  # seeds beyond those asked for
+    more = f" and {beyond} more" if beyond else ""
+    return f"{asked - left} of {asked} runs{more}" + (f" ({failed} failed)" if failed else "") + f", {cost}{on}"

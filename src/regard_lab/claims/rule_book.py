@@ -1,0 +1,131 @@
+"""What verdicts take as given: experiments/rules.toml, read strictly.
+
+Margins by measure, the tier of each corpus (exact: the paper's own; proxy: the same source or task; ours: added by us), models
+that stand for others, the number of rows that existed before the protocol, and the versions of the rules.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import NamedTuple
+
+from regard.errors import InputError
+from regard_lab.rows import CellKey
+
+TIERS = ("exact", "proxy", "ours")
+KEYS = ("version", "change", "exploratory", "margin", "rmse", "proxy_methods", "tiers")
+
+
+class Tier(NamedTuple):
+    tier: str
+    because: str
+
+
+class Margin(NamedTuple):
+    """What is too small to matter; `few` with fewer test texts than `least`."""
+
+    measures: tuple[str, ...]  # patterns
+    margin: float
+    few: float
+    least: int
+
+
+class Change(NamedTuple):
+    version: int
+    date: str
+    known: str  # the results that were known
+    what: str
+
+
+@dataclass(frozen=True)
+class RuleBook:
+    version: int = 1
+    margins: Sequence[Margin] = ()
+    scales: Mapping[str, float] = field(default_factory=dict)  # PAPER/CORPUS -> margin of RMSE
+    tiers: Mapping[str, Mapping[str, Tier]] = field(default_factory=dict)  # paper -> corpus
+    stand_ins: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # paper -> pattern of methods, reason
+    exploratory: Mapping[str, int] = field(default_factory=dict)  # table -> rows before the protocol; others: all
+    commit: str = ""
+    changes: Sequence[Change] = ()
+
+    def margin(self, measure: str, table: str, corpus: str, texts: int | None) -> float:
+        """0.0 if none was set in advance. `texts`: the number of test texts, if known."""
+        scaled = self.scales.get(f"{table.partition('/')[0]}/{corpus}")
+        if measure == "rmse" and scaled is not None:
+            return scaled
+        found = find_margin(self.margins, measure)
+        if found is None:
+            return 0.0
+        return found.few if texts is not None and texts < found.least else found.margin
+
+    def unit(self, measure: str, table: str, corpus: str) -> float:
+        """What a difference is multiplied by before it is pooled: an RMSE is brought to a five-star scale."""
+        scaled, usual = self.scales.get(f"{table.partition('/')[0]}/{corpus}"), find_margin(self.margins, measure)
+        return 1.0 if measure != "rmse" or scaled is None or usual is None else usual.margin / scaled
+
+    def tier(self, table: str, cell_key: CellKey) -> str:
+        """Of a cell: that of its corpus, and proxy if the model stands for another."""
+        paper = table.partition("/")[0]
+        method, corpus, _ = cell_key
+        known = self.tiers.get(paper, {})
+        if corpus not in known:
+            raise InputError(f"rules.toml: expected a tier of {corpus!r} in [tiers.{paper}], got none; add it")
+        pattern, _ = self.stand_ins.get(paper, ("", ""))
+        stands_in = bool(pattern) and fnmatchcase(method, pattern)
+        return "proxy" if known[corpus].tier == "exact" and stands_in else known[corpus].tier
+
+    def tiers_of(self, table: str, cell_keys: Iterable[CellKey]) -> list[str]:
+        """The tiers among cells, the closest first."""
+        among = {self.tier(table, cell_key) for cell_key in cell_keys}
+        return [tier for tier in TIERS if tier in among]
+
+
+def find_margin(margins: Sequence[Margin], measure: str) -> Margin | None:
+    matching = (one for one in margins if any(fnmatchcase(measure, pattern) for pattern in one.measures))
+    return next(matching, None)
+
+
+def read_rule_book(path: Path) -> RuleBook:
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"{path}: expected a TOML file ({error})") from None
+    check_keys(content, KEYS, str(path))
+    margins = []
+    for number, part in enumerate(content.get("margin", ()), 1):
+        check_keys(part, ("measures", "margin", "few", "from"), f"{path}: [[margin]] {number}")
+        margins.append(
+            Margin(tuple(part["measures"]), part["margin"], part.get("few", part["margin"]), part.get("from", 0))
+        )
+    tiers = {
+        paper: {name: read_tier(part, f"{path}: [tiers.{paper}] {name}") for name, part in corpora.items()}
+        for paper, corpora in content.get("tiers", {}).items()
+    }
+    exploratory = content.get("exploratory", {})
+    return RuleBook(
+        version=content["version"],
+        margins=margins,
+        scales=content.get("rmse", {}),
+        tiers=tiers,
+        stand_ins={name: (part["methods"], part["because"]) for name, part in content.get("proxy_methods", {}).items()},
+        exploratory=exploratory.get("rows", {}),
+        commit=exploratory.get("commit", ""),
+        changes=[Change(**part) for part in content.get("change", ())],
+    )
+
+
+def read_tier(part: Mapping[str, str], where: str) -> Tier:
+    check_keys(part, ("tier", "because"), where)
+    if part.get("tier") not in TIERS:
+        raise InputError(f"{where}: expected a tier of {', '.join(TIERS)}, got {part.get('tier')!r}")
+    return Tier(part["tier"], part["because"])
+
+
+def check_keys(part: Mapping[str, object], known: Collection[str], where: str) -> None:
+    for key in part:
+        if key not in known:
+            raise InputError(f"{where}: unknown key {key!r}; expected one of {', '.join(known)}")
