@@ -30,6 +30,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "three, epoch chosen": {"members": 3, "select": "accuracy", "calibrate": False},
     "five, nothing held out": {"members": 5, "dev_fraction": 0.0},
     "five, not calibrated": {"members": 5, "calibrate": False},
+    "five, a tenth held out": {"members": 5},
     "default": {},
 }
 

@@ -53,7 +53,7 @@ SPECIAL: dict[str, st.SearchStrategy[Any]] = {
     "embedding_range": st.floats(1e-6, 1e6),
     "query_range": st.floats(1e-6, 1e6),
     "record": st.just("no"),
-    "letters": st.none(),  # it needs a committee
+    "spelling": st.just(False),
     "linear": st.just(False),
     "pairs": st.just(False),
     "beginnings": st.just(0),

@@ -49,7 +49,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         hidden: int = 200,
         windows: tuple[int, ...] = (3,),
         members: int | None = None,
-        letters: int | None = None,
+        spelling: bool | None = None,
         linear: bool | None = None,
         attention: str | None = None,
         query: int = 200,

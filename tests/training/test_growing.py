@@ -351,7 +351,7 @@ def test_keeping_texts_changes_no_weight(folder: Path, regard: Regard) -> None:
     ("options", "message"),
     [
         (("--encoder", "cnn"), r"encoder: expected 'embedding', with which .*old was trained, got 'cnn'; leave it out"),
-        (("--members", "2"), "members: expected 5"),
+        (("--members", "2"), "members: expected 6"),
         (("--embedding", "4"), "embedding: expected 16"),
         (("--no-pairs",), "pairs: expected True"),
         (("--vectors", "x.vec"), "vectors: expected None"),

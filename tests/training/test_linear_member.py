@@ -184,7 +184,7 @@ def test_what_a_linear_member_needs(options: dict[str, Any], message: str) -> No
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({}, (5, False)),
+        ({}, (6, False)),
         ({"vectors": "v"}, (6, True)),
         ({"vectors": "v", "members": 3}, (3, True)),
         ({"vectors": "v", "linear": False}, (5, False)),

@@ -16,7 +16,7 @@ ADDED = {
     "within_range": True,
     "form": "printed",
     "members": 1,
-    "letters": 0,
+    "spelling": False,
     "linear": False,
     "select": "accuracy",
     "calibrate": False,
@@ -75,7 +75,7 @@ def check(data: Data, model: Model, training: Training) -> None:
     check_apln(model)
     check_flat_options(data, model)
     check_members(model, training)
-    check_letters(data, model)
+    check_spelling(data, model, training)
     check_linear(data, model, training)
     check_bottleneck(model, training)
     check_penalties(model, training)
@@ -144,20 +144,14 @@ def check_members(model: Model, training: Training) -> None:
         raise InputError(f"members = {model.members}: record = {training.record!r} needs members = 1")
 
 
-def check_letters(data: Data, model: Model) -> None:
-    """Of the attention models, at least one reads words. With vectors that they start from, all do."""
-    if not model.letters:
+def check_spelling(data: Data, model: Model, training: Training) -> None:
+    if not model.spelling:
         return
-    if model.members is not None and model.letters >= model.attention_models:
-        raise InputError(
-            f"letters = {model.letters}: expected fewer than the {model.attention_models} attention models of the committee "
-            f"(members = {model.members}); use a smaller number, or more members"
-        )
-    if data.vectors is not None and model.linear is False:
-        raise InputError(
-            f"letters = {model.letters}: expected a linear member for vectors of whole words, got linear = false; "
-            "use letters = 0, or leave linear open"
-        )
+    if data.task == "regression":
+        raise InputError("spelling = true: expected classes, got task = 'regression'; leave it out")
+    check_plain("spelling", model, training)
+    if model.linear:
+        raise InputError("spelling = true: expected linear = false, because a committee has one linear model, got true")
 
 
 def check_linear(data: Data, model: Model, training: Training) -> None:
@@ -165,18 +159,23 @@ def check_linear(data: Data, model: Model, training: Training) -> None:
         return
     if data.task == "multilabel":
         raise InputError("linear = true: expected one class or number per text, got task = 'multilabel'; leave it out")
+    if data.vectors is None:
+        raise InputError("linear = true: expected vectors, which the linear model reads, got none; add --vectors FILE")
+    check_plain("linear", model, training)
+
+
+def check_plain(name: str, model: Model, training: Training) -> None:
+    """Whether a linear model can be a member."""
     plain = model.encoder == "embedding" and is_single_attention(model) and model.attention != "additive"
     if not plain or training.engine == "torch":
         raise InputError(
-            "linear = true: expected encoder = 'embedding', pooling = 'attention', attention = 'dot' and levels = 1, trained by "
-            "the fast engine, got other options; remove them, or use linear = false"
+            f"{name} = true: expected encoder = 'embedding', pooling = 'attention', attention = 'dot' and levels = 1, trained "
+            f"by the fast engine, got other options; remove them, or use {name} = false"
         )
-    if data.vectors is None:
-        raise InputError("linear = true: expected vectors, which the linear model reads, got none; add --vectors FILE")
     if model.members == 1:
-        raise InputError("linear = true: expected members = 2 or more, one of which is the linear model, got 1")
+        raise InputError(f"{name} = true: expected members = 2 or more, one of which is the linear model, got 1")
     if not model.head_bias:
-        raise InputError("linear = true needs head_bias left on: the linear model has a bias")
+        raise InputError(f"{name} = true needs head_bias left on: the linear model has a bias")
 
 
 def check_bottleneck(model: Model, training: Training) -> None:

@@ -108,7 +108,11 @@ class Model:
         Bounds(1, 25),
         basic=True,
     )
-    letters: int = option(None, "members that read letters instead of words and pairs (default: 0)", NOT_NEGATIVE)
+    spelling: bool = option(
+        None,
+        "one member of the committee is a linear model over the letters of words (default: depends on the size of the "
+        "corpus; no with --members or --vectors)",
+    )
     linear: bool = option(
         None,
         "one member of the committee is a linear model over the mean of --vectors, and the others learn their own vectors "
@@ -180,7 +184,7 @@ class Model:
     @property
     def attention_models(self) -> int:
         """The number of members of a committee that have attention; 1 for a model that is not a committee."""
-        return (self.members or 1) - bool(self.linear)
+        return (self.members or 1) - bool(self.linear) - bool(self.spelling)
 
     def filled(self) -> Model:
         """With the defaults of PyTorch models for options that are left open."""
@@ -190,7 +194,7 @@ class Model:
             attention="additive" if self.attention is None else self.attention,
             scale=1.0 if self.scale is None else self.scale,
             members=1 if self.members is None else self.members,
-            letters=self.letters or 0,
+            spelling=bool(self.spelling),
             linear=bool(self.linear),
         )
 

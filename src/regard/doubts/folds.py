@@ -69,7 +69,7 @@ def cross_validate(
     if choose_engine(config).training.engine == "sparse":
         # no texts are held out for early stopping: their labels may be wrong too, and the defaults know how long to train
         fixed["dev_fraction"] = 0.0
-        fixed |= {"members": 1, "letters": 0, "linear": False}  # the rounds are averaged already
+        fixed |= {"members": 1, "spelling": False, "linear": False}  # the rounds are averaged already
     for seed, fold in enumerate(folds):
         options = config.override({**fixed, "seed": config.training.seed + seed})
         recorder.note(f"cross-validation, round {seed + 1} of {seeds}: {int(fold.max()) + 1} folds")

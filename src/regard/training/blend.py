@@ -1,4 +1,4 @@
-"""A committee of attention models and a linear model over mean word vectors, as one table of scores and polarities.
+"""A committee of attention models and a linear model, over mean word vectors or over letters.
 
 The logits of both are first divided by temperatures that suit the texts held out, because attention models trained on few texts
 are far too certain, and then averaged, with shares that suit the same texts; one more temperature calibrates the whole.
@@ -14,22 +14,21 @@ from numpy.typing import NDArray
 
 from regard.config import Training
 from regard.data.unit_texts import UnitTexts
-from regard.models.flat import State, Tables, tables
+from regard.models.flat import EMBEDDING, HEAD, HEAD_BIAS, State, Tables, tables
 from regard.models.tasks import Task
 from regard.run_metrics import Metrics
 from regard.training.committee_engine import CommitteeData
 from regard.training.divergence import checked_answers
-from regard.training.linear_member import fit_companions
-from regard.training.linear_solver import Linear, Problem, loss_and_errors
+from regard.training.linear_member import Companions, fit_companions
+from regard.training.linear_solver import Linear, loss_and_errors
 from regard.training.metrics import measure
 from regard.training.silence import SILENCE
 from regard.training.sparse_engine import read_texts
+from regard.training.spelling import Spelling
 from regard.training.temperature import fit_temperature
 from regard.training.thresholds import chooses_thresholds, with_thresholds
 from regard.training.word_vectors import WordVectors
 
-SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)  # that the linear model may have in the mean of the logits
-USUAL_SHARE = 0.5  # if no texts are held out
 # Models of few texts give frequent classes too much: a quarter of the logarithm of a class's frequency is taken off its logit,
 # less beyond this number of texts
 PRIOR_SHARE, PRIOR_TEXTS = 0.25, 1000
@@ -37,27 +36,68 @@ PRIOR_SHARE, PRIOR_TEXTS = 0.25, 1000
 Doubles = NDArray[np.float64]
 
 
-class Blend(NamedTuple):
-    lookup: Tables  # with the words that only the vector files have; the linear model is the last member
+class Mix(NamedTuple):
+    """How the attention models and the linear model predict together."""
+
+    shares: tuple[float, float]  # that their logits are multiplied by
     task: Task  # with the threshold that suits the texts held out, if one is to be chosen
     temperature: float | None  # None if no texts were held out, or no calibration was asked for
     dev: Metrics | None
 
 
+class Blend(NamedTuple):
+    lookup: Tables  # with the words that only the vector files have; the linear model is the last member
+    mixture: Mix
+
+
+class SpelledCommittee(NamedTuple):
+    states: list[State]  # the linear model is the last member
+    mixture: Mix
+
+
 def blend(states: Sequence[State], scale: float, vectors: WordVectors, data: CommitteeData, options: Training) -> Blend:
     """`data.dev`, if there is one, was read with all words that have a vector."""
-    task, members = data.task, [tables(state, scale) for state in states]
+    members = [tables(state, scale) for state in states]
     companions = fit_companions(vectors, data, options.seed)
     added = len(vectors.table) - vectors.trained
     extended = [with_silent_rows(member, vectors.trained, added) for member in members]
     texts = sum(member.source.size for member in data.members) / len(data.members)
     prior = PRIOR_SHARE * min(1.0, PRIOR_TEXTS / texts) * companions.priors
-    factors, share, temperature, dev = (1.0, 1.0), USUAL_SHARE, None, None
-    if companions.logits is not None and companions.judged is not None:
-        attended, labels = attention_logits(members, extended, data)
+    read = None if companions.judged is None else attention_logits(members, extended, data)
+    mixture = mixed(data.task, read, companions, prior, options)
+    linear = linear_tables(companions.mean, vectors, len(extended[0].scores))
+    lookup = joined(extended, linear, mixture.shares)
+    return Blend(lookup._replace(bias=lookup.bias - prior.astype(np.float32)), mixture)
+
+
+def with_spelling(
+    states: Sequence[State], scale: float, spelling: Spelling, data: CommitteeData, options: Training
+) -> SpelledCommittee:
+    """The attention models, and a linear model over letters as one more of the same shape."""
+    members = [tables(state, scale) for state in states]
+    companions = fit_companions(spelling, data, options.seed)
+    read = None if companions.judged is None else attention_logits(members, members, data)
+    mixture = mixed(data.task, read, companions, np.zeros(data.task.out_dim), options)
+    linear = spelling.member(companions.mean, states[0][EMBEDDING].shape[1], scale)
+    count = len(states) + 1  # the logits of a committee are the mean over its members
+    factors = [mixture.shares[0] * count / len(states)] * len(states) + [mixture.shares[1] * count]
+    every = [
+        {**state, HEAD: state[HEAD] * np.float32(factor), HEAD_BIAS: state[HEAD_BIAS] * np.float32(factor)}
+        for state, factor in zip([*states, linear], factors, strict=True)
+    ]
+    return SpelledCommittee(every, mixture)
+
+
+def mixed(
+    task: Task, read: tuple[Doubles, Doubles] | None, companions: Companions, prior: Doubles, options: Training
+) -> Mix:
+    """`read`: the logits of the attention models on the texts held out, and the labels of these."""
+    factors, share, temperature, dev = (1.0, 1.0), float(np.mean(companions.shares)), None, None
+    if read is not None and companions.logits is not None and companions.judged is not None:
+        attended, labels = read
         factors = (fit_temperature(task, attended, labels), fit_temperature(task, companions.logits, labels))
         parts = (attended / factors[0], companions.logits / factors[1])
-        share = choose_share(task, parts, companions.judged, labels)
+        share = choose_share(task, parts, companions, labels)
         logits = (1 - share) * parts[0] + share * parts[1]
         if options.calibrate:
             temperature = fit_temperature(task, logits, labels)
@@ -65,25 +105,24 @@ def blend(states: Sequence[State], scale: float, vectors: WordVectors, data: Com
         if chooses_thresholds(task, options.threshold):
             task = with_thresholds(task, options.threshold, task.answers(logits - prior), labels)
         dev = scored(task, logits - prior, labels)
-    shares = [one / factor / (temperature or 1.0) for one, factor in zip((1 - share, share), factors, strict=True)]
-    linear = linear_tables(companions.mean, vectors, len(extended[0].scores))
-    lookup = joined(extended, linear, shares)
-    return Blend(lookup._replace(bias=lookup.bias - prior.astype(np.float32)), task, temperature, dev)
+    shares = ((1 - share) / factors[0] / (temperature or 1.0), share / factors[1] / (temperature or 1.0))
+    return Mix(shares, task, temperature, dev)
 
 
-def choose_share(task: Task, parts: tuple[Doubles, Doubles], judged: Problem, labels: Doubles) -> float:
-    """The share of the linear model: the mean of SHARES, weighted by the likelihood of the texts held out.
+def choose_share(task: Task, parts: tuple[Doubles, Doubles], companions: Companions, labels: Doubles) -> float:
+    """The share of the linear model: the mean of those to choose from, weighted by the likelihood of the texts held out.
 
     So a few texts leave it near the middle, and many decide.
     """
-    losses = []
-    for share in SHARES:
+    judged, shares, losses = companions.judged, np.array(companions.shares), []
+    assert judged is not None
+    for share in shares:
         logits = (1 - share) * parts[0] + share * parts[1]
         losses.append(loss_and_errors(judged, logits / fit_temperature(task, logits, labels))[0])
     # numbers: errors have the variance that the best share leaves
     scale = len(labels) / (2 * min(losses) if judged.loss == "squares" and min(losses) > 0 else 1)
     powers = np.exp(-scale * (np.array(losses) - min(losses)))
-    return float(powers @ SHARES / powers.sum())
+    return float(powers @ shares / powers.sum())
 
 
 def attention_logits(

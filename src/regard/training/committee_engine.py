@@ -24,7 +24,6 @@ from regard.recorder import Recorder
 from regard.run_metrics import Metrics, SpreadRecord
 from regard.training.checkpoint import MODEL, Arrays, add_prefix, check_weights, strip_prefix
 from regard.training.divergence import checked_answers, checked_loss
-from regard.training.letters import Letters, by_unit, lettered, squares_by_unit
 from regard.training.loop import EpochPlan, Evaluation
 from regard.training.metrics import measure
 from regard.training.schedule import Phase, ordinary
@@ -41,7 +40,6 @@ class MemberData(NamedTuple):
 
     source: TextSource
     held: UnitTexts | None = None
-    letters: Letters | None = None  # of a member that reads them; its weights are over letter sequences
 
 
 class CommitteeData(NamedTuple):
@@ -53,14 +51,6 @@ class CommitteeData(NamedTuple):
     @property
     def has_dev(self) -> bool:
         return self.dev is not None or any(member.held is not None for member in self.members)
-
-
-class FinishedCommittee(NamedTuple):
-    """What training leaves."""
-
-    states: list[State]
-    squares: list[State]  # Adagrad's sums
-    data: CommitteeData
 
 
 def member_seed(seed: int, member: int) -> int:
@@ -84,8 +74,6 @@ class CommitteeEngine:
         """`squares`: Adagrad's sums of earlier training."""
         self.states, self.data, self.config, self.scale = states, data, config, scale
         self.phases = [ordinary(config)]
-        members = data.members
-        self.sources = lettered([member.source for member in members], [member.letters for member in members])
         adagrad = config.optimizer == "adagrad"
         objective = Objective(KINDS[data.task.kind], scale, config.l2, config.vtw)
         self.squares = squares or [
@@ -106,7 +94,7 @@ class CommitteeEngine:
 
     def run_epoch(self, plan: EpochPlan, recorder: Recorder, dynamics: Dynamics | None) -> list[float]:
         """`dynamics` is always None: the config refuses to record committees."""
-        sources = self.sources
+        sources = [member.source for member in self.data.members]
         recorder.begin(plan.epoch, self.config.epochs, sum(count_ticks(self.config, source) for source in sources))
         totals, seen = [0.0] * len(sources), 0  # added up by member, because members finish in any order
         for number, loss, size in self.side_by_side(
@@ -152,19 +140,14 @@ class CommitteeEngine:
         for name, value in by_member(self.states).items():
             value[...] = weights[name]
 
-    def finished(self, weights: State, learned: list[NDArray[np.bool_]]) -> FinishedCommittee:
-        """All members over units, each ignoring what it has never seen because it held those texts out."""
-        states, every_square = from_members(weights, len(self.states)), []
-        for number, (state, source, squares) in enumerate(zip(states, self.sources, self.squares, strict=True)):
-            letters, seen = self.data.members[number].letters, seen_units(source, learned[number], squares)
-            if letters is not None:
-                states[number] = by_unit(state, self.scale, letters, seen)
-                squares = squares_by_unit(squares, letters)
-            elif seen is not None:
+    def finished(self, weights: State, learned: list[NDArray[np.bool_]]) -> list[State]:
+        """The members, each ignoring the units that it has never seen, because it held their texts out."""
+        states = from_members(weights, len(self.states))
+        for number, (state, squares) in enumerate(zip(states, self.squares, strict=True)):
+            seen = seen_units(self.data.members[number].source, learned[number], squares)
+            if seen is not None:
                 silence(state, seen)
-            every_square.append(squares)
-        members = [member._replace(letters=None) for member in self.data.members]
-        return FinishedCommittee(states, every_square, self.data._replace(members=members))
+        return states
 
     def state(self) -> Arrays:
         return add_prefix(MODEL, by_member(self.states)) | add_prefix(SQUARES, by_member(self.squares))
@@ -194,8 +177,6 @@ class ReadTexts(NamedTuple):
 
 def read_dev(states: list[State], scale: float, data: CommitteeData) -> ReadTexts:
     """The committee on the dev texts; or each member on the texts that it holds out; or the committee on training texts."""
-    letters = [member.letters for member in data.members] or [None] * len(states)
-    states = [state if one is None else by_unit(state, scale, one) for state, one in zip(states, letters, strict=True)]
     whole = data.dev if data.has_dev else data.members[0].source.some()
     if whole is not None:
         scored = [(states, whole)]

@@ -16,6 +16,7 @@ from regard.models.flat import is_flat
 
 MAX_WORDS, MAX_PAIRS = 1 << 20, 1 << 20  # rows of the sparse engine's embedding
 FEW = 0.2  # new texts are few up to this share of earlier ones
+SPELLED = 1_000_000  # number of words below which one member reads letters
 LOCK_FREE = 20_000_000  # number of words above which the sparse engine's threads do not wait for each other
 
 
@@ -94,7 +95,7 @@ def torch_defaults(config: Config, size: DataSize) -> dict[str, object]:
         "embedding": 100,
         "attention": "additive",
         "members": 1,
-        "letters": 0,
+        "spelling": False,
         "linear": False,
         "scale": 1.0,
         "epochs": min(100, max(20, math.ceil(500 / steps))),
@@ -127,8 +128,9 @@ def fine_tuning_defaults(steps: int) -> dict[str, object]:
 def sparse_defaults(config: Config, size: DataSize) -> dict[str, object]:
     pairs = config.data.pairs is not False
     linear, members = has_linear_member(config, size), config.model.members
+    spelling = has_spelling_member(config, size)
     if members is None:
-        members = committee_size(config, size) + linear
+        members = committee_size(config, size) + linear + spelling
     patience = 0 if config.training.decay is not False else 3
     optimizer = config.training.optimizer or "adagrad"
     return {
@@ -136,10 +138,10 @@ def sparse_defaults(config: Config, size: DataSize) -> dict[str, object]:
         "max_vocabulary": MAX_WORDS,
         "pairs": True,
         "beginnings": 5 if pairs else 0,
-        "embedding": 16 if size.outputs == 1 else 32 if size.outputs < 10 else 64,
+        "embedding": sparse_width(size),
         "attention": "dot",
         "members": members,
-        "letters": 0,
+        "spelling": spelling,
         "linear": linear,
         "scale": 3.0,
         "epochs": sparse_epochs(size),
@@ -176,6 +178,22 @@ def has_linear_member(config: Config, size: DataSize) -> bool:
     return config.data.vectors is not None and members > 1 and config.model.head_bias
 
 
+def has_spelling_member(config: Config, size: DataSize) -> bool:
+    """Whether one more member reads the letters of words: for few words, most of which are rare."""
+    if config.model.spelling is not None:
+        return config.model.spelling
+    is_committee = config.model.members is None and committee_size(config, size) > 1
+    is_open = config.data.vectors is None and not config.model.linear and config.model.head_bias
+    width = config.model.embedding or sparse_width(size)
+    return (
+        is_committee and is_open and config.data.task != "regression" and size.words < SPELLED and size.outputs < width
+    )
+
+
+def sparse_width(size: DataSize) -> int:
+    return 16 if size.outputs == 1 else 32 if size.outputs < 10 else 64
+
+
 def adagrad_rate(size: DataSize) -> float:
     """Larger for long texts, in which each word has little weight, and for many classes, each of which has few texts."""
     length = size.words / max(size.texts, 1)
@@ -198,7 +216,8 @@ def continued_defaults(config: Config, size: DataSize, share: float) -> Config:
     values = vars(config.training)
     epochs = 1 if share <= FEW else min(3, sparse_epochs(size))
     defaults = {"epochs": epochs, "patience": 0, "select": "last"}
-    return config.override({name: value for name, value in defaults.items() if values[name] is None})
+    config = config.override({name: value for name, value in defaults.items() if values[name] is None})
+    return config.override({"spelling": False})  # a member that read letters is continued like the others
 
 
 def provisional_defaults(config: Config) -> Config:

@@ -90,7 +90,7 @@ def choose_scale(config: Config, parts: Parts, recorder: Recorder) -> Config:
     trials = []
     for value in scale.GRID:
         recorder.note(f"trying λ = {value:g}")
-        options = config.override({"scale": value, "record": "no", "members": 1, "letters": 0, "linear": False})
+        options = config.override({"scale": value, "record": "no", "members": 1, "spelling": False, "linear": False})
         trained = fit(options, Parts(train, dev, None, parts.names, parts.column))
         trials.append(scale.measure_trial(trained, value, train))
     best = scale.pick(trials, len(dev) if dev is not None else round(len(train) * config.data.dev_fraction))

@@ -6,7 +6,6 @@ unit, its mean over the width of the vector, which takes little space; `benchmar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -33,11 +32,10 @@ class Grown(NamedTuple):
     learned: list[Rows]  # (units,) whether the vector of a unit was trained before
 
 
-def first_start(
-    model: Model, sizes: Sequence[int], outputs: int, seed: int, vectors: NDArray[np.float32] | None = None
-) -> Grown:
-    """Of a run that does not continue another; `sizes` are the numbers of ids that each member reads."""
-    states = [fresh(model, size, outputs, member_seed(seed, member), vectors) for member, size in enumerate(sizes)]
+def first_start(model: Model, units: int, outputs: int, seed: int, vectors: NDArray[np.float32] | None = None) -> Grown:
+    """Of a run that does not continue another."""
+    seeds = [member_seed(seed, member) for member in range(model.attention_models)]
+    states = [fresh(model, units, outputs, one, vectors) for one in seeds]
     return Grown(states, [], [np.zeros(len(state[EMBEDDING]), dtype=bool) for state in states])
 
 

@@ -12,30 +12,47 @@ companions end as one member. Words of the vector files that training never saw 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from regard.data.unit_texts import UnitTexts
-from regard.models.tasks import Binary, Classes, Task
+from regard.models.tasks import Binary, Classes, MultiLabel, Task
 from regard.training.committee_engine import CommitteeData
 from regard.training.linear_solver import Linear, Problem, fit_linear, mean_loss
 from regard.training.unit_indexing import TextSource, joined
-from regard.training.word_vectors import WordVectors
 
 MOST_TEXTS = 50_000  # that a companion learns from: more change little about a few hundred weights
 ENOUGH = 200  # texts that are held out to choose the penalty by: as many companions as have these together take part
-STRENGTHS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)  # C of the penalty, in features of unit variance
-USUAL_STRENGTH = 0.01  # if no texts are held out
 
 Doubles = NDArray[np.float64]
+
+
+class TextFeatures(Protocol):
+    """What a linear member reads of a text."""
+
+    @property
+    def shares(self) -> Sequence[float]:
+        """That the linear model may have in the mean of the logits."""
+
+    @property
+    def strengths(self) -> Sequence[float]:
+        """C of the penalty: the values to choose from."""
+
+    @property
+    def usual_strength(self) -> float:
+        """If no texts are held out."""
+
+    def features(self, texts: UnitTexts, extended: bool = False) -> Any:
+        """(texts, D): an array, or what is multiplied like one"""
 
 
 class Companions(NamedTuple):
     """Linear models on the texts of each member, and their logits on texts that they did not learn from."""
 
     models: list[Linear]
+    shares: Sequence[float]  # that the blend chooses from
     strength: float
     judged: Problem | None  # dev, or what each member holds out, one after the other
     logits: Doubles | None  # (texts, C) of these texts
@@ -47,27 +64,29 @@ class Companions(NamedTuple):
         return Linear(np.mean(weights, axis=0), np.mean(biases, axis=0))
 
 
-def fit_companions(vectors: WordVectors, data: CommitteeData, seed: int) -> Companions:
+def fit_companions(read: TextFeatures, data: CommitteeData, seed: int) -> Companions:
     """`data.dev`, if there is one, was read with all words that have a vector."""
-    problems = [make_problem(vectors, data.task, learned_texts(member.source, seed)) for member in data.members]
+    problems = [make_problem(read, data.task, learned_texts(member.source, seed)) for member in data.members]
     if data.dev is not None:
-        judged = [make_problem(vectors, data.task, data.dev, extended=True)] * len(problems)
+        judged = [make_problem(read, data.task, data.dev, extended=True)] * len(problems)
     else:
-        judged = [make_problem(vectors, data.task, one.held) for one in data.members if one.held is not None]
+        judged = [make_problem(read, data.task, one.held) for one in data.members if one.held is not None]
     priors = prior_logits(problems)
     if len(judged) < len(problems):  # nothing is held out
-        models = [fit_linear(problem, USUAL_STRENGTH) for problem in problems]
-        return Companions(models, USUAL_STRENGTH, None, None, priors)
+        models = [fit_linear(problem, read.usual_strength) for problem in problems]
+        return Companions(models, read.shares, read.usual_strength, None, None, priors)
     sizes = np.cumsum([len(one.targets) for one in judged])
     some = 1 if data.dev is not None else min(int((sizes < ENOUGH).sum()) + 1, len(judged))
-    chosen, models = choose_strength(problems[:some], judged[:some])
+    chosen, models = choose_strength(read.strengths, problems[:some], judged[:some])
     models += [fit_linear(problem, chosen, models[0]) for problem in problems[len(models) :]]
     if data.dev is not None:
         logits, judged = np.mean([model.logits(judged[0].features) for model in models], axis=0), judged[:1]
     else:
         logits = np.concatenate([model.logits(one.features) for model, one in zip(models, judged, strict=True)])
     targets = np.concatenate([one.targets for one in judged])
-    return Companions(models, chosen, Problem(np.empty((len(targets), 0)), targets, judged[0].loss), logits, priors)
+    return Companions(
+        models, read.shares, chosen, Problem(np.empty((len(targets), 0)), targets, judged[0].loss), logits, priors
+    )
 
 
 def prior_logits(problems: Sequence[Problem]) -> Doubles:
@@ -81,11 +100,13 @@ def prior_logits(problems: Sequence[Problem]) -> Doubles:
     return priors
 
 
-def choose_strength(problems: Sequence[Problem], judged: Sequence[Problem]) -> tuple[float, list[Linear]]:
+def choose_strength(
+    strengths: Sequence[float], problems: Sequence[Problem], judged: Sequence[Problem]
+) -> tuple[float, list[Linear]]:
     """The strength with the lowest loss on the texts held out, and the models that were trained with it."""
-    best, lowest, chosen = USUAL_STRENGTH, np.inf, []
+    best, lowest, chosen = strengths[0], np.inf, []
     starts: Sequence[Linear | None] = [None] * len(problems)
-    for strength in STRENGTHS:
+    for strength in strengths:
         models = [fit_linear(problem, strength, start) for problem, start in zip(problems, starts, strict=True)]
         losses = [mean_loss(one, model) * len(one.targets) for one, model in zip(judged, models, strict=True)]
         if sum(losses) < lowest:
@@ -130,9 +151,11 @@ def joined_texts(parts: Sequence[UnitTexts]) -> UnitTexts:
     )
 
 
-def make_problem(vectors: WordVectors, task: Task, texts: UnitTexts, extended: bool = False) -> Problem:
-    features, labels = vectors.features(texts, extended), texts.labels.astype(np.float64)
+def make_problem(read: TextFeatures, task: Task, texts: UnitTexts, extended: bool = False) -> Problem:
+    features, labels = read.features(texts, extended), texts.labels.astype(np.float64)
     weights = None if texts.weights is None else texts.weights.astype(np.float64)
+    if isinstance(task, MultiLabel):
+        return Problem(features, labels, "sigmoid", weights)
     if not isinstance(task, Classes):
         return Problem(features, labels[:, None], "squares", weights)
     if isinstance(task, Binary):

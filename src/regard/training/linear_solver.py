@@ -9,7 +9,7 @@ minimised by L-BFGS (Nocedal 1980), which is exact up to its tolerance, because 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,13 +27,13 @@ class Linear(NamedTuple):
     weights: Doubles  # (C, D)
     bias: Doubles  # (C,)
 
-    def logits(self, features: Doubles) -> Doubles:
+    def logits(self, features: Any) -> Doubles:
         result: Doubles = features @ self.weights.T + self.bias
         return result
 
 
 class Problem(NamedTuple):
-    features: Doubles  # (N, D)
+    features: Any  # (N, D): an array, or what is multiplied like one
     targets: Doubles  # (N, C): 0 or 1 per output, or numbers for "squares"
     loss: Loss
     weights: Doubles | None = None  # (N,) of the texts

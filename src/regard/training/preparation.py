@@ -201,9 +201,9 @@ def summary(config: Config, tokenizer: Tokenizer, width: int) -> str:
     epochs = f"{training.epochs} epoch{'s' * (training.epochs != 1)}"
     seen = "once" if config.data.min_count == 1 else f"{config.data.min_count} times"
     members = model.attention_models
-    lettered = f" ({model.letters} of them over their letters)" if model.letters else ""
-    committee = f"{members} models{lettered}, each with " if members > 1 else ""
+    committee = f"{members} models, each with " if members > 1 else ""
     linear = f"; a linear model over mean vectors of {config.data.vectors}" if model.linear else ""
+    linear += "; a linear model over the letters of words" * bool(model.spelling)
     return (
         f"{committee}{model.attention} attention over {', '.join(units)} (seen {seen} or more), "
         f"λ {model.scale:g}, width {width}; {training.optimizer} {training.lr:.2g}, {epochs}, "

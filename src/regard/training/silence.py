@@ -19,18 +19,12 @@ def silence(state: State, learned: Rows) -> None:
     state[EMBEDDING][~learned] = silent_vector(state, learned)
 
 
-def free_direction(state: State) -> NDArray[np.float64]:
-    """The part of the query that the head does not read; 0 if there is none."""
-    query, head = state[QUERY].astype(np.float64), state[HEAD].astype(np.float64)
-    free = query - np.linalg.pinv(head) @ (head @ query)
-    return free if free @ free >= 1e-6 * float(query @ query) else np.zeros_like(free)
-
-
 def silent_vector(state: State, learned: Rows) -> NDArray[np.float32]:
     """A vector whose score is far below all others, and whose polarity is 0; the zero vector if there is none such."""
-    free = free_direction(state)
+    query, head = state[QUERY].astype(np.float64), state[HEAD].astype(np.float64)
+    free = query - np.linalg.pinv(head) @ (head @ query)  # the part of the query that the head does not read
     length = float(free @ free)
-    if length == 0:
+    if length < 1e-6 * float(query @ query):
         return np.zeros_like(state[QUERY])
     lowest = float((state[EMBEDDING][learned] @ state[QUERY]).min())
     return np.asarray((min(lowest, 0.0) - SILENCE) / length * free, dtype=np.float32)

@@ -17,6 +17,8 @@ from regard.recorder import Recorder
 from regard.training.unit_indexing import TextSource, UnitIndexer
 from regard.training.vector_files import VectorFiles
 
+STRENGTHS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)  # C of the penalty, in features of unit variance
+SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)  # that the linear model may have in the mean of the logits
 MOST_ADDED = 50_000  # words of the vector files that training never saw: the first ones, usually the most frequent
 
 
@@ -27,6 +29,9 @@ class WordVectors(NamedTuple):
     table: NDArray[np.float32]  # (ids of words, D); 0 where a word has no vector
     has_vector: NDArray[np.bool_]  # (ids of words,)
     trained: int  # ids of words that occur in the training texts come before this one
+    shares: tuple[float, ...] = SHARES
+    strengths: tuple[float, ...] = STRENGTHS
+    usual_strength: float = 0.01
 
     def features(self, texts: UnitTexts, extended: bool = False) -> NDArray[np.float64]:
         """(texts, D); `extended`: the texts were read by `indexer`, and not by the one of the training texts."""
