@@ -70,7 +70,8 @@ def page(claims: Claims, folder: TableFolder, records: Sequence[Record]) -> str:
     lines.append(RULES_HEAD)
     lines += [f"- **{RULE_TITLES[name]}**: {escape(one_paragraph(rule.__doc__))}" for name, rule in RULES.items()]
     for source, title in claims.sources.items():
-        lines += ["", f"## {title}", "", *about_pages(claims, source), "| claim | tested by | what we measured | verdict |", "|---|---|---|---|"]
+        lines += ["", f"## {title}", "", *about_pages(claims, source)]
+        lines += ["| claim | tested by | what we measured | verdict |", "|---|---|---|---|"]
         for record in records:
             if record.claim.source == source:
                 cells = (
