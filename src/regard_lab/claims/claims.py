@@ -94,6 +94,7 @@ class Claims:
     claims: Sequence[Claim]
     pages: Mapping[str, str] = field(default_factory=dict)  # name -> which page numbers its claims have
     no_pages: Mapping[str, str] = field(default_factory=dict)  # name -> why its claims have none
+    missing: Mapping[str, str] = field(default_factory=dict)  # table -> why runs are missing
 
 
 def read_claims(path: Path) -> Claims:
@@ -108,7 +109,8 @@ def read_claims(path: Path) -> Claims:
     repeated = [name for name, count in Counter(claim.id for claim in claims).items() if name and count > 1]
     if repeated:
         raise InputError(f"{path}: expected a different id for every claim, got {repeated[0]!r} twice")
-    return Claims(sources, claims, *(of_sources(content, key) for key in ("pages", "no_pages")))
+    pages, no_pages = (of_sources(content, key) for key in ("pages", "no_pages"))
+    return Claims(sources, claims, pages, no_pages, content.get("missing", {}))
 
 
 def of_sources(content: Options, key: str) -> dict[str, str]:

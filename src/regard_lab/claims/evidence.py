@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from regard.markdown_text import escape
 from regard_lab.claims.claims import RULE_TITLES, RULES, Claim, Claims
@@ -64,8 +64,10 @@ some are, and refuted if none is and half or more are contradicted.
 """
 
 
-def page(claims: Claims, folder: TableFolder, records: Sequence[Record]) -> str:
-    lines = [HEAD, *tally(claims, records), "", *changes(records), READING.format(commit=folder.book.commit)]
+def page(claims: Claims, folder: TableFolder, records: Sequence[Record], missing: Iterable[str] = ()) -> str:
+    """`missing`: the lines that say what is not measured yet."""
+    lines = [HEAD, *tally(claims, records), "", *changes(records), *missing]
+    lines.append(READING.format(commit=folder.book.commit))
     lines += [f"- Version {one.version}, {one.date}; known: {one.known}. {one.what}." for one in folder.book.changes]
     lines.append(RULES_HEAD)
     lines += [f"- **{RULE_TITLES[name]}**: {escape(one_paragraph(rule.__doc__))}" for name, rule in RULES.items()]
