@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from regard_lab.claims import bottleneck_blocks, formula, formula_blocks, formula_figures, verdict_list
+from regard_lab.claims import bottleneck_blocks, coverage, formula, formula_blocks, formula_figures, verdict_list
 from regard_lab.claims.blocks import fill
 from regard_lab.claims.claims import read_claims
 from regard_lab.claims.evidence import page
@@ -24,10 +24,14 @@ def files() -> dict[Path, str]:
     """Path -> contents."""
     claims, folder = read_claims(FOLDER / "evidence.toml"), TableFolder(FOLDER)
     records = verdict_list.make_records(claims, folder)
+    covered = coverage.coverage(claims, folder, records)
+    text = page(claims, folder, records, coverage.section(covered, claims))
     given = Given(folder.table(formula.TABLE), folder.rows(formula.TABLE), folder.book)
     written = {
-        DOCS / "evidence.md": f"{page(claims, folder, records)}\n{formula_blocks.section(given)}",
-        FOLDER / "verdicts.json": verdict_list.written(records, folder.book.version, formula.judge_all(given)),
+        DOCS / "evidence.md": f"{text}\n{formula_blocks.section(given)}",
+        FOLDER / "verdicts.json": verdict_list.written(
+            records, folder.book.version, formula.judge_all(given), coverage.as_data(covered)
+        ),
     }
     slopes = json.loads((FOLDER / "apln" / "norm_mechanism.json").read_text(encoding="utf-8"))["slopes"]
     blocks = {

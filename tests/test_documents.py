@@ -29,7 +29,7 @@ LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 # options of other programs that the documents name: pip, and benchmarks/explanations.py
-ELSEWHERE = {"--no-deps", "--models", "--save", "--texts"}
+ELSEWHERE = {"--no-deps", "--only-binary", "--models", "--save", "--texts"}
 ELSEWHERE |= {"--nnodes", "--nproc-per-node", "--rdzv-backend", "--rdzv-endpoint"}  # of torchrun
 ELSEWHERE |= {"--head", "--array", "--cpus-per-task", "--time"}  # of Ray and Slurm
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import importlib.util
 import random
+import re
 from pathlib import Path
 
 import pytest
 
 from regard.errors import InputError
+from regard.markdown_text import escape
 from regard_lab.claims.claims import RULES, Claim, Claims, read_claim, read_claims
 from regard_lab.claims.evidence import page
 from regard_lab.claims.table_folder import TableFolder, evaluate_claim
@@ -122,6 +124,41 @@ def test_a_claim_of_vat_gets_its_verdict_as_soon_as_there_are_results(claim: Cla
     assert "so far" not in result.measured
 
 
+@pytest.mark.parametrize("claim", CLAIMS.claims, ids=lambda claim: claim.id)
+def test_every_claim_has_a_quote_and_its_page_or_a_reason(claim: Claim) -> None:
+    assert claim.where
+    assert bool(claim.quote) != bool(claim.no_quote), "expected a quote, or a reason why there is none"
+    if claim.quote:
+        assert bool(claim.page) != (claim.source in CLAIMS.no_pages), "expected a page, or a reason in [sources]"
+    assert len(claim.quote.split()) <= 40, "a quote is a short phrase"
+
+
+def test_every_source_says_which_page_numbers_it_has() -> None:
+    assert not CLAIMS.pages.keys() & CLAIMS.no_pages.keys()
+    assert CLAIMS.pages.keys() | CLAIMS.no_pages.keys() == set(CLAIMS.sources)
+
+
+@pytest.mark.parametrize("claim", [one for one in CLAIMS.claims if one.page], ids=lambda claim: claim.id)
+def test_a_page_is_one_of_the_pages_of_its_source(claim: Claim) -> None:
+    first, last = (int(number) for number in re.findall(r"\d+", CLAIMS.pages[claim.source])[:2])
+    pages = [int(number) for number in re.findall(r"\d+", claim.page)]
+    pages += [int(number) for number in re.findall(r"\(p\. (\d+)\)", claim.where)]
+    assert all(first <= page <= last for page in pages)
+
+
+def test_quotes_and_pages_are_on_the_page(records: list[Record], tables: TableFolder) -> None:
+    text = page(CLAIMS, tables, records)
+    lines = {line[4:].partition("**")[0]: line for line in text.splitlines() if line.startswith("| **")}
+    for claim in CLAIMS.claims:
+        if claim.quote:
+            expected = f"p. {claim.page}; " if claim.page else ""
+            assert f"*“{escape(claim.quote)}”* ({expected}{escape(claim.where)})" in lines[claim.id]
+        else:
+            assert f"no quote: {escape(claim.no_quote)}" in lines[claim.id]
+    assert text.count("\nPage numbers: ") == len(CLAIMS.pages)
+    assert text.count("\nNo page numbers: ") == len(CLAIMS.no_pages)
+
+
 def test_no_claim_is_repeated() -> None:
     claims = [(claim.source, claim.claim, claim.where) for claim in CLAIMS.claims]
     assert len(set(claims)) == len(claims)
@@ -133,6 +170,8 @@ def test_no_claim_is_repeated() -> None:
         ({"planed": "a/b"}, "unknown key 'planed'"),
         ({"source": "other", "planned": "a/b"}, "source = 'other'"),
         ({"claim": "", "planned": "a/b"}, "has no `claim`"),
+        ({"quote": "so", "no_quote": "why", "planned": "a/b"}, "expected `quote` or `no_quote`, got both"),
+        ({"page": "7", "planned": "a/b"}, "expected a `quote` with `page` = '7', got none"),
         ({}, "expected exactly one of test, planned, checked_by, verdict"),
         ({"planned": "a/b", "checked_by": "c"}, "expected exactly one of test, planned, checked_by, verdict"),
         ({"verdict": "holds"}, "with `because`, got 'holds'"),

@@ -26,7 +26,7 @@ margin = 0.01
 [rmse]
 "paper/films" = 0.02
 [proxy_methods]
-paper = { methods = "bert-*", because = "another" }
+paper = { methods = ["bert-*", "mpnet-*"], because = "another" }
 [tiers.paper]
 news = { tier = "exact", because = "theirs" }
 films = { tier = "proxy", because = "a sample" }
@@ -53,6 +53,7 @@ def test_a_model_that_stands_for_another_is_a_proxy(tmp_path: Path) -> None:
     book = read(tmp_path)
     assert book.tier("paper/table", ("lstm", "news", "")) == "exact"
     assert book.tier("paper/table", ("bert-vat", "news", "")) == "proxy"
+    assert book.tier("paper/table", ("mpnet-vat", "news", "")) == "proxy"
     assert book.tiers_of("paper/table", [("lstm", "films", ""), ("lstm", "news", "")]) == ["exact", "proxy"]
     with pytest.raises(InputError, match=r"expected a tier of 'songs' in \[tiers.paper\], got none"):
         book.tier("paper/table", ("lstm", "songs", ""))
@@ -63,6 +64,7 @@ def test_a_model_that_stands_for_another_is_a_proxy(tmp_path: Path) -> None:
     [
         ("version = 3", "version = 3\nmargins = 1", "unknown key 'margins'"),
         ('tier = "exact"', 'tier = "near"', "expected a tier of exact, proxy, ours, got 'near'"),
+        ('["bert-*", "mpnet-*"]', '"bert-*"', "methods: expected a list of patterns, got 'bert-"),
         ("few = 0.01", "fewer = 0.01", "unknown key 'fewer'"),
         ("version = 3", "version =", "expected a TOML file"),
     ],

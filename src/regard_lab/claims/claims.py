@@ -56,6 +56,7 @@ RULE_TITLES = {  # as shown on the page
     "unstable": "stability",
     "printed": "printed numbers",
 }
+KEYS = ("id", "source", "claim", "where", "quote", "page", "no_quote", "general", "vacuous", "note", "because")
 WAYS = ("test", "planned", "checked_by", "verdict")  # a claim has one of them
 
 
@@ -73,6 +74,8 @@ class Claim:
     where: str
     id: str = ""  # by which other files refer to it
     quote: str = ""  # the paper's words
+    page: str = ""  # of the quote
+    no_quote: str = ""  # why there is none
     general: bool = False  # it says "all", "consistently" or "in general"
     vacuous: Vacuous | None = None
     note: str = ""  # what the reader must know about the test
@@ -89,6 +92,9 @@ class Claim:
 class Claims:
     sources: Mapping[str, str]  # name -> title
     claims: Sequence[Claim]
+    pages: Mapping[str, str] = field(default_factory=dict)  # name -> which page numbers its claims have
+    no_pages: Mapping[str, str] = field(default_factory=dict)  # name -> why its claims have none
+    missing: Mapping[str, str] = field(default_factory=dict)  # table -> why runs are missing
 
 
 def read_claims(path: Path) -> Claims:
@@ -103,11 +109,16 @@ def read_claims(path: Path) -> Claims:
     repeated = [name for name, count in Counter(claim.id for claim in claims).items() if name and count > 1]
     if repeated:
         raise InputError(f"{path}: expected a different id for every claim, got {repeated[0]!r} twice")
-    return Claims(sources, claims)
+    pages, no_pages = (of_sources(content, key) for key in ("pages", "no_pages"))
+    return Claims(sources, claims, pages, no_pages, content.get("missing", {}))
+
+
+def of_sources(content: Options, key: str) -> dict[str, str]:
+    return {name: part[key] for name, part in content.get("sources", {}).items() if key in part}
 
 
 def read_claim(part: Options, sources: Mapping[str, str], where: str) -> Claim:
-    known = ("id", "source", "claim", "where", "quote", "general", "vacuous", "note", "because", *WAYS)
+    known = (*KEYS, *WAYS)
     for key in part:
         if key not in known:
             raise InputError(f"{where}: unknown key {key!r}{suggestion(key, known)}")
@@ -116,6 +127,10 @@ def read_claim(part: Options, sources: Mapping[str, str], where: str) -> Claim:
     for key in ("claim", "where"):
         if not part.get(key):
             raise InputError(f"{where} has no `{key}`")
+    if "quote" in part and "no_quote" in part:
+        raise InputError(f"{where}: expected `quote` or `no_quote`, got both")
+    if "page" in part and "quote" not in part:
+        raise InputError(f"{where}: expected a `quote` with `page` = {part['page']!r}, got none")
     if sum(way in part for way in WAYS) != 1:
         raise InputError(f"{where}: expected exactly one of {', '.join(WAYS)}")
     if "verdict" in part and (part["verdict"] not in VERDICTS or not part.get("because")):

@@ -235,7 +235,7 @@ def over_texts(given: Given, tests: Sequence[Difference], measure: Measure) -> s
                 words.append(f"{test.name} {interval} ({several(result.seeds, 'seed')}{p})")
     if not words:
         return ""
-    return f"Over texts too ({len(words)} of {len(tests)} comparisons have predictions): {'; '.join(words)}"
+    return f"Over texts too (predictions exist for {len(words)} of {several(len(tests), 'comparison')}): {'; '.join(words)}"
 
 
 def beside(family: Family, measure: Measure) -> str:

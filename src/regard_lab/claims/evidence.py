@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from regard.markdown_text import escape
 from regard_lab.claims.claims import RULE_TITLES, RULES, Claim, Claims
@@ -51,8 +51,9 @@ e4b3d16, where the present rules give another; all of these results were known w
 design cannot show the effect; the test is shown and not counted. Tier of the data: *exact*, *proxy* or *ours* ([which
 corpus is what](../experiments/rules.toml)).
 
-**Quotes** are the papers' words, located by section, table or figure; our copies of the texts have no page numbers, and those of
-the two papers of the attention debate were not at hand. The command of a claim names the cells that are compared.
+**Quotes** are the papers' words; three dots mark what is left out. *p.* is the page of the quote, and, in parentheses, that
+of a table or figure; section, table and figure follow. Which page numbers these are stands below each heading. The
+command of a claim names the cells that are compared.
 
 **Versions of the rules.**
 """
@@ -63,13 +64,16 @@ some are, and refuted if none is and half or more are contradicted.
 """
 
 
-def page(claims: Claims, folder: TableFolder, records: Sequence[Record]) -> str:
-    lines = [HEAD, *tally(claims, records), "", *changes(records), READING.format(commit=folder.book.commit)]
+def page(claims: Claims, folder: TableFolder, records: Sequence[Record], missing: Iterable[str] = ()) -> str:
+    """`missing`: the lines that say what is not measured yet."""
+    lines = [HEAD, *tally(claims, records), "", *changes(records), *missing]
+    lines.append(READING.format(commit=folder.book.commit))
     lines += [f"- Version {one.version}, {one.date}; known: {one.known}. {one.what}." for one in folder.book.changes]
     lines.append(RULES_HEAD)
     lines += [f"- **{RULE_TITLES[name]}**: {escape(one_paragraph(rule.__doc__))}" for name, rule in RULES.items()]
     for source, title in claims.sources.items():
-        lines += ["", f"## {title}", "", "| claim | tested by | what we measured | verdict |", "|---|---|---|---|"]
+        lines += ["", f"## {title}", "", *about_pages(claims, source)]
+        lines += ["| claim | tested by | what we measured | verdict |", "|---|---|---|---|"]
         for record in records:
             if record.claim.source == source:
                 cells = (
@@ -114,9 +118,20 @@ def changes(records: Sequence[Record]) -> Iterator[str]:
 
 def claim_text(claim: Claim) -> str:
     parts = [f"**{claim.id}** {escape(claim.claim)}" if claim.id else escape(claim.claim)]
-    where = escape(claim.where)
-    parts.append(f"*“{escape(claim.quote)}”* ({where})" if claim.quote else where)
+    where = escape(f"p. {claim.page}; {claim.where}" if claim.page else claim.where)
+    if claim.quote:
+        parts.append(f"*“{escape(claim.quote)}”* ({where})")
+    else:
+        parts.append(where + (f"; no quote: {escape(claim.no_quote)}" if claim.no_quote else ""))
     return "<br>".join(parts)
+
+
+def about_pages(claims: Claims, source: str) -> Iterator[str]:
+    """Which page numbers the claims of a source have, or why they have none."""
+    if source in claims.pages:
+        yield from (f"Page numbers: {claims.pages[source]}.", "")
+    elif source in claims.no_pages:
+        yield from (f"No page numbers: {claims.no_pages[source]}.", "")
 
 
 def tested_by(claim: Claim, folder: TableFolder) -> str:

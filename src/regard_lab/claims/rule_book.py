@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from regard.errors import InputError
 from regard_lab.rows import CellKey
@@ -23,6 +23,16 @@ KEYS = ("version", "change", "exploratory", "margin", "rmse", "proxy_methods", "
 class Tier(NamedTuple):
     tier: str
     because: str
+
+
+class StandIn(NamedTuple):
+    """Methods whose model stands for another."""
+
+    methods: tuple[str, ...]  # patterns
+    because: str
+
+
+NO_STAND_IN = StandIn((), "")
 
 
 class Margin(NamedTuple):
@@ -47,7 +57,7 @@ class RuleBook:
     margins: Sequence[Margin] = ()
     scales: Mapping[str, float] = field(default_factory=dict)  # PAPER/CORPUS -> margin of RMSE
     tiers: Mapping[str, Mapping[str, Tier]] = field(default_factory=dict)  # paper -> corpus
-    stand_ins: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # paper -> pattern of methods, reason
+    stand_ins: Mapping[str, StandIn] = field(default_factory=dict)  # by paper
     exploratory: Mapping[str, int] = field(default_factory=dict)  # table -> rows before the protocol; others: all
     commit: str = ""
     changes: Sequence[Change] = ()
@@ -74,8 +84,8 @@ class RuleBook:
         known = self.tiers.get(paper, {})
         if corpus not in known:
             raise InputError(f"rules.toml: expected a tier of {corpus!r} in [tiers.{paper}], got none; add it")
-        pattern, _ = self.stand_ins.get(paper, ("", ""))
-        stands_in = bool(pattern) and fnmatchcase(method, pattern)
+        patterns, _ = self.stand_ins.get(paper, NO_STAND_IN)
+        stands_in = any(fnmatchcase(method, pattern) for pattern in patterns)
         return "proxy" if known[corpus].tier == "exact" and stands_in else known[corpus].tier
 
     def tiers_of(self, table: str, cell_keys: Iterable[CellKey]) -> list[str]:
@@ -111,11 +121,21 @@ def read_rule_book(path: Path) -> RuleBook:
         margins=margins,
         scales=content.get("rmse", {}),
         tiers=tiers,
-        stand_ins={name: (part["methods"], part["because"]) for name, part in content.get("proxy_methods", {}).items()},
+        stand_ins={
+            name: read_stand_in(part, f"{path}: [proxy_methods] {name}")
+            for name, part in content.get("proxy_methods", {}).items()
+        },
         exploratory=exploratory.get("rows", {}),
         commit=exploratory.get("commit", ""),
         changes=[Change(**part) for part in content.get("change", ())],
     )
+
+
+def read_stand_in(part: Mapping[str, Any], where: str) -> StandIn:
+    check_keys(part, ("methods", "because"), where)
+    if not isinstance(part.get("methods"), list):  # a string would be read as patterns of one letter
+        raise InputError(f"{where}: methods: expected a list of patterns, got {part.get('methods')!r}")
+    return StandIn(tuple(part["methods"]), part["because"])
 
 
 def read_tier(part: Mapping[str, str], where: str) -> Tier:

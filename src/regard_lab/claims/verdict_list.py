@@ -13,6 +13,7 @@ from regard_lab.claims.formula import Judged
 from regard_lab.claims.table_folder import TableFolder, evaluate_claim
 from regard_lab.claims.verdicts import Finding
 from regard_lab.rows import CellKey
+from regard_lab.tables.table import Cell, Table
 
 PREVIOUS = "verdicts_version_0.toml"
 EARLIER_WORDS = {"cannot be tested with the available data": "cannot be tested"}  # renamed, not changed
@@ -46,6 +47,9 @@ class Record:
             "id": self.claim.id,
             "source": self.claim.source,
             "claim": self.claim.claim,
+            "quote": self.claim.quote,
+            "page": self.claim.page,
+            "where": self.claim.where,
             "verdict": finding.verdict,
             "why": finding.why,
             "version_0": self.previous,
@@ -93,12 +97,15 @@ def make_record(claim: Claim, folder: TableFolder, previous: Mapping[str, str]) 
     )
 
 
-def written(records: Sequence[Record], version: int, hypotheses: Sequence[Judged] = ()) -> str:
-    """The file verdicts.json."""
+def written(
+    records: Sequence[Record], version: int, hypotheses: Sequence[Judged] = (), tables: Sequence[object] = ()
+) -> str:
+    """The file verdicts.json. `tables`: what each of them has and lacks."""
     content = {
         "rules": version,
         "claims": [record.as_dict() for record in records],
         "hypotheses": [one._asdict() for one in hypotheses],
+        "tables": list(tables),
     }
     return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
@@ -130,12 +137,20 @@ def names_of(claim: Claim) -> Names:
 
 
 def cells_of(claim: Claim, folder: TableFolder) -> Iterator[tuple[CellKey, int]]:
-    """The cells that a claim is about, and how many seeds are asked for."""
+    """The cells that a claim is about, and how many seeds are asked for. Of a claim about printed numbers: those with one."""
     if claim.table:
-        named = names_of(claim)
-        for cell in folder.table(claim.table).cells():
+        named, table = names_of(claim), folder.table(claim.table)
+        for cell in table.cells():
+            if claim.rule == "printed" and not printed_measures(table, cell):
+                continue
             if all(not names or name in names for names, name in zip(named, cell.key, strict=True)):
                 yield cell.key, cell.seeds
+
+
+def printed_measures(table: Table, cell: Cell) -> Sequence[str]:
+    """The measures of a cell for which the paper prints a number."""
+    name = f"{cell.method}/{cell.setting}" if cell.setting else cell.method
+    return cell.corpus.measures[: len(table.printed.get(cell.corpus.name, {}).get(name, ()))]
 
 
 def flattened(pairs: Iterable[Iterable[str]]) -> Iterator[str]:

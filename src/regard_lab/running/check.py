@@ -132,13 +132,13 @@ def report(result: Check) -> Iterator[str]:
         yield f"{file}: not the file of the published results"
     counts = [(word, sum(one.result == word for one in result.compared)) for word in reversed(order)]
     words = ", ".join(f"{count} {word}" for word, count in counts if count)
-    cells = len({one.cell for one in result.compared})
+    cells = several(len({one.cell for one in result.compared}), "cell")
     missing = f"; {several(result.missing, 'published cell')} not run again" if result.missing else ""
     if not result.compared:
         yield f"{result.table.name}: nothing to compare{missing}"
         return
     verdict = "agrees with the published rows within noise" if result.agrees else "differs from the published rows"
-    yield f"{result.table.name}: {verdict} ({several(cells, 'cell')}: {words}{missing})"
+    yield f"{result.table.name}: {verdict} ({several(len(result.compared), 'number')} in {cells}: {words}{missing})"
 
 
 def line(table: Table, one: Compared) -> str:
