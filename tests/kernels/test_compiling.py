@@ -54,6 +54,17 @@ def test_a_damaged_cache_is_made_again(tmp_path: Path, program: Callable[[], Any
     assert program().stderr == "", "it was replaced"
 
 
+def test_processes_that_compile_at_the_same_time_do_not_mix_up_their_code(tmp_path: Path) -> None:
+    """Both read the index before either writes to it, each for its own types."""
+    first, second = (compiling.CodeFiles(str(tmp_path), "double-1", "stamp") for _ in range(2))
+    first._load_index = second._load_index = dict
+    first.save(("int64",), "code for whole numbers")
+    second.save(("float64",), "code for fractions")
+    read = compiling.CodeFiles(str(tmp_path), "double-1", "stamp")
+    assert read.load(("float64",)) == "code for fractions"
+    assert read.load(("int64",)) in ("code for whole numbers", None), "None: it is compiled again"
+
+
 def no_space(*_: object) -> None:
     raise OSError(28, "No space left on device")
 

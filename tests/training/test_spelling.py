@@ -81,13 +81,18 @@ def test_a_text_is_the_weighted_mean_of_its_words() -> None:
     assert_allclose(errors @ spelling.features(TEXTS), errors @ features)
 
 
-@pytest.mark.parametrize("outputs", [1, 3])
-def test_the_member_predicts_what_the_linear_model_predicts(outputs: int) -> None:
-    spelling, rng, scale = find_spelling(TOKENIZER, TEXTS), np.random.default_rng(3), 3.0
+@pytest.mark.parametrize(("outputs", "scale"), [(1, 3.0), (3, 3.0), (3, 0.01), (3, 1e9)])
+def test_the_member_predicts_what_the_linear_model_predicts(outputs: int, scale: float) -> None:
+    spelling, rng = find_spelling(TOKENIZER, TEXTS, scale), np.random.default_rng(3)
     linear = Linear(rng.normal(size=(outputs, spelling.vectors.columns)), rng.normal(size=outputs))
     state = spelling.member(linear, 8, scale)
     logits, _ = read_texts(tables(state, scale), TEXTS)
     assert_allclose(logits, linear.logits(spelling.features(TEXTS)), atol=1e-6)
+
+
+def test_a_huge_scale_weighs_all_words_alike() -> None:
+    weights = find_spelling(TOKENIZER, TEXTS, 1e9).features(TEXTS).weights
+    assert_allclose(weights.values[:3] / weights.values[:3].sum(), [2 / 4, 1 / 4, 1 / 4], atol=1e-6)
 
 
 @pytest.mark.parametrize("loss", ["sigmoid", "softmax"])

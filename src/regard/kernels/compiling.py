@@ -2,10 +2,14 @@
 
 numba stores compiled code as an index and one file per signature. If they are damaged, or the disk is full, the code is compiled
 without them, and a note says so.
+
+numba numbers these files: two processes that compile the same function for different types at the same time would choose the same
+number, and later processes would find the code for other types there. So here a file is named after the types.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 from collections.abc import Callable
@@ -15,6 +19,7 @@ import numba
 from numba.core import caching
 
 FunctionCache: Any = caching.FunctionCache  # numba has no types
+IndexDataCacheFile: Any = caching.IndexDataCacheFile
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _noted: list[str] = []  # sentences about the cache, each of which is printed once
@@ -34,7 +39,21 @@ def compiled(**options: Any) -> Callable[[Function], Function]:
     return compile_function
 
 
+class CodeFiles(IndexDataCacheFile):  # type: ignore[misc]
+    """The index of one function and its files of compiled code, which several processes may write."""
+
+    def save(self, key: Any, data: Any) -> None:
+        name = self._data_name_pattern.format(number=int(hashlib.sha256(repr(key).encode()).hexdigest()[:12], 16))
+        self._save_data(name, data)  # before the index that names it
+        self._save_index({**self._load_index(), key: name})
+
+
 class TolerantCache(FunctionCache):  # type: ignore[misc]
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file: Any = CodeFiles(self._cache_path, self._impl.filename_base, stamp)
+
     def load_overload(self, signature: Any, context: Any) -> Any:
         try:
             return super().load_overload(signature, context)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from regard.kernels import compiling
 
 NOT_ASCII, UNUSUAL = 1, 2  # bits
 
 
-@numba.njit(cache=True, nogil=True)
+@compiling.compiled()
 def inspect(data: NDArray[np.uint8], offsets: NDArray[np.int64], longest: int) -> NDArray[np.uint8]:
     """(texts,) NOT_ASCII: not all is ASCII; UNUSUAL: begins with no letter or digit, has a NUL, or is longer than `longest`."""
     flags = np.zeros(len(offsets) - 1, dtype=np.uint8)

@@ -16,6 +16,7 @@ from regard.models.flat import is_flat
 
 MAX_WORDS, MAX_PAIRS = 1 << 20, 1 << 20  # rows of the sparse engine's embedding
 FEW = 0.2  # new texts are few up to this share of earlier ones
+SCALE = 3.0  # λ of the sparse engine
 SPELLED = 1_000_000  # number of words below which one member reads letters
 LOCK_FREE = 20_000_000  # number of words above which the sparse engine's threads do not wait for each other
 
@@ -143,7 +144,7 @@ def sparse_defaults(config: Config, size: DataSize) -> dict[str, object]:
         "members": members,
         "spelling": spelling,
         "linear": linear,
-        "scale": 3.0,
+        "scale": SCALE,
         "epochs": sparse_epochs(size),
         "patience": patience,
         # patience needs a score to wait for

@@ -152,7 +152,7 @@ def with_spelling_member(
 ) -> Trained:
     """The committee with one more member, which reads letters; training may continue with it."""
     config, data = prepared.config, inputs.data
-    spelling = find_spelling(inputs.tokenizer, data.members[0].source.some())
+    spelling = find_spelling(inputs.tokenizer, data.members[0].source.some(), config.model.scale)
     with threadpool_limits(1, "blas"):  # vectors are too short for several threads
         states, mixture = with_spelling(states, config.model.scale, spelling, data, config.training)
     note_blend(mixture, metrics, data, config.training, recorder)

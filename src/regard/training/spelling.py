@@ -7,7 +7,8 @@ is read the same way; pairs are not read. A text is the mean of its words, rare 
     x = Σ_w α_w v_w,    α_w ∝ n_w idf(w)²
 
 So the linear model is a flat attention model with fixed scores log idf(w)², and the committee stays a committee: everything that
-is promised about explanations and exports holds for it unchanged, and so does continuing it with new texts.
+is promised about explanations and exports holds for it unchanged, and so does continuing it with new texts. λ has the same effect
+as on the other members: the power 2 is that of the usual λ, and if λ grows, all words weigh the same.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from regard.data.unit_texts import UnitTexts
 from regard.data.vocabulary import SPECIALS
 from regard.kernels.sparse_matrix import product, transposed_product
 from regard.models.flat import EMBEDDING, HEAD, HEAD_BIAS, QUERY, State
+from regard.training.defaults import SCALE
 from regard.training.linear_solver import Linear
 from regard.training.silence import SILENCE
 
@@ -30,7 +32,7 @@ SHORTEST, LONGEST = 3, 5  # letters of a sequence, with the marks of a word's ed
 EDGE = " "  # no word contains it
 STRENGTH = 3.0  # C of the penalty, for texts of length 1 on average
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5)  # that the linear model may have in the mean of the logits
-POWER = 2  # of the inverse document frequency that a word weighs
+POWER = 2  # of the inverse document frequency that a word weighs, with the usual λ
 
 Doubles = NDArray[np.float64]
 
@@ -91,7 +93,7 @@ class Spelling(NamedTuple):
         outputs = len(linear.bias)
         polarity = self.vectors.times(linear.weights.T) / self.length
         is_read = np.isfinite(self.scores)
-        lowest = self.scores[is_read].min(initial=0.0) * scale - SILENCE
+        lowest = (self.scores[is_read].min(initial=0.0) - SILENCE / SCALE) * scale
         embedding = np.zeros((len(self.scores), width), dtype=np.float32)
         embedding[:, :outputs] = polarity
         embedding[:, outputs] = np.where(is_read, self.scores * scale, lowest)
@@ -102,8 +104,8 @@ class Spelling(NamedTuple):
         return {EMBEDDING: embedding, QUERY: query, HEAD: head, HEAD_BIAS: linear.bias.astype(np.float32)}
 
 
-def find_spelling(tokenizer: Tokenizer, texts: UnitTexts) -> Spelling:
-    """`texts`: from which frequencies are counted."""
+def find_spelling(tokenizer: Tokenizer, texts: UnitTexts, scale: float = SCALE) -> Spelling:
+    """`texts`: from which frequencies are counted; `scale`: λ."""
     frequencies = np.bincount(texts.ids, minlength=len(tokenizer)).astype(np.float64)
     ids, lengths, columns = letter_sequences(tokenizer)
     units = np.repeat(np.arange(len(tokenizer)), lengths)
@@ -111,7 +113,7 @@ def find_spelling(tokenizer: Tokenizer, texts: UnitTexts) -> Spelling:
     values = np.log1p(totals.sum() / (1 + totals))[ids]
     norms = np.sqrt(np.bincount(units, values**2, len(tokenizer)))
     offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths, dtype=np.int64)])
-    scores = POWER * np.log(np.log((1 + len(texts.labels)) / (1 + frequencies)) + 1)
+    scores = POWER * SCALE / scale * np.log(np.log((1 + len(texts.labels)) / (1 + frequencies)) + 1)
     scores = np.where(lengths > 0, scores - scores[lengths > 0].max(initial=-np.inf), -np.inf)
     weights = text_weights(texts, scores, 1.0)
     length = float(np.sqrt((weights.values**2).sum() / max(1, weights.rows)))
@@ -121,7 +123,11 @@ def find_spelling(tokenizer: Tokenizer, texts: UnitTexts) -> Spelling:
 def text_weights(texts: UnitTexts, scores: Doubles, length: float) -> SparseMatrix:
     """(texts, units) the attention of each text, divided by a length."""
     count, rows = len(texts.offsets) - 1, np.repeat(np.arange(len(texts.offsets) - 1), np.diff(texts.offsets))
-    values = texts.counts * np.exp(scores)[texts.ids]
+    attended = scores[texts.ids]
+    highest = np.full(count, -np.inf)
+    np.maximum.at(highest, rows, attended)
+    highest[np.isinf(highest)] = 0  # texts without a unit that is read
+    values = texts.counts * np.exp(attended - highest[rows])
     totals = np.bincount(rows, values, count)
     return SparseMatrix(
         texts.ids, values / (np.where(totals > 0, totals, 1) * length)[rows], texts.offsets, len(scores)
