@@ -15,7 +15,8 @@ from regard.data.vocabulary import Vocabulary
 from regard.errors import InputError
 from regard.models.flat import tables
 from regard.training.defaults import DataSize, fill_defaults
-from regard.training.linear_solver import Linear, Problem, fit_linear
+from regard.training.linear_solver import Linear, Problem
+from regard.training.span_solver import fit_in_span
 from regard.training.sparse_engine import read_texts
 from regard.training.spelling import SparseMatrix, Spelling, find_spelling, letter_sequences, sequences
 
@@ -90,6 +91,14 @@ def test_the_member_predicts_what_the_linear_model_predicts(outputs: int, scale:
     assert_allclose(logits, linear.logits(spelling.features(TEXTS)), atol=1e-6)
 
 
+@pytest.mark.parametrize("outputs", [0, 9])
+def test_products_of_texts_are_those_of_dense_features(outputs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("regard.training.spelling.BLOCK", 2)
+    features = find_spelling(TOKENIZER, TEXTS).features(TEXTS)
+    matrix, table = features @ np.eye(features.shape[1]), np.random.default_rng(4).normal(size=(5, 2))
+    assert_allclose(features.gram(outputs)(table), matrix @ matrix.T @ table)
+
+
 def test_a_huge_scale_weighs_all_words_alike() -> None:
     weights = find_spelling(TOKENIZER, TEXTS, 1e9).features(TEXTS).weights
     assert_allclose(weights.values[:3] / weights.values[:3].sum(), [2 / 4, 1 / 4, 1 / 4], atol=1e-6)
@@ -109,7 +118,7 @@ def test_the_solver_finds_what_scikit_learn_finds(loss: Any) -> None:
     spelling = find_spelling(tokenizer, units)
     features = spelling.features(units)
     targets = codes[:, None].astype(float) if loss == "sigmoid" else np.eye(3)[codes]
-    found = fit_linear(Problem(features, targets, loss), spelling.usual_strength)
+    found = fit_in_span(Problem(features, targets, loss), features, spelling.usual_strength)
     matrix = features @ np.eye(spelling.vectors.columns)
     peer = linear_model.LogisticRegression(C=spelling.usual_strength, tol=1e-10, max_iter=1000).fit(matrix, codes)
     assert_allclose(found.weights, peer.coef_, atol=0.02)
@@ -207,10 +216,9 @@ def test_training_continues_with_a_member_that_read_letters() -> None:
 
 def test_letters_of_a_word_speak_for_words_spelled_like_it() -> None:
     spelling, texts = find_spelling(TOKENIZER, TEXTS), TEXTS
-    linear = fit_linear(
-        Problem(spelling.features(texts), texts.labels[:, None], "sigmoid"),
-        100 * Spelling._field_defaults["usual_strength"],
-    )
+    features = spelling.features(texts)
+    problem = Problem(features, texts.labels[:, None], "sigmoid")
+    linear = fit_in_span(problem, features, 100 * Spelling._field_defaults["usual_strength"])
     polarity = tables(spelling.member(linear, 8, 1.0), 1.0).polarity[:, 0, 0]
     assert polarity[3] > polarity[4]  # "goods" is like "good", which is in texts of the class; "a" is not
 

@@ -19,7 +19,7 @@ from regard.models.tasks import Task
 from regard.run_metrics import Metrics
 from regard.training.committee_engine import CommitteeData
 from regard.training.divergence import checked_answers
-from regard.training.linear_member import Companions, fit_companions
+from regard.training.linear_member import Companions, fit_companions, with_companions
 from regard.training.linear_solver import Linear, loss_and_errors
 from regard.training.metrics import measure
 from regard.training.silence import SILENCE
@@ -58,6 +58,7 @@ class SpelledCommittee(NamedTuple):
 def blend(states: Sequence[State], scale: float, vectors: WordVectors, data: CommitteeData, options: Training) -> Blend:
     """`data.dev`, if there is one, was read with all words that have a vector."""
     members = [tables(state, scale) for state in states]
+    data = with_companions(vectors, data)
     companions = fit_companions(vectors, data, options.seed)
     added = len(vectors.table) - vectors.trained
     extended = [with_silent_rows(member, vectors.trained, added) for member in members]
@@ -75,6 +76,7 @@ def with_spelling(
 ) -> SpelledCommittee:
     """The attention models, and a linear model over letters as one more of the same shape."""
     members = [tables(state, scale) for state in states]
+    data = with_companions(spelling, data)
     companions = fit_companions(spelling, data, options.seed)
     read = None if companions.judged is None else attention_logits(members, members, data)
     mixture = mixed(data.task, read, companions, np.zeros(data.task.out_dim), options)
@@ -132,7 +134,8 @@ def attention_logits(
     if data.dev is not None:
         every = [read_texts(member, data.dev)[0].astype(np.float64) for member in extended]
         return np.mean(every, axis=0), data.dev.labels.astype(np.float64)
-    rows = [(member, one.held) for member, one in zip(members, data.members, strict=True) if one.held is not None]
+    # members without a companion are left out
+    rows = [(member, one.held) for member, one in zip(members, data.members, strict=False) if one.held is not None]
     logits = np.concatenate([read_texts(member, held)[0] for member, held in rows]).astype(np.float64)
     return logits, np.concatenate([held.labels for _, held in rows]).astype(np.float64)
 

@@ -12,6 +12,7 @@ companions end as one member. Words of the vector files that training never saw 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -21,6 +22,8 @@ from regard.data.unit_texts import UnitTexts
 from regard.models.tasks import Binary, Classes, MultiLabel, Task
 from regard.training.committee_engine import CommitteeData
 from regard.training.linear_solver import Linear, Problem, fit_linear, mean_loss
+from regard.training.span_solver import fit_in_span
+from regard.training.sparse_engine import threads
 from regard.training.unit_indexing import TextSource, joined
 
 MOST_TEXTS = 50_000  # that a companion learns from: more change little about a few hundred weights
@@ -44,6 +47,10 @@ class TextFeatures(Protocol):
     def usual_strength(self) -> float:
         """If no texts are held out."""
 
+    @property
+    def judges(self) -> int:
+        """If the first companions hold out this many texts together, no more of them are trained."""
+
     def features(self, texts: UnitTexts, extended: bool = False) -> Any:
         """(texts, D): an array, or what is multiplied like one"""
 
@@ -64,6 +71,12 @@ class Companions(NamedTuple):
         return Linear(np.mean(weights, axis=0), np.mean(biases, axis=0))
 
 
+def with_companions(read: TextFeatures, data: CommitteeData) -> CommitteeData:
+    """The members that have a companion. With dev, all learn from the same texts."""
+    held = np.cumsum([0 if one.held is None else len(one.held.labels) for one in data.members])
+    return data._replace(members=data.members[: 1 if data.dev is not None else int((held < read.judges).sum()) + 1])
+
+
 def fit_companions(read: TextFeatures, data: CommitteeData, seed: int) -> Companions:
     """`data.dev`, if there is one, was read with all words that have a vector."""
     problems = [make_problem(read, data.task, learned_texts(member.source, seed)) for member in data.members]
@@ -73,12 +86,12 @@ def fit_companions(read: TextFeatures, data: CommitteeData, seed: int) -> Compan
         judged = [make_problem(read, data.task, one.held) for one in data.members if one.held is not None]
     priors = prior_logits(problems)
     if len(judged) < len(problems):  # nothing is held out
-        models = [fit_linear(problem, read.usual_strength) for problem in problems]
+        models = fit_all(problems, read.usual_strength)
         return Companions(models, read.shares, read.usual_strength, None, None, priors)
     sizes = np.cumsum([len(one.targets) for one in judged])
     some = 1 if data.dev is not None else min(int((sizes < ENOUGH).sum()) + 1, len(judged))
     chosen, models = choose_strength(read.strengths, problems[:some], judged[:some])
-    models += [fit_linear(problem, chosen, models[0]) for problem in problems[len(models) :]]
+    models += fit_all(problems[len(models) :], chosen, [models[0]] * (len(problems) - len(models)))
     if data.dev is not None:
         logits, judged = np.mean([model.logits(judged[0].features) for model in models], axis=0), judged[:1]
     else:
@@ -107,7 +120,7 @@ def choose_strength(
     best, lowest, chosen = strengths[0], np.inf, []
     starts: Sequence[Linear | None] = [None] * len(problems)
     for strength in strengths:
-        models = [fit_linear(problem, strength, start) for problem, start in zip(problems, starts, strict=True)]
+        models = fit_all(problems, strength, starts)
         losses = [mean_loss(one, model) * len(one.targets) for one, model in zip(judged, models, strict=True)]
         if sum(losses) < lowest:
             best, lowest, chosen = strength, sum(losses), models
@@ -115,6 +128,18 @@ def choose_strength(
             break
         starts = models
     return best, chosen
+
+
+def fit_all(problems: Sequence[Problem], strength: float, starts: Sequence[Linear | None] = ()) -> list[Linear]:
+    """Each by one thread."""
+
+    def fit_one(problem: Problem, start: Linear | None) -> Linear:
+        if isinstance(problem.features, np.ndarray):
+            return fit_linear(problem, strength, start)
+        return fit_in_span(problem, problem.features, strength)
+
+    with ThreadPoolExecutor(threads()) as pool:
+        return list(pool.map(fit_one, problems, starts or [None] * len(problems)))
 
 
 def learned_texts(source: TextSource, seed: int) -> UnitTexts:

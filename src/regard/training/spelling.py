@@ -14,6 +14,7 @@ as on the other members: the power 2 is that of the usual λ, and if λ grows, a
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +33,10 @@ SHORTEST, LONGEST = 3, 5  # letters of a sequence, with the marks of a word's ed
 EDGE = " "  # no word contains it
 STRENGTH = 3.0  # C of the penalty, for texts of length 1 on average
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5)  # that the linear model may have in the mean of the logits
+JUDGES = 500  # texts held out by companions: more say little more about a share and three temperatures
+DENSE = 8  # a dense product is as fast as a sparse one with an eighth of the entries
+FEW = 200  # texts per output for which the steps that follow repay writing it down
+BLOCK = 8  # texts whose products with all others are found at once: more would not fit into the cache
 POWER = 2  # of the inverse document frequency that a word weighs, with the usual λ
 
 Doubles = NDArray[np.float64]
@@ -74,6 +79,18 @@ class SpelledTexts:
     def __rmatmul__(self, table: Doubles) -> Doubles:
         return self.vectors.transposed_times(self.weights.transposed_times(table.T)).T
 
+    def gram(self, outputs: int) -> Callable[[Doubles], Doubles]:
+        """The product with X Xᵀ, which is written down if that is faster: for few texts and many outputs."""
+        texts = self.shape[0]
+        if texts > FEW * outputs or texts**2 > DENSE * (len(self.weights.ids) + len(self.vectors.ids)):
+            return lambda table: self @ (table.T @ self).T
+        products = np.empty((texts, texts))
+        for start in range(0, texts, BLOCK):
+            some = np.zeros((texts, min(BLOCK, texts - start)))
+            some[np.arange(start, start + some.shape[1]), np.arange(some.shape[1])] = 1
+            products[:, start : start + some.shape[1]] = self @ (some.T @ self).T
+        return lambda table: products @ table
+
 
 class Spelling(NamedTuple):
     """How a committee's units are spelled, and how much each weighs."""
@@ -84,6 +101,7 @@ class Spelling(NamedTuple):
     shares: tuple[float, ...] = SHARES
     strengths: tuple[float, ...] = (STRENGTH,)
     usual_strength: float = STRENGTH
+    judges: int = JUDGES
 
     def features(self, texts: UnitTexts, extended: bool = False) -> SpelledTexts:
         return SpelledTexts(text_weights(texts, self.scores, self.length), self.vectors)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -32,6 +33,7 @@ class WordVectors(NamedTuple):
     shares: tuple[float, ...] = SHARES
     strengths: tuple[float, ...] = STRENGTHS
     usual_strength: float = 0.01
+    judges: int = sys.maxsize  # all companions take part: they cost little
 
     def features(self, texts: UnitTexts, extended: bool = False) -> NDArray[np.float64]:
         """(texts, D); `extended`: the texts were read by `indexer`, and not by the one of the training texts."""
