@@ -41,7 +41,7 @@ def main() -> None:
     rows: dict[str, dict[str, float]] = {}
     for left_out in sorted({str(example.label) for example in train}, key=int):
         kept = [example for example in train if str(example.label) != left_out]
-        trained = fit(Config().override({"task": "multiclass", "members": 1, "calibrate": False}), Parts(kept))
+        trained = fit(Config().override({"task": "multiclass"}), Parts(kept))
         is_new = np.array([str(example.label) == left_out for example in held])
         for name, values in scores(trained, held, arguments.test).items():
             rows.setdefault(name, {})[left_out] = round(area(values, is_new), 4)

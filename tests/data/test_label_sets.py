@@ -35,6 +35,13 @@ def test_a_stray_list_is_a_bad_row(tmp_path: Path) -> None:
     assert labels(path, several=True) == [("a",), ("b",), ("a",)]
 
 
+def test_a_blank_label_names_the_task_in_which_texts_may_have_none(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "a.csv", [("one", "bug"), ("two", "billing;bug"), ("three", "")])
+    with pytest.raises(InputError, match=r"row 3, column 'label': .*or --task multilabel, with which"):
+        read(path)
+    assert labels(path, several=True, label_separator=";") == [("bug",), ("billing", "bug"), ()]
+
+
 def test_a_missing_list_is_not_an_empty_one(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text(

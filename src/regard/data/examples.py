@@ -113,6 +113,8 @@ def _label_of(fields: Mapping[str, object], column: str, form: LabelForm) -> tup
         return labels, problem and f"column {column!r}: {problem}; expected {expected}"
     label, problem = _label(value)
     also = " (--task multilabel reads lists of labels)" if isinstance(value, list) else ""
+    if isinstance(value, str) and not value.strip():
+        also = ", or --task multilabel, with which a text may have no label"
     return label, problem and f"column {column!r}: {problem}; expected a string or a finite number{also}"
 
 
