@@ -6,6 +6,7 @@ import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -203,6 +204,61 @@ def test_a_group_that_lost_a_process_stops_and_resumes_to_the_same_weights(
     assert resumed.returncode == 0, resumed.stderr
     for name, value in weights(tmp_path / "whole").items():
         np.testing.assert_array_equal(weights(tmp_path / "run")[name], value, err_msg=name)
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
+@pytest.mark.parametrize(
+    ("processes", "code"),
+    [(0, 2), *(pytest.param(*one, marks=pytest.mark.slow) for one in ((3, 1),))],  # torchrun's own code is 1
+)
+def test_a_group_of_another_size_does_not_resume(tmp_path: Path, processes: int, code: int) -> None:
+    write_texts(tmp_path / "texts.jsonl", 60)
+    options = RESUMED["bilstm"]
+    words = command(2, "train", str(tmp_path / "texts.jsonl"), *COMMON, *options, "--out", "run")
+    with subprocess.Popen(words, cwd=tmp_path, env=environment(), stderr=subprocess.DEVNULL) as process:
+        kill_one(process, tmp_path / "run", 0)
+        assert process.wait(timeout=120)
+    checkpoint = tmp_path / "run" / "checkpoint.safetensors"
+    before = checkpoint.read_bytes()
+    resumed = train(tmp_path, processes, *options, "--out", "run", "--resume")
+    assert resumed.returncode == code
+    sentences = [line for line in resumed.stderr.splitlines() if line.startswith("regard: ")]
+    assert sentences == [
+        "regard: run: this run was started with other options or texts, or another number of processes; use the same ones to "
+        "resume it, or another --out"
+    ]
+    assert checkpoint.read_bytes() == before
+
+
+@pytest.mark.slow
+def test_two_machines_train_the_weights_of_two_processes(tmp_path: Path) -> None:
+    """Both are this one: what differs from one machine is the rendezvous, and that both processes are the first of theirs."""
+    write_texts(tmp_path / "texts.jsonl", 73)
+    options = (*PLAIN, "--dropout", "0.2")
+    together = train(tmp_path, 2, *options, "--out", "together")
+    assert together.returncode == 0, together.stderr
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        endpoint = f"127.0.0.1:{free.getsockname()[1]}"
+    start = ["-m", "torch.distributed.run", "--nnodes", "2", "--nproc-per-node", "1", "--local-addr", "127.0.0.1"]
+    rendezvous = ["--rdzv-backend", "c10d", "--rdzv-endpoint", endpoint, "--rdzv-id", "test"]
+    words = ["-m", "regard", "train", str(tmp_path / "texts.jsonl"), *COMMON, *options, "--out", "apart"]
+    machines = [
+        subprocess.Popen(
+            [sys.executable, *start, *rendezvous, *words],
+            cwd=tmp_path,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    answers = [machine.communicate(timeout=300) for machine in machines]
+    assert [machine.returncode for machine in machines] == [0, 0], answers
+    assert sum(out.count("saved in") for out, _ in answers) == 1
+    for name, value in weights(tmp_path / "together").items():
+        np.testing.assert_array_equal(weights(tmp_path / "apart")[name], value, err_msg=name)
 
 
 def test_an_error_is_said_once(tmp_path: Path) -> None:
