@@ -65,7 +65,10 @@ class RayTasks(Generic[Item]):
                 if not self.running:
                     return
                 ready, _ = self.ray.wait(list(self.running), timeout=REFRESH)
-                yield from received(messages, by_number)
+                for event in received(messages, by_number):
+                    # not what a task has sent that was cancelled meanwhile
+                    if any(event.item is item for item in self.running.values()):
+                        yield event
                 for reference in ready:
                     if reference in self.running:  # it may have been cancelled meanwhile
                         yield self.ended(self.running.pop(reference), reference)
