@@ -43,7 +43,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--part",
         metavar="K/N",
-        help="run the K-th of N equal parts of the runs, for arrays of batch jobs; --render merges them",
+        help="run the K-th of N parts of the runs, for arrays of batch jobs; --render merges them",
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help="folder for the results (default: reproduced/PAPER)")
     parser.add_argument(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import pytest
 from command import Regard
 from regard.errors import InputError
 from regard_lab.results import append, read_rows
-from regard_lab.running.parts import merge_parts, other_parts, parse_part, part_file, part_files
+from regard_lab.running.parts import merge_parts, other_parts, parse_part, part_file, part_files, part_of
 from regard_lab.tables.table import Table
 
 Rows = list[dict[str, Any]]
@@ -25,7 +27,25 @@ def test_every_run_belongs_to_one_part(toy: Table, parts: int) -> None:
     shares = [runs - other_parts(cells, 4, (part, parts)) for part in range(1, parts + 1)]
     assert sum(map(len, shares)) == len(runs)
     assert set().union(*shares) == runs
-    assert max(map(len, shares)) - min(map(len, shares)) <= 1
+
+
+def test_the_seeds_of_a_cell_are_dealt_to_all_parts(toy: Table) -> None:
+    """So parts are equally large if the number of seeds is a multiple of theirs."""
+    cells = list(toy.cells())
+    for cell in cells:
+        assert sorted(part_of(cell, seed, 3) for seed in range(6)) == [1, 1, 2, 2, 3, 3]
+    many = [replace(cell, options={**cell.options, "seed": number}) for cell in cells for number in range(100)]
+    sizes = Counter(part_of(cell, seed, 4) for cell in many for seed in range(3))  # 1,500 runs
+    assert max(sizes.values()) - min(sizes.values()) < 100
+
+
+def test_a_run_keeps_its_part_if_the_table_changes(toy: Table) -> None:
+    cells = list(toy.cells())
+    changed = [replace(cells[0], method="new"), *reversed(cells[2:])]
+    for part in range(1, 4):
+        before, after = (other_parts(some, seeds, (part, 3)) for some, seeds in ((cells, 4), (changed, 6)))
+        kept = {run for run in before | after if run[:3] in {cell.key for cell in cells[2:]} and run[3] < 4}
+        assert kept & before == kept & after
 
 
 @pytest.mark.parametrize("text", ["", "1", "0/3", "4/3", "a/b", "1/2/3", "-1/3", "1/0"])

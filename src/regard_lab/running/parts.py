@@ -1,11 +1,12 @@
 """Tables in parts, `--part K/N`, for the arrays of a batch system such as Slurm: each part writes a file of its own.
 
-Parts are drawn from the list of all runs, seed by seed, so that they are equally large, and do not depend on what is finished.
-`--render` copies the rows of all parts into TABLE.jsonl.
+The part of a run follows from its cell and seed alone. So it stays the same if other cells are added to the table or taken out
+between the parts, or if --only or --seeds select others. `--render` copies the rows of all parts into TABLE.jsonl.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterable, Sequence
@@ -49,11 +50,22 @@ def numbers_of(path: Path) -> tuple[int, int]:
 
 def other_parts(cells: Sequence[Cell], seeds: int | None, part: tuple[int, int]) -> set[RunKey]:
     """The runs that belong to other parts."""
-    count = {cell.key: cell.seeds if seeds is None else seeds for cell in cells}
-    runs = [
-        (*cell.key, seed) for seed in range(max(count.values(), default=0)) for cell in cells if seed < count[cell.key]
-    ]
-    return {run for number, run in enumerate(runs) if number % part[1] != part[0] - 1}
+    return {
+        (*cell.key, seed)
+        for cell in cells
+        for seed in range(cell.seeds if seeds is None else seeds)
+        if part_of(cell, seed, part[1]) != part[0]
+    }
+
+
+def part_of(cell: Cell, seed: int, parts: int) -> int:
+    """From 1 to `parts`.
+
+    A cell begins at a part that its hash chooses, and its seeds are dealt from there on: sizes of parts differ less than if every
+    run had a hash of its own, and not at all if the number of seeds is a multiple of the number of parts.
+    """
+    digest = hashlib.sha256(json.dumps([*cell.key, cell.fingerprint]).encode()).digest()
+    return (int.from_bytes(digest[:8], "big") + seed) % parts + 1
 
 
 def merge_parts(path: Path) -> list[str]:
