@@ -88,7 +88,7 @@ def metrics(folder: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("model", "processes"),
-    [("flat", 2), *(pytest.param(*one, marks=pytest.mark.slow) for one in (("flat", 3), ("levels", 3)))],
+    [("flat", 2), ("flat", 3), pytest.param("levels", 3, marks=pytest.mark.slow)],
 )
 def test_several_processes_train_the_weights_of_one(tmp_path: Path, model: str, processes: int) -> None:
     write_texts(tmp_path / "texts.jsonl", 73)  # the last batch is uneven: 66 training texts, 7 held out
@@ -209,7 +209,7 @@ def test_a_group_that_lost_a_process_stops_and_resumes_to_the_same_weights(
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
 @pytest.mark.parametrize(
     ("processes", "code"),
-    [(0, 2), *(pytest.param(*one, marks=pytest.mark.slow) for one in ((3, 1),))],  # torchrun's own code is 1
+    [(0, 2), pytest.param(3, 1, marks=pytest.mark.slow)],  # torchrun's own code is 1
 )
 def test_a_group_of_another_size_does_not_resume(tmp_path: Path, processes: int, code: int) -> None:
     write_texts(tmp_path / "texts.jsonl", 60)
