@@ -53,12 +53,16 @@ def pack_mixed(text: str, lowercase: bool) -> bytes:
     done = 0
     for match in OTHER.finditer(text):
         start, end = max(done, text.rfind(" ", done, match.start()) + 1), match.end()
-        words = _known if end - start <= SHORT else _ready
-        parts += (text[done:start].encode("ascii"), words(text[start:end], lowercase))
+        parts += (text[done:start].encode("ascii"), pack_piece(text[start:end], lowercase))
         done = end
     parts.append(text[done:].encode("ascii"))
     # Beside other scripts these are white space, but not in the pattern that the scanner follows.
     return b"".join(parts).translate(SEPARATORS)
+
+
+def pack_piece(piece: str, lowercase: bool) -> bytes:
+    """The bytes of what stands between two blanks."""
+    return (_known if len(piece) <= SHORT else _ready)(piece, lowercase)
 
 
 def _ready(piece: str, lowercase: bool) -> bytes:
