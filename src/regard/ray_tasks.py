@@ -6,6 +6,8 @@ started. Messages come through a queue meanwhile; losing those loses nothing.
 
 from __future__ import annotations
 
+import errno
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -49,7 +51,7 @@ class RayTasks(Generic[Item]):
 
     def run(self, take: Callable[[], Item | None]) -> Iterator[TaskEvent | None]:
         """`take` gives the next item, or None if there is none now. None from time to time, so that displays can be updated."""
-        messages = import_extra("ray.util.queue", "--on ray").Queue(actor_options={"num_cpus": 0})
+        messages = self.message_queue()
         threads = str(max(1, int(self.needs.cpus)))
         variables = {"OMP_NUM_THREADS": threads, "NUMBA_NUM_THREADS": threads}
         options = {"max_retries": STARTS, "runtime_env": {"env_vars": variables}, **self.needs.as_options()}
@@ -79,6 +81,13 @@ class RayTasks(Generic[Item]):
                 self.ray.cancel(reference, force=True)
             messages.shutdown()
 
+    def message_queue(self) -> Any:
+        """On the machine of this process: elsewhere it could be lost, and with it all messages from then on."""
+        here = self.ray.get_runtime_context().get_node_id()
+        place = import_extra("ray.util.scheduling_strategies", "--on ray").NodeAffinitySchedulingStrategy
+        options = {"num_cpus": 0, "scheduling_strategy": place(node_id=here, soft=False)}
+        return import_extra("ray.util.queue", "--on ray").Queue(actor_options=options)
+
     def cancel(self, item: Item) -> None:
         """Its answer is not wanted any more."""
         for reference in [reference for reference, one in self.running.items() if one is item]:
@@ -102,13 +111,16 @@ def why_lost(ray: Any, error: Exception) -> str:
         "NodeDiedError": "its machine was lost",
         "WorkerCrashedError": "its process was lost",
     }
+    if isinstance(error, ray.exceptions.RayTaskError):  # no machine was lost: the function itself failed
+        cause = getattr(error, "cause", error)
+        return f"failed on the cluster ({type(cause).__name__}: {' '.join(str(cause).split())[:300]})"
     reasons = [words for name, words in known.items() if isinstance(error, getattr(ray.exceptions, name, ()))]
     return f"lost on the cluster ({reasons[0] if reasons else type(error).__name__})"
 
 
 def received(messages: Any, by_number: dict[int, Any]) -> Iterator[TaskEvent]:
     arrived: list[Any] = []
-    with suppress(Exception):  # the machine of the queue may be lost, and with it messages
+    with suppress(Exception):  # the process of the queue may be lost, and with it messages
         arrived = messages.get_nowait_batch(messages.qsize())
     for number, kind, content in arrived:
         yield TaskEvent(kind, by_number[number], content)
@@ -120,9 +132,13 @@ def perform(
     """In a worker of the cluster: the answer, or why this machine refuses to work."""
     try:
         check_version(version)
+        return function(payload, partial(put, messages, number), *arguments), None
     except InputError as error:
         return None, str(error)
-    return function(payload, partial(put, messages, number), *arguments), None
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        return None, f"{socket.gethostname()}: {error}; free some space, and the same command continues"
 
 
 def put(messages: Any, number: int, kind: str, content: Any) -> None:

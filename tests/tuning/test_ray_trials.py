@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import socket
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -106,6 +109,38 @@ def scripted(marks: Path) -> Any:
         return True
 
     return score_trial
+
+
+@needs_both
+def test_a_full_disk_of_a_worker_ends_the_search(
+    regard: Regard, file: Path, local_ray: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def score_trial(options: dict[str, Any], send: Send, splits: Any, device: str) -> tuple[float | None, str]:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/scratch/texts")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ray_trials, "score_trial", score_trial)
+        full = regard("tune", file, "--trials", 2, "--on", "ray", "--out", file.parent / "search")
+    assert full.code == 2
+    assert full.error == (
+        f"--on ray: {socket.gethostname()}: [Errno 28] No space left on device: '/scratch/texts'; free some space, and the same "
+        "command continues"
+    )
+    again = regard("tune", file, "--trials", 2, "--on", "ray", "--out", file.parent / "search")
+    assert again.code == 0, again.err
+    assert states(file.parent / "search")["COMPLETE"] == 2
+
+
+@needs_both
+def test_an_unexpected_error_of_a_worker_fails_its_trial(
+    regard: Regard, file: Path, local_ray: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def score_trial(options: dict[str, Any], send: Send, splits: Any, device: str) -> tuple[float | None, str]:
+        raise ZeroDivisionError("float division\nby zero")
+
+    monkeypatch.setattr(ray_trials, "score_trial", score_trial)
+    result = regard("tune", file, "--trials", 2, "--on", "ray", "--out", file.parent / "search")
+    assert "failed: failed on the cluster (ZeroDivisionError: float division by zero)" in result.err
 
 
 @needs_both
