@@ -30,7 +30,7 @@ test-adapters: $(ADAPTERS)/.done $(TRACKING)/.done
 
 # clusters on this machine, and object storage; one test after the other, because a cluster takes all cores
 test-ray: $(RAY)/.done
-	$(RAY)/bin/python -m pytest tests/scoring tests/tuning tests/test_ray_cluster.py tests/lab/test_ray_jobs.py tests/test_cluster_recipes.py
+	$(RAY)/bin/python -m pytest tests/scoring tests/tuning tests/test_ray_cluster.py tests/lab/test_ray_*.py tests/test_cluster_recipes.py
 
 # a source distribution and a wheel built from it, both checked; the wheel also in a fresh environment with the base install only;
 # licences of dependencies, and a bill of materials (CycloneDX)

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -58,10 +62,35 @@ def test_no_row_is_lost_or_repeated_if_a_machine_is(
     assert values[0] == values[1]
 
 
+@needs_ray
+@pytest.mark.slow
+def test_a_killed_driver_is_started_again_and_repeats_nothing(
+    regard: Regard, experiments: Path, corpora: Path, tmp_path: Path, cluster: Any
+) -> None:
+    options = ("reproduce", "toy/table", "--device", "cpu", "--only", "plain", "--seeds", "6")
+    path = tmp_path / "there" / "table.jsonl"
+    words = [sys.executable, "-m", "regard", *options, "--on", f"ray:{cluster.address}", "--out", "there"]
+    with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as driver:
+        while driver.poll() is None and not (path.exists() and path.read_bytes().count(b"\n") >= 2):
+            time.sleep(0.02)
+        driver.kill()
+    assert driver.returncode == -signal.SIGKILL, "it was killed before it ended"
+    complete = path.read_bytes()[: path.read_bytes().rfind(b"\n") + 1]
+    assert 2 <= complete.count(b"\n") < 12
+    again = regard(*options, "--on", "ray", "--out", "there")
+    assert again.code == 0, again.err
+    assert path.read_bytes().startswith(complete)
+    assert regard(*options, "--jobs", "0", "--out", "here").code == 0
+    found, expected = (
+        {(row["corpus"], row["seed"]): row["values"] for row in rows(one)}
+        for one in (path, tmp_path / "here" / "table.jsonl")
+    )
+    assert found == expected
+    assert len(rows(path)) == len(found) == 12
+
+
 def lose_machine(cluster: Any, path: Path) -> None:
     """After the first row."""
-    import time
-
     for _ in range(600):
         if path.exists() and path.read_bytes().count(b"\n"):
             break

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -66,9 +67,16 @@ def rows_of_job(job: Job, send: Send, table: str, device: str, data: str | None)
     rows: list[Row] = []
     try:
         for row in run_job(job, table, Context(device, Silent()), send):
-            rows.append(row)
+            rows.append(named(row) if "error" in row else row)
     except TooManySeeds:
         return "null"
     except BrokenWorker:
         pass  # its rows say why
     return json.dumps(rows)
+
+
+def named(row: Row) -> Row:
+    """A failed row with the name of this machine: its disk may be full, or its corpora missing."""
+    failed = row.copy()
+    failed["error"] = f"{socket.gethostname()}: {row['error']}"
+    return failed
