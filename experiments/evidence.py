@@ -9,7 +9,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from regard_lab.claims import bottleneck_blocks, coverage, formula, formula_blocks, formula_figures, verdict_list
+from regard_lab.claims import (
+    bottleneck_blocks,
+    coverage,
+    formula,
+    formula_blocks,
+    formula_figures,
+    regression_blocks,
+    verdict_list,
+)
 from regard_lab.claims.blocks import fill
 from regard_lab.claims.claims import read_claims
 from regard_lab.claims.evidence import page
@@ -36,7 +44,10 @@ def files() -> dict[Path, str]:
     slopes = json.loads((FOLDER / "apln" / "norm_mechanism.json").read_text(encoding="utf-8"))["slopes"]
     blocks = {
         "bottleneck.md": bottleneck_blocks.blocks(claims, folder),
-        "norms.md": formula_blocks.blocks(given, slopes),
+        "norms.md": {
+            **formula_blocks.blocks(given, slopes, regression_blocks.summary(folder)),
+            **regression_blocks.blocks(folder),
+        },
     }
     for name, of_page in blocks.items():
         written[DOCS / name] = fill((DOCS / name).read_text(encoding="utf-8"), of_page, name)
