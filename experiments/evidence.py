@@ -1,7 +1,7 @@
 """Write what follows from the results, for people and as data: `make evidence`.
 
-The page docs/evidence.md; the generated parts of docs/bottleneck.md and docs/norms.md, and the figures of the latter; the paths
-of p as numbers; and experiments/verdicts.json.
+The page docs/evidence.md; the generated parts of docs/attention_debate.md, docs/bottleneck.md and docs/norms.md, and the figures
+of the latter; the paths of p as numbers; and experiments/verdicts.json.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 from regard_lab.claims import (
     bottleneck_blocks,
     coverage,
+    debate_blocks,
     formula,
     formula_blocks,
     formula_figures,
@@ -43,6 +44,7 @@ def files() -> dict[Path, str]:
     }
     slopes = json.loads((FOLDER / "apln" / "norm_mechanism.json").read_text(encoding="utf-8"))["slopes"]
     blocks = {
+        "attention_debate.md": debate_blocks.blocks(claims, folder),
         "bottleneck.md": bottleneck_blocks.blocks(claims, folder),
         "norms.md": {
             **formula_blocks.blocks(given, slopes, regression_blocks.summary(folder)),

@@ -12,6 +12,7 @@ import pytest
 
 from regard.errors import InputError
 from regard.markdown_text import escape
+from regard_lab.claims import debate_blocks
 from regard_lab.claims.claims import RULES, Claim, Claims, read_claim, read_claims
 from regard_lab.claims.evidence import page
 from regard_lab.claims.table_folder import TableFolder, evaluate_claim
@@ -77,6 +78,14 @@ def test_results_that_are_older_than_the_protocol_are_marked(records: list[Recor
     assert not by_id["apln-01"].exploratory, "table2 has rows of the protocol"
     assert by_id["vat-26"].exploratory
     assert not by_id["apln-33"].exploratory, "arithmetic has no rows"
+
+
+def test_the_page_of_the_debate_corrects_as_the_claims_do(tables: TableFolder) -> None:
+    """It said that one of the four differences survived a correction, where the claim's family has four."""
+    of_page = debate_blocks.blocks(CLAIMS, tables)
+    assert "(wp-02): 1 of 4 differences confirmed (20News I)" in of_page["debate-guided"]
+    assert "(wp-06): 4 of 4 differences confirmed, pooled" in of_page["debate-adversary"]
+    assert "over the whole table" not in (ROOT / "docs" / "attention_debate.md").read_text(encoding="utf-8")
 
 
 def test_a_missing_table_is_an_error_with_a_suggestion(tables: TableFolder) -> None:

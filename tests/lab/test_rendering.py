@@ -67,7 +67,9 @@ def test_comparisons_are_paired_and_corrected(toy: Table, rows_of: Make) -> None
         "–",
         "–",
     )  # the same difference three times: no test, and none counted
-    assert "with Holm's correction over the one comparison of this table" in rendered(toy, match(toy, rows))["table.md"]
+    page = rendered(toy, match(toy, rows))["table.md"]
+    assert "with Holm's correction over the one comparison of this table" in page
+    assert "This correction decides no verdict on a claim" in page
 
 
 def test_figures_show_existing_results(toy: Table, rows_of: Make) -> None:

@@ -99,8 +99,10 @@ def comparison_note(comparisons: Sequence[Comparison]) -> str:
     over_texts = OVER_TEXTS if any(one.over_texts is not None for one in comparisons) else ""
     return (
         "Differences are paired by seed, with 95 % intervals. p is from a two-sided paired t-test, with Holm's correction over "
-        f"{tests} of this table; Wilcoxon's signed-rank test is added if there are at least six pairs. Seeds change initial "
-        f"weights and order, not the texts: p tests for a difference between the methods on these texts.{over_texts}"
+        f"{tests} of this table; Wilcoxon's signed-rank test is added if there are at least six pairs. This correction decides "
+        "no verdict on a claim: for that, p is corrected over the comparisons of that claim alone (on the page Evidence). Seeds "
+        "change initial weights and order, not the texts: p tests for a difference between the methods on these texts."
+        f"{over_texts}"
     )
 
 
