@@ -16,6 +16,7 @@ from regard_lab.claims import (
     formula,
     formula_blocks,
     formula_figures,
+    history,
     regression_blocks,
     verdict_list,
 )
@@ -34,7 +35,9 @@ def files() -> dict[Path, str]:
     claims, folder = read_claims(FOLDER / "evidence.toml"), TableFolder(FOLDER)
     records = verdict_list.make_records(claims, folder)
     covered = coverage.coverage(claims, folder, records)
-    text = page(claims, folder, records, coverage.section(covered, claims))
+    states = history.read_history(FOLDER)
+    missing = [*coverage.section(covered, claims), *history.section(records, states)]
+    text = page(claims, folder, records, missing)
     given = Given(folder.table(formula.TABLE), folder.rows(formula.TABLE), folder.book)
     written = {
         DOCS / "evidence.md": f"{text}\n{formula_blocks.section(given)}",

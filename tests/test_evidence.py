@@ -17,7 +17,7 @@ from regard_lab.claims.claims import RULES, Claim, Claims, read_claim, read_clai
 from regard_lab.claims.evidence import page
 from regard_lab.claims.table_folder import TableFolder, evaluate_claim
 from regard_lab.claims.verdict_list import Record, make_record, make_records, names_of
-from regard_lab.claims.verdicts import HOLDS, LATER, VERDICTS, Given
+from regard_lab.claims.verdicts import HOLDS, LATER, UNDECIDED, VERDICTS, Given
 from regard_lab.measures import MEASURES
 from regard_lab.results import Row, append, complete
 from regard_lab.tables.table import Cell
@@ -63,7 +63,21 @@ def test_what_a_later_version_of_the_rules_changed_is_marked(records: list[Recor
     assert changed
     for record in changed:
         (line,) = (line for line in text.splitlines() if line.startswith(f"| **{record.claim.id}** "))
-        assert f"version 0: {record.previous}" in line
+        assert f"version 0: {record.previous}; changed by version " in line
+        assert record.steps[0].before == record.previous
+        assert record.steps[-1].after == record.finding.verdict
+
+
+def test_an_undecided_verdict_has_a_number_of_seeds_or_a_reason(records: list[Record]) -> None:
+    for record in records:
+        if record.finding.verdict == UNDECIDED:
+            assert "seeds" in record.finding.needed, record.claim.id
+
+
+def test_a_claim_whose_quote_says_consistently_is_general() -> None:
+    for claim in CLAIMS.claims:
+        if re.search(r"consistent(ly)?\b(?! with)", claim.quote):
+            assert claim.general, claim.id
 
 
 def test_normalisation_is_not_called_harmless(records: list[Record]) -> None:
@@ -210,9 +224,9 @@ def test_a_verdict_on_incomplete_results_is_marked(tmp_path: Path) -> None:
         for seed, norm in enumerate((0.50, 0.51)):  # ± 0.06
             append(folder / "one.jsonl", complete(cell, table.name, "cpu", {"seed": seed, "values": {"norm": norm}}))
         tables = TableFolder(folder.parent)
-        record = make_record(of_all, tables, {})
+        record = make_record(of_all, tables, [])
         assert (record.complete, record.runs, record.asked) == (whole, 4 if whole else 2, 4)
-        assert make_record(of_x, tables, {}).complete
+        assert make_record(of_x, tables, []).complete
         text = page(Claims(SOURCES, [of_all]), tables, [record])
         assert f"**{HOLDS}**{'' if whole else ' so far, 2 of 4 runs'}<br>" in text
 

@@ -8,7 +8,7 @@ import pytest
 from claimed import facts, rows, table
 
 from regard_lab.claims import difference_rules, level_rules
-from regard_lab.claims.conditions import Condition, corrected_sides, from_values, judge
+from regard_lab.claims.conditions import Condition, corrected_sides, from_values, judge, seeds_to_leave
 from regard_lab.claims.differences import Difference, finding, make_family
 from regard_lab.claims.differences import judge as judge_family
 from regard_lab.claims.equality import judge_equality, judge_no_gain
@@ -61,6 +61,14 @@ def test_claims_about_all_need_every_mean_and_half_confirmed(given: Given) -> No
     assert verdict(given, *tests[:5], difference(0.001, noise=4), need="significant") == PARTLY
 
 
+def test_partly_comes_before_refuted_and_says_so(given: Given) -> None:
+    family = make_family([difference(0.005), *[difference(-0.005)] * 3])
+    assert family is not None
+    word, why = judge_family(given, family)
+    assert word == PARTLY
+    assert why.startswith("1 of 4 confirmed, 3 in the opposite direction; the order decides: “refuted” would apply too")
+
+
 def test_equivalence_and_an_excluded_effect_refute(given: Given) -> None:
     """0.000 ± 0.001, where the paper has 0.02."""
     family = make_family([difference(0.0, noise=0.5), difference(0.0005, noise=0.5), difference(-0.0005, noise=0.5)])
@@ -103,6 +111,24 @@ def test_undecided_names_the_seeds_that_would_decide(given: Given) -> None:
     assert result.verdict == UNDECIDED
     assert result.needed.startswith("seeds for 80 % power at the paper's effect: ")
     assert "paper +2.00, margin 1.00" in result.measured
+
+
+def test_without_an_effect_undecided_says_why_it_has_no_number(given: Given) -> None:
+    tests = [difference(mean, 12.0, paper=None)._replace(margin=0.0) for mean in (0.004, -0.003)]
+    result = finding(given, tests, ACCURACY, 2)
+    assert result is not None
+    assert result.verdict == UNDECIDED
+    assert result.needed.endswith("neither the paper nor the protocol names an effect for this measure")
+
+
+def test_seeds_put_the_interval_beyond_the_nearer_bound() -> None:
+    """Mean 0.78, SD 0.08, bounds 1 and 3: a t-test of 0.22 needs few seeds; one of 0.02 many."""
+    values = [0.70, 0.86, 0.78, 0.70, 0.86]
+    few, many = seeds_to_leave(values, 1.0, 3.0), seeds_to_leave(values, 0.8, 3.0)
+    assert few is not None
+    assert many is not None
+    assert few < 5 < 100 < many
+    assert seeds_to_leave([0.5], 0.0, 1.0) is None
 
 
 def test_without_printed_numbers_the_margin_counts(given: Given) -> None:

@@ -44,6 +44,16 @@ def from_values(name: str, text: str, cell: CellKey, values: Sequence[float]) ->
     return Condition(name, text, cell, side, p, interval.n, needed)
 
 
+def seeds_to_leave(values: Sequence[float], low: float, high: float) -> int | None:
+    """Seeds that put the whole interval on one side of the nearer bound (80 % power), if the observed mean is the true one."""
+    interval = mean_interval(values)
+    if interval is None or interval.half is None:
+        return None
+    effect = min((bound - interval.mean for bound in (low, high)), key=abs)
+    spread = standard_error(interval) * math.sqrt(interval.n)
+    return seeds_for(partial(t_test_power, effect, spread)) if effect and spread else None
+
+
 def corrected_sides(conditions: Sequence[Condition]) -> list[int]:
     p = holm([condition.p for condition in conditions])
     return [

@@ -98,7 +98,8 @@ def sides(tests: Sequence[Difference], alpha: float = ALPHA) -> list[int]:
 
 
 def judge(given: Given, family: Family, need: Need = "half") -> tuple[str, str]:
-    """The verdict on a claim of the kind "A beats B", and why."""
+    """The verdict on a claim of the kind "A beats B", and why. The conditions are tried in the order of the protocol: holds,
+    partly, refuted, undecided."""
     pooled, opposite = family.pooled, family.opposed > 0 or (family.pooled is not None and family.pooled.high < 0)
     count, confirmed = len(family.tests), family.confirmed
     enough = {
@@ -109,16 +110,19 @@ def judge(given: Given, family: Family, need: Need = "half") -> tuple[str, str]:
     above = pooled is not None and pooled.low > 0 and pooled.mean >= family.margin
     if above and not family.opposed and enough[need]:
         return HOLDS, "the pooled interval lies above 0" + (", its mean above the margin" if family.margin else "")
-    if confirmed:
-        return PARTLY, f"{confirmed} of {count} confirmed, " + why_not(family, need, enough[need])
+    negative, against = "", ""
     if pooled is not None and excludes_paper(family):
         cell_keys = [cell_key for test in family.tests for cell_key in test.cells]
         equivalent = pooled.is_equivalent(family.margin)
         if opposite or equivalent:
             shown_too = [opposite_words(family)] if opposite else []
             shown_too += ["equivalence is shown"] if equivalent else []
-            return given.negative(cell_keys, opposite), ", and ".join([excluded(family), *shown_too])
-    return UNDECIDED, why_undecided(family)
+            negative, against = given.negative(cell_keys, opposite), ", and ".join([excluded(family), *shown_too])
+    if confirmed:
+        why = f"{confirmed} of {count} confirmed, " + why_not(family, need, enough[need])
+        both = f"; the order decides: “{negative}” would apply too, because {against}" if negative else ""
+        return PARTLY, why + both
+    return (negative, against) if negative else (UNDECIDED, why_undecided(family))
 
 
 def why_not(family: Family, need: Need, enough: bool) -> str:
@@ -190,6 +194,16 @@ def seeds_needed(family: Family) -> str:
     return f"seeds for 80 % power at {target}: {numbers}"
 
 
+def no_number(family: Family) -> str:
+    """Why no number of seeds can be given."""
+    if not family.margin and not (family.paper and family.paper > 0):
+        return "no number of seeds can be given: neither the paper nor the protocol names an effect for this measure"
+    return (
+        "no number of seeds can be given: each comparison's own interval excludes 0 or the effect, and only more comparisons "
+        "would narrow the pooled one"
+    )
+
+
 def finding(
     given: Given, tests: Sequence[Difference], measure: Measure, planned: int, need: Need = "half", alpha: float = ALPHA
 ) -> Finding | None:
@@ -197,7 +211,7 @@ def finding(
     if family is None:
         return None
     verdict, why = judge(given, family, need)
-    needed = seeds_needed(family) if verdict == UNDECIDED else ""
+    needed = seeds_needed(family) or no_number(family) if verdict == UNDECIDED else ""
     measured, texts = describe(family, measure, alpha, planned), over_texts(given, family.tests, measure)
     return Finding(verdict, measured, why, family.pooled, family.paper, family.margin, needed, texts)
 

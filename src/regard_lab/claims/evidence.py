@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from regard.markdown_text import escape
 from regard_lab.claims.claims import RULE_TITLES, RULES, Claim, Claims
+from regard_lab.claims.history import Step
 from regard_lab.claims.table_folder import TableFolder
 from regard_lab.claims.verdict_list import Record, names_of
 from regard_lab.claims.verdicts import LATER, VERDICTS
@@ -34,7 +35,8 @@ READING = """## How to read this page
 - *refuted*: the pooled interval excludes the paper's effect, and either the opposite is confirmed or equivalence is
   shown. Only on the paper's own data, in mathematics, or if a claim of generality meets the opposite effect;
   otherwise the word is *not found on proxy data*.
-- *undecided*: neither; with the number of seeds that would decide, where the paper or the protocol names an effect.
+  The conditions are tried in this order; where a later one applies as well, the row says so.
+- *undecided*: neither; with the number of seeds that would decide, or why none can be given.
 - *cannot be tested*: data or models are not public.
 
 **Numbers.** Means and 95 % intervals are over training seeds, on the same texts. Differences are paired by seed, and
@@ -47,9 +49,9 @@ comparisons of the claim, one family per claim. Cells with one seed are left out
 
 **Marks.** *Exploratory*: the verdict rests only on results that are older than the protocol (commit {commit}). *So
 far*: some cells have fewer seeds than planned. *Version 0*: the verdict before the protocol, on the results of commit
-e4b3d16, where the present rules give another; all of these results were known when the rules changed. *Vacuous*: the
-design cannot show the effect; the test is shown and not counted. Tier of the data: *exact*, *proxy* or *ours* ([which
-corpus is what](../experiments/rules.toml)).
+3e68c85, and what changed it: a version of the rules (the results above were known when the rules changed) or new runs;
+[all changes](#verdicts-that-changed-and-why). *Vacuous*: the design cannot show the effect; the test is shown and not
+counted. Tier of the data: *exact*, *proxy* or *ours* ([which corpus is what](../experiments/rules.toml)).
 
 **Quotes** are the papers' words; three dots mark what is left out. *p.* is the page of the quote, and, in parentheses, that
 of a table or figure; section, table and figure follow. Which page numbers these are stands below each heading. The
@@ -181,9 +183,15 @@ def verdict_text(record: Record) -> str:
     if record.exploratory:
         marks.append("exploratory")
     if record.changed:
-        marks.append(f"version 0: {record.previous}")
+        marks.append("; ".join([f"version 0: {record.previous}", *(step_words(record.steps))]))
     so_far = "" if record.complete else f" so far, {record.runs} of {record.asked} runs"
     return "<br>".join([f"**{finding.verdict}**{so_far}", *(escape(part) for part in (finding.why, *marks) if part)])
+
+
+def step_words(steps: Sequence[Step]) -> Iterator[str]:
+    """The reason of each change; the verdict in between, if there are several."""
+    for number, step in enumerate(steps, 1):
+        yield f"changed by {step.reason}" + (f" to “{step.after}”" if number < len(steps) else "")
 
 
 def one_paragraph(docstring: str | None) -> str:

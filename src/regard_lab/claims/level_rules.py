@@ -12,8 +12,8 @@ from statistics import fmean
 from typing import Literal, TypedDict, Unpack
 
 from regard.wilson import wilson_interval
-from regard_lab.claims.conditions import Condition, from_values, judge
-from regard_lab.claims.difference_rules import signed_values
+from regard_lab.claims.conditions import Condition, from_values, judge, seeds_to_leave, seeds_words
+from regard_lab.claims.difference_rules import minus, signed_values
 from regard_lab.claims.differences import Difference, sides
 from regard_lab.claims.verdicts import HOLDS, PARTLY, UNDECIDED, Finding, Given, Rows, span
 from regard_lab.comparisons import by_seed
@@ -69,13 +69,14 @@ def near(
     if not intervals:
         return None
     definition = given.table.measure(measure)
-    conditions = [
-        Condition("", "", cell_key, bounded(interval, value - within, value + within))
-        for cell_key, interval in intervals.items()
-    ]
-    verdict, why, _ = judge(given, conditions)
+    bounds = value - within, value + within
+    conditions = []
+    for cell_key, interval in intervals.items():
+        needed = seeds_to_leave(values_of(given, cell_key, measure), *bounds)
+        conditions.append(Condition("", "", cell_key, bounded(interval, *bounds), needed=needed))
+    verdict, why, seeds = judge(given, conditions)
     stated = f"(printed: {shown(value, definition)}; margin: {shown(within, definition)})"
-    return Finding(verdict, f"{listed(given.table, intervals, measure)} {stated}", why)
+    return Finding(verdict, f"{listed(given.table, intervals, measure)} {stated}", why, needed=seeds)
 
 
 def bounded(interval: Interval, low: float, high: float) -> int:
@@ -249,7 +250,21 @@ def peak(
     else:
         verdict = UNDECIDED
     words = [describe_axis(table, group, values_[group], measure, (order[0], middle, order[-1])) for group in groups]
-    return Finding(verdict, f"{full} of {len(groups)} with a peak there. " + "; ".join(words), why)
+    needed = peak_seeds(values_, (order[0], middle, order[-1])) if verdict == UNDECIDED else ""
+    return Finding(verdict, f"{full} of {len(groups)} with a peak there. " + "; ".join(words), why, needed=needed)
+
+
+def peak_seeds(values: Mapping[tuple[str, str], Mapping[str, Mapping[int, float]]], named: Sequence[Setting]) -> str:
+    """For the differences between the middle and both ends that are not significant by themselves."""
+    low, middle, high = (setting.name for setting in named)
+    open_tests = []
+    for (method, corpus), of_group in values.items():
+        for end in (low, high):
+            differences = list(minus(of_group[middle], of_group[end]).values())
+            condition = from_values("", "", (method, corpus, end), differences)
+            if condition is not None and not condition.side:
+                open_tests.append(condition)
+    return seeds_words(open_tests)
 
 
 def axis(

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from regard_lab.claims.claims import Claim, Claims
 from regard_lab.claims.formula import Judged
+from regard_lab.claims.history import State, Step, read_history, steps_of
 from regard_lab.claims.table_folder import TableFolder, evaluate_claim
 from regard_lab.claims.verdicts import Finding
 from regard_lab.rows import CellKey
 from regard_lab.tables.table import Cell, Table
-
-PREVIOUS = "verdicts_version_0.toml"
-EARLIER_WORDS = {"cannot be tested with the available data": "cannot be tested"}  # renamed, not changed
 
 
 @dataclass(frozen=True)
@@ -28,10 +25,11 @@ class Record:
     runs: int  # finished, of the cells that the claim is about
     asked: int
     previous: str  # the verdict of version 0; "": the claim is newer
+    steps: Sequence[Step] = ()  # from that to the present one
 
     @property
     def changed(self) -> bool:
-        return bool(self.previous) and EARLIER_WORDS.get(self.previous, self.previous) != self.finding.verdict
+        return bool(self.steps)
 
     @property
     def complete(self) -> bool:
@@ -54,6 +52,7 @@ class Record:
             "why": finding.why,
             "version_0": self.previous,
             "changed": self.changed,
+            "changes": [step._asdict() for step in self.steps],
             "tiers": list(self.tiers),
             "exploratory": self.exploratory,
             "runs": self.runs,
@@ -76,24 +75,25 @@ def rounded(value: float | None) -> float | None:
 
 
 def make_records(claims: Claims, folder: TableFolder) -> list[Record]:
-    path = folder.folder / PREVIOUS
-    previous = tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    return [make_record(claim, folder, previous) for claim in claims.claims]
+    states = read_history(folder.folder)
+    return [make_record(claim, folder, states) for claim in claims.claims]
 
 
-def make_record(claim: Claim, folder: TableFolder, previous: Mapping[str, str]) -> Record:
+def make_record(claim: Claim, folder: TableFolder, states: Sequence[State]) -> Record:
     cells = list(cells_of(claim, folder))
     rows = folder.rows(claim.table) if claim.table else {}
     measured = [cell_key for cell_key, _ in cells if rows.get(cell_key)]
     runs = sum(min(len(rows.get(cell_key, ())), seeds) for cell_key, seeds in cells)
+    finding = evaluate_claim(claim, folder)
     return Record(
         claim,
-        evaluate_claim(claim, folder),
+        finding,
         folder.book.tiers_of(claim.table, measured) if folder.book.tiers else (),
         bool(claim.table) and folder.confirmatory(claim.table).isdisjoint(measured),
         runs,
         sum(seeds for _, seeds in cells),
-        previous.get(claim.id, ""),
+        states[0].verdicts.get(claim.id, "") if states else "",
+        steps_of(claim.id, finding.verdict, states, folder.book.version),
     )
 
 
