@@ -36,7 +36,7 @@ def files() -> dict[Path, str]:
     records = verdict_list.make_records(claims, folder)
     covered = coverage.coverage(claims, folder, records)
     states = history.read_history(FOLDER)
-    missing = [*coverage.section(covered, claims), *history.section(records, states)]
+    missing = [*coverage.section(covered, claims, coverage.planned_runs(folder)), *history.section(records, states)]
     text = page(claims, folder, records, missing)
     given = Given(folder.table(formula.TABLE), folder.rows(formula.TABLE), folder.book)
     written = {

@@ -72,3 +72,13 @@ def test_a_model_that_stands_for_another_is_a_proxy(tmp_path: Path) -> None:
 def test_mistakes_are_errors(tmp_path: Path, old: str, new: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read(tmp_path, TOML.replace(old, new, 1))
+
+
+def test_a_plan_names_lists(tmp_path: Path) -> None:
+    plan = '[[planned]]\nrun = "R1"\ntable = "paper/table"\nseeds = 20\nmethods = {}\ncorpora = ["news"]\n'
+    book = read(tmp_path, TOML + plan.format('["a", "b"]'))
+    assert book.planned("paper/table", ("a", "news", "")) == 20
+    assert book.planned("paper/table", ("c", "news", "")) == 0
+    assert book.planned("paper/other", ("a", "news", "")) == 0
+    with pytest.raises(InputError, match=r"\[\[planned\]\] 1: methods: expected a list of names, got 'ab'"):
+        read(tmp_path, TOML + plan.format('"ab"'))

@@ -48,7 +48,8 @@ one-sided tests at 5 %. *Confirmed*: p < 0.05 in a two-sided paired t-test after
 comparisons of the claim, one family per claim. Cells with one seed are left out.
 
 **Marks.** *Exploratory*: the verdict rests only on results that are older than the protocol (commit {commit}). *So
-far*: some cells have fewer seeds than planned. *Version 0*: the verdict before the protocol, on the results of commit
+far*: some cells have fewer seeds than their table asks for or the protocol plans. *Version 0*: the verdict before the
+protocol, on the results of commit
 3e68c85, and what changed it: a version of the rules (the results above were known when the rules changed) or new runs;
 [all changes](#verdicts-that-changed-and-why). *Vacuous*: the design cannot show the effect; the test is shown and not
 counted. Tier of the data: *exact*, *proxy* or *ours* ([which corpus is what](../experiments/rules.toml)).

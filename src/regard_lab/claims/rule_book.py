@@ -17,7 +17,7 @@ from regard.errors import InputError
 from regard_lab.rows import CellKey
 
 TIERS = ("exact", "proxy", "ours")
-KEYS = ("version", "change", "exploratory", "margin", "rmse", "proxy_methods", "tiers")
+KEYS = ("version", "change", "exploratory", "margin", "rmse", "proxy_methods", "tiers", "planned")
 
 
 class Tier(NamedTuple):
@@ -51,6 +51,24 @@ class Change(NamedTuple):
     what: str
 
 
+class Plan(NamedTuple):
+    """Runs that the protocol plans: of the cells with one of these names; an empty tuple means all."""
+
+    run: str  # R1, R2, …
+    table: str
+    seeds: int
+    methods: tuple[str, ...] = ()
+    corpora: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    same_runs_as: str = ""  # a table that shows other measures of the same runs
+
+    def has(self, table: str, cell_key: CellKey) -> bool:
+        names = (self.methods, self.corpora, self.settings)
+        return table == self.table and all(
+            not known or name in known for known, name in zip(names, cell_key, strict=True)
+        )
+
+
 @dataclass(frozen=True)
 class RuleBook:
     version: int = 1
@@ -61,6 +79,11 @@ class RuleBook:
     exploratory: Mapping[str, int] = field(default_factory=dict)  # table -> rows before the protocol; others: all
     commit: str = ""
     changes: Sequence[Change] = ()
+    plans: Sequence[Plan] = ()
+
+    def planned(self, table: str, cell_key: CellKey) -> int:
+        """The seeds that the protocol plans for a cell; 0 if it does not name the cell."""
+        return max((plan.seeds for plan in self.plans if plan.has(table, cell_key)), default=0)
 
     def margin(self, measure: str, table: str, corpus: str, texts: int | None) -> float:
         """0.0 if none was set in advance. `texts`: the number of test texts, if known."""
@@ -128,6 +151,26 @@ def read_rule_book(path: Path) -> RuleBook:
         exploratory=exploratory.get("rows", {}),
         commit=exploratory.get("commit", ""),
         changes=[Change(**part) for part in content.get("change", ())],
+        plans=[
+            read_plan(part, f"{path}: [[planned]] {number}")
+            for number, part in enumerate(content.get("planned", ()), 1)
+        ],
+    )
+
+
+def read_plan(part: Mapping[str, Any], where: str) -> Plan:
+    check_keys(part, Plan._fields, where)
+    for key in ("methods", "corpora", "settings"):
+        if not isinstance(part.get(key, []), list):  # a string would be read as names of one letter
+            raise InputError(f"{where}: {key}: expected a list of names, got {part[key]!r}")
+    return Plan(
+        part["run"],
+        part["table"],
+        part["seeds"],
+        tuple(part.get("methods", ())),
+        tuple(part.get("corpora", ())),
+        tuple(part.get("settings", ())),
+        part.get("same_runs_as", ""),
     )
 
 

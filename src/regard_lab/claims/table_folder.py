@@ -13,7 +13,7 @@ from regard_lab.claims.verdicts import HOLDS, LATER, Finding, Given
 from regard_lab.reading.checks import suggestion
 from regard_lab.reading.locations import table_names
 from regard_lab.reading.table_file import read_table
-from regard_lab.rendering.contents import grouped
+from regard_lab.rendering.contents import grouped, on_gpu
 from regard_lab.results import key, read_results, read_rows
 from regard_lab.rows import CellKey, Row
 from regard_lab.tables.table import Table
@@ -48,6 +48,12 @@ class TableFolder:
         if before is None:
             return frozenset()
         return frozenset(key(row)[:3] for row in read_rows(self.results(name))[0][before:])
+
+    def gpu_minutes(self, name: str) -> float:
+        """Of the rows that were added after the protocol was committed, also of those that newer ones replace."""
+        before, path = self.book.exploratory.get(name), self.results(name)
+        rows = read_rows(path)[0][before:] if before is not None and path.exists() else []
+        return sum(row.get("seconds", 0.0) for row in rows if on_gpu(row)) / 60
 
     def given(self, claim: Claim) -> Given:
         return self.given_table(claim.table, claim)

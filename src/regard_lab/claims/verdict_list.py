@@ -23,7 +23,7 @@ class Record:
     tiers: Sequence[str]  # of the data that test it
     exploratory: bool  # it rests only on results that are older than the protocol
     runs: int  # finished, of the cells that the claim is about
-    asked: int
+    asked: int  # by the protocol's plan, or by the table where that asks for more
     previous: str  # the verdict of version 0; "": the claim is newer
     steps: Sequence[Step] = ()  # from that to the present one
 
@@ -137,14 +137,15 @@ def names_of(claim: Claim) -> Names:
 
 
 def cells_of(claim: Claim, folder: TableFolder) -> Iterator[tuple[CellKey, int]]:
-    """The cells that a claim is about, and how many seeds are asked for. Of a claim about printed numbers: those with one."""
+    """The cells that a claim is about, and how many seeds the table or the protocol asks for. Of a claim about printed numbers:
+    those with one."""
     if claim.table:
         named, table = names_of(claim), folder.table(claim.table)
         for cell in table.cells():
             if claim.rule == "printed" and not printed_measures(table, cell):
                 continue
             if all(not names or name in names for names, name in zip(named, cell.key, strict=True)):
-                yield cell.key, cell.seeds
+                yield cell.key, max(cell.seeds, folder.book.planned(claim.table, cell.key))
 
 
 def printed_measures(table: Table, cell: Cell) -> Sequence[str]:

@@ -258,6 +258,10 @@ def checksums(rows: Sequence[Row]) -> dict[str, set[str]]:
     return sums
 
 
+def on_gpu(row: Row) -> bool:
+    return "cuda" in row.get("environment", {}) or str(row.get("device", "")).startswith("cuda")
+
+
 def devices(row: Row) -> str:
     environment = row.get("environment", {})
     name = environment.get("cuda") or environment.get("cpu", "")

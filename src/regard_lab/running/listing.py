@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from regard.errors import InputError
+from regard_lab.claims.rule_book import RuleBook, read_rule_book
+from regard_lab.claims.table_folder import RULES_FILE
 from regard_lab.reading.locations import PACKAGED, home, results_file, table_names
 from regard_lab.reading.table_file import read_table
-from regard_lab.rendering.contents import devices, hours
-from regard_lab.results import read_results
+from regard_lab.rendering.contents import devices, hours, on_gpu
+from regard_lab.results import Results, read_results
+from regard_lab.rows import Row
 from regard_lab.tables.corpora import corpus_name, missing, needed
 from regard_lab.tables.table import Table
 
@@ -50,9 +53,27 @@ def describe_published(table: Table, asked: int) -> str:
     rows = list(results.rows.values())
     failed = sum("error" in row for row in rows)
     left = sum(1 for cell in table.cells() for seed in range(cell.seeds) if (*cell.key, seed) not in results.rows)
-    kinds = sorted({devices(row).partition(",")[0] for row in rows if "error" not in row})
-    cost = hours(sum(row.get("seconds", 0.0) for row in rows))
-    on = f" on {'; '.join(kinds)}" if kinds else ""
     beyond = len(rows) - (asked - left)  # seeds beyond those asked for
     more = f" and {beyond} more" if beyond else ""
-    return f"{asked - left} of {asked} runs{more}" + (f" ({failed} failed)" if failed else "") + f", {cost}{on}"
+    runs = f"{asked - left} of {asked} runs{more}" + (f" ({failed} failed)" if failed else "")
+    return ", ".join([runs, *filter(None, (describe_planned(table, results), describe_cost(rows)))])
+
+
+def describe_planned(table: Table, results: Results) -> str:
+    """Of the runs that the protocol plans for this table, how many exist."""
+    path = home() / RULES_FILE
+    book = read_rule_book(path) if path.exists() else RuleBook()
+    planned = {(*cell.key, seed) for cell in table.cells() for seed in range(book.planned(table.name, cell.key))}
+    return f"{len(planned & results.rows.keys())} of {len(planned)} planned by the protocol" if planned else ""
+
+
+def describe_cost(rows: Sequence[Row]) -> str:
+    """Hours on the CPU and on GPUs, each with its devices: an hour of the one is not an hour of the other."""
+    costs = []
+    for gpu in (False, True):
+        of_kind = [row for row in rows if on_gpu(row) == gpu]
+        kinds = sorted({devices(row).partition(",")[0] for row in of_kind if "error" not in row})
+        if of_kind:
+            on = "; ".join(kinds) or ("CUDA" if gpu else "CPU")
+            costs.append(f"{hours(sum(row.get('seconds', 0.0) for row in of_kind))} on {on}")
+    return " and ".join(costs)
