@@ -8,6 +8,8 @@ TRICKY = (
     "",
     " \t\n",
     "???",
+    "’ <br<br>> good film",
+    "é <br \u200b > good <BR /> bad",
     "zzqqy xxyzz",
     "good",
     "the good the bad the good good room",

@@ -48,7 +48,9 @@ def check(texts: list[str | None], column: Any, lowercase: bool = True) -> None:
 
 
 TEXTS = st.lists(
-    st.none() | st.text() | st.sampled_from(["Good film", "<br>x", "\0", "", " ", "STRASSE straße 好", "a" * 10_001])
+    st.none()
+    | st.text()
+    | st.sampled_from(["Good film", "<br>x", "é <br<br>> x", "\0", "", " ", "STRASSE straße 好", "a" * 10_001])
 )
 
 

@@ -43,6 +43,12 @@ def test_pieces_longer_than_the_short_limit_are_words() -> None:
     assert read([text, text], True) == [forms(text)] * 2
 
 
+def test_no_tag_arises_from_what_is_left_out() -> None:
+    texts = ["’ <br<br>> good film", "é <br <br>> good", "é <br \u200b > good", "<BR<br/>/>é <b<br>r> x", "é<br\x1c>a"]
+    assert read(texts, True) == [forms(text) for text in texts]
+    assert forms(texts[0]) == ["'", "<", "br", ">", "good", "film"]
+
+
 def test_ascii_stays_as_it_is() -> None:
     data, offsets = pack(["It's", "", "<br>OK"])
     assert data.tobytes() == b"It's<br>OK"

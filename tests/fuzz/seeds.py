@@ -21,6 +21,7 @@ TSV = 'id\ttext\tlabel\n1\t"one\ntwo"\ta\n2\t"three ""3"""\tb\n3\textra\ta\tfiel
 TEXTS = {
     "sentences": "Mr. Smith paid $3.50. Really?! Yes… :-) See http://a.b/c?d=1, or mail me@example.org.\n\nSecond part.",
     "scripts": "Das ist schön. これは良い映画です。 هذا فيلم جيد 👨‍👩‍👧 e\u0301 don’t can't <br /> I.B.M. 1,000.5 -- #tag @user",
+    "tags": "’ <br<br>> good film é <br \u200b > <br\x1c/> <b<br>r> <br <br>>",
     "odd": "\ufeff\u200b\x00\x1b[31m \u2028'\"''t x'' a-b-c 3rd --- ...",
 }
 

@@ -1,4 +1,4 @@
-"""Any text as words, sentences and parts: in order, inside the text, and the same by the compiled scanner."""
+"""Any text as words, sentences and parts: in order, inside the text, and the same ids by the compiled scanner."""
 
 from __future__ import annotations
 
@@ -40,4 +40,7 @@ def run(data: bytes) -> None:
     for tokenizer in TOKENIZERS:
         indexed, outline = tokenizer.encode(text), tokenizer.outline(text)
         assert len(indexed.ids) == len(outline.words)
+        compiled = tokenizer.encode_all([text])
+        assert compiled.ids.tolist() == indexed.ids.tolist()
+        assert compiled.words.tolist() == [len(outline.words)]
         assert all(int(shape.sum()) for shape in outline.shape) or not outline.words

@@ -21,6 +21,7 @@ OTHER = re.compile(r"[^\x00-\x7F][^ ]*+")  # from a piece's first character that
 MARKER = bytes([PRESPLIT])
 SEPARATORS = bytes.maketrans(b"\x1c\x1d\x1e\x1f", b"    ")
 SHORT = 64  # characters of a piece that is likely to recur
+TAG = re.compile(rb"<br\s*/?>", re.IGNORECASE)  # what the scanner leaves out
 
 
 class Packed(NamedTuple):
@@ -47,6 +48,7 @@ def pack(texts: Sequence[str], lowercase: bool = True) -> Packed:
 
 def pack_mixed(text: str, lowercase: bool) -> bytes:
     """The bytes of a text that is not only ASCII."""
+    whole = text
     if "<" in text:
         text = LINE_BREAK.sub(" ", text)
     parts: list[bytes] = []
@@ -57,7 +59,9 @@ def pack_mixed(text: str, lowercase: bool) -> bytes:
         done = end
     parts.append(text[done:].encode("ascii"))
     # Beside other scripts these are white space, but not in the pattern that the scanner follows.
-    return b"".join(parts).translate(SEPARATORS)
+    packed = b"".join(parts).translate(SEPARATORS)
+    # A tag that the text does not have: what was left out stood in it, as in "<br<br>>" or "<br \u200b >".
+    return _ready(whole, lowercase) if b"<" in packed and TAG.search(packed) else packed
 
 
 def pack_piece(piece: str, lowercase: bool) -> bytes:
