@@ -24,12 +24,18 @@ from killed import Killed, assert_same_run, weights
 from regard import files
 from regard.config import Config
 from regard.data.reviews import reviews
+from regard.errors import InputError
+from regard.export.onnx_folder import check_folder
+from regard.models.folder import load
+from regard.models.run_files import FACTS, GRAPH, MANIFEST, TABLES
+from regard.models.saving import save
 from regard.recorder import Silent
-from regard.runs import Plan, start_from, train_run
+from regard.runs import Plan, check_claim, start_from, train_run
 from regard.training import fit_sparse
 
 CHANGES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.truncate", "os.link", "os.symlink"}
 OPTIONS = {"hidden": 4, "embedding": 4, "query": 4, "epochs": 2, "batch_size": 16, "device": "cpu", "pairs": False}
+NOTES = ("README.md", f".README.md.{'0' * 16}.partial", "notes.txt")
 both_engines = pytest.mark.parametrize("engine", ["torch", "sparse"])
 
 
@@ -38,6 +44,8 @@ class Counter:
 
     folder = ""  # empty: counts nothing
     count = last = 0
+    error: type[BaseException] = Killed
+    once = False
 
     def hook(self, event: str, arguments: tuple[Any, ...]) -> None:
         if not self.folder or event not in CHANGES | {"open"}:
@@ -48,8 +56,8 @@ class Counter:
 
     def step(self) -> None:
         self.count += 1
-        if self.last and self.count >= self.last:
-            raise Killed
+        if self.last and (self.count == self.last if self.once else self.count >= self.last):
+            raise self.error(5, "Input/output error")
 
 
 COUNTER = Counter()
@@ -57,8 +65,17 @@ sys.addaudithook(COUNTER.hook)  # cannot be removed again
 
 
 @contextmanager
-def killing(folder: Path, last: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter]:
-    """Operations up to `last` (0: all of them) are done. Synchronising counts, too, and leaves half a file."""
+def killing(
+    folder: Path,
+    last: int,
+    monkeypatch: pytest.MonkeyPatch,
+    error: type[BaseException] = Killed,
+    once: bool = False,
+) -> Iterator[Counter]:
+    """Operations before `last` (0: all of them) are done. Synchronising counts, too, and leaves half a file.
+
+    `error`: what that operation raises, and all later ones, unless `once`.
+    """
     real = os.fsync
 
     def synchronise(number: int) -> None:
@@ -70,9 +87,10 @@ def killing(folder: Path, last: int, monkeypatch: pytest.MonkeyPatch) -> Iterato
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", synchronise)
         COUNTER.folder, COUNTER.count, COUNTER.last = str(folder), 0, last
+        COUNTER.error, COUNTER.once = error, once
         try:
             yield COUNTER
-        except Killed:
+        except (Killed, KeyboardInterrupt, OSError, InputError):
             pass
         finally:
             COUNTER.folder = ""
@@ -111,10 +129,19 @@ def test_killed_at_every_file_operation(
         shutil.rmtree(out)
 
 
+def add_files(run: Path) -> None:
+    """What other commands and people write into the folder of a run."""
+    (run / "report.html").write_text("<html>")
+    (run / "notes.txt").write_text("mine")
+    (run / "audit").mkdir()
+    (run / "audit" / "audit.json").write_text("{}")
+
+
 def states(texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, regard: Regard, **plan: Any) -> Iterator[Path]:
     """The folder of a run while another run replaces it, killed at each of its file operations."""
     old = tmp_path / "old"
     train(texts, old, seed=5, record="epoch", pairs=False, members=1)
+    add_files(old)
     last = 0
     while True:
         last += 1
@@ -150,6 +177,7 @@ def test_continuing_in_place_loses_nothing(
     """The old run is gone once files are replaced: the new one, which was complete before, takes its place."""
     old, more = tmp_path / "old", write_csv(tmp_path / "more.csv", [(one.text, one.label) for one in reviews(10)])
     train(texts, old)
+    add_files(old)
     last, before = 0, weights(old)
     while True:
         last += 1
@@ -167,8 +195,77 @@ def test_continuing_in_place_loses_nothing(
     assert last > 20
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
+@pytest.mark.parametrize(("engine", "once"), [("torch", True), ("sparse", False)])
+def test_ctrl_c_and_full_disks_at_every_file_operation(
+    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException], engine: str, once: bool
+) -> None:
+    """A run that replaces another in place is never lost: one of the two is complete, or is completed by the next command."""
+    out, new, old = tmp_path / "run", tmp_path / "new", tmp_path / "old"
+    train(texts, new, engine=engine)
+    train(texts, old, engine=engine, seed=5)
+    add_files(old)
+    trained, answers, last = load(new), {weights(new), weights(old)}, 0
+    while True:
+        last += 1
+        shutil.copytree(old, out)
+        with killing(out, last, monkeypatch, error, once) as counter:
+            save(trained, out)
+        if counter.count < last:
+            break
+        check_claim(out, True, False, None)
+        assert not files.temporary_files(out)
+        load(out)
+        assert weights(out) in answers
+        assert (out / "notes.txt").exists()
+        shutil.rmtree(out)
+    assert last > 15
+    assert weights(out) == weights(new)
+
+
+def test_ctrl_c_waits_until_all_files_have_their_names(
+    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train(texts, tmp_path / "run")
+    real = os.replace
+
+    def interrupted(source: Path, target: Path) -> None:
+        signal.raise_signal(signal.SIGINT)
+        real(source, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            save(load(tmp_path / "run"), tmp_path / "saved")
+    assert weights(tmp_path / "saved") == weights(tmp_path / "run")
+    load(tmp_path / "saved")
+    assert not files.temporary_files(tmp_path / "saved")
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError, Killed])
+def test_an_interrupted_export_is_repeated(
+    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    pytest.importorskip("onnx")
+    train(texts, tmp_path / "run")
+    (tmp_path / "export").mkdir()
+    contents = {name: name.encode() for name in (MANIFEST, "README.md", GRAPH, "tokenizer.json", FACTS)}
+    files.write_all(tmp_path / "export", contents)
+    last, out = 0, tmp_path / "out"
+    while True:
+        last += 1
+        shutil.copytree(tmp_path / "export", out)
+        with killing(out, last, monkeypatch, error) as counter:
+            files.write_all(out, contents, [TABLES])
+        if counter.count < last:
+            break
+        check_folder(out)
+        shutil.rmtree(out)
+    assert last > 15
+
+
 def test_a_folder_of_something_else_is_not_a_killed_run(texts: Path, tmp_path: Path, regard: Regard) -> None:
-    for names in (("README.md",), ("config.toml",), ("config.toml", ".config.toml.partial", "notes.txt")):
+    for names in (("README.md",), ("config.toml",), ("config.toml", ".config.toml.partial", "notes.txt"), NOTES):
         folder = tmp_path / "-".join(names)
         folder.mkdir()
         for name in names:

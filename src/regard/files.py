@@ -9,10 +9,13 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import signal
 import stat
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 from typing import BinaryIO, NamedTuple
 
 from regard.errors import InputError
@@ -33,12 +36,14 @@ def write_all(folder: Path, contents: Mapping[str, bytes | Iterable[bytes]], sta
     A content may be an iterable of pieces, which are produced while they are written. `stale` are files that do not belong
     to the new ones: they are removed once all new files are complete.
 
-    A killed writer may leave the last file missing, but never new files next to an old last one.
+    A killed writer may leave the last file missing, but never new files next to an old last one. Once a file of the folder has
+    changed, an error leaves the temporary files, which are complete, so that nothing is lost; Ctrl-C waits until all is written.
     """
     created = missing_folders(folder)
     token = secrets.token_hex(8)
     temporary: list[Path] = []
     path = folder
+    changed = False
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in contents.items():
@@ -48,22 +53,47 @@ def write_all(folder: Path, contents: Mapping[str, bytes | Iterable[bytes]], sta
                 file.writelines([content] if isinstance(content, bytes) else content)
                 file.flush()
                 os.fsync(file.fileno())
-        if len(contents) > 1:
-            path.unlink(missing_ok=True)
-        for name in stale:
-            path = folder / name
-            path.unlink(missing_ok=True)
-        for source, name in zip(temporary, contents, strict=True):
-            path = folder / name
-            os.replace(source, path)
+        with interrupted_later():
+            for old in [path] * (len(contents) > 1) + [folder / name for name in stale]:
+                path = old
+                existed = os.path.lexists(path)
+                path.unlink(missing_ok=True)
+                changed = changed or existed
+            for source, name in zip(temporary, contents, strict=True):
+                path = folder / name
+                os.replace(source, path)
+                changed = True
     except OSError as error:
-        remove_leftovers(temporary, created)
-        raise InputError(
-            f"{path}: could not be written ({error.strerror or error}); no half-written file was left behind"
-        ) from None
-    except BaseException:  # Ctrl-C
-        remove_leftovers(temporary, created)
+        if not changed:
+            remove_leftovers(temporary, created)
+        left = (
+            f"all new files are complete, some of them under names that end in {PARTIAL}; repeat the command once the disk "
+            "can be written to"
+            if changed
+            else "no half-written file was left behind"
+        )
+        raise InputError(f"{path}: could not be written ({error.strerror or error}); {left}") from None
+    except BaseException:  # Ctrl-C while the temporary files were written
+        if not changed:
+            remove_leftovers(temporary, created)
         raise
+
+
+@contextmanager
+def interrupted_later() -> Iterator[None]:
+    """Ctrl-C takes effect at the end of the block; only the main thread can and needs to put it off."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or before is None:
+        yield
+        return
+    received: list[tuple[int, FrameType | None]] = []
+    signal.signal(signal.SIGINT, lambda number, frame: received.append((number, frame)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if received and callable(before):
+            before(*received[0])
 
 
 def create(path: Path) -> BinaryIO:
@@ -93,7 +123,8 @@ def missing_folders(folder: Path) -> list[Path]:
 def remove_leftovers(files: Iterable[Path], folders: Iterable[Path]) -> None:
     """Remove temporary files, and those of the folders (innermost first) that are empty."""
     for path in files:
-        path.unlink(missing_ok=True)
+        with suppress(OSError):  # it is of no harm
+            path.unlink()
     for folder in folders:
         with suppress(OSError):  # it is not empty, or another process has just removed it
             folder.rmdir()

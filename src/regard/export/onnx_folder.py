@@ -17,16 +17,17 @@ from regard.errors import InputError
 from regard.export.card import export_card
 from regard.export.verification import Verified, verify
 from regard.extras import require
-from regard.files import write_all
+from regard.files import contents, remove_leftovers, temporary_files, write_all
 from regard.models.manifest import of_contents, to_bytes
-from regard.models.run_files import CARD, MANIFEST
+from regard.models.run_files import CARD, FACTS, GRAPH, MANIFEST, TABLES
 from regard.models.trained import Trained
-from regard.runtime.folder import EXPORTED, FACTS, FORMAT, GRAPH, TABLES
+from regard.runtime.folder import EXPORTED, FORMAT
 
 if TYPE_CHECKING:
     from onnx import ModelProto
 
 PACKAGES = ("onnx", "onnxscript", "torch", "onnxruntime")  # the extra of the first installs all of them
+FILES = {*EXPORTED, CARD, MANIFEST}
 MOST_BYTES = 2_000_000_000  # protobuf cannot hold more in one file
 
 
@@ -46,16 +47,18 @@ def export_onnx(trained: Trained, run: Path, out: Path) -> Verified:
     facts = describe(trained, graph, verified)
     card = export_card(trained, run, facts)
     tables = {TABLES: safetensors.numpy.save(trained.tables._asdict())} if trained.is_flat else {}
-    contents = {
+    files = {
         GRAPH: content,
         **tables,
         "tokenizer.json": trained.tokenizer.to_json().encode("utf-8", "replace"),
         "task.json": json.dumps(trained.task.as_dict(), ensure_ascii=False, indent=1).encode("utf-8", "replace"),
         FACTS: json.dumps(facts, ensure_ascii=False, indent=1).encode(),
     }
-    listed = to_bytes(of_contents(contents, EXPORTED), {})
-    contents = {MANIFEST: listed, CARD: card.encode("utf-8", "replace"), **contents}
-    write_all(out, contents, () if trained.is_flat else (TABLES,))
+    listed = to_bytes(of_contents(files, EXPORTED), {})
+    files = {MANIFEST: listed, CARD: card.encode("utf-8", "replace"), **files}
+    leftovers = [file.path for file in temporary_files(out) if file.name in FILES]
+    write_all(out, files, () if trained.is_flat else (TABLES,))
+    remove_leftovers(leftovers, ())
     return verified
 
 
@@ -97,10 +100,16 @@ def check_folder(out: Path) -> None:
     """Refuse a folder with other files in it, such as the run itself."""
     if out.exists() and not out.is_dir():
         raise InputError(f"--out {out}: expected a folder to write into, got a file")
-    if out.is_dir() and any(out.iterdir()) and not (out / FACTS).is_file():
+    if out.is_dir() and any(out.iterdir()) and not (out / FACTS).is_file() and not is_interrupted(out):
         raise InputError(
             f"--out {out}: expected a new folder, an empty one or an earlier export; this one has other files"
         )
+
+
+def is_interrupted(out: Path) -> bool:
+    """Whether an export was interrupted while its files were renamed; the last is export.json."""
+    written = [file for file in temporary_files(out) if file.name in FILES]
+    return set(contents(out)) <= FILES and any(file.name in (FACTS, GRAPH) for file in written)
 
 
 def describe(trained: Trained, graph: ModelProto, verified: Verified) -> dict[str, Any]:

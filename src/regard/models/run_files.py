@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.config import read_config
 from regard.errors import InputError
 from regard.files import check_plain, contents, temporary_files
 
@@ -23,6 +24,7 @@ CHECKPOINT = "checkpoint.safetensors"  # what an unfinished run has instead
 TRACKING = "tracking.json"  # beside it: which logs of tracking tools belong to the unfinished run
 FOLDS = "cv.json"  # beside it: the scores of the folds that `regard train --cv` has finished
 BEGUN = {TRACKING, FOLDS}  # what a run that was killed before its first checkpoint may leave
+OPTIONS = {"config.toml", "tokenizer.json"}
 DYNAMICS, ENCODER, CARD = "dynamics.safetensors", "encoder.json", "README.md"
 OPTIMIZER = "optimizer.safetensors"  # of the fast engine: Adagrad's sums, from which `regard train --from` continues
 KEPT = "kept_texts.jsonl"  # of `regard train --keep-texts`; never pushed, exported or shown
@@ -30,6 +32,8 @@ MANIFEST = "manifest.json"  # the SHA-256 of the other files, except the card, w
 OPTIONAL = (DYNAMICS, ENCODER, OPTIMIZER, KEPT)
 OURS = {*FILES, *OPTIONAL, CARD, MANIFEST, CHECKPOINT, *BEGUN}  # every file that training writes
 SUBFOLDERS = ("audit", "analysis")  # of `regard audit` and `regard analyse`
+ADDED = {"report.html", *SUBFOLDERS}  # what other commands write into a run
+FACTS, GRAPH, TABLES = "export.json", "model.onnx", "tables.safetensors"  # of an export, which is no run
 MEGABYTE = 1 << 20
 # the largest size of each file, in bytes: what is larger is not read. Downloaded in this order: where there are weights, the
 # other files are complete
@@ -58,8 +62,27 @@ def has_checkpoint(folder: Path) -> bool:
 
 
 def is_interrupted(folder: Path) -> bool:
-    """Whether a run was killed while it was saved: some of its files, and others under temporary names."""
-    return any(file.name in OURS for file in temporary_files(folder)) and set(contents(folder)) <= OURS
+    """Whether a run was killed while it was saved: some of its files, and others under temporary names.
+
+    A name with a token is of regard, whatever else lies in the folder. Earlier versions had names without.
+    """
+    if not folder.is_dir():
+        return False
+    written, present = temporary_files(folder), set(contents(folder))
+    if {FACTS, GRAPH} & {*present, *(file.name for file in written)}:
+        return False
+    if any(file.token is not None and file.name in OURS - {CARD} for file in written):
+        return True
+    return present <= OURS | ADDED and any(file.name in OURS for file in written)
+
+
+def is_part(folder: Path) -> bool:
+    """Whether there are only files of a run, but not all: earlier versions left that after Ctrl-C. Options may be a user's."""
+    present = set(contents(folder))
+    try:
+        return OPTIONS < present <= OURS | ADDED and bool(read_config(folder / "config.toml"))
+    except InputError:
+        return False
 
 
 def check_run_folder(folder: Path) -> None:
@@ -67,7 +90,7 @@ def check_run_folder(folder: Path) -> None:
     if not folder.is_dir():
         return
     check_plain(folder, SUBFOLDERS)
-    if is_run(folder) or has_checkpoint(folder) or is_interrupted(folder):
+    if is_run(folder) or has_checkpoint(folder) or is_interrupted(folder) or is_part(folder):
         return
     if others := [name for name in contents(folder) if name not in BEGUN]:
         raise InputError(f"{folder} is not a run of regard (it contains {others[0]!r}); nothing was written")

@@ -19,7 +19,16 @@ from regard.models.flat import Tables, check_shapes, finite_tables, is_flat
 from regard.models.hub import local_folder
 from regard.models.manifest import verify as check_manifest
 from regard.models.metrics_file import read_metrics
-from regard.models.run_files import FILES, check_agreement, check_finished, check_finite, read_json
+from regard.models.run_files import (
+    FACTS,
+    FILES,
+    GRAPH,
+    TABLES,
+    check_agreement,
+    check_finished,
+    check_finite,
+    read_json,
+)
 from regard.models.tasks import Task, task_from_dict
 from regard.runtime.flat_model import FlatModel
 from regard.runtime.model import RuntimeModel
@@ -27,7 +36,6 @@ from regard.runtime.onnx_model import OnnxModel
 from regard.runtime.safetensors_file import read_floats
 
 FORMAT = "regard export 2"
-FACTS, GRAPH, TABLES = "export.json", "model.onnx", "tables.safetensors"
 EXPORTED = (GRAPH, TABLES, "tokenizer.json", "task.json", FACTS)  # the files of an export in its manifest
 
 Part = TypeVar("Part")
