@@ -46,6 +46,24 @@ def test_wrong_quotation_beside_rows_of_several_lines_is_an_error_and_tears_noth
             read(path, SKIP)
 
 
+def test_many_wrongly_quoted_rows_do_not_hide_rows_of_several_lines(tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_text("text\tlabel\n" + '"odd" start\tb\n' * 40 + '"one\ntwo"\ta\n')
+    with pytest.raises(InputError, match="double the mark"):
+        read(path, SKIP)
+    path.write_text("text\tlabel\n" + '"odd" start\tb\n' * 20_000 + "two\ta\n")
+    assert len(read(path).examples) == 20_001, "without such rows a mark is a character"
+
+
+def test_quotation_that_takes_too_long_to_judge_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(delimited, "MOST_PASSES", 0)
+    monkeypatch.setattr(delimited, "LONGEST_FIELD", 100)
+    path = tmp_path / "a.tsv"
+    path.write_text("text\tlabel\n" + '"odd\tb\nthree\tb\nfour" x\tb\n' * 40)
+    with pytest.raises(InputError, match="wrong in very many places; quote fields that contain a mark"):
+        read(path, SKIP)
+
+
 def test_marks_that_join_complete_lines_are_characters(tmp_path: Path) -> None:
     """Opened in one column and closed in another, further down: with quotation, four rows would be one bad row."""
     path = tmp_path / "a.tsv"

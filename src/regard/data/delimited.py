@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
+from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from typing import Literal
 
 from regard.data.decoding import LONGEST_LINE, Text, lines, too_long
@@ -18,7 +19,7 @@ LONGEST_FIELD = (
 )
 LONGEST_RECORD = 2 * LONGEST_FIELD
 CSV_CHUNK = 256  # records that are parsed in one go
-MOST_RESTARTS = 16  # places with wrong quotation after which a file is read on: each may be followed by the whole file
+MOST_PASSES = 16  # how often the text behind wrong quotation is read again on average, before a file is refused
 
 
 def csv_rows(text: Text, name: str) -> Rows:
@@ -55,6 +56,8 @@ def _is_quoted(text: Text, name: str) -> bool:
             if fields == width and len(apart) > 1 and set(apart) != {width}:
                 return True
             wrong = wrong or fields is None or (fields != width and len(apart) > 1 and set(apart) == {width})
+    except Undecided:
+        raise
     except InputError:
         return False
     finally:
@@ -62,29 +65,58 @@ def _is_quoted(text: Text, name: str) -> bool:
     return not wrong
 
 
+class Undecided(InputError):
+    """Whether a file is quoted would take too long to find out."""
+
+
 def _parsed(text: Text, name: str) -> Iterator[tuple[int | None, list[str], int]]:
     """(number of fields, lines, expected number of fields) of each record; None and its first line if it cannot be parsed."""
-    rest: Iterable[str] = lines(text(), name)
+    rest = _Lines(lines(text(), name))
     width = 0
-    for _ in range(MOST_RESTARTS):
-        taken: list[str] = []
-        rest = iter(rest)
+    while True:
         try:
-            for record in csv.reader(_noted(rest, taken), delimiter="\t", strict=True):
+            for record in csv.reader(rest, delimiter="\t", strict=True):
                 width = width or len(record)
                 if record:
-                    yield len(record), taken, width
-                taken.clear()
+                    yield len(record), rest.taken, width
+                rest.taken.clear()
             return
         except csv.Error:
-            yield None, taken[:1], width
-            rest = chain(taken[1:], rest)
+            yield None, rest.taken[:1], width
+            rest.put_back()
+            if rest.again > MOST_PASSES * rest.size + LONGEST_FIELD:
+                raise Undecided(
+                    f"{name}: expected fields that are quoted, or not, got quotation marks that are wrong in very many places; "
+                    "quote fields that contain a mark and double it, or write the file as JSON Lines"
+                ) from None
 
 
-def _noted(source: Iterable[str], taken: list[str]) -> Iterator[str]:
-    for line in source:
-        taken.append(line)
-        yield line
+class _Lines:
+    """Lines that can be put back, because what follows wrong quotation is parsed again."""
+
+    def __init__(self, source: Iterable[str]) -> None:
+        self.source, self.waiting = iter(source), deque[str]()
+        self.taken: list[str] = []
+        self.size = self.again = 0  # characters read once, and again
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        if self.waiting:
+            line = self.waiting.popleft()
+        else:
+            line = next(self.source)
+            self.size += len(line)
+        self.taken.append(line)
+        return line
+
+    def put_back(self) -> None:
+        """All but the first of the lines that were taken."""
+        back = self.taken[1:]
+        self.again += sum(map(len, back))
+        self.waiting.extendleft(reversed(back))
+        self.taken.clear()
 
 
 def _table(
