@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import random
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -273,3 +274,25 @@ def test_a_file_is_complete_or_missing(tmp_path: Path) -> None:
         file.write(b"half")
         raise KeyboardInterrupt
     assert list((tmp_path / "b").iterdir()) == []
+
+
+def test_columns_of_one_name_are_refused(regard: Regard, model: Path, tmp_path: Path) -> None:
+    for names in (["text", "l", "l"], ["text", "text", "l"], ["text", "", ""]):
+        table = pa.table([["a good film", "b"], ["c", "d"], ["x", "y"]], names=names)
+        pq.write_table(table, tmp_path / "a.parquet")
+        result = regard("predict", model, tmp_path / "*.parquet", "--out", tmp_path / "out")
+        assert result.code == 2
+        assert "expected different column names, got" in result.error
+
+
+def test_flipped_bits_give_a_sentence(regard: Regard, model: Path, tmp_path: Path) -> None:
+    path = write_parts(tmp_path / "in", files=1) / "part-0.parquet"
+    content, rng = path.read_bytes(), random.Random(0)
+    for number in range(150):
+        damaged = bytearray(content)
+        # the footer is the most fragile
+        at = len(damaged) - 1 - rng.randrange(1000 if number % 2 else len(damaged))
+        damaged[at] ^= 1 << rng.randrange(8)
+        path.write_bytes(damaged)
+        for source, out in ((tmp_path / "in" / "*.parquet", f"out {number}"), (path, f"{number}.parquet")):
+            assert regard("predict", model, source, "--out", tmp_path / out).code in (0, 2), at

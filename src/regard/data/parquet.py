@@ -15,6 +15,7 @@ from regard.errors import InputError
 from regard.extras import import_extra
 
 PARQUET_CHUNK = 1024  # rows that are read in one go
+DAMAGE = (OSError, ValueError, NotImplementedError, RecursionError, OverflowError)  # what pyarrow raises over damaged files
 
 
 class ParquetValue(NamedTuple):
@@ -41,16 +42,23 @@ def _batches(parquet: Any, source: Source, name: str) -> Generator[Row, None, No
             table = parquet.ParquetFile(whole)
             columns = [str(column) for column in table.schema_arrow.names]
             if twice := repeated(columns):
-                raise InputError(f"{name}: expected different column names, got {twice[0][:40]!r} twice")
+                raise columns_of_one_name(name, twice[0])
             for batch in table.iter_batches(PARQUET_CHUNK):
                 for fields in _rows(batch, columns):
                     number += 1
                     yield Row(number, None, fields)
         except InputError:
             raise
-        except (OSError, ValueError, NotImplementedError, RecursionError, OverflowError) as problem:
-            reason = (str(problem).splitlines() or [type(problem).__name__])[0]
-            raise InputError(f"{name}: is not a complete Parquet file ({reason})") from None
+        except DAMAGE as problem:
+            raise InputError(f"{name}: is not a complete Parquet file ({reason(problem)})") from None
+
+
+def reason(problem: Exception) -> str:
+    return (str(problem).splitlines() or [type(problem).__name__])[0]
+
+
+def columns_of_one_name(where: str, column: str) -> InputError:
+    return InputError(f"{where}: expected different column names, got {column[:40]!r} twice; rename one of the columns")
 
 
 def _rows(batch: Any, columns: list[str]) -> list[dict[str, object]]:

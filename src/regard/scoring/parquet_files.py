@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from regard.data.arrow_texts import is_text_column
+from regard.data.parquet import DAMAGE, reason
 from regard.errors import InputError, quoted
 from regard.extras import import_extra
 from regard.report.text.prediction_files import Pieces
@@ -87,16 +88,25 @@ def scored_batches(scorer: Scorer, file: Any, partition: Partition, columns: Col
     """Batches of the columns to copy and those of the answers, with their number of bad rows."""
     arrow = import_extra("pyarrow", "Parquet")
     needed, row = list(dict.fromkeys((*columns.kept, columns.text))), partition.first_row
+    groups = list(range(*partition.groups))
+    for batch in read_batches(file, partition.source.path, BATCH, needed, groups):
+        answered = scorer.score(batch.column(columns.text), partition.source.path, columns.text, row)
+        arrays = {name: batch.column(name) for name in columns.kept}
+        arrays |= {name: answered.columns[name] for name in scorer.columns()}
+        yield arrow.RecordBatch.from_pydict(arrays), len(answered.errors)
+        row += len(batch)
+
+
+def read_batches(
+    file: Any, where: str, rows: int, columns: Sequence[str], groups: Sequence[int] | None = None
+) -> Iterator[Any]:
+    """Batches of some columns; `groups`: of these row groups only."""
     try:
-        for batch in file.iter_batches(BATCH, list(range(*partition.groups)), needed):
-            answered = scorer.score(batch.column(columns.text), partition.source.path, columns.text, row)
-            arrays = {name: batch.column(name) for name in columns.kept}
-            arrays |= {name: answered.columns[name] for name in scorer.columns()}
-            yield arrow.RecordBatch.from_pydict(arrays), len(answered.errors)
-            row += len(batch)
-    except (OSError, ValueError, NotImplementedError) as error:
-        reason = str(error).splitlines()[0]
-        raise InputError(f"{partition.source.path}: is not a complete Parquet file ({reason})") from None
+        batches = file.iter_batches(rows, groups, columns)
+        while (batch := next(batches, None)) is not None:
+            yield batch
+    except DAMAGE as error:
+        raise InputError(f"{where}: is not a complete Parquet file ({reason(error)})") from None
 
 
 def has_texts(path: str, column: str) -> bool:
@@ -115,7 +125,7 @@ def predict_file(
     arrow, parquet = import_extra("pyarrow", "Parquet"), import_extra("pyarrow.parquet", "Parquet")
     pieces, writer, row, bad, first = Pieces(), None, 1, 0, ""
     needed = list(dict.fromkeys((*columns.kept, columns.text)))
-    for batch in parquet.ParquetFile(path).iter_batches(ROWS_AT_ONCE, columns=needed):
+    for batch in read_batches(parquet.ParquetFile(path), path, ROWS_AT_ONCE, needed):
         texts = batch.column(columns.text)
         answered = scorer.score(texts, path, columns.text, row)
         first = first or next(iter(answered.errors.values()), "")

@@ -8,10 +8,12 @@ and scoring a partition twice leaves one file.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
+from regard.data.parquet import DAMAGE, columns_of_one_name, reason
 from regard.errors import InputError
 from regard.extras import import_extra
 from regard.scoring.locations import Place, SourceFile, complete_file
@@ -60,10 +62,18 @@ def row_groups(place: Place, file: SourceFile) -> list[tuple[int, int]]:
 def open_parquet(place: Place, file: SourceFile) -> Any:
     parquet = import_extra("pyarrow.parquet", "predictions for Parquet files")
     try:
-        return parquet.ParquetFile(place.files.open_input_file(file.path))
-    except (OSError, ValueError) as error:
-        reason = str(error).splitlines()[0]
-        raise InputError(f"{file.path}: is not a complete Parquet file, or cannot be read ({reason})") from None
+        opened = parquet.ParquetFile(place.files.open_input_file(file.path))
+        names = opened.schema_arrow.names
+    except DAMAGE as error:
+        raise InputError(f"{file.path}: is not a complete Parquet file, or cannot be read ({reason(error)})") from None
+    check_names(names, file.path)
+    return opened
+
+
+def check_names(names: Sequence[str], where: str) -> None:
+    """Also of columns without a name: they are copied too."""
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise columns_of_one_name(where, twice[0])
 
 
 def divide(file: SourceFile, groups: Sequence[tuple[int, int]]) -> list[Partition]:
@@ -98,7 +108,7 @@ def scored_from(place: Place, partition: Partition) -> bool | None:
         return None
     try:
         metadata = parquet.read_metadata(path, filesystem=place.files).metadata or {}
-    except (OSError, ValueError):
+    except DAMAGE:
         return False
     return bool(metadata.get(SCORED) == partition.identity)
 
