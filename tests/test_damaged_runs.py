@@ -16,7 +16,15 @@ import safetensors.numpy
 
 from command import TINY, Regard
 from killed import Kill, Killed
-from mutations import Mutation, checkpoint_mutations, drawn, metadata_mutations, read_tensors, run_mutations
+from mutations import (
+    Mutation,
+    checkpoint_mutations,
+    drawn,
+    metadata_mutations,
+    read_tensors,
+    run_mutations,
+    tensor_mutations,
+)
 from regard import cli, runtime
 from regard.cli import main
 from regard.config import Config
@@ -26,6 +34,7 @@ from regard.models.manifest import verify
 from regard.recorder import Silent
 from regard.runs import train_run
 from regard.training import fit_sparse
+from regard.training.committee_engine import SQUARES
 from tiny_bert import save_bert
 
 SMALL = {"hidden": 8, "embedding": 8, "query": 8, "epochs": 4, "batch_size": 16, "device": "cpu"}
@@ -162,6 +171,55 @@ def test_a_regression_without_scale(runs: dict[str, Path], tmp_path: Path, regar
 def test_odd_types_in_metrics(runs: dict[str, Path], tmp_path: Path, regard: Regard, key: str, value: object) -> None:
     folder = edited(copied(runs["flat"], tmp_path / "run"), "metrics.json", lambda row: row.update({key: value}))
     assert f"metrics.json: {key}" in regard("report", folder).error
+
+
+@pytest.mark.parametrize("temperature", [0, -1, 1e-400, 1e300, float("nan")])
+def test_impossible_temperatures(
+    runs: dict[str, Path], tmp_path: Path, regard: Regard, table: Path, temperature: float
+) -> None:
+    run = edited(
+        copied(runs["flat"], tmp_path / "run"), "metrics.json", lambda row: row.update(temperature=temperature)
+    )
+    error = regard("train", table, "--from", run, "--out", tmp_path / "new").error
+    assert "metrics.json: temperature: expected a number from 0.001 to 1000, got" in error
+
+
+@pytest.mark.parametrize("key", ["mean", "scale", "high"])
+def test_a_regression_whose_squared_errors_overflow(
+    runs: dict[str, Path], tmp_path: Path, regard: Regard, table: Path, key: str
+) -> None:
+    folder = edited(copied(runs["rated"], tmp_path / "run"), "task.json", lambda row: row.update({key: 1e308}))
+    assert f"{key}: expected a number of up to 1e+150, got 1e+308" in regard("report", folder, "--data", table).error
+
+
+def test_damaged_sums_of_the_optimiser(runs: dict[str, Path], tmp_path: Path, regard: Regard, table: Path) -> None:
+    name = "optimizer.safetensors"
+    refused = 0
+    for mutation in tensor_mutations(name, runs["flat"] / name, 30):
+        folder = copied(runs["flat"], tmp_path / "run")
+        mutation.apply(folder)
+        result = regard("train", table, "--from", folder, "--epochs", "1", "--out", tmp_path / "new", "--overwrite")
+        assert result.code in (0, 2), mutation.name
+        refused += "optimizer.safetensors: expected the optimiser's sums of the run, got" in result.err
+    assert refused > 10
+
+
+def test_a_checkpoint_whose_sums_overflow(
+    table: Path, tmp_path: Path, regard: Regard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fit_sparse, "SAVED_EVERY", 0)
+    config = Config().override({**SMALL, "train": str(table), "engine": "sparse"})
+    with pytest.raises(Killed):
+        train_run(config, tmp_path / "killed", False, False, Kill(begin=3))
+    path = tmp_path / "killed" / "checkpoint.safetensors"
+    tensors, known = read_tensors(path)
+    for sum_of_squares in (3e38, -1.0):
+        changed = {
+            name: np.full_like(value, sum_of_squares) if name.startswith(SQUARES) else value
+            for name, value in tensors.items()
+        }
+        safetensors.numpy.save_file(changed, path, known)
+        assert "damaged checkpoint" in refusal(config, tmp_path / "killed")
 
 
 def test_weights_that_overflow(runs: dict[str, Path], tmp_path: Path, regard: Regard) -> None:

@@ -15,7 +15,13 @@ from regard.errors import InputError
 from regard.extras import import_extra
 
 PARQUET_CHUNK = 1024  # rows that are read in one go
-DAMAGE = (OSError, ValueError, NotImplementedError, RecursionError, OverflowError)  # what pyarrow raises over damaged files
+DAMAGE = (
+    OSError,
+    ValueError,
+    NotImplementedError,
+    RecursionError,
+    OverflowError,
+)  # what pyarrow raises over damaged files
 
 
 class ParquetValue(NamedTuple):

@@ -16,11 +16,17 @@ from regard.run_metrics import RunMetrics, SpreadRecord
 
 WORDS = {int: "a whole number", float: "a number", str: "a string", list: "a list", dict: "an object"}
 LARGEST = 2**63  # of a whole number
+TEMPERATURES = 1e-3, 1e3  # far beyond what `training.temperature` fits
 
 
 def read_metrics(path: Path) -> RunMetrics:
     metrics = read_json(path)
     check_type(metrics, RunMetrics, path.name)
+    low, high = TEMPERATURES
+    if not low <= metrics.get("temperature", 1.0) <= high:
+        raise InputError(
+            f"{path.name}: temperature: expected a number from {low:g} to {high:g}, got {metrics['temperature']}"
+        )
     return cast(RunMetrics, metrics)
 
 

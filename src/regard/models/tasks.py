@@ -40,6 +40,7 @@ __all__ = [
     "strata",
     "task_from_dict",
 ]
+LARGEST = 1e150  # of the numbers of a regression
 
 
 class Classes(Named, ABC):
@@ -241,14 +242,21 @@ def strata(task: Task, labels: Labels) -> NDArray[np.int32]:
     return labels.codes if isinstance(task, Classes) else np.zeros(len(labels), dtype=np.int32)
 
 
+def bounded(value: Any, name: str) -> float:
+    """A number of a regression whose square is finite, because errors are squared."""
+    if not abs(number(value, name)) <= LARGEST:
+        raise ValueError(f"{name}: expected a number of up to {LARGEST:g}, got {value:g}")
+    return float(value)
+
+
 def task_from_dict(row: TaskRow) -> Task:
     if row["kind"] == "regression":
-        mean, scale = number(row["mean"], "mean"), number(row["scale"], "scale")
+        mean, scale = bounded(row["mean"], "mean"), bounded(row["scale"], "scale")
         if not scale > 0:
             raise ValueError(f"scale: expected a number above 0, got {scale:g}")
         if "low" not in row:  # runs of earlier versions
             return Regression(mean, scale)
-        low, high = number(row["low"], "low"), number(row["high"], "high")
+        low, high = bounded(row["low"], "low"), bounded(row["high"], "high")
         if low > high:
             raise ValueError(f"low {low:g} is above high {high:g}")
         return Regression(mean, scale, low, high)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +29,7 @@ from regard.training.metrics import scalar_metrics, selection_score
 Value = TypeVar("Value")
 Arrays = dict[str, NDArray[Any]]
 MODEL, BEST, RECORDED = "model/", "best/", "seen/"  # prefixes: current weights, best weights, recorded dynamics
+LARGEST_SUM = 1e30  # of squared gradients
 
 
 @dataclass
@@ -149,6 +150,13 @@ def check_weights(arrays: Arrays, expected: State, prefix: str) -> None:
         raise ValueError(f"{prefix}: weights of another model")
     if not all(bool(np.isfinite(value).all()) for value in actual.values()):
         raise ValueError(f"{prefix}: numbers that are not finite")
+
+
+def check_sums(arrays: Iterable[NDArray[Any]], where: str) -> None:
+    """ValueError unless they can be sums of squared gradients; larger ones would overflow."""
+    for value in arrays:
+        if not bool(((value >= 0) & (value <= LARGEST_SUM)).all()):
+            raise ValueError(f"{where}: numbers that are not from 0 to {LARGEST_SUM:g}")
 
 
 @contextmanager

@@ -13,9 +13,12 @@ from numpy.typing import NDArray
 
 from regard.config import Model
 from regard.data.tokenizer import Tokenizer
+from regard.errors import InputError
 from regard.models.flat import EMBEDDING, HEAD, HEAD_BIAS, QUERY, State, fresh
+from regard.models.run_files import OPTIMIZER
 from regard.models.tasks import Binary, Multiclass, Task
 from regard.models.trained import Trained
+from regard.training.checkpoint import check_sums
 from regard.training.committee_engine import member_seed
 from regard.training.silence import silent_units
 
@@ -50,8 +53,12 @@ def grown_states(
     assert isinstance(old.tokenizer, Tokenizer)  # of a flat model
     rows = moved_units(old.tokenizer, tokenizer)
     states, every_square, every_learned = [], [], []
-    squares = by_member(old.accumulators, members) if old.config.training.optimizer == "adagrad" else []
-    for member, before in enumerate(split_members(old.weights, members, old.metrics.get("temperature", 1.0))):
+    befores = split_members(old.weights, members, old.metrics.get("temperature", 1.0))
+    squares: list[State] = []
+    if old.config.training.optimizer == "adagrad" and old.accumulators is not None:
+        check_kept(old.accumulators, befores)
+        squares = by_member(old.accumulators, members)
+    for member, before in enumerate(befores):
         silent = silent_units(before) if members > 1 else np.zeros(len(before[EMBEDDING]), dtype=bool)
         learned = np.zeros(len(tokenizer), dtype=bool)
         learned[rows[~silent]] = True
@@ -148,9 +155,25 @@ def kept_squares(squares: list[State]) -> State | None:
     }
 
 
-def by_member(kept: State | None, members: int) -> list[State]:
-    """The inverse of `kept_squares`; empty if a run has none."""
-    if kept is None:
-        return []
+def check_kept(kept: State, states: list[State]) -> None:
+    """An InputError unless they are sums of the weights of these members."""
+    expected = {
+        name: (len(states), *value.shape[: 1 if name == EMBEDDING else None]) for name, value in states[0].items()
+    }
+    try:
+        if {name: value.shape for name, value in kept.items()} != expected:
+            raise ValueError("names or shapes of another model")
+        if any(value.dtype != np.float32 for value in kept.values()):
+            raise ValueError("other numbers than float32")
+        check_sums(kept.values(), "sums")
+    except ValueError as error:
+        raise InputError(
+            f"{OPTIMIZER}: expected the optimiser's sums of the run, got {error}; restore it from a copy, or remove it and "
+            "continue with --no-verify"
+        ) from None
+
+
+def by_member(kept: State, members: int) -> list[State]:
+    """The inverse of `kept_squares`."""
     every = [{name: value[member] for name, value in kept.items()} for member in range(members)]
     return [one | {EMBEDDING: one[EMBEDDING][:, None]} for one in every]
