@@ -11,7 +11,7 @@ export GOMP_SPINCOUNT ?= 1000
 
 FUZZ := .venv-fuzz
 FUZZ_SECONDS ?= 600  # per target
-FUZZ_TARGETS ?= readers http tokenizer
+FUZZ_TARGETS ?= readers http tokenizer run_folder checkpoint
 .PHONY: demo test test-all test-adapters test-ray dist fuzz evidence docs bench bench-all lint clean
 
 demo: $(VENV)/.run

@@ -236,6 +236,15 @@ def run_mutations(folder: Path, most: int = 300, seed: int = 0) -> Iterator[Muta
     yield from folder_mutations(folder)
 
 
+def manifest_mutations(folder: Path, most: int = 300, seed: int = 0) -> Iterator[Mutation]:
+    """Of the manifest, which otherwise notices every mutation of another file."""
+    name = "manifest.json"
+    content = (folder / name).read_bytes()
+    yield from file_mutations(name)
+    yield from bytes_mutations(name, content, most // 10, seed)
+    yield from json_mutations(name, content, most, seed)
+
+
 def checkpoint_mutations(folder: Path, most: int = 400, seed: int = 0) -> Iterator[Mutation]:
     """Of the checkpoint of a run that was killed."""
     name = "checkpoint.safetensors"

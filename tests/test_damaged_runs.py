@@ -20,6 +20,7 @@ from mutations import (
     Mutation,
     checkpoint_mutations,
     drawn,
+    manifest_mutations,
     metadata_mutations,
     read_tensors,
     run_mutations,
@@ -76,6 +77,14 @@ def test_mutated_runs(runs: dict[str, Path], table: Path, regard: Regard, tmp_pa
                 mutation.name
             )
             assert regard("explain", folder, "good film").code in (0, 2), mutation.name
+
+
+def test_mutated_manifests(runs: dict[str, Path], regard: Regard, tmp_path: Path) -> None:
+    mutations = [one for one in manifest_mutations(runs["flat"]) if not one.name.endswith(HANGING)]
+    for mutation in drawn(mutations, 40, seed=1):
+        folder = copied(runs["flat"], tmp_path / "run", manifest=True)
+        mutation.apply(folder)
+        assert regard("predict", folder, "good film").code in (0, 2), mutation.name
 
 
 @pytest.mark.parametrize("engine", ["sparse", "torch"])

@@ -44,6 +44,7 @@ from mutations import (
     checkpoint_mutations,
     file_mutations,
     json_mutations,
+    manifest_mutations,
     run_mutations,
     tensor_mutations,
 )
@@ -78,6 +79,8 @@ def prepare(folder: Path) -> Path:
     for name, options in kinds.items():
         tiny = TINY if name != "bert" else ("--epochs", "1", "--device", "cpu")
         assert main(["train", str(table), *tiny, *options, "--out", str(folder / name)]) == 0
+        if name == "flat":
+            shutil.copytree(folder / name, folder / "manifest")
         (folder / name / "manifest.json").unlink(missing_ok=True)  # which would notice every mutation
     fit_sparse.SAVED_EVERY = 0
     for engine in ("sparse", "torch"):
@@ -243,6 +246,9 @@ def targets(folder: Path, table: Path, most: int, seed: int) -> dict[str, tuple[
     for engine in ("sparse", "torch"):
         base = folder / f"checkpoint_{engine}"
         cases[f"checkpoint_{engine}"] = base, list(checkpoint_mutations(base, most, seed)), on_checkpoint(table, engine)
+    base = folder / "manifest"
+    if (base / "manifest.json").exists():  # earlier versions have none
+        cases["manifest"] = base, list(manifest_mutations(base, most, seed)), on_run
     base = folder / "pretrained"
     cases["pretrained"] = base, list(pretrained_mutations(base, most, seed)), on_pretrained(table)
     return cases
@@ -273,7 +279,8 @@ def fuzz(arguments: argparse.Namespace, place: Path) -> dict[str, dict[str, int]
 def run() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "--targets", help="flat, rated, torch, recorded, bert, checkpoint_sparse, checkpoint_torch, pretrained"
+        "--targets",
+        help="flat, rated, torch, recorded, bert, checkpoint_sparse, checkpoint_torch, manifest, pretrained",
     )
     parser.add_argument("--most", type=int, default=300, help="mutations of one kind per file")
     parser.add_argument("--sample", type=int, help="mutations per target at most")

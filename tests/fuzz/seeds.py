@@ -13,8 +13,11 @@ import zipfile
 import pyarrow
 import pyarrow.parquet
 import xlsxwriter
+from damaged import finished
 from readers_target import FORMS
 from targets import CORPUS
+
+from regard.models.run_files import CARD, MANIFEST
 
 ROWS = [("1", "a good film", "pos"), ("2", "the room was\nfilthy", "neg"), ("3", "don't :)", "pos"), ("4", "", "neg")]
 TSV = 'id\ttext\tlabel\n1\t"one\ntwo"\ta\n2\t"three ""3"""\tb\n3\textra\ta\tfield\n4\tfour\tb\n'
@@ -108,9 +111,30 @@ def head(verb: str, path: str, *lines: str) -> bytes:
     return "\r\n".join([f"{verb} {path} HTTP/1.1", "Host: localhost:PORT", *lines, "", ""]).encode()
 
 
+def run_folder() -> dict[str, bytes]:
+    """Mutations by number, and every file as it is."""
+    made = {f"mutation_{number}": bytes([2 * (number % 2), number]) for number in range(8)}
+    names = sorted(path.name for path in finished().iterdir() if path.name != CARD)
+    for number, name in enumerate(names):
+        content = (finished() / name).read_bytes().replace(str(finished().parent).encode(), b"/data")
+        if not name.endswith(".safetensors"):
+            made[name.replace(".", "_")] = bytes([1 + 2 * (name != MANIFEST), number]) + content
+    return made
+
+
+def checkpoint() -> dict[str, bytes]:
+    return {f"mutation_{number}": bytes([0, number]) for number in range(8)}
+
+
 def main() -> None:
     tokenizer = {name: text.encode("utf-8", "surrogatepass") for name, text in TEXTS.items()}
-    for target, made in {"readers": readers(), "http": http(), "tokenizer": tokenizer}.items():
+    for target, made in {
+        "readers": readers(),
+        "http": http(),
+        "tokenizer": tokenizer,
+        "run_folder": run_folder(),
+        "checkpoint": checkpoint(),
+    }.items():
         folder = CORPUS / target
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in made.items():

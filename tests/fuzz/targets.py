@@ -1,6 +1,6 @@
 """What is fuzzed. Each target is a module with `run(data)`, which fails by any exception, and has seeds in corpus/NAME.
 
-To add one (run folders, checkpoints, …), write NAME_target.py, a row below, and a few small seeds.
+To add one, write NAME_target.py, a row below, and a few small seeds.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ TARGETS = {
     "readers": "readers_target",
     "http": "http_target",
     "tokenizer": "tokenizer_target",
+    "run_folder": "run_folder_target",
+    "checkpoint": "checkpoint_target",
 }
 CORPUS = Path(__file__).parent / "corpus"
 TOKENS = {
@@ -24,6 +26,8 @@ TOKENS = {
         *(b"\r\n", b"\r\n\r\n", b"Content-Length: ", b"Transfer-Encoding: chunked", b"0" * 20, b"Expect: 100-continue"),
         *(b"Host: localhost:PORT", b"Connection: close", b'"method": "leave_one_out"', b'"without": [0]', b"[" * 99, b"null"),
     ),
+    "run_folder": (*(b"[" * 99, b"null", b"1e30", b"-1", b"NaN", b'""', b"{}", b"\n", b"0", b"F16", b"[training]"),),
+    "checkpoint": (*(b"[" * 99, b"null", b"1e30", b"-1", b"NaN", b'""', b"{}", b"0", b"F16"),),
     "tokenizer": (
         *(b"'", b"http://", b"@", b".", b"<br>", b":-)", b"\n\n", b"Mr. ", b"1,0"),
         *(b"\xed\xa0\x80", b"\xe2\x80\x8d", b"\xcc\x81"),
