@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import re
+import shutil
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
-from command import Regard, write_csv
+import regard as regard_package
+from command import TINY, Regard, write_csv
 from regard.data.reviews import reviews
 from regard.report.text.characters import shortened
 from regard.report.text.formulas import is_formula
@@ -111,3 +116,51 @@ def test_a_name_as_long_as_a_book_is_shortened_at_once() -> None:
 )
 def test_names_are_shortened_to_cells(text: str, most: int, expected: str) -> None:
     assert shortened(text, most) == expected
+
+
+def test_formulas_in_figures_are_reported_and_escaped(regard: Regard, tmp_path: Path) -> None:
+    rows = [(one.text, "=cmd|' /C calc'!A0" if number % 2 else "fine") for number, one in enumerate(reviews(40))]
+    table = write_csv(tmp_path / "a.csv", rows)
+    run = tmp_path / "run"
+    assert regard("train", table, *TINY, "--out", run).code == 0
+    words = ("report", run, "--data", table, "--figures", tmp_path / "figures")
+    raw, escaped = regard(*words), regard(*words, "--escape-formulas")
+    assert "like a formula, which a spreadsheet would run; --escape-formulas puts ' before each" in raw.out
+    assert "' was put before each" in escaped.out
+    cells = [
+        cell
+        for path in (tmp_path / "figures").glob("*.csv")
+        for row in csv.reader(io.StringIO(path.read_bytes().decode()))
+        for cell in row
+    ]
+    assert any("=cmd" in cell for cell in cells)
+    assert not any(cell.startswith("=") for cell in cells)
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+@pytest.mark.parametrize("script", ["serve/table.js", "report/pages/doubts.js"])
+def test_pages_know_the_same_formulas(script: str) -> None:
+    cells = [
+        "=1+1",
+        "+x",
+        "-5",
+        "-5.5e3",
+        "-a",
+        "@SUM(A1)",
+        "\t=x",
+        "\r@x",
+        "a=b",
+        "",
+        "-",
+        "--",
+        "=",
+        "- ?",
+        "5",
+        "=\nx",
+    ]
+    source = (Path(regard_package.__file__).parent / script).read_text()
+    function = re.search(r"function isFormula.*?\n *}\n", source, re.DOTALL)
+    assert function is not None
+    program = f"{function[0]}; console.log(JSON.stringify({json.dumps(cells)}.map(isFormula)))"
+    answers = json.loads(subprocess.run(["node", "-e", program], capture_output=True, check=True).stdout)
+    assert answers == [is_formula(cell) for cell in cells]

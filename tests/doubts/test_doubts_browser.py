@@ -14,6 +14,7 @@ from doubtful import HOSTILE, table_rows
 from browser import NAMES, Browser, chromium
 from regard.facts.doubts import Contradiction, DoubtFacts, DoubtfulRow, NextText, NovelText
 from regard.report.pages.doubts import Table, doubts_page
+from regard.report.text.formulas import is_formula
 
 pytestmark = pytest.mark.skipif(chromium() is None, reason=f"no browser: {', '.join(NAMES)} are looked for")
 
@@ -87,6 +88,17 @@ def test_labels_are_corrected_by_keyboard_and_saved(page: Browser, tmp_path: Pat
     expected[51][2] = " yes "  # it stays as the file has it
     assert saved(page, tmp_path) == expected
     assert page.evaluate("document.getElementById('status').textContent") == "3 of 3 decided, 2 changed"
+
+
+def test_formulas_are_escaped_on_request(page: Browser, tmp_path: Path) -> None:
+    raw = [[str(cell) for cell in row] for row in table_rows()]
+    assert any(is_formula(cell) for row in raw for cell in row)
+    assert "like a formula" in page.evaluate("document.querySelector('#save + label').textContent")
+    page.evaluate("document.querySelector('#save + label input').click()")
+    page.evaluate("document.activeElement.blur()")
+    expected = [[f"'{cell}" if is_formula(cell) else cell for cell in row] for row in raw]
+    expected[50][2] = " yes "  # as the file has it
+    assert saved(page, tmp_path)[1:] == expected
 
 
 def test_a_decision_is_undone_and_texts_are_walked_through(page: Browser) -> None:

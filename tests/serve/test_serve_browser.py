@@ -268,6 +268,32 @@ def test_errors_are_shown_and_disappear(browser: Browser, flat: Serving) -> None
     assert_quiet(browser, flat)
 
 
+def test_cells_like_formulas_are_counted_and_escaped_on_request(browser: Browser, flat: Serving) -> None:
+    visit(browser, flat)
+    pasted = "id,text\n=1+1,A clean room\n-2,@good film\n"
+    browser.evaluate(f"document.getElementById('table').value = {json.dumps(pasted)}")
+    browser.click_on("#predict")
+    browser.until("!document.getElementById('rows').hidden")
+    assert (
+        shown(browser, "#save + label")
+        .strip()
+        .startswith("2 cells begin like a formula, which a spreadsheet would run")
+    )
+    browser.evaluate(
+        "URL.createObjectURL = (blob) => { blob.text().then((text) => { window.sheet = text; }); return '#'; }"
+    )
+    for is_escaped in (False, True):
+        if is_escaped:
+            browser.click_on("#save + label input")
+        browser.evaluate("window.sheet = ''")
+        browser.click_on("#save")
+        browser.until("window.sheet !== ''")
+        lines = browser.evaluate("window.sheet").split("\r\n")
+        assert lines[1].startswith("'=1+1,A clean room," if is_escaped else "=1+1,A clean room,")
+        assert lines[2].startswith("-2,'@good film," if is_escaped else "-2,@good film,")
+    assert_quiet(browser, flat)
+
+
 def test_a_pasted_table_is_predicted_opened_and_downloaded(browser: Browser, flat: Serving) -> None:
     visit(browser, flat)
     pasted = 'id,text,label\n1,"The room, clean and ""kind"".",5\n2,,1\n3,Never again.,1\n'

@@ -99,7 +99,7 @@ def run(arguments: argparse.Namespace) -> None:
     from regard.report.text.audit import print_audit
 
     # before printing: the reader may close the pipe
-    caution = write_audit(facts, out, arguments.figures)
+    caution = write_audit(facts, out, arguments.figures, arguments.escape_formulas)
     card = write_card(arguments.folder, facts) if arguments.target is None else ""
     print_audit(facts, Console())
     print_line(f"open {out / PAGE}; all numbers are in {out / NAME}")

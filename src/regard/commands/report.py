@@ -67,6 +67,6 @@ def run(arguments: argparse.Namespace) -> None:
             except InputError as error:
                 recorder.note(str(error) if "--data" in str(error) else f"{error}; pass other texts with --data")
         facts = gather(trained, arguments.folder, examples, str(source), recorder, arguments.method, arguments.target)
-        caution = write_report(facts, out, arguments.figures)
+        caution = write_report(facts, out, arguments.figures, arguments.escape_formulas)
     print_line(f"open {out}")
     report_figures(arguments.figures, caution)

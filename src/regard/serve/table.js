@@ -83,6 +83,7 @@ function draw(response, openText) {
   const rows = response.rows.slice(0, DRAWN).map((row) => line(row, text, hasLabels, response.labelled > 0, openText));
   $("rows").replaceChildren(make("table", {}, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows)));
   $("rows").hidden = $("save").hidden = false;
+  offerEscaping();
 }
 
 function line(row, text, hasLabels, hasClasses, openText) {
@@ -97,23 +98,44 @@ function line(row, text, hasLabels, hasClasses, openText) {
 }
 
 // The columns of the table, followed by the predictions.
-export function asCsv({ columns, rows }) {
+export function asCsv({ columns, rows }, change = (cell) => cell) {
   const classes = Object.keys(rows.find((row) => row.probabilities)?.probabilities ?? {});
   const lines = [[...columns, "prediction", ...classes.map((name) => `p(${name})`)]];
   for (const row of rows) {
     const fields = columns.map((_, index) => row.fields[index] ?? "");
     lines.push([...fields, [row.prediction ?? ""].flat().join(";"), ...classes.map((name) => row.probabilities?.[name] ?? "")]);
   }
-  return lines.map((line) => line.map(field).join(",")).join("\r\n") + "\r\n";
+  return lines.map((line) => line.map((cell) => field(change(String(cell)))).join(",")).join("\r\n") + "\r\n";
 }
 
-function field(value) {
-  const text = String(value);
+// Whether a spreadsheet would run a cell, by the same rule as for the files that commands write.
+export function isFormula(text) {
+  return /^[\t\r]*[=+\-@][^]*\w/.test(text) && Number.isNaN(Number(text));
+}
+
+function field(text) {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
+const escape = make("input", { type: "checkbox" }), escaping = make("label", {}, escape, make("span"));
+
+// Beside the button that saves, if a spreadsheet would run some cells.
+function offerEscaping() {
+  let count = 0;
+  asCsv(predictions, (cell) => {
+    count += isFormula(cell);
+    return cell;
+  });
+  const cells = count === 1 ? "1 cell begins" : `${count} cells begin`;
+  escaping.lastChild.textContent = ` ${cells} like a formula, which a spreadsheet would run: put ' before each`;
+  escape.checked = false;
+  if (count > 0) $("save").after(escaping);
+  else escaping.remove();
+}
+
 function save() {
-  const address = URL.createObjectURL(new Blob([asCsv(predictions)], { type: "text/csv;charset=utf-8" }));
+  const content = escape.checked ? asCsv(predictions, (cell) => (isFormula(cell) ? `'${cell}` : cell)) : asCsv(predictions);
+  const address = URL.createObjectURL(new Blob([content], { type: "text/csv;charset=utf-8" }));
   make("a", { href: address, download: "predictions.csv" }).click();
   setTimeout(() => URL.revokeObjectURL(address), 1000);
 }

@@ -54,11 +54,11 @@ def audit_views(facts: AuditFacts) -> AuditViews:
     return AuditViews(audit_figures(facts), audit_tables(facts))
 
 
-def write_audit(facts: AuditFacts, folder: Path, figures: Path | None = None) -> str:
-    """Write all files or none; returns a caution about the figures, or ""."""
+def write_audit(facts: AuditFacts, folder: Path, figures: Path | None = None, escape: bool = False) -> str:
+    """Write all files or none; returns a caution about the figures, or "". `escape`: formulas in CSV."""
     check_writable(folder)
     views = audit_views(facts)
-    caution = "" if figures is None else write_exported(*views, figures)
+    caution = "" if figures is None else write_exported(*views, figures, escape)
     written = {PAGE: audit_page(facts, views), NAME: as_json(facts) + "\n"}
     write_all(folder, {name: text.encode("utf-8", "replace") for name, text in written.items()})
     return caution

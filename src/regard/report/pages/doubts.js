@@ -65,10 +65,28 @@
     return /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
   }
 
+  // Whether a spreadsheet would run a cell, by the same rule as for the files that commands write.
+  function isFormula(text) {
+    return /^[\t\r]*[=+\-@][^]*\w/.test(text) && Number.isNaN(Number(text));
+  }
+
   function corrected() {
     const rows = data.rows.map((row) => [...row]);
     for (const { row } of changes()) rows[place.get(row)][data.label] = decisions.get(row);
-    return [data.columns, ...rows].map((row) => row.map(field).join(",")).join("\r\n") + "\r\n";
+    const cells = [data.columns, ...rows];
+    const change = escape.checked ? (cell) => (isFormula(cell) ? `'${cell}` : cell) : (cell) => cell;
+    return cells.map((row) => row.map((cell) => field(change(cell))).join(",")).join("\r\n") + "\r\n";
+  }
+
+  const escape = document.createElement("input");
+  escape.type = "checkbox";
+
+  // Beside the button that saves, if there are such cells: training needs them as they are, spreadsheets run them.
+  function offerEscaping() {
+    const count = [data.columns, ...data.rows].flat().filter(isFormula).length, line = document.createElement("label");
+    const cells = count === 1 ? "1 cell begins" : `${count} cells begin`;
+    line.append(escape, ` ${cells} like a formula, which a spreadsheet would run: put ' before each`);
+    if (count > 0) document.getElementById("save")?.after(line);
   }
 
   function save() {
@@ -107,6 +125,7 @@
     draw(index);
   });
   document.getElementById("save")?.addEventListener("click", save);
+  offerEscaping();
   document.addEventListener("keydown", (event) => {
     if (!articles.length || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target.closest("input, select")) {

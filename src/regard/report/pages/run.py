@@ -72,11 +72,14 @@ class RunView:
     first_open: bool = False  # every part of the evidence is folded
 
 
-def write_report(facts: RunFacts, out: Path, figures: Path | None = None) -> str:
-    """Write the page, and every figure and table into the folder `figures` if given; returns a caution about figures, or ""."""
+def write_report(facts: RunFacts, out: Path, figures: Path | None = None, escape: bool = False) -> str:
+    """Write the page, and every figure and table into the folder `figures` if given; returns a caution about figures, or "".
+
+    `escape`: formulas in CSV.
+    """
     check_writable(out.parent)
     drawn, tables = run_figures(facts), run_tables(facts)
-    caution = "" if figures is None else write_exported(drawn, tables, figures)
+    caution = "" if figures is None else write_exported(drawn, tables, figures, escape)
     write(out, run_page(facts, drawn, tables))
     return caution
 

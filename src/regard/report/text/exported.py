@@ -13,6 +13,7 @@ from regard.extras import install_command, is_installed
 from regard.files import check_writable, write_all
 from regard.report.latex_text import SPECIAL
 from regard.report.text.characters import one_line
+from regard.report.text.formulas import Formulas
 from regard.report.typesetting import boxed_letter, pdf
 
 
@@ -28,25 +29,36 @@ class Table(NamedTuple):
     rows: Sequence[tuple[str, ...]]
 
 
-def write_exported(figures: Mapping[str, Figure], tables: Mapping[str, Table], folder: Path) -> str:
-    """Write all files or none; returns a caution about the PDFs, or ""."""
+NUMBERS = re.compile(r"[-+\d\s.,%()\[\]±–to]+")  # such as "-0.1 to 0.2", which no spreadsheet runs
+
+
+def write_exported(
+    figures: Mapping[str, Figure], tables: Mapping[str, Table], folder: Path, escape: bool = False
+) -> str:
+    """Write all files or none; returns a caution about PDFs and formulas, or "". `escape`: formulas in CSV."""
     check_writable(folder)
-    write_all(folder, exported(figures, tables))
-    return caution(figures)
+    formulas = Formulas(escape)
+    write_all(folder, exported(figures, tables, formulas))
+    return "\n".join(filter(None, (caution(figures), formulas.sentence())))
 
 
-def exported(figures: Mapping[str, Figure], tables: Mapping[str, Table]) -> dict[str, bytes]:
-    """Contents by file name."""
+def exported(
+    figures: Mapping[str, Figure], tables: Mapping[str, Table], formulas: Formulas | None = None
+) -> dict[str, bytes]:
+    """Contents by file name; cells like formulas are counted."""
+    formulas = formulas or Formulas()
     files: dict[str, bytes] = {}
     for name, figure in figures.items():
         files[f"{name}.svg"] = encoded(figure.svg)
         if is_installed("typst"):
             files[f"{name}.pdf"] = pdf(figure.svg)
-        files[f"{name}.csv"] = encoded(as_csv(figure.head, figure.rows))
+        files[f"{name}.csv"] = encoded(as_csv(figure.head, figure.rows, formulas))
     for name, table in tables.items():
         files |= {
             f"table_{name}.tex": encoded(latex(table)),
-            f"table_{name}.csv": encoded(as_csv(table.head, [[*map(for_machines, row)] for row in table.rows])),
+            f"table_{name}.csv": encoded(
+                as_csv(table.head, [[*map(for_machines, row)] for row in table.rows], formulas)
+            ),
         }
     return files
 
@@ -66,9 +78,13 @@ def caution(figures: Mapping[str, Figure]) -> str:
     )
 
 
-def as_csv(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+def as_csv(head: Sequence[str], rows: Sequence[Sequence[object]], formulas: Formulas) -> str:
     sheet = io.StringIO()
-    csv.writer(sheet).writerows([head, *rows])
+    for row in (head, *rows):
+        cells = (
+            value if isinstance(value, str) and NUMBERS.fullmatch(value) else formulas.cell(value) for value in row
+        )
+        csv.writer(sheet).writerow([*cells])
     return sheet.getvalue()
 
 

@@ -24,6 +24,16 @@ class Formulas:
         self.count += sum(found)
         return [f"'{cell}" if bad else cell for cell, bad in zip(row, found, strict=True)] if self.escape else row
 
+    def cell(self, value: object) -> object:
+        """The same for one value, of any type."""
+        return self.checked([value])[0] if isinstance(value, str) else value
+
+    def sentence(self) -> str:
+        """What was found, or ""."""
+        sentences: list[str] = []
+        self.report(sentences.append)
+        return "".join(sentences)
+
     def report(self, note: Callable[[str], None]) -> None:
         if self.count:
             cells = "1 cell begins" if self.count == 1 else f"{self.count:,} cells begin"
