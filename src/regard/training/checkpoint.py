@@ -29,6 +29,7 @@ from regard.training.metrics import scalar_metrics, selection_score
 Value = TypeVar("Value")
 Arrays = dict[str, NDArray[Any]]
 MODEL, BEST, RECORDED = "model/", "best/", "seen/"  # prefixes: current weights, best weights, recorded dynamics
+LARGEST_WEIGHT = 1e15  # whose products float32 can hold
 LARGEST_SUM = 1e30  # of squared gradients
 
 
@@ -141,15 +142,15 @@ def parse_history(text: str) -> list[EpochRecord]:
     return records
 
 
-def check_weights(arrays: Arrays, expected: State, prefix: str) -> None:
-    """ValueError unless the weights under a prefix have the names, shapes and types of a model's, and are finite."""
+def check_weights(arrays: Arrays, expected: State, prefix: str, largest: float = LARGEST_WEIGHT) -> None:
+    """ValueError unless the weights under a prefix have the names, shapes and types of a model's, and are not too large."""
     actual = strip_prefix(arrays, prefix)
     if {name: (value.shape, value.dtype) for name, value in actual.items()} != {
         name: (value.shape, value.dtype) for name, value in expected.items()
     }:
         raise ValueError(f"{prefix}: weights of another model")
-    if not all(bool(np.isfinite(value).all()) for value in actual.values()):
-        raise ValueError(f"{prefix}: numbers that are not finite")
+    if not all(bool((np.abs(value) <= largest).all()) for value in actual.values()):
+        raise ValueError(f"{prefix}: numbers that are not finite, or larger than {largest:g}")
 
 
 def check_sums(arrays: Iterable[NDArray[Any]], where: str) -> None:

@@ -22,7 +22,7 @@ from regard.models.flat import EMBEDDING, HEAD, HEAD_BIAS, State, join_members, 
 from regard.models.tasks import Task
 from regard.recorder import Recorder
 from regard.run_metrics import Metrics, SpreadRecord
-from regard.training.checkpoint import MODEL, Arrays, add_prefix, check_sums, check_weights, strip_prefix
+from regard.training.checkpoint import LARGEST_SUM, MODEL, Arrays, add_prefix, check_sums, check_weights, strip_prefix
 from regard.training.divergence import checked_answers, checked_loss
 from regard.training.loop import EpochPlan, Evaluation
 from regard.training.metrics import measure
@@ -153,7 +153,7 @@ class CommitteeEngine:
         return add_prefix(MODEL, by_member(self.states)) | add_prefix(SQUARES, by_member(self.squares))
 
     def restore(self, arrays: Arrays) -> None:
-        check_weights(arrays, by_member(self.squares), SQUARES)
+        check_weights(arrays, by_member(self.squares), SQUARES, LARGEST_SUM)
         check_sums(strip_prefix(arrays, SQUARES).values(), SQUARES)
         self.load(strip_prefix(arrays, MODEL))
         for name, value in by_member(self.squares).items():

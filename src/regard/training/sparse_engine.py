@@ -25,7 +25,15 @@ from regard.models.flat import State, Tables, tables
 from regard.models.tasks import Task
 from regard.recorder import Recorder
 from regard.run_metrics import Metrics, SpreadRecord
-from regard.training.checkpoint import MODEL, Arrays, add_prefix, check_weights, strip_prefix
+from regard.training.checkpoint import (
+    LARGEST_SUM,
+    MODEL,
+    Arrays,
+    add_prefix,
+    check_sums,
+    check_weights,
+    strip_prefix,
+)
 from regard.training.divergence import checked_answers, checked_loss
 from regard.training.loop import EpochPlan, Evaluation
 from regard.training.metrics import measure
@@ -135,7 +143,8 @@ class SparseEngine:
         return add_prefix(MODEL, self.current) | add_prefix(SQUARES, self.squares)
 
     def restore(self, arrays: Arrays) -> None:
-        check_weights(arrays, self.squares, SQUARES)
+        check_weights(arrays, self.squares, SQUARES, LARGEST_SUM)
+        check_sums(strip_prefix(arrays, SQUARES).values(), SQUARES)
         self.load(strip_prefix(arrays, MODEL))
         for name, value in strip_prefix(arrays, SQUARES).items():
             self.squares[name][...] = value
