@@ -21,7 +21,9 @@ LAYERS = {
     "student": 0,
     "mcnemar": 1,
     "sklearn_base": 1,
+    "ordered_threads": 0,
     "records": 1,
+    "scored_tokens": 0,
     "files": 1,
     "run_lock": 2,
     "process_group": 1,
@@ -75,10 +77,13 @@ LAYERS = {
     "__main__": 12,
 }
 # `report` is high so that few packages may use it, but it reads only records, facts and the table of explainers: no tensors
-ONLY = {"report": {"errors", "extras", "records", "run_metrics", "files", "facts", "explain", "report"}}
+ONLY = {
+    "report": {"errors", "extras", "records", "scored_tokens", "run_metrics", "files", "facts", "explain", "report"}
+}
 NO_TORCH = {
     "errors",
     "records",
+    "scored_tokens",
     "run_metrics",
     "files",
     "facts",

@@ -4,10 +4,31 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Literal, NotRequired, Required, SupportsIndex, TypedDict, cast, overload
+from typing import NotRequired, Required, SupportsIndex, TypedDict, cast, overload
+
+from regard.scored_tokens import ReadAs, TokenRow, Tokens, TokenScore, token_rows
+
+__all__ = [
+    "Example",
+    "Explanation",
+    "ExplanationRow",
+    "Explanations",
+    "Label",
+    "Prediction",
+    "PredictionRow",
+    "ReadAs",
+    "RepeatedRow",
+    "RepeatedWord",
+    "SentenceRow",
+    "SentenceScore",
+    "Span",
+    "TokenRow",
+    "TokenScore",
+    "Tokens",
+]
 
 Label = str | float | tuple[str, ...]  # a class, a number, or several labels
 Span = tuple[int, int]  # characters [start, end) of the text
@@ -25,29 +46,6 @@ class Example:
     kept: Mapping[str, object] | None = None  # other columns of the row that the caller asked to keep
     error: str | None = None  # why the row cannot be used, if bad rows are marked instead of refused
     weight: float = 1.0  # how much the text counts in training
-
-
-# How a model reads a word: as itself; by its first letters only; as the vector that all unknown words share; or not at all, so
-# that it matters only by standing between its neighbours.
-ReadAs = Literal["word", "beginning", "unknown", "nothing"]
-
-
-@dataclass(frozen=True, slots=True)
-class TokenScore:
-    """A word of a text: how much the model looked at it, and whether it spoke for or against the answer.
-
-    The weights of a text's words are not negative and sum to 1. A contribution is the drop of the target's log-odds without
-    the word (of a regression: of the prediction), negative where the word speaks against it; contributions do not sum to
-    anything.
-    """
-
-    text: str
-    start: int
-    end: int
-    weight: float
-    known: bool = True  # False if the model has no vector for this word
-    contribution: float | None = None  # None if no signed method was used
-    read_as: ReadAs = "word"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +73,6 @@ class PredictionRow(TypedDict, total=False):
     prediction: Required[str | float | list[str]]
     probabilities: dict[str, float]
     novelty: float
-
-
-class TokenRow(TypedDict):
-    text: str
-    start: int
-    end: int
-    weight: float
-    known: bool
-    contribution: NotRequired[float]
-    read_as: NotRequired[ReadAs]
 
 
 class SentenceRow(TypedDict):
@@ -162,7 +150,7 @@ class Explanation:
 
     text: str
     prediction: Prediction
-    tokens: tuple[TokenScore, ...]
+    tokens: Sequence[TokenScore]  # a tuple, or `Tokens`, which equals one
     sentences: tuple[SentenceScore, ...] = ()  # empty for a flat model
     method: str = "attention"  # what the weights are
     label: Label | None = None  # the true label, if known
@@ -173,14 +161,21 @@ class Explanation:
     strong: float = 1.0  # the size from which a contribution is drawn at full strength
 
     def as_dict(self) -> ExplanationRow:
-        row = cast(ExplanationRow, {"text": self.text, **self.prediction.as_dict(), "method": self.method})
+        return cast(ExplanationRow, {**self.before_tokens(), "tokens": token_rows(self.tokens), **self.after_tokens()})
+
+    def before_tokens(self) -> dict[str, object]:
+        """The fields of `as_dict` up to the words."""
+        row: dict[str, object] = {"text": self.text, **self.prediction.as_dict(), "method": self.method}
         if self.contribution_method is not None:
             row["contribution_method"] = self.contribution_method
         if self.target is not None:
             row["target"] = self.target
         if self.label is not None:
             row["label"] = json_label(self.label)
-        row["tokens"] = [token_row(token) for token in self.tokens]
+        return row
+
+    def after_tokens(self) -> dict[str, object]:
+        row: dict[str, object] = {}
         if self.repeated:
             row["repeated"] = [
                 {"text": x.text, "tokens": [*x.tokens], "contribution": x.contribution} for x in self.repeated
@@ -191,8 +186,8 @@ class Explanation:
             row["parts"] = sentence_rows(self.parts)
         if self.strong != 1.0:
             row["strong"] = self.strong
-        if self.note:
-            row["note"] = self.note
+        if note := self.note:
+            row["note"] = note
         return row
 
     @classmethod
@@ -219,6 +214,8 @@ class Explanation:
     @property
     def note(self) -> str:
         """A caution if the model knows few words of the text, or none; otherwise ""."""
+        if isinstance(self.tokens, Tokens) and self.tokens.are_mostly_known():
+            return ""
         has_vector = [token.known or token.read_as == "beginning" for token in self.tokens]
         if self.tokens and not any(has_vector):
             return "no word of this text is known to the model; this is its default answer"
@@ -256,20 +253,6 @@ class Explanations(list[Explanation]):
 
     def _repr_html_(self) -> str:
         return "\n<hr>\n".join(one._repr_html_() for one in self)
-
-
-def token_row(token: TokenScore) -> TokenRow:
-    # spelled out because `dataclasses.asdict` takes five times as long, and there is one of these per word
-    row: TokenRow = {
-        "text": token.text,
-        "start": token.start,
-        "end": token.end,
-        "weight": token.weight,
-        "known": token.known,
-    }
-    if token.contribution is not None:
-        row["contribution"], row["read_as"] = token.contribution, token.read_as
-    return row
 
 
 def sentence_rows(scores: Iterable[SentenceScore]) -> list[SentenceRow]:

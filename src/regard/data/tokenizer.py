@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from regard.data.packing import Packed
     from regard.kernels.dictionary import Dictionary
     from regard.kernels.pairs import PairTable
+    from regard.kernels.scanner import Words
 
 WordRange = tuple[int, int]  # words [first, last) of a text
 FORMAT = "regard words 2"
@@ -92,24 +93,29 @@ class Tokenizer:
 
     def encode_packed(self, texts: Packed) -> Units:
         """The same for texts whose bytes are packed already; they are put into lower case in place."""
-        from regard.kernels.scanner import find_words
+        return self.read_packed(texts)[0]
+
+    def read_packed(self, texts: Packed) -> tuple[Units, Words]:
+        """The same with the words as positions in the packed bytes."""
+        from regard.kernels.scanner import Words, find_words
         from regard.kernels.units import beginning_ends, cut
 
         data, offsets = texts
-        starts, ends, counts = find_words(data, offsets, self.lowercase)
+        found = find_words(data, offsets, self.lowercase)
         if self.max_words is not None:
-            starts, ends, counts = cut(starts, ends, counts, self.max_words)
+            found = Words(*cut(*found, self.max_words))
+        starts, ends, counts = found
         words = self._words.look_up(data, starts, ends) + 2  # a missing word has −1, and unknown is 1
         if not self.has_units:
             bounds = np.zeros(len(offsets), dtype=np.int64)
             counts.cumsum(out=bounds[1:])
             position = (np.arange(len(words)) - np.repeat(bounds[:-1], counts)).astype(np.int32)
-            return Units(words, position, position, bounds, counts)
+            return Units(words, position, position, bounds, counts), found
         beginnings = np.zeros(len(words), dtype=np.int32)
         if self.letters:
-            ends, first = beginning_ends(data, starts, ends, self.letters), len(self.vocabulary)
-            beginnings = self._beginnings.look_up(data, starts, ends, unknown=-first) + first
-        return self.units_of(words, beginnings, counts)
+            beginning, first = beginning_ends(data, starts, ends, self.letters), len(self.vocabulary)
+            beginnings = self._beginnings.look_up(data, starts, beginning, unknown=-first) + first
+        return self.units_of(words, beginnings, counts), found
 
     def units_of(self, words: NDArray[np.int32], beginnings: NDArray[np.int32], counts: NDArray[np.int64]) -> Units:
         """The units of texts whose words are known by id; `beginnings` has 0 for a word without one."""

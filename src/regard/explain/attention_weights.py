@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from regard.data.tokenizer import Units
 from regard.explain.reading import Ints, Reading, batches, to_words
 from regard.explain.word_scores import WordScores
+from regard.kernels.attention import add_shares
 from regard.models.trained import READ, Trained
 
 if TYPE_CHECKING:
@@ -113,8 +114,6 @@ def attention_from_tables(trained: Trained, texts: Sequence[str], targets: Ints)
 
 def share_out(units: Units, weights: NDArray[np.float64], bounds: NDArray[np.int64]) -> NDArray[np.float64]:
     """The weight of every word of every text: the weights of its units, and half the weight of each pair it is in."""
-    start = bounds[:-1].repeat(units.offsets[1:] - units.offsets[:-1])
-    is_pair = units.last > units.first
-    shares = weights / (1 + is_pair)
-    words = np.concatenate((start + units.first, start + units.last))
-    return np.asarray(np.bincount(words, np.concatenate((shares, shares * is_pair)), int(bounds[-1])), dtype=np.float64)
+    words = np.zeros(int(bounds[-1]))
+    add_shares(units.first, units.last, units.offsets, weights, bounds, words)
+    return words

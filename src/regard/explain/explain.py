@@ -9,6 +9,7 @@ import numpy as np
 
 from regard.explain.attribute import checked_method
 from regard.explain.explainers import EXPLAINERS, default_contribution, default_method, from_tables, is_fast
+from regard.explain.flat_explanations import explain_flat
 from regard.explain.flat_texts import flat_texts
 from regard.explain.leave_one_out import joint_effects
 from regard.explain.reading import Ints, Reading, check_texts, read
@@ -16,6 +17,7 @@ from regard.explain.scored_text import Groups, ScoredText, record, repeats
 from regard.explain.targets import PREDICTED, Target, numbers
 from regard.explain.word_scores import WordScores
 from regard.models.model import Model
+from regard.models.trained import Trained
 from regard.records import Explanation, Label, ReadAs
 
 CHUNK = 512  # texts held at a time, so that a large file streams
@@ -36,12 +38,15 @@ def explain(
     """
     weigh, sign = chosen_methods(trained, method)
     check_texts(texts)
+    if is_fast(trained, weigh) and sign == "leave_one_out":
+        assert isinstance(trained, Trained)
+        yield from explain_flat(trained, texts, labels, numbers(trained.task, target, len(texts)), (weigh, sign))
+        return
     for start in range(0, len(texts), CHUNK):
         part = texts[start : start + CHUNK]
         true = [None] * len(part) if labels is None else labels[start : start + CHUNK]
         targets = numbers(trained.task, target, len(part))
-        scored = read_tables if is_fast(trained, weigh) and sign == "leave_one_out" else read_model
-        for text, label, one in zip(part, true, scored(trained, part, targets, weigh, sign), strict=True):
+        for text, label, one in zip(part, true, read_model(trained, part, targets, weigh, sign), strict=True):
             yield record(trained.task, text, label, one, (weigh, sign))
 
 
@@ -54,16 +59,6 @@ def chosen_methods(trained: Model, method: str | None) -> tuple[str, str]:
     if not explainer.signed:
         return method, sign
     return (method if trained.is_opaque else weigh), method
-
-
-def read_tables(trained: Any, texts: Sequence[str], targets: Ints, weigh: str, sign: str) -> Iterator[ScoredText]:
-    """For a flat model: weights and contributions in one pass, without PyTorch."""
-    outlines = [trained.tokenizer.outline(text) for text in texts]
-    groups = [repeats(text, outline.words) for text, outline in zip(texts, outlines, strict=True)]
-    for outline, of_text, one in zip(outlines, groups, flat_texts(trained, texts, targets, groups), strict=True):
-        weights = WordScores(one.weights, one.logits, one.target, 1, above=(), are_weights=True)
-        effects = WordScores(one.effects, one.logits, one.target, 1, above=())
-        yield ScoredText(outline, one.reading, weights, effects, of_text, one.joint.tolist())
 
 
 def read_model(trained: Model, texts: Sequence[str], targets: Ints, weigh: str, sign: str) -> Iterator[ScoredText]:

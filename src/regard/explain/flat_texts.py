@@ -9,18 +9,42 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.data.packing import pack
 from regard.data.tokenizer import Tokenizer, Units
 from regard.explain.attention_weights import share_out
+from regard.explain.scored_text import repeats
 from regard.explain.targets import Ints, probability, settled
 from regard.explain.word_scores import WordScores
 from regard.kernels.leaving_out import Groups, effects_of_leaving_out, single_words
 from regard.kernels.pairs import UNKNOWN
+from regard.kernels.repeated_words import first_occurrences, singles_and_repeats
 from regard.models.tasks import MultiLabel, Named, Regression
 from regard.models.trained import Trained
+from regard.ordered_threads import ordered
 from regard.records import ReadAs
+from regard.scored_tokens import WAYS
 
 Doubles = NDArray[np.float64]
-READ_AS: tuple[ReadAs, ...] = ("nothing", "beginning", "word", "word", "unknown")
+CHUNK = 512  # texts read at a time by one thread
+IN_WAYS = np.array([WAYS.index(way) for way in ("nothing", "beginning", "word", "word", "unknown")], dtype=np.uint8)
+
+
+class FlatChunk(NamedTuple):
+    """Some texts, whose words are concatenated."""
+
+    texts: Sequence[str]
+    bounds: Ints  # (texts + 1,) the words of each text
+    starts: Ints  # (words,) where each begins in its text, in characters
+    ends: Ints  # (words,)
+    logits: Doubles  # (texts, C)
+    targets: Ints  # (texts,)
+    weights: Doubles  # (words,) attention
+    effects: Doubles  # (words,) of leaving each word out
+    codes: NDArray[np.uint8]  # (words,) how each is read, as positions in WAYS
+    group_bounds: Ints  # (texts + 1,) the repeated words of each text; all 0 if they were not asked for
+    member_starts: Ints  # (repeated words + 1,) the occurrences of each, in `members`
+    members: Ints  # positions in the text
+    joint: Doubles  # (repeated words,) of leaving all occurrences out
 
 
 class FlatText(NamedTuple):
@@ -28,30 +52,72 @@ class FlatText(NamedTuple):
     target: int
     weights: Doubles  # (words,) attention
     effects: Doubles  # (words,) of leaving each word out
-    joint: Doubles  # (groups,) of leaving all words of a group out
     reading: list[ReadAs]  # (words,)
 
 
-def flat_texts(
-    trained: Trained, texts: Sequence[str], targets: Ints, groups: Sequence[Sequence[Sequence[int]]] | None = None
-) -> Iterator[FlatText]:
-    """`groups`: for each text, sets of its words that are left out together, as ascending indices."""
-    done = 0
-    for units, logits, weights in trained.attended(texts):
-        rows = slice(done, done + len(units.words))
-        bounds = np.concatenate([[0], np.cumsum(units.words)])
-        words = share_out(units, weights.astype(np.float64), bounds)
-        values = logits.astype(np.float64)
-        chosen = settled(trained.task, values, targets[rows])
-        effects = leave_out(trained, units, chosen, single_words(units.words))
-        together = as_groups([[]] * len(values) if groups is None else groups[rows])
-        joint = leave_out(trained, units, chosen, together) if len(together.words) else np.empty(0)
-        reading = [READ_AS[code] for code in reading_codes(trained, units, bounds).tolist()]
-        parts = zip(pairwise(bounds.tolist()), pairwise(together.bounds.tolist()), strict=True)
-        for row, ((low, high), (first, last)) in enumerate(parts):
-            span = slice(low, high)
-            yield FlatText(values[row], int(chosen[row]), words[span], effects[span], joint[first:last], reading[span])
-        done += len(values)
+def flat_chunks(trained: Trained, texts: Sequence[str], targets: Ints, repeated: bool = True) -> Iterator[FlatChunk]:
+    """`repeated`: also what words that a text has several times contribute together. Two threads read ahead."""
+    _ = trained.tables  # made once, before the threads need them
+
+    def read(start: int) -> FlatChunk:
+        rows = slice(start, start + CHUNK)
+        return read_chunk(trained, texts[rows], targets[rows], repeated)
+
+    return ordered(read, range(0, len(texts), CHUNK))
+
+
+def read_chunk(trained: Trained, texts: Sequence[str], targets: Ints, repeated: bool) -> FlatChunk:
+    tokenizer = trained.tokenizer
+    assert isinstance(tokenizer, Tokenizer)
+    packed = pack(texts, tokenizer.lowercase)
+    units, found = tokenizer.read_packed(packed)
+    logits32, weights = trained.attend(units)
+    logits = logits32.astype(np.float64)
+    bounds = np.concatenate([[0], np.cumsum(units.words)])
+    starts, ends = (places - packed.offsets[:-1].repeat(units.words) for places in (found.starts, found.ends))
+    first = np.empty(0, dtype=np.int64)
+    if repeated:
+        first = first_occurrences(packed.data, found.starts, found.ends, units.words, tokenizer.lowercase)
+    for row, text in enumerate(texts):
+        if not text.isascii():  # its bytes are not its characters
+            words = tokenizer.outline(text).words
+            span = slice(bounds[row], bounds[row + 1])
+            starts[span], ends[span] = np.array(words, dtype=np.int64).reshape(-1, 2).T
+            if repeated:
+                first[span] = np.arange(len(words))
+                for group in repeats(text, words):
+                    first[span][[*group]] = group[0]
+    chosen = settled(trained.task, logits, targets)
+    groups = singles_and_repeats(first, units.words) if repeated else single_words(units.words)
+    effects = leave_out(trained, units, chosen, groups)
+    of_text = np.diff(groups.bounds)
+    is_single = np.arange(len(effects)) - groups.bounds[:-1].repeat(of_text) < units.words.repeat(of_text)
+    is_member = is_single.repeat(np.diff(groups.starts))
+    sizes = np.diff(groups.starts)[~is_single]
+    return FlatChunk(
+        texts,
+        bounds,
+        starts,
+        ends,
+        logits,
+        chosen,
+        share_out(units, weights.astype(np.float64), bounds),
+        effects[is_single],
+        IN_WAYS[reading_codes(trained, units, bounds)],
+        groups.bounds - bounds,
+        np.concatenate([[0], np.cumsum(sizes)]),
+        groups.words[~is_member],
+        effects[~is_single],
+    )
+
+
+def flat_texts(trained: Trained, texts: Sequence[str], targets: Ints) -> Iterator[FlatText]:
+    """The texts one by one, without what their repeated words contribute together."""
+    for chunk in flat_chunks(trained, texts, targets, repeated=False):
+        reading = [WAYS[code] for code in chunk.codes.tolist()]
+        for row, (low, high) in enumerate(pairwise(chunk.bounds.tolist())):
+            span, target = slice(low, high), int(chunk.targets[row])
+            yield FlatText(chunk.logits[row], target, chunk.weights[span], chunk.effects[span], reading[span])
 
 
 def leave_out(trained: Trained, units: Units, targets: Ints, groups: Groups) -> Doubles:
@@ -64,13 +130,6 @@ def leave_out(trained: Trained, units: Units, targets: Ints, groups: Groups) -> 
     independent = isinstance(task, MultiLabel)
     effects = effects_of_leaving_out(units, trained.tables, tokenizer.pair_table, sizes, sides, groups, independent)
     return effects * task.scale if isinstance(task, Regression) else effects
-
-
-def as_groups(groups: Sequence[Sequence[Sequence[int]]]) -> Groups:
-    sizes = [len(group) for of_text in groups for group in of_text]
-    members = [word for of_text in groups for group in of_text for word in group]
-    bounds, starts = (np.cumsum([0, *counts], dtype=np.int64) for counts in (map(len, groups), sizes))
-    return Groups(bounds, starts, np.array(members, dtype=np.int64))
 
 
 def reading_codes(trained: Trained, units: Units, bounds: Ints) -> NDArray[np.uint8]:

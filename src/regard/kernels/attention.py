@@ -63,3 +63,22 @@ def attend(
                     weights[low + j] = share if m == 0 else weights[low + j] + share
         for c in range(len(bias)):
             logits[text, c] += bias[c]
+
+
+@compiled
+def add_shares(
+    first: NDArray[np.int32],
+    last: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    bounds: NDArray[np.int64],
+    words: NDArray[np.float64],
+) -> None:
+    """Add the weights of units to the words that they cover, half of a pair's to each of its two. bounds: (texts + 1,)."""
+    for text in range(len(offsets) - 1):
+        low = bounds[text]
+        for j in range(offsets[text], offsets[text + 1]):
+            words[low + first[j]] += weights[j] / 2 if last[j] > first[j] else weights[j]
+        for j in range(offsets[text], offsets[text + 1]):
+            if last[j] > first[j]:
+                words[low + last[j]] += weights[j] / 2

@@ -99,60 +99,79 @@ def _leave_out(
     # for each member of the committee Σ e^a s for each output, then Σ e^a; at the end the number of units:
     single = np.empty((longest, size))  # of the units that cover one word
     double = np.empty((longest + 1, size))  # of the pair before each word, and of the one after the last
-    whole, rest = np.empty(size), np.empty(size)
+    whole, rest, term = np.empty(size), np.empty(size), np.empty(size)
     highest, logits = np.empty(committee, dtype=scores.dtype), np.empty(outputs)
     for text in range(len(words)):
         low, high, count = offsets[text], offsets[text + 1], words[text]
-        own[:count], single[:count], double[: count + 1], whole[:] = UNKNOWN, 0.0, 0.0, 0.0
+        for word in range(count + 1):
+            for c in range(size):
+                double[word, c] = 0.0
+                if word < count:
+                    single[word, c] = 0.0
+        for c in range(size):
+            whole[c] = 0.0
         for m in range(committee):
             highest[m] = scores[ids[low], m] if high > low else np.float32(0)
             for j in range(low, high):
                 highest[m] = max(highest[m], scores[ids[j], m])
+        own[:count] = UNKNOWN
         for j in range(low, high):
-            _add(whole, scores[ids[j]], highest, polarity[ids[j]])
+            _weigh(term, scores, highest, polarity, ids[j])
             if ids[j] >= single_ids:
                 # a pair with an edge covers one word: the first, or the last
                 position = last[j] if last[j] > first[j] or first[j] == 0 else count
-                _add(double[position], scores[ids[j]], highest, polarity[ids[j]])
+                for c in range(size):
+                    whole[c] += term[c]
+                    double[position, c] += term[c]
             else:
-                _add(single[first[j]], scores[ids[j]], highest, polarity[ids[j]])
+                for c in range(size):
+                    whole[c] += term[c]
+                    single[first[j], c] += term[c]
                 if ids[j] < word_ids:
                     own[first[j]] = ids[j]
         here = _log_odds(whole, bias, targets[text], independent, logits)
         for group in range(group_bounds[text], group_bounds[text + 1]):
-            chosen = members[member_starts[group] : member_starts[group + 1]]
-            if len(chosen) == count:  # an empty text: the bias alone
+            begin, end = member_starts[group], member_starts[group + 1]
+            if end - begin == count:  # an empty text: the bias alone
                 rest[:] = 0.0
                 effects[group] = here - _log_odds(rest, bias, targets[text], independent, logits)
                 continue
-            _take_out(rest, whole, single, double, chosen)
+            if end - begin == 1:
+                word = members[begin]
+                for c in range(size):
+                    rest[c] = whole[c] - (single[word, c] + double[word + 1, c]) - double[word, c]
+            else:
+                _take_out(rest, whole, single, double, members[begin:end])
             if _is_heavy(rest, whole, outputs):
-                _sum_others(rest, single, double, chosen, count)
-            for k in range(len(chosen)):
-                if k == 0 or chosen[k - 1] < chosen[k] - 1:
-                    before = int(own[chosen[k] - 1]) if chosen[k] > 0 else EDGE
-                if k == len(chosen) - 1 or chosen[k + 1] > chosen[k] + 1:
-                    after = int(own[chosen[k] + 1]) if chosen[k] + 1 < count else EDGE
+                _sum_others(rest, single, double, members[begin:end], count)
+            for k in range(begin, end):
+                word = members[k]
+                if k == begin or members[k - 1] < word - 1:
+                    before = int(own[word - 1]) if word > 0 else EDGE
+                if k == end - 1 or members[k + 1] > word + 1:
+                    after = int(own[word + 1]) if word + 1 < count else EDGE
                     pair = find_pair(keys, pair_ids, before, after)
                     if pair > 0:
-                        _add(rest, scores[pair], highest, polarity[pair])
-            if rest[-1] < 0.5:  # words are left but no unit is: they are read as unknown words
-                rest[:] = 0.0
-                _add(rest, scores[UNKNOWN], scores[UNKNOWN], polarity[UNKNOWN])
+                        _weigh(term, scores, highest, polarity, pair)
+                        for c in range(size):
+                            rest[c] += term[c]
+            if rest[size - 1] < 0.5:  # words are left but no unit is: they are read as unknown words
+                _weigh(rest, scores, scores[UNKNOWN], polarity, UNKNOWN)
             effects[group] = here - _log_odds(rest, bias, targets[text], independent, logits)
 
 
 @inner
-def _add(total: Doubles, scores: Floats, highest: Floats, polarity: Floats) -> None:
+def _weigh(term: Doubles, scores: Floats, highest: Floats, polarity: Floats, unit: int) -> None:
+    """What one unit adds to the sums. Indices instead of rows: numba counts references to every row."""
     at = 0
-    for m in range(len(scores)):
-        weight = np.exp(np.float64(scores[m] - highest[m]))
-        for c in range(polarity.shape[1]):
-            total[at] += weight * polarity[m, c]
+    for m in range(scores.shape[1]):
+        weight = np.exp(np.float64(scores[unit, m] - highest[m]))
+        for c in range(polarity.shape[2]):
+            term[at] = weight * polarity[unit, m, c]
             at += 1
-        total[at] += weight
+        term[at] = weight
         at += 1
-    total[-1] += 1
+    term[at] = 1.0
 
 
 @inner

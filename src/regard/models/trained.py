@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -21,6 +20,7 @@ from regard.models.capabilities import Capabilities, capabilities
 from regard.models.flat import EMBEDDING, State, Tables, finite_tables, is_flat
 from regard.models.tasks import Task
 from regard.models.training_record import TrainingRecord
+from regard.ordered_threads import ordered
 
 if TYPE_CHECKING:  # a flat model on a CPU answers without PyTorch, which takes a second to import
     import torch
@@ -193,18 +193,19 @@ class Trained:
                 units = self.tokenizer.encode_packed(texts.part(start, min(start + CHUNK, count)))
             else:
                 units = self.tokenizer.encode_all(texts[start : start + CHUNK])
-            logits = np.empty((len(units.words), self.task.out_dim), dtype=np.float32)
-            weights = np.empty(len(units.ids) if weighed else 0, dtype=np.float32)
-            attend(units.ids, units.offsets, lookup.scores, lookup.polarity, lookup.bias, logits, weights)
-            return units, checked_finite(logits), weights
+            return units, *self.attend(units, weighed)
 
-        lookup, count = self.tables, len(texts.offsets) - 1 if isinstance(texts, Packed) else len(texts)
-        starts = range(0, count, CHUNK)
-        if len(starts) < 2:
-            yield from map(read, starts)
-            return
-        with ThreadPoolExecutor(2) as pool:
-            yield from pool.map(read, starts)
+        _ = self.tables  # made once, before the threads need it
+        count = len(texts.offsets) - 1 if isinstance(texts, Packed) else len(texts)
+        yield from ordered(read, range(0, count, CHUNK))
+
+    def attend(self, units: Units, weighed: bool = True) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Of texts that are read already: logits (texts, outputs), and weights (units,), which are empty if not `weighed`."""
+        lookup = self.tables
+        logits = np.empty((len(units.words), self.task.out_dim), dtype=np.float32)
+        weights = np.empty(len(units.ids) if weighed else 0, dtype=np.float32)
+        attend(units.ids, units.offsets, lookup.scores, lookup.polarity, lookup.bias, logits, weights)
+        return checked_finite(logits), weights
 
 
 def checked_finite(logits: Floats) -> Floats:

@@ -6,6 +6,7 @@ A flat model reads Arrow's buffers; any other model gets strings.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from regard.data.tokenizer import Tokenizer
 from regard.data.wordpieces import WordPieces
 from regard.errors import InputError
 from regard.explain.explain import explain
-from regard.explain.flat_texts import flat_texts
+from regard.explain.flat_texts import flat_chunks
 from regard.explain.targets import PREDICTED
 from regard.extras import import_extra
 from regard.models.model import Model
@@ -110,13 +111,17 @@ class Scorer:
         return self.arrow.array(spread(rows, usable), self.arrow.list_(pair))
 
 
-Contributions = tuple[str, Sequence[Span], NDArray[np.float64]]  # a text, its words and what they contribute
+Contributions = tuple[
+    str, Sequence[Span] | NDArray[np.int64], NDArray[np.float64]
+]  # a text, its words and what they contribute
 
 
 def flat_contributions(trained: Any, texts: Sequence[str]) -> Iterator[Contributions]:
     """What `explain` gives, without the rest of its record, which takes longer than the contributions."""
-    for text, one in zip(texts, flat_texts(trained, texts, np.full(len(texts), PREDICTED)), strict=True):
-        yield text, trained.tokenizer.outline(text).words, one.effects
+    for chunk in flat_chunks(trained, texts, np.full(len(texts), PREDICTED), repeated=False):
+        for text, (low, high) in zip(chunk.texts, pairwise(chunk.bounds.tolist()), strict=True):
+            spans = np.stack((chunk.starts[low:high], chunk.ends[low:high]), 1)
+            yield text, spans, chunk.effects[low:high]
 
 
 def model_contributions(trained: Model, texts: Sequence[str]) -> Iterator[Contributions]:

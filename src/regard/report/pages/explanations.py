@@ -27,7 +27,7 @@ class ExplainedText:
     more: int  # classes that are less likely
     rows: list[Row]
     sentences: bool
-    tokens: tuple[TokenScore, ...]
+    tokens: Sequence[TokenScore]
     method: str
     is_signed: bool
     is_number: bool  # a regression

@@ -19,6 +19,7 @@ from regard.report.heatmap_pdf import heatmap_caution, heatmap_pdf, heatmap_png
 from regard.report.heatmap_tex import heatmap_tex, tex_caution
 from regard.report.pages.explanations import page_of_models
 from regard.report.paper import paper
+from regard.report.text.explanation_lines import explanation_lines
 from regard.report.text.formulas import OPTION, Formulas
 from regard.report.text.terminal import show, show_beside, show_legend
 from regard.report.word_heatmap import svg
@@ -70,7 +71,7 @@ def write_explanations(
     """`runs`: the names of the models, in the order of each text's explanations. Returns a caution about the file, or ""."""
     kind = explanation_format(requested, out)
     if kind == "jsonl":
-        emit(out, lines(explanation_json(explained, runs)))
+        emit(out, explanation_lines(explanation_heads(explained, runs)))
     elif kind == "csv":
         emit(out, as_csv(explanation_rows(explained, runs), formulas or Formulas()))
     elif kind == "html":
@@ -105,11 +106,11 @@ def write_paper(
     return heatmap_caution(shown)
 
 
-def explanation_json(explained: Explained, runs: Sequence[str]) -> Iterator[dict[str, object]]:
-    """One row per text and model."""
+def explanation_heads(explained: Explained, runs: Sequence[str]) -> Iterator[tuple[dict[str, object], Explanation]]:
+    """Every text and model: what a line of JSON begins with, and what it is about."""
     for example, items in explained:
         for run, item in zip(runs, items, strict=True):
-            yield {"row": example.row, **({"run": run} if len(runs) > 1 else {}), **item.as_dict()}
+            yield {"row": example.row, **({"run": run} if len(runs) > 1 else {})}, item
 
 
 def explanation_rows(explained: Explained, runs: Sequence[str]) -> Iterator[list[str]]:
