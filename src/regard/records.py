@@ -28,6 +28,7 @@ __all__ = [
     "TokenRow",
     "TokenScore",
     "Tokens",
+    "TopWords",
 ]
 
 Label = str | float | tuple[str, ...]  # a class, a number, or several labels
@@ -234,6 +235,15 @@ class Explanation:
         """For notebooks. Records know nothing else about pages, which is why the module is named by a string."""
         html: str = import_module("regard.report.pages.explanations").fragment(self)
         return html
+
+
+@dataclass(frozen=True, slots=True)
+class TopWords:
+    """The words of a text that matter most, and the prediction that they are about."""
+
+    prediction: Prediction
+    target: str | None  # the class that contributions are about; None for a regression
+    words: tuple[tuple[str, float], ...]  # each with its contribution, the largest first, whatever its sign
 
 
 def is_punctuation(text: str) -> bool:

@@ -32,6 +32,9 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--beside", metavar="RUN", help="a second model, shown side by side")
     parser.add_argument("--limit", type=int, metavar="N", help="explain the first N texts only")
     parser.add_argument(
+        "--top", type=int, metavar="K", help="write only the K words that matter most for or against (jsonl or csv)"
+    )
+    parser.add_argument(
         "--format",
         choices=("terminal", "jsonl", "csv", "html", "svg", "tex", "pdf", "png"),
         help="default: by the extension of --out, otherwise terminal",
@@ -60,12 +63,15 @@ def list_methods() -> str:
 
 def run(arguments: argparse.Namespace) -> None:
     from regard.explain.explain import explain
+    from regard.explain.top_words import explain_top
     from regard.models.tasks import labels_as_shown
     from regard.report.text.formulas import Formulas
     from regard.report.text.notes import print_note
+    from regard.report.text.top_words import check_top, write_top_words
     from regard.report.text.writing import explanation_format, write_explanations
 
-    explanation_format(arguments.format, arguments.out, arguments.escape_formulas)
+    kind = explanation_format(arguments.format, arguments.out, arguments.escape_formulas)
+    check_top(arguments.top, kind)
     if arguments.limit is not None and arguments.limit < 1:
         raise InputError(f"--limit: expected 1 or more, got {arguments.limit}")
     if arguments.file is not None and arguments.text_given != "-":
@@ -82,6 +88,12 @@ def run(arguments: argparse.Namespace) -> None:
         corpus = read_source(arguments, trained, arguments.file or "-")
     examples = corpus.examples[: arguments.limit]
     texts = [example.text for example in examples]
+    if arguments.top is not None:
+        top = [explain_top(model, texts, arguments.top, arguments.method, arguments.target) for model in models]
+        formulas = Formulas(arguments.escape_formulas)
+        write_top_words(zip(examples, zip(*top, strict=True), strict=True), kind, arguments.out, folders, formulas)
+        formulas.report(print_note)
+        return
     explanations = [
         explain(model, texts, labels_as_shown(model.task, examples), arguments.method, arguments.target)
         for model in models
