@@ -33,6 +33,12 @@ class Packed(NamedTuple):
         offsets = self.offsets[start : stop + 1]
         return Packed(self.data[offsets[0] : offsets[-1]], offsets - offsets[0])
 
+    def only(self, rows: NDArray[np.int64]) -> Packed:
+        """The texts with these numbers."""
+        parts = [self.data[self.offsets[row] : self.offsets[row + 1]] for row in rows.tolist()]
+        offsets = np.cumsum([0, *map(len, parts)], dtype=np.int64)
+        return Packed(np.concatenate([self.data[:0], *parts]), offsets)
+
 
 def pack(texts: Sequence[str], lowercase: bool = True) -> Packed:
     """The bytes of many texts.

@@ -97,13 +97,10 @@ class Tokenizer:
 
     def read_packed(self, texts: Packed) -> tuple[Units, Words]:
         """The same with the words as positions in the packed bytes."""
-        from regard.kernels.scanner import Words, find_words
-        from regard.kernels.units import beginning_ends, cut
+        from regard.kernels.units import beginning_ends
 
         data, offsets = texts
-        found = find_words(data, offsets, self.lowercase)
-        if self.max_words is not None:
-            found = Words(*cut(*found, self.max_words))
+        found = self.find_words(texts)
         starts, ends, counts = found
         words = self._words.look_up(data, starts, ends) + 2  # a missing word has −1, and unknown is 1
         if not self.has_units:
@@ -116,6 +113,14 @@ class Tokenizer:
             beginning, first = beginning_ends(data, starts, ends, self.letters), len(self.vocabulary)
             beginnings = self._beginnings.look_up(data, starts, beginning, unknown=-first) + first
         return self.units_of(words, beginnings, counts), found
+
+    def find_words(self, texts: Packed) -> Words:
+        """Where the words are that are read."""
+        from regard.kernels.scanner import Words, find_words
+        from regard.kernels.units import cut
+
+        found = find_words(*texts, self.lowercase)
+        return found if self.max_words is None else Words(*cut(*found, self.max_words))
 
     def units_of(self, words: NDArray[np.int32], beginnings: NDArray[np.int32], counts: NDArray[np.int64]) -> Units:
         """The units of texts whose words are known by id; `beginnings` has 0 for a word without one."""

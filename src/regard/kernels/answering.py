@@ -1,0 +1,138 @@
+"""Answers of a flat attention model for many texts, without weights: additions of numbers that do not depend on the text.
+
+    logits = b + Σ_m (Σ_j w_mj s_mj) / (Σ_j w_mj),    w_mj = exp(a_mj − max_k a_mk)
+
+Instead of the maximum over the units of a text, as in `attention.attend`, that over all units is subtracted, so that w and w s
+are computed once: a unit costs M (C + 1) additions, and no exponential. Sums are float64. Where the sum of some w is tiny,
+because a text has only units with scores far below the highest, or no known unit at all, the text is left to `attend`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.kernels import compiling
+from regard.kernels.dictionary import ABSENT, Dictionary
+from regard.kernels.pairs import EDGE, EMPTY, UNKNOWN, PairTable, slot_of
+from regard.kernels.units import beginning_ends
+
+compiled = compiling.compiled(error_model="numpy")
+
+Bytes = NDArray[np.uint8]
+Ids = NDArray[np.int32]
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float32]
+
+TINY = 1e-20  # sums of w below this are left to `attend`: float32 has no more than 1e-38
+
+
+class Answering(NamedTuple):
+    """What the units of a model add to the sums of a text."""
+
+    words: Floats  # (words, M (C + 1)) w s for each output and then w, by member; with those of the word's beginning
+    units: Floats  # (units, M (C + 1)) the same of every unit alone
+    bias: Floats  # (C,)
+    dictionary: Dictionary
+    beginnings: Dictionary
+    letters: int  # of a word's beginning; 0: beginnings are not read
+    pairs: PairTable
+
+    @classmethod
+    def of(
+        cls,
+        tables: tuple[Floats, Floats, Floats],  # `Tables`: (U, M), (U, M, C), (C,)
+        dictionaries: tuple[Dictionary, Dictionary],  # of words, whose ids begin at 2, and of beginnings, which follow
+        letters: int,
+        pairs: PairTable,
+        reads_unknown: bool,  # whether an unknown word is a unit like any other
+    ) -> Answering:
+        scores, polarity, bias = tables
+        wide = scores.astype(np.float64)  # the difference of two scores has few digits in float32
+        weights = np.exp(wide - wide.max(0))[:, :, None]
+        units = np.concatenate((weights * polarity, weights), 2).reshape(len(scores), -1).astype(np.float32)
+        known, beginnings = dictionaries
+        first = len(known) + 2
+        words = units[:first].copy()
+        words[EDGE] = 0
+        if not reads_unknown:
+            words[UNKNOWN] = 0
+        if letters:
+            starts, ends = known._bounds[: len(known)], known._bounds[1 : len(known) + 1]
+            found = beginnings.look_up(known._arena, starts, beginning_ends(known._arena, starts, ends, letters))
+            has_one = found != ABSENT
+            words[2:][has_one] += units[first + found[has_one]]
+        return cls(words, units, bias, known, beginnings, letters, pairs)
+
+    def answer(self, data: Bytes, starts: Ints, ends: Ints, counts: Ints, logits: Floats) -> Ints:
+        """(texts, C) written in place, of the words of packed texts; returns the texts that are left to `attend`."""
+        left = np.zeros(len(counts), dtype=np.bool_)
+        ids = self.dictionary.look_up(data, starts, ends) + 2
+        rows = np.zeros(len(ids), dtype=np.int32)
+        if self.letters:
+            unknown = np.flatnonzero(ids == UNKNOWN)
+            begin, first = starts[unknown], len(self.dictionary) + 2
+            stop = beginning_ends(data, begin, ends[unknown], self.letters)
+            rows[unknown] = self.beginnings.look_up(data, begin, stop, unknown=-first) + first
+        _add_up(ids, rows, counts, self.words, self.units, self.pairs.keys, self.pairs.ids, self.bias, logits, left)
+        return np.flatnonzero(left)
+
+
+@compiled
+def _add_up(
+    ids: Ids, rows: Ids, counts: Ints, words: Floats, units: Floats, pair_keys: Ints, pair_ids: Ids, bias: Floats,
+    logits: Floats, left: NDArray[np.bool_],
+) -> None:  # fmt: skip
+    outputs, size, mask = len(bias), units.shape[1], len(pair_keys) - 1
+    members = size // (outputs + 1)
+    longest = 0
+    for text in range(len(counts)):
+        longest = max(longest, counts[text])
+    keys, slots = np.empty(longest + 1, dtype=np.int64), np.empty(longest + 1, dtype=np.int64)
+    total = np.empty(size)
+    low = 0
+    for text in range(len(counts)):
+        count = counts[text]
+        for k in range(size):
+            total[k] = 0.0
+        # First all keys, then all slots, then all rows: memory answers several requests at a time.
+        pairs, before = 0, np.int64(EDGE)
+        for word in range(count + 1 if count else 0):
+            after = np.int64(ids[low + word]) if word < count else np.int64(EDGE)
+            if before != UNKNOWN and after != UNKNOWN:
+                keys[pairs] = before << 32 | after
+                slots[pairs] = slot_of(keys[pairs], len(pair_keys))
+                pairs += 1
+            before = after
+        for word in range(count):
+            row = ids[low + word]
+            for k in range(size):
+                total[k] += words[row, k]
+            row = rows[low + word]
+            if row:
+                for k in range(size):
+                    total[k] += units[row, k]
+        found = 0
+        for pair in range(pairs):
+            slot, key = slots[pair], keys[pair]
+            while pair_keys[slot] != EMPTY and pair_keys[slot] != key:
+                slot = (slot + 1) & mask
+            if pair_keys[slot] == key:
+                slots[found] = pair_ids[slot]
+                found += 1
+        for pair in range(found):
+            row = slots[pair]
+            for k in range(size):
+                total[k] += units[row, k]
+        for c in range(outputs):
+            logits[text, c] = bias[c]
+        for m in range(members):
+            weight = total[m * (outputs + 1) + outputs]
+            if not weight > TINY:
+                left[text] = True
+                break
+            for c in range(outputs):
+                logits[text, c] += total[m * (outputs + 1) + c] / weight
+        low += count
