@@ -31,7 +31,7 @@ import pyarrow.parquet as pq
 from figures import machine, save_figures, source_commit
 
 from regard.cli import main as regard
-from regard.commands.predict import predict_stream
+from regard.commands.predict_blocks import predict_stream
 from regard.corpora.lookup import resolve
 from regard.data.arrow_texts import column_texts
 from regard.data.packing import pack

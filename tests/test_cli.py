@@ -24,7 +24,7 @@ import torch
 
 from command import TINY, CommandResult, Regard, write_csv
 from regard import __version__, cli
-from regard.commands import predict
+from regard.commands import predict, predict_blocks
 from regard.config import Config, read_config
 from regard.data.reviews import reviews
 from regard.data.wordpieces import WordPieces
@@ -312,11 +312,11 @@ def test_a_text_too_long_for_the_model_is_a_bad_row(tmp_path: Path) -> None:
             return np.array([[0.25, 0.75] for _ in tokenizer.encode_each(texts)])
 
     examples = [Example("good film", None, 1), Example("good " * 7, None, 2), Example("", None, 3, error="empty")]
-    pairs = list(predict.predict_stream(cast(Any, Refusing()), examples, "a.csv", strict=False))
+    pairs = list(predict_blocks.predict_stream(cast(Any, Refusing()), examples, "a.csv", strict=False))
     assert [prediction is None for _, prediction in pairs] == [False, True, True]
     assert str(pairs[1][0].error).startswith("a.csv, row 2: expected a text of up to 6 word pieces")
     with pytest.raises(InputError, match=r"a\.csv, row 2"):
-        list(predict.predict_stream(cast(Any, Refusing()), examples[:2], "a.csv", strict=True))
+        list(predict_blocks.predict_stream(cast(Any, Refusing()), examples[:2], "a.csv", strict=True))
 
 
 def test_skipped_rows_keep_their_numbers(regard: Regard, run: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -16,7 +17,8 @@ from command import Regard, write_csv
 from regard.commands import predict
 from regard.records import Example, Prediction
 from regard.report.text import prediction_files
-from regard.report.text.predictions import Layout, fasttext_output
+from regard.report.text.prediction_lines import Block, block_lines
+from regard.report.text.predictions import Layout, fasttext_output, prediction_json
 from regard.report.text.progress import RowCounter
 
 Rows = list[dict[str, object]]
@@ -188,3 +190,23 @@ def test_the_bar_is_only_on_a_terminal(terminal: bool, visible: bool, total: int
         shown = screen.getvalue()
     assert ("1,024 rows" in shown) == (terminal and visible)
     assert ("rows/s" in shown) == (terminal and visible)
+
+
+@pytest.mark.parametrize("numbers", [False, True])
+def test_lines_from_columns_are_those_of_the_records(numbers: bool) -> None:
+    """Names with braces and quotes, a row without an answer, and numbers that Python writes with an exponent."""
+    layout = Layout(() if numbers else ("a{}", 'b"\\', "é"))
+    examples = [Example("one\n", row=1), Example("", row=2, error="no text"), Example("zwei é", row=3)]
+    if numbers:
+        answers, chosen = np.array([[1e-05], [2.5]]), None
+        predictions = [Prediction(1e-05, {}), Prediction(2.5, {})]
+    else:
+        answers, chosen = np.array([[0.5, 0.5 - 1e-7, 1e-7], [1e-300, 0.25, 0.75]]), np.array([0, 2])
+        rows = zip(("a{}", "é"), answers.tolist(), strict=True)
+        predictions = [Prediction(name, dict(zip(layout.classes, row, strict=True))) for name, row in rows]
+    expected = [
+        prediction_json(example, prediction, layout)
+        for example, prediction in zip(examples, (predictions[0], None, predictions[1]), strict=True)
+    ]
+    found = "".join(block_lines([Block(examples, answers, chosen)], layout))
+    assert found == "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in expected)

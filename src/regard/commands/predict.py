@@ -31,7 +31,9 @@ if typing.TYPE_CHECKING:
     from regard.data.readers import Corpus, Stream
     from regard.models.model import Model
     from regard.records import Example, Prediction
+    from regard.report.text.prediction_lines import Block
     from regard.report.text.predictions import Layout
+    from regard.report.text.progress import RowCounter
 
     Predicted = tuple[Example, Prediction | None]  # None: the example has an error instead
 
@@ -108,19 +110,25 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def predict_rows(arguments: argparse.Namespace, trained: Model, layout: Layout, kind: str, tally: Tally) -> None:
+    from regard.commands.predict_blocks import predict_blocks, predicted
     from regard.data.readers import Corpus
+    from regard.models.tasks import MultiLabel
     from regard.report.text.notes import print_note
+    from regard.report.text.prediction_lines import block_lines
     from regard.report.text.predictions import write_predictions
     from regard.report.text.progress import RowCounter
+    from regard.report.text.writing import emit
 
     texts = read_texts(arguments, trained)
     total = len(texts.examples) if isinstance(texts, Corpus) else None
+    blocks = predict_blocks(trained, texts, texts.path, arguments.strict)
     # lines that appear on the terminal meanwhile would get mixed up with the bar
     visible = arguments.out is not None or kind == "terminal" or not sys.stdout.isatty()
     with RowCounter(total, visible) as counter:
-        predictions = counter.count(
-            tally.count(predict_stream(trained, texts, texts.path, arguments.strict, arguments.novelty))
-        )
+        if kind == "jsonl" and layout.is_plain and not isinstance(trained.task, MultiLabel):
+            emit(arguments.out, block_lines(tally.count_blocks(blocks, counter), layout))
+            return
+        predictions = counter.count(tally.count(predicted(trained, blocks, arguments.novelty)))
         write_predictions(predictions, kind, arguments.out, layout, print_note, arguments.escape_formulas)
 
 
@@ -169,6 +177,12 @@ class Tally:
         for example, prediction in pairs:
             self.rows, self.bad = self.rows + 1, self.bad + (prediction is None)
             yield example, prediction
+
+    def count_blocks(self, blocks: Iterable[Block], counter: RowCounter) -> Iterator[Block]:
+        for block in blocks:
+            yield block
+            self.rows, self.bad = self.rows + len(block.examples), self.bad + len(block.examples) - len(block.answers)
+            counter.show(self.rows)
 
 
 def read_texts(arguments: argparse.Namespace, trained: Model) -> Corpus | Stream:
@@ -254,38 +268,3 @@ def is_text(source: str) -> bool:
     elif source.lower().endswith(tuple(f".{form}" for form in FORMATS)):
         print(f"regard: there is no file {source!r}; predicting these words as a text", file=sys.stderr)
     return True
-
-
-def predict_stream(
-    trained: Model, examples: Iterable[Example], where: str, strict: bool, with_novelty: bool = False
-) -> Iterator[Predicted]:
-    """Each text with its prediction, or None if it cannot be read; some thousands at a time, so that a large file streams."""
-    from itertools import islice
-
-    remaining = iter(examples)
-    while chunk := list(islice(remaining, 1 << 14)):
-        usable = [example for example in chunk if example.error is None]
-        try:
-            answers = trained.answers([example.text for example in usable])
-        except InputError:
-            if strict:
-                check_lengths(trained, chunk, where)
-                raise
-            chunk = [example if example.error else checked(trained, example, where) for example in chunk]
-            usable = [example for example in chunk if example.error is None]
-            answers = trained.answers([example.text for example in usable])
-        predictions = iter(trained.task.predictions(answers))
-        if with_novelty:
-            from regard.novelty import with_novelties
-
-            predictions = iter(with_novelties(trained, [example.text for example in usable], answers))
-        yield from ((example, None if example.error else next(predictions)) for example in chunk)
-
-
-def checked(trained: Model, example: Example, where: str) -> Example:
-    """The example, with an error if the text is too long for the model."""
-    try:
-        check_lengths(trained, [example], where)
-    except InputError as error:
-        return replace(example, error=str(error))
-    return example

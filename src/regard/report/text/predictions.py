@@ -55,6 +55,11 @@ class Layout:
     novelty: bool = False
     joiner: str | None = None
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether a row has all probabilities, in full, and nothing else that depends on the text."""
+        return not self.kept and self.top is None and self.digits is None and not self.novelty
+
     def answer_columns(self) -> list[str]:
         """The columns besides those that are copied from the source."""
         if not self.classes:

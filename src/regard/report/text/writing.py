@@ -138,10 +138,13 @@ def joined_label(prediction: Prediction) -> str:
 
 
 def as_csv(rows: Iterable[Sequence[str]], formulas: Formulas) -> Iterator[str]:
+    sheet = io.StringIO()
+    writer = csv.writer(sheet)
     for row in rows:
-        sheet = io.StringIO()
-        csv.writer(sheet).writerow(formulas.checked(row))
+        writer.writerow(formulas.checked(row))
         yield sheet.getvalue()
+        sheet.seek(0)
+        sheet.truncate()
 
 
 def lines(rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
