@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from regard.kernels.compiling import compiled
 from regard.kernels.dictionary import Dictionary, _key
 
 WORD = st.one_of(
@@ -60,7 +61,8 @@ def test_a_word_may_be_longer_than_the_capacity() -> None:
 
 
 def test_words_with_equal_keys_are_distinguished() -> None:
-    first, second = (_key(np.frombuffer(bytearray(word.encode()), dtype=np.uint8), 0, len(word)) for word in TWINS)
+    key = compiled()(_key)
+    first, second = (key(np.frombuffer(bytearray(word.encode()), dtype=np.uint8), 0, len(word)) for word in TWINS)
     assert first == second
     dictionary = Dictionary()
     assert dictionary.add(*packed([*TWINS, TWINS[0]])).tolist() == [0, 1, 0]

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from regard.kernels.compiling import compiled
 from regard.kernels.pairs import EDGE, PARTS, UNKNOWN, PairCounts, PairTable, find_pair, join, split
 from regard.kernels.units import find_units
 
@@ -105,9 +106,10 @@ def test_only_known_pairs_are_found(known: set[Pair], first: int) -> None:
     keys = join(np.array([a for a, _ in pairs], dtype=np.int64), np.array([b for _, b in pairs], dtype=np.int64))
     table = PairTable(keys, first)
     expected = {pair: index for index, pair in enumerate(pairs, first) if UNKNOWN not in pair}
+    find = compiled()(find_pair)
     for a in range(10):
         for b in range(10):
-            assert find_pair(table.keys, table.ids, a, b) == expected.get((a, b), 0)
+            assert find(table.keys, table.ids, a, b) == expected.get((a, b), 0)
 
 
 def test_an_empty_table() -> None:

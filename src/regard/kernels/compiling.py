@@ -18,18 +18,20 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.core import caching
 
-FunctionCache: Any = caching.FunctionCache  # numba has no types
+FunctionCache: Any = caching.FunctionCache  # numba has no types, or not for all of its options
 IndexDataCacheFile: Any = caching.IndexDataCacheFile
+njit: Any = numba.njit
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _noted: list[str] = []  # sentences about the cache, each of which is printed once
 
 
 def compiled(**options: Any) -> Callable[[Function], Function]:
-    """`numba.njit` without the global interpreter lock, and with the cache."""
+    """`numba.njit` without the global interpreter lock, and with the cache. An `inner` function is compiled once more, alone."""
 
     def compile_function(function: Function) -> Function:
-        dispatcher: Any = numba.njit(nogil=True, **options)(function)
+        function = getattr(function, "py_func", function)
+        dispatcher = njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
         try:
             dispatcher._cache = TolerantCache(function)
         except (OSError, RuntimeError) as error:  # numba has no place for a cache
@@ -46,6 +48,14 @@ class CodeFiles(IndexDataCacheFile):  # type: ignore[misc]
         name = self._data_name_pattern.format(number=int(hashlib.sha256(repr(key).encode()).hexdigest()[:12], 16))
         self._save_data(name, data)  # before the index that names it
         self._save_index({**self._load_index(), key: name})
+
+
+def inner(**options: Any) -> Callable[[Function], Function]:
+    """`numba.njit` for functions that only compiled functions call, with which they are cached.
+
+    Python cannot call them: without the code for that, which is about half of a short function's, they compile faster.
+    """
+    return cast(Callable[[Function], Function], njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options))
 
 
 class TolerantCache(FunctionCache):  # type: ignore[misc]

@@ -14,14 +14,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from regard.kernels import compiling
 
 compiled = compiling.compiled()
-inner = numba.njit()  # cached with the function that calls it
+inner = compiling.inner()
 
 Bytes = NDArray[np.uint8]
 Ids = NDArray[np.int32]

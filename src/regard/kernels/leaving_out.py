@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,7 +25,7 @@ from regard.kernels import compiling
 from regard.kernels.pairs import EDGE, UNKNOWN, PairTable, find_pair
 
 compiled = compiling.compiled(error_model="numpy")
-inner = numba.njit()
+inner = compiling.inner()
 
 # Where the words hold more than this share of the sum, what is left is summed anew: a difference of almost equal numbers has
 # few correct digits. At most one group of a text in ten is that heavy on average, so the cost per word stays constant.

@@ -8,7 +8,6 @@ this way takes half as long as with one large table.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,7 +19,7 @@ EMPTY = np.int64(-1)
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio
 
 compiled = compiling.compiled()
-inner = numba.njit()
+inner = compiling.inner()
 
 Ids = NDArray[np.int32]
 Keys = NDArray[np.int64]

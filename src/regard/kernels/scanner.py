@@ -16,25 +16,26 @@ from __future__ import annotations
 import string
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from regard.kernels import compiling
 
 compiled = compiling.compiled()
-inner = numba.njit()  # cached with the function that calls it
-inlined = numba.njit(forceinline=True)
+inner = compiling.inner()
+inlined = compiling.inner(forceinline=True)
 
 Bytes = NDArray[np.uint8]
 Int64s = NDArray[np.int64]
 
-PRESPLIT = 0xFF  # a byte that never occurs in UTF-8
+# The constants have the types of the arrays that they are compared with: numba compiles a function once for every plain
+# number that it is called with, and here that took as long as everything else.
+PRESPLIT = np.uint8(0xFF)  # a byte that never occurs in UTF-8
 
 # Classes of bytes, one bit each.
-LETTER, DIGIT, MARK, SPACE, SEPARATOR, WORD_END, SPECIAL_START = (1 << bit for bit in range(7))
-NAME, MAIL, PART, ADDRESS, NOSE, MOUTH, BRACKET = (1 << bit for bit in range(7, 14))
-ALPHANUMERIC = LETTER | DIGIT
+LETTER, DIGIT, MARK, SPACE, SEPARATOR, WORD_END, SPECIAL_START = (np.uint16(1 << bit) for bit in range(7))
+NAME, MAIL, PART, ADDRESS, NOSE, MOUTH, BRACKET = (np.uint16(1 << bit) for bit in range(7, 14))
+ALPHANUMERIC, BLANK = LETTER | DIGIT, SPACE | SEPARATOR
 
 
 def _table() -> NDArray[np.uint16]:
@@ -61,9 +62,9 @@ def _table() -> NDArray[np.uint16]:
 
 
 BITS = _table()
-HASH, APOSTROPHE, COMMA, HYPHEN, DOT, SLASH, THREE = b"#',-./3"
-COLON, SEMICOLON, LESS, EQUALS, GREATER, AT, CARET, UNDERSCORE = b":;<=>@^_"
-B, D, E, F, H, L, M, N, P, R, S, T, V, W = b"bdefhlmnprstvw"  # `byte | 32` is the lower-case letter
+HASH, APOSTROPHE, COMMA, HYPHEN, DOT, SLASH, THREE = map(np.uint8, b"#',-./3")
+COLON, SEMICOLON, LESS, EQUALS, GREATER, AT, CARET, UNDERSCORE = map(np.uint8, b":;<=>@^_")
+B, D, E, F, H, L, M, N, P, R, S, T, V, W = map(np.uint8, b"bdefhlmnprstvw")  # `byte | 32` is the lower-case letter
 
 
 class Words(NamedTuple):
@@ -130,18 +131,18 @@ def scan(data: Bytes, offsets: Int64s, lowercase: bool, starts: Int64s, ends: In
 
 
 @inlined
-def _is(data: Bytes, position: int, stop: int, kind: int) -> bool:
+def _is(data: Bytes, position: int, stop: int, kind: np.uint16) -> bool:
     """Unsigned indices are faster: numba then skips the check for negative ones."""
     return position < stop and (BITS[data[np.uint64(position)]] & kind) != 0
 
 
 @inlined
-def _is_byte(data: Bytes, position: int, stop: int, byte: int) -> bool:
+def _is_byte(data: Bytes, position: int, stop: int, byte: np.uint8) -> bool:
     return position < stop and data[np.uint64(position)] == byte
 
 
 @inlined
-def _is_letter(data: Bytes, position: int, stop: int, letter: int) -> bool:
+def _is_letter(data: Bytes, position: int, stop: int, letter: np.uint8) -> bool:
     """Whether this letter is here, in either case."""
     return position < stop and data[np.uint64(position)] | 32 == letter
 
@@ -292,7 +293,7 @@ def _face(data: Bytes, start: int, stop: int) -> int:
         if _is(data, position, stop, NOSE):
             end = _mouth(data, position + 1, stop, MOUTH)
         return end if end else _mouth(data, position, stop, MOUTH)  # the o of :o is a mouth, not a nose
-    if eyes in (SEMICOLON, EQUALS):
+    if eyes == SEMICOLON or eyes == EQUALS:  # noqa: SIM109 (`in` compiles slowly)
         nose = _is_byte(data, second, stop, HYPHEN) or _is_byte(data, second, stop, CARET)
         end = _mouth(data, third if nose else second, stop, BRACKET)
         if end or eyes == EQUALS or not _is_byte(data, second, stop, HYPHEN):
@@ -312,7 +313,7 @@ def _face(data: Bytes, start: int, stop: int) -> int:
 
 
 @inner
-def _mouth(data: Bytes, start: int, stop: int, shapes: int) -> int:
+def _mouth(data: Bytes, start: int, stop: int, shapes: np.uint16) -> int:
     """A run of one bracket, or a single other mouth character."""
     if not _is(data, start, stop, shapes):
         return 0
@@ -341,7 +342,7 @@ def _line_break(data: Bytes, start: int, stop: int) -> int:
     if not _is_letter(data, start + 1, stop, B) or not _is_letter(data, start + 2, stop, R):
         return 0
     end = start + 3
-    while _is(data, end, stop, SPACE | SEPARATOR):
+    while _is(data, end, stop, BLANK):
         end += 1
     if _is_byte(data, end, stop, SLASH):
         end += 1

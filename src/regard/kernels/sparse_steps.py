@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,7 +21,7 @@ from regard.kernels import compiling
 # sums may be reordered for vectorisation, but NaN must survive: it reveals divergence
 FASTMATH = {"reassoc", "contract", "arcp", "nsz"}
 compiled = compiling.compiled(fastmath=FASTMATH, error_model="numpy")  # no check for division by zero
-inner = numba.njit(fastmath=FASTMATH, error_model="numpy")
+inner = compiling.inner(fastmath=FASTMATH, error_model="numpy")
 
 BINARY, MULTICLASS, REGRESSION, MULTILABEL = 0, 1, 2, 3
 KINDS = {"binary": BINARY, "multiclass": MULTICLASS, "regression": REGRESSION, "multilabel": MULTILABEL}  # of tasks
@@ -62,8 +61,8 @@ def random_uniform(seed: np.uint64, position: int) -> float:
     return float((z ^ (z >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53
 
 
-@compiled
-def collect(
+@inner
+def _collect(
     ids: Ids,
     counts: NDArray[np.uint16],
     offsets: Int64s,
@@ -104,15 +103,15 @@ def collect(
     return row_count
 
 
-@compiled
-def gather(table: Floats, rows: Ids, out: Floats) -> None:
+@inner
+def _gather(table: Floats, rows: Ids, out: Floats) -> None:
     for r in range(len(rows)):
         row = table[rows[r]]
         for k in range(table.shape[1]):
             out[r, k] = row[k]
 
 
-@compiled
+@inner
 def score(states: Floats, query: Floats, scale: float, scores: Floats) -> None:
     """a = S V / λ"""
     factor = states.dtype.type(1 / scale)
@@ -123,8 +122,8 @@ def score(states: Floats, query: Floats, scale: float, scores: Floats) -> None:
         scores[r] = total * factor
 
 
-@compiled
-def text_gradients(
+@inner
+def _text_gradients(
     unit_slots: Ids,
     log_counts: Floats,
     bounds: Int64s,
@@ -134,6 +133,7 @@ def text_gradients(
     bias: Floats,
     labels: Floats,  # (texts, 1), or (texts, C) for several labels per text
     loss_weights: Floats,
+    chosen: Int64s,  # the rows of the texts in both
     kind: int,
     weights: Floats,
     vectors: Floats,
@@ -174,11 +174,11 @@ def text_gradients(
             for k in range(width):
                 logit += head[c, k] * h[k]
             errors[text, c] = logit
-        losses[text] = loss_and_gradient(errors[text], labels[text], kind)
+        losses[text] = loss_and_gradient(errors[text], labels[chosen[text]], kind)
         factor = share
         if len(loss_weights):
-            factor = share * states.dtype.type(loss_weights[text])
-            losses[text] *= loss_weights[text]
+            factor = share * states.dtype.type(loss_weights[chosen[text]])
+            losses[text] *= loss_weights[chosen[text]]
         for c in range(outputs):
             errors[text, c] *= factor
             for k in range(width):
@@ -227,8 +227,8 @@ def loss_and_gradient(logits: Floats, labels: Floats, kind: int) -> float:
     return float(np.log(total) - true)
 
 
-@compiled
-def row_gradients(
+@inner
+def _row_gradients(
     unit_slots: Ids,
     bounds: Int64s,
     states: Floats,
@@ -290,7 +290,7 @@ def batch_gradients(
     size = len(texts)
     bounds = space.bounds[: size + 1]
     space.bounds[0] = 0
-    count = collect(
+    count = _collect(
         ids,
         counts,
         offsets,
@@ -306,10 +306,10 @@ def batch_gradients(
         bounds,
     )
     states, vectors, errors = space.embedded[:count], space.vectors[:size], space.errors[:size]
-    gather(table, space.rows[:count], states)
+    _gather(table, space.rows[:count], states)
     score(states, query, scale, space.scores)
     buffers = (space.weights, vectors, errors, space.vector_gradients, space.vector_dots, space.losses)
-    text_gradients(
+    _text_gradients(
         space.unit_slots,
         space.log_counts,
         bounds,
@@ -317,19 +317,23 @@ def batch_gradients(
         space.scores,
         head,
         bias,
-        labels[texts],
-        loss_weights[texts] if len(loss_weights) else loss_weights,
+        labels,
+        loss_weights,
+        texts,
         kind,
         *buffers,
         batch,
     )
     by_state, by_score = space.by_state[:count], space.by_score[:count]
-    row_gradients(
+    _row_gradients(
         space.unit_slots, bounds, states, space.weights, space.vector_gradients, space.vector_dots, by_state, by_score
     )
-    by_query[:] = 0
-    by_head[:] = 0
-    by_bias[:] = 0
+    for k in range(len(query)):  # assigning to a slice takes long to compile
+        by_query[k] = 0
+    for c in range(len(bias)):
+        by_bias[c] = 0
+        for k in range(len(query)):
+            by_head[c, k] = 0
     inverse = table.dtype.type(1 / scale)
     for r in range(count):
         factor = by_score[r] * inverse
@@ -346,8 +350,8 @@ def batch_gradients(
     return count, total
 
 
-@compiled
-def update_rows(
+@inner
+def _update_rows(
     table: Floats, squares: Floats, rows: Ids, gradients: Floats, rate: float, decay: float, method: int
 ) -> None:
     """Adagrad or SGD steps on the rows of a table; `decay` is the factor of the L2 penalty."""
@@ -402,4 +406,10 @@ def update_merged(
                 target = merged_gradients[slots[row]]
                 for k in range(len(gradient)):
                     target[k] += gradient[k]
-    update_rows(table, squares, merged_rows[:count], merged_gradients[:count], rate, decay, method)
+    _update_rows(table, squares, merged_rows[:count], merged_gradients[:count], rate, decay, method)
+
+
+# For callers in Python, each compiled when it is first used: training with dot scores of the embeddings uses only the last.
+collect, gather = compiled(_collect), compiled(_gather)
+text_gradients, row_gradients = compiled(_text_gradients), compiled(_row_gradients)
+update_rows = compiled(_update_rows)
