@@ -161,10 +161,15 @@ def is_blank(text: Text) -> bool:
 
 def lines(pieces: Iterable[str], name: str) -> Iterator[str]:
     """Lines with their line ends, in any system's style, as the CSV parser needs them."""
-    return chain.from_iterable(io.StringIO(text, newline="") for text in _whole_lines(pieces, name))
+    return chain.from_iterable(map(split_lines, whole_lines(pieces, name)))
 
 
-def _whole_lines(pieces: Iterable[str], name: str) -> Iterator[str]:
+def split_lines(text: str) -> Iterable[str]:
+    return io.StringIO(text, newline="")
+
+
+def whole_lines(pieces: Iterable[str], name: str) -> Iterator[str]:
+    """Blocks of complete lines; the last line of the text may have no line end."""
     held: list[str] = []  # the beginning of a line that continues in the next piece
     size = line_feeds = 0
     for piece in pieces:

@@ -16,12 +16,15 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from regard.data.decoding import LONGEST_LINE, Text, decoded, lines, too_long, whole_text
+import msgspec
+
+from regard.data.decoding import LONGEST_LINE, Text, decoded, lines, split_lines, too_long, whole_lines, whole_text
 from regard.data.nesting import TOO_DEEP, is_too_deep
 from regard.errors import InputError
 
 _NESTING = frozenset((list, dict))
 _parse_json = json.JSONDecoder().raw_decode  # `json.loads` takes twice as long for a short line
+_parse_lines = msgspec.json.Decoder().decode_lines
 
 
 class Row(NamedTuple):
@@ -92,20 +95,47 @@ def starts_with_object(text: Text, name: str) -> bool:
 
 
 def _json_lines(text: Text, name: str) -> Generator[Row, None, None]:
-    number = 0
-    for line_number, line in enumerate(lines(text(), name), 1):
-        stripped = line.strip(" \t\r\n")
-        if not stripped or stripped.isspace():
+    number = line_number = 0
+    for block in whole_lines(text(), name):
+        if values := _ordinary_objects(block):
+            for index, value in enumerate(values, 1):
+                yield Row(number + index, line_number + index, value)
+            number += len(values)
+            line_number += len(values)
             continue
-        number += 1
-        try:
-            value, end = _parse_json(stripped)
-        except (ValueError, RecursionError):
-            end = 0
-        if end == len(stripped):
-            yield _object_row(number, line_number, value)
-        else:
-            yield _odd_json_row(number, line_number, line)
+        for line in split_lines(block):
+            line_number += 1
+            stripped = line.strip(" \t\r\n")
+            if not stripped or stripped.isspace():
+                continue
+            number += 1
+            try:
+                parsed, end = _parse_json(stripped)
+            except (ValueError, RecursionError):
+                end = 0
+            if end == len(stripped):
+                yield _object_row(number, line_number, parsed)
+            else:
+                yield _odd_json_row(number, line_number, line)
+
+
+def _ordinary_objects(block: str) -> list[dict[str, object]]:
+    """The objects of complete lines, all parsed at once; none if any line is unusual, also in its white space.
+
+    A line feed between two braces is not inside a value. So if every line feed is, and there are as many objects as lines, each
+    line is one object. The rest is left to the standard parser, whose errors name the line.
+    """
+    count = block.count("\n") + (not block.endswith("\n"))
+    if "\r" in block or block.count("}\n{") != count - 1:
+        return []
+    try:
+        values: list[dict[str, object]] = _parse_lines(block)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return []
+    if len(values) != count or any(type(value) is not dict for value in values):
+        return []
+    nested = (value for value in values if not _NESTING.isdisjoint(map(type, value.values())))
+    return [] if any(map(is_too_deep, nested)) else values
 
 
 def _odd_json_row(number: int, line_number: int, line: str) -> Row:
