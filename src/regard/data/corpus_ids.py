@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 
 import numpy as np
@@ -13,7 +14,7 @@ from regard.data.labels import Labels
 from regard.data.packing import pack
 from regard.data.spilling_array import SpillingArray
 from regard.kernels.dictionary import Dictionary
-from regard.kernels.scanner import find_words
+from regard.kernels.scanner import Scratch, find_words
 from regard.kernels.units import cut
 from regard.records import Example
 
@@ -62,29 +63,40 @@ class CorpusIndexer:
         self.lowercase, self.max_words = lowercase, max_words
         self.dictionary = Dictionary()
         self.parts: list[CorpusIds] = []
+        self._scratch = Scratch()
 
     def read(self, examples: Iterable[Example]) -> CorpusIds:
+        """A block is indexed by another thread while the next one is read: most of either runs without Python's lock."""
         part = CorpusIds()
         self.parts.append(part)
-        for block in blocks(examples):
-            for example in block:
-                part.labels.add(example)
-            texts = [example.text for example in block]
-            content = "\0".join([f"{example.label}\0{example.text}" for example in block])
-            part._digest.update(content.encode("utf-8", "surrogatepass"))
-            data, offsets = pack(texts, self.lowercase)
-            starts, ends, counts = find_words(data, offsets, self.lowercase)
-            if self.max_words is not None:
-                part.shortened += int((counts > self.max_words).sum())
-                starts, ends, counts = cut(starts, ends, counts, self.max_words)
-            part.words.append(self.dictionary.add(data, starts, ends))
-            part._lengths.append(counts)
-            part._weights.append(np.array([example.weight for example in block]))
-            if len(self.dictionary) > MOST_WORDS:
-                numbers = self.dictionary.prune(MOST_WORDS)
-                for other in self.parts:
-                    other.words.renumber(numbers)
+        with ThreadPoolExecutor(1) as thread:
+            indexing: Future[None] | None = None
+            for block in blocks(examples):
+                for example in block:
+                    part.labels.add(example)
+                part._weights.append(np.array([example.weight for example in block]))
+                if indexing is not None:
+                    indexing.result()
+                indexing = thread.submit(self._index, part, block)
+            if indexing is not None:
+                indexing.result()
         return part
+
+    def _index(self, part: CorpusIds, block: list[Example]) -> None:
+        content = "\0".join([f"{example.label}\0{example.text}" for example in block])
+        part._digest.update(content.encode("utf-8", "surrogatepass"))
+        del content
+        data, offsets = pack([example.text for example in block], self.lowercase)
+        starts, ends, counts = find_words(data, offsets, self.lowercase, self._scratch)
+        if self.max_words is not None:
+            part.shortened += int((counts > self.max_words).sum())
+            starts, ends, counts = cut(starts, ends, counts, self.max_words)
+        part.words.append(self.dictionary.add(data, starts, ends))
+        part._lengths.append(counts)
+        if len(self.dictionary) > MOST_WORDS:
+            numbers = self.dictionary.prune(MOST_WORDS)
+            for other in self.parts:
+                other.words.renumber(numbers)
 
 
 def blocks(examples: Iterable[Example]) -> Iterator[list[Example]]:

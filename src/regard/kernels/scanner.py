@@ -73,13 +73,25 @@ class Words(NamedTuple):
     counts: Int64s  # (texts,) number of words per text
 
 
-def find_words(data: Bytes, offsets: Int64s, lowercase: bool = True) -> Words:
-    """The words of the texts data[offsets[i]:offsets[i + 1]]. With `lowercase`, `data` is lower-cased in place."""
-    most = int(offsets[-1] - offsets[0])
-    starts, ends = (
-        np.empty(most, dtype=np.int64),
-        np.empty(most, dtype=np.int64),
-    )  # pages are allocated only when written
+class Scratch:
+    """Memory for the words of one block of texts after the other: new memory for every block takes longer than the scan."""
+
+    def __init__(self) -> None:
+        self.positions = np.empty((2, 0), dtype=np.int64)
+
+    def arrays(self, most: int) -> NDArray[np.int64]:
+        """(2, most or more) starts and ends; pages are allocated only when written."""
+        if most > self.positions.shape[1]:
+            self.positions = np.empty((2, most * 5 // 4), dtype=np.int64)
+        return self.positions
+
+
+def find_words(data: Bytes, offsets: Int64s, lowercase: bool = True, scratch: Scratch | None = None) -> Words:
+    """The words of the texts data[offsets[i]:offsets[i + 1]]. With `lowercase`, `data` is lower-cased in place.
+
+    They are overwritten when the same `scratch` is used again.
+    """
+    starts, ends = (scratch or Scratch()).arrays(int(offsets[-1] - offsets[0]))
     counts = np.empty(len(offsets) - 1, dtype=np.int64)
     size = scan(data, offsets, lowercase, starts, ends, counts)
     return Words(starts[:size], ends[:size], counts)
