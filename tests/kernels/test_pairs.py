@@ -38,8 +38,7 @@ def counted(counts: PairCounts, least: int = 1, most: int = 10**9) -> dict[Pair,
 def count(blocks: Sequence[Sequence[Sequence[int]]], most: int = 1 << 24) -> PairCounts:
     counts = PairCounts(most)
     for block in blocks:
-        for part in range(PARTS):
-            counts.add(*packed(block), part)
+        counts.add(*packed(block))
     return counts
 
 
@@ -86,8 +85,7 @@ def test_the_rarest_pairs_are_dropped_beyond_the_limit() -> None:
     blocks = 200
     for _ in range(blocks):
         texts = [[word, word + 1] for word in range(2, 22, 2)] + rng.integers(100, 10**6, (200, 20)).tolist()
-        for part in range(PARTS):
-            counts.add(*packed(texts), part)
+        counts.add(*packed(texts))
     slots = sum(map(len, counts._keys))
     assert slots <= PARTS * 4096, "blocks with 800,000 different pairs in tables of 65,536 slots"
     frequent = counted(counts, least=blocks // 2)

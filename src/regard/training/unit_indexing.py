@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +15,7 @@ from regard.data.corpus_ids import CorpusIds, CorpusIndexer
 from regard.data.tokenizer import Tokenizer
 from regard.data.unit_texts import UnitTexts
 from regard.data.vocabulary import LONGEST, UNKNOWN, Vocabulary
-from regard.kernels.pairs import PARTS, PairCounts, join, split
+from regard.kernels.pairs import PairCounts, join, split
 from regard.kernels.units import distinct, find_units
 from regard.training.defaults import MAX_PAIRS
 
@@ -89,16 +87,20 @@ class UnitIndexer:
         letters = data.beginnings
         if not letters:
             return ()
-        longer = [(number, word[:letters]) for number, word in enumerate(words) if letters < len(word)]
-        totals: Counter[str] = Counter()
-        for number, beginning in longer:
-            totals[beginning] += int(counts[number])
+        codes: dict[str, int] = {}  # of beginnings, in order of their first word
+        longer = [number for number, word in enumerate(words) if letters < len(word)]
+        begun = np.array([codes.setdefault(words[number][:letters], len(codes)) for number in longer], dtype=np.int64)
+        totals = np.zeros(len(codes), dtype=np.int64)
+        np.add.at(totals, begun, counts[longer])
         earlier = set(known)
-        new = [b for b, count in totals.items() if count >= data.min_count and b not in earlier]
-        beginnings = (*known, *sorted(new, key=lambda b: (-totals[b], b)))
-        ids = {beginning: unit for unit, beginning in enumerate(beginnings, first_id)}
-        for number, beginning in longer:
-            self.beginning_ids[number] = ids.get(beginning, 0)
+        sums = zip(codes, totals.tolist(), strict=True)
+        new = sorted((-total, b) for b, total in sums if total >= data.min_count and b not in earlier)
+        beginnings = (*known, *(beginning for _, beginning in new))
+        units = np.zeros(len(codes), dtype=np.int32)
+        for unit, beginning in enumerate(beginnings, first_id):
+            if beginning in codes:
+                units[codes[beginning]] = unit
+        self.beginning_ids[longer] = units[begun]
         return beginnings
 
     def learn_pairs(
@@ -109,7 +111,7 @@ class UnitIndexer:
         for rows in chunks(offsets):
             numbers, bounds = kept_words(part, offsets, rows, kept)
             words = self.word_ids[numbers]
-            list(self.threads.map(partial(counts.add, words, bounds), range(PARTS)))
+            counts.add(words, bounds, self.threads.map)
         keys = counts.frequent(min_count, MAX_PAIRS)[0]
         if len(known):
             keys = keys[~np.isin(keys, join(known[:, 0], known[:, 1]))][: max(0, MAX_PAIRS - len(known))]
