@@ -47,8 +47,17 @@ def versions(*packages: str) -> dict[str, str]:
     return {"python": platform.python_version(), **{name: version(name) for name in packages}}
 
 
-def source_commit() -> str | None:
-    """The last commit that changed the package; None outside a checkout."""
-    command = ["git", "-C", str(Path(__file__).parent), "log", "-1", "--format=%h", "--", "../src/regard"]
+def source_commit(whole: bool = False) -> str | None:
+    """The last commit that changed the package, abbreviated or `whole`; None outside a checkout."""
+    command = [
+        "git",
+        "-C",
+        str(Path(__file__).parent),
+        "log",
+        "-1",
+        f"--format={'%H' if whole else '%h'}",
+        "--",
+        "../src/regard",
+    ]
     done = subprocess.run(command, capture_output=True, text=True)
     return done.stdout.strip() or None

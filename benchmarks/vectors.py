@@ -70,8 +70,8 @@ def score(system: str, corpus: str, size: int, draws: int) -> dict[str, float]:
     for draw in range(FIRST_DRAW, FIRST_DRAW + draws):
         order = drawn_rows(corpus, len(texts), 0, draw)
         train, rest = order[:size], order[size : size + SCORED]
-        predict = SYSTEMS[system].fit([texts[row] for row in train], [labels[row] for row in train], draw)
-        found.append(measures([labels[row] for row in rest], predict([texts[row] for row in rest])))
+        fitted = SYSTEMS[system].fit([texts[row] for row in train], [labels[row] for row in train], draw)
+        found.append(measures([labels[row] for row in rest], fitted.predict([texts[row] for row in rest])))
     return {key: round(float(np.mean([one[key] for one in found])), 2) for key in found[0]}
 
 

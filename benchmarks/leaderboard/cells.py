@@ -1,14 +1,16 @@
-"""The cells of the leaderboard: a system, a corpus, a number of training texts and a draw of them. One line of JSON each."""
+"""The cells of the leaderboard: a system, a corpus, a number of training texts and a draw of them; running one of them."""
 
 from __future__ import annotations
 
+import base64
 import hashlib
-import json
 import os
 import platform
 import resource
 import sys
+import tempfile
 import time
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,40 +19,39 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from embeddings import encoding
+from numpy.typing import NDArray
 from rows import read_rows
+from storage import Row
+from system import Fitted
 from systems import SYSTEMS
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from figures import processor, source_commit
 
-RESULTS = Path(__file__).parent / "results"
 DEVELOPMENT = ("trec", "sst2", "sst1", "mr", "subj", "ag_news", "20newsgroups", "imdb")
 OTHERS = ("cr", "yelp_small", "amazon_multidomain")
 SIZES = (100, 300, 1000, 0)  # 0: all texts
 DRAWS = 5
-PACKAGES = ("numpy", "numba", "scikit-learn", "fasttext", "model2vec", "sentence-transformers")
+PACKAGES = (
+    "numpy",
+    "numba",
+    "scikit-learn",
+    "fasttext",
+    "model2vec",
+    "sentence-transformers",
+    "spacy",
+    "setfit",
+    "torch",
+)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Cell:
     system: str
     corpus: str
     size: int  # 0: all texts
     draw: int
-
-    @property
-    def path(self) -> Path:
-        return RESULTS / f"{self.corpus}.jsonl"
-
-    @property
-    def group(self) -> str:
-        """Cells of the same group share a process."""
-        return f"all {self.draw}" if self.size == 0 else "some"
-
-
-def read_results() -> list[dict[str, Any]]:
-    files = sorted(RESULTS.glob("*.jsonl"))
-    return [json.loads(line) for path in files for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def drawn_rows(corpus: str, count: int, size: int, draw: int) -> np.ndarray[Any, Any]:
@@ -60,8 +61,11 @@ def drawn_rows(corpus: str, count: int, size: int, draw: int) -> np.ndarray[Any,
     return order[:size] if size else order
 
 
-def run_cell(cell: Cell, unseen: bool = False) -> dict[str, Any]:
-    """Train and score. With `unseen`, on other training texts instead of the test split, which stays unread."""
+def run_cell(cell: Cell, unseen: bool = False, alone: bool = False) -> Row:
+    """Train and score. With `unseen`, on other training texts instead of the test split, which stays unread.
+
+    `alone`: nothing else ran in this process, so that its peak memory is that of the cell (reading the corpus included).
+    """
     texts, labels, digest = read_rows(cell.corpus, ("train", "dev"))
     rows = drawn_rows(cell.corpus, len(texts), cell.size, cell.draw)
     if unseen:
@@ -69,30 +73,72 @@ def run_cell(cell: Cell, unseen: bool = False) -> dict[str, Any]:
         test_texts, test_labels = [texts[row] for row in others], [labels[row] for row in others]
     else:
         test_texts, test_labels, _ = read_rows(cell.corpus, ("test",))
-    before, started = os.times(), time.perf_counter()
-    predict = SYSTEMS[cell.system].fit([texts[row] for row in rows], [labels[row] for row in rows], cell.draw)
-    trained, trained_at = os.times(), time.perf_counter()
-    answers = predict(test_texts)
-    finished = time.perf_counter()
+    system = SYSTEMS[cell.system]
+    begun = clocks()
+    fitted = system.fit([texts[row] for row in rows], [labels[row] for row in rows], cell.draw)
+    trained = clocks()
+    answers = fitted.predict(test_texts)
+    finished = clocks()
+    peak = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024) if alone else None
     return {
         "system": cell.system,
-        "setting": SYSTEMS[cell.system].setting,
         "corpus": cell.corpus,
         "size": cell.size,
+        "setting": system.setting,
         "draw": cell.draw,
         "scored_on": "other training texts" if unseen else "test",
         "texts": len(rows),
         "scored_texts": len(test_texts),
         **measures(test_labels, answers),
-        "train_seconds": round(trained_at - started, 3),
-        "train_cpu_seconds": round(trained.user + trained.system - before.user - before.system, 3),
-        "predict_seconds": round(finished - trained_at, 3),
-        "peak_megabytes": None if cell.size else round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+        **seconds("train", begun, trained),
+        **seconds("predict", trained, finished),
+        **({"times_leave_out": system.times_leave_out} if system.times_leave_out else {}),
+        **({"encoding": encoding(cell.corpus)} if system.times_leave_out else {}),
+        "peak_megabytes": peak,
+        "model_bytes": saved_size(fitted),
+        "tuned": searched(fitted),
+        "right": pack([answer == label for answer, label in zip(answers, test_labels, strict=True)]),
         "data": digest,
         "date": datetime.now(UTC).date().isoformat(),  # when the texts that it is scored on were read
-        "commit": source_commit(),
+        "commit": source_commit(whole=True),
+        "device": system.device(),
         "environment": environment(),
     }
+
+
+def clocks() -> tuple[float, float]:
+    """Wall time and CPU time of this process and of those it waited for."""
+    spent = os.times()
+    return time.perf_counter(), spent.user + spent.system + spent.children_user + spent.children_system
+
+
+def seconds(step: str, before: tuple[float, float], after: tuple[float, float]) -> dict[str, float]:
+    wall, cpu = (round(end - start, 3) for start, end in zip(before, after, strict=True))
+    return {f"{step}_seconds": wall, f"{step}_cpu_seconds": cpu}
+
+
+def saved_size(fitted: Fitted) -> int | None:
+    """Bytes of all files of the saved model; None if the system cannot tell."""
+    if fitted.save is None:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        fitted.save(Path(folder))
+        return sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
+
+
+def searched(fitted: Fitted) -> dict[str, Any] | None:
+    """The search for options; `train_seconds` contains its seconds. None: the system is not tuned."""
+    return None if fitted.search is None else vars(fitted.search)
+
+
+def pack(right: Sequence[bool]) -> str:
+    """One bit per test text, in their order: whether the answer is right."""
+    return base64.b85encode(zlib.compress(np.packbits(np.asarray(right, dtype=bool)).tobytes(), 9)).decode("ascii")
+
+
+def unpack(packed: str, count: int) -> NDArray[np.bool_]:
+    bits = np.frombuffer(zlib.decompress(base64.b85decode(packed)), dtype=np.uint8)
+    return np.unpackbits(bits, count=count).astype(bool)
 
 
 def measures(labels: Sequence[str], answers: Sequence[str]) -> dict[str, float]:

@@ -1,12 +1,14 @@
 """Sentence embeddings of all texts of a corpus, computed once: they depend neither on the training texts nor on the draw.
 
-Embeddings are stored by a hash of the text, in half precision, in the folder that REGARD_EMBEDDINGS names.
+Embeddings are stored by a hash of the text, in half precision, in the folder that REGARD_EMBEDDINGS names, with the seconds that
+it took and the device.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import time
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.util import find_spec
@@ -48,10 +50,30 @@ def encode_corpora(corpora: Iterable[str]) -> None:
         if (path / f"{corpus}.npz").exists():
             continue
         texts = sorted({*read_rows(corpus, ("train", "dev"))[0], *read_rows(corpus, ("test",))[0]})
+        started = time.perf_counter()
         vectors = model.encode(texts, batch_size=64, show_progress_bar=False)
+        seconds = time.perf_counter() - started
         keys = np.array([key(text) for text in texts], dtype=np.uint64)
-        np.savez(path / f"{corpus}.npz", keys=keys, vectors=np.asarray(vectors, dtype=np.float16))
-        print(f"{corpus}: {len(texts):,} texts", flush=True)
+        np.savez(
+            path / f"{corpus}.npz",
+            keys=keys,
+            vectors=np.asarray(vectors, dtype=np.float16),
+            seconds=seconds,
+            device=torch.cuda.get_device_name() if device == "cuda" else device,
+        )
+        print(f"{corpus}: {len(texts):,} texts in {seconds:.0f} s", flush=True)
+
+
+def encoding(corpus: str) -> dict[str, float | int | str]:
+    """How long encoding took, for how many texts, and on which device; {} if the file does not say."""
+    with np.load((folder() or Path()) / f"{corpus}.npz") as file:
+        if "seconds" not in file:
+            return {}
+        return {"seconds": round(float(file["seconds"]), 3), "texts": len(file["keys"]), "device": str(file["device"])}
+
+
+def has_minilm() -> bool:
+    return "REGARD_MINILM" in os.environ or find_spec(MINILM) is not None
 
 
 def minilm_folder() -> Path:

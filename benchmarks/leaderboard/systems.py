@@ -1,117 +1,28 @@
 """The systems of the leaderboard: each learns from texts with labels and predicts a label for every other text.
 
-Settings are those that users of each library start from, the same for all corpora and sizes; nothing is tuned. Systems whose
-package is not installed are left out of a run.
+Settings are those that users of each library start from, the same for all corpora and sizes. The tuned systems at the end
+choose theirs on a held-out part of the drawn texts, all with the same number of trials. Systems whose package is not installed
+are left out of a run; pretrained and recurrent ones learn from more than a thousand texts only where there is a GPU.
 """
 
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from importlib.util import find_spec
-from pathlib import Path
-from typing import Any
 
-import numpy as np
-from embeddings import embedded, has_embeddings
+from embeddings import has_embeddings, has_minilm
+from linear_models import fit_minilm, fit_nbsvm, fit_static, fit_tfidf
+from neural_models import fit_fasttext, fit_regard, fit_regard_static, fit_setfit, fit_spacy
+from system import System
 
-sys.path.insert(0, str(Path(__file__).parents[1]))  # peers.py
-Texts = Sequence[str]
-Predict = Callable[[Texts], list[str]]
+from tuning import SPACES, TRIALS, fit_tuned
 
-
-@dataclass(frozen=True)
-class System:
-    fit: Callable[[Texts, Texts, int], Predict]  # (texts, labels, seed)
-    needs: tuple[str, ...] = ()  # packages besides regard
-    setting: str = ""  # in words, for the page
-    is_random: bool = True  # whether the seed or the order of the texts matters
-
-    is_prepared: Callable[[], bool] = lambda: True
-
-    @property
-    def is_available(self) -> bool:
-        return self.is_prepared() and all(find_spec(name) is not None for name in self.needs)
-
-
-def fit_regard(options: dict[str, Any]) -> Callable[[Texts, Texts, int], Predict]:
-    def fit(texts: Texts, labels: Texts, seed: int) -> Predict:
-        import regard
-
-        model = regard.TextClassifier(seed=seed, **options).fit(list(texts), list(labels))
-        return lambda others: [str(label) for label in model.predict(list(others))]
-
-    return fit
-
-
-def fit_regard_static(others: str) -> Callable[[Texts, Texts, int], Predict]:
-    def fit(texts: Texts, labels: Texts, seed: int) -> Predict:
-        return fit_regard({"vectors": os.environ["REGARD_STATIC"] + others})(texts, labels, seed)
-
-    return fit
+SLOW = 1000  # texts; the most that a pretrained or recurrent system learns from without a GPU
+DISTILLED = "256 dimensions distilled from MiniLM by model2vec"
+STATIC = "a folder with static vectors, which REGARD_STATIC names"
 
 
 def has_static() -> bool:
     return os.path.isdir(os.environ.get("REGARD_STATIC", ""))
-
-
-def fit_tfidf(kind: str) -> Callable[[Texts, Texts, int], Predict]:
-    def fit(texts: Texts, labels: Texts, seed: int) -> Predict:
-        from sklearn.feature_extraction.text import TfidfVectorizer
-        from sklearn.linear_model import LogisticRegression
-        from sklearn.pipeline import make_pipeline
-        from sklearn.svm import LinearSVC
-
-        classifier = (
-            LinearSVC(random_state=seed)
-            if kind == "svc"
-            else LogisticRegression(C=10, max_iter=1000, random_state=seed)
-        )
-        model = make_pipeline(TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True), classifier).fit(texts, labels)
-        return lambda others: list(model.predict(others))
-
-    return fit
-
-
-def fit_fasttext(texts: Texts, labels: Texts, seed: int) -> Predict:
-    import peers
-
-    peer, reading = peers.Peer("fasttext", 2, 25), peers.READINGS["words"]
-    codes = {label: str(number) for number, label in enumerate(sorted(set(labels)))}  # labels may have spaces
-    names = {code: label for label, code in codes.items()}
-    lines = [reading(text) for text in texts]
-    model = peers.fit(peer, {"lr": 0.5}, lines, [codes[label] for label in labels], seed)
-    if model is None:
-        raise RuntimeError("fastText diverged")
-    fallback = max(names, key=list(map(codes.get, labels)).count)  # for texts without a known word
-    return lambda others: [
-        names.get(code, names[fallback]) for code in peers.answers(peer, model, [reading(text) for text in others])
-    ]
-
-
-def fit_static(texts: Texts, labels: Texts, seed: int) -> Predict:
-    """Mean static vectors, distilled from MiniLM by model2vec, and logistic regression."""
-    from model2vec import StaticModel
-
-    model = StaticModel.from_pretrained(os.environ["REGARD_STATIC"])
-    return fit_head(model.encode, texts, labels, seed)
-
-
-def fit_minilm(texts: Texts, labels: Texts, seed: int) -> Predict:
-    """Embeddings of MiniLM, computed beforehand by the step `encode`: times of these cells are without them."""
-    return fit_head(embedded, texts, labels, seed)
-
-
-def fit_head(encode: Callable[[list[str]], Any], texts: Texts, labels: Texts, seed: int) -> Predict:
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    model = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=1000, random_state=seed))
-    model.fit(np.asarray(encode(list(texts))), labels)
-    return lambda others: list(model.predict(np.asarray(encode(list(others)))))
 
 
 SYSTEMS = {
@@ -121,23 +32,71 @@ SYSTEMS = {
     "regard, static vectors": System(
         fit_regard_static(""),
         ("tokenizers",),
-        "vectors: 256 dimensions distilled from MiniLM by model2vec",
+        f"vectors: {DISTILLED}",
         is_prepared=has_static,
+        preparation=STATIC,
     ),
     "regard, static vectors and GloVe": System(
         fit_regard_static(",glove100"),
         ("tokenizers",),
-        "vectors: 256 dimensions distilled from MiniLM by model2vec, and GloVe (100 dimensions)",
+        f"vectors: {DISTILLED}, and GloVe (100 dimensions)",
         is_prepared=has_static,
+        preparation=STATIC,
+    ),
+    "regard, BiLSTM-APLN": System(
+        fit_regard({"encoder": "bilstm", "pooling": "apln"}),
+        ("torch",),
+        'encoder="bilstm", pooling="apln", the PyTorch engine',
+        uses_gpu=True,
+        most_on_cpu=SLOW,
     ),
     "TF-IDF, LR": System(fit_tfidf("lr"), ("sklearn",), "words and pairs, sublinear; C=10", is_random=False),
     "TF-IDF, LinearSVC": System(fit_tfidf("svc"), ("sklearn",), "words and pairs, sublinear; C=1", is_random=False),
-    "fastText": System(fit_fasttext, ("fasttext",), "bigrams, 25 epochs, learning rate 0.5, regard's words"),
+    "NB-SVM": System(
+        fit_nbsvm,
+        ("sklearn",),
+        "words and pairs, present or absent, times the log-count ratio; LinearSVC, C=1",
+        is_random=False,
+    ),
+    "fastText": System(fit_fasttext(), ("fasttext",), "bigrams, 25 epochs, learning rate 0.5, regard's words"),
+    "spaCy textcat": System(
+        fit_spacy,
+        ("spacy",),
+        "blank English pipeline, the default ensemble, 20 epochs, 32 texts per step, dropout 0.2",
+        most_on_cpu=SLOW,
+    ),
     "model2vec, LR": System(
         fit_static,
         ("model2vec", "sklearn"),
-        "256 dimensions distilled from MiniLM, standardised; C=0.1",
+        f"{DISTILLED}, standardised; C=0.1",
         is_random=False,
+        is_prepared=has_static,
+        preparation=STATIC,
     ),
-    "MiniLM, LR": System(fit_minilm, ("sklearn",), "embeddings standardised; C=0.1", False, has_embeddings),
+    "MiniLM, LR": System(
+        fit_minilm,
+        ("sklearn",),
+        "embeddings standardised; C=0.1",
+        is_random=False,
+        is_prepared=has_embeddings,
+        preparation="embeddings from the step `encode`",
+        times_leave_out="encoding the texts with MiniLM, done beforehand",
+    ),
+    "SetFit (MiniLM)": System(
+        fit_setfit,
+        ("setfit", "datasets"),
+        "all-MiniLM-L6-v2, the library's defaults",
+        uses_gpu=True,
+        most_on_cpu=SLOW,
+        is_prepared=has_minilm,
+        preparation="the weights of MiniLM",
+    ),
+} | {
+    f"{name}, tuned": System(
+        fit_tuned(space, TRIALS),
+        space.needs,
+        f"options chosen in {TRIALS} trials on a held-out fifth of the drawn texts",
+        trials=TRIALS,
+    )
+    for name, space in SPACES.items()
 }

@@ -1,0 +1,238 @@
+"""The leaderboard (benchmarks/leaderboard): where cells are kept, ranks, tuning, and that its page says what the cells say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+FOLDER = Path(__file__).parent.parent / "benchmarks" / "leaderboard"
+
+
+@pytest.fixture(autouse=True)
+def leaderboard_on_the_path() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(FOLDER)
+        yield
+
+
+def row(system: str = "a", corpus: str = "imdb", size: int = 100, draw: int = 0, **values: Any) -> dict[str, Any]:
+    environment = {"python": "3.12.3", "cpu": "A Processor", "threads": "2"}
+    return {
+        "system": system,
+        "corpus": corpus,
+        "size": size,
+        "setting": "no options",
+        "draw": draw,
+        "texts": size or 5000,
+        "scored_texts": 200,
+        "accuracy": 80.0,
+        "macro_f": 79.0,
+        "train_seconds": 2.0,
+        "train_cpu_seconds": 3.0,
+        "predict_seconds": 0.5,
+        "peak_megabytes": None,
+        "data": "0123456789abcdef",
+        "date": "2026-11-18",
+        "commit": "eccf344",
+        "environment": environment,
+    } | values
+
+
+def test_results_of_the_first_version_are_converted_without_loss(tmp_path: Path) -> None:
+    from convert import convert
+    from storage import read_results
+
+    rows = [row("regard, GloVe", size=size, draw=draw, accuracy=80 + draw / 3) for size in (100, 0) for draw in (1, 0)]
+    rows.append(row("TF-IDF, LR", "trec", peak_megabytes=500))
+    (tmp_path / "imdb.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows), encoding="utf-8")
+    assert convert([tmp_path / "imdb.jsonl"], tmp_path / "results") == 5
+    written = sorted(path.relative_to(tmp_path / "results").as_posix() for path in tmp_path.glob("results/*/*"))
+    assert written == ["regard-glove/imdb-100.json", "regard-glove/imdb-all.json", "tf-idf-lr/trec-100.json"]
+    found = read_results(tmp_path / "results")
+    assert sorted(found, key=json.dumps) == sorted(rows, key=json.dumps)
+    assert [one["draw"] for one in found if one["size"] == 0] == [0, 1]
+
+
+def test_a_draw_that_is_run_again_takes_the_place_of_the_earlier_one(tmp_path: Path) -> None:
+    from storage import read_results, save_row
+
+    for draw, accuracy in ((0, 80.0), (1, 81.0), (0, 85.0)):
+        save_row(row(draw=draw, accuracy=accuracy), tmp_path)
+    assert [(one["draw"], one["accuracy"]) for one in read_results(tmp_path)] == [(0, 85.0), (1, 81.0)]
+
+
+def test_no_two_systems_share_a_folder() -> None:
+    from storage import slug
+    from systems import SYSTEMS
+
+    assert len({slug(name) for name in SYSTEMS}) == len(SYSTEMS)
+
+
+def test_right_and_wrong_answers_come_back_from_a_cell() -> None:
+    from cells import pack, unpack
+
+    right = [True, False, False, True, True, False, True, True, False, True]
+    assert unpack(pack(right), len(right)).tolist() == right
+    assert len(pack([True] * 25_000)) < 100
+
+
+def test_mean_ranks_are_those_of_a_calculation_by_hand() -> None:
+    """On the first corpus a, b, c are 1st, 2nd, 3rd by their means 90, 80, 70; on the second b and c share 1.5, a is 3rd."""
+    from ranking import mean_ranks
+
+    scores = {
+        "a": {"x": [89.0, 91.0], "y": [60.0, 60.0]},
+        "b": {"x": [80.0, 80.0], "y": [65.0, 75.0]},
+        "c": {"x": [70.0], "y": [70.0]},
+    }
+    found = mean_ranks(scores)
+    assert {name: one.mean for name, one in found.items()} == {"b": 1.75, "a": 2.0, "c": 2.25}
+    # x twice: a is 1st, c 3rd in every sample; y twice: a is 3rd; both happen in a quarter of the samples
+    assert (found["a"].low, found["a"].high) == (1.0, 3.0)
+    assert found["c"].high == 3.0
+    # y twice, and each time both draws of b are 65, a quarter: 1 in 64 samples have c at 1; with b at 70 once, at 1.25: 5 in 64
+    assert found["c"].low == 1.25
+
+
+def test_intervals_of_ranks_come_from_corpora_and_draws() -> None:
+    from ranking import mean_ranks
+
+    always = mean_ranks({"a": {"x": [9.0, 8.0], "y": [9.0, 8.0]}, "b": {"x": [7.0, 6.0], "y": [7.0, 6.0]}})
+    assert always == {"a": (1.0, 1.0, 1.0), "b": (2.0, 2.0, 2.0)}
+    # one corpus, two draws: a is ahead in the mean of (0, 0) and of (0, 1), behind in that of (1, 1)
+    draws = mean_ranks({"a": {"x": [9.0, 6.0]}, "b": {"x": [7.0, 7.0]}})
+    assert draws["a"] == (1.0, 1.0, 2.0)
+    # the mean of many samples: one quarter of the samples has both draws (1, 1)
+    from ranking import as_table, resampled_ranks
+
+    table = as_table([[9.0, 6.0], [7.0, 7.0]])
+    sampled = resampled_ranks(table, np.ones(20_000, dtype=np.int64), np.random.default_rng(0))
+    assert sampled[:, 0].mean() == pytest.approx(1.25, abs=0.02)
+
+
+def test_systems_need_scores_on_the_same_corpora() -> None:
+    from ranking import mean_ranks
+
+    with pytest.raises(ValueError, match="same corpora"):
+        mean_ranks({"a": {"x": [1.0]}, "b": {"y": [1.0]}})
+
+
+def test_tuned_systems_have_the_same_number_of_trials_and_learn_from_all_drawn_texts() -> None:
+    from system import Diverged, Fit, Fitted, Options
+    from systems import SYSTEMS
+
+    from tuning import TRIALS, Space, fit_tuned
+
+    assert {system.trials for name, system in SYSTEMS.items() if name.endswith(", tuned")} == {TRIALS}
+    seen: list[tuple[Options, int]] = []
+
+    def learn(options: Options) -> Fit:
+        def fit(texts: Any, labels: Any, seed: int) -> Fitted:
+            seen.append((options, len(texts)))
+            if options.get("answer") == "diverges":
+                raise Diverged
+            return Fitted(lambda others: [options.get("answer", "no")] * len(others))
+
+        return fit
+
+    answers = iter(["diverges", "yes", "no"])
+    space = Space(learn, lambda rng: {"answer": next(answers)})
+    fitted = fit_tuned(space, 4)([f"text {k}" for k in range(20)], ["yes"] * 15 + ["no"] * 5, 0)
+    assert [count for _, count in seen] == [16, 16, 16, 16, 20]
+    assert seen[0][0] == {}
+    assert seen[-1][0] == {"answer": "yes"}
+    assert fitted.search is not None
+    assert (fitted.search.options, fitted.search.trials) == ({"answer": "yes"}, 4)
+    assert fitted.predict(["a"]) == ["yes"]
+
+
+@pytest.mark.parametrize("name", ["regard", "TF-IDF, LR", "TF-IDF, LinearSVC"])
+def test_options_that_are_tried_are_accepted(name: str) -> None:
+    from tuning import SPACES, fit_tuned
+
+    texts = [f"a {word} film number {k}" for k in range(10) for word in ("good", "bad")]
+    fitted = fit_tuned(SPACES[name], 3)(texts, ["pos", "neg"] * 10, 1)
+    assert fitted.predict(["a good film", "a bad film"]) == ["pos", "neg"]
+
+
+@pytest.mark.parametrize("names", [("pos", "neg"), ("a", "b", "c")])
+def test_nb_svm_learns_two_and_more_classes(names: tuple[str, ...], tmp_path: Path) -> None:
+    from linear_models import fit_nbsvm
+
+    fitted = fit_nbsvm([f"{name} word{name} text {k}" for k in range(5) for name in names], list(names) * 5, 0)
+    assert fitted.predict([f"word{name}" for name in names]) == list(names)
+    assert fitted.save is not None
+    fitted.save(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["model.joblib"]
+
+
+def test_the_log_count_ratio_is_that_of_a_calculation_by_hand() -> None:
+    """Two features: (2, 0) inside the class, (1, 1) outside; with one added, 3/4 against 2/4 and 1/4 against 2/4."""
+    from linear_models import log_count_ratio
+
+    counts = np.array([[1, 0], [1, 0], [1, 1]])
+    ratio = log_count_ratio(counts, np.array([True, True, False]))
+    assert ratio == pytest.approx(np.log([1.5, 0.5]))
+
+
+def test_a_cell_is_run_on_the_texts_of_a_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import gzip
+
+    from cells import Cell, run_cell, unpack
+
+    for split, count in (("train", 40), ("test", 10)):
+        lines = [json.dumps({"text": f"a {('good', 'bad')[k % 2]} film {k}", "label": k % 2}) for k in range(count)]
+        (tmp_path / "films").mkdir(exist_ok=True)
+        with gzip.open(tmp_path / "films" / f"{split}.jsonl.gz", "wt", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+    monkeypatch.setenv("REGARD_DATA", str(tmp_path))
+    result = run_cell(Cell("TF-IDF, LR", "films", 20, 0), alone=True)
+    assert (result["texts"], result["scored_texts"], result["accuracy"]) == (20, 10, 100.0)
+    assert unpack(result["right"], 10).all()
+    assert result["model_bytes"] > 1000
+    assert result["peak_megabytes"] > 10
+    assert result["device"] == "cpu"
+    assert {"train_cpu_seconds", "predict_cpu_seconds", "setting", "tuned", "commit"} <= set(result)
+    assert run_cell(Cell("TF-IDF, LR", "films", 20, 0))["peak_megabytes"] is None
+
+
+def test_what_runs_here_and_in_which_process() -> None:
+    import argparse
+
+    from system import System
+
+    command = load_command()
+    arguments = argparse.Namespace(
+        step="run", systems=["TF-IDF, LR", "regard"], corpora=["trec"], sizes=[0, 100], draws=3
+    )
+    cells = list(command.wanted_cells(arguments))
+    assert [(cell.system, cell.size, cell.draw) for cell in cells[:4]] == [
+        ("TF-IDF, LR", 100, 0),
+        ("TF-IDF, LR", 100, 1),
+        ("TF-IDF, LR", 100, 2),
+        ("TF-IDF, LR", 0, 0),  # without randomness: once
+    ]
+    assert len(cells) == 4 + 6
+    apart = [command.process(cell) for cell in cells[:4]]
+    assert apart[1] == apart[2]
+    assert len(set(apart)) == 3
+    absent = System(lambda texts, labels, seed: None, needs=("no_such_package",))  # type: ignore[arg-type, return-value]
+    assert not absent.is_available
+    slow = System(absent.fit, most_on_cpu=1000)
+    assert [size for size in (100, 1000, 3000, 0) if slow.takes(size)] == [100, 1000]
+
+
+def load_command() -> Any:
+    import importlib.util
+
+    spec = importlib.util.spec_from_file_location("leaderboard_command", FOLDER / "__main__.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
