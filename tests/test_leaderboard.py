@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from browser import Browser, chromium
+
 FOLDER = Path(__file__).parent.parent / "benchmarks" / "leaderboard"
 
 
@@ -236,3 +238,144 @@ def load_command() -> Any:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def board(rows: list[dict[str, Any]]) -> Any:
+    from board import Board
+
+    return Board(rows)
+
+
+def test_a_mean_needs_all_corpora_and_its_interval_is_that_of_the_draws() -> None:
+    """Means of the draws over both corpora: 80 and 84; their standard error is 2, and t is 12.706 with one degree of freedom."""
+    accuracies = {("imdb", 0): 70.0, ("imdb", 1): 78.0, ("trec", 0): 90.0, ("trec", 1): 90.0}
+    shown = board([row(corpus=corpus, draw=draw, accuracy=x) for (corpus, draw), x in accuracies.items()])
+    mean = shown.mean("a", ["imdb", "trec"], 100, "accuracy")
+    assert mean.value == 82.0
+    assert mean.half == pytest.approx(12.706 * 2, abs=0.01)
+    assert shown.mean("a", ["imdb", "trec", "mr"], 100, "accuracy") is None
+    assert board([row()]).mean("a", ["imdb"], 100, "accuracy") == (80.0, None)
+
+
+def test_times_are_compared_on_one_machine_and_the_corpora_that_all_have_there() -> None:
+    other = {"cpu": "Another Processor", "threads": "2"}
+    shown = board(
+        [
+            *(row(corpus="imdb", draw=draw, train_seconds=seconds) for draw, seconds in enumerate((9.0, 1.0, 1.0))),
+            row(corpus="trec", train_seconds=4.0),
+            row("b", "imdb", train_seconds=3.0, peak_megabytes=70),
+            row("b", "trec", train_seconds=3.0, peak_megabytes=90),
+            row("b", "mr", train_seconds=3.0),
+            row("c", "imdb", environment=other),
+            row("MiniLM, LR", "imdb"),  # its times leave out the encoding
+            row("d", "imdb", device="A GPU"),
+        ]
+    )
+    (one,) = shown.comparisons(100)
+    assert str(one.machine) == "A Processor, 2 threads"
+    assert one.corpora == ("trec", "imdb")
+    assert [timed.system for timed in one.systems] == ["a", "b"]
+    a, b = one.systems
+    assert a.train == pytest.approx(2.0)  # the geometric mean of the medians 1 and 4
+    assert a.speed == pytest.approx(400.0)  # 200 texts in half a second
+    assert (a.megabytes, b.megabytes) == (None, 90)
+
+
+def test_the_fastest_system_with_an_accuracy_is_found_by_its_mean_and_its_median_time() -> None:
+    shown = board(
+        [
+            *(row("a", draw=k, accuracy=x, train_seconds=t) for k, (x, t) in enumerate(((92, 9), (91, 4), (90, 5)))),
+            row("b", accuracy=90.9, train_seconds=1.0),
+            row("c", accuracy=95.0, train_seconds=7.0),
+            row("MiniLM, LR", accuracy=99.0, train_seconds=0.1),
+        ]
+    )
+    assert [(one.system, one.seconds, one.accuracy) for one in shown.reached("imdb", 91)] == [
+        ("a", 5, 91.0),
+        ("c", 7.0, 95.0),
+    ]
+
+
+def test_the_page_escapes_names_and_loads_nothing() -> None:
+    from page import page
+
+    name = "<script>alert(1)</script> & co"
+    rows = [
+        row(system, corpus, size, draw, accuracy=90 + draw, train_seconds=1 + draw, peak_megabytes=100)
+        for system in (name, "regard")
+        for corpus in ("imdb", "trec")
+        for size in (100, 0)
+        for draw in (0, 1)
+    ]
+    html = page(board(rows))
+    assert "<script>alert" not in html
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; co" in html
+    assert "default-src 'none'; script-src 'sha256-" in html
+    assert "src=" not in html.replace("script-src", "").replace("style-src", "").replace("img-src", "")
+    assert '<link rel="icon" href="data:,">' in html
+    assert html.count('class="mark"') == 8  # two systems, two plots, two sizes: 1,000 texts have no cell
+    assert "8, with 16 draws" in html
+    assert "<dt><bdi>NB-SVM</bdi></dt><dd>registered, not run yet" in html
+
+
+def test_a_page_without_comparisons_can_be_written() -> None:
+    from page import page
+
+    assert "best mean accuracy, 100 texts" in page(board([row(accuracy=50.0)]))
+
+
+def test_tuned_systems_have_a_table_of_their_own() -> None:
+    from page import view_of
+
+    found = {"options": {"C": 3.0}, "trials": 20, "held_out_accuracy": 80.0, "seconds": 1.0, "cpu_seconds": 1.0}
+    view = view_of(board([row("TF-IDF, LR"), row("TF-IDF, LR, tuned", tuned=found)]))
+    assert [name for name, _ in view.scores.rows] == ["TF-IDF, LR"]
+    assert view.tuned is not None
+    assert [name for name, _ in view.tuned.rows] == ["TF-IDF, LR, tuned"]
+    assert view.tables["systems"].rows[1][2] == "20 trials"
+
+
+def test_the_table_has_means_and_intervals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import storage
+    import table
+
+    for draw, accuracy in enumerate((80.0, 82.0)):
+        storage.save_row(row("regard", "trec", draw=draw, accuracy=accuracy), tmp_path)
+    monkeypatch.setattr(table, "RESULTS", tmp_path)
+    monkeypatch.setattr(storage, "RESULTS", tmp_path)
+    table.write_table()
+    assert "| regard | 81.0 ± 12.7 | 81.0 |" in (tmp_path / "table.md").read_text(encoding="utf-8")
+
+
+def test_the_committed_page_shows_all_committed_cells() -> None:
+    from storage import read_results
+
+    rows = read_results()
+    cells = {(one["system"], one["corpus"], one["size"]) for one in rows}
+    html = (FOLDER.parents[1] / "docs" / "leaderboard.html").read_text(encoding="utf-8")
+    assert f"{len(cells):,}, with {len(rows):,} draws" in html
+    for name in {one["system"] for one in rows}:
+        assert f"<bdi>{name}</bdi>" in html
+
+
+@pytest.mark.skipif(chromium() is None, reason="needs Chromium")
+def test_marks_are_reached_with_the_keyboard_and_say_their_values(tmp_path: Path) -> None:
+    with Browser(tmp_path) as browser:
+        browser.open(FOLDER.parents[1] / "docs" / "leaderboard.html")
+        tabs = "[...document.querySelectorAll('.points')].map(e => e.querySelectorAll('.mark[tabindex=\"0\"]').length)"
+        assert set(browser.evaluate(tabs)) == {1}
+        focused = "document.activeElement.dataset.name"
+        browser.evaluate("document.querySelector('.mark').focus()")
+        first = browser.evaluate(focused)
+        assert browser.evaluate("document.querySelector('#tip strong').textContent") == first
+        browser.press("ArrowRight")
+        second = browser.evaluate(focused)
+        assert second != first
+        assert "texts per second" in browser.evaluate("document.getElementById('tip').textContent")
+        assert browser.evaluate("document.querySelectorAll('.mark.off').length") > 0
+        browser.evaluate("document.activeElement.blur()")
+        assert browser.evaluate("document.getElementById('tip').hidden") is True
+        browser.click_on(".keys button")
+        assert browser.evaluate("document.querySelector('.keys button').getAttribute('aria-pressed')") == "true"
+        assert browser.console_messages() == []
+        assert [url for url in browser.requests() if not url.startswith("file:")] == []

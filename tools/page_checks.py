@@ -2,9 +2,10 @@
 
     python tools/page_checks.py FOLDER [--axe axe.min.js] [--shots FOLDER] [--only NAME ...] [--serve RUN]
 
-FOLDER is what tools/page_samples.py wrote. One line per page, width and theme: the height at first view, how far the page
-is wider than the window, elements that hide content without a way to scroll to it, plots and tables wider than their
-card, and what axe-core found, by impact. axe-core is not part of the repository: `npm install axe-core` gives the file.
+FOLDER is what tools/page_samples.py wrote, or docs for the leaderboard. One line per page, width and theme: the height at
+first view, how far the page is wider than the window, elements that hide content without a way to scroll to it, plots and
+tables wider than their card, and what axe-core found, by impact. axe-core is not part of the repository: `npm install
+axe-core` gives the file.
 With `--serve` the pages of `regard serve RUN` are looked at, too. Exits with 1 if a page is over the limits.
 """
 
@@ -41,6 +42,7 @@ PAGES = {
     "explanations-few": "few/explanations.html",
     "reproduced-table": "reproduced/table3.html",
     "reproduced-figure": "reproduced/figure6.html",
+    "leaderboard": "leaderboard.html",
 }
 SERVED = {"serve": "/", "serve-reference": "/reference"}
 WIDTHS = {1280: 900, 400: 800}  # and heights of the window

@@ -38,6 +38,7 @@ PACKAGES = (
     "numba",
     "scikit-learn",
     "fasttext",
+    "fasttext-wheel",  # another distribution of the same package
     "model2vec",
     "sentence-transformers",
     "spacy",

@@ -33,13 +33,21 @@ def render(name: str, view: DataclassInstance, scripts: Sequence[str] = (), payl
 
     `payload` is JSON for the scripts. The page carries the hash of its script, and a browser runs no other.
     """
-    script = "\n".join((files(HERE) / script).read_text(encoding="utf-8") for script in scripts)
+    return templates().get_template(name).render(page_values(view, "\n".join(map(script_text, scripts)), payload))
+
+
+def page_values(view: DataclassInstance, script: str, payload: str = "") -> dict[str, object]:
+    """What the template of a page and the layout see."""
     layout = {
         "script": Markup(script),
         "script_hash": b64encode(sha256(f"\n{script}\n".encode()).digest()).decode() if script else "",
         "payload": Markup(payload),
     }
-    return templates().get_template(name).render({**fields_of(view), **layout})
+    return {**fields_of(view), **layout}
+
+
+def script_text(name: str) -> str:
+    return (files(HERE) / name).read_text(encoding="utf-8")
 
 
 def fields_of(view: DataclassInstance) -> dict[str, object]:

@@ -1,0 +1,201 @@
+"""What the page shows, computed from the cells alone: means, comparisons of time on one machine, and the fastest systems."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from statistics import geometric_mean, median
+from typing import NamedTuple
+
+import numpy as np
+from cells import DEVELOPMENT, OTHERS
+from ranking import Rank, mean_ranks
+from storage import Row
+from systems import SYSTEMS
+
+from regard.student import t_quantile
+
+
+class Machine(NamedTuple):
+    """Times are compared between cells of the same machine only."""
+
+    device: str
+    cpu: str
+    threads: str
+
+    def __str__(self) -> str:
+        where = "" if self.device == "cpu" else f"{self.device}, "
+        return f"{where}{self.cpu}, {self.threads} threads"
+
+
+class Mean(NamedTuple):
+    value: float
+    half: float | None  # of the 95 % interval over draws; None: one draw
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A system on the corpora of a comparison: the mean accuracy, and geometric means of the rest over the corpora."""
+
+    system: str
+    accuracy: float
+    train: float
+    train_cpu: float
+    speed: float  # texts predicted per second
+    megabytes: float | None  # the largest peak
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Systems that ran on the same machine with the same corpora."""
+
+    machine: Machine
+    size: int
+    corpora: tuple[str, ...]
+    systems: tuple[Timed, ...]
+
+    @property
+    def weight(self) -> int:
+        """Pairs of systems that are compared, on how many corpora."""
+        return len(self.corpora) * len(list(combinations(self.systems, 2)))
+
+
+class Reached(NamedTuple):
+    """A system that reached an accuracy on a corpus, on a machine, at a commit."""
+
+    machine: Machine
+    system: str
+    setting: str
+    texts: int
+    seconds: float
+    accuracy: float
+    draws: int
+    commit: str
+    date: str
+
+
+@dataclass(frozen=True)
+class Board:
+    rows: Sequence[Row]
+
+    @cached_property
+    def groups(self) -> dict[tuple[str, str, int], list[Row]]:
+        """The draws of each cell, by system, corpus and size."""
+        found: dict[tuple[str, str, int], list[Row]] = defaultdict(list)
+        for row in sorted(self.rows, key=lambda row: row["draw"]):
+            found[row["system"], row["corpus"], row["size"]].append(row)
+        return dict(found)
+
+    @cached_property
+    def systems(self) -> list[str]:
+        """In the order of the table of systems; those that it no longer lists come last."""
+        present = {row["system"] for row in self.rows}
+        return [name for name in SYSTEMS if name in present] + sorted(present - set(SYSTEMS))
+
+    @cached_property
+    def corpora(self) -> list[str]:
+        present = {row["corpus"] for row in self.rows}
+        known = [*DEVELOPMENT, *OTHERS]
+        return [name for name in known if name in present] + sorted(present - set(known))
+
+    def values(self, system: str, corpus: str, size: int, measure: str) -> list[float]:
+        return [row[measure] for row in self.groups.get((system, corpus, size), [])]
+
+    def mean(self, system: str, corpora: Iterable[str], size: int, measure: str) -> Mean | None:
+        """Over the corpora; None if a corpus is missing. The interval is that of the means of each draw over the corpora."""
+        values = [self.values(system, corpus, size, measure) for corpus in corpora]
+        if not values or not all(values):
+            return None
+        center = float(np.mean([np.mean(one) for one in values]))
+        count = min(map(len, values))
+        if count < 2:
+            return Mean(center, None)
+        draws = np.mean([one[:count] for one in values], axis=0)
+        return Mean(center, float(t_quantile(count - 1, 0.975) * np.std(draws, ddof=1) / np.sqrt(count)))
+
+    def ranks(self, size: int, measure: str = "accuracy") -> dict[str, Rank]:
+        """Of the systems that have all corpora; {} if there are fewer than two."""
+        scores = {
+            name: {corpus: self.values(name, corpus, size, measure) for corpus in self.corpora} for name in self.systems
+        }
+        complete = {name: one for name, one in scores.items() if all(one.values())}
+        return mean_ranks(complete) if len(complete) > 1 else {}
+
+    def comparisons(self, size: int) -> list[Comparison]:
+        """One per machine, the one with the most pairs of systems and corpora first."""
+        machines = sorted({machine_of(row) for row in self.rows if row["size"] == size})
+        found = [self.comparison(machine, size) for machine in machines]
+        return sorted((one for one in found if one.weight), key=lambda one: -one.weight)
+
+    def comparison(self, machine: Machine, size: int) -> Comparison:
+        """On the corpora that the most systems have on this machine, the systems that have all of them there."""
+        groups = {
+            (system, corpus): rows
+            for (system, corpus, of), rows in self.groups.items()
+            if of == size and is_timed(rows) and {machine_of(row) for row in rows} == {machine}
+        }
+        counts = {corpus: sum(corpus == other for _, other in groups) for corpus in self.corpora}
+        corpora = tuple(name for name in self.corpora if counts[name] == max(counts.values(), default=0) > 0)
+        complete = [name for name in self.systems if corpora and all((name, corpus) in groups for corpus in corpora)]
+        timed = tuple(timed_system(name, [groups[name, corpus] for corpus in corpora]) for name in complete)
+        return Comparison(machine, size, corpora, timed)
+
+    def reached(self, corpus: str, accuracy: float) -> list[Reached]:
+        """Systems whose mean accuracy is at least this, machine by machine, the fastest first."""
+        groups: dict[tuple[Machine, str, int, str], list[Row]] = defaultdict(list)
+        for row in self.rows:
+            if row["corpus"] == corpus and is_timed([row]):
+                groups[machine_of(row), row["system"], row["size"], row["commit"]].append(row)
+        found = [
+            Reached(
+                machine,
+                system,
+                rows[0]["setting"],
+                rows[0]["texts"],
+                median(row["train_seconds"] for row in rows),
+                float(np.mean([row["accuracy"] for row in rows])),
+                len(rows),
+                commit,
+                max(row["date"] for row in rows),
+            )
+            for (machine, system, _, commit), rows in groups.items()
+        ]
+        return sorted(
+            (one for one in found if one.accuracy >= accuracy), key=lambda one: (one.machine, one.seconds, one.system)
+        )
+
+
+def machine_of(row: Row) -> Machine:
+    """Cells of the first version do not name a device: all of them ran on a CPU."""
+    return Machine(row.get("device", "cpu"), row["environment"]["cpu"], row["environment"]["threads"])
+
+
+def is_timed(rows: Sequence[Row]) -> bool:
+    """Whether the times contain everything that the system does."""
+    return not any(left_out(row) for row in rows)
+
+
+def left_out(row: Row) -> str:
+    """What the times of a cell do not contain; cells of the first version do not say it themselves."""
+    system = SYSTEMS.get(row["system"])
+    return str(row.get("times_leave_out", system.times_leave_out if system else ""))
+
+
+def timed_system(name: str, cells: Sequence[Sequence[Row]]) -> Timed:
+    """`cells`: the draws of each corpus. The time on a corpus is the median over its draws."""
+
+    def typical(value: Callable[[Row], float]) -> float:
+        return geometric_mean([max(median(value(row) for row in rows), 1e-3) for rows in cells])
+
+    peaks = [row["peak_megabytes"] for rows in cells for row in rows if row["peak_megabytes"]]
+    return Timed(
+        name,
+        float(np.mean([np.mean([row["accuracy"] for row in rows]) for rows in cells])),
+        typical(lambda row: row["train_seconds"]),
+        typical(lambda row: row["train_cpu_seconds"]),
+        typical(lambda row: row["scored_texts"] / max(row["predict_seconds"], 1e-3)),
+        max(peaks, default=None),
+    )
