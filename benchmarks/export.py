@@ -39,7 +39,7 @@ from regard.training.fit import Parts, fit
 
 RESULTS = Path(__file__).parent / "results" / "export.json"
 TOOL = Path(__file__).parent.parent / "tools" / "page_answers.js"
-ENCODERS = ("embedding", "affine", "cnn", "lstm", "bilstm")
+ENCODERS = ("embedding", "affine", "cnn", "lstm", "bilstm", "gru", "bigru")
 SMALL = {"embedding": 24, "hidden": 24, "query": 24, "epochs": 1, "device": "cpu"}
 USUAL = {"embedding": 100, "hidden": 200, "query": 200, "epochs": 1, "device": "cpu"}
 MODELS: dict[str, dict[str, Any]] = {

@@ -78,7 +78,7 @@ def test_data_that_cannot_be_learned_from(regard: Regard, tmp_path: Path, name: 
         (["--task", "binary"], "expected two classes for task = binary, got 5 ('1', '2', '3', '4', '5', …)"),
         (["--hidden", "0"], "hidden: expected a number from 1 to 100000, got 0"),
         (["--hidden", "x"], "argument --hidden: invalid int value: 'x'"),
-        (["--encoder", "gru"], "expected one of embedding, affine, cnn, lstm, bilstm, bert, got 'gru'"),
+        (["--encoder", "rnn"], "expected one of embedding, affine, cnn, lstm, bilstm, gru, bigru, bert, got 'rnn'"),
         (["--pooling", "max,max,max"], "one name, or one for each of the 1 levels"),
         (
             ["--encoder", "bilstm", "--hidden", "7"],

@@ -194,7 +194,7 @@ def test_a_failed_start_leaves_the_run_it_would_overwrite(regard: Regard, table:
     out = tmp_path / "run"
     start(config_of(table), out)
     before = weights(out)
-    assert regard("train", table, *TINY, "--out", out, "--overwrite", "--encoder", "gru").code == 2
+    assert regard("train", table, *TINY, "--out", out, "--overwrite", "--encoder", "rnn").code == 2
     assert weights(out) == before
     assert regard("predict", out, "good film").code == 0
 

@@ -91,10 +91,17 @@ def test_padding_gets_no_gradient(variant: str) -> None:
     assert (embedded.grad[~MASK] == 0).all()
 
 
-def test_bilstm_equals_packed_sequences() -> None:
-    """Our length-aware reversal against PyTorch's bidirectional LSTM over packed sequences."""
-    encoder, embedded = make("bilstm"), make_embedded()[:3]
-    reference = nn.LSTM(E, D // 2, batch_first=True, bidirectional=True).double()
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_gradients_are_those_of_finite_differences(variant: str) -> None:
+    encoder, embedded = make(variant), make_embedded().requires_grad_()
+    assert torch.autograd.gradcheck(lambda x: encoder(x, MASK).states, embedded)
+
+
+@pytest.mark.parametrize(("name", "network"), [("bilstm", nn.LSTM), ("bigru", nn.GRU)])
+def test_two_directions_equal_packed_sequences(name: str, network: type[nn.LSTM | nn.GRU]) -> None:
+    """Our length-aware reversal against PyTorch's bidirectional networks over packed sequences."""
+    encoder, embedded = make(name), make_embedded()[:3]
+    reference = network(E, D // 2, batch_first=True, bidirectional=True).double()
     weights = {}
     for name, value in encoder.state_dict().items():
         direction, kind = name.split(".")
@@ -118,9 +125,26 @@ def test_cnn_by_hand() -> None:
     assert states[0, :, 0].tolist() == [3.0, 6.0, 5.0, 0.0]
 
 
+def test_gru_by_hand() -> None:
+    """Weights 0, biases 0, so r = z = ½; only n reads: n = tanh(x + ½ h), h = ½ n + ½ h.
+
+    x = 2, 1: h = ½ tanh 2 = 0.4820, then ½ tanh(1 + 0.2410) + 0.2410 = 0.6638."""
+    from regard.encoders import GRU
+
+    encoder = GRU(1, 1)
+    with torch.no_grad():
+        for weight in encoder.parameters():
+            weight.zero_()
+        encoder.forwards.weight_ih_l0[2] = encoder.forwards.weight_hh_l0[2] = 1
+    states = encoder(torch.tensor([[[2.0], [1.0], [9.0]]]), torch.tensor([[True, True, False]])).states
+    assert states[0, :, 0].tolist() == pytest.approx([0.4820, 0.6638, 0], abs=1e-4)
+
+
 def test_widths_that_cannot_be_divided_are_rejected() -> None:
-    with pytest.raises(InputError, match="hidden: expected an even number for the two directions of a bilstm, got 7"):
-        ENCODERS["bilstm"].configured(E, Model(hidden=7))
+    for name in ("bilstm", "bigru"):
+        message = f"hidden: expected an even number for the two directions of a {name}, got 7"
+        with pytest.raises(InputError, match=message):
+            ENCODERS[name].configured(E, Model(hidden=7))
     with pytest.raises(
         InputError, match=r"hidden: expected a multiple of 3, the number of windows \[3, 4, 5\], got 10"
     ):

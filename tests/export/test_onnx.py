@@ -31,7 +31,13 @@ GRID = [
     for levels in (1, 2)
     if encoder != "bert" and not POOLINGS[pooling].reads_summary
 ]
-FEW = {("bilstm", "apln", 2), ("cnn", "max", 1), ("embedding", "attention", 1), ("lstm", "last", 1)}
+FEW = {
+    ("bilstm", "apln", 2),
+    ("bigru", "attention", 2),
+    ("cnn", "max", 1),
+    ("embedding", "attention", 1),
+    ("lstm", "last", 1),
+}
 VARIANTS: list[dict[str, Any]] = [
     {"norm": "sample"},
     {"norm": "feature"},

@@ -77,7 +77,7 @@ def same(result: Trained, alone: Trained) -> None:
 
 
 @pytest.mark.parametrize("pooling", ["attention", "apln", "max", "last"])
-@pytest.mark.parametrize("encoder", ["embedding", "cnn", "bilstm"])
+@pytest.mark.parametrize("encoder", ["embedding", "cnn", "bilstm", "bigru"])
 def test_each_seed_ends_as_if_trained_alone(encoder: str, pooling: str) -> None:
     config = options(encoder=encoder, pooling=pooling)
     for seed, result in zip(SEEDS, together(config, parts()), strict=True):

@@ -76,7 +76,7 @@ class Model:
 
     encoder: str = option(
         "embedding",
-        "encoder of the words: embedding, affine, cnn, lstm, bilstm, bert; one per level: cnn,bilstm",
+        "encoder of the words: embedding, affine, cnn, lstm, bilstm, gru, bigru, bert; one per level: cnn,bilstm",
         basic=True,
     )
     pooling: str = option(

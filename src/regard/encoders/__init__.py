@@ -9,6 +9,7 @@ from regard.encoders.bert import BERT
 from regard.encoders.cnn import CNN
 from regard.encoders.encoder import Encoder
 from regard.encoders.flat import Affine, Embedding
+from regard.encoders.gru import GRU, BiGRU
 from regard.encoders.lstm import LSTM, BiLSTM
 
 ENCODERS: dict[str, type[Encoder]] = {
@@ -17,7 +18,9 @@ ENCODERS: dict[str, type[Encoder]] = {
     "cnn": CNN,
     "lstm": LSTM,
     "bilstm": BiLSTM,
+    "gru": GRU,
+    "bigru": BiGRU,
     "bert": BERT,
 }
 
-__all__ = ["BERT", "CNN", "ENCODERS", "LSTM", "Affine", "BiLSTM", "Embedding", "Encoder"]
+__all__ = ["BERT", "CNN", "ENCODERS", "GRU", "LSTM", "Affine", "BiGRU", "BiLSTM", "Embedding", "Encoder"]

@@ -1,9 +1,10 @@
-"""LSTMs of several stacked models (seeds): one matrix product and one cell per time step for all of them.
+"""LSTMs and GRUs of several stacked models (seeds): one matrix product and one cell per time step for all of them.
 
     i, f, g, o = W x_t + U h_{t−1} + b,   c_t = σ(f) c_{t−1} + σ(i) tanh(g),   h_t = σ(o) tanh(c_t)
 
 Whatever does not depend on the previous time step is computed for all steps at once: W x forward, and all weight gradients
-backward. The steps themselves are a loop in PyTorch here, and one Triton kernel each on CUDA.
+backward. The steps of an LSTM are a loop in PyTorch here, and one Triton kernel each on CUDA. A GRU is left to autograd: its
+products have PyTorch's precision, not cuDNN's, and its steps no kernel.
 """
 
 from __future__ import annotations
@@ -57,6 +58,21 @@ def stacked_lstm(x: Tensor, w: Tensor, u: Tensor, input_bias: Tensor, hidden_bia
     """Weights as in `nn.LSTM`, each with the model axis first.  (S, N, L, E) -> (S, N, L, H)"""
     states: Tensor = StackedLSTM.apply(x, w, u, input_bias + hidden_bias)  # type: ignore[no-untyped-call]
     return states
+
+
+def stacked_gru(x: Tensor, w: Tensor, u: Tensor, input_bias: Tensor, hidden_bias: Tensor) -> Tensor:
+    """Weights as in `nn.GRU`, each with the model axis first.  (S, N, L, E) -> (S, N, L, H)"""
+    models, rows, length, _ = x.shape
+    inputs = torch.baddbmm(input_bias.unsqueeze(1), x.flatten(1, 2), w.mT).view(models, rows, length, -1)
+    h, states = x.new_zeros(models, rows, u.size(-1)), []  # (S, N, H)
+    for step in inputs.unbind(2):
+        (r, z, n), (reset, update, new) = (
+            gates.chunk(3, -1) for gates in (step, torch.baddbmm(hidden_bias.unsqueeze(1), h, u.mT))
+        )
+        z = (z + update).sigmoid()
+        h = (1 - z) * torch.tanh(n + (r + reset).sigmoid() * new) + z * h
+        states.append(h)
+    return torch.stack(states, 2)
 
 
 def forward_steps(gates: Tensor, u: Tensor, states: Tensor, cells: Tensor) -> None:
