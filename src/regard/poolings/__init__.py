@@ -12,6 +12,7 @@ from regard.poolings.average import Average
 from regard.poolings.bottleneck import Bottleneck
 from regard.poolings.last import Last
 from regard.poolings.maximum import Maximum
+from regard.poolings.norm_layer import NormLayer
 from regard.poolings.norm_unit import NormUnit
 from regard.poolings.pooling import Pooling
 from regard.poolings.summary import Summary
@@ -35,6 +36,7 @@ __all__ = [
     "Bottleneck",
     "Last",
     "Maximum",
+    "NormLayer",
     "NormUnit",
     "Pooling",
     "Summary",

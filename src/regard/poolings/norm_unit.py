@@ -37,13 +37,7 @@ class NormUnit(Pooling):
 
     def __init__(self, dim: int, norm_init: float = 2.0):
         super().__init__()
-        if not 1 < norm_init < math.inf:
-            raise InputError(
-                f"norm_init: expected a finite number above 1, since a norm_unit's p is 1 + log(1 + exp(ρ)), got {norm_init:g}"
-            )
-        norm_init = float(norm_init)  # a whole number would give parameters without gradients
-        rho = math.log(math.expm1(norm_init - 1)) if norm_init < 20 else norm_init - 1
-        self.rho = nn.Parameter(torch.full((dim,), rho))
+        self.rho = nn.Parameter(torch.full((dim,), initial_rho(norm_init)))
         self.centre = nn.Parameter(torch.zeros(dim))
 
     @classmethod
@@ -52,13 +46,38 @@ class NormUnit(Pooling):
 
     def forward(self, states: Tensor, mask: Tensor) -> Pooled:
         mask = checked(states, mask)
-        norm = 1 + nn.functional.softplus(self.rho)  # (D,)
+        norm = norm_of(self.rho)  # (D,)
         real = mask.unsqueeze(-1)
-        distance = (at_least_float32(states) - self.centre).abs().masked_fill(~real, 0)
-        powers = norm * (distance + EPSILON).log()  # (N, L, D)
-        total = masked_logsumexp(powers, real, dim=1)  # (N, D)
-        count = mask.sum(1, keepdim=True).clamp_min(1).log()
-        vector = ((total - count) / norm).exp().masked_fill(~mask.any(1, keepdim=True), 0)
+        powers, total, vector = power_mean_of_distances(states, self.centre, norm, mask)
         shares = (powers - total.unsqueeze(1)).exp().masked_fill(~real, 0)  # (N, L, D), each feature sums to 1
         weights = shares.mean(-1)
         return Pooled(vector, weights, weights, norm=norm)
+
+
+def initial_rho(norm_init: float) -> float:
+    """The ρ that gives this p."""
+    if not 1 < norm_init < math.inf:
+        raise InputError(
+            f"norm_init: expected a finite number above 1, since a norm_unit's p is 1 + log(1 + exp(ρ)), got {norm_init:g}"
+        )
+    norm_init = float(norm_init)  # a whole number would give parameters without gradients
+    return math.log(math.expm1(norm_init - 1)) if norm_init < 20 else norm_init - 1
+
+
+def norm_of(rho: Tensor) -> Tensor:
+    return 1 + nn.functional.softplus(rho)
+
+
+def power_mean_of_distances(
+    states: Tensor, centre: Tensor, norm: Tensor, mask: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """( mean_i |h_i − c|^p )^(1/p), zero for an empty row, and what it was computed from.
+
+    (N, L, D), (D,) or (L, D), (D,), (N, L) -> the logarithms of the powers (N, L, D), that of their sum (N, D), the mean (N, D)
+    """
+    real = mask.unsqueeze(-1)
+    distance = (at_least_float32(states) - centre).abs().masked_fill(~real, 0)
+    powers = norm * (distance + EPSILON).log()  # (N, L, D)
+    total = masked_logsumexp(powers, real, dim=1)  # (N, D)
+    count = mask.sum(1, keepdim=True).clamp_min(1).log()
+    return powers, total, ((total - count) / norm).exp().masked_fill(~mask.any(1, keepdim=True), 0)
