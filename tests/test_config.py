@@ -47,6 +47,7 @@ SPECIAL: dict[str, st.SearchStrategy[Any]] = {
     "rounds": st.none(),
     "phase_epochs": st.none(),
     "compressor_lr": st.none(),
+    "attention_heads": st.just(1),  # more of them need pooling = bottleneck
     "pretrained": st.none(),
     "frozen_layers": st.just(0),
     "window": st.none(),

@@ -62,6 +62,7 @@ class TextEstimator(BaseEstimator):  # type: ignore[misc]
         reformulate: bool = True,
         unit_length: bool = False,
         form: str = "printed",
+        attention_heads: int = 1,
         head_bias: bool = True,
         head_hidden: bool = False,
         query_range: float = 0.1,

@@ -24,6 +24,8 @@ LISTED: dict[str, tuple[str, Model]] = {
     **{name: (name, Model()) for name in POOLINGS},
     "attention dot": ("attention", Model(attention="dot", scale=3.0)),
     "bottleneck dot": ("bottleneck", Model(attention="dot", scale=3.0)),
+    "bottleneck of three heads": ("bottleneck", Model(attention_heads=3)),
+    "bottleneck dot of two heads": ("bottleneck", Model(attention="dot", attention_heads=2)),
     "apln dot": ("apln", Model(attention="dot")),
     "apln sample": ("apln", Model(norm="sample", norm_init=1.7)),
     "apln feature": ("apln", Model(norm="feature", norm_init=0.6)),

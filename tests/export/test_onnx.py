@@ -47,6 +47,7 @@ VARIANTS: list[dict[str, Any]] = [
     {"reformulate": False},
     {"form": "no_root"},
     {"attention": "dot"},
+    {"pooling": "bottleneck", "attention_heads": 3},
 ]
 
 
@@ -86,8 +87,8 @@ def test_onnx_equals_pytorch(encoder: str, pooling: str, levels: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", VARIANTS, ids=str)
-def test_variants_of_apln_equal_pytorch(options: dict[str, Any]) -> None:
-    trained = made(encoder="cnn", pooling="apln", **options)
+def test_variants_of_poolings_equal_pytorch(options: dict[str, Any]) -> None:
+    trained = made(**{"encoder": "cnn", "pooling": "apln", **options})
     assert verify(trained, session_of(trained)).logits <= 1e-5
 
 

@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.distributions import Independent, Normal, kl_divergence
 
 from regard.config import Model
+from regard.errors import InputError
 from regard.poolings import Attention, Bottleneck
 from regard.poolings.bottleneck import kl
 
@@ -139,3 +140,35 @@ def test_its_parameters_may_have_half_precision(precision: torch.dtype) -> None:
     for value in (states.grad, *(p.grad for p in pooling.parameters())):
         assert value is not None
         assert value.isfinite().all()
+
+
+def test_weights_of_several_heads_are_their_mean_and_still_mix_the_states() -> None:
+    pooling, states = make(attention_heads=3), make_states()
+    pooled = pooling(states, MASK)
+    scorers = (pooling.scorer, *pooling.other_scorers)
+    assert len(scorers) == 3
+    real = MASK.unsqueeze(1)
+    by_head = torch.stack([scorer(states) for scorer in scorers], 1).masked_fill(~real, -1e9).softmax(-1) * real
+    torch.testing.assert_close(pooled.weights, by_head.mean(1) * MASK.any(1, keepdim=True))
+    torch.testing.assert_close(pooled.weights.sum(1), torch.tensor([1.0, 1.0, 0.0], dtype=torch.float64))
+    torch.testing.assert_close(pooled.vector, (pooled.weights.unsqueeze(-1) * states).sum(1))
+    assert pooled.query is None, "there is no single V"
+
+
+def test_the_score_of_a_word_alone_is_the_mean_of_its_heads() -> None:
+    """Two dot heads with V = (1, 0, …) and (3, 0, …): the word (2, 0, …) has the scores 2 and 6."""
+    pooling = make(attention="dot", attention_heads=2)
+    with torch.no_grad():
+        for scorer, value in zip((pooling.scorer, *pooling.other_scorers), (1.0, 3.0), strict=True):
+            scorer.query.zero_()[0] = value  # type: ignore[union-attr, operator]
+    word = torch.zeros(1, 1, D, dtype=torch.float64)
+    word[0, 0, 0] = 2
+    pooled = pooling(word, torch.ones(1, 1, dtype=torch.bool))
+    assert pooled.scores.item() == pytest.approx(4)
+    assert pooled.weights.item() == pytest.approx(1)
+
+
+def test_one_head_has_the_weights_of_earlier_runs() -> None:
+    assert {name.split(".")[0] for name in make().state_dict()} == {"scorer", "mean", "deviation"}
+    with pytest.raises(InputError, match="attention_heads: expected a number above 0, got 0"):
+        Bottleneck(D, attention_heads=0)

@@ -458,6 +458,8 @@ BAD = [
     (("--compressor-lr", "0"), "compressor_lr: expected a number above 0, got 0.0"),
     (("--pooling", "attention", "--rounds", "3"), "rounds = 3 needs pooling = 'bottleneck' on the highest level"),
     (("--pooling", "attention", "--compressor-lr", "0.1"), "compressor_lr = 0.1 needs pooling = 'bottleneck'"),
+    (("--attention-heads", "0"), "attention_heads: expected a number from 1 to 64, got 0"),
+    (("--pooling", "attention", "--attention-heads", "2"), "attention_heads = 2 needs pooling = 'bottleneck'"),
     (("--pooling", "max", "--beta", "0.1"), "beta = 0.1 needs pooling = 'bottleneck' on the highest level"),
     (("--levels", "2"), "can only be on the highest level; expected, for example, 'attention,bottleneck'"),
     (("--levels", "2", "--pooling", "bottleneck,attention"), "expected, for example, 'attention,bottleneck'"),
@@ -473,3 +475,10 @@ def test_bad_options_are_refused(
     assert command.code == 2
     assert sentence in command.error
     assert list(tmp_path.iterdir()) == []
+
+
+def test_several_heads_are_trained_saved_and_explained(regard: Regard, table: Path, tmp_path: Path) -> None:
+    words = ("--pooling", "bottleneck", "--attention-heads", "2", "--encoder", "gru", "--rounds", "1")
+    assert regard("train", table, *TINY, *words, "--out", tmp_path / "run").code == 0
+    (row,) = map(json.loads, regard("explain", tmp_path / "run", "Kind staff.", "--format", "jsonl").out.splitlines())
+    assert sum(token["weight"] for token in row["tokens"]) == pytest.approx(1)

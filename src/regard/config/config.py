@@ -15,6 +15,7 @@ from regard.errors import InputError
 ADDED = {
     "within_range": True,
     "form": "printed",
+    "attention_heads": 1,
     "members": 1,
     "spelling": False,
     "linear": False,
@@ -185,6 +186,11 @@ def check_bottleneck(model: Model, training: Training) -> None:
         accepted = ",".join(["attention"] * (max(model.levels, len(names)) - 1) + ["bottleneck"])
         raise InputError(
             f"pooling = {model.pooling!r}: a bottleneck can only be on the highest level; expected, for example, {accepted!r}"
+        )
+    if names[-1] != "bottleneck" and model.attention_heads > 1:
+        raise InputError(
+            f"attention_heads = {model.attention_heads} needs pooling = 'bottleneck' on the highest level: other poolings have "
+            "one head"
         )
     for name in ("beta", "rounds", "phase_epochs", "compressor_lr"):
         if names[-1] != "bottleneck" and getattr(training, name) is not None:

@@ -149,6 +149,9 @@ class Model:
     form: Literal["printed", "no_root", "no_normaliser", "neither", "divided_by_n"] = option(
         "printed", "apln's equation 5: as printed, without root, normaliser or both, or divided by N", table="apln"
     )
+    attention_heads: int = option(
+        1, "bottleneck: number of attention heads, whose weights are averaged", Bounds(1, 64), table="bottleneck"
+    )
     head_bias: bool = option(True, "bias in the output layer (Sun & Lu have none)", table="sun_lu")
     head_hidden: bool = option(False, "hidden layer before the output layer; always on with pooling = bottleneck")
     query_range: float = option(

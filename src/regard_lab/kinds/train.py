@@ -174,7 +174,7 @@ def history_paths(history: Sequence[EpochRecord]) -> History:
     return by_name
 
 
-METHOD_ONLY = ("beta", "rounds", "phase_epochs", "compressor_lr", "head_hidden")
+METHOD_ONLY = ("beta", "rounds", "phase_epochs", "compressor_lr", "head_hidden", "attention_heads")
 
 
 def judge_options(options: Options, judge_keys: Options) -> Options:
