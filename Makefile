@@ -12,7 +12,7 @@ export GOMP_SPINCOUNT ?= 1000
 FUZZ := .venv-fuzz
 FUZZ_SECONDS ?= 600  # per target
 FUZZ_TARGETS ?= readers http tokenizer run_folder checkpoint
-.PHONY: demo test test-all test-adapters test-ray dist fuzz evidence docs bench bench-all leaderboard lint clean
+.PHONY: demo test test-all test-adapters test-ray dist fuzz evidence archive docs bench bench-all leaderboard lint clean
 
 demo: $(VENV)/.run
 	$(BIN)/regard demo
@@ -59,6 +59,10 @@ lint: $(VENV)/.dev
 evidence: $(VENV)/.run
 	$(BIN)/python experiments/evidence.py
 	$(BIN)/python tools/notebooks.py
+
+# every published result in one file with checksums, in dist/; needs nothing installed
+archive:
+	$(PYTHON) tools/archive_results.py
 
 # the documentation site: any warning, broken link or anchor fails; pages load nothing from other sites
 docs: $(DOCS)/.installed

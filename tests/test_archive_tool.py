@@ -27,6 +27,9 @@ def checkout(folder: Path) -> Path:
         "experiments/rules.toml": "version = 1\n",
         "experiments/paper/table.jsonl": '{"seed": 0}\n',
         "experiments/paper/table.svg": "<svg/>",
+        "experiments/paper/.table.jsonl.lock": "",
+        "docs/notebooks/paper.ipynb": "{}",
+        "docs/start.md": "# Start",
         "docs/evidence.md": "# Evidence\n",
     }.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -36,7 +39,14 @@ def checkout(folder: Path) -> Path:
 
 def test_an_archive_of_the_same_contents_is_the_same_file(tool: ModuleType, tmp_path: Path) -> None:
     files = tool.contents(checkout(tmp_path))
-    assert set(files) == {"CITATION.cff", "experiments/rules.toml", "experiments/paper/table.jsonl", "docs/evidence.md"}
+    assert set(files) == {
+        "CITATION.cff",
+        "experiments/rules.toml",
+        "experiments/paper/table.jsonl",
+        "experiments/paper/table.svg",
+        "docs/notebooks/paper.ipynb",
+        "docs/evidence.md",
+    }
     assert tool.pack(files, "x") == tool.pack(tool.contents(checkout(tmp_path)), "x")
     assert tool.version(tmp_path) == "1.2.3"
 
@@ -64,3 +74,17 @@ def test_damage_and_differences_are_noticed(tool: ModuleType, tmp_path: Path) ->
             entry.size = len(content)
             damaged.addfile(entry, io.BytesIO(content))
     assert "results.tar.gz: SHA256SUMS does not match its files" in tool.verify(archive, root)
+
+
+def test_everything_that_is_published_is_packed(tool: ModuleType) -> None:
+    """All files of experiments/ that git could have, and what `make evidence` writes elsewhere."""
+    root = Path(__file__).parents[1]
+    names = set(tool.contents(root))
+    for path in (root / "experiments").rglob("*"):
+        hidden = path.name.startswith(".") or "__pycache__" in path.parts
+        assert hidden or path.is_dir() or path.relative_to(root).as_posix() in names, path
+    assert {path.suffix for path in map(Path, names)} >= {".jsonl", ".md", ".html", ".tex", ".svg", ".toml", ".ipynb"}
+    pages = [path for path in (root / "docs").glob("*.md") if ": written by make evidence" in path.read_text("utf-8")]
+    assert len(pages) >= 3
+    assert {f"docs/{path.name}" for path in [*pages, root / "docs" / "evidence.md"]} <= names
+    assert not any(name.endswith((".lock", ".pyc")) for name in names)

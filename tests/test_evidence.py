@@ -182,6 +182,21 @@ def test_quotes_and_pages_are_on_the_page(records: list[Record], tables: TableFo
     assert text.count("\nNo page numbers: ") == len(CLAIMS.no_pages)
 
 
+def headings(page_text: str) -> set[str]:
+    return {line.lstrip("#").strip() for line in page_text.splitlines() if line.startswith("### ")}
+
+
+def test_a_claim_links_to_the_reply_of_its_authors(tables: TableFolder) -> None:
+    claim = read_claim({**PART, "planned": "a/b", "reply": "Wu et al., 2027: on p"}, SOURCES, "")
+    record = make_record(claim, tables, [])
+    assert "[The authors' reply](cite.md#wu-et-al-2027-on-p)" in page(Claims(SOURCES, [claim]), tables, [record])
+
+
+def test_every_reply_is_on_the_page_and_the_other_way_round() -> None:
+    text = (ROOT / "docs" / "cite.md").read_text(encoding="utf-8").partition("## Replies by authors")[2]
+    assert {claim.reply for claim in CLAIMS.claims if claim.reply} == headings(text)
+
+
 def test_no_claim_is_repeated() -> None:
     claims = [(claim.source, claim.claim, claim.where) for claim in CLAIMS.claims]
     assert len(set(claims)) == len(claims)

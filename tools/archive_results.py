@@ -1,7 +1,9 @@
-"""Pack every published result into one file with checksums, for a release: `python tools/archive_results.py`.
+"""Pack every published result into one file with checksums, for a release: `make archive`.
 
-The archive contains claims, rules, protocol, tables, rows, rendered tables and verdicts, and SHA256SUMS of all of them. The same
-contents give the same bytes. `--verify FILE` checks an archive, and whether this checkout has the same files.
+The archive contains all of `experiments/` (claims, rules, protocol, tables, rows, verdicts, and tables rendered as Markdown,
+HTML, TeX and SVG), the pages and figures that `make evidence` writes, the notebooks, the errata and how to cite, and SHA256SUMS
+of all of them. The same contents give the same bytes. `--verify FILE` checks an archive, and whether this checkout has the same
+files.
 """
 
 from __future__ import annotations
@@ -17,25 +19,32 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PATTERNS = (
-    "experiments/*.md",
-    "experiments/*.toml",
-    "experiments/*.json",
-    "experiments/*/*.toml",
-    "experiments/*/*.jsonl",
-    "experiments/*/*.json",
-    "experiments/*/*.md",
+    "experiments/**/*.*",
     "docs/evidence.md",
     "docs/norms.md",
+    "docs/attention_debate.md",
+    "docs/bottleneck.md",
     "docs/errata.md",
     "docs/cite.md",
+    "docs/images/norms-*.svg",
+    "docs/notebooks/*.py",
+    "docs/notebooks/*.ipynb",
+    "docs/notebooks/*.md",
     "CITATION.cff",
     "LICENSE",
 )
+LEFT_OUT = (".lock", ".pyc")
 SUMS = "SHA256SUMS"
 
 
 def contents(root: Path) -> dict[str, bytes]:
-    paths = {path for pattern in PATTERNS for path in root.glob(pattern)}
+    """Without locks and caches, which may lie next to the results."""
+    paths = {
+        path
+        for pattern in PATTERNS
+        for path in root.glob(pattern)
+        if path.is_file() and path.suffix not in LEFT_OUT and not path.name.startswith(".")
+    }
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in sorted(paths)}
 
 

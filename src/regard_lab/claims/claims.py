@@ -56,7 +56,7 @@ RULE_TITLES = {  # as shown on the page
     "unstable": "stability",
     "printed": "printed numbers",
 }
-KEYS = ("id", "source", "claim", "where", "quote", "page", "no_quote", "general", "vacuous", "note", "because")
+KEYS = ("id", "source", "claim", "where", "quote", "page", "no_quote", "general", "vacuous", "note", "because", "reply")
 WAYS = ("test", "planned", "checked_by", "verdict")  # a claim has one of them
 
 
@@ -79,6 +79,7 @@ class Claim:
     general: bool = False  # it says "all", "consistently" or "in general"
     vacuous: Vacuous | None = None
     note: str = ""  # what the reader must know about the test
+    reply: str = ""  # the title of the section of docs/cite.md in which the authors answer
     rule: str = ""
     table: str = ""  # the table whose rows the rule reads
     arguments: Options = field(default_factory=dict)

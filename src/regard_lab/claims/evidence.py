@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -126,7 +127,14 @@ def claim_text(claim: Claim) -> str:
         parts.append(f"*“{escape(claim.quote)}”* ({where})")
     else:
         parts.append(where + (f"; no quote: {escape(claim.no_quote)}" if claim.no_quote else ""))
+    if claim.reply:
+        parts.append(f"[The authors' reply](cite.md#{anchor(claim.reply)})")
     return "<br>".join(parts)
+
+
+def anchor(title: str) -> str:
+    """The link target of a heading, as GitHub and the documentation site make it."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-")
 
 
 def about_pages(claims: Claims, source: str) -> Iterator[str]:

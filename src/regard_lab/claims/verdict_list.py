@@ -48,6 +48,7 @@ class Record:
             "quote": self.claim.quote,
             "page": self.claim.page,
             "where": self.claim.where,
+            "reply": self.claim.reply,
             "verdict": finding.verdict,
             "why": finding.why,
             "version_0": self.previous,
