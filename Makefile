@@ -100,7 +100,8 @@ leaderboard: $(VENV)/.bench
 	$(BIN)/python benchmarks/leaderboard table > /dev/null
 	$(BIN)/python benchmarks/leaderboard page
 
-# pinned versions first, then the package itself without resolving dependencies again
+# pinned versions first, then the package itself without resolving dependencies again; the second installation of each list adds
+# only what has no hashes: torch, and packages that nothing pins
 $(VENV)/.run: requirements/base.txt requirements/run.txt pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/hashes/base.txt -r requirements/hashes/run.txt
@@ -120,11 +121,15 @@ $(VENV)/.bench: requirements/bench.txt $(VENV)/.dev
 # the site is written from the source without importing most of it, so its environment needs neither PyTorch nor numba
 $(DOCS)/.installed: requirements/docs.txt
 	test -x $(DOCS)/bin/python || $(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/hashes/docs.txt
 	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/docs.txt
 	touch $@
 
 $(ADAPTERS)/.done: requirements/adapters.txt requirements/dev.txt requirements/run.txt requirements/base.txt pyproject.toml
 	test -x $(ADAPTERS)/bin/python || $(PYTHON) -m venv $(ADAPTERS)
+	$(ADAPTERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes $(addprefix -r requirements/hashes/,base.txt run.txt)
+	$(ADAPTERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/hashes/dev.txt
+	$(ADAPTERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/hashes/adapters.txt
 	$(ADAPTERS)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/run.txt -r requirements/dev.txt -r requirements/adapters.txt
 	$(ADAPTERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
@@ -137,12 +142,16 @@ $(FUZZ)/.done: requirements/fuzz.txt requirements/base.txt pyproject.toml
 
 $(TRACKING)/.done: requirements/tracking.txt requirements/base.txt pyproject.toml
 	test -x $(TRACKING)/bin/python || $(PYTHON) -m venv $(TRACKING)
+	$(TRACKING)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/hashes/base.txt
+	$(TRACKING)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/hashes/tracking.txt
 	$(TRACKING)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/base.txt -r requirements/tracking.txt
 	$(TRACKING)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	touch $@
 
 $(RAY)/.done: requirements/ray.txt requirements/run.txt requirements/base.txt pyproject.toml
 	test -x $(RAY)/bin/python || $(PYTHON) -m venv $(RAY)
+	$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes $(addprefix -r requirements/hashes/,base.txt run.txt)
+	$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/hashes/ray.txt
 	$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements/run.txt -r requirements/ray.txt
 	$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
