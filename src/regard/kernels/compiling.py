@@ -23,6 +23,7 @@ IndexDataCacheFile: Any = caching.IndexDataCacheFile
 njit: Any = numba.njit
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+elsewhere: list[Callable[[str], bool]] = []  # waits for a function that another process compiles (`ahead`): at most one
 _noted: list[str] = []  # sentences about the cache, each of which is printed once
 
 
@@ -66,7 +67,10 @@ class TolerantCache(FunctionCache):  # type: ignore[misc]
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         try:
-            return super().load_overload(signature, context)
+            stored = super().load_overload(signature, context)
+            if stored is None and elsewhere and elsewhere[0](name_of_function(self._py_func)):
+                stored = super().load_overload(signature, context)
+            return stored
         except Exception as error:  # whatever unpickling half a file raises
             note(f"the cache of compiled code in {self.cache_path} is damaged; compiling again ({reason(error)})")
             self.empty()
@@ -98,6 +102,14 @@ def note(sentence: str) -> None:
     if sentence not in _noted and sys.stderr is not None:
         _noted.append(sentence)
         print(f"· {sentence}", file=sys.stderr)
+
+
+def name_of(kernel: Any) -> str:
+    return name_of_function(kernel.py_func)
+
+
+def name_of_function(function: Any) -> str:
+    return f"{function.__module__}.{function.__qualname__}"
 
 
 def is_compiled(kernel: Any) -> bool:
