@@ -114,21 +114,25 @@ def test_a_helper_that_fails_leaves_everything_to_this_process(monkeypatch: pyte
     assert not compiling.elsewhere
 
 
-def test_what_another_process_has_stored_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+def test_what_another_process_has_stored_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
+    loaded: list[Any] = []
 
     def answer(name: str) -> bool:
         asked.append(name)
         return True
 
+    monkeypatch.setattr(compiling.FunctionCache, "load_overload", lambda *signature: loaded.append(signature))
+    monkeypatch.setattr(compiling.FunctionCache, "save_overload", lambda *signature: None)
+    monkeypatch.setattr(compiling, "elsewhere", [answer])
+
     @compiling.compiled()
     def double(x: int) -> int:
         return 2 * x
 
-    monkeypatch.setattr(compiling, "elsewhere", [answer])
-    assert double(4) == 8, "compiled here, because nothing was stored"
+    assert double(4) == 8, "compiled here, because nothing was stored after all"
     assert [name.rpartition(".")[2] for name in asked] == ["double"]
+    assert len(loaded) == 2, "before the other process was asked, and after"
 
 
 def test_the_claims_of_all_kernels_differ() -> None:

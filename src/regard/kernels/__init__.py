@@ -6,6 +6,7 @@ not safe. NUMBA_CACHE_DIR names a better one.
 
 A cached function is reused until its own file changes, even if functions in other files that it calls have changed: when
 you change `loss_and_gradient` in sparse_steps.py, touch pulls.py too, and units.py when you change `find_pair` in pairs.py.
+`ahead` lists the functions that training uses, with their signatures: a new one needs a line there.
 """
 
 import os
