@@ -96,6 +96,7 @@ def kill_runs(table: Path, engine: str, kills: int, seed: int, place: Path) -> d
             failures.append(f"kill {number}, {found}: {str(error)[:200]}")
         if (number + 1) % 20 == 0:
             print(f"{engine} {number + 1}/{kills}: {len(failures)} differences", flush=True)
+    print(f"{engine}: {dict(counts)}, {len(failures)} differences", flush=True)
     return {"kills": kills, "seconds of a run": round(seconds, 2), "moments": dict(counts), "differences": failures}
 
 

@@ -23,10 +23,10 @@ def mutations() -> list[Mutation]:
 
 def run(data: bytes) -> None:
     """The meaning of the bytes: `damaged.Damage`."""
+    folder, known = copied(killed()), mutations()  # also made by the first, empty input, which no time limit stops
     if len(data) < 2:
         return
-    folder = copied(killed())
-    Damage(data).apply(folder, [CHECKPOINT], mutations())
+    Damage(data).apply(folder, [CHECKPOINT], known)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:

@@ -32,10 +32,10 @@ def names() -> list[str]:
 
 def run(data: bytes) -> None:
     """The meaning of the bytes: `damaged.Damage`."""
+    folder, known = copied(finished()), mutations()  # also made by the first, empty input, which no time limit stops
     if len(data) < 2:
         return
-    folder = copied(finished())
-    Damage(data).apply(folder, names(), mutations())
+    Damage(data).apply(folder, names(), known)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with suppress(InputError):  # one sentence
