@@ -127,7 +127,7 @@ def main() -> None:
         rows = {corpus: measure(corpus, arguments.megabytes, work) for corpus in arguments.corpora}
     if arguments.save:
         found = {"machine": machine(), "busy": arguments.busy, "load": os.getloadavg()[0], "corpora": rows}
-        save_figures(RESULTS, "bulk", found)
+        save_figures(RESULTS, found)
 
 
 if __name__ == "__main__":

@@ -73,7 +73,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         rows = {str(count): measure(count, arguments.words, Path(folder)) for count in arguments.texts}
     if arguments.save:
-        save_figures(RESULTS, "memory", {"machine": machine(), "busy": arguments.busy, "texts": rows})
+        save_figures(RESULTS, {"machine": machine(), "busy": arguments.busy, "texts": rows})
 
 
 if __name__ == "__main__":
