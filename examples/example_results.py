@@ -95,6 +95,7 @@ def blocks() -> dict[str, str]:
     return {
         "image_patches": pooling_table(load("image_patches")),
         "audio_frames": pooling_table(load("audio_frames")),
+        "learned_norm_units": table(load("learned_norm_units"), ("network", "q", "units"), "activation"),
     }
 
 

@@ -37,7 +37,7 @@ def test_the_page_shows_the_committed_results() -> None:
     assert with_blocks(page) == page
 
 
-@pytest.mark.parametrize("name", ["image_patches", "audio_frames"])
+@pytest.mark.parametrize("name", ["image_patches", "audio_frames", "learned_norm_units"])
 def test_results_have_their_command_environment_and_seeds(name: str) -> None:
     saved = json.loads((EXAMPLES / "results" / f"{name}.json").read_text(encoding="utf-8"))
     assert saved["command"].startswith(f"python examples/{name}.py")
