@@ -4,7 +4,8 @@ numba stores compiled code as an index and one file per signature. If they are d
 without them, and a note says so.
 
 numba numbers these files: two processes that compile the same function for different types at the same time would choose the same
-number, and later processes would find the code for other types there. So here a file is named after the types.
+number, and later processes would find the code for other types there. So here a file is named after the types, and after the
+version of the source.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ class CodeFiles(IndexDataCacheFile):  # type: ignore[misc]
     """The index of one function and its files of compiled code, which several processes may write."""
 
     def save(self, key: Any, data: Any) -> None:
-        name = self._data_name_pattern.format(number=int(hashlib.sha256(repr(key).encode()).hexdigest()[:12], 16))
+        described = repr((self._source_stamp, key)).encode()
+        name = self._data_name_pattern.format(number=int(hashlib.sha256(described).hexdigest()[:12], 16))
         self._save_data(name, data)  # before the index that names it
         self._save_index({**self._load_index(), key: name})
 
