@@ -45,14 +45,13 @@ def row(system: str = "a", corpus: str = "imdb", size: int = 100, draw: int = 0,
     } | values
 
 
-def test_results_of_the_first_version_are_converted_without_loss(tmp_path: Path) -> None:
-    from convert import convert
-    from storage import read_results
+def test_results_are_kept_by_system_corpus_and_size(tmp_path: Path) -> None:
+    from storage import read_results, save_row
 
     rows = [row("regard, GloVe", size=size, draw=draw, accuracy=80 + draw / 3) for size in (100, 0) for draw in (1, 0)]
     rows.append(row("TF-IDF, LR", "trec", peak_megabytes=500))
-    (tmp_path / "imdb.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows), encoding="utf-8")
-    assert convert([tmp_path / "imdb.jsonl"], tmp_path / "results") == 5
+    for one in rows:
+        save_row(one, tmp_path / "results")
     written = sorted(path.relative_to(tmp_path / "results").as_posix() for path in tmp_path.glob("results/*/*"))
     assert written == ["regard-glove/imdb-100.json", "regard-glove/imdb-all.json", "tf-idf-lr/trec-100.json"]
     found = read_results(tmp_path / "results")
