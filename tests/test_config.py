@@ -229,7 +229,7 @@ BAD_FILES = [
     ("[data]\nlr = 0.1", "unknown key 'lr' in .data.; did you mean 'lr' in .training."),
     (
         "[nodel]\nhidden = 3",
-        "expected the tables .data., .model., .apln., .sun_lu., .training., .bottleneck., got 'nodel'",
+        "expected the tables .data., .model., .apln., .bottleneck., .sun_lu., .training., got 'nodel'",
     ),
     ("hidden = 3", "expected the tables .*, got 'hidden'"),
     ("[model]\nhidden = 3.5", "model.hidden: expected a whole number, got 3.5"),

@@ -366,7 +366,12 @@ def test_overwriting_never_leaves_a_mixture(tmp_path: Path, monkeypatch: pytest.
         patch.setattr(os, "replace", after(1, os.replace))
         with pytest.raises(Killed):
             files.write_all(tmp_path, {"first": b"new", "last": b"new"})
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"first": b"new"}
+    contents = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert contents.pop("first") == b"new"
+    ((name, content),) = contents.items()
+    assert name.startswith(".last."), "the complete new file is kept"
+    assert content == b"new"
+    (tmp_path / name).unlink()
     files.write_all(tmp_path, {"last": b"old"})
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", after(0, os.replace))

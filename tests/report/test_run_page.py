@@ -17,6 +17,7 @@ from regard.facts.history import history as epochs
 from regard.report.pages.run_figures import history_panels
 from regard.report.text.audit_tables import audit_tables
 from regard.report.text.exported import Table, as_csv, exported, latex
+from regard.report.text.formulas import Formulas
 
 WITHOUT: dict[str, Any] = {
     "metrics": None,
@@ -189,7 +190,7 @@ def test_tables_as_latex_and_csv() -> None:
     assert r"accuracy & 0.850 (0.770 to 0.910) \\" in written
     assert r"95 \% intervals" in written
     assert r"comprehensiveness $\uparrow$" in latex(tables["explainers"])
-    rows = list(csv.reader(io.StringIO(as_csv(tables["classes"].head, tables["classes"].rows))))
+    rows = list(csv.reader(io.StringIO(as_csv(tables["classes"].head, tables["classes"].rows, Formulas()))))
     assert rows[1] == ["negative", "0.800", "0.800", "0.800 (0.700 to 0.900)", "50"]
 
 
