@@ -76,9 +76,7 @@ def main() -> None:
             for name, path in files.items()
             for one_core in (False, True)
         }
-    note = (
-        "The machine was shared with other processes (load: averages over 1, 5 and 15 minutes), which wall times show."
-    )
+    note = "Wall times include what other processes did meanwhile (load: averages over 1, 5 and 15 minutes)."
     machine = {"cores": os.cpu_count(), "load_before": begin, "load_after": [round(x, 1) for x in os.getloadavg()]}
     RESULTS.write_text(
         json.dumps({"note": note, "machine": machine, "repeats": REPEATS, "rows": rows}, indent=1) + "\n"
