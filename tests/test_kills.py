@@ -1,7 +1,8 @@
 """A run that is killed at any file operation can be resumed and overwritten, to the same weights as an uninterrupted one.
 
 In the default suite the process only stops: from the chosen operation on, every one that would change a file raises an exception
-that nothing catches, so that nothing is cleaned up either. The slow test sends SIGKILL to a real process.
+that nothing catches, so that nothing is cleaned up either. Some combinations of errors and engines are slow tests; so is the one
+that sends SIGKILL to a real process.
 """
 
 from __future__ import annotations
@@ -171,6 +172,7 @@ def test_a_run_that_is_overwritten_is_never_a_mixture(
     assert len(answers - {""}) == 2, "those of the old run and of the new one"
 
 
+@pytest.mark.slow
 def test_continuing_in_place_loses_nothing(
     texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, regard: Regard
 ) -> None:
@@ -195,8 +197,15 @@ def test_continuing_in_place_loses_nothing(
     assert last > 20
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
-@pytest.mark.parametrize(("engine", "once"), [("torch", True), ("sparse", False)])
+@pytest.mark.parametrize(
+    ("error", "engine", "once"),
+    [
+        (KeyboardInterrupt, "sparse", False),
+        pytest.param(OSError, "sparse", False, marks=pytest.mark.slow),
+        pytest.param(KeyboardInterrupt, "torch", True, marks=pytest.mark.slow),
+        pytest.param(OSError, "torch", True, marks=pytest.mark.slow),
+    ],
+)
 def test_ctrl_c_and_full_disks_at_every_file_operation(
     texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException], engine: str, once: bool
 ) -> None:
@@ -242,7 +251,9 @@ def test_ctrl_c_waits_until_all_files_have_their_names(
     assert not files.temporary_files(tmp_path / "saved")
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError, Killed])
+@pytest.mark.parametrize(
+    "error", [Killed, *(pytest.param(one, marks=pytest.mark.slow) for one in (KeyboardInterrupt, OSError))]
+)
 def test_an_interrupted_export_is_repeated(
     texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
 ) -> None:
