@@ -33,7 +33,7 @@ OPTIONAL = (DYNAMICS, ENCODER, OPTIMIZER, KEPT)
 OURS = {*FILES, *OPTIONAL, CARD, MANIFEST, CHECKPOINT, *BEGUN}  # every file that training writes
 SUBFOLDERS = ("audit", "analysis")  # of `regard audit` and `regard analyse`
 ADDED = {"report.html", *SUBFOLDERS}  # what other commands write into a run
-FACTS, GRAPH, TABLES = "export.json", "model.onnx", "tables.safetensors"  # of an export, which is no run
+FACTS, GRAPH, TABLES = "export.json", "model.onnx", "tables.safetensors"  # of an export, which is not a run
 MEGABYTE = 1 << 20
 # the largest size of each file, in bytes: what is larger is not read. Downloaded in this order: where there are weights, the
 # other files are complete

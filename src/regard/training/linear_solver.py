@@ -3,7 +3,7 @@
     minimise  ½ ‖W‖² + C Σ_i w_i ℓ(W x_i + b, y_i)
 
 as in scikit-learn, so C has the same meaning; the bias is not penalised. Ridge regression has a closed form; the others are
-minimised by L-BFGS (Nocedal 1980), which is exact up to its tolerance, because they are convex.
+minimised by L-BFGS, which is exact up to its tolerance, because they are convex.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.training.lbfgs import minimised
+
 Doubles = NDArray[np.float64]
 Loss = Literal["sigmoid", "softmax", "squares"]
 
-MEMORY = 10  # pairs of steps and changes of the gradient that approximate the curvature
-ITERATIONS = 300
 TOLERANCE = 1e-4  # largest entry of the gradient of the mean loss
-SUFFICIENT = 1e-4  # share of the predicted decrease that a step must reach
 
 
 class Linear(NamedTuple):
@@ -46,14 +45,40 @@ def fit_linear(problem: Problem, strength: float, start: Linear | None = None) -
     (texts, width), outputs = problem.features.shape, problem.targets.shape[1]
     penalty = 1 / (strength * texts)
 
-    def objective(flat: Doubles) -> tuple[float, Doubles]:
-        model = unflat(flat, outputs, width)
+    def objective(point: Flat) -> tuple[float, Callable[[], Flat]]:
+        model = unflat(point.values, outputs, width)
         value, errors = loss_and_errors(problem, model.logits(problem.features))
-        gradient = np.concatenate((errors.T @ problem.features + penalty * model.weights, errors.sum(0)[:, None]), 1)
-        return value + 0.5 * penalty * float((model.weights**2).sum()), gradient.ravel()
+
+        def gradient() -> Flat:
+            of_weights = errors.T @ problem.features + penalty * model.weights
+            return Flat(np.concatenate((of_weights, errors.sum(0)[:, None]), 1).ravel())
+
+        return value + 0.5 * penalty * float((model.weights**2).sum()), gradient
 
     first = Linear(np.zeros((outputs, width)), np.zeros(outputs)) if start is None else start
-    return unflat(minimised(objective, np.concatenate((first.weights, first.bias[:, None]), 1).ravel()), outputs, width)
+    flat = Flat(np.concatenate((first.weights, first.bias[:, None]), 1).ravel())
+    return unflat(minimised(objective, flat).values, outputs, width)
+
+
+class Flat(NamedTuple):
+    """Weights and biases side by side."""
+
+    values: Doubles
+
+    def plus(self, factor: float, other: Flat) -> Flat:
+        return Flat(self.values + factor * other.values)
+
+    def times(self, factor: float) -> Flat:
+        return Flat(factor * self.values)
+
+    def dot(self, other: Flat) -> float:
+        return float(self.values @ other.values)
+
+    def is_small(self) -> bool:
+        return float(np.abs(self.values).max()) < TOLERANCE
+
+    def length(self) -> float:
+        return float(np.abs(self.values).sum())
 
 
 def unflat(flat: Doubles, outputs: int, width: int) -> Linear:
@@ -95,44 +120,3 @@ def ridge(problem: Problem, strength: float) -> Linear:
     gram = strength * weighted.T @ centred + np.eye(features.shape[1])
     solved = np.linalg.solve(gram, strength * weighted.T @ rest).T  # (C, D)
     return Linear(solved, mean - solved @ middle)
-
-
-def minimised(objective: Callable[[Doubles], tuple[float, Doubles]], point: Doubles) -> Doubles:
-    """L-BFGS with backtracking."""
-    value, gradient = objective(point)
-    pairs: list[tuple[Doubles, Doubles]] = []  # (step, change of the gradient)
-    for _ in range(ITERATIONS):
-        if np.abs(gradient).max() < TOLERANCE:
-            break
-        direction = -curved(gradient, pairs)
-        slope, length = float(direction @ gradient), 1.0
-        if not pairs:
-            length = min(1.0, 1.0 / float(np.abs(gradient).sum()))
-        while True:
-            candidate = point + length * direction
-            new_value, new_gradient = objective(candidate)
-            if new_value <= value + SUFFICIENT * length * slope or length < 1e-10:
-                break
-            length /= 2
-        step, change = candidate - point, new_gradient - gradient
-        point, value, gradient = candidate, new_value, new_gradient
-        if float(step @ change) > 1e-12 * float(change @ change):
-            pairs = [*pairs, (step, change)][-MEMORY:]
-        if length < 1e-10:  # nothing is left to gain in this precision
-            break
-    return point
-
-
-def curved(gradient: Doubles, pairs: list[tuple[Doubles, Doubles]]) -> Doubles:
-    """The inverse Hessian, as the pairs approximate it, times the gradient: the two-loop recursion."""
-    result, kept = gradient.copy(), []
-    for step, change in reversed(pairs):
-        factor = float(step @ result) / float(step @ change)
-        kept.append(factor)
-        result -= factor * change
-    if pairs:
-        step, change = pairs[-1]
-        result *= float(step @ change) / float(change @ change)
-    for (step, change), factor in zip(pairs, reversed(kept), strict=True):
-        result += (factor - float(change @ result) / float(step @ change)) * step
-    return result

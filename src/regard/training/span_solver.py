@@ -8,13 +8,15 @@ with K.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.training.linear_solver import ITERATIONS, MEMORY, SUFFICIENT, Linear, Problem, loss_and_errors
+from regard.training.lbfgs import minimised
+from regard.training.linear_solver import Linear, Problem, loss_and_errors
 
 TOLERANCE = 3e-4  # length of the gradient of the mean loss
 
@@ -47,73 +49,26 @@ class Point(NamedTuple):
     def dot(self, other: Point) -> float:
         return float(np.vdot(self.coefficients, other.image) + self.bias @ other.bias)
 
+    def is_small(self) -> bool:
+        return self.length() < TOLERANCE
 
-class Span(NamedTuple):
-    """A problem, and the penalty of its mean loss."""
-
-    problem: Problem
-    gram: Callable[[Doubles], Doubles]
-    penalty: float
-
-    def value(self, point: Point) -> tuple[float, Doubles]:
-        """The objective, and the gradient of the loss with respect to the logits."""
-        value, errors = loss_and_errors(self.problem, point.image + point.bias)
-        return value + 0.5 * self.penalty * float(np.vdot(point.coefficients, point.image)), errors
-
-    def gradient(self, point: Point, errors: Doubles) -> Point:
-        return Point(
-            errors + self.penalty * point.coefficients,
-            self.gram(errors) + self.penalty * point.image,
-            errors.sum(0),
-        )
+    def length(self) -> float:
+        return math.sqrt(self.dot(self))
 
 
 def fit_in_span(problem: Problem, features: Spans, strength: float) -> Linear:
     texts, outputs = problem.targets.shape
+    gram, penalty = features.gram(outputs), 1 / (strength * texts)
+
+    def objective(point: Point) -> tuple[float, Callable[[], Point]]:
+        value, errors = loss_and_errors(problem, point.image + point.bias)
+
+        def gradient() -> Point:
+            of_image = gram(errors) + penalty * point.image
+            return Point(errors + penalty * point.coefficients, of_image, errors.sum(0))
+
+        return value + 0.5 * penalty * float(np.vdot(point.coefficients, point.image)), gradient
+
     zeros = np.zeros((texts, outputs))
-    point = minimised(
-        Span(problem, features.gram(outputs), 1 / (strength * texts)), Point(zeros, zeros.copy(), np.zeros(outputs))
-    )
+    point = minimised(objective, Point(zeros, zeros, np.zeros(outputs)))
     return Linear(point.coefficients.T @ features, point.bias)
-
-
-def minimised(span: Span, point: Point) -> Point:
-    """L-BFGS with backtracking."""
-    value, errors = span.value(point)
-    gradient = span.gradient(point, errors)
-    pairs: list[tuple[Point, Point]] = []  # (step, change of the gradient)
-    for _ in range(ITERATIONS):
-        size = gradient.dot(gradient) ** 0.5
-        if size < TOLERANCE:
-            break
-        direction = curved(gradient, pairs).times(-1.0)
-        slope, length = direction.dot(gradient), 1.0 if pairs else min(1.0, 1.0 / size)
-        while True:
-            candidate = point.plus(length, direction)
-            new_value, errors = span.value(candidate)
-            if new_value <= value + SUFFICIENT * length * slope or length < 1e-10:
-                break
-            length /= 2
-        new_gradient = span.gradient(candidate, errors)
-        step, change = direction.times(length), new_gradient.plus(-1.0, gradient)
-        point, value, gradient = candidate, new_value, new_gradient
-        if step.dot(change) > 1e-12 * change.dot(change):
-            pairs = [*pairs, (step, change)][-MEMORY:]
-        if length < 1e-10:  # nothing is left to gain in this precision
-            break
-    return point
-
-
-def curved(gradient: Point, pairs: list[tuple[Point, Point]]) -> Point:
-    """The inverse Hessian, as the pairs approximate it, times the gradient: the two-loop recursion."""
-    result, kept = gradient, []
-    for step, change in reversed(pairs):
-        factor = step.dot(result) / step.dot(change)
-        kept.append(factor)
-        result = result.plus(-factor, change)
-    if pairs:
-        step, change = pairs[-1]
-        result = result.times(step.dot(change) / change.dot(change))
-    for (step, change), factor in zip(pairs, reversed(kept), strict=True):
-        result = result.plus(factor - change.dot(result) / step.dot(change), step)
-    return result
