@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 import safetensors.numpy
-from figures import machine, save_figures, source_commit
+from figures import gpu_machine, machine, save_figures, source_commit
 
 RESULTS = Path(__file__).parent / "results" / "torchrun.json"
 SMALL = ("--task", "multiclass", "--embedding", "8", "--hidden", "8", "--batch-size", "16")
@@ -39,6 +39,7 @@ RUNS = {
         *("--epochs", "12", "--patience", "0", "--no-calibrate"),
     ),
 }
+SHORT = ("--dropout", "0", "--epochs", "3", "--no-calibrate")
 WIDE = ("--task", "multiclass", "--encoder", "bilstm", "--pooling", "apln", "--hidden", "100", "--embedding", "100")
 
 
@@ -210,7 +211,7 @@ def throughput(folder: Path, repeats: int) -> dict[str, Any]:
         "texts": 3000,
         "model": "bilstm, apln, 100 wide, batches of 64",
         "load_of_the_machine": round(os.getloadavg()[0], 1),
-        "texts_a_second": {way: round(2700 / value) for way, value in medians.items()},
+        "texts_per_second": {way: round(2700 / value) for way, value in medians.items()},
         "speed_beside_1_process_1_thread": {way: round(first / value, 2) for way, value in medians.items()},
     }
 
@@ -220,7 +221,7 @@ def nccl(folder: Path, _: int, device: str = "cuda") -> dict[str, Any]:
     texts = str(write_texts(folder / "texts.jsonl", 3000, (20, 60)))
     rows: dict[str, Any] = {}
     for kind, options in {"float32": (), "bf16": ("--bf16",)}.items():
-        words = (texts, *WIDE, *options, "--device", device, "--epochs", "3", "--no-calibrate", "--out")
+        words = (texts, *WIDE, *options, "--device", device, *SHORT, "--out")
         plain, group = folder / f"{kind}-plain", folder / f"{kind}-group"
         trained(1, *words, str(plain))
         noisy = {**environment(), "NCCL_DEBUG": "INFO"}
@@ -231,7 +232,7 @@ def nccl(folder: Path, _: int, device: str = "cuda") -> dict[str, Any]:
         rows[kind] = {
             "nccl_started": "NCCL INFO" in output,
             "note_about_graphs": "CUDA graphs are off" in output,
-            "seconds_an_epoch": {
+            "seconds_per_epoch": {
                 "plain": metrics(plain)["history"][-1]["seconds"],
                 "group": metrics(group)["history"][-1]["seconds"],
             },
@@ -271,7 +272,8 @@ def main() -> None:
             figures = MEASURES[arguments.what](Path(folder), repeats)
     print(json.dumps(figures, indent=1))
     if arguments.save:
-        facts = {"commit": source_commit(), "machine": machine("numpy", "torch")}
+        on_gpu = arguments.what == "nccl" and arguments.device == "cuda"
+        facts = {"commit": source_commit(), "machine": gpu_machine() if on_gpu else machine("numpy", "torch")}
         save_figures(RESULTS, {arguments.what: {**figures, **facts}})
 
 
