@@ -1,6 +1,7 @@
 """The engines alone: corpora larger than memory, prediction with and without weights, and the cost of determinism.
 
     python benchmarks/engine.py stream [--texts 10000000] [--save]     train on texts generated on the fly, fast engine
+    python benchmarks/engine.py file [--texts 20000000] [--save]       `regard train` on a file of 10⁹ words (9 GB)
     python benchmarks/engine.py torch [--texts 300000] [--save]        train on a file, PyTorch: texts in memory, then on disk
     python benchmarks/engine.py explain [--save]                       the kernel alone, short texts, two threads
     REGARD_DATA=… python benchmarks/engine.py determinism [--save]     imdb, with and without threads that wait for each other
@@ -14,8 +15,11 @@ import argparse
 import hashlib
 import json
 import multiprocessing
+import os
 import resource
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -40,6 +44,7 @@ from regard.training.sparse_engine import threads
 RESULTS = Path(__file__).parent / "results" / "engine.json"
 PACKAGES = {"torch": ("torch",)}
 WORDS, LENGTH, BLOCK = 200_000, 10, 20_000
+MIDDLING = 50  # words per text of the file that the fast engine reads
 LONG = 200  # words per text of the file that PyTorch reads
 
 
@@ -93,6 +98,37 @@ def run_stream(count: int) -> dict[str, Any]:
         "dev_accuracy": trained.metrics["dev"]["accuracy"],
         "engine": trained.metrics["engine"],
         "chosen": recorder.notes[-1],
+    }
+
+
+def run_file(count: int) -> dict[str, Any]:
+    """The command on a file, as users would; times include its start."""
+    with tempfile.TemporaryDirectory() as name:
+        path, run = Path(name) / "texts.jsonl", Path(name) / "run"
+        with path.open("w", encoding="utf-8") as file:
+            for example in synthetic(count, length=MIDDLING):
+                file.write(f'{{"text": "{example.text}", "label": "{example.label}"}}\n')
+        size, begin = path.stat().st_size, time.perf_counter()
+        process = subprocess.Popen([sys.executable, "-m", "regard", "train", str(path), "--out", str(run)])
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - begin
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode:
+            raise SystemExit(process.returncode)
+        facts = json.loads((run / "metrics.json").read_text(encoding="utf-8"))
+    cpu, words = usage.ru_utime + usage.ru_stime, count * MIDDLING
+    return {
+        "words": words,
+        "texts": count,
+        "file_gb": round(size / 1e9, 2),
+        "seconds": round(wall, 1),
+        "cpu_seconds": round(cpu, 1),
+        "seconds_of_training_alone": round(facts["seconds"], 1),
+        "words_per_cpu_second": round(words / cpu),
+        "peak_resident_gb": round(usage.ru_maxrss / 2**20, 2),
+        "dev_accuracy": facts["dev"]["accuracy"],
+        "engine": facts["engine"],
+        "load_average": round(os.getloadavg()[0], 1),
     }
 
 
@@ -214,12 +250,13 @@ def run_determinism(repeats: int = 7) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("stream", "torch", "explain", "determinism"))
-    parser.add_argument("--texts", type=int, help="default: 10,000,000; for torch 300,000")
+    parser.add_argument("what", choices=("stream", "file", "torch", "explain", "determinism"))
+    parser.add_argument("--texts", type=int, help="default: 10,000,000; for file 20,000,000, for torch 300,000")
     parser.add_argument("--save", action="store_true", help=f"save the figures in {RESULTS.name}")
     arguments = parser.parse_args()
     figures = {
         "stream": lambda: run_stream(arguments.texts or 10_000_000),
+        "file": lambda: run_file(arguments.texts or 20_000_000),
         "torch": lambda: run_torch(arguments.texts or 300_000),
         "explain": run_explain,
         "determinism": run_determinism,
