@@ -192,7 +192,7 @@ def metadata_mutations(name: str, path: Path, most: int = 300, seed: int = 0) ->
 
 
 def file_mutations(name: str) -> Iterator[Mutation]:
-    yield Mutation(f"{name}: missing", lambda folder: (folder / name).unlink())
+    yield Mutation(f"{name}: missing", lambda folder: (folder / name).unlink(missing_ok=True))
     yield Mutation(f"{name}: empty", writing(name, b""))
     yield Mutation(f"{name}: a folder", lambda folder: replaced(folder / name, os.mkdir))
     yield Mutation(f"{name}: a link out", lambda folder: replaced(folder / name, linking("../secret.csv")))
