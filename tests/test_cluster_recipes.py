@@ -1,8 +1,10 @@
-"""The recipes of docs/clusters.md for Dask and Spark: Dask itself where it is installed; of Spark, the function that it calls."""
+"""The recipes of docs/clusters.md: with Dask and Spark where they are installed, and the function that Spark calls."""
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -79,3 +81,20 @@ def test_spark_calls_a_function_that_predicts_frames(here: Path, monkeypatch: py
     exec(SPARK, {"spark": Spark()})
     rows = pandas.concat(written)
     assert sorted(zip(rows["id"], rows["prediction"], strict=True)) == expected(here)
+
+
+def test_spark_writes_the_predictions_of_regard(here: Path) -> None:
+    pytest.importorskip("pyspark")
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java")
+    import pyarrow.dataset as ds
+
+    start = 'from pyspark.sql import SparkSession\nspark = SparkSession.builder.master("local[2]").getOrCreate()\n'
+    paths = os.pathsep.join((str(here), *sys.path))  # workers import score.py from there
+    environment = {**os.environ, "PYTHONPATH": paths, "SPARK_LOCAL_IP": "127.0.0.1"}
+    done = subprocess.run(
+        [sys.executable, "-c", start + SPARK], cwd=here, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    rows = ds.dataset(here / "answers", format="parquet").to_table().to_pylist()
+    assert sorted((row["id"], row["prediction"]) for row in rows) == expected(here)
