@@ -90,6 +90,7 @@ def test_each_seed_ends_as_if_trained_alone(encoder: str, pooling: str) -> None:
         {"levels": 2},
         {"levels": 3, "optimizer": "sgd", "lr": 0.5},
         {"optimizer": "adagrad"},
+        {"optimizer": "amsgrad"},
         {"optimizer": "sgd", "lr": 0.5},
     ],
 )

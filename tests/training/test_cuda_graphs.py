@@ -96,7 +96,7 @@ def config(**options: Any) -> Training:
 
 
 @gpu
-@pytest.mark.parametrize("optimizer", ["adam", "adagrad", "sgd"])
+@pytest.mark.parametrize("optimizer", ["adam", "amsgrad", "adagrad", "sgd"])
 @pytest.mark.parametrize("encoder", ["embedding", "affine", "cnn", "lstm", "bilstm"])
 def test_graphs_and_ordinary_steps_give_the_same_weights(
     monkeypatch: pytest.MonkeyPatch, encoder: str, optimizer: str
@@ -129,7 +129,7 @@ def test_every_pooling_can_be_captured(monkeypatch: pytest.MonkeyPatch, pooling:
 
 
 @gpu
-@pytest.mark.parametrize("optimizer", ["adam", "adagrad", "sgd"])
+@pytest.mark.parametrize("optimizer", ["adam", "amsgrad", "adagrad", "sgd"])
 def test_a_resumed_run_has_the_same_weights(tmp_path: Path, optimizer: str) -> None:
     texts, models = make_texts(16 * 20 + 5), (make_model(encoder="bilstm"), make_model(encoder="bilstm"))
     train_torch(models[0], TASK, texts, None, config(optimizer=optimizer), Silent())

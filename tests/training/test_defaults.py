@@ -29,7 +29,7 @@ GIVEN = st.fixed_dictionaries(
         "epochs": st.integers(1, 100),
         "patience": st.integers(0, 100),
         "batch_size": st.integers(1, 1000),
-        "optimizer": st.sampled_from(["adam", "adagrad", "sgd"]),
+        "optimizer": st.sampled_from(["adam", "amsgrad", "adagrad", "sgd"]),
         "lr": st.floats(1e-6, 10),
         "decay": st.booleans(),
         "dropout": st.floats(0, 0.9),

@@ -154,14 +154,14 @@ def test_without_dev_the_last_epoch_is_the_best() -> None:
 
 
 @pytest.mark.parametrize("rate", [1e9, 1e30])
-@pytest.mark.parametrize("optimizer", ["adam", "adagrad", "sgd"])
+@pytest.mark.parametrize("optimizer", ["adam", "amsgrad", "adagrad", "sgd"])
 def test_divergence_is_reported(rate: float, optimizer: str) -> None:
     config = Training(**{**vars(PLAIN), "optimizer": optimizer, "lr": rate, "epochs": 20, "batch_size": 2})
     with pytest.raises(InputError, match=r"training diverged: .* try a smaller lr"):
         train_torch(make(), TASK, TEXTS, None, config, Silent())
 
 
-@pytest.mark.parametrize("optimizer", ["adam", "adagrad", "sgd"])
+@pytest.mark.parametrize("optimizer", ["adam", "amsgrad", "adagrad", "sgd"])
 def test_every_optimizer_reduces_the_loss(optimizer: str) -> None:
     config = Training(**{**vars(PLAIN), "optimizer": optimizer, "lr": None, "epochs": 60, "batch_size": 2})
     progress = train_torch(make(), TASK, TEXTS, None, config, Silent())
@@ -175,7 +175,7 @@ def test_bf16_stays_finite() -> None:
 
 
 def test_a_checkpoint_restores_model_optimiser_and_history(tmp_path: Path) -> None:
-    for name in ("adam", "adagrad", "sgd"):
+    for name in ("adam", "amsgrad", "adagrad", "sgd"):
         model, config = make(), Training(**{**vars(PLAIN), "optimizer": name, "lr": 0.1})
         engine = TorchEngine(model, TASK, TEXTS, None, config)
         optimizer = engine.optimizers["training"].optimizer

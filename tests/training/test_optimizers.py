@@ -6,9 +6,10 @@ import pytest
 import torch
 from torch import nn, optim
 
+from regard.config import Config
 from regard.poolings.apln import APLN
 from regard.poolings.norm_unit import NormUnit
-from regard.training.optimizers import norms_of, parameter_groups
+from regard.training.optimizers import make_optimizer, norms_of, parameter_groups
 
 NORMS = (*APLN.norm_parameters, *NormUnit.norm_parameters)
 
@@ -60,3 +61,16 @@ def test_frozen_weights_are_in_no_group() -> None:
         parameter.requires_grad_(not name.startswith("head") and not name.endswith("rho"))
     groups = parameter_groups(built.parameters(), norms_of(built.named_parameters()), 0.1, 2)
     assert [len(group["params"]) for group in groups] == [len(list(built.parameters())) - 3 - 2, 2]
+
+
+@pytest.mark.parametrize(("name", "square"), [("adam", 0.001 * 0.999), ("amsgrad", 0.001)])
+def test_amsgrad_keeps_the_largest_mean_square(name: str, square: float) -> None:
+    """Gradients 1 and 0, lr 1. The first step is 1 for both. Then the mean gradient is 0.9 · 0.1 / (1 − 0.9²) = 0.09 / 0.19, and
+    the mean square falls from 0.001 to 0.000999, which AMSGrad does not take part in; both over 1 − 0.999² = 0.001999."""
+    weight = torch.zeros(1, dtype=torch.float64, requires_grad=True)
+    optimizer = make_optimizer([("w", weight)], Config().override({"optimizer": name, "lr": 1.0}).training)
+    for gradient in (1.0, 0.0):
+        weight.grad = torch.tensor([gradient], dtype=torch.float64)
+        optimizer.step()
+    second = (0.09 / 0.19) / (square / 0.001999) ** 0.5
+    assert weight.item() == pytest.approx(-1 - second, rel=1e-6)

@@ -243,11 +243,13 @@ class Training:
         "texts per step (default: 64; fast engine: at most 32, depending on the number of texts)",
         COUNT,
     )
-    optimizer: Literal["adam", "adagrad", "sgd"] = option(None, "optimizer (default: adam; fast engine: adagrad)")
+    optimizer: Literal["adam", "amsgrad", "adagrad", "sgd"] = option(
+        None, "optimizer (default: adam; fast engine: adagrad)"
+    )
     lr: float | None = option(
         None,
-        "learning rate (default: adam 0.003, adagrad 0.05, sgd 0.1; fast engine: adagrad 0.1 to 0.3, depending on the data, "
-        "sgd 1)",
+        "learning rate (default: adam, amsgrad 0.003, adagrad 0.05, sgd 0.1; fast engine: adagrad 0.1 to 0.3, depending on "
+        "the data, sgd 1)",
         POSITIVE,
         basic=True,
     )

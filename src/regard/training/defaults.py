@@ -41,7 +41,7 @@ def sparse_obstacles(config: Config) -> list[str]:
                 not is_flat(model),
             ),
             ("it runs only on the CPU", training.device not in ("auto", "cpu")),
-            ("it supports only the optimizers adagrad and sgd", training.optimizer == "adam"),
+            ("it supports only the optimizers adagrad and sgd", training.optimizer in ("adam", "amsgrad")),
             ("it does not support clip", bool(training.clip)),
             ("it does not support bf16", training.bf16),
             ("it supports the penalty vtw but not vtw_mapped", bool(training.vtw_mapped)),
@@ -82,7 +82,7 @@ def has_bottleneck(model: Model) -> bool:
 
 # Default learning rates of PyTorch's optimisers. They are not written into the options, because the identity of a run
 # depends on those: checkpoints of earlier versions could no longer be resumed.
-LEARNING_RATES = {"adam": 3e-3, "adagrad": 0.05, "sgd": 0.1}
+LEARNING_RATES = {"adam": 3e-3, "amsgrad": 3e-3, "adagrad": 0.05, "sgd": 0.1}
 
 
 def torch_defaults(config: Config, size: DataSize) -> dict[str, object]:

@@ -72,10 +72,11 @@ def make_optimizer(named: Iterable[tuple[str, Tensor]], config: Training, lr: fl
     weights = dict(named)
     rate = next((rate for rate in (lr, config.lr) if rate is not None), LEARNING_RATES[config.optimizer])
     groups = parameter_groups(weights.values(), norms_of(weights.items()), rate, config.norm_lr)
-    if config.optimizer == "adam":
+    if config.optimizer in ("adam", "amsgrad"):
         # a CUDA graph can only take steps that are counted on the GPU
         on_cuda = any(weight.is_cuda for weight in weights.values())
-        return optim.Adam(groups, rate, weight_decay=config.l2, fused=True, capturable=on_cuda)
+        amsgrad = config.optimizer == "amsgrad"
+        return optim.Adam(groups, rate, weight_decay=config.l2, fused=True, capturable=on_cuda, amsgrad=amsgrad)
     if config.optimizer == "adagrad":
         return optim.Adagrad(groups, rate, weight_decay=config.l2)
     return optim.SGD(groups, rate, weight_decay=config.l2)
