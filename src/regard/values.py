@@ -34,6 +34,9 @@ class Pair(NamedTuple):
     user: Batch
     item: Batch
     labels: Tensor | None = None  # (B,) normalised ratings; the batches themselves have no labels
+    ids: Tensor | None = (
+        None  # (B, 2) rows of the user and of the item in tables of ids, −1 for an unknown one; None: all
+    )
 
 
 class Encoded(NamedTuple):

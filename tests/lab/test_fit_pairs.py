@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from regard.config import Config
 from regard.errors import InputError
 from regard.recorder import Silent
-from regard_lab.towers.fit_pairs import TrainedTowers, fit_pairs, predicted_effects
+from regard_lab.towers.fit_pairs import fit_pairs
 from regard_lab.towers.ratings import Rating
 from regard_lab.towers.synthetic_ratings import World, WorldOptions, ideal, world
+from regard_lab.towers.trained_towers import TrainedTowers, predicted_effects
 
 OPTIONS: dict[str, Any] = {
     "levels": 3,

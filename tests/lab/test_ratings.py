@@ -34,7 +34,7 @@ KNOWN = ReviewIndex([ANN_CUP, ANN_HAT, BOB_CUP, ANN_CUP_AGAIN, NOBODY_CUP, NOBOD
 )
 def test_the_others_are_read(rating: Rating, user: tuple[int, ...], item: tuple[int, ...], group: str) -> None:
     context = KNOWN.context(rating)
-    assert context == ReviewContext(user, item)
+    assert context == ReviewContext(user, item, (rating.user, rating.item))
     assert context.group == group
 
 
@@ -48,10 +48,10 @@ def test_a_rated_review_stays_out_whatever_its_words_and_rating() -> None:
 
 
 def test_the_number_of_reviews_is_limited_and_a_side_can_be_left_out() -> None:
-    assert KNOWN.context(BOB_CUP, most=2) == ReviewContext((), (0, 3))
-    assert KNOWN.context(ANN_HAT, most=1) == ReviewContext((0,), (5,))
-    assert KNOWN.context(ANN_HAT, side="user") == ReviewContext((0, 3), ())
-    assert KNOWN.context(ANN_HAT, side="item") == ReviewContext((), (5,))
+    assert KNOWN.context(BOB_CUP, most=2) == ReviewContext((), (0, 3), ("bob", "cup"))
+    assert KNOWN.context(ANN_HAT, most=1) == ReviewContext((0,), (5,), ("ann", "hat"))
+    assert KNOWN.context(ANN_HAT, side="user") == ReviewContext((0, 3), (), ("ann", None))
+    assert KNOWN.context(ANN_HAT, side="item") == ReviewContext((), (5,), (None, "hat"))
 
 
 def test_coverage_counts_every_group() -> None:

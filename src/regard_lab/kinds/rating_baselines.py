@@ -71,7 +71,7 @@ def table(known: ReviewIndex, contexts: Sequence[ReviewContext]) -> NDArray[np.o
     """(contexts, 2): the reviews of the user and those of the item, each joined to one text by NUL characters."""
     texts = np.empty((len(contexts), 2), dtype=object)
     for row, context in enumerate(contexts):
-        for side, indices in enumerate(context):
+        for side, indices in enumerate((context.user, context.item)):
             texts[row, side] = "\0".join(known.ratings[index].text for index in indices)
     return texts
 

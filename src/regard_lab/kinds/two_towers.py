@@ -26,8 +26,9 @@ from regard_lab.tables.context import Context
 if TYPE_CHECKING:
     from regard_lab.kinds.rating_baselines import Effects, Predictor
     from regard_lab.tables.table import Cell
-    from regard_lab.towers.ratings import Rating, ReviewContext, ReviewIndex
+    from regard_lab.towers.ratings import Rating, ReviewContext, ReviewIndex, Side
     from regard_lab.towers.synthetic_ratings import World
+    from regard_lab.towers.two_towers import Form
 
 WORLD: Options = {  # of a synthetic corpus: see `towers/synthetic_ratings.WorldOptions`
     **dict.fromkeys(("users", "items", "each", "sentences", "length", "evidence", "kind", "neutral"), int),
@@ -37,6 +38,9 @@ KEYS: Options = {
     "reader": Literal["towers", "mean", "ridge", "ideal"],  # of a method: the predictor
     "side": Literal["both", "user", "item"],  # of a method: whose reviews are read
     "max_reviews": int,  # per user or item, the first ones
+    "ids": int,  # width of the vectors of user and item ids
+    "head": Literal["concat", "product"],
+    "relu": bool,
     **WORLD,
 }
 MEASURES = {
@@ -175,12 +179,14 @@ def make_reader(options: Options, rated: RatingData, known: ReviewIndex, seed: i
     from functools import partial
 
     from regard_lab.kinds.rating_baselines import ideal_predictor, mean_predictor, one_sided_effects, ridge_predictor
+    from regard_lab.towers.two_towers import Form
 
     most, side, name = options.get("max_reviews"), options.get("side", "both"), options.get("reader", "towers")
     if name == "towers":
         model_options = {key: value for key, value in options.items() if key not in KEYS}
         config = Config().override({**model_options, "device": context.device, "seed": seed})
-        return towers(config, rated, most, side, context.recorder)
+        form = Form(**{name: options[name] for name in ("ids", "head", "relu") if name in options})
+        return towers(config, rated, (most, side, form), context.recorder)
     if name == "ridge":
         parts = [[known.context(rating, most, side) for rating in part] for part in (rated.train, rated.dev)]
         predict = ridge_predictor(known, parts[0], rated.dev, parts[1], options.get("max_words"))
@@ -191,14 +197,17 @@ def make_reader(options: Options, rated: RatingData, known: ReviewIndex, seed: i
     return Reader(predict, partial(one_sided_effects, predict, most=most), {})
 
 
-def towers(config: Config, rated: RatingData, most: int | None, side: Any, recorder: Recorder) -> Reader:
-    from regard_lab.towers.fit_pairs import fit_pairs, predicted_effects
+def towers(config: Config, rated: RatingData, options: tuple[int | None, Side, Form], recorder: Recorder) -> Reader:
+    from regard_lab.towers.fit_pairs import fit_pairs
+    from regard_lab.towers.trained_towers import TrainedTowers, predicted_effects
 
-    trained = fit_pairs(config, rated.train, rated.dev, recorder, most, side)
+    trained = fit_pairs(config, rated.train, rated.dev, recorder, *options)
+
+    def reading(known: ReviewIndex) -> TrainedTowers:
+        return trained if known.ratings is rated.train else trained.with_reviews(known.ratings)
 
     def predict(known: ReviewIndex, contexts: Sequence[ReviewContext]) -> Any:
-        model = trained if known.ratings is rated.train else trained.with_reviews(known.ratings)
-        return model.predict(contexts)
+        return reading(known).predict(contexts)
 
     metrics = trained.metrics
     norms = metrics["history"][metrics["best_epoch"] - 1]["norms"]
@@ -208,4 +217,4 @@ def towers(config: Config, rated: RatingData, most: int | None, side: Any, recor
         "best_epoch": metrics["best_epoch"],
         "epochs": metrics["epochs"],
     }
-    return Reader(predict, lambda known: predicted_effects(trained.with_reviews(known.ratings)), facts)
+    return Reader(predict, lambda known: predicted_effects(reading(known)), facts)

@@ -65,14 +65,16 @@ def value(example: Example, where: str) -> float:
 
 
 Side = Literal["both", "user", "item"]
+Names = tuple[str | None, str | None]  # of a user and of an item
 GROUPS = ("both", "user", "item", "neither")  # who has reviews in a context
 
 
 class ReviewContext(NamedTuple):
-    """Indices of the reviews that may be read for a rating; empty if the user or the item is unknown."""
+    """What may be known for a rating: indices of reviews, empty if the user or the item has no others, and the names."""
 
     user: tuple[int, ...]
     item: tuple[int, ...]
+    names: Names = (None, None)  # None also for a side that is left out
 
     @property
     def group(self) -> str:
@@ -101,9 +103,10 @@ class ReviewIndex:
         def first(indices: Iterable[int]) -> tuple[int, ...]:
             return tuple(index for index in indices if not reveals(self.ratings[index], rating))[:most]
 
-        users = self.by_user.get(rating.user, ()) if rating.user is not None and side != "item" else ()
-        items = self.by_item.get(rating.item, ()) if rating.item is not None and side != "user" else ()
-        return ReviewContext(first(users), first(items))
+        names = (rating.user if side != "item" else None, rating.item if side != "user" else None)
+        users = () if names[0] is None else self.by_user.get(names[0], ())
+        items = () if names[1] is None else self.by_item.get(names[1], ())
+        return ReviewContext(first(users), first(items), names)
 
 
 def reveals(review: Rating, rating: Rating) -> bool:
