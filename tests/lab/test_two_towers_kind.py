@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from torch import Tensor
 
 from regard.errors import InputError
 from regard.recorder import Silent
@@ -19,6 +20,7 @@ from regard_lab.kinds.rating_baselines import by_coverage, mean_predictor, one_s
 from regard_lab.predictions import answered
 from regard_lab.tables.context import Context
 from regard_lab.tables.table import Cell, Corpus
+from regard_lab.towers.ids import UNKNOWN, IdVectors
 from regard_lab.towers.ratings import Rating, ReviewContext, ReviewIndex
 from regard_lab.towers.synthetic_ratings import WorldOptions, world
 
@@ -87,6 +89,23 @@ def test_towers_are_evaluated_on_known_users_and_on_strangers() -> None:
     assert len(first["history"]["loss"]) == 3
     assert second["values"]["rmse"] != values["rmse"]
     assert json.loads(json.dumps(first)) == first
+
+
+def test_ids_are_known_on_the_training_ratings_and_not_on_those_of_strangers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Users of both worlds have the same names, but they are different users."""
+    rows: list[set[int]] = []
+    forward = IdVectors.forward
+
+    def recorded(self: IdVectors, given: Tensor) -> Tensor:
+        rows.append(set(given.tolist()))
+        return forward(self, given)
+
+    monkeypatch.setattr(IdVectors, "forward", recorded)
+    options = {"ids": 4, "head": "product", "relu": True, "optimizer": "amsgrad"}
+    values = run({**SMALL, **TOWERS, "epochs": 1, **options})[0]["values"]
+    assert all(math.isfinite(value) for value in values.values())
+    assert rows[0] != {UNKNOWN}
+    assert rows[-1] == {UNKNOWN}, "the last ratings are those of strangers"
 
 
 def test_the_baselines_have_the_expected_order() -> None:

@@ -8,16 +8,21 @@ reviews are read, for all splits.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from regard.data.examples import make_example
+from regard.data.formats import Row
 from regard.data.read_options import ReadOptions
-from regard.data.readers import stream
+from regard.data.readers import Stream, stream
 from regard.errors import InputError
 from regard.records import Example
+
+ADVICE = "correct the row, or leave it out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +44,7 @@ def read_ratings(path: str | Path) -> list[Rating]:
 
     def column(name: str, labelled: bool) -> Iterator[Example]:
         """A column read as if it were the label, with all the checks of labels."""
-        return iter(stream(path, ReadOptions("text", name, labelled, at_least=1)))
+        return iter(opened(path, ReadOptions("text", name, labelled, at_least=1, advice=ADVICE)))
 
     columns = zip(column("rating", True), column("user", False), column("item", False), strict=True)
     return [
@@ -48,6 +53,40 @@ def read_ratings(path: str | Path) -> list[Rating]:
         )
         for example, who, what in columns
     ]
+
+
+def read_pairs(path: str | Path) -> list[Rating]:
+    """Every pair of a file with the columns user and item, and perhaps rating, for which a rating is wanted.
+
+    A user or an item may be missing, and is then unknown; the value of a missing rating is NaN. Texts are not read.
+    """
+    options = ReadOptions("item", labelled=False, mark_bad_rows=True, at_least=0, keep=("user", "item", "rating"))
+    try:
+        rows = opened(path, options)
+    except InputError:
+        rows = opened(path, replace(options, keep=options.keep[:2]))
+    pairs = []
+    for example in rows:
+        fields = example.kept or {}
+        if fields.get("user") is None and fields.get("item") is None:  # nothing was read
+            raise InputError(example.error or f"{path}, row {example.row}: expected a user or an item, got neither")
+        user, item, rating = (as_label(fields.get(name)) for name in ("user", "item", "rating"))
+        number = math.nan if rating.label is None else value(rating, f"{path}, row {example.row}")
+        pairs.append(Rating(label_text(user), label_text(item), number, "", example.row))
+    return pairs
+
+
+def opened(path: str | Path, options: ReadOptions) -> Stream:
+    """The names of columns are fixed, so an error mentions no option that chooses others."""
+    try:
+        return stream(path, options)
+    except InputError as error:
+        raise InputError(re.sub(r" \(--(text|label|keep)\)", "", str(error))) from None
+
+
+def as_label(field: object) -> Example:
+    """A field with the rules of labels: 7, 7.0 and "7" are the same name."""
+    return make_example(Row(0, None, {"text": "-a", "label": field}), "", "text", "label", labelled=False)
 
 
 def label_text(example: Example) -> str | None:

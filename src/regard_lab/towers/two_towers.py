@@ -166,10 +166,23 @@ class TwoTowers(nn.Module):
 
     def rate(self, user: Tensor, item: Tensor) -> Tensor:
         """(…, D), (…, D) -> (…, 1)"""
-        product = user * item
-        joined = product if self.form.head == "product" else torch.cat((user, item, product), -1)
-        rating: Tensor = self.head(joined)
+        rating: Tensor = self.head(self.joined(user, item))
         return rating.relu() if self.form.relu else rating
+
+    def joined(self, user: Tensor, item: Tensor) -> Tensor:
+        product = user * item
+        return product if self.form.head == "product" else torch.cat((user, item, product), -1)
+
+    def terms(self, user: Tensor, item: Tensor) -> dict[str, Tensor]:
+        """(B, D), (B, D) -> what `rate` adds up, before the ReLU, by name, (B,) each: parts of the head and its bias."""
+        names = ("together",) if self.form.head == "product" else ("user", "item", "together")
+        parts = (self.joined(user, item) * self.head.weight[0]).unflatten(-1, (len(names), -1))  # (B, names, D)
+        text, ids = parts.split((user.size(-1) - self.form.ids, self.form.ids), -1)
+        found = {f"{name}_reviews": text[:, place].sum(-1) for place, name in enumerate(names)}
+        if self.form.ids:
+            found |= {f"{name}_ids": ids[:, place].sum(-1) for place, name in enumerate(names)}
+        bias = self.head.bias if self.head.bias is not None else user.new_zeros(1)
+        return {**found, "bias": bias.expand(len(user))}
 
 
 def with_ids(text: Tensor, vectors: IdVectors | None, rows: Tensor | None) -> Tensor:
