@@ -54,7 +54,7 @@ def complete(script: Path, folder: Path, *words: str) -> set[str]:
 
 @needs_bash
 def test_commands_options_and_values(script: Path, tmp_path: Path) -> None:
-    assert complete(script, tmp_path, "") == {*COMMANDS, "reproduce", "--help", "--version"}
+    assert complete(script, tmp_path, "") == {*COMMANDS, "reproduce", "towers", "--help", "--version"}
     assert complete(script, tmp_path, "e") == {"evaluate", "explain", "export"}
     assert complete(script, tmp_path, "export", "--f") == {"--format"}
     assert complete(script, tmp_path, "export", "--format", "") == {"onnx", "page"}

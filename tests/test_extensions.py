@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent.parent
 
 def test_the_laboratory_is_found_without_metadata(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: ())
-    assert extra_commands() == {"reproduce": "regard_lab.command"}
+    assert extra_commands() == {"reproduce": "regard_lab.command", "towers": "regard_lab.towers_command"}
 
 
 def test_an_entry_point_adds_a_command(

@@ -44,6 +44,7 @@ NEEDS = {  # command -> the extra that it asks for
     "audit runs/reviews --data reviews.csv": "torch",
     "demo --out other": "torch",
     "reproduce apln/three_tier --out other": "torch",
+    "towers train reviews.csv --out other": "torch",
     "predict runs/reviews texts.parquet": "parquet",
     "predict runs/reviews texts.xlsx": "sheets",
     "predict runs/reviews reviews.csv --out answers.xlsx": "sheets",

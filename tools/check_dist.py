@@ -56,7 +56,11 @@ def check_wheel(path: Path) -> None:
         metadata = Metadata.from_email(wheel.read(f"{information}/METADATA"), validate=True)
         entry_points = wheel.read(f"{information}/entry_points.txt").decode()
     check_metadata(metadata)
-    for line in ("regard = regard.cli:main", "reproduce = regard_lab.command"):
+    for line in (
+        "regard = regard.cli:main",
+        "reproduce = regard_lab.command",
+        "towers = regard_lab.towers_command",
+    ):
         if line not in entry_points.splitlines():
             raise Wrong(f"{path.name}: expected the entry point {line!r}, got {entry_points!r}")
     if f"{information}/licenses/LICENSE" not in names:

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 GROUP = "regard.commands"
 # These come in the same wheel. They are also found by name, because a checkout may run with only PYTHONPATH set, or with
 # metadata that an older editable install left behind. Finding a package does not import it.
-SHIPPED = {"reproduce": "regard_lab.command"}
+SHIPPED = {"reproduce": "regard_lab.command", "towers": "regard_lab.towers_command"}
 
 
 def extra_commands() -> dict[str, str]:
