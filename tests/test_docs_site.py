@@ -92,5 +92,13 @@ def test_the_reference_has_every_command_and_option() -> None:
         assert not re.search(r"%[(s%]", sections[name])
 
 
+def test_the_reference_has_the_actions_of_a_command() -> None:
+    reference = command_reference(make_parser())
+    assert "### regard vectors distill\n" in reference
+    section = reference.split("### regard towers train\n")[1].split("### ")[0]
+    assert "`--max-reviews N`" in section
+    assert "`--optimizer {adam,amsgrad,adagrad,sgd}`" in section
+
+
 def test_the_page_of_the_command_line_has_the_place_for_it() -> None:
     assert COMMANDS in (ROOT / "docs" / "reference" / "command_line.md").read_text(encoding="utf-8")

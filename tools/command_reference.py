@@ -11,13 +11,18 @@ USAGE_COLUMNS = "90"
 
 
 def command_reference(parser: Any) -> str:
-    """A section per command of `regard`, with what `--help-all` shows."""
-    commands = next(action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
-    return "\n\n".join("\n".join(section(name, command)) for name, command in commands.choices.items())
+    """A section per command of `regard`, with what `--help-all` shows, and below it one per action that the command has."""
+    return "\n\n".join("\n".join(section(name, command)) for name, command in children(parser).items())
 
 
-def section(name: str, parser: Any) -> Iterator[str]:
-    yield f"## regard {name}\n"
+def children(parser: Any) -> dict[str, Any]:
+    """The commands of `regard`, or the actions of a command."""
+    actions = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    return {name: child for action in actions for name, child in action.choices.items()}
+
+
+def section(name: str, parser: Any, heading: str = "##") -> Iterator[str]:
+    yield f"{heading} regard {name}\n"
     yield f"{escaped(parser.description)}\n"
     yield f"```text\n{usage(parser)}\n```\n"
     for group in parser._action_groups:
@@ -28,12 +33,14 @@ def section(name: str, parser: Any) -> Iterator[str]:
                 yield f"`{invocation(action)}`\n:   {escaped(help_text(parser, action))}\n"
     if parser.details is not None:
         yield f"`regard {name} --help-all` also lists the methods; [explainers](../explainers.md) describes them.\n"
+    for action, child in children(parser).items():
+        yield from section(f"{name} {action}", child, f"{heading}#")
 
 
 def is_shown(parser: Any, action: argparse.Action) -> bool:
     """Whether `--help-all` shows an option. `--help` itself needs no explanation."""
     is_hidden = action.help is argparse.SUPPRESS and action not in parser.advanced
-    return not is_hidden and not isinstance(action, argparse._HelpAction)
+    return not is_hidden and not isinstance(action, argparse._HelpAction | argparse._SubParsersAction)
 
 
 def usage(parser: argparse.ArgumentParser) -> str:
