@@ -171,8 +171,7 @@ def explain(arguments: argparse.Namespace) -> None:
     kind = choose_format(None, arguments.out, ("terminal", "jsonl", "html"), "terminal")
     check_limit(arguments.limit)
     trained, ratings = read(arguments)
-    chosen = ratings[: arguments.limit]
-    explained = explain(trained, chosen)
+    explained = explain(trained, ratings[: arguments.limit or (LARGEST if kind == "html" else None)])
     if kind == "jsonl":
         emit(arguments.out, (f"{line}\n" for line in to_jsonl(pair.as_dict() for pair in explained)))
     elif kind == "html":

@@ -172,6 +172,7 @@ def test_errors_are_one_sentence(
             "row 1, column 'rating': expected a finite number, got 'good'",
         ),
         ('{"user": "a", "item": "b"}\nnot json\n', "row 2"),
+        ("", "the file is empty; expected at least one row"),
     ],
 )
 def test_bad_pairs_are_one_sentence(regard: Regard, run: Path, tmp_path: Path, lines: str, message: str) -> None:

@@ -81,7 +81,8 @@ def opened(path: str | Path, options: ReadOptions) -> Stream:
     try:
         return stream(path, options)
     except InputError as error:
-        raise InputError(re.sub(r" \(--(text|label|keep)\)", "", str(error))) from None
+        sentence = re.sub(r" \(--(text|label|keep)\)", "", str(error))
+        raise InputError(sentence.replace("at least 0 rows", "at least one row")) from None
 
 
 def as_label(field: object) -> Example:
