@@ -9,8 +9,8 @@ been answered, and latency is measured from the scheduled time, so that a server
 seconds are a warm-up and not counted; memory is measured after them and at the end. The same load is then repeated next to
 500 idle connections, and next to 50 clients that send their headers one byte at a time.
 
-`--beside SRC` measures another version in the same run: SRC is the `src` folder of its checkout. The servers take turns, so
-that both meet the same disturbances.
+`--beside SRC` measures another version in the same run: SRC is the `src` folder of its checkout. It trains the model that both
+serve, since an earlier version cannot read runs of a later one. The servers take turns, so that both meet the same disturbances.
 
 `start` measures from the start of the process, for the default model and for two hierarchical ones to compare, which need
 PyTorch. The client runs on the same cores. `--save` adds the figures to results/serving.json.
@@ -88,6 +88,17 @@ def train_runs(folder: Path, options: dict[str, dict[str, Any]]) -> list[Path]:
     return [folder / name for name in options]
 
 
+def train_with(source: Path, folder: Path) -> list[Path]:
+    """The default model, trained by another version of regard."""
+    texts, run = folder / "reviews.jsonl", folder / "default"
+    with texts.open("w", encoding="utf-8") as file:
+        for example in splits()["train"]:
+            file.write(json.dumps({"text": example.text, "label": example.label}) + "\n")
+    command = [sys.executable, "-m", "regard.cli", "train", str(texts), "--task", "multiclass", "--out", str(run)]
+    subprocess.run(command, check=True, stdout=sys.stderr, env={**os.environ, "PYTHONPATH": str(source)})
+    return [run]
+
+
 class Serving(NamedTuple):
     process: subprocess.Popen[str]
     port: int
@@ -162,7 +173,7 @@ def run_load(folder: Path, seconds: float, rate: float, beside: Path | None) -> 
     turns = 1 if beside is None else TURNS
     count = int(seconds * rate / turns)
     figures: dict[str, Any] = {"words_a_text": round(float(np.mean([len(text.split()) for text in texts])), 1)}
-    runs = train_runs(folder, RUNS["default model"])
+    runs = train_runs(folder, RUNS["default model"]) if beside is None else train_with(beside, folder)
     with ExitStack() as stack:
         servers = {name: stack.enter_context(serving(runs, source)) for name, source in sources.items()}
         for server in servers.values():
