@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from regard.data import splitting
 from regard.data.splitting import FEWEST, hold_out
 from regard.records import Example
 
@@ -70,3 +72,12 @@ def test_the_seed_determines_the_split() -> None:
 def test_nothing_is_held_out_of_few_texts_or_with_fraction_zero(count: int, fraction: float) -> None:
     given_ones = examples(("ab" * count)[:count])
     assert hold_out(given_ones, fraction, 0, by_label=True) == (given_ones, [])
+
+
+def test_of_very_many_texts_a_fixed_number_is_held_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(splitting, "MOST", 50)
+    groups = np.repeat(np.arange(2, dtype=np.int32), [800, 200])
+    held = splitting.disjoint_rows(groups, 0.1, 3, 0)
+    assert [int(rows.sum()) for rows in held] == [50, 50, 50]
+    assert [int(rows[800:].sum()) for rows in held] == [10, 10, 10]
+    assert np.sum(held, axis=0).max() == 1

@@ -36,7 +36,9 @@ class Data:
         None, "column of numbers that say how much each training text counts (default: all the same)"
     )
     dev_fraction: float = option(
-        0.1, "fraction of the training texts held out for early stopping if there is no --dev", Bounds(0, 0.9)
+        0.1,
+        "fraction of the training texts held out for early stopping if there is no --dev; at most 100,000 texts",
+        Bounds(0, 0.9),
     )
     within_range: bool = option(True, "keep predicted numbers within the range of the training labels (regression)")
     max_words: int | None = option(None, "truncate texts to this many words (default: no limit)", COUNT)

@@ -50,7 +50,11 @@ def fresh(model: Model, units: int, outputs: int, seed: int, vectors: NDArray[np
     rng = np.random.default_rng((seed, 104729))
 
     def uniform(bound: float, *shape: int) -> NDArray[np.float32]:
-        return ((rng.random(shape, dtype=np.float32) * 2 - 1) * np.float32(bound)).astype(np.float32)
+        values = rng.random(shape, dtype=np.float32)
+        values *= 2
+        values -= 1
+        values *= np.float32(bound)
+        return values
 
     model = model.filled()
     width = model.embedding if vectors is None else vectors.shape[1]

@@ -29,7 +29,17 @@ from regard.training.metrics import measure
 from regard.training.schedule import Phase, ordinary
 from regard.training.silence import seen_units, silence
 from regard.training.sparse_batch import Objective, Worker
-from regard.training.sparse_engine import SQUARES, Tick, count_ticks, epoch_ticks, read_texts, spread_of, threads
+from regard.training.sparse_engine import (
+    SQUARES,
+    Tick,
+    count_ticks,
+    epoch_ticks,
+    overwrite,
+    read_texts,
+    spread_of,
+    threads,
+    zeros,
+)
 from regard.training.temperature import fit_temperature
 from regard.training.thresholds import chooses_thresholds, with_thresholds
 from regard.training.unit_indexing import TextSource
@@ -46,7 +56,6 @@ class CommitteeData(NamedTuple):
     members: list[MemberData]
     dev: UnitTexts | None  # for all members; otherwise each is scored on the texts that it holds out
     task: Task
-    has_few_units: bool = False  # whether the texts have few of all units, so that tables of those are enough
 
     @property
     def has_dev(self) -> bool:
@@ -76,9 +85,7 @@ class CommitteeEngine:
         self.phases = [ordinary(config)]
         adagrad = config.optimizer == "adagrad"
         objective = Objective(KINDS[data.task.kind], scale, config.l2, config.vtw)
-        self.squares = squares or [
-            {name: np.zeros_like(value) for name, value in state.items()} if adagrad else {} for state in states
-        ]
+        self.squares = squares or [zeros(state) if adagrad else {} for state in states]
         self.workers = [
             Worker(state, squares, objective, adagrad) for state, squares in zip(states, self.squares, strict=True)
         ]
@@ -133,12 +140,11 @@ class CommitteeEngine:
         scores, spread = evaluate_committee(self.states, self.scale, self.data)
         return [Evaluation(scores, {"scores": {"words": spread}, "norms": {}}, self.data.has_dev, self.config.select)]
 
-    def weights(self, model: int = 0) -> State:
-        return {name: value.copy() for name, value in by_member(self.states).items()}
+    def weights(self, model: int = 0, copied: bool = True) -> State:
+        return {name: value.copy() if copied else value for name, value in by_member(self.states).items()}
 
     def load(self, weights: State, model: int = 0) -> None:
-        for name, value in by_member(self.states).items():
-            value[...] = weights[name]
+        overwrite(by_member(self.states), weights)
 
     def finished(self, weights: State, learned: list[NDArray[np.bool_]]) -> list[State]:
         """The members, each ignoring the units that it has never seen, because it held their texts out."""
@@ -156,8 +162,7 @@ class CommitteeEngine:
         check_weights(arrays, by_member(self.squares), SQUARES, LARGEST_SUM)
         check_sums(strip_prefix(arrays, SQUARES).values(), SQUARES)
         self.load(strip_prefix(arrays, MODEL))
-        for name, value in by_member(self.squares).items():
-            value[...] = arrays[SQUARES + name]
+        overwrite(by_member(self.squares), strip_prefix(arrays, SQUARES))
 
 
 def by_member(states: list[State]) -> State:
@@ -184,22 +189,29 @@ def read_dev(states: list[State], scale: float, data: CommitteeData) -> ReadText
     else:
         rows = zip(states, data.members, strict=True)
         scored = [([state], member.held) for state, member in rows if member.held is not None]
-    if data.has_few_units:
-        scored = [units_in_use(some, texts) for some, texts in scored]
-    answered = [(tables(join_members(some), scale, len(some)), texts) for some, texts in scored]
-    read = [read_texts(lookup, texts) for lookup, texts in answered]
-    labels: NDArray[np.float64] = np.concatenate([texts.labels for _, texts in answered]).astype(np.float64)
-    return ReadTexts(
-        np.concatenate([logits for logits, _ in read]), labels, np.concatenate([scores.ravel() for _, scores in read])
-    )
+
+    def read(one: tuple[list[State], UnitTexts]) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+        some, texts = units_in_use(*one)
+        return read_texts(tables(join_members(some), scale, len(some)), texts)
+
+    with ThreadPoolExecutor(min(threads(), len(scored))) as pool:  # each member by one thread
+        answered = list(pool.map(read, scored))
+    labels: NDArray[np.float64] = np.concatenate([texts.labels for _, texts in scored]).astype(np.float64)
+    logits, scores = zip(*answered, strict=True)
+    return ReadTexts(np.concatenate(logits), labels, np.concatenate([one.ravel() for one in scores]))
 
 
 def units_in_use(states: list[State], texts: UnitTexts) -> tuple[list[State], UnitTexts]:
-    """The same weights with the vectors of these texts' units only."""
-    units, ids = np.unique(texts.ids, return_inverse=True)
+    """The same weights with the vectors of these texts' units only; unchanged if these are most of all units."""
+    used = np.zeros(len(states[0][EMBEDDING]), dtype=bool)
+    used[texts.ids] = True
+    units = np.flatnonzero(used)
+    if 2 * len(units) > len(used):
+        return states, texts
+    renumbered = np.cumsum(used, dtype=np.int32) - np.int32(1)
     return (
         [{**state, EMBEDDING: state[EMBEDDING][units]} for state in states],
-        texts._replace(ids=ids.astype(np.int32)),
+        texts._replace(ids=renumbered[texts.ids]),
     )
 
 

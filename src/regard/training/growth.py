@@ -6,6 +6,7 @@ unit, its mean over the width of the vector, which takes little space; `benchmar
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from regard.models.trained import Trained
 from regard.training.checkpoint import check_sums
 from regard.training.committee_engine import member_seed
 from regard.training.silence import silent_units
+from regard.training.sparse_engine import threads
 
 DEFAULT_SQUARE = 1.0  # of units and weights of a run that has no sums
 
@@ -38,7 +40,8 @@ class Grown(NamedTuple):
 def first_start(model: Model, units: int, outputs: int, seed: int, vectors: NDArray[np.float32] | None = None) -> Grown:
     """Of a run that does not continue another."""
     seeds = [member_seed(seed, member) for member in range(model.attention_models)]
-    states = [fresh(model, units, outputs, one, vectors) for one in seeds]
+    with ThreadPoolExecutor(threads()) as pool:  # random numbers of large tables are drawn without Python's lock
+        states = list(pool.map(lambda one: fresh(model, units, outputs, one, vectors), seeds))
     return Grown(states, [], [np.zeros(len(state[EMBEDDING]), dtype=bool) for state in states])
 
 

@@ -77,7 +77,7 @@ class SparseEngine:
         self.evaluated = data.dev or data.source.some()
         adagrad, count = config.optimizer == "adagrad", threads()
         objective = Objective(KINDS[data.task.kind], scale, config.l2, config.vtw)
-        self.squares = squares or ({name: np.zeros_like(value) for name, value in state.items()} if adagrad else {})
+        self.squares = squares or (zeros(state) if adagrad else {})
         self.pool = WorkerPool(state, self.squares, objective, adagrad, count) if config.deterministic else None
         self.workers = [] if self.pool else [Worker(state, self.squares, objective, adagrad) for _ in range(count)]
         self.threads = ThreadPoolExecutor(count)
@@ -132,12 +132,11 @@ class SparseEngine:
             )
         ]
 
-    def weights(self, model: int = 0) -> State:
-        return {name: value.copy() for name, value in self.current.items()}
+    def weights(self, model: int = 0, copied: bool = True) -> State:
+        return {name: value.copy() if copied else value for name, value in self.current.items()}
 
     def load(self, weights: State, model: int = 0) -> None:
-        for name, value in weights.items():
-            self.current[name][...] = value
+        overwrite(self.current, weights)
 
     def state(self) -> Arrays:
         return add_prefix(MODEL, self.current) | add_prefix(SQUARES, self.squares)
@@ -146,8 +145,19 @@ class SparseEngine:
         check_weights(arrays, self.squares, SQUARES, LARGEST_SUM)
         check_sums(strip_prefix(arrays, SQUARES).values(), SQUARES)
         self.load(strip_prefix(arrays, MODEL))
-        for name, value in strip_prefix(arrays, SQUARES).items():
-            self.squares[name][...] = value
+        overwrite(self.squares, strip_prefix(arrays, SQUARES))
+
+
+def zeros(state: State) -> State:
+    """Zeros of the same shapes, in pages that are allocated when a thread first writes to them."""
+    return {name: np.zeros(value.shape, value.dtype) for name, value in state.items()}
+
+
+def overwrite(state: State, weights: State) -> None:
+    """Copy the weights in place, except those that are the same arrays."""
+    for name, value in weights.items():
+        if state[name] is not value:
+            state[name][...] = value
 
 
 class Tick(NamedTuple):

@@ -140,7 +140,7 @@ def make_inputs(prepared: SparseTexts, recorder: Recorder) -> SparseInputs:
     read = None
     if files is not None and linear:
         read = read_word_vectors(files, indexer, prepared.corpus, source, recorder)
-    committee = CommitteeData([*map(MemberData, sources, texts)], dev, task, has_few_units=origin is not None)
+    committee = CommitteeData([*map(MemberData, sources, texts)], dev, task)
     return SparseInputs(indexer, committee, start, read)
 
 
