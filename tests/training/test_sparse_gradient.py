@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 import torch
@@ -12,7 +13,7 @@ from torch.nn import functional
 
 from regard.config import Model
 from regard.data.unit_texts import UnitTexts
-from regard.kernels.sparse_steps import BINARY, MULTICLASS, REGRESSION
+from regard.kernels.sparse_steps import BINARY, MULTICLASS, REGRESSION, gather
 from regard.kernels.units import distinct
 from regard.models.build import build
 from regard.models.classifier import Classifier
@@ -287,3 +288,45 @@ def test_gradients_of_huge_scores_are_finite() -> None:
     state[QUERY] *= 1e6
     _, _, gradients = Worker(state, {}, Objective(BINARY, SCALE)).gradient(texts, ALL)
     assert all(np.isfinite(value).all() for value in gradients.values())
+
+
+@pytest.mark.parametrize("adagrad", [True, False])
+@pytest.mark.parametrize("head_bias", [True, False])
+@pytest.mark.parametrize("task", KINDS)
+def test_batches_in_one_call_are_the_same_steps(task: str, head_bias: bool, adagrad: bool) -> None:
+    """The compiled loop over batches against steps one by one, with dropout, weights of texts and a penalty."""
+    kind, outputs = KINDS[task]
+    texts = make_texts(kind, outputs)._replace(weights=WEIGHTS)
+    batches = [np.array(rows, dtype=np.int64) for rows in ([1], [0, 2, 5], [4, 3], [5, 1, 0, 2, 3, 4])]
+    rates, results = [0.1, 0.3, 0.05, 0.2], []
+    for at_once in (True, False):
+        state = make_state(options(head_bias=head_bias), outputs)
+        squares = {name: np.zeros_like(value) for name, value in state.items()} if adagrad else {}
+        worker = Worker(state, squares, Objective(kind, SCALE, l2=0.01), adagrad)
+        if at_once:
+            loss = worker.steps(texts, batches, rates, 0.3, 7)
+        else:
+            loss = sum(worker.step(texts, *one, 0.3, 7) for one in zip(batches, rates, strict=True))
+        loss += worker.steps(texts, batches[:1], rates[:1], 0.0, 8)  # rows of earlier batches are forgotten
+        results.append((loss, state, squares))
+    (loss, state, squares), (expected_loss, expected_state, expected_squares) = results
+    assert loss == pytest.approx(expected_loss, rel=1e-9)
+    for name, value in expected_state.items():
+        np.testing.assert_allclose(state[name], value, rtol=1e-6, atol=1e-9, err_msg=name)
+    for name, value in expected_squares.items():
+        np.testing.assert_allclose(squares[name], value, rtol=1e-6, atol=1e-12, err_msg=name)
+
+
+def test_no_batches_are_no_steps() -> None:
+    state = make_state(options(), 1)
+    assert Worker(state, {}, Objective(BINARY, SCALE), adagrad=False).steps(make_texts(BINARY, 1), [], [], 0.0, 1) == 0
+
+
+def test_rows_are_prefetched() -> None:
+    """Memory is asked for before it is needed; the compiler could drop that without an error."""
+    table, out = np.arange(60, dtype=np.float32).reshape(20, 3), np.empty((20, 3), dtype=np.float32)
+    rows = np.random.default_rng(0).permutation(20).astype(np.int32)
+    compiled = numba.njit(gather.py_func)  # code from the cache cannot be inspected
+    compiled(table, rows, out)
+    assert np.array_equal(out, table[rows])
+    assert any("llvm.prefetch" in code for code in compiled.inspect_llvm().values())

@@ -54,18 +54,22 @@ def _workspace() -> Any:
     return _types.NamedTuple((*one, ints1, floats2, floats2, floats2, floats1, doubles1), Workspace)
 
 
+def _weights() -> Any:
+    from regard.kernels.sparse_steps import Weights
+
+    return _types.NamedTuple((floats2, floats1, floats2, floats1), Weights)
+
+
 def _train() -> list[Kernel]:
     """What a training run without options uses; the last that it needs come first, but for the one that takes longest."""
-    texts = (ids1, counts1, ints1, floats2, floats1, ints1, float64, uint64, int64, ids1, ids1)
-    weights = (floats2, floats1, float64, floats2, floats1, int64, int64)
-    step = (*texts, *weights, _workspace(), floats1, floats2, floats1)
+    texts = (ids1, counts1, ints1, floats2, floats1, ints1, ints1, doubles1, float64, uint64, int64, ints1)
+    step = (*texts, _weights(), _weights(), boolean, float64, int64, float64, int64, _workspace(), _weights())
     sparse, table = (ids1, doubles1, ints1, doubles2), (ids1, ids1, keys1, ints1, ints1, bytes1, int64)
     return [
-        Kernel("sparse_steps", "batch_gradients", step),
+        Kernel("sparse_steps", "train_batches", step),
         Kernel("attention", "attend", (ids1, ints1, floats2, floats3, floats1, floats2, floats1)),
         Kernel("sparse_matrix", "product", sparse),
         Kernel("sparse_matrix", "transposed_product", (*sparse, int64)),
-        Kernel("sparse_steps", "update_rows", (floats2, floats2, ids1, floats2, float64, float64, int64)),
         Kernel("units", "_distinct", (ids1, ints1, ints1, ints1, ids1, counts1, ints1)),
         Kernel("units", "_find", (ids1, ids1, ints1, ints1, ids1, ids1, ids1, ids1, ints1)),
         Kernel("pairs", "_insert", (ints1, ids1, ints1, ids1)),

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.kernels import compiling
+from regard.kernels.prefetching import AHEAD, prefetch
 
 # sums may be reordered for vectorisation, but NaN must survive: it reveals divergence
 FASTMATH = {"reassoc", "contract", "arcp", "nsz"}
@@ -27,6 +28,7 @@ BINARY, MULTICLASS, REGRESSION, MULTILABEL = 0, 1, 2, 3
 KINDS = {"binary": BINARY, "multiclass": MULTICLASS, "regression": REGRESSION, "multilabel": MULTILABEL}  # of tasks
 ADAGRAD, SGD = 0, 1
 EPSILON = 1e-10  # of Adagrad, as in PyTorch
+LOW_BITS = (1 << 32) - 1
 
 Ids = NDArray[np.int32]
 Int64s = NDArray[np.int64]
@@ -52,6 +54,15 @@ class Workspace(NamedTuple):
     losses: NDArray[np.float64]
 
 
+class Weights(NamedTuple):
+    """Those of a model with dot scores of the embeddings themselves, or Adagrad's sums of them."""
+
+    table: Floats  # (units, E)
+    query: Floats  # (E,)
+    head: Floats  # (C, E)
+    bias: Floats  # (C,) zeros if the head has none
+
+
 @inner
 def random_uniform(seed: np.uint64, position: int) -> float:
     """A number in [0, 1) that depends only on the seed and the position (SplitMix64)."""
@@ -70,8 +81,7 @@ def _collect(
     dropout: float,
     seed: np.uint64,
     clock: int,
-    stamps: Ids,
-    slots: Ids,
+    marks: Int64s,
     rows: Ids,
     unit_slots: Ids,
     log_counts: Floats,
@@ -79,7 +89,8 @@ def _collect(
 ) -> int:
     """Collect the units of these texts, each with its row in the batch and log(count); return the number of rows.
 
-    A unit is dropped with probability `dropout`, but never all units of a text.
+    A unit is dropped with probability `dropout`, but never all units of a text. `marks` has the clock of the last batch that
+    used a unit, and its row there: in one number, because either would be another random access to memory.
     """
     size, row_count = 0, 0
     for position in range(len(texts)):
@@ -90,11 +101,16 @@ def _collect(
                 if attempt == 0 and dropout > 0 and random_uniform(seed, index) < dropout:
                     continue
                 unit = ids[index]
-                if stamps[unit] != clock:
-                    stamps[unit], slots[unit] = clock, row_count
+                if index + 2 * AHEAD < high:
+                    prefetch(marks, ids[index + 2 * AHEAD])
+                mark = marks[unit]
+                slot = mark & LOW_BITS
+                if mark >> 32 != clock:
+                    slot = row_count
+                    marks[unit] = (clock << 32) | slot
                     rows[row_count] = unit
                     row_count += 1
-                unit_slots[size] = slots[unit]
+                unit_slots[size] = slot
                 log_counts[size] = np.log(float(counts[index])) if counts[index] > 1 else 0.0
                 size += 1
             if size > start:
@@ -106,6 +122,8 @@ def _collect(
 @inner
 def _gather(table: Floats, rows: Ids, out: Floats) -> None:
     for r in range(len(rows)):
+        if r + AHEAD < len(rows):
+            prefetch(table, rows[r + AHEAD])
         row = table[rows[r]]
         for k in range(table.shape[1]):
             out[r, k] = row[k]
@@ -258,8 +276,8 @@ def _row_gradients(
             score_gradients[slot] += weight * (dot - vector_dots[text])
 
 
-@compiled
-def batch_gradients(
+@inner
+def _batch_gradients(
     ids: Ids,
     counts: NDArray[np.uint16],
     offsets: Int64s,
@@ -269,8 +287,7 @@ def batch_gradients(
     dropout: float,
     seed: np.uint64,
     clock: int,
-    stamps: Ids,
-    slots: Ids,
+    marks: Int64s,
     table: Floats,
     query: Floats,
     scale: float,
@@ -283,7 +300,7 @@ def batch_gradients(
     by_head: Floats,
     by_bias: Floats,
 ) -> tuple[int, float]:
-    """All of the above for dot scores of the embeddings themselves, in one call, because Python code per batch costs time.
+    """All of the above for dot scores of the embeddings themselves.
 
     Returns the number of rows and the sum of the losses. The gradients of the rows are in `space.by_state`.
     """
@@ -298,8 +315,7 @@ def batch_gradients(
         dropout,
         seed,
         clock,
-        stamps,
-        slots,
+        marks,
         space.rows,
         space.unit_slots,
         space.log_counts,
@@ -357,6 +373,9 @@ def _update_rows(
     """Adagrad or SGD steps on the rows of a table; `decay` is the factor of the L2 penalty."""
     step, penalty, tiny = table.dtype.type(rate), table.dtype.type(decay), table.dtype.type(EPSILON)
     for r in range(len(rows)):
+        if r + AHEAD < len(rows):
+            prefetch(table, rows[r + AHEAD])
+            prefetch(squares, rows[r + AHEAD])
         row, square, gradient = table[rows[r]], squares[rows[r]], gradients[r]
         if method == SGD:
             for k in range(len(row)):
@@ -366,6 +385,85 @@ def _update_rows(
                 g = gradient[k] + penalty * row[k]
                 square[k] += g * g
                 row[k] -= step * g / (np.sqrt(square[k]) + tiny)
+
+
+@inner
+def _update_dense(weight: Floats, square: Floats, gradient: Floats, rate: float, decay: float, method: int) -> None:
+    """The same for weights of which every batch uses all."""
+    step, penalty, tiny = weight.dtype.type(rate), weight.dtype.type(decay), weight.dtype.type(EPSILON)
+    for k in range(len(weight)):
+        g = gradient[k] + penalty * weight[k]
+        if method == SGD:
+            weight[k] -= step * g
+        else:
+            square[k] += g * g
+            weight[k] -= step * g / (np.sqrt(square[k]) + tiny)
+
+
+@compiled
+def train_batches(
+    ids: Ids,
+    counts: NDArray[np.uint16],
+    offsets: Int64s,
+    labels: Floats,
+    loss_weights: Floats,
+    order: Int64s,  # the rows of all batches
+    ends: Int64s,  # where each batch ends in them
+    rates: NDArray[np.float64],
+    dropout: float,
+    seed: np.uint64,
+    clock: int,
+    marks: Int64s,
+    weights: Weights,
+    squares: Weights,
+    has_bias: bool,
+    scale: float,
+    kind: int,
+    decay: float,
+    method: int,
+    space: Workspace,
+    gradients: Weights,
+) -> float:
+    """Steps with dot scores of the embeddings themselves, in one call, because Python code per batch costs time.
+
+    Returns the sum of the losses before each. `clock` is that of the first batch; the table of `gradients` is not used.
+    """
+    total, start = 0.0, 0
+    for batch in range(len(ends)):
+        texts = order[start : ends[batch]]
+        start = ends[batch]
+        count, loss = _batch_gradients(
+            ids,
+            counts,
+            offsets,
+            labels,
+            loss_weights,
+            texts,
+            dropout,
+            seed,
+            clock + batch,
+            marks,
+            weights.table,
+            weights.query,
+            scale,
+            weights.head,
+            weights.bias,
+            kind,
+            len(texts),
+            space,
+            gradients.query,
+            gradients.head,
+            gradients.bias,
+        )
+        total += loss
+        rate = rates[batch]
+        _update_rows(weights.table, squares.table, space.rows[:count], space.by_state, rate, decay, method)
+        _update_dense(weights.query, squares.query, gradients.query, rate, decay, method)
+        for c in range(len(weights.head)):
+            _update_dense(weights.head[c], squares.head[c], gradients.head[c], rate, decay, method)
+        if has_bias:
+            _update_dense(weights.bias, squares.bias, gradients.bias, rate, decay, method)
+    return total
 
 
 @compiled
@@ -409,7 +507,8 @@ def update_merged(
     _update_rows(table, squares, merged_rows[:count], merged_gradients[:count], rate, decay, method)
 
 
-# For callers in Python, each compiled when it is first used: training with dot scores of the embeddings uses only the last.
+# For callers in Python, each compiled when it is first used: training with dot scores of the embeddings uses only the first.
+batch_gradients = compiled(_batch_gradients)
 collect, gather = compiled(_collect), compiled(_gather)
 text_gradients, row_gradients = compiled(_text_gradients), compiled(_row_gradients)
 update_rows = compiled(_update_rows)

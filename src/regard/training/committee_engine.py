@@ -131,10 +131,9 @@ class CommitteeEngine:
         tick = next(ticks, None)
         if tick is None:
             return None
-        step, dropout = self.workers[number].step, self.config.dropout
+        worker = self.workers[number]
         with np.errstate(all="ignore"):  # a setting of each thread; the caller checks the loss
-            steps = zip(tick.batches, tick.rates, strict=True)
-            return sum(step(tick.texts, batch, rate, dropout, tick.seed) for batch, rate in steps), tick.size
+            return worker.steps(tick.texts, tick.batches, tick.rates, self.config.dropout, tick.seed), tick.size
 
     def evaluate(self, phase: Phase) -> list[Evaluation]:
         scores, spread = evaluate_committee(self.states, self.scale, self.data)

@@ -12,7 +12,7 @@ from regard.analysis.dynamics import Dynamics
 from regard.config import Config, Training
 from regard.kernels import ahead
 from regard.kernels.compiling import is_compiled
-from regard.kernels.sparse_steps import update_rows
+from regard.kernels.sparse_steps import train_batches
 from regard.models.flat import State, join_members, state_of
 from regard.models.tasks import Classes
 from regard.models.trained import Trained
@@ -70,7 +70,7 @@ class PreparedSparse:
 
 def prepare_sparse(config: Config, parts: Parts, recorder: Recorder) -> PreparedSparse:
     """Read every part once."""
-    if not is_compiled(update_rows):
+    if not is_compiled(train_batches):
         recorder.note("compiling the fast engine, once on this machine: about 10 seconds")
     helper = ahead.start("train", recorder.note)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from regard.data.unit_texts import UnitTexts
 from regard.kernels import sparse_steps as steps
-from regard.kernels.sparse_steps import Workspace
+from regard.kernels.sparse_steps import Weights, Workspace
 from regard.models.flat import AFFINE, EMBEDDING, HEAD, HEAD_BIAS, PROJECT, PROJECT_BIAS, QUERY
 
 Array = NDArray[Any]
@@ -39,7 +40,7 @@ class Worker:
         self.method = steps.ADAGRAD if adagrad else steps.SGD
         self.dtype = state[EMBEDDING].dtype
         units = len(state[EMBEDDING])
-        self.stamps, self.slots = np.zeros(units, dtype=np.int32), np.empty(units, dtype=np.int32)
+        self.marks = np.zeros(units, dtype=np.int64)
         self.clock = 0
         self.bias = np.zeros(len(state[HEAD]), dtype=self.dtype)  # if the head has none
         self.workspace = self.make_workspace(1 << 10, 1 << 5)
@@ -68,6 +69,17 @@ class Worker:
             losses=np.empty(texts),
         )
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether scores are dot products with the embeddings themselves."""
+        return AFFINE not in self.state and PROJECT not in self.state
+
+    def make_space(self, units: int, texts: int) -> None:
+        """Enlarge the buffers, if a batch needs it."""
+        space = self.workspace
+        if units > len(space.rows) or texts > len(space.losses):
+            self.workspace = self.make_workspace(max(units * 5 // 4, len(space.rows)), max(texts, len(space.losses)))
+
     def gradient(
         self, texts: UnitTexts, chosen: NDArray[np.int64], dropout: float = 0.0, seed: int = 0, batch: int = 0
     ) -> tuple[float, NDArray[np.int32], State]:
@@ -79,13 +91,9 @@ class Worker:
         """
         state, objective, size = self.state, self.objective, len(chosen)
         batch = batch or size
-        units = int((texts.offsets[chosen + 1] - texts.offsets[chosen]).sum())
-        space = self.workspace
-        if units > len(space.rows) or size > len(space.losses):
-            self.workspace = self.make_workspace(max(units * 5 // 4, len(space.rows)), max(size, len(space.losses)))
+        self.make_space(int((texts.offsets[chosen + 1] - texts.offsets[chosen]).sum()), size)
         self.clock += 1
-        is_plain = AFFINE not in state and PROJECT not in state
-        compute = self.gradient_of_dots if is_plain else self.gradient_by_matrices
+        compute = self.gradient_of_dots if self.is_plain else self.gradient_by_matrices
         loss, count, gradients = compute(texts, chosen, dropout, seed, batch)
         if HEAD_BIAS not in state:
             del gradients[HEAD_BIAS]
@@ -112,8 +120,7 @@ class Worker:
             dropout,
             np.uint64(seed),
             self.clock,
-            self.stamps,
-            self.slots,
+            self.marks,
             state[EMBEDDING],
             state[QUERY],
             objective.scale,
@@ -178,8 +185,7 @@ class Worker:
             dropout,
             np.uint64(seed),
             self.clock,
-            self.stamps,
-            self.slots,
+            self.marks,
             space.rows,
             space.unit_slots,
             space.log_counts,
@@ -220,6 +226,50 @@ class Worker:
             batch,
         )
         return vectors, errors
+
+    def steps(
+        self, texts: UnitTexts, batches: Sequence[NDArray[np.int64]], rates: Sequence[float], dropout: float, seed: int
+    ) -> float:
+        """One step per batch. Returns the sum of the losses before each."""
+        if not self.is_plain or self.objective.vtw:
+            taken = zip(batches, rates, strict=True)
+            return sum(self.step(texts, batch, rate, dropout, seed) for batch, rate in taken)
+        if not batches:
+            return 0.0
+        order, sizes = np.concatenate(batches), np.array([len(batch) for batch in batches])
+        ends: NDArray[np.int64] = np.cumsum(sizes, dtype=np.int64)
+        units = np.add.reduceat(texts.offsets[order + 1] - texts.offsets[order], ends - sizes)
+        self.make_space(int(units.max()), int(sizes.max()))
+        weights = self.as_weights(self.state)
+        gradients = Weights(weights.table[:0], *(np.empty_like(value) for value in weights[1:]))
+        loss = steps.train_batches(
+            texts.ids,
+            texts.counts,
+            texts.offsets,
+            by_output(texts.labels),
+            NO_WEIGHTS if texts.weights is None else texts.weights,
+            order,
+            ends,
+            np.array(rates, dtype=np.float64),
+            dropout,
+            np.uint64(seed),
+            self.clock + 1,
+            self.marks,
+            weights,
+            self.as_weights(self.squares) if self.squares else weights,
+            HEAD_BIAS in self.state,
+            self.objective.scale,
+            self.objective.kind,
+            self.objective.l2,
+            self.method,
+            self.workspace,
+            gradients,
+        )
+        self.clock += len(batches)
+        return loss
+
+    def as_weights(self, state: State) -> Weights:
+        return Weights(state[EMBEDDING], state[QUERY], state[HEAD], state.get(HEAD_BIAS, self.bias))
 
     def step(self, texts: UnitTexts, chosen: NDArray[np.int64], rate: float, dropout: float, seed: int) -> float:
         """Take one step. Returns the sum of the losses before it."""

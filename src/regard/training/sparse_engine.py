@@ -112,11 +112,10 @@ class SparseEngine:
             return self.pool.steps(tick.texts, tick.batches, tick.rates, dropout, tick.seed)
 
         def work(worker: int) -> float:
-            share = range(worker, len(tick.batches), len(self.workers))
+            share = slice(worker, None, len(self.workers))
             with np.errstate(all="ignore"):  # a setting of each thread; the caller checks the loss
-                return sum(
-                    self.workers[worker].step(tick.texts, tick.batches[i], tick.rates[i], dropout, tick.seed)
-                    for i in share
+                return self.workers[worker].steps(
+                    tick.texts, tick.batches[share], tick.rates[share], dropout, tick.seed
                 )
 
         return sum(self.threads.map(work, range(len(self.workers))))

@@ -40,8 +40,7 @@ class WorkerPool:
         """One step per batch. Returns the sum of the losses before each."""
         units = sum(int((texts.offsets[batch + 1] - texts.offsets[batch]).sum()) for batch in batches)
         if units < MIN_UNITS * len(batches):
-            taken = zip(batches, rates, strict=True)
-            return sum(self.workers[0].step(texts, batch, rate, dropout, seed) for batch, rate in taken)
+            return self.workers[0].steps(texts, batches, rates, dropout, seed)
 
         def work(thread: int) -> float:
             total = 0.0
