@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors import safe_open
 
 import regard.runtime
 from regard.config import Config
@@ -99,6 +100,8 @@ def test_a_killed_committee_resumes_to_the_same_weights(tmp_path: Path, monkeypa
             fit(config, Parts(reviews(80)), run)
     assert run.checkpoint is not None
     assert run.checkpoint.exists()
+    with safe_open(run.checkpoint, "np") as file:
+        assert not any(name.startswith("best/") for name in file.keys()), "the last epoch is the best: not twice"  # noqa: SIM118
     resumed = fit(config, Parts(reviews(80)), run).weights
     assert all(np.array_equal(resumed[name], whole[name]) for name in whole)
 

@@ -29,6 +29,7 @@ from regard.training.metrics import scalar_metrics, selection_score
 Value = TypeVar("Value")
 Arrays = dict[str, NDArray[Any]]
 MODEL, BEST, RECORDED = "model/", "best/", "seen/"  # prefixes: current weights, best weights, recorded dynamics
+IS_LAST = "best_is_last"  # a fact: the best weights are the current ones, and are not there twice
 LARGEST_WEIGHT = 1e15  # whose products float32 can hold
 LARGEST_SUM = 1e30  # of squared gradients
 
@@ -98,7 +99,10 @@ def write_checkpoint(checkpoint: Checkpoint, progress: Progress, arrays: Arrays)
         "phase": str(progress.phase),
         "begun": str(progress.phase_start),
     }
-    data = safetensors.numpy.save(arrays | add_prefix(BEST, progress.best), facts)
+    best = progress.best
+    if best and all(arrays.get(MODEL + name) is value for name, value in best.items()):
+        facts, best = {**facts, IS_LAST: "yes"}, {}  # not written twice: half of the file, and of the time
+    data = safetensors.numpy.save(arrays | add_prefix(BEST, best), facts)
     write_all(checkpoint.path.parent, {checkpoint.path.name: data})
 
 
@@ -109,6 +113,8 @@ def read_checkpoint(checkpoint: Checkpoint) -> tuple[Progress, Arrays]:
         facts = file.metadata() or {}
         arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
         check_identity(path.parent, facts["identity"], checkpoint.identity)
+        if IS_LAST in facts:
+            arrays |= add_prefix(BEST, strip_prefix(arrays, MODEL))
         epoch, best_epoch, phase, phase_start = (int(facts[name]) for name in ("epoch", "best_epoch", "phase", "begun"))
         best, history = strip_prefix(arrays, BEST), parse_history(facts["history"])
         if not (len(history) == epoch >= max(best_epoch, phase_start) and min(best_epoch, phase_start, phase) >= 0):
