@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from regard.kernels import compiling
 from regard.kernels.dictionary import ABSENT, Dictionary
 from regard.kernels.pairs import EDGE, EMPTY, UNKNOWN, PairTable, slot_of
+from regard.kernels.prefetching import prefetch
 from regard.kernels.units import beginning_ends
 
 compiled = compiling.compiled(error_model="numpy")
@@ -104,7 +105,10 @@ def _add_up(
             if before != UNKNOWN and after != UNKNOWN:
                 keys[pairs] = before << 32 | after
                 slots[pairs] = slot_of(keys[pairs], len(pair_keys))
+                prefetch(pair_keys, slots[pairs])
                 pairs += 1
+            if word < count:
+                prefetch(words, after)
             before = after
         for word in range(count):
             row = ids[low + word]
@@ -121,6 +125,7 @@ def _add_up(
                 slot = (slot + 1) & mask
             if pair_keys[slot] == key:
                 slots[found] = pair_ids[slot]
+                prefetch(units, slots[found])
                 found += 1
         for pair in range(found):
             row = slots[pair]

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.kernels import compiling
-from regard.kernels.pairs import EDGE, UNKNOWN, PairTable, find_pair
+from regard.kernels.pairs import EDGE, UNKNOWN, PairTable, find_pair, prefetch_pair
 
 compiled = compiling.compiled(error_model="numpy")
 inner = compiling.inner()
@@ -128,6 +128,8 @@ def _leave_out(
                     single[first[j], c] += term[c]
                 if ids[j] < word_ids:
                     own[first[j]] = ids[j]
+        for word in range(count):  # words that become neighbours when the one between them is left out
+            prefetch_pair(keys, own[word - 1] if word > 0 else EDGE, own[word + 1] if word + 1 < count else EDGE)
         here = _log_odds(whole, bias, targets[text], independent, logits)
         for group in range(group_bounds[text], group_bounds[text + 1]):
             begin, end = member_starts[group], member_starts[group + 1]

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.kernels import compiling
+from regard.kernels.prefetching import prefetch
 
 EDGE, UNKNOWN = 0, 1
 PARTS = 16
@@ -109,6 +110,12 @@ def most_new(words: int) -> int:
 
 
 _most_new = inner(most_new)
+
+
+@inner
+def prefetch_pair(keys: Keys, first: int, second: int) -> None:
+    """Ask for the slot of a pair that will be looked up soon."""
+    prefetch(keys, slot_of((np.int64(first) << 32) | np.int64(second), len(keys)))
 
 
 @inner

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.kernels import compiling
-from regard.kernels.pairs import UNKNOWN, PairTable, find_pair
+from regard.kernels.pairs import UNKNOWN, PairTable, find_pair, prefetch_pair
+from regard.kernels.prefetching import AHEAD
 
 compiled = compiling.compiled()
 
@@ -53,6 +54,8 @@ def _find(
                 ids[size], first[size], last[size] = beginnings[position], position - low, position - low
                 size += 1
         for position in range(low, high + 1 if high > low else high):
+            if position + AHEAD < high:
+                prefetch_pair(keys, words[position + AHEAD - 1], words[position + AHEAD])
             left = words[position - 1] if position > low else 0
             right = words[position] if position < high else 0
             pair = find_pair(keys, pair_ids, left, right)
