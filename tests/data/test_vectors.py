@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from regard.data.vectors import read_vectors, vector_words
+from regard.data.vectors import LONGEST, read_vectors, vector_words
 from regard.errors import InputError
 
 LINES = "the 1 2\nCat 3 4.5\n. . 5 6\nthe 9 9\n"
@@ -57,6 +58,12 @@ def test_the_word_as_written_takes_precedence_over_lower_case(tmp_path: Path) ->
     ("content", "message"),
     [
         ("", "the file is empty"),
+        ("5 99999999999999999999999\nthe 1 2\n", "line 2: expected 1 numbers after the word, got 2"),
+        (f"5 {'9' * 5000}\nthe 1 2\n", "line 2: expected 1 numbers after the word, got 2"),
+        (
+            "5 9999999999\nthe 1 2\n",
+            "line 1: expected a word and its numbers, or 'count width', got '5 9999999999'; there may be 65,536",
+        ),
         ("the\n", "line 1: expected a word and its numbers, or 'count width', got 'the'"),
         ("the 1 2\ncat 3\n", "line 2: expected 2 numbers after the word, got 1"),
         ("the 1 2\ncat 3 4 5\n", "line 2: expected 2 numbers after the word, got 3"),
@@ -105,4 +112,51 @@ def test_missing_and_damaged_files_are_refused(tmp_path: Path, name: str) -> Non
         read_vectors(path, ["the"])
     path.write_bytes(b"\x1f\x8b\x00damaged")
     with pytest.raises(InputError, match=name):
+        read_vectors(path, ["the"])
+
+
+def test_a_small_file_that_unpacks_to_one_long_line_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "v.txt.gz"
+    path.write_bytes(gzip.compress(b"the 1 2\n" + b"a" * (LONGEST + 1)))
+    with pytest.raises(InputError, match=r"line 2: expected a line of up to 4,194,304 characters, got more"):
+        read_vectors(path, ["the"])
+
+
+def header(shape: str) -> bytes:
+    """Of an array in the format npy, without its numbers."""
+    text = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}}}\n".encode()
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"no array", header("(4, 1000000000000000)"), header("(True, False)"), header("(" * 300)]
+)
+def test_an_npz_with_damaged_arrays_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "v.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("words.npy", content)
+        archive.writestr("vectors.npy", content)
+    with pytest.raises(InputError, match=r"v\.npz: (is not an npz file of plain arrays|expected the arrays words and)"):
+        read_vectors(path, ["the"])
+
+
+@pytest.mark.parametrize("place", ["encrypted", "unknown compression", "unknown version"])
+def test_an_npz_that_zipfile_does_not_read_is_refused(tmp_path: Path, place: str) -> None:
+    path = npz(tmp_path / "v.npz", words=np.array(["the"]), vectors=np.ones((1, 2)))
+    content = bytearray(path.read_bytes())
+    entry = content.index(b"PK\x01\x02")
+    offset, value = {"encrypted": (8, 1), "unknown compression": (10, 99), "unknown version": (6, 199)}[place]
+    content[entry + offset] = value
+    if place == "encrypted":
+        content[6] |= 1
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"v\.npz: is not an npz file of plain arrays"):
+        read_vectors(path, ["the"])
+
+
+def test_an_array_without_a_name_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "v.npz"
+    with open(path, "wb") as file:
+        np.save(file, np.ones((3, 2)))
+    with pytest.raises(InputError, match=r"expected the arrays words and vectors, got one array without a name"):
         read_vectors(path, ["the"])

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import gzip
 import math
-import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,8 @@ from regard.data.static_folders import StaticFolder
 from regard.errors import InputError
 
 MISSING = "no such file; expected a file of word vectors (.txt, .vec, .gz or .npz) or a folder of static vectors"
+WIDEST = 1 << 16  # numbers per word
+LONGEST = 1 << 22  # characters of a line; of a small compressed file, one line could fill the memory
 
 Floats = npt.NDArray[np.float32]
 
@@ -84,11 +86,12 @@ def _entries(path: Path, lines: Iterator[str]) -> Iterator[tuple[int, str, list[
         line = line.rstrip("\r\n ")
         if number == 1:
             fields = line.split(" ")
-            header = len(fields) == 2 and all(field.isdecimal() for field in fields)
+            header = len(fields) == 2 and all(field.isdecimal() and len(field) < 20 for field in fields)
             width = int(fields[1]) if header else len(fields) - 1
-            if width < 1:
+            if not 1 <= width <= WIDEST:
                 raise InputError(
                     f"{path}, line 1: expected a word and its numbers, or 'count width', got {line[:60]!r}"
+                    + f"; there may be {WIDEST:,} numbers per word" * (width > WIDEST)
                 )
             if header:
                 continue
@@ -133,11 +136,18 @@ def _lines(path: Path) -> Iterator[Iterator[str]]:
     form: dict[str, Any] = {"encoding": "utf-8", "errors": "surrogateescape", "newline": "\n"}
     try:
         with gzip.open(path, "rt", **form) if path.suffix == ".gz" else open(path, **form) as stream:
-            yield stream
+            yield _short_lines(stream, path)
     except FileNotFoundError:
         raise InputError(f"{path}: {MISSING}") from None
     except (OSError, EOFError, zlib.error) as problem:
         raise InputError(f"{path}: cannot be read ({problem})") from None
+
+
+def _short_lines(stream: TextIO, path: Path) -> Iterator[str]:
+    for number, line in enumerate(iter(partial(stream.readline, LONGEST + 1), ""), 1):
+        if len(line) > LONGEST:
+            raise InputError(f"{path}, line {number}: expected a line of up to {LONGEST:,} characters, got more")
+        yield line
 
 
 def _read_npz(path: Path, wanted: set[str]) -> tuple[int, dict[str, Floats]]:
@@ -156,12 +166,19 @@ def _read_npz(path: Path, wanted: set[str]) -> tuple[int, dict[str, Floats]]:
 
 def _load(path: Path) -> tuple[list[str], npt.NDArray[Any]]:
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
+        with open(path, "rb") as file:
+            loaded = np.load(file, allow_pickle=False)
+            if not isinstance(loaded, np.lib.npyio.NpzFile):
+                raise InputError(f"{path}: expected the arrays words and vectors, got one array without a name")
+            contents = {name: loaded[name] for name in loaded.files}
+    except InputError:
+        raise
     except FileNotFoundError:
         raise InputError(f"{path}: {MISSING}") from None
-    except (OSError, EOFError, ValueError, AttributeError, zipfile.BadZipFile, zlib.error) as problem:
-        raise InputError(f"{path}: is not an npz file of plain arrays ({problem})") from None
+    except Exception as problem:  # nothing narrower: what zipfile, its compressions and NumPy raise has no common class
+        reason = " ".join(str(problem).split())[:200] or type(problem).__name__
+        raise InputError(f"{path}: is not an npz file of plain arrays ({reason})") from None
+    arrays = {name: value for name, value in contents.items() if isinstance(value, np.ndarray)}
     missing = [name for name in ("words", "vectors") if name not in arrays]
     if missing:
         raise InputError(f"{path}: expected the arrays words and vectors, got {', '.join(arrays) or 'none'}")
