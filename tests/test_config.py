@@ -242,6 +242,14 @@ BAD_FILES = [
     ("[apln]\nhidden = 3", "unknown key 'hidden' in .apln.; did you mean 'hidden' in .model."),
     ("[data", "not a readable TOML file"),
     (b"\xff\xfe", "not a readable TOML file"),
+    ("[model]\nhidden = 1" + "0" * 5000, "not a readable TOML file"),
+    (
+        "[model]\nhidden = 0x1" + "0" * 5000,
+        "model.hidden: expected a whole number of at most 19 digits, got a larger one",
+    ),
+    ("[model]\nwindows = [0x1" + "0" * 5000 + "]", "model.windows: expected a whole number of at most 19 digits"),
+    ("[model]\nencoder = {a = 0x1" + "0" * 5000 + "}", "model.encoder: expected a whole number of at most 19 digits"),
+    ("[training]\nlr = 1" + "0" * 400, "training.lr: expected a whole number of at most 19 digits"),
 ]
 
 

@@ -250,6 +250,11 @@ def test_a_name_that_is_neither_a_folder_nor_on_the_hub(monkeypatch: pytest.Monk
         read_pretrained("models/none")
 
 
+def test_a_name_that_begins_with_an_unknown_user() -> None:
+    with pytest.raises(InputError, match=r"pretrained = '~nobody-here/model': there is no such folder"):
+        read_pretrained("~nobody-here/model")
+
+
 def change(path: Path, **values: Any) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), **values}), encoding="utf-8")
 

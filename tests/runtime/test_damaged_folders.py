@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -112,3 +113,34 @@ def test_a_header_that_promises_more_than_the_file(tmp_path: Path) -> None:
     (tmp_path / "a.safetensors").write_bytes((1 << 60).to_bytes(8, "little") + b"{}")
     with pytest.raises(InputError, match="longer than the file"):
         read_floats(tmp_path / "a.safetensors")
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"[" * 100_000 + b"]" * 100_000,
+        b'{"a": {"dtype": "F32", "shape": [0, 1' + b"0" * 30 + b'], "data_offsets": [0, 0]}}',
+    ],
+)
+def test_headers_that_are_nested_deeply_or_name_huge_shapes(tmp_path: Path, header: bytes) -> None:
+    path = tmp_path / "tables.safetensors"
+    path.write_bytes(len(header).to_bytes(8, "little") + header)
+    with pytest.raises(InputError, match=r"tables\.safetensors"):
+        read_floats(path)
+
+
+@pytest.mark.parametrize("verify", [True, False])
+def test_a_file_of_a_terabyte_is_not_read(flat_run: Path, tmp_path: Path, verify: bool) -> None:
+    folder = Path(shutil.copytree(flat_run, tmp_path / "copy"))
+    os.truncate(folder / "tokenizer.json", 1 << 40)
+    assert "tokenizer.json: expected at most 1,024 MB, got 1,048,576 MB" in refusal(folder, verify=verify)
+
+
+@pytest.mark.parametrize("name", ["export.json", "tables.safetensors", "model.onnx", "task.json"])
+def test_a_file_of_an_export_of_a_terabyte_is_not_read(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "export"
+    folder.mkdir()
+    for one in ("export.json", name):
+        (folder / one).write_text("{}", encoding="utf-8")
+    os.truncate(folder / name, 1 << 40)
+    assert f"{name}: expected at most" in refusal(folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,11 @@ def test_weights_from_a_file(tmp_path: Path, name: str, content: str) -> None:
         ("spam = -1", "got -1"),
         ("spam = nan", "got nan"),
         ("spam = true", "got True"),
+        ("spam = 1" + "0" * 400, "w.toml: expected a whole number of at most 19 digits"),
+        ("spam = 0x1" + "0" * 5000, "w.toml: expected a whole number of at most 19 digits"),
+        ("spam = [0x1" + "0" * 5000 + "]", "w.toml: expected a whole number of at most 19 digits"),
+        ("spam = 1" + "0" * 5000, "expected TOML .* or JSON"),
+        ('{"spam": 1' + "0" * 5000 + "}", "expected TOML .* or JSON"),
         ("[spam]\nx = 1", "expected a number above 0 for the class 'spam'"),
     ],
 )
@@ -96,7 +102,19 @@ def test_bad_files(tmp_path: Path, content: str, message: str) -> None:
         read_class_weights(str(tmp_path / "w.toml"))
 
 
+@pytest.mark.parametrize("by_row", [1e308, 5e-324])
+def test_weights_whose_mean_is_not_a_positive_number(by_row: float) -> None:
+    by_class = json.dumps(dict.fromkeys("abc", by_row))
+    for rows, classes in (([1e308] * 10, None), ([1e308] * 10, "balanced"), ([by_row] * 10, by_class)):
+        with pytest.raises(
+            InputError, match="weights of texts: expected numbers whose mean is above 0 and finite, got"
+        ):
+            weights_of(rows, classes)
+
+
 def test_bad_options(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"expected 'balanced' or a TOML or JSON file, got .* .embedded null byte"):
+        read_class_weights("a\0b")
     with pytest.raises(InputError, match=r"expected 'balanced' or a TOML or JSON file, got 'balance' .No such file"):
         weights_of(class_weight="balance")
     with pytest.raises(InputError, match="expected classes among 'a', 'b', 'c', got 'd'"):

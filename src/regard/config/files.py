@@ -35,7 +35,11 @@ def read_config(path: str | Path, warn: Warn | None = None) -> dict[str, object]
             tables = tomllib.load(file)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; expected a TOML file of options") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError, OSError) as error:
+    except (
+        ValueError,
+        RecursionError,
+        OSError,
+    ) as error:  # ValueError: also numbers of thousands of digits, and a name with NUL
         raise InputError(f"{path}: not a readable TOML file ({error})") from None
     return options_in(tables, str(path), warn)
 
@@ -71,6 +75,7 @@ def converted(value: Any, kind: Any, where: str) -> Any:
     """A value from TOML or Python as the type of its field, or an error that says what is expected."""
     if getattr(value, "ndim", None) == 0:  # a NumPy scalar, for example from a grid search
         value = value.item()
+    check_whole_numbers(value, where)
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if origin is Annotated:
         if value == inner[1]:
@@ -95,3 +100,14 @@ def converted(value: Any, kind: Any, where: str) -> Any:
     if isinstance(value, kind) and not (kind is not bool and isinstance(value, bool)):
         return value
     raise InputError(f"{where}: expected {TYPE_NAMES[kind]}, got {value!r}")
+
+
+def check_whole_numbers(value: object, where: str) -> None:
+    """Those of TOML have 64 bits. Python reads larger ones, but does not write them with more than 4,300 digits."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for item in value:
+            check_whole_numbers(item, where)
+    elif isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise InputError(f"{where}: expected a whole number of at most 19 digits, got a larger one")

@@ -7,6 +7,7 @@ that uses the package transformers, which is imported when a model is requested.
 from __future__ import annotations
 
 import json
+import os
 import re
 import warnings
 from collections.abc import Iterator, Mapping
@@ -91,7 +92,7 @@ def read_pretrained(name: str) -> Pretrained:
 
 def locate(name: str) -> tuple[str, bool]:
     """Where transformers should look for a model, and whether that is a folder."""
-    folder = Path(name).expanduser()
+    folder = Path(os.path.expanduser(name))
     if name.strip() and folder.is_dir():  # an empty path would be the current folder
         check_folder(folder)
         return str(folder), True

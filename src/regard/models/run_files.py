@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +49,7 @@ LARGEST = {
     OPTIMIZER: 8192 * MEGABYTE,
     "weights.safetensors": 8192 * MEGABYTE,
 }
+LARGEST_EXPORTED = {FACTS: MEGABYTE, GRAPH: 2048 * MEGABYTE, TABLES: 8192 * MEGABYTE}
 LARGEST_KEPT = 2048 * MEGABYTE
 
 
@@ -110,10 +111,10 @@ def check_finished(folder: str | Path) -> None:
         raise InputError(f"{folder}: not a finished run of regard: {', '.join(missing)} missing")
 
 
-def check_readable(folder: Path) -> None:
+def check_readable(folder: Path, names: Iterable[str] = (*FILES, MANIFEST, *OPTIONAL)) -> None:
     """Report missing permissions, since the run is not damaged and safetensors would claim that there is no such file, and
     files that are too large to be of a run."""
-    for name in (*FILES, MANIFEST, *OPTIONAL):
+    for name in names:
         try:
             with (folder / name).open("rb") as file:
                 size = os.fstat(file.fileno()).st_size
@@ -125,7 +126,7 @@ def check_readable(folder: Path) -> None:
 
 
 def check_size(where: str, name: str, size: int | None) -> None:
-    most = LARGEST.get(name, LARGEST_KEPT)
+    most = (LARGEST | LARGEST_EXPORTED).get(name, LARGEST_KEPT)
     if size is None or size > most:
         got = "an unknown size" if size is None else f"{size / MEGABYTE:,.0f} MB"
         raise InputError(f"{where}: {name}: expected at most {most // MEGABYTE:,} MB, got {got}")

@@ -23,10 +23,12 @@ from regard.models.run_files import (
     FACTS,
     FILES,
     GRAPH,
+    MANIFEST,
     TABLES,
     check_agreement,
     check_finished,
     check_finite,
+    check_readable,
     read_json,
 )
 from regard.models.tasks import Task, task_from_dict
@@ -61,6 +63,7 @@ def load(folder: str | Path, threads: int = 1, verify: bool = True) -> RuntimeMo
     check_plain(folder)
     is_export = (folder / FACTS).is_file()
     try:
+        check_readable(folder, (*EXPORTED, MANIFEST)) if is_export else check_readable(folder)
         if verify:
             # a model with tables is answered from them, so whoever needs no graph may delete it
             spared = {GRAPH} if (folder / TABLES).is_file() else set()
@@ -68,7 +71,7 @@ def load(folder: str | Path, threads: int = 1, verify: bool = True) -> RuntimeMo
         return load_exported(folder, threads) if is_export else load_run(folder)
     except InputError:
         raise
-    except (LookupError, TypeError, ValueError, OSError) as error:
+    except (LookupError, TypeError, ValueError, ArithmeticError, OSError) as error:
         reason = " ".join(str(error).split())[:200]
         raise InputError(f"{folder}: damaged, or not a model of regard ({type(error).__name__}: {reason})") from None
 

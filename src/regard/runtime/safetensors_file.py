@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from regard.errors import InputError
 
 MOST_HEADER = 100_000_000  # bytes, the limit of the safetensors package
+MOST_NUMBERS = 1 << 60  # beside a zero, a shape may have any size
 
 
 def read_floats(path: Path) -> dict[str, NDArray[np.float32]]:
@@ -29,7 +30,7 @@ def read_floats(path: Path) -> dict[str, NDArray[np.float32]]:
         raise InputError(f"{path}: not a safetensors file: its header is longer than the file")
     try:
         header = json.loads(content[8 : 8 + size])
-    except ValueError:
+    except (ValueError, RecursionError):  # it may be nested too deeply
         raise InputError(f"{path}: not a safetensors file: its header is not JSON") from None
     if not isinstance(header, dict):
         raise InputError(f"{path}: not a safetensors file: its header is not a JSON object")
@@ -47,7 +48,7 @@ def read_array(entry: Any, data: memoryview, where: str) -> NDArray[np.float32]:
     if kind != "F32":
         raise InputError(f"{where}: expected float32, got {kind!r}")
     numbers = (first, last, *shape) if isinstance(shape, list) else (None,)
-    if not all(type(number) is int and number >= 0 for number in numbers):
+    if not all(type(number) is int and 0 <= number < MOST_NUMBERS for number in numbers):
         raise InputError(f"{where}: expected a shape and offsets of whole numbers, got {str(entry)[:80]}")
     if last > len(data) or last - first != 4 * math.prod(shape):
         raise InputError(f"{where}: the shape {shape} does not match its {last - first} bytes")

@@ -7,6 +7,7 @@ nothing from it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection
 from hashlib import sha256
 from pathlib import Path
@@ -44,7 +45,7 @@ def paths(option: str, value: str) -> list[Path]:
     if option == "class_weight":
         return [Path(value)] if names_file(value) else []
     if option == "pretrained":
-        folder = Path(value).expanduser()
+        folder = Path(os.path.expanduser(value))
         return [folder] if folder.exists() else []
     return [resolve(value, option)]
 

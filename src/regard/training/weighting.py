@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from regard.config.files import check_whole_numbers
 from regard.data.labels import Labels
 from regard.errors import InputError, quoted
 from regard.models.tasks import Classes, Task, encoded
@@ -37,11 +38,16 @@ def text_weights(
                 "--weight COLUMN weights single texts"
             )
         codes = encoded(task, labels, "class_weight").astype(np.int64)
-        counts = np.bincount(codes, weights, len(task.classes)).astype(np.float64)
-        by_class = class_weights(task, class_weight, counts)
+        with np.errstate(over="ignore", invalid="ignore"):
+            counts = np.bincount(codes, weights, len(task.classes)).astype(np.float64)
+            by_class = class_weights(task, class_weight, counts)
+            weights = weights * by_class[codes]
         recorder.note(described(task, by_class))
-        weights = weights * by_class[codes]
-    weights = weights / weights.mean()
+    with np.errstate(over="ignore"):
+        mean = weights.mean()
+    if not 0 < mean < np.inf:
+        raise InputError(f"weights of texts: expected numbers whose mean is above 0 and finite, got {mean:g}")
+    weights = weights / mean
     return None if (weights == weights[0]).all() else weights.astype(np.float32)
 
 
@@ -72,22 +78,24 @@ def read_class_weights(given: str) -> tuple[str, dict[str, float]]:
         where = given
         try:
             content = Path(given).read_text(encoding="utf-8-sig")
-        except OSError as error:
-            raise InputError(
-                f"class_weight: expected 'balanced' or a TOML or JSON file, got {given!r} ({error.strerror})"
-            ) from None
         except UnicodeDecodeError:
             raise InputError(f"{given}: expected a TOML or JSON file in UTF-8, got other bytes") from None
+        except (OSError, ValueError) as error:  # a name with a NUL character is a ValueError
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise InputError(
+                f"class_weight: expected 'balanced' or a TOML or JSON file, got {given!r} ({reason})"
+            ) from None
     try:
         is_json = content.lstrip().startswith("{")
         values = json.loads(content) if is_json else tomllib.loads(content)
-    except (json.JSONDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # also whole numbers of thousands of digits
         raise InputError(f'{where}: expected TOML (class = 2.5) or JSON ({{"class": 2.5}}), got {error}') from None
     if not isinstance(values, Mapping) or not values:
         raise InputError(f"{where}: expected a weight for at least one class, got none")
+    check_whole_numbers(values, where)
     for name, value in values.items():
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not (is_number and math.isfinite(value) and value > 0):
+        if not (is_number and 0 < value < math.inf):
             raise InputError(f"{where}: expected a number above 0 for the class {name!r}, got {value!r}")
     return where, {str(name): float(value) for name, value in values.items()}
 
