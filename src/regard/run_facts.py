@@ -35,6 +35,7 @@ ANALYSED = 5000  # texts whose words are analysed if an encoder has to read all 
 CHOSEN = "The best epoch was selected on these texts, so the measures are slightly optimistic."
 CHECKED = 5  # texts of an audit that are predicted again to see whether it is of this model
 CLOSE = 1e-3  # largest difference in probability from the file, to allow for another device or thread count
+LARGEST_AUDIT = 1 << 26  # bytes of its file that are read
 
 Floats = NDArray[np.float64]
 
@@ -179,9 +180,10 @@ def audit_of(trained: Model, folder: str | Path) -> tuple[AuditFacts | None, str
     if not path.is_file():
         return None, f"This run has not been audited; `{command}` tests whether its attention can be trusted."
     try:
-        facts = AuditFacts.from_json(json.loads(path.read_text(encoding="utf-8")))
+        with path.open("rb") as file:
+            facts = AuditFacts.from_json(json.loads(file.read(LARGEST_AUDIT)))
         matches = audits(facts, trained)
-    except (OSError, ValueError):
+    except (OSError, ValueError, OverflowError, RecursionError):
         return None, f"{path} cannot be read as an audit; `{command}` writes it again."
     if not matches:
         return None, f"{path} is the audit of another model; `{command}` audits this one."

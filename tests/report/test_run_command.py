@@ -100,8 +100,9 @@ def test_an_audit_of_another_model_is_not_shown(regard: Regard, flat: Path, two:
         facts = gather(load(flat), flat, [])
         assert facts.audit is None
         assert "another model" in facts.no_audit
-        path.write_text("{}", encoding="utf-8")
-        assert "cannot be read as an audit" in gather(load(flat), flat, []).no_audit
+        for damaged in ("{}", "[" * 100_000, json.dumps(other).replace("0.123", "1" + "0" * 400)):
+            path.write_text(damaged, encoding="utf-8")
+            assert "cannot be read as an audit" in gather(load(flat), flat, []).no_audit
     finally:
         path.write_text(kept, encoding="utf-8")
 

@@ -296,3 +296,30 @@ def test_flipped_bits_give_a_sentence(regard: Regard, model: Path, tmp_path: Pat
         path.write_bytes(damaged)
         for source, out in ((tmp_path / "in" / "*.parquet", f"out {number}"), (path, f"{number}.parquet")):
             assert regard("predict", model, source, "--out", tmp_path / out).code in (0, 2), at
+
+
+@pytest.mark.parametrize("content", ["", "[]", "null", "[" * 100_000, '{"a":' * 50_000, "1" * 5000])
+def test_damaged_settings_give_a_sentence(
+    regard: Regard, model: Path, source: Path, tmp_path: Path, content: str
+) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "_regard.json").write_text(content)
+    result = regard("predict", model, source / "*.parquet", "--out", tmp_path / "out")
+    assert result.code == 2
+    assert "has predictions of another command; choose another --out" in result.error
+
+
+@pytest.mark.parametrize("part", ["[z-a]", "[^]", "[a-"])
+def test_brackets_that_name_no_characters_give_a_sentence(regard: Regard, model: Path, source: Path, part: str) -> None:
+    result = regard("predict", model, source / f"{part}].parquet", "--out", source / "out")
+    assert result.code == 2
+    assert "between brackets" in result.error or "no such files" in result.error
+
+
+def test_characters_in_brackets_have_no_other_meaning() -> None:
+    assert compiled("[a&&b].parquet").fullmatch("&.parquet")
+    assert compiled("[[x]1.parquet").fullmatch("[1.parquet")
+    assert compiled("[\\d].parquet").fullmatch("\\.parquet")
+    assert not compiled("[\\d].parquet").fullmatch("3.parquet")
+    assert compiled("[^0-9].parquet").fullmatch("a.parquet")
+    assert not compiled("[^0-9].parquet").fullmatch("3.parquet")

@@ -142,7 +142,7 @@ def test_a_folder_with_nothing_but_ids_is_free(table: Path, tmp_path: Path, monk
     assert list(memory.logs) == ["id-0", "id-of-the-killed"]
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{", "\x00"])
+@pytest.mark.parametrize("content", ["", "[]", "{", "\x00", "[" * 100_000])
 def test_damaged_ids_are_ignored(tmp_path: Path, content: str) -> None:
     (tmp_path / "tracking.json").write_text(content)
     assert tracked.read_ids(tmp_path / "tracking.json") == {}

@@ -18,7 +18,7 @@ from regard.data.splitting import fold_rows
 from regard.records import Example
 from regard.run_metrics import Metrics, Scores
 from regard.training import cross_validation
-from regard.training.cross_validation import cross_validate, mean_interval
+from regard.training.cross_validation import cross_validate, mean_interval, read_finished
 from regard.training.fit import Parts, fit
 
 ROWS = [(f"a {word} film number {row}", label) for row in range(20) for word, label in (("good", "yes"), ("bad", "no"))]
@@ -147,3 +147,9 @@ def test_numbers_are_cross_validated(regard: Regard, tmp_path: Path) -> None:
     table = write_csv(tmp_path / "numbers.csv", [(f"{'good ' * n}day", n + 0.5) for n in range(6) for _ in range(5)])
     assert regard("train", table, *TINY, "--encoder", "cnn", "--cv", 3, "--out", tmp_path / "run").code == 0
     assert set(json.loads((tmp_path / "run" / "metrics.json").read_text())["cv"]["mean"]) == {"rmse", "mae", "r2"}
+
+
+@pytest.mark.parametrize("content", ["", "[]", "[" * 100_000, '{"a": {"accuracy": 1' + "0" * 400 + "}}", "1" * 5000])
+def test_damaged_scores_of_finished_folds_count_as_none(tmp_path: Path, content: str) -> None:
+    (tmp_path / "cv.json").write_text(content)
+    assert read_finished(tmp_path / "cv.json") == {}

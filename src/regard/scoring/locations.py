@@ -112,7 +112,20 @@ def compiled(pattern: str) -> re.Pattern[str]:
     """* and ? do not match a slash, **/ matches any folders."""
     parts = re.split(r"(\*\*/|\*|\?|\[[^\]]+\])", pattern)
     meaning = {"**/": "(?:.*/)?", "*": "[^/]*", "?": "[^/]"}
-    return re.compile("".join(meaning.get(part, part if part.startswith("[") else re.escape(part)) for part in parts))
+    translated = (meaning.get(part, characters(part) if part.startswith("[") else re.escape(part)) for part in parts)
+    try:
+        return re.compile("".join(translated))
+    except re.error as error:
+        raise InputError(
+            f"{pattern}: expected characters between brackets, such as [0-9], got others ({error})"
+        ) from None
+
+
+def characters(part: str) -> str:
+    """A set in brackets, in which only - and a leading ^ have a meaning."""
+    negated = "^" * part.startswith("[^")
+    inner = part[1 + len(negated) : -1]
+    return f"[{negated}{re.sub(r'[^-]', lambda one: re.escape(one[0]), inner, flags=re.DOTALL)}]"
 
 
 @contextmanager

@@ -22,6 +22,7 @@ ROWS, BYTES = 1 << 17, 1 << 25  # a partition ends with the row group that reach
 REQUESTS = 16  # files opened at a time: object storage answers late, but many at once
 SCORED = b"regard"  # key of the metadata of a file of predictions
 SETTINGS = "_regard.json"  # beside the predictions: which model and options they are of
+LARGEST_SETTINGS = 1 << 20  # bytes of it that are read
 
 
 class Partition(NamedTuple):
@@ -120,7 +121,7 @@ def check_settings(place: Place, settings: Mapping[str, object]) -> None:
     content = json.dumps(settings, indent=1, sort_keys=True, ensure_ascii=False)
     if place.files.get_file_info(path).type == fs.FileType.File:
         with place.files.open_input_stream(path) as file:
-            earlier = file.read().decode("utf-8", "replace")
+            earlier = file.read(LARGEST_SETTINGS).decode("utf-8", "replace")
         if earlier == content:
             return
         raise InputError(f"{place.address}: has predictions of {difference(earlier, settings)}; choose another --out")
@@ -137,9 +138,9 @@ def difference(earlier: str, settings: Mapping[str, object]) -> str:
     try:
         before = json.loads(earlier)
         name = next(key for key in {**before, **settings} if before.get(key) != settings.get(key))
-    except (ValueError, StopIteration, AttributeError):
+    except (ValueError, RecursionError, StopIteration, TypeError):  # damaged, or of something else
         return "another command"
-    return f"another command ({name}: {before.get(name)} there, {settings.get(name)} here)"
+    return f"another command ({name[:40]}: {str(before.get(name))[:80]} there, {settings.get(name)} here)"
 
 
 def is_used(place: Place) -> bool:

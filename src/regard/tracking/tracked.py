@@ -16,6 +16,8 @@ from regard.run_metrics import EpochRecord, RunMetrics
 from regard.tracking.addresses import Address
 from regard.tracking.log import Log, describe, epoch_values, final_values, settings_of
 
+LARGEST = 1 << 20  # bytes that are read of the ids of logs
+
 
 class TrackedRun(NamedTuple):
     """What logs need to know about a run."""
@@ -118,7 +120,8 @@ def open_logs(recorder: TrackedRecorder, addresses: Sequence[Address], run: Trac
 def read_ids(path: Path) -> dict[str, str]:
     """Address → id of the log. A file that cannot be read is treated as absent: the run is worth more than its log."""
     try:
-        ids = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        with path.open("rb") as file:
+            ids = json.loads(file.read(LARGEST))
+    except (OSError, ValueError, RecursionError):
         return {}
     return {str(address): str(name) for address, name in ids.items()} if isinstance(ids, dict) else {}

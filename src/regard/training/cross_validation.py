@@ -31,6 +31,7 @@ from regard.training.metrics import scalar_metrics
 from regard.training.preparation import find_task
 
 FEWEST, MOST = 2, 100  # folds
+LARGEST = 1 << 20  # bytes that are read of the scores of finished folds
 KEPT = ("accuracy", "macro_f", "micro_f1", "macro_f1", "subset_accuracy", "map", "log_loss", "rmse", "mae", "r2")
 MAIN = {  # in the note about a fold
     "accuracy": "accuracy",
@@ -132,7 +133,8 @@ def read_finished(path: Path | None) -> dict[str, Scores]:
     if path is None or not path.is_file():
         return {}
     try:
-        rows = json.loads(path.read_text(encoding="utf-8"))
+        with path.open("rb") as file:
+            rows = json.loads(file.read(LARGEST))
         return {str(identity): {str(k): float(v) for k, v in row.items()} for identity, row in rows.items()}
-    except (ValueError, AttributeError, TypeError):
+    except (ValueError, AttributeError, TypeError, OverflowError, RecursionError):
         return {}

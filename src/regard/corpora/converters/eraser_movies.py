@@ -31,7 +31,7 @@ def convert(source: Source) -> Splits:
                     {(each["start_token"], each["end_token"]) for group in note["evidences"] for each in group}
                 )
                 row = {"id": note["annotation_id"], "label": CLASSES.index(note["classification"]), "spans": spans}
-            except (ValueError, KeyError, TypeError) as problem:
+            except (ValueError, KeyError, TypeError, RecursionError) as problem:
                 raise file.error(
                     number, f"expected annotation_id, classification and evidences ({problem!r})"
                 ) from None
