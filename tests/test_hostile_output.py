@@ -8,6 +8,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -96,6 +97,20 @@ def test_these_are_formulas(cell: str) -> None:
 @pytest.mark.parametrize("cell", ["", "-", "=", "-0.5", "+1e9", "-inf", "a=b", ":-)", "—", "-)", " text"])
 def test_these_are_not(cell: str) -> None:
     assert not is_formula(cell)
+
+
+@pytest.mark.parametrize("form", ["csv", "fasttext", "jsonl"])
+def test_formats_of_files_do_not_control_a_terminal(
+    regard: Regard, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    table = write_csv(tmp_path / "t.csv", [(f"a good{ESCAPE} film\x9b31m", f"{ESCAPE}x")], ("text", "id"))
+    command = ("predict", run, table, "--format", form, *([] if form == "fasttext" else ["--keep", "id"]))
+    piped = regard(*command).out
+    monkeypatch.setattr(type(sys.stdout), "isatty", lambda stream: True)
+    shown = regard(*command).out
+    assert not any(control in shown for control in "\x1b\x07\x9b")
+    assert (ESCAPE in piped) == (form == "csv"), "a pipe gets the text as it is"
+    assert len(shown) == len(piped)
 
 
 def test_a_name_as_long_as_a_book_is_shortened_at_once() -> None:
