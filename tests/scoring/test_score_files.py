@@ -144,6 +144,25 @@ def test_a_damaged_file_fails_alone(regard: Regard, model: Path, source: Path, t
     assert {row["id"] // 40 for row in read_folder(tmp_path / "out")} >= {0, 2}
 
 
+@pytest.mark.parametrize("damaged", [0, 1])
+def test_a_file_that_cannot_be_opened_fails_alone(
+    regard: Regard, model: Path, source: Path, tmp_path: Path, damaged: int
+) -> None:
+    cut = source / f"part-{damaged}.parquet"
+    whole = cut.read_bytes()
+    cut.write_bytes(whole[:-20])
+    command = ("predict", model, source / "*.parquet", "--out", tmp_path / "out")
+    result = regard(*command)
+    assert result.code == 2
+    assert f"1 of 5 partitions could not be scored, the others were; the first: {cut}: is not" in result.error
+    assert {row["id"] // 40 for row in read_folder(tmp_path / "out")} == {0, 1, 2} - {damaged}
+    cut.write_bytes(whole)
+    again = regard(*command)
+    assert again.code == 0
+    assert "4 of 6 partitions are finished already" in again.err
+    assert [row["id"] for row in read_folder(tmp_path / "out")] == list(range(120))
+
+
 def test_a_file_without_rows_has_predictions_without_rows(regard: Regard, model: Path, tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     pq.write_table(

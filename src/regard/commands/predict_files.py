@@ -16,6 +16,7 @@ if typing.TYPE_CHECKING:
     from regard.models.model import Model
     from regard.report.text.predictions import Layout
     from regard.scoring.job import Job
+    from regard.scoring.locations import SourceFile
     from regard.scoring.score_files import Executor
 
 FOLDER = (
@@ -60,7 +61,7 @@ def run_files(arguments: argparse.Namespace, trained: Model, layout: Layout) -> 
     files = outside(files, place, locate(arguments.out))
     if not files:
         raise InputError(f"{arguments.source}: expected Parquet files outside --out {arguments.out}, got none")
-    job = make_job(arguments, source_of(place), files[0], layout, trained)
+    job = make_job(arguments, source_of(place), files, layout, trained)
     with executor_for(arguments, job, trained) as executor, RowCounter(None, True) as counter:
         summary = score_files(job, files, model_name(arguments.folder), executor, print_note, counter.show)
     print_note(f"{summary.rows:,} rows of {summary.partitions:,} partitions were predicted, in {arguments.out}")
@@ -95,16 +96,18 @@ def parse_actors(text: str | None) -> tuple[int, int] | None:
     return int(parts[0]), int(parts[-1])
 
 
-def make_job(arguments: argparse.Namespace, source: str, first: typing.Any, layout: Layout, trained: Model) -> Job:
+def make_job(
+    arguments: argparse.Namespace, source: str, files: list[SourceFile], layout: Layout, trained: Model
+) -> Job:
     from dataclasses import replace
 
     from regard.scoring.job import Job
     from regard.scoring.locations import is_address, locate
     from regard.scoring.parquet_files import all_columns
-    from regard.scoring.partitions import open_parquet
+    from regard.scoring.partitions import first_readable
     from regard.scoring.scorer import Scorer
 
-    schema = open_parquet(locate(source), first).schema_arrow
+    first, schema = first_readable(locate(source), files)
     known = trained.data.text
     text = arguments.text or (known if known is not None and known in schema.names else "text")
     words = arguments.explain or 0

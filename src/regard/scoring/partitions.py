@@ -40,22 +40,31 @@ class Partition(NamedTuple):
         return json.dumps(parts).encode()
 
 
-def plan(place: Place, files: Sequence[SourceFile]) -> list[Partition]:
+def plan(place: Place, files: Sequence[SourceFile]) -> tuple[list[Partition], list[str]]:
+    """The partitions, and why some files have none: they cannot be opened."""
     with ThreadPoolExecutor(REQUESTS) as pool:
         footers = list(pool.map(lambda file: row_groups(place, file), files))
-    partitions = [one for file, groups in zip(files, footers, strict=True) for one in divide(file, groups)]
+    partitions, unreadable = [], []
+    for file, groups in zip(files, footers, strict=True):
+        if isinstance(groups, str):
+            unreadable.append(groups)
+        else:
+            partitions += divide(file, groups)
     names: dict[str, str] = {}
     for one in partitions:
         if (other := names.setdefault(one.target, one.source.name)) != one.source.name:
             raise InputError(
                 f"{one.source.name} and {other}: predictions for both would be named {one.target}; rename one of them"
             )
-    return partitions
+    return partitions, unreadable
 
 
-def row_groups(place: Place, file: SourceFile) -> list[tuple[int, int]]:
-    """(rows, bytes) of each."""
-    footer = open_parquet(place, file).metadata
+def row_groups(place: Place, file: SourceFile) -> list[tuple[int, int]] | str:
+    """(rows, bytes) of each, or why the file cannot be opened."""
+    try:
+        footer = open_parquet(place, file).metadata
+    except InputError as error:
+        return str(error)
     groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
     return [(group.num_rows, group.total_byte_size) for group in groups]
 
@@ -69,6 +78,18 @@ def open_parquet(place: Place, file: SourceFile) -> Any:
         raise InputError(f"{file.path}: is not a complete Parquet file, or cannot be read ({reason(error)})") from None
     check_names(names, file.path)
     return opened
+
+
+def first_readable(place: Place, files: Sequence[SourceFile]) -> tuple[SourceFile, Any]:
+    """A file and its schema. If none of the first files can be opened, the error of the first: more would take long."""
+    first: InputError | None = None
+    for file in files[:REQUESTS]:
+        try:
+            return file, open_parquet(place, file).schema_arrow
+        except InputError as error:
+            first = first or error
+    assert first is not None  # there are files
+    raise first
 
 
 def check_names(names: Sequence[str], where: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -57,14 +57,14 @@ def score_files(
         check_settings(target, settings(job, model))
         if not is_address(job.target):
             remove_partial(job.target)
-        partitions = plan(locate(job.source), files)
+        partitions, unreadable = plan(locate(job.source), files)
         done, changed = finished(target, partitions)
         if done:
             note(f"{len(done):,} of {len(partitions):,} partitions are finished already")
         if changed:
             note(f"{changed:,} partitions have predictions of texts that have changed since: scored again")
         left = [one for one in partitions if one.target not in done]
-        summary = gather(executor(left), len(left), len(done), show)
+        summary = gather(executor(left), unreadable, len(left), len(done), show)
         check_shared(target, left)
         return summary
 
@@ -81,18 +81,26 @@ def check_shared(target: Place, partitions: list[Partition]) -> None:
         )
 
 
-def gather(outcomes: Iterable[Outcome | None], partitions: int, skipped: int, show: Callable[[int], None]) -> Summary:
+def gather(
+    outcomes: Iterable[Outcome | None],
+    unreadable: Sequence[str],
+    partitions: int,
+    skipped: int,
+    show: Callable[[int], None],
+) -> Summary:
+    """`unreadable`: why files have no partitions; each counts as one that failed."""
     rows = bad = 0
-    failed: list[Outcome] = []
+    failed = list(unreadable)
+    partitions += len(unreadable)
     for outcome in outcomes:
         if outcome is not None and outcome.counts is not None:
             rows, bad = rows + outcome.counts.rows, bad + outcome.counts.bad
         elif outcome is not None:
-            failed.append(outcome)
+            failed.append(outcome.reason)
         show(rows)
     if failed:
         count = f"{len(failed):,} of {partitions:,} partition{'s' * (partitions != 1)}"
-        raise InputError(f"{count} could not be scored, the others were; the first: {failed[0].reason}")
+        raise InputError(f"{count} could not be scored, the others were; the first: {failed[0]}")
     return Summary(rows, bad, partitions, skipped)
 
 
