@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import random
+import shutil
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,22 @@ def test_a_second_start_only_scores_what_is_missing_or_has_changed(
     assert [row["id"] for row in read_folder(out)] == list(range(120))
     assert not list(out.glob(".*"))
     assert "0 rows of 0 partitions" in regard(*command).err
+
+
+def test_predictions_of_partitions_that_a_changed_file_no_longer_has_are_removed(
+    regard: Regard, model: Path, source: Path, tmp_path: Path
+) -> None:
+    out, command = tmp_path / "out", ("predict", model, source / "*.parquet", "--out", tmp_path / "out")
+    shutil.copy(source / "part-1.parquet", source / "part-0-00007-of-00009.parquet")  # looks like one of them
+    assert regard(*command).code == 0
+    shorter = pq.read_table(source / "part-0.parquet").slice(0, 10)
+    pq.write_table(shorter, source / "part-0.parquet")
+    result = regard(*command)
+    assert result.code == 0, result.err
+    assert "2 files of predictions are of texts that have changed since: removed" in result.err
+    assert sorted(times(out))[0] == "part-0-00007-of-00009-00000-of-00002.parquet"
+    ids = [row["id"] for row in read_folder(out)]
+    assert ids == sorted([*range(10), *range(40, 80), *range(40, 120)])
 
 
 @pytest.mark.parametrize(

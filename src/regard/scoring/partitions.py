@@ -8,6 +8,7 @@ and scoring a partition twice leaves one file.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +22,7 @@ from regard.scoring.locations import Place, SourceFile, complete_file
 ROWS, BYTES = 1 << 17, 1 << 25  # a partition ends with the row group that reaches one of these
 REQUESTS = 16  # files opened at a time: object storage answers late, but many at once
 SCORED = b"regard"  # key of the metadata of a file of predictions
+NUMBERED = re.compile(r"-\d{5,}-of-\d{5,}$")  # the end of the name of one of several partitions
 SETTINGS = "_regard.json"  # beside the predictions: which model and options they are of
 LARGEST_SETTINGS = 1 << 20  # bytes of it that are read
 
@@ -106,12 +108,44 @@ def divide(file: SourceFile, groups: Sequence[tuple[int, int]]) -> list[Partitio
         if rows >= ROWS or size >= BYTES or number == len(groups):
             ranges.append((first, number, rows))
             first, rows, size = number, 0, 0
-    stem, before, partitions = file.name[: -len(".parquet")], 1, []
+    stem, before, partitions = stem_of(file.name), 1, []
     for number, (start, stop, count) in enumerate(ranges):
         suffix = "" if len(ranges) == 1 else f"-{number:05d}-of-{len(ranges):05d}"
         partitions.append(Partition(file, (start, stop), before, count, f"{stem}{suffix}.parquet"))
         before += count
     return partitions
+
+
+def outdated(place: Place, partitions: Iterable[Partition]) -> list[str]:
+    """Paths of predictions for partitions that these files no longer have, because they have changed: rows would be there twice."""
+    fs = import_extra("pyarrow.fs", "predictions for Parquet files")
+    targets, stems = set(), set()
+    for one in partitions:
+        targets.add(one.target)
+        stems.add(stem_of(one.source.name))
+    base = place.path.rstrip("/")
+    listed = place.files.get_file_info(fs.FileSelector(place.path, recursive=True, allow_not_found=True))
+    others = [info.path for info in listed if info.path[len(base) + 1 :] not in targets]
+    candidates = [path for path in others if NUMBERED.sub("", stem_of(path[len(base) + 1 :])) in stems]
+    with ThreadPoolExecutor(REQUESTS) as pool:
+        sources = list(pool.map(lambda path: source_of_scored(place, path), candidates))
+    names = {one.source.name for one in partitions}
+    return [path for path, source in zip(candidates, sources, strict=True) if source in names]
+
+
+def source_of_scored(place: Place, path: str) -> str | None:
+    """The name of the file that a file of predictions is for; None if it is none."""
+    parquet = import_extra("pyarrow.parquet", "predictions for Parquet files")
+    try:
+        metadata = parquet.read_metadata(path, filesystem=place.files).metadata or {}
+        source = json.loads(metadata[SCORED])["source"]
+    except (*DAMAGE, KeyError, TypeError):
+        return None
+    return source if isinstance(source, str) else None
+
+
+def stem_of(name: str) -> str:
+    return name[: -len(".parquet")] if name.lower().endswith(".parquet") else name
 
 
 def finished(place: Place, partitions: Iterable[Partition]) -> tuple[set[str], int]:

@@ -14,8 +14,8 @@ from regard.files import PARTIAL
 from regard.models.model import Model
 from regard.run_lock import RunLock
 from regard.scoring.job import Job, Outcome, PartitionScorer
-from regard.scoring.locations import Place, SourceFile, WritingFailed, is_address, locate
-from regard.scoring.partitions import Partition, check_settings, finished, plan
+from regard.scoring.locations import Place, SourceFile, WritingFailed, is_address, locate, remove
+from regard.scoring.partitions import Partition, check_settings, finished, outdated, plan
 
 Executor = Callable[[list[Partition]], Iterator[Outcome | None]]  # None from time to time: the display can be updated
 
@@ -58,6 +58,10 @@ def score_files(
         if not is_address(job.target):
             remove_partial(job.target)
         partitions, unreadable = plan(locate(job.source), files)
+        if stale := outdated(target, partitions):
+            note(f"{len(stale):,} files of predictions are of texts that have changed since: removed")
+            for path in stale:
+                remove(target, path)
         done, changed = finished(target, partitions)
         if done:
             note(f"{len(done):,} of {len(partitions):,} partitions are finished already")
