@@ -119,6 +119,21 @@ def test_a_folder_of_other_predictions_is_refused(
     assert f"has predictions of another command ({what}: " in result.error
 
 
+def test_files_of_the_same_names_in_another_folder_do_not_replace_predictions(
+    regard: Regard, model: Path, source: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    assert regard("predict", model, source / "*.parquet", "--out", out).code == 0
+    before = times(out)
+    other = write_parts(tmp_path / "other", files=1)
+    result = regard("predict", model, other / "*.parquet", "--out", out)
+    assert result.code == 2
+    assert f"has predictions of another command (source: {source} there, {other} here)" in result.error
+    assert times(out) == before
+    again = regard("predict", model, f"file://{source}", "--out", out)
+    assert "6 of 6 partitions are finished already" in again.err, again.err
+
+
 def test_a_folder_of_something_else_is_refused(regard: Regard, model: Path, source: Path) -> None:
     result = regard("predict", model, source / "*.parquet", "--out", source.parent)
     assert result.code == 2

@@ -114,6 +114,7 @@ def settings(job: Job, model: str) -> dict[str, object]:
     return {
         "regard": __version__,
         "model": model,
+        "source": locate(job.source).path,  # without what an address may have besides, such as a password
         "text": job.columns.text,
         "columns": list(job.columns.kept),
         "top": layout.top,
