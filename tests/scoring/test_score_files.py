@@ -238,6 +238,15 @@ def test_options_of_many_files_are_refused_for_one(regard: Regard, model: Path, 
     )
 
 
+def test_a_column_that_is_named_twice_is_copied_once(
+    regard: Regard, model: Path, source: Path, tmp_path: Path
+) -> None:
+    command = ("predict", model, source / "*.parquet", "--out", tmp_path / "out")
+    result = regard(*command, "--keep", "id", "stars", "id")
+    assert result.code == 0, result.err
+    assert [*read_folder(tmp_path / "out")[0]][:3] == ["id", "stars", "prediction"]
+
+
 def test_a_column_of_answers_in_the_source_is_refused(regard: Regard, model: Path, tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     pq.write_table(pa.table({"text": ["good"], "error": ["x"]}), tmp_path / "in" / "a.parquet")
@@ -279,6 +288,28 @@ def test_patterns_stop_at_slashes() -> None:
     assert compiled("**/*.parquet").fullmatch("b/c/a.parquet")
     assert compiled("**/*.parquet").fullmatch("a.parquet")
     assert compiled("[ab]?.parquet").fullmatch("bc.parquet")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matched", "others"),
+    [
+        ("[0-2].parquet", ["0", "2"], ["3", "-"]),
+        ("[!ab].parquet", ["c", "!"], ["a", "b", ""]),
+        ("x[!a]y.parquet", ["xby"], ["xay", "x/y"]),
+        ("[^a].parquet", ["b"], ["a"]),
+        ("[\\d].parquet", ["d", "\\"], ["1"]),
+        ("[.parquet", ["["], ["a"]),
+        ("[]*.parquet", ["[]a"], ["a"]),
+    ],
+)
+def test_brackets_match_as_in_a_shell(pattern: str, matched: list[str], others: list[str]) -> None:
+    expression = compiled(pattern)
+    assert [name for name in (*matched, *others) if expression.fullmatch(f"{name}.parquet")] == matched
+
+
+def test_a_range_that_ends_before_it_begins_is_refused() -> None:
+    with pytest.raises(InputError, match=r"x\[z-a\]\.parquet: expected a pattern .* bad character range z-a"):
+        compiled("x[z-a].parquet")
 
 
 @pytest.mark.parametrize("text", ["", "0", "2:1", "a", "1:2:3", ":3"])

@@ -13,6 +13,7 @@ import socket
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from regard.errors import InputError
@@ -109,23 +110,21 @@ def outside(files: list[SourceFile], source: Place, target: Place) -> list[Sourc
 
 
 def compiled(pattern: str) -> re.Pattern[str]:
-    """* and ? do not match a slash, **/ matches any folders."""
-    parts = re.split(r"(\*\*/|\*|\?|\[[^\]]+\])", pattern)
+    """* and ? do not match a slash, **/ matches any folders, [ab] one of these characters, and [!ab] any other."""
+    parts = re.split(r"(\*\*/|\*|\?|\[[!^]?[^\]/]+\])", pattern)  # every second one is a wildcard
     meaning = {"**/": "(?:.*/)?", "*": "[^/]*", "?": "[^/]"}
-    translated = (meaning.get(part, characters(part) if part.startswith("[") else re.escape(part)) for part in parts)
+    wild = (meaning.get(part) or one_of(part[1:-1]) for part in parts[1::2])
+    plain = map(re.escape, parts[::2])
     try:
-        return re.compile("".join(translated))
+        return re.compile("".join(part for pair in zip_longest(plain, wild, fillvalue="") for part in pair))
     except re.error as error:
-        raise InputError(
-            f"{pattern}: expected characters between brackets, such as [0-9], got others ({error})"
-        ) from None
+        raise InputError(f"{pattern}: expected a pattern such as part-[0-9]*.parquet, got one with a {error.msg}") from None
 
 
-def characters(part: str) -> str:
-    """A set in brackets, in which only - and a leading ^ have a meaning."""
-    negated = "^" * part.startswith("[^")
-    inner = part[1 + len(negated) : -1]
-    return f"[{negated}{re.sub(r'[^-]', lambda one: re.escape(one[0]), inner, flags=re.DOTALL)}]"
+def one_of(characters: str) -> str:
+    is_not = characters[:1] in ("!", "^")
+    escaped = re.sub(r"([\\\[&|~])", r"\\\1", characters[is_not:])
+    return f"(?!/)[^{escaped}]" if is_not else f"[{escaped}]"
 
 
 @contextmanager

@@ -41,7 +41,7 @@ def all_columns(schema: Any, text: str, kept: Sequence[str], answers: Sequence[s
             raise InputError(f"{option} {name}: {where} has no such column; its columns are {quoted(schema.names)}")
     if not is_text_column(schema.field(text).type):
         raise InputError(f"--text {text}: expected a column of strings, got {schema.field(text).type} in {where}")
-    names = tuple(kept) or tuple(schema.names)
+    names = tuple(dict.fromkeys(kept)) or tuple(schema.names)
     if twice := [name for name in names if name in answers]:
         raise InputError(
             f"{where}: predictions have a column {twice[0]!r} too; name the columns to copy with --keep, without that one"
