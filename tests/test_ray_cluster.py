@@ -13,7 +13,7 @@ from command import Regard, write_csv
 from regard.data.reviews import reviews
 from regard.errors import InputError
 from regard.extras import is_installed
-from regard.ray_cluster import Needs, check_reachable, check_version, connected, parse_address
+from regard.ray_cluster import Needs, check_reachable, check_resources, check_version, connected, parse_address
 
 needs_ray = pytest.mark.skipif(not is_installed("ray"), reason="needs Ray")
 
@@ -25,7 +25,7 @@ def test_where_names_a_cluster(where: str, address: str | None) -> None:
     assert parse_address(where) == address
 
 
-@pytest.mark.parametrize("where", ["", "spark", "ray:head", "ray:head:", "ray::80", "ray:head:port"])
+@pytest.mark.parametrize("where", ["", "spark", "ray:", "ray:head", "ray:head:", "ray::80", "ray:head:port"])
 def test_other_places_are_refused(where: str) -> None:
     with pytest.raises(InputError, match="--on: expected ray, or ray:HOST:PORT"):
         parse_address(where)
@@ -38,6 +38,19 @@ def test_slots_are_limited_by_what_is_scarcest() -> None:
     assert Needs(cpus=1, gpus=1).slots(resources) == 2
     assert Needs(cpus=1, memory=6).slots(resources) == 2
     assert Needs(cpus=1, gpus=1).slots({"CPU": 8.0}) == 0
+
+
+class Machines:
+    """A cluster without GPUs."""
+
+    @staticmethod
+    def cluster_resources() -> dict[str, float]:
+        return {"CPU": 2.0, "memory": 3.5 * 2**30}
+
+
+def test_too_little_memory_is_said_with_what_there_is() -> None:
+    with pytest.raises(InputError, match=r"1 CPUs and 0 GPUs and 9 GB, got 2 CPUs, 0 GPUs, 3\.5 GB in all"):
+        check_resources(Machines, Needs(memory=9))
 
 
 def test_another_version_is_refused_with_the_name_of_the_machine() -> None:
@@ -104,6 +117,20 @@ def test_an_unreachable_cluster_is_one_sentence_of_every_command(
     result = regard("predict", tmp_path / "run", tmp_path / "a.parquet", "--on", where, "--out", tmp_path / "out")
     assert result.code == 2
     assert f"--on {where}: no answer" in result.error
+
+
+@needs_ray
+def test_without_an_address_a_cluster_on_this_machine_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ray.cluster_utils import Cluster
+
+    head = {"num_cpus": 1, "include_dashboard": False, "object_store_memory": 10**8}
+    cluster = Cluster(initialize_head=True, head_node_args=head)
+    try:
+        monkeypatch.setenv("RAY_ADDRESS", cluster.address)
+        with connected("ray", Needs()) as ray:
+            assert ray.get_runtime_context().gcs_address != cluster.address
+    finally:
+        cluster.shutdown()
 
 
 @needs_ray

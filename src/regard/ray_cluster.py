@@ -44,9 +44,9 @@ ONE_CORE = Needs()
 
 def parse_address(where: str) -> str | None:
     """HOST:PORT of a cluster; None for this machine. `where` is the value of --on."""
-    name, _, address = where.partition(":")
+    name, colon, address = where.partition(":")
     host, _, port = address.rpartition(":")
-    if name != "ray" or (address and not (host and port.isdecimal())):
+    if name != "ray" or (colon and not (host and port.isdecimal())):
         raise InputError(f"--on: expected ray, or ray:HOST:PORT for a cluster, got {where!r}")
     return address or None
 
@@ -64,7 +64,8 @@ def connected(where: str, needs: Needs) -> Iterator[Any]:
         return
     if address is not None:
         check_reachable(address)
-    options: dict[str, Any] = {"address": address} if address else {"include_dashboard": False}
+    # without "local", Ray would join a cluster that somebody has started on this machine, which may end at any time
+    options: dict[str, Any] = {"address": address} if address else {"address": "local", "include_dashboard": False}
     try:
         ray.init(log_to_driver=False, configure_logging=False, namespace="regard", **options)
     except (ConnectionError, RuntimeError, ValueError) as error:
@@ -105,6 +106,8 @@ def check_resources(ray: Any, needs: Needs) -> None:
     resources = ray.cluster_resources()
     if needs.slots(resources) < 1:
         has = ", ".join(f"{resources.get(name, 0):g} {name}s" for name in ("CPU", "GPU"))
+        if needs.memory is not None:
+            has += f", {resources.get('memory', 0) / 2**30:.1f} GB"
         raise InputError(
             f"--on ray: expected a cluster with room for a task of {needs.cpus:g} CPUs and {needs.gpus:g} GPUs"
             f"{'' if needs.memory is None else f' and {needs.memory:g} GB'}, got {has} in all"
