@@ -200,8 +200,26 @@ def test_a_file_without_rows_has_predictions_without_rows(regard: Regard, model:
     pq.write_table(
         pa.table({"text": pa.array([], pa.string()), "id": pa.array([], pa.int8())}), tmp_path / "in" / "a.parquet"
     )
+    nothing = pq.read_schema(tmp_path / "in" / "a.parquet")
+    pq.ParquetWriter(tmp_path / "in" / "b.parquet", nothing).close()  # without a row group
     result = regard("predict", model, f"{tmp_path}/in/*.parquet", "--out", tmp_path / "out")
     assert result.code == 0, result.err
+    assert sorted(times(tmp_path / "out")) == ["a.parquet", "b.parquet"]
+    assert read_folder(tmp_path / "out") == []
+
+
+def test_a_folder_of_parquet_files_is_a_source(regard: Regard, model: Path, source: Path, tmp_path: Path) -> None:
+    assert regard("predict", model, source, "--out", tmp_path / "out").code == 0
+    assert len(read_folder(tmp_path / "out")) == 120
+    (tmp_path / "empty").mkdir()
+    assert "expected one folder of .txt files" in regard("predict", model, tmp_path / "empty", "--out", "o").error
+
+
+@pytest.mark.parametrize("other", ["texts.csv", "a text", "-"])
+def test_other_sources_are_not_for_a_cluster(regard: Regard, model: Path, other: str, tmp_path: Path) -> None:
+    result = regard("predict", model, other, "--on", "ray", "--out", tmp_path / "out")
+    assert result.code == 2
+    assert f"--on ray: expected Parquet files, such as 'reviews/*.parquet', got {other!r}" in result.error
 
 
 @pytest.mark.parametrize(
@@ -212,6 +230,9 @@ def test_a_file_without_rows_has_predictions_without_rows(regard: Regard, model:
         (("--out", "o", "--strict"), "--strict: not for Parquet files"),
         (("--out", "o", "--explain", "0"), "--explain: expected a number of words from 1, got 0"),
         (("--out", "o", "--actors", "1:2"), "--actors: expected with --on ray"),
+        (("--out", "-"), "--out -: expected a folder, got standard output"),
+        (("--out", "o", "--on", "ray", "--device", "gpu"), "--device gpu: expected cpu or cuda with --on"),
+        (("--out", "o", "--on", "ray", "--device", "cuda:1"), "--device cuda:1: expected cpu or cuda with --on"),
         (("--out", "o", "--text", "nothing"), "--text nothing: "),
         (("--out", "o", "--text", "id"), "--text id: expected a column of strings, got int64"),
         (("--out", "o", "--keep", "other"), "--keep other: "),

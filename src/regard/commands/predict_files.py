@@ -39,8 +39,12 @@ def is_of_files(arguments: argparse.Namespace) -> bool:
     from regard.scoring.locations import is_address, is_pattern
 
     source, out = arguments.source, arguments.out
-    if arguments.on is not None or is_pattern(source):
+    if is_pattern(source):
         return True
+    if arguments.on is not None:
+        if source.lower().endswith(".parquet") or os.path.isdir(source):
+            return True
+        raise InputError(f"--on {arguments.on}: expected Parquet files, such as 'reviews/*.parquet', got {source!r}")
     if out is not None and is_address(out):
         raise InputError(f"--out {out}: expected a file; an address can be used {FOLDER}")
     for name in ("explain", "actors"):
@@ -83,6 +87,10 @@ def check_options(arguments: argparse.Namespace) -> None:
         raise InputError("--actors: expected with --on ray; without it, one process predicts")
     if os.path.isfile(arguments.out):
         raise InputError(f"--out {arguments.out}: expected a folder, got a file")
+    if arguments.out == "-":
+        raise InputError("--out -: expected a folder, got standard output, which cannot hold several Parquet files")
+    if arguments.on is not None and arguments.device not in ("auto", "cpu", "cuda"):
+        raise InputError(f"--device {arguments.device}: expected cpu or cuda with --on, whose machines choose a GPU")
     parse_actors(arguments.actors)
 
 

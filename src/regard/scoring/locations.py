@@ -52,9 +52,11 @@ def is_address(where: str) -> bool:
 
 
 def is_pattern(source: str) -> bool:
-    """Whether several Parquet files are meant: an address, or a pattern that is not the name of a file."""
+    """Whether several Parquet files are meant: an address, a folder with some, or a pattern that is not the name of a file."""
     if is_address(source):
         return True
+    if os.path.isdir(source):
+        return any(name.lower().endswith(".parquet") for _, _, names in os.walk(source) for name in names)
     return bool(GLOB.search(source)) and source.lower().endswith(".parquet") and not os.path.exists(source)
 
 

@@ -108,6 +108,8 @@ def divide(file: SourceFile, groups: Sequence[tuple[int, int]]) -> list[Partitio
         if rows >= ROWS or size >= BYTES or number == len(groups):
             ranges.append((first, number, rows))
             first, rows, size = number, 0, 0
+    if not groups:  # a file without rows may have none: it has predictions without rows
+        ranges.append((0, 0, 0))
     stem, before, partitions = stem_of(file.name), 1, []
     for number, (start, stop, count) in enumerate(ranges):
         suffix = "" if len(ranges) == 1 else f"-{number:05d}-of-{len(ranges):05d}"
