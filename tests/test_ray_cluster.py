@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import socket
 import threading
+from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from command import Regard, write_csv
+from regard.commands.cluster_options import needs_of
 from regard.data.reviews import reviews
 from regard.errors import InputError
 from regard.extras import is_installed
@@ -51,6 +53,16 @@ class Machines:
 def test_too_little_memory_is_said_with_what_there_is() -> None:
     with pytest.raises(InputError, match=r"1 CPUs and 0 GPUs and 9 GB, got 2 CPUs, 0 GPUs, 3\.5 GB in all"):
         check_resources(Machines, Needs(memory=9))
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:1"])
+def test_a_device_that_a_cluster_does_not_know_is_refused(device: str) -> None:
+    options = {"cpus_per_job": 1, "gpus_per_job": None, "memory_per_job": None}
+    with pytest.raises(InputError, match=f"--device {device}: expected cpu or cuda with --on"):
+        needs_of(Namespace(on="ray", **options), device)
+    assert needs_of(Namespace(on=None, **options), "cuda:1").gpus == 1
+    assert needs_of(Namespace(on="ray", **options), "cuda").gpus == 1
+    assert needs_of(Namespace(on="ray", **options), None).gpus == 0
 
 
 def test_another_version_is_refused_with_the_name_of_the_machine() -> None:

@@ -25,7 +25,14 @@ def add_cluster_options(group: Any) -> None:
     )
 
 
+def check_device(where: str | None, device: object) -> None:
+    """A cluster chooses the GPU of a task. Anything that is not CUDA would mean a CPU there, also a typing error."""
+    if where is not None and device not in (None, "auto", "cpu", "cuda"):
+        raise InputError(f"--device {device}: expected cpu or cuda with --on, whose machines choose a GPU")
+
+
 def needs_of(arguments: argparse.Namespace, device: object) -> Needs:
+    check_device(arguments.on, device)
     gpus = arguments.gpus_per_job
     if gpus is None:
         gpus = float(str(device).startswith("cuda"))

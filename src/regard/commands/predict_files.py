@@ -8,6 +8,7 @@ import typing
 from contextlib import contextmanager
 
 from regard.arguments import Parser
+from regard.commands.cluster_options import check_device
 from regard.errors import InputError
 
 if typing.TYPE_CHECKING:
@@ -89,8 +90,7 @@ def check_options(arguments: argparse.Namespace) -> None:
         raise InputError(f"--out {arguments.out}: expected a folder, got a file")
     if arguments.out == "-":
         raise InputError("--out -: expected a folder, got standard output, which cannot hold several Parquet files")
-    if arguments.on is not None and arguments.device not in ("auto", "cpu", "cuda"):
-        raise InputError(f"--device {arguments.device}: expected cpu or cuda with --on, whose machines choose a GPU")
+    check_device(arguments.on, arguments.device)
     parse_actors(arguments.actors)
 
 
