@@ -269,6 +269,22 @@ def test_an_error_is_said_once(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--replay", "old.csv"), "--replay: expected --from RUN with it"),
+        pytest.param(("--config", "none.toml"), "none.toml: no such file", marks=pytest.mark.slow),
+    ],
+)
+def test_an_error_in_the_options_is_said_once(tmp_path: Path, options: tuple[str, ...], sentence: str) -> None:
+    write_texts(tmp_path / "texts.jsonl", 30)
+    result = train(tmp_path, 2, *PLAIN, *options, "--out", "run")
+    assert result.returncode == 1
+    assert result.stderr.count("regard: ") == 1
+    assert f"regard: {sentence}" in result.stderr
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_process_alone_does_everything_itself() -> None:
     rows = np.arange(5)
     assert ALONE.share_of(rows).tolist() == rows.tolist()

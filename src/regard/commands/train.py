@@ -57,17 +57,16 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    given = options_given(arguments)
-    check_continuing(arguments)
-
     from regard.process_group import joined, leave
     from regard.recorder import Silent
     from regard.report.text.progress import ConsoleRecorder
     from regard.runs import Plan, start_from, train_run
     from regard.tracking.addresses import parse_addresses
 
-    logs = parse_addresses(arguments.log)
     with joined() as group, ConsoleRecorder() if group.is_first else Silent() as recorder:
+        given = options_given(arguments)  # within the group, one of whose processes reports what is wrong
+        check_continuing(arguments)
+        logs = parse_addresses(arguments.log)
         plan = Plan(arguments.cv, group=group)
         if arguments.source is None:
             config = Config().override(given)
