@@ -230,6 +230,27 @@ def test_a_group_of_another_size_does_not_resume(tmp_path: Path, processes: int,
     assert checkpoint.read_bytes() == before
 
 
+@pytest.mark.skipif(os.name == "nt", reason="needs a group of processes that is interrupted together")
+def test_an_interrupted_group_says_so_once(tmp_path: Path) -> None:
+    write_texts(tmp_path / "texts.jsonl", 60)
+    words = command(2, "train", str(tmp_path / "texts.jsonl"), *COMMON, *RESUMED["bilstm"], "--out", "run")
+    with subprocess.Popen(
+        [*words, "--epochs", "100000"],
+        cwd=tmp_path,
+        env=environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        deadline = time.monotonic() + 120
+        while not (tmp_path / "run" / "checkpoint.safetensors").exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGINT)  # as Ctrl-C does
+        error = process.communicate(timeout=120)[1]
+    assert error.count("regard: ") == 1
+    assert "regard: stopped; --resume continues after the last saved epoch" in error
+
+
 @pytest.mark.slow
 def test_two_machines_train_the_weights_of_two_processes(tmp_path: Path) -> None:
     """Both are this one: what differs from one machine is the rendezvous, and that both processes are the first of theirs."""

@@ -193,6 +193,10 @@ def joined() -> Iterator[ProcessGroup]:
         if not is_first_report(str(error)):
             raise ReportedError(str(error)) from None
         raise
+    except KeyboardInterrupt:  # all processes get it
+        if not is_first_report("stopped"):
+            raise ReportedError("stopped") from None
+        raise
     finally:
         signal.signal(signal.SIGTERM, before)
         distributed.destroy_process_group()
