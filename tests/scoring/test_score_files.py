@@ -259,9 +259,7 @@ def test_options_of_many_files_are_refused_for_one(regard: Regard, model: Path, 
     )
 
 
-def test_a_column_that_is_named_twice_is_copied_once(
-    regard: Regard, model: Path, source: Path, tmp_path: Path
-) -> None:
+def test_a_column_that_is_named_twice_is_copied_once(regard: Regard, model: Path, source: Path, tmp_path: Path) -> None:
     command = ("predict", model, source / "*.parquet", "--out", tmp_path / "out")
     result = regard(*command, "--keep", "id", "stars", "id")
     assert result.code == 0, result.err

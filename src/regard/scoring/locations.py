@@ -120,7 +120,9 @@ def compiled(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile("".join(part for pair in zip_longest(plain, wild, fillvalue="") for part in pair))
     except re.error as error:
-        raise InputError(f"{pattern}: expected a pattern such as part-[0-9]*.parquet, got one with a {error.msg}") from None
+        raise InputError(
+            f"{pattern}: expected a pattern such as part-[0-9]*.parquet, got one with a {error.msg}"
+        ) from None
 
 
 def one_of(characters: str) -> str:

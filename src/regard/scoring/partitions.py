@@ -119,7 +119,7 @@ def divide(file: SourceFile, groups: Sequence[tuple[int, int]]) -> list[Partitio
 
 
 def outdated(place: Place, partitions: Iterable[Partition]) -> list[str]:
-    """Paths of predictions for partitions that these files no longer have, because they have changed: rows would be there twice."""
+    """Predictions for partitions that these files no longer have, because they have changed: rows would be there twice."""
     fs = import_extra("pyarrow.fs", "predictions for Parquet files")
     targets, stems = set(), set()
     for one in partitions:
