@@ -130,3 +130,29 @@ def test_texts_read_together_have_little_padding() -> None:
             positions = len(batch) * int(np.max([extent(same[row]) for row in batch], 0).prod())
             assert len(batch) == 1 or positions <= MOST_PADDING * sum(size(same[row]) for row in batch)
     assert [*batches([Indexed(np.empty(0, dtype=np.int32))])] == [[0]]
+
+
+def test_contributions_of_large_logits_may_differ_in_the_last_digits() -> None:
+    """They are differences of two logits, so the rounding of a logit of 40 is in them, however small they are."""
+    trained = made(encoder="embedding", attention="dot")
+    with torch.no_grad():
+        for parameter in trained.model.head.parameters():
+            parameter *= 30
+    text = Indexed(np.array([5, 9, 7, 300, 5], dtype=np.int32))
+    batch = verification.collate([text], 1)
+    with torch.inference_mode():
+        largest = float(trained.model(batch).logits.abs().max())
+        left_out = [trained.model(verification.collate([Indexed(np.delete(text.ids, i))], 1)).logits for i in range(5)]
+        exact = (trained.model(batch).logits - torch.cat(left_out)).double().numpy()
+    assert largest > 8
+
+    class Session:
+        def __init__(self, by: float) -> None:
+            self.by = by
+
+        def run(self, names: object, inputs: object) -> list[np.ndarray]:
+            return [exact[None] + self.by]
+
+    rounding = 5e-7 * largest
+    assert verification.compare_contributions(trained.model, Session(rounding), 0, text) < verification.LOGITS
+    assert verification.compare_contributions(trained.model, Session(0.01), 0, text) > verification.LOGITS

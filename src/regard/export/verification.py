@@ -21,7 +21,7 @@ from regard.models.trained import Trained
 if TYPE_CHECKING:
     from regard.values import Batch, Trace
 
-LOGITS, WEIGHTS = 1e-5, 1e-5  # largest differences; those of logits above 1 are relative
+LOGITS, WEIGHTS = 1e-5, 1e-5  # largest differences; those of logits above 1, and of contributions to them, are relative
 TIE = 1e-5
 BATCH = 16
 LONGEST_LEFT_OUT = 40  # items of the texts whose contributions are compared: each item takes a pass of its own
@@ -84,7 +84,7 @@ def read_batches(texts: Sequence[Indexed], levels: int) -> Iterator[Batch]:
 
 
 def compare_contributions(model: Classifier, session: Any, index: int, text: Indexed) -> float:
-    """By leaving every item out of the text."""
+    """By leaving every item out of the text: a difference of two logits, whose rounding grows with them."""
     count = len(text.ids)
     if not count:
         return 0.0
@@ -92,7 +92,7 @@ def compare_contributions(model: Classifier, session: Any, index: int, text: Ind
     with torch.inference_mode():
         logits = model(collate(versions, 1)).logits.double().numpy()
     results = run(session, collate([text], 1))[index][0]
-    return difference(results, logits[:1] - logits[1:], relative=True)
+    return difference(results, logits[:1] - logits[1:]) / max(1.0, float(np.abs(logits).max()))
 
 
 def run(session: Any, batch: Batch) -> list[np.ndarray]:
