@@ -669,3 +669,14 @@ def test_an_unknown_command_gets_a_suggestion(capsys: pytest.CaptureFixture[str]
         cli.main([command])
     assert stopped.value.code == 2
     assert f"regard: unknown command {command!r}; {expected}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_torchrun_is_for_train(regard: Regard, monkeypatch: pytest.MonkeyPatch, rank: int) -> None:
+    """Otherwise every process would write the same files."""
+    for name, value in {"RANK": rank, "WORLD_SIZE": 2, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": 1}.items():
+        monkeypatch.setenv(name, str(value))
+    result = regard("predict", "runs/none", "a text")
+    assert result.code == 2
+    said = "predict: expected one process, got several from torchrun, which is for regard train"
+    assert result.err == ("" if rank else f"regard: {said}\n")

@@ -76,6 +76,8 @@ def run_command(words: Sequence[str]) -> int:
         parser.print_help()
         return 0
     try:
+        if not arguments.is_shared and os.environ.get("WORLD_SIZE", "1") != "1":
+            check_alone(words[0])
         arguments.run(arguments)
         sys.stdout.flush()
         return 0
@@ -106,6 +108,16 @@ def run_command(words: Sequence[str]) -> int:
         return report_error(f"{error.filename or 'input or output'}: {error.strerror or error}", 2)
 
 
+def check_alone(name: str) -> None:
+    """Under torchrun, every process would do the same and write the same files."""
+    from regard.process_group import is_started_by_torchrun
+
+    if is_started_by_torchrun():
+        if os.environ["RANK"] != "0":
+            raise ReportedError(name)  # one of the processes says it
+        raise InputError(f"{name}: expected one process, got several from torchrun, which is for regard train")
+
+
 def make_parser(words: Sequence[str] | None = None) -> Parser:
     """Make the parser, with the arguments of the commands among `words` (None: of all) and one line of help for others."""
     parser = Parser(prog="regard", description="Text classifiers that show their work.")
@@ -122,7 +134,7 @@ def make_parser(words: Sequence[str] | None = None) -> Parser:
         if words is None or name in words:
             command = import_module(modules[name])
             command.add_arguments(added)
-            added.set_defaults(run=command.run)
+            added.set_defaults(run=command.run, is_shared=name == "train")
             if name == "completion":  # which describes all commands
                 added.set_defaults(make_parser=make_parser)
     return parser
