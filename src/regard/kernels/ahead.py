@@ -70,7 +70,7 @@ def _train() -> list[Kernel]:
         Kernel("attention", "attend", (ids1, ints1, floats2, floats3, floats1, floats2, floats1)),
         Kernel("sparse_matrix", "product", sparse),
         Kernel("sparse_matrix", "transposed_product", (*sparse, int64)),
-        Kernel("units", "_distinct", (ids1, ints1, ints1, ints1, ids1, counts1, ints1)),
+        Kernel("units", "_distinct", (ids1, ints1, ints1, ids1, counts1, ints1)),
         Kernel("units", "_find", (ids1, ids1, ints1, ints1, ids1, ids1, ids1, ids1, ints1)),
         Kernel("pairs", "_insert", (ints1, ids1, ints1, ids1)),
         Kernel("pairs", "_count", (ints1, ints1, ints1, int64, ints1, ids1, int64)),

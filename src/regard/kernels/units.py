@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from regard.kernels import compiling
 from regard.kernels.pairs import UNKNOWN, PairTable, find_pair, prefetch_pair
-from regard.kernels.prefetching import AHEAD
+from regard.kernels.prefetching import AHEAD, prefetch
 
 compiled = compiling.compiled()
+LOW_BITS = (1 << 32) - 1
 
 Ids = NDArray[np.int32]
 Int64s = NDArray[np.int64]
@@ -75,25 +76,28 @@ def distinct(ids: Ids, offsets: Int64s, units: int) -> tuple[Ids, NDArray[np.uin
     """The distinct units of each text in order of first appearance, and their counts (at most 65,535)."""
     kept, counts = np.empty(len(ids), dtype=np.int32), np.empty(len(ids), dtype=np.uint16)
     bounds = np.zeros(len(offsets), dtype=np.int64)
-    seen, position = np.zeros(units, dtype=np.int64), np.empty(units, dtype=np.int64)
-    size = _distinct(ids, offsets, seen, position, kept, counts, bounds)
+    size = _distinct(ids, offsets, np.zeros(units, dtype=np.int64), kept, counts, bounds)
     return kept[:size].copy(), counts[:size].copy(), bounds
 
 
 @compiled
 def _distinct(
-    ids: Ids, offsets: Int64s, seen: Int64s, position: Int64s, kept: Ids, counts: NDArray[np.uint16], bounds: Int64s
+    ids: Ids, offsets: Int64s, marks: Int64s, kept: Ids, counts: NDArray[np.uint16], bounds: Int64s
 ) -> int:
+    """`marks`: for each unit, the last text that has it, counted from 1, and its position in the result."""
     size = 0
     for text in range(len(offsets) - 1):
         for index in range(offsets[text], offsets[text + 1]):
+            if index + 2 * AHEAD < len(ids):
+                prefetch(marks, ids[index + 2 * AHEAD])
             unit = ids[index]
-            if seen[unit] != text + 1:
-                seen[unit], position[unit] = text + 1, size
+            mark = marks[unit]
+            if mark >> 32 != text + 1:
+                marks[unit] = ((text + 1) << 32) | size
                 kept[size], counts[size] = unit, 1
                 size += 1
-            elif counts[position[unit]] < 65535:
-                counts[position[unit]] += 1
+            elif counts[mark & LOW_BITS] < 65535:
+                counts[mark & LOW_BITS] += 1
         bounds[text + 1] = size
     return size
 
