@@ -81,9 +81,7 @@ def distinct(ids: Ids, offsets: Int64s, units: int) -> tuple[Ids, NDArray[np.uin
 
 
 @compiled
-def _distinct(
-    ids: Ids, offsets: Int64s, marks: Int64s, kept: Ids, counts: NDArray[np.uint16], bounds: Int64s
-) -> int:
+def _distinct(ids: Ids, offsets: Int64s, marks: Int64s, kept: Ids, counts: NDArray[np.uint16], bounds: Int64s) -> int:
     """`marks`: for each unit, the last text that has it, counted from 1, and its position in the result."""
     size = 0
     for text in range(len(offsets) - 1):

@@ -100,12 +100,7 @@ def train_model(prepared: SparseTexts, inputs: SparseInputs, run: Run) -> Traine
             best, squares = engine.finished(progress.best, inputs.start.learned), engine.squares
     metrics = common_metrics(task, inputs.size, progress, prepared.identity)
     metrics["engine"] = f"sparse, {'deterministic' if training.deterministic else 'lock-free'}"
-    libraries = {
-        "numpy": np.__version__,
-        "numba": numba.__version__,
-        "cpu": f"{threads()} thread{'s' * (threads() != 1)}",
-    }
-    metrics["environment"] = {**versions(), **libraries}
+    metrics["environment"] = {**versions(), **libraries()}
     if inputs.vectors is not None:
         return with_linear_member(prepared, inputs, best, metrics, run.recorder)
     if config.model.spelling:
@@ -133,6 +128,12 @@ def train_model(prepared: SparseTexts, inputs: SparseInputs, run: Run) -> Traine
         dynamics=recorded,
         accumulators=kept_squares(squares),
     )
+
+
+def libraries() -> dict[str, str]:
+    """What computes, and on how many threads."""
+    cpu = f"{threads()} thread{'s' * (threads() != 1)}"
+    return {"numpy": np.__version__, "numba": numba.__version__, "cpu": cpu}
 
 
 def with_linear_member(
