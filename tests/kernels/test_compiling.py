@@ -112,3 +112,26 @@ def test_a_command_with_every_index_empty(run: Path, tmp_path: Path) -> None:
             path.write_bytes(b"")
     assert "is damaged; compiling again" in done.stderr
     shutil.rmtree(tmp_path / "cache")
+
+
+def test_code_of_an_older_source_does_not_count_as_compiled(tmp_path: Path) -> None:
+    """A helper process would not be started for it, although everything is compiled again."""
+    script = tmp_path / "program.py"
+    script.write_text(
+        PROGRAM.replace(
+            "print(double(21))",
+            "from regard.kernels import compiling\nprint(compiling.is_compiled(double), double(21))",
+        )
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+
+    def run() -> str:
+        command = [sys.executable, script]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=300).stdout
+
+    assert [run(), run()] == ["False 42\n", "True 42\n"]
+    script.write_text(script.read_text().replace("2 * x", "3 * x"))
+    assert [run(), run()] == ["False 63\n", "True 63\n"]
+    (index,) = (tmp_path / "cache").rglob("*.nbi")
+    index.write_bytes(b"")
+    assert run() == "False 63\n"

@@ -11,7 +11,6 @@ version of the source.
 from __future__ import annotations
 
 import hashlib
-import os
 import sys
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
@@ -115,11 +114,8 @@ def name_of_function(function: Any) -> str:
 
 
 def is_compiled(kernel: Any) -> bool:
-    """Whether a compiled function is stored from an earlier run on this machine."""
-    cache, function = kernel._cache, kernel.py_func
+    """Whether a compiled function is stored from an earlier run on this machine, and its source has not changed since."""
     try:
-        names = os.listdir(cache.cache_path) if cache.cache_path else []
-    except OSError:
+        return isinstance(kernel._cache, TolerantCache) and bool(kernel._cache._cache_file._load_index())
+    except Exception:  # whatever unpickling a damaged index raises; the file is replaced when the function is used
         return False
-    start = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}-"
-    return any(name.startswith(start) for name in names)
