@@ -208,5 +208,5 @@ def test_lines_from_columns_are_those_of_the_records(numbers: bool) -> None:
         prediction_json(example, prediction, layout)
         for example, prediction in zip(examples, (predictions[0], None, predictions[1]), strict=True)
     ]
-    found = "".join(block_lines([Block(examples, answers, chosen)], layout))
+    found = b"".join(block_lines([Block(examples, answers, chosen)], layout)).decode()
     assert found == "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in expected)

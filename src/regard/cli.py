@@ -76,7 +76,7 @@ def run_command(words: Sequence[str]) -> int:
         parser.print_help()
         return 0
     try:
-        if not arguments.is_shared and os.environ.get("WORLD_SIZE", "1") != "1":
+        if words[0] != "train" and os.environ.get("WORLD_SIZE", "1") != "1":
             check_alone(words[0])
         arguments.run(arguments)
         sys.stdout.flush()
@@ -134,7 +134,7 @@ def make_parser(words: Sequence[str] | None = None) -> Parser:
         if words is None or name in words:
             command = import_module(modules[name])
             command.add_arguments(added)
-            added.set_defaults(run=command.run, is_shared=name == "train")
+            added.set_defaults(run=command.run)
             if name == "completion":  # which describes all commands
                 added.set_defaults(make_parser=make_parser)
     return parser

@@ -154,15 +154,17 @@ def lines(rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
 CONTROLS = {code: "\N{REPLACEMENT CHARACTER}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\r\n"}
 
 
-def emit(out: Path | None, pieces: Iterable[str]) -> None:
+def emit(out: Path | None, pieces: Iterable[str] | Iterable[bytes]) -> None:
+    """Into a file, or to standard output. Bytes are UTF-8."""
     if out is not None:
         write(out, pieces)
         return
     is_terminal = sys.stdout.isatty()  # a pipe and a file get what the texts have
     last = "\n"
     for piece in pieces:
-        sys.stdout.write(piece.translate(CONTROLS) if is_terminal else piece)
-        last = piece[-1:] or last
+        text = piece.decode() if isinstance(piece, bytes) else piece
+        sys.stdout.write(text.translate(CONTROLS) if is_terminal else text)
+        last = text[-1:] or last
     if last != "\n":
         sys.stdout.write("\n")
 
