@@ -31,7 +31,7 @@ def block_lines(blocks: Iterable[Block], layout: Layout) -> Iterator[bytes]:
         answers = iter(answer_strings(block, layout.classes))
         yield b"".join(
             b'{"row": %d, "text": %b, "prediction": %b}\n'
-            % (example.row, encoded(example.text), next(answers).encode())
+            % (example.row, encoded(example.text), next(answers).encode("utf-8", "replace"))
             if example.error is None
             else dumped(prediction_json(example, None, layout)).encode("utf-8", "replace") + b"\n"
             for example in block.examples
