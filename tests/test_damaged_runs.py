@@ -281,6 +281,17 @@ def test_a_flipped_bit_is_named(runs: dict[str, Path], tmp_path: Path, regard: R
             runtime.load(folder, verify=False)
 
 
+def test_a_file_that_cannot_be_read_is_named_by_its_digest(
+    runs: dict[str, Path], tmp_path: Path, regard: Regard
+) -> None:
+    for name in json.loads((runs["flat"] / "manifest.json").read_text())["files"]:
+        folder = copied(runs["flat"], tmp_path / "run", manifest=True)
+        (folder / name).write_bytes(b"{")
+        assert f"{name} has changed since it was saved" in regard("predict", folder, "good").error
+        with pytest.raises(InputError, match=f"{name} has changed"):
+            runtime.load(folder)
+
+
 def test_what_may_change(runs: dict[str, Path], tmp_path: Path, regard: Regard) -> None:
     folder = copied(runs["flat"], tmp_path / "run", manifest=True)
     (folder / "README.md").write_text("my own words")

@@ -8,6 +8,7 @@ continues, optimizer.safetensors and kept_texts.jsonl.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import safetensors.numpy
@@ -46,40 +47,44 @@ def load(folder: str | Path, device: str = "cpu", verify: bool = True) -> Traine
     check_finished(folder)
     check_readable(folder)
     try:
-        if verify:
-            manifest.verify(folder)
-        config = Config().override(read_config(folder / "config.toml"))
-        if is_on_hub(source):  # files of another machine: what has the same name here is something else
-            config = config.override({"train": None, "dev": None, "test": None})
-        tokenizer = tokenizer_from_dict(read_json(folder / "tokenizer.json"))
-        task = task_from_dict(read_json(folder / "task.json"))
-        weights = safetensors.numpy.load_file(folder / "weights.safetensors")
-        record = read_training_record(folder / DYNAMICS) if (folder / DYNAMICS).exists() else None
-        metrics = read_metrics(folder / "metrics.json")
-        sums = safetensors.numpy.load_file(folder / OPTIMIZER) if (folder / OPTIMIZER).exists() else None
-        encoder_config = read_json(folder / ENCODER) if config.model.reads_pieces else None
-        trained = Trained(
-            config,
-            tokenizer,
-            task,
-            metrics,
-            weights=weights,
-            device=device,
-            dynamics=record,
-            encoder_config=encoder_config,
-            accumulators=sums,
-            digests=manifest.data_digests(folder, verify),
-            kept=read_kept(folder / KEPT) if (folder / KEPT).exists() else None,
-        )
-        check_weights(trained)
-        check_agreement(config, tokenizer)
-        check_finite(weights)
+        with manifest.verified(folder) if verify else nullcontext():
+            trained = read(folder, is_on_hub(source), device, verify)
     except ImportError as error:
         raise missing_extra(error, str(source)) or error from None
     except InputError as error:
         raise InputError(f"{source}: damaged run ({error})") from None
     except BaseException as error:  # nothing narrower: the package tokenizers raises plain Exception
         raise InputError(f"{source}: damaged run, or not a run of regard ({failure(error)})") from None
+    return trained
+
+
+def read(folder: Path, on_hub: bool, device: str, verify: bool) -> Trained:
+    config = Config().override(read_config(folder / "config.toml"))
+    if on_hub:  # files of another machine: what has the same name here is something else
+        config = config.override({"train": None, "dev": None, "test": None})
+    tokenizer = tokenizer_from_dict(read_json(folder / "tokenizer.json"))
+    task = task_from_dict(read_json(folder / "task.json"))
+    weights = safetensors.numpy.load_file(folder / "weights.safetensors")
+    record = read_training_record(folder / DYNAMICS) if (folder / DYNAMICS).exists() else None
+    metrics = read_metrics(folder / "metrics.json")
+    sums = safetensors.numpy.load_file(folder / OPTIMIZER) if (folder / OPTIMIZER).exists() else None
+    encoder_config = read_json(folder / ENCODER) if config.model.reads_pieces else None
+    trained = Trained(
+        config,
+        tokenizer,
+        task,
+        metrics,
+        weights=weights,
+        device=device,
+        dynamics=record,
+        encoder_config=encoder_config,
+        accumulators=sums,
+        digests=manifest.data_digests(folder, verify),
+        kept=read_kept(folder / KEPT) if (folder / KEPT).exists() else None,
+    )
+    check_weights(trained)
+    check_agreement(config, tokenizer)
+    check_finite(weights)
     return trained
 
 

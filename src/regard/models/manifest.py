@@ -12,6 +12,7 @@ import os
 import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 from regard.errors import InputError
@@ -74,6 +75,19 @@ def digests(value: object, part: str) -> Digests:
 
 def is_digest(value: object) -> bool:
     return isinstance(value, str) and len(value) == 64 and HEX.issuperset(value)
+
+
+@contextmanager
+def verified(folder: Path, names: Sequence[str] = LISTED, spared: Collection[str] = SPARED) -> Iterator[None]:
+    """Verify the files while the body reads them. What they fail by their digest comes before any error of the body."""
+    with ThreadPoolExecutor(1) as pool:
+        checked = pool.submit(verify, folder, names, spared)
+        try:
+            yield
+        except Exception:
+            checked.result()
+            raise
+        checked.result()
 
 
 def verify(folder: Path, names: Sequence[str] = LISTED, spared: Collection[str] = SPARED) -> None:

@@ -7,6 +7,7 @@ and an ONNX graph, which cannot run other code.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,7 +18,7 @@ from regard.errors import InputError
 from regard.files import check_plain
 from regard.models.flat import Tables, check_shapes, finite_tables, is_flat
 from regard.models.hub import local_folder
-from regard.models.manifest import verify as check_manifest
+from regard.models.manifest import verified
 from regard.models.metrics_file import read_metrics
 from regard.models.run_files import (
     FACTS,
@@ -64,16 +65,18 @@ def load(folder: str | Path, threads: int = 1, verify: bool = True) -> RuntimeMo
     is_export = (folder / FACTS).is_file()
     try:
         check_readable(folder, (*EXPORTED, MANIFEST)) if is_export else check_readable(folder)
-        if verify:
-            # a model with tables is answered from them, so whoever needs no graph may delete it
-            spared = {GRAPH} if (folder / TABLES).is_file() else set()
-            check_manifest(folder, EXPORTED, spared) if is_export else check_manifest(folder)
-        return load_exported(folder, threads) if is_export else load_run(folder)
+        with nullcontext() if not verify else verified_export(folder) if is_export else verified(folder):
+            return load_exported(folder, threads) if is_export else load_run(folder)
     except InputError:
         raise
     except (LookupError, TypeError, ValueError, ArithmeticError, OSError) as error:
         reason = " ".join(str(error).split())[:200]
         raise InputError(f"{folder}: damaged, or not a model of regard ({type(error).__name__}: {reason})") from None
+
+
+def verified_export(folder: Path) -> AbstractContextManager[None]:
+    # a model with tables is answered from them, so whoever needs no graph may delete it
+    return verified(folder, EXPORTED, {GRAPH} if (folder / TABLES).is_file() else set())
 
 
 def load_exported(folder: Path, threads: int) -> RuntimeModel:
