@@ -36,7 +36,8 @@ def fasttext_file(folder: Path, loss: str = "softmax") -> Path:
     lines = folder / "texts.txt"
     rows = zip(TEXTS, LABELS, strict=True)
     lines.write_text("".join(f"__label__{label} {text}\n" for text, label in rows), encoding="utf-8")
-    model = fasttext.train_supervised(str(lines), epoch=100, lr=1.0, dim=8, verbose=0, loss=loss, thread=1)
+    # with fewer than ten threads, fastText 0.9.3 leaves some vectors uninitialised
+    model = fasttext.train_supervised(str(lines), epoch=100, lr=1.0, dim=8, verbose=0, loss=loss, thread=10)
     model.save_model(str(folder / "small.bin"))
     return folder / "small.bin"
 
