@@ -22,6 +22,7 @@ import json
 import math
 import os
 import platform
+import resource
 import shutil
 import statistics
 import subprocess
@@ -29,6 +30,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +53,10 @@ OTHERS = ("cr", "yelp_small", "amazon_multidomain")
 LONG = ("ag_news", "20newsgroups", "imdb")
 TIMED = ("ag_news", "20newsgroups", "imdb")
 SEEDS = range(5)
+CONDITIONS = ("quiet", "busy neighbour", "one core, two threads")
 REPETITIONS = 3
 Row = dict[str, Any]
+Taken = tuple[float, float]  # seconds of wall clock and of CPU time
 
 
 def main() -> None:
@@ -250,9 +254,9 @@ def regard_command(corpus: str, out: Path) -> list[str]:
     return [str(script) if script.exists() else shutil.which("regard") or "regard", "train", corpus, "--out", str(out)]
 
 
-def timed(command: Sequence[str]) -> float:
+def timed(command: Sequence[str], environment: dict[str, str] | None = None) -> float:
     begin = time.perf_counter()
-    process = subprocess.run(command, capture_output=True, text=True)
+    process = subprocess.run(command, capture_output=True, text=True, env=environment)
     if process.returncode:
         raise SystemExit(f"{' '.join(command)}\n{process.stdout[-2000:]}{process.stderr[-2000:]}")
     return time.perf_counter() - begin
@@ -277,27 +281,78 @@ def shown(row: Row, part: str) -> str:
 
 
 def measure_times(corpus: str) -> None:
-    """Alternately, so that other load on the machine affects both."""
+    """Alternately, so that other load on the machine affects all: on a quiet machine, then next to a process that takes a core,
+    and regard with two threads on one core, where threads that wait for each other lose the most."""
     if corpus in load_rows(TIMES):
         return
-    name, peer = best_by("dev", load_rows(PEERS_FILE)[corpus]["peers"])
-    seconds: dict[str, list[float]] = {"regard": [], "peer": []}
-    for _ in range(REPETITIONS):
-        with tempfile.TemporaryDirectory() as folder:
-            script = str(Path(__file__).with_name("peers.py"))
-            model = str(Path(folder) / "model")
-            seconds["regard"].append(timed(regard_command(corpus, Path(folder) / "run")))
-            seconds["peer"].append(timed([sys.executable, script, corpus, name, json.dumps(peer["setting"]), model]))
-    medians = {who: statistics.median(values) for who, values in seconds.items()}
+    scored = load_rows(PEERS_FILE)[corpus]["peers"]
+    fastest = {name: row for name, row in scored.items() if PEERS[name].kind == "fasttext"}
+    chosen = {"peer": best_by("dev", scored), "fasttext": best_by("dev", fastest)}
+    runs: dict[str, dict[str, list[Taken]]] = {}
+    for condition in CONDITIONS:
+        for _ in range(REPETITIONS):
+            for system in ("regard", "one model", *chosen):
+                if condition == "one core, two threads" and system in chosen:
+                    continue
+                with tempfile.TemporaryDirectory() as folder:
+                    command = training_command(corpus, system, chosen.get(system), Path(folder) / "out")
+                    runs.setdefault(condition, {}).setdefault(system, []).append(taken(command, condition))
+    medians = {
+        condition: {
+            system: [round(statistics.median(clock), 2) for clock in zip(*values, strict=True)]
+            for system, values in systems.items()
+        }
+        for condition, systems in runs.items()
+    }
     row = {
-        "peer": name,
-        "setting": peer["setting"],
-        "seconds": {who: [round(value, 2) for value in values] for who, values in seconds.items()},
-        "median": {who: round(value, 2) for who, value in medians.items()},
-        "peer_to_regard": round(medians["peer"] / medians["regard"], 3),
+        **{
+            who: {"name": name, "setting": peer["setting"], "test": peer["test_mean"]}
+            for who, (name, peer) in chosen.items()
+        },
+        "columns": ["wall clock, s", "CPU time, s"],
+        "seconds": runs,
+        "median": medians,
     }
     save_row(TIMES, "times", corpus, row)
-    print(f"{corpus}: {row['median']}, {name} takes {row['peer_to_regard']} times as long", flush=True)
+    print(f"{corpus}: {json.dumps(medians)}", flush=True)
+
+
+def training_command(corpus: str, system: str, chosen: tuple[str, Row] | None, out: Path) -> list[str]:
+    if chosen is None:
+        return [*regard_command(corpus, out), *(["--members", "1"] if system == "one model" else [])]
+    name, peer = chosen
+    script = str(Path(__file__).with_name("peers.py"))
+    return [sys.executable, script, corpus, name, json.dumps(peer["setting"]), str(out)]
+
+
+def taken(command: Sequence[str], condition: str) -> Taken:
+    """Wall clock and CPU time of a command, with its children."""
+    environment = dict(os.environ)
+    if condition == "one core, two threads":
+        command = ["taskset", "--cpu-list", "0", *command]
+        environment["OMP_NUM_THREADS"] = "2"
+    before = cpu_of_children()
+    with neighbour() if condition == "busy neighbour" else nullcontext():
+        wall = timed(command, environment)
+        cpu = cpu_of_children() - before  # the neighbour's is added when it ends
+    return round(wall, 2), round(cpu, 2)
+
+
+@contextmanager
+def neighbour() -> Iterator[None]:
+    """Another process that keeps a core busy."""
+    process = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def cpu_of_children() -> float:
+    """Of those that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 # The table
@@ -352,14 +407,23 @@ def table(peers: dict[str, Row], regard: dict[str, Row], times: dict[str, Row]) 
     if times:
         lines += [
             "",
-            f"Seconds from file to saved model, median of {REPETITIONS} alternating runs in new processes:",
+            f"Seconds from file to saved model, median of {REPETITIONS} alternating runs in new processes: wall clock (CPU).",
             "",
         ]
-        lines += ["| corpus | regard | best peer | peer | peer / regard |", "|---|---|---|---|---|"]
+        lines += ["| corpus | | regard | one model | best peer | | fastText | |", "|---" * 8 + "|"]
         for corpus, row in times.items():
-            ours, theirs = (f"{row['median'][who]:.1f}" for who in ("regard", "peer"))
-            lines.append(f"| {corpus} | {ours} | {row['peer']} | {theirs} | {row['peer_to_regard']:.2f} |")
+            for condition, systems in row["median"].items():
+                ours, one, theirs, fasttext = (
+                    clocks(systems.get(who)) for who in ("regard", "one model", "peer", "fasttext")
+                )
+                named = [row[who]["name"] if who in systems else "" for who in ("peer", "fasttext")]
+                cells = [corpus, condition, ours, one, theirs, named[0], fasttext, named[1]]
+                lines.append("| " + " | ".join(cells) + " |")
     return "\n".join([*lines, ""])
+
+
+def clocks(median: Sequence[float] | None) -> str:
+    return "" if median is None else f"{median[0]:.1f} ({median[1]:.1f})"
 
 
 def every_peer(peers: dict[str, Row]) -> Iterator[str]:
