@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.data.labels import Labels
+from regard.data.labels import Labels, written_twice
 from regard.records import Example
 
 
@@ -37,3 +37,13 @@ def test_codes_do_not_change_when_labels_are_added() -> None:
     labels.add(Example("text", "c", 1))
     assert before.tolist() == [0, 1]
     assert labels.codes.tolist() == [0, 1, 2]
+
+
+def test_labels_that_mean_the_same_number_or_name_are_found() -> None:
+    assert written_twice(["1", "1.0", "2"]) == ["1", "1.0"]
+    assert written_twice(["spam", "Spam", "ham"]) == ["Spam", "spam"]
+    assert written_twice(["100000", "1e5"]) == ["100000", "1e5"]
+
+
+def test_long_ids_that_are_equal_as_floats_are_different_labels() -> None:
+    assert written_twice([str(10**18), str(10**18 + 1)]) == []

@@ -100,6 +100,14 @@ def natural_order(label: str) -> tuple[bool, float, str]:
 
 def written_twice(names: Iterable[str]) -> list[str]:
     """Names that differ from another only in case, or are the same number in other digits, such as 1 and 1.0."""
-    distinct = {name: float(name) if is_number(name) else name.casefold() for name in sorted(names, key=natural_order)}
+    distinct = {name: _value(name) if is_number(name) else name.casefold() for name in sorted(names, key=natural_order)}
     count = Counter(distinct.values())
     return [name for name, meant in distinct.items() if count[meant] > 1]
+
+
+def _value(name: str) -> int | float:
+    """A number's value; a whole one is exact, so that long ids differ which are equal as floats."""
+    try:
+        return int(name)
+    except ValueError:
+        return float(name)
