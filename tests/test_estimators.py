@@ -328,6 +328,8 @@ def test_earlier_argument_names_still_work() -> None:
         (["good", "bad"], ["a", "a"], "expected at least two different labels, got only 'a'"),
         (["good", "bad"], ["a", None], "label 1 is missing .None."),
         (["good", "bad"], [1.0, float("nan")], "label 1 is missing .nan."),
+        (["good", "bad"], ["a", float("nan")], "label 1 is missing .nan."),
+        (["good", "bad", "poor"], ("a", "b", np.nan), "label 2 is missing .nan."),
         (["good", "bad"], pd.Series(["a", None], dtype="string"), "label 1 is missing"),
         (["good", "bad"], pl.Series(["a", None]), "label 1 is missing"),
         (["good", "bad"], np.array([1, "a"], dtype=object), "expected labels of one type, got int, str"),

@@ -212,7 +212,8 @@ class TextRegressor(RegressorMixin, TextEstimator):  # type: ignore[misc]
 def checked_labels(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     """The labels as one row, and the distinct ones, sorted."""
     values = np.asarray(y).ravel()
-    for row, value in enumerate(values.tolist()):
+    # NumPy makes the text 'nan' of a NaN in a list of strings
+    for row, value in enumerate(y if isinstance(y, (list, tuple)) and len(y) == len(values) else values.tolist()):
         if is_missing(value):
             raise InputError(f"label {row} is missing ({value!r}); every text needs one")
     try:
