@@ -61,7 +61,9 @@ def test_the_best_threshold_against_trying_all() -> None:
         assert LOWEST <= found <= HIGHEST
 
 
-@pytest.mark.parametrize("options", [{}, {"encoder": "cnn", "epochs": 3, "hidden": 8, "embedding": 8}])
+@pytest.mark.parametrize(
+    "options", [{}, {"encoder": "cnn", "epochs": 3, "hidden": 8, "embedding": 8, "dev_fraction": 0.3}]
+)
 @pytest.mark.parametrize("threshold", ["best-f1", 0.1])
 @pytest.mark.parametrize("positive", [None, "neg"])
 def test_every_prediction_applies_it(tmp_path: Path, options: dict[str, Any], threshold: Any, positive: Any) -> None:
@@ -112,3 +114,25 @@ def test_refused_tasks() -> None:
     with pytest.raises(InputError, match="positive: expected one of 'neg', 'pos', got 'Pos'"):
         TextClassifier(positive="Pos").fit(TEXTS, LABELS)
     assert Multiclass(("a", "b", "c")).chosen(np.array([[0.2, 0.5, 0.3]])).tolist() == [1]
+
+
+@pytest.mark.parametrize("options", [{}, {"encoder": "cnn", "epochs": 1, "hidden": 8, "embedding": 8}])
+def test_without_texts_to_choose_it_on_the_threshold_is_not_made_up(
+    options: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    rare = ["pos" if row == 5 else "neg" for row in range(len(TEXTS))]
+    model = TextClassifier(threshold="best-f1", verbose=True, **options).fit(TEXTS, rare)
+    assert model.trained_.task == Binary(("neg", "pos"))
+    said = capsys.readouterr().err
+    assert "it needs 20 dev texts and both classes among them, so the more probable class is predicted" in said
+
+
+def test_a_continued_run_without_dev_texts_keeps_its_threshold_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    model = TextClassifier(threshold="best-f1").fit(TEXTS, LABELS)
+    task = model.trained_.task
+    assert isinstance(task, Binary)
+    model.set_params(verbose=True).partial_fit(["good film", "bad food"], ["pos", "neg"])
+    assert model.trained_.task == task
+    said = capsys.readouterr().err
+    assert f"predicting 'pos' from a probability of {task.thresholds[0]:.3g} on" in said
+    assert "the more probable class is predicted" not in said

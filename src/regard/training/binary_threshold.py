@@ -14,7 +14,7 @@ from regard.config import BEST_F1
 from regard.errors import InputError
 from regard.models.tasks import Binary, Task
 
-FEWEST = 20  # dev texts; with fewer, and without any of both classes, the threshold stays 0.5
+FEWEST = 20  # dev texts; with fewer, and without any of both classes, there is no best threshold
 LOWEST, HIGHEST = 0.02, 0.98  # one beyond these says more about the texts it was chosen on than about others
 
 Floats = NDArray[np.float64]
@@ -32,11 +32,11 @@ def with_given_threshold(task: Task, threshold: float | str | None, where: str) 
 
 
 def with_best_threshold(task: Task, threshold: float | str | None, answers: Floats, labels: Floats) -> Task:
-    """The task with the best threshold on these texts, if that was asked for."""
+    """The task with the best threshold on these texts, if that was asked for and they suffice; otherwise it stays as it is."""
     if threshold != BEST_F1 or not isinstance(task, Binary):
         return task
     is_enough = len(labels) >= FEWEST and 0 < labels.sum() < len(labels)
-    return replace(task, thresholds=(best_threshold(answers[:, 1], labels) if is_enough else 0.5,))
+    return replace(task, thresholds=(best_threshold(answers[:, 1], labels),)) if is_enough else task
 
 
 def best_threshold(probabilities: Floats, labels: Floats) -> float:

@@ -22,7 +22,7 @@ from regard.models.trained import Trained
 from regard.recorder import Recorder, Silent
 from regard.records import Example
 from regard.run_metrics import RunMetrics
-from regard.training.binary_threshold import described_threshold, with_given_threshold
+from regard.training.binary_threshold import FEWEST, described_threshold, with_given_threshold
 from regard.training.checkpoint import Progress
 from regard.training.continuation import Origin
 
@@ -149,19 +149,22 @@ def note_held_out(count: int, config: Config, recorder: Recorder) -> None:
     training, members = config.training, config.model.attention_models
     purpose = "to score and calibrate" if training.select == "last" and training.calibrate else "for early stopping"
     each = (
-        f"each of the {members} models holds out other {count} texts" if members > 1 else f"holding out {count} texts"
+        f"each of the {members} models holds out {count} other texts" if members > 1 else f"holding out {count} texts"
     )
     recorder.note(f"{each} {purpose}")
 
 
 def note_threshold(task: Task, has_dev: bool, threshold: float | str | None, recorder: Recorder) -> None:
     """Say from which probability on a class is predicted, if that is not the more probable one."""
-    if threshold == BEST_F1 and not has_dev:
-        recorder.note(
-            f"threshold = {BEST_F1!r}: there are no dev texts to choose it on, so the more probable class is predicted"
-        )
-    elif (sentence := described_threshold(task)) is not None:
+    if (sentence := described_threshold(task)) is not None:  # also one that a continued run keeps
         recorder.note(sentence)
+    elif threshold == BEST_F1:
+        lacking = (
+            f"it needs {FEWEST} dev texts and both classes among them"
+            if has_dev
+            else "there are no dev texts to choose it on"
+        )
+        recorder.note(f"threshold = {BEST_F1!r}: {lacking}, so the more probable class is predicted")
 
 
 def note_truncated(truncated: int, texts: int, max_words: int | None, recorder: Recorder) -> None:
