@@ -238,3 +238,21 @@ def test_classes_without_texts_are_named() -> None:
     facts["metrics"]["per_class"][name] = {"precision": 0.0, "recall": 0.0, "f": 0.0, "n": 0}
     page = run_page(facts)
     assert "No text is labelled &#39;&lt;b&gt;rare&lt;/b&gt;&#39;; the scores do not apply to that class." in page
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (0.05, 0.15, "overconfident"),
+        (-0.15, -0.05, "underconfident"),
+        (-0.1, 0.1, ""),
+        (-1e-5, -9e-6, ""),
+    ],
+)
+def test_an_interval_that_is_shown_as_zero_has_no_verdict(low: float, high: float, verdict: str) -> None:
+    excess = {"mean": (low + high) / 2, "low": low, "high": high}
+    bins = [{"start": 0.9, "end": 1.0, "n": 80, "predicted": 1.0, "actual": 1.0, "low": 0.95, "high": 1.0}]
+    page = run_page(report(calibration={"kind": "classes", "bins": bins, "error": 0.0, "excess": excess}))
+    assert ("neither overconfidence nor underconfidence" in page) == (not verdict)
+    for one in ("overconfident", "underconfident"):
+        assert (f"{one}; 95 %" in page, f"the model is {one}" in page) == (one == verdict, one == verdict)

@@ -17,7 +17,7 @@ from regard.report.pages.analysis import SCRIPTS, payload
 from regard.report.pages.audit_evidence import Shown, evidence, left_out
 from regard.report.pages.filters import READER
 from regard.report.pages.run_figures import rounds_text, run_figures
-from regard.report.pages.run_sentences import bins_table, sentences, with_sign
+from regard.report.pages.run_sentences import bins_table, sentences, tendency, with_sign
 from regard.report.pages.templates import FINDING, FOLDING, SORTING, render
 from regard.report.pages.texts import Reading, reading
 from regard.report.pages.tiles import Tile, tone, verdict_tile
@@ -150,8 +150,8 @@ def tiles(facts: RunFacts) -> list[Tile]:
             shown.append(Tile(name, written(one.value), uncertainty))
     if facts.calibration and facts.calibration.kind == "classes":
         excess = facts.calibration.excess
-        tendency = "overconfident; " if excess.low > 0 else "underconfident; " if excess.high < 0 else ""
-        ends_text = f"{tendency}95 % interval {with_sign(excess.low)} to {with_sign(excess.high)}"
+        verdict = f"{found}; " if (found := tendency(excess)) else ""
+        ends_text = f"{verdict}95 % interval {with_sign(excess.low)} to {with_sign(excess.high)}"
         shown.append(Tile("mean confidence minus accuracy", with_sign(excess.mean), ends_text))
     return [*shown, verdict_tile(facts.audit)] if facts.audit else shown
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from regard.facts.measures import Measures
-from regard.facts.run import Calibration, RunFacts
+from regard.facts.run import Calibration, Mean, RunFacts
 from regard.report.text.exported import Table
 from regard.report.text.intervals import signed
 from regard.report.text.numbers import metric_name, written
@@ -45,17 +45,26 @@ def percent(value: object) -> str:
     return f"{100 * value:.1f} %"
 
 
+def tendency(excess: Mean) -> str:
+    """Overconfident or underconfident, if the interval says so in three decimals; otherwise neither.
+
+    Without a mistake accuracy has no spread: the interval of a model that is certain and right would end just below 0.
+    """
+    if round(excess.low, 3) > 0:
+        return "overconfident"
+    return "underconfident" if round(excess.high, 3) < 0 else ""
+
+
 def calibration_sentence(facts: Calibration) -> str:
     excess = facts.excess
     ends = f"95 % interval {with_sign(excess.low)} to {with_sign(excess.high)}"
     if facts.kind != "classes":
         return f"The predicted minus the actual values are {with_sign(excess.mean)} on average ({ends})."
-    if excess.low > 0:
-        verdict = "the model is overconfident: it is right less often than its probabilities say"
-    elif excess.high < 0:
-        verdict = "the model is underconfident: it is right more often than its probabilities say"
-    else:
-        verdict = "these texts show neither overconfidence nor underconfidence"
+    verdict = {
+        "overconfident": "the model is overconfident: it is right less often than its probabilities say",
+        "underconfident": "the model is underconfident: it is right more often than its probabilities say",
+        "": "these texts show neither overconfidence nor underconfidence",
+    }[tendency(excess)]
     return (
         f"Mean confidence minus accuracy is {with_sign(excess.mean)} ({ends}): {verdict}. The expected calibration error "
         f"over the bins below is {written(facts.error)}."
