@@ -274,6 +274,7 @@ BAD_FILES: list[tuple[str, str | bytes, str]] = [
     ("a.json", "[1,", "is not JSON"),
     ("a.parquet", "PAR1 no", "not a complete Parquet file"),
     ("a.csv", "text,id\na b,1\nc d,2\n", "no column looks like labels .* name it with --label"),
+    ("a.csv", "text,label\n123,a\n456,b\n", "column 'label' was taken for the texts, and --text overrides this"),
     ("a.csv", "n,label\n1,1\n2,0\n", "no column contains text .* name it with --text"),
 ]
 

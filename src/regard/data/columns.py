@@ -67,7 +67,10 @@ def find_columns(name: str, columns: Sequence[str], sample: Sample, options: Rea
             raise InputError(f"{name}: {problem}; name it with --text") from None
         label = guess if label is None else label
     if label is None and options.labelled:
-        raise InputError(f"{name}: no column looks like labels (columns: {quoted(columns)}); name it with --label")
+        hint = "" if requested[0] else f"; column {text!r} was taken for the texts, and --text overrides this"
+        raise InputError(
+            f"{name}: no column looks like labels (columns: {quoted(columns)}); name it with --label{hint}"
+        )
     indicators = indicators_of(label, columns)
     if options.weight in (text, label, *indicators) and options.weight is not None:
         raise InputError(
