@@ -20,10 +20,12 @@ from regard.models.build import build
 from regard.models.flat import EMBEDDING, fresh
 from regard.models.multilabel import MultiLabel
 from regard.models.tasks import encoded
+from regard.records import Example
 from regard.training.binary_threshold import best_threshold
 from regard.training.bootstrap import measure_with_intervals
 from regard.training.fit import Parts, fit
 from regard.training.metrics import measure, selection_score
+from regard.training.preparation import described_sets
 from regard.training.sparse_batch import Objective, Worker
 from regard.training.temperature import fit_temperature
 from regard.training.thresholds import FEWEST_POSITIVE, tuned
@@ -164,3 +166,10 @@ def test_contributions_are_drops_of_the_label_s_own_log_odds() -> None:
             np.testing.assert_allclose(one.scores, other.scores, atol=2e-5)
     logits = np.array([[1.0, -2.0, 3.0]])
     np.testing.assert_array_equal(explained(trained.task, logits, np.array([1])), [-2.0])
+
+
+@pytest.mark.parametrize(("without", "said"), [(1, "1 text without any"), (2, "2 texts without any")])
+def test_texts_without_a_label_are_counted(without: int, said: str) -> None:
+    sets: list[tuple[str, ...]] = [("a", "b"), *[()] * without]
+    labels = Labels.of(Example("text", one, row) for row, one in enumerate(sets, 1))
+    assert described_sets(labels).endswith(said)

@@ -105,7 +105,7 @@ def described_sets(labels: Labels) -> str:
     """How many labels there are, and how many a text has."""
     sizes = np.array([len(labels.sets.get(name, (name,))) for name in labels.names])[labels.codes]
     without = int((sizes == 0).sum())
-    none = f", {without:,} texts without any" if without else ""
+    none = f", {without:,} text{'s' * (without != 1)} without any" if without else ""
     return f"{len(labels.single_names):,} labels, {sizes.mean():.2g} per text{none}"
 
 
